@@ -2,7 +2,10 @@ module gompirma
 
 go 1.24
 
-require github.com/stretchr/testify v1.10.0
+require (
+	github.com/stretchr/testify v1.10.0
+	golang.org/x/sys v0.30.0
+)
 
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect

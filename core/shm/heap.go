@@ -1,0 +1,178 @@
+package shm
+
+import (
+	"bufio"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// heap hands out page-aligned extents of this process' own heap region: only the owner allocates there, so it needs no lock that another
+// process could hold when it dies.
+type heap struct {
+	mu   sync.Mutex
+	base int64    // offset of the region in the memfd
+	end  int64    // first offset never handed out
+	free []extent // sorted by offset, no two adjacent
+}
+
+type extent struct{ off, size int64 }
+
+func (h *heap) init(base int64) { h.base, h.end = base, base }
+
+// take returns the offset of size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize).
+func (h *heap) take(size, align int64) (int64, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, e := range h.free {
+		off := roundUp(e.off, align)
+		if off+size > e.off+e.size {
+			continue
+		}
+		rest := []extent{}
+		if off > e.off {
+			rest = append(rest, extent{e.off, off - e.off})
+		}
+		if tail := e.off + e.size - (off + size); tail > 0 {
+			rest = append(rest, extent{off + size, tail})
+		}
+		h.free = append(h.free[:i], append(rest, h.free[i+1:]...)...)
+		return off, true
+	}
+	off := roundUp(h.end, align)
+	if off+size > h.base+HeapStride {
+		return 0, false
+	}
+	if off > h.end {
+		h.giveLocked(extent{h.end, off - h.end})
+	}
+	h.end = off + size
+	return off, true
+}
+
+func (h *heap) give(e extent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.giveLocked(e)
+}
+
+func (h *heap) giveLocked(e extent) {
+	i := sort.Search(len(h.free), func(i int) bool { return h.free[i].off > e.off })
+	h.free = append(h.free, extent{})
+	copy(h.free[i+1:], h.free[i:])
+	h.free[i] = e
+	if i+1 < len(h.free) && h.free[i].off+h.free[i].size == h.free[i+1].off {
+		h.free[i].size += h.free[i+1].size
+		h.free = append(h.free[:i+1], h.free[i+2:]...)
+	}
+	if i > 0 && h.free[i-1].off+h.free[i-1].size == h.free[i].off {
+		h.free[i-1].size += h.free[i].size
+		h.free = append(h.free[:i], h.free[i+1:]...)
+	}
+	if n := len(h.free); n > 0 && h.free[n-1].off+h.free[n-1].size == h.end {
+		h.end = h.free[n-1].off
+		h.free = h.free[:n-1]
+	}
+}
+
+// Reserve takes size bytes of address space (rounded up to whole pages) from this process' heap region and returns their offset in the memfd.
+// No memory is behind them yet: whoever will use a part calls Commit for it, so that each process takes its pages from its own NUMA node.
+// MPI_ERR_NO_MEM: the region is used up.
+func (nd *Node) Reserve(size, align int64) (int64, error) {
+	if align < PageSize {
+		align = PageSize
+	}
+	if size < 0 || size > HeapStride {
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: at most %d are possible", size, int64(HeapStride))
+	}
+	off, ok := nd.heap.take(roundUp(max(size, 1), PageSize), align)
+	if !ok {
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: the address space of %d bytes is used up", size, int64(HeapStride))
+	}
+	return off, nil
+}
+
+// Commit puts zeroed memory behind [off, off+size), which may be any process' reservation. MPI_ERR_NO_MEM: there is not that much; nothing changed.
+func (nd *Node) Commit(off, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	if free := availableMemory(); size > free {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available", size, free)
+	}
+	for {
+		err := unix.Fallocate(nd.fd, 0, off, size)
+		if err == nil {
+			return nil
+		}
+		if err != unix.EINTR {
+			nd.discard(off, size)
+			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: %v", size, err)
+		}
+	}
+}
+
+// discard gives the memory behind [off, off+size) back to the system; the address space stays reserved.
+func (nd *Node) discard(off, size int64) {
+	unix.Fallocate(nd.fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, roundUp(size, PageSize))
+}
+
+// Release gives back what Reserve returned: memory and address space. No process may have it mapped any longer.
+func (nd *Node) Release(off, size int64) {
+	size = roundUp(max(size, 1), PageSize)
+	nd.discard(off, size)
+	nd.heap.give(extent{off, size})
+}
+
+// availableMemory is what the system says could be allocated without swapping, in bytes, bounded by the control group's limit.
+func availableMemory() int64 {
+	free := int64(1) << 62
+	if f, err := os.Open("/proc/meminfo"); err == nil {
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if rest, ok := strings.CutPrefix(s.Text(), "MemAvailable:"); ok {
+				if kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64); err == nil {
+					free = kib << 10
+				}
+				break
+			}
+		}
+		f.Close()
+	}
+	limit, err1 := readInt("/sys/fs/cgroup/memory.max")
+	used, err2 := readInt("/sys/fs/cgroup/memory.current")
+	if err1 == nil && err2 == nil {
+		free = min(free, max(limit-used, 0))
+	}
+	return free
+}
+
+func readInt(path string) (int64, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+}
+
+// Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size are rounded out to whole
+// pages by the caller.
+func (nd *Node) Map(off, size int64) ([]byte, error) {
+	if off < 0 || size <= 0 || off > HeapOffset(nd.N, nd.N)-size {
+		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, HeapOffset(nd.N, nd.N))
+	}
+	b, err := unix.Mmap(nd.fd, off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
+	}
+	return b, nil
+}
+
+// Unmap ends a mapping made by Map.
+func (nd *Node) Unmap(b []byte) { unix.Munmap(b) }

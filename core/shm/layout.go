@@ -1,0 +1,90 @@
+// Package shm owns the memory that the processes of one node share: a single memfd with the control segment in front and one heap region for
+// each process behind it. Nothing in it has a name, so nothing is left behind when the last process is gone.
+//
+//	offset 0            header            one page
+//	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks, acknowledgements
+//	MessageRing(i)      inbox of process i for messages (core/p2p)
+//	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/agent*.c)
+//	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory, MPI_Alloc_mem, control blocks
+//
+// "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and indices, never addresses, and what
+// is read from it is range-checked before it is used as an index. The layout is known to C as well: capi/node.h; capi compares the two at compile time.
+//
+// It must not know messages, windows or datatypes: others lay their protocols over the areas it hands out.
+package shm
+
+// Sizes and strides in bytes. CellFixed is the part of the cell whose size does not depend on the number of processes.
+const (
+	Magic      = 0x676f6d7069726d61 // "gompirma"
+	Layout     = 1                  // version of the layout; a launcher and a library of different layouts refuse each other
+	PageSize   = 4096
+	CacheLine  = 64
+	HeaderSize = PageSize
+	CellFixed  = 2048
+	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their own.
+	MarkSlots = 16
+
+	MessageRingSize = 128 << 10
+	AgentRingSize   = 64 << 10
+	HeapStride      = 1 << 40
+	// MaxProcesses is the number of processes on one node that the layout has room for.
+	MaxProcesses = 4096
+)
+
+// Offsets inside the header.
+const (
+	hdrMagic     = 0
+	hdrLayout    = 8
+	hdrProcesses = 12
+	hdrBroken    = 64 // number of processes found dead; waits end with an error once it is not 0
+	hdrCreator   = 16
+	hdrCores     = 20 // cores that the processes of this node may use together
+)
+
+// Offsets inside a cell. Each group has a cache line of its own, since different processes write them.
+const (
+	CellPid      = 0         // int32
+	CellState    = 4         // uint32, State
+	CellWake     = 64        // uint32 futex word: changed by whoever wakes
+	CellSleeping = 68        // uint32: 1 if a thread may sleep on CellWake
+	CellDoorbell = 128       // uint32 futex word of the agent
+	CellAgent    = 132       // uint32: 1 if the agent sleeps
+	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
+	CellWaitCall = 256       // uint32: index of the MPI function that waits, 0: none
+	CellWaitFor  = 260       // int32: rank waited for, -1: not one
+	CellWaitObj  = 264       // uint64: handle of the window or communicator
+	CellMarks    = 320       // MarkSlots lines of one uint64 each
+	CellMarkUsed = 1344      // uint32: mark lines handed out so far
+	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
+)
+
+// State is the life of a process as its cell tells it.
+type State uint32
+
+// A process is Absent until it maps the segment, Running from MPI_Init on, Finalized after MPI_Finalize, Dead when somebody saw that it is gone.
+const (
+	Absent State = iota
+	Running
+	Finalized
+	Dead
+)
+
+// CellSize returns the stride of the cells of a node of n processes.
+func CellSize(n int) int64 { return roundUp(CellFixed+8*int64(n), PageSize) }
+
+// CellOffset returns where the cell of process i begins.
+func CellOffset(n, i int) int64 { return HeaderSize + int64(i)*CellSize(n) }
+
+// MessageRing returns where the message inbox of process i begins.
+func MessageRing(n, i int) int64 { return CellOffset(n, n) + int64(i)*MessageRingSize }
+
+// AgentRing returns where the agent's inbox of process i begins.
+func AgentRing(n, i int) int64 { return MessageRing(n, n) + int64(i)*AgentRingSize }
+
+// ControlSize returns the size of everything before the heaps: what each process maps once.
+func ControlSize(n int) int64 { return AgentRing(n, n) }
+
+// HeapOffset returns where the heap region of process i begins; HeapOffset(n, n) is the size of the whole memfd.
+func HeapOffset(n, i int) int64 { return roundUp(ControlSize(n), HeapStride) + int64(i)*HeapStride }
+
+func roundUp(x, to int64) int64 { return (x + to - 1) / to * to }

@@ -1,0 +1,174 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// Node is one process' view of the shared memory of its node. Safe for concurrent use.
+type Node struct {
+	fd      int
+	control []byte // the control segment, mapped for the life of the process
+	N       int    // processes on this node
+	Me      int    // index of this process; -1 in the launcher
+	Cores   int    // cores that the node's processes may use together
+
+	heap heap
+}
+
+// CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children inherit it).
+func CreateControl(n int) (*os.File, error) {
+	if n < 1 || n > MaxProcesses {
+		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)
+	}
+	fd, err := unix.MemfdCreate("gompirma", 0)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "gompirma-control")
+	if err := unix.Ftruncate(fd, HeapOffset(n, n)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("reserving the address space of %d processes: %w", n, err)
+	}
+	// The header and the cells are reserved at once, so that a lack of memory shows here and not as SIGBUS in a barrier.
+	if err := unix.Fallocate(fd, 0, 0, CellOffset(n, n)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("reserving %d bytes of shared memory: %w", CellOffset(n, n), err)
+	}
+	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("mapping the header: %w", err)
+	}
+	*u32(header, hdrLayout) = Layout
+	*u32(header, hdrProcesses) = uint32(n)
+	*u32(header, hdrCreator) = uint32(os.Getpid())
+	*u32(header, hdrCores) = uint32(usableCores())
+	atomic.StoreUint64(u64(header, hdrMagic), Magic)
+	unix.Munmap(header)
+	return f, nil
+}
+
+func usableCores() int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() == 0 {
+		return 1
+	}
+	return set.Count()
+}
+
+// Open maps the shared memory behind fd for process me (-1: an onlooker, such as the launcher) and checks that it is ours.
+// MPI_ERR_OTHER: not a control segment, of another layout, or me is out of range; MPI_ERR_NO_MEM: it cannot be mapped.
+func Open(fd, me int) (*Node, error) {
+	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "mapping the control segment (descriptor %d): %v", fd, err)
+	}
+	magic, layout := atomic.LoadUint64(u64(header, hdrMagic)), *u32(header, hdrLayout)
+	n, cores := int(*u32(header, hdrProcesses)), int(*u32(header, hdrCores))
+	unix.Munmap(header)
+	if magic != Magic || layout != Layout {
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor %d is not a control segment of layout %d (magic %#x, layout %d)", fd, Layout, magic, layout)
+	}
+	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
+	}
+	control, err := unix.Mmap(fd, 0, int(ControlSize(n)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of control segment: %v", ControlSize(n), err)
+	}
+	nd := &Node{fd: fd, control: control, N: n, Me: me, Cores: cores}
+	if me >= 0 {
+		nd.heap.init(HeapOffset(n, me))
+		atomic.StoreInt32(nd.i32(me, CellPid), int32(os.Getpid()))
+		nd.SetState(me, Running)
+	}
+	return nd, nil
+}
+
+// Close unmaps the control segment. The Node must not be used afterwards.
+func (nd *Node) Close() {
+	unix.Munmap(nd.control)
+	unix.Close(nd.fd)
+	nd.control = nil
+}
+
+// Fd returns the descriptor of the node's memfd.
+func (nd *Node) Fd() int { return nd.fd }
+
+// Control returns the control segment's bytes; its address is what C is given.
+func (nd *Node) Control() []byte { return nd.control }
+
+// MessageRing returns the bytes of the message inbox of process i.
+func (nd *Node) MessageRing(i int) []byte {
+	o := MessageRing(nd.N, i)
+	return nd.control[o : o+MessageRingSize : o+MessageRingSize]
+}
+
+// Pid returns the process id of process i as it wrote it, 0 before it has started.
+func (nd *Node) Pid(i int) int { return int(atomic.LoadInt32(nd.i32(i, CellPid))) }
+
+// State returns the state of process i.
+func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, CellState))) }
+
+// SetState sets the state of process i.
+func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
+
+// Broken returns how many processes of this node have been found dead.
+func (nd *Node) Broken() int { return int(atomic.LoadUint32(u32(nd.control, hdrBroken))) }
+
+// MarkDead records that process i is gone and ends every wait on the node with an error. Called by the launcher, which reaps the process,
+// and by processes that notice it themselves under other launchers.
+func (nd *Node) MarkDead(i int) {
+	for {
+		old := nd.State(i)
+		if old == Dead || old == Finalized {
+			return
+		}
+		if atomic.CompareAndSwapUint32(nd.u32(i, CellState), uint32(old), uint32(Dead)) {
+			break
+		}
+	}
+	atomic.AddUint32(u32(nd.control, hdrBroken), 1)
+	for j := 0; j < nd.N; j++ {
+		nd.wakeAll(j)
+	}
+}
+
+// FindDead looks for processes of this node that have ended without MPI_Finalize and marks them. Needed where no launcher of ours does it.
+func (nd *Node) FindDead() {
+	for i := 0; i < nd.N; i++ {
+		if pid := nd.Pid(i); pid > 0 && nd.State(i) == Running && unix.Kill(pid, 0) == unix.ESRCH {
+			nd.MarkDead(i)
+		}
+	}
+}
+
+// Waiting says what a process waits for, so that a launcher can explain a hang.
+type Waiting struct {
+	Call   uint32 // index in abi.Functions() + 1; 0: it does not wait
+	Rank   int32  // rank waited for in the object's group, -1 if it is not one
+	Object uint64 // handle of the window or communicator
+}
+
+// WaitingFor returns what process i waits for. The three words are read one by one: good enough for a report.
+func (nd *Node) WaitingFor(i int) Waiting {
+	return Waiting{
+		Call:   atomic.LoadUint32(nd.u32(i, CellWaitCall)),
+		Rank:   atomic.LoadInt32(nd.i32(i, CellWaitFor)),
+		Object: atomic.LoadUint64(u64(nd.control, CellOffset(nd.N, i)+CellWaitObj)),
+	}
+}
+
+// SetWaiting publishes what this process waits for; the zero value says that it no longer does.
+func (nd *Node) SetWaiting(w Waiting) {
+	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Rank)
+	atomic.StoreUint64(u64(nd.control, CellOffset(nd.N, nd.Me)+CellWaitObj), w.Object)
+	atomic.StoreUint32(nd.u32(nd.Me, CellWaitCall), w.Call)
+}

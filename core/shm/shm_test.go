@@ -1,0 +1,123 @@
+package shm
+
+import (
+	"math/rand"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// nodes opens the shared memory of n processes n times in this process.
+func nodes(t *testing.T, n int) []*Node {
+	f, err := CreateControl(n)
+	require.NoError(t, err)
+	defer f.Close()
+	out := make([]*Node, n)
+	for i := range out {
+		fd, err := unix.Dup(int(f.Fd()))
+		require.NoError(t, err)
+		out[i], err = Open(fd, i)
+		require.NoError(t, err)
+		t.Cleanup(out[i].Close)
+	}
+	return out
+}
+
+func TestCreateRefuses(t *testing.T) {
+	for _, n := range []int{-1, 0, MaxProcesses + 1} {
+		_, err := CreateControl(n)
+		require.Error(t, err, "%d", n)
+	}
+	fd, err := unix.MemfdCreate("other", 0)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Ftruncate(fd, HeaderSize))
+	_, err = Open(fd, 0)
+	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
+}
+
+func TestHeapIsSeenByOthersAndZeroedAgain(t *testing.T) {
+	nd := nodes(t, 2)
+	off, err := nd[1].Reserve(10000, 0)
+	require.NoError(t, err)
+	require.NoError(t, nd[0].Commit(off, 10000))
+	a, err := nd[0].Map(off, 12288)
+	require.NoError(t, err)
+	b, err := nd[1].Map(off, 12288)
+	require.NoError(t, err)
+	a[9999] = 7
+	require.Equal(t, byte(7), b[9999])
+	nd[0].Unmap(a)
+	nd[1].Unmap(b)
+	nd[1].Release(off, 10000)
+	again, err := nd[1].Reserve(10000, 0)
+	require.NoError(t, err)
+	require.Equal(t, off, again)
+	require.NoError(t, nd[1].Commit(off, 10000))
+	c, err := nd[1].Map(off, 12288)
+	require.NoError(t, err)
+	require.Zero(t, c[9999])
+	nd[1].Unmap(c)
+}
+
+func TestHeapRandom(t *testing.T) {
+	var h heap
+	h.init(1 << 40)
+	rnd := rand.New(rand.NewSource(1))
+	var live []extent
+	for i := 0; i < 3000; i++ {
+		if len(live) > 0 && rnd.Intn(2) == 0 {
+			k := rnd.Intn(len(live))
+			h.give(live[k])
+			live = append(live[:k], live[k+1:]...)
+			continue
+		}
+		size := int64(1+rnd.Intn(20)) * PageSize
+		align := int64(PageSize) << rnd.Intn(4)
+		off, ok := h.take(size, align)
+		require.True(t, ok)
+		require.Zero(t, off%align)
+		for _, e := range live {
+			require.True(t, off+size <= e.off || e.off+e.size <= off, "overlap")
+		}
+		live = append(live, extent{off, size})
+	}
+	for _, e := range live {
+		h.give(e)
+	}
+	require.Empty(t, h.free)
+	require.Equal(t, h.base, h.end)
+}
+
+func TestTooMuchIsAnError(t *testing.T) {
+	nd := nodes(t, 1)
+	_, err := nd[0].Reserve(HeapStride+1, 0)
+	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
+	off, err := nd[0].Reserve(HeapStride-PageSize, 0)
+	require.NoError(t, err)
+	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nd[0].Commit(off, HeapStride-PageSize)))
+}
+
+func TestWaitIsWokenAndEndsWithADeath(t *testing.T) {
+	nd := nodes(t, 2)
+	word := nd[0].u32(0, CellWaitCall)
+	done := make(chan error)
+	go func() {
+		done <- nd[0].Wait(func() bool { return atomic.LoadUint32(word) == 5 })
+	}()
+	time.Sleep(10 * time.Millisecond)
+	atomic.StoreUint32(word, 5)
+	nd[1].Wake(0)
+	require.NoError(t, <-done)
+	go func() { done <- nd[0].Wait(func() bool { return false }) }()
+	time.Sleep(10 * time.Millisecond)
+	nd[0].MarkDead(1)
+	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(<-done))
+	require.Equal(t, 1, nd[1].Broken())
+}

@@ -1,0 +1,126 @@
+package shm
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// The wake-up protocol of a process, spoken by C as well (capi/wait.c):
+//
+//	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
+//	waker:   make the condition true (with a full barrier); if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+//
+// Any number of threads may sleep; all of them look again. Whoever sleeps with wake == seen has set sleeping after reading nothing newer, so the swap
+// that follows the condition finds it.
+
+const (
+	futexWait = 0 // not FUTEX_PRIVATE: the word is shared between processes
+	futexWake = 1
+)
+
+// Futex waits until *word differs from seen, a wake-up, or the timeout (0: none).
+func futexSleep(word *uint32, seen uint32, timeout time.Duration) {
+	var ts *unix.Timespec
+	if timeout > 0 {
+		t := unix.NsecToTimespec(int64(timeout))
+		ts = &t
+	}
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(seen), uintptr(unsafe.Pointer(ts)), 0, 0)
+}
+
+func futexWakeAll(word *uint32) {
+	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
+}
+
+// Wake wakes process i if it sleeps. The caller has made i's condition true with a sequentially consistent operation (any of sync/atomic).
+func (nd *Node) Wake(i int) {
+	if atomic.LoadUint32(nd.u32(i, CellSleeping)) != 0 && atomic.SwapUint32(nd.u32(i, CellSleeping), 0) != 0 {
+		nd.wakeAll(i)
+	}
+}
+
+func (nd *Node) wakeAll(i int) {
+	atomic.AddUint32(nd.u32(i, CellWake), 1)
+	futexWakeAll(nd.u32(i, CellWake))
+}
+
+// RingDoorbell wakes the agent of process i unless somebody there already looks at the rings.
+// The caller has put the work into a ring with a sequentially consistent operation.
+func (nd *Node) RingDoorbell(i int) {
+	if atomic.LoadInt32(nd.i32(i, CellPollers)) == 0 {
+		nd.ForceDoorbell(i)
+	}
+}
+
+// ForceDoorbell wakes the agent of process i if it sleeps, whoever polls there.
+func (nd *Node) ForceDoorbell(i int) {
+	if atomic.SwapUint32(nd.u32(i, CellAgent), 0) != 0 {
+		atomic.AddUint32(nd.u32(i, CellDoorbell), 1)
+		futexWakeAll(nd.u32(i, CellDoorbell))
+	}
+}
+
+// How long a wait polls before it sleeps. With a core for each process the partner is likely to answer within a microsecond and a sleep costs tens;
+// with fewer cores the partner may need this very core, so a waiting thread gives it away at once, and sleeps after some rounds.
+const (
+	pollsAlone    = 2000
+	yieldsAlone   = 50
+	pollsCrowded  = 1
+	yieldsCrowded = 100
+	sleepSlice    = 200 * time.Millisecond // how often a sleeper looks whether the others still live
+)
+
+// Wait returns nil as soon as done returns true. done may do work, such as serving this process' rings, and is called from this thread only.
+// It polls a bounded time, then sleeps until Wake(me). MPI_ERR_PROC_ABORTED if a process of this node died meanwhile.
+//
+// Preconditions: whatever makes done true is followed by Wake(me) by whoever did it.
+func (nd *Node) Wait(done func() bool) error {
+	polls, yields := pollsAlone, yieldsAlone
+	if nd.N > nd.Cores {
+		polls, yields = pollsCrowded, yieldsCrowded
+	}
+	for i := 0; i < polls; i++ {
+		if done() {
+			return nil
+		}
+	}
+	for i := 0; i < yields; i++ {
+		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		if done() {
+			return nil
+		}
+	}
+	for {
+		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
+		seen := atomic.LoadUint32(nd.u32(nd.Me, CellWake))
+		if done() {
+			return nil
+		}
+		if nd.Broken() != 0 {
+			return nd.brokenError()
+		}
+		before := time.Now()
+		futexSleep(nd.u32(nd.Me, CellWake), seen, sleepSlice)
+		if time.Since(before) >= sleepSlice {
+			nd.FindDead()
+		}
+		if done() {
+			return nil
+		}
+	}
+}
+
+func (nd *Node) brokenError() error {
+	for i := 0; i < nd.N; i++ {
+		if nd.State(i) == Dead {
+			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "process %d of this node (pid %d) ended without calling MPI_Finalize", i, nd.Pid(i))
+		}
+	}
+	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of this node ended without calling MPI_Finalize")
+}
