@@ -58,6 +58,9 @@ const (
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )
 
+// BarrierSize is the shared memory of a barrier among n processes (capi/barrier.h), zero to begin with: a line for the central form and two for each member.
+func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
+
 // State is the life of a process as its cell tells it.
 type State uint32
 

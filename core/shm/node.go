@@ -19,7 +19,8 @@ type Node struct {
 	Me      int    // index of this process; -1 in the launcher
 	Cores   int    // cores that the node's processes may use together
 
-	heap heap
+	heap     heap
+	services []func() bool
 }
 
 // CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children inherit it).

@@ -76,11 +76,42 @@ const (
 	sleepSlice    = 200 * time.Millisecond // how often a sleeper looks whether the others still live
 )
 
-// Wait returns nil as soon as done returns true. done may do work, such as serving this process' rings, and is called from this thread only.
-// It polls a bounded time, then sleeps until Wake(me). MPI_ERR_PROC_ABORTED if a process of this node died meanwhile.
+// AddService registers work that a waiting thread does for its process between looks at its condition, such as serving a ring. It returns whether it
+// found something to do, must not block, and may be called from several threads at once. Call before the first Wait.
+func (nd *Node) AddService(service func() bool) { nd.services = append(nd.services, service) }
+
+// Serve runs every service once and returns whether one of them found something to do.
+func (nd *Node) Serve() bool {
+	worked := false
+	for _, service := range nd.services {
+		worked = service() || worked
+	}
+	return worked
+}
+
+// Wait returns nil as soon as done returns true; done is called from this thread only. It polls a bounded time, then sleeps until Wake(me).
+// While it polls it serves what arrives for this process, so that senders need not wake the agent. MPI_ERR_PROC_ABORTED if a process of this node died
+// meanwhile.
 //
-// Preconditions: whatever makes done true is followed by Wake(me) by whoever did it.
+// Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless a service did it in this process, which calls Wake(me) too.
 func (nd *Node) Wait(done func() bool) error {
+	if done() {
+		return nil
+	}
+	atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
+	err := nd.wait(func() bool {
+		if done() {
+			return true
+		}
+		return nd.Serve() && done()
+	})
+	atomic.AddInt32(nd.i32(nd.Me, CellPollers), -1)
+	// Whoever put something into a ring while it saw a poller here has not rung the doorbell.
+	nd.Serve()
+	return err
+}
+
+func (nd *Node) wait(done func() bool) error {
 	polls, yields := pollsAlone, yieldsAlone
 	if nd.N > nd.Cores {
 		polls, yields = pollsCrowded, yieldsCrowded
@@ -105,8 +136,15 @@ func (nd *Node) Wait(done func() bool) error {
 		if nd.Broken() != 0 {
 			return nd.brokenError()
 		}
+		// Asleep this thread serves nobody: the agent takes over.
+		atomic.AddInt32(nd.i32(nd.Me, CellPollers), -1)
+		if nd.Serve() {
+			atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
+			continue
+		}
 		before := time.Now()
 		futexSleep(nd.u32(nd.Me, CellWake), seen, sleepSlice)
+		atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
 		if time.Since(before) >= sleepSlice {
 			nd.FindDead()
 		}
