@@ -1,0 +1,62 @@
+#!/bin/bash
+# ref.sh [NAME...]: builds and runs the programs of tests/c/conformance with a reference MPI, Debian's MPICH by default, to prove
+# that they test MPI and not gompirma. Two ranks each, unless a program's line "np:" has no 2. Programs whose header says
+# "ref: none (...)" are left out; without names all others are run. Closing line: "N passed, N failed, N left out".
+#
+#     REF_CC=mpicc.openmpi REF_RUN="mpirun.openmpi --oversubscribe" tests/c/ref.sh put get
+#     REF_NP=4 tests/c/ref.sh fence_assert              (another number of ranks)
+cd "$(dirname "$0")" || exit 2
+cc=${REF_CC:-mpicc.mpich}
+run=${REF_RUN:-mpiexec.mpich}
+for tool in "$cc" ${run%% *}; do
+    command -v "$tool" >/dev/null || { echo "ref.sh: $tool not found (Debian: apt-get install mpich libmpich-dev)"; exit 2; }
+done
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+line() { sed -n "s/^ \* $2: *//p" "$1" | head -1; }
+
+sources=()
+left=0
+if [ $# -gt 0 ]; then
+    for name in "$@"; do sources+=("conformance/${name%.c}.c"); done
+else
+    for source in conformance/*.c; do
+        case $(line "$source" ref) in
+        none*) left=$((left + 1)) ;;
+        *) sources+=("$source") ;;
+        esac
+    done
+fi
+
+build() { "$1" -O1 -g -std=gnu11 -w -o "$3/$(basename "$2" .c)" "$2" -lm -pthread || echo "$2" >>"$3/unbuilt"; }
+export -f build
+printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} bash -c 'build "$@"' build "$cc" {} "$work"
+
+passed=0
+failed=0
+for source in "${sources[@]}"; do
+    name=$(basename "$source" .c)
+    if [ ! -x "$work/$name" ]; then
+        echo "FAILED $name: does not build"
+        failed=$((failed + 1))
+        continue
+    fi
+    np=$(line "$source" np)
+    if [ -n "$REF_NP" ]; then n=$REF_NP; else case " $np " in *" 2 "*) n=2 ;; *) n=${np%% *} ;; esac; fi
+    check=
+    [ "$(line "$source" status)" = nonzero ] && check="sh must_fail.sh"
+    variants=$(line "$source" args)
+    for variant in ${variants:--}; do
+        [ "$variant" = - ] && variant=
+        if $check timeout "$(line "$source" timeout)" $run -n "$n" "$work/$name" $variant >"$work/out" 2>&1; then
+            passed=$((passed + 1))
+        else
+            echo "FAILED $name $variant ($n ranks):"
+            head -20 "$work/out" | sed 's/^/    /'
+            failed=$((failed + 1))
+        fi
+    done
+done
+echo "$passed passed, $failed failed, $left left out"
+[ $failed -eq 0 ]
