@@ -1,0 +1,64 @@
+# `make` alone prints the targets. CMakeLists.txt does the same work with cmake; both call scripts/build.sh.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := $(CURDIR)/build
+
+help: ## print this
+	@echo "gompirma $$(cat core/version/VERSION): targets"
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+
+build: ## library, launcher, compiler wrappers and headers into build/
+	@scripts/deps.sh build
+	@scripts/build.sh "$(BUILD)"
+	@echo "built in $(BUILD)"
+
+demo: ## build and run the three examples, with a report
+	@scripts/deps.sh demo
+	@scripts/demo.sh "$(BUILD)"
+
+test: ## every test: ctest, go test, race detector, lint, generated files
+	@scripts/deps.sh test
+	@scripts/test.sh "$(BUILD)" all
+
+test-c: ## the C and Fortran tests alone (ctest)
+	@scripts/deps.sh test
+	@scripts/test.sh "$(BUILD)" c
+
+test-go: ## the Go tests alone
+	@scripts/deps.sh test
+	@scripts/test.sh "$(BUILD)" go
+
+test-ref: ## tests/c/conformance under Debian's MPICH: are the tests themselves right?
+	@scripts/deps.sh ref
+	@scripts/test.sh "$(BUILD)" ref
+
+race: ## the Go packages under the race detector
+	@scripts/deps.sh build
+	@scripts/test.sh "$(BUILD)" race
+
+lint: ## formatting, go vet, layers, warnings, generated files
+	@scripts/deps.sh build
+	@scripts/test.sh "$(BUILD)" lint
+
+fmt: ## gofmt every Go file
+	gofmt -w $$(git ls-files -co --exclude-standard '*.go')
+
+generate: ## write the generated files anew from core/abi's table
+	go generate ./...
+
+bench: ## measure against Debian's MPICH and Open MPI in one run
+	@scripts/deps.sh bench
+	@scripts/build.sh "$(BUILD)"
+	@bench/run.sh "$(BUILD)"
+
+install: $(if $(SUDO_USER),,build) ## install: PREFIX=/some/where [DESTDIR=]; the prefix can be moved afterwards
+	@scripts/install.sh install "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
+
+uninstall: ## remove what install made: PREFIX= [DESTDIR=]
+	@scripts/install.sh uninstall "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
+
+clean: ## remove build/
+	rm -rf "$(BUILD)"
+
+.PHONY: help build demo test test-c test-go test-ref race lint fmt generate bench install uninstall clean
+.DEFAULT_GOAL := help

@@ -1,0 +1,216 @@
+// Command gompi-info tells what this gompirma is and what it finds on this machine: version, ABI, features, limits, cores and memory (those of
+// the machine, and those that the control group leaves), the kernel's services, optional libraries. `--json` prints the same for programs.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+	"gompirma/core/shm"
+	"gompirma/core/version"
+)
+
+// Info is everything gompi-info knows; its JSON names are part of the interface.
+type Info struct {
+	Version   string    `json:"version"`
+	ABI       ABI       `json:"abi"`
+	Prefix    string    `json:"prefix"`
+	Library   string    `json:"library"` // "" if it does not lie where it should
+	Features  []string  `json:"features"`
+	Limits    Limits    `json:"limits"`
+	Machine   Machine   `json:"machine"`
+	Kernel    Kernel    `json:"kernel"`
+	Libraries []Library `json:"optional_libraries"`
+}
+
+// ABI is the standard that the library follows.
+type ABI struct {
+	Standard string `json:"mpi_standard"`
+	Version  string `json:"abi_version"`
+	Soname   string `json:"soname"`
+}
+
+// Limits are those of this release, in the unit that the name says.
+type Limits struct {
+	ProcessesPerNode int   `json:"processes_per_node"`
+	HandlesPerKind   int   `json:"handles_per_kind"`
+	HeapPerProcess   int64 `json:"shared_memory_per_process_bytes"`
+	ObjectName       int   `json:"object_name_bytes"`
+	ErrorString      int   `json:"error_string_bytes"`
+}
+
+func features() []string {
+	return []string{
+		"MPI 5.0 standard ABI, MPI_ and PMPI_ symbols",
+		"MPI_THREAD_MULTIPLE",
+		"strong progress: one-sided operations complete whatever the target does",
+		"windows in shared memory without names (memfd)",
+		"bounds, epochs, ranks, counts and handles checked on every call",
+		"launch by gompirun, by PMI-1 launchers (MPICH's mpiexec, Slurm), or without a launcher",
+	}
+}
+
+func collect() Info {
+	prefix := ""
+	if self, err := os.Executable(); err == nil {
+		prefix = filepath.Dir(filepath.Dir(self))
+	}
+	library := filepath.Join(prefix, "lib", "libgompirma.so")
+	if real, err := filepath.EvalSymlinks(library); err == nil {
+		library = real
+	} else {
+		library = ""
+	}
+	return Info{
+		Version: version.String,
+		ABI: ABI{
+			Standard: fmt.Sprintf("%d.%d", abi.MPI_VERSION, abi.MPI_SUBVERSION),
+			Version:  fmt.Sprintf("%d.%d", abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION),
+			Soname:   "libgompirma.so." + version.Major(),
+		},
+		Prefix:   prefix,
+		Library:  library,
+		Features: features(),
+		Limits: Limits{
+			ProcessesPerNode: shm.MaxProcesses,
+			HandlesPerKind:   handle.MaxIndex,
+			HeapPerProcess:   shm.HeapStride,
+			ObjectName:       abi.MPI_MAX_OBJECT_NAME,
+			ErrorString:      abi.MPI_MAX_ERROR_STRING,
+		},
+		Machine:   machine("/"),
+		Kernel:    kernel(),
+		Libraries: libraries("/"),
+	}
+}
+
+func main() {
+	flags := flag.NewFlagSet("gompi-info", flag.ContinueOnError)
+	asJSON := flags.Bool("json", false, "print JSON")
+	short := flags.Bool("version", false, "print the version alone")
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "usage: gompi-info [--json | --version]\nTells what this gompirma is and what it finds on this machine.")
+	}
+	switch err := flags.Parse(os.Args[1:]); {
+	case err == flag.ErrHelp:
+		return
+	case err != nil:
+		os.Exit(2)
+	case flags.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "gompi-info: it takes no argument %q\n", flags.Arg(0))
+		os.Exit(2)
+	}
+	var err error
+	switch {
+	case *short:
+		_, err = fmt.Println("gompirma", version.String)
+	case *asJSON:
+		encoder := json.NewEncoder(os.Stdout)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(collect())
+	default:
+		err = collect().print(os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "gompi-info: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func (i Info) print(out io.Writer) error {
+	w := &lines{out: out}
+	w.line("gompirma", "%s (%s/%s, %s)", i.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	w.line("standard", "MPI %s, ABI version %s, %s", i.ABI.Standard, i.ABI.Version, i.ABI.Soname)
+	w.line("prefix", "%s", i.Prefix)
+	if i.Library == "" {
+		w.line("library", "not found below the prefix")
+	} else {
+		w.line("library", "%s", i.Library)
+	}
+	for _, f := range i.Features {
+		w.line("feature", "%s", f)
+	}
+	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
+	w.line("limit", "%d handles of a kind in a process", i.Limits.HandlesPerKind)
+	w.line("limit", "%s of shared memory for the windows of a process", bytes(i.Limits.HeapPerProcess))
+	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName, i.Limits.ErrorString)
+
+	m := i.Machine
+	w.line("cores", "%d online, %d usable%s", m.CoresOnline, m.CoresUsable, unless(m.CgroupCPU == 0, ", control group allows %.2f", m.CgroupCPU))
+	w.line("memory", "%s, %s available%s", bytes(m.Memory), bytes(m.MemoryAvailable),
+		unless(m.CgroupMemory == 0, ", control group allows %s", bytes(m.CgroupMemory)))
+	if m.CgroupProcesses != 0 {
+		w.line("processes", "control group allows %d", m.CgroupProcesses)
+	}
+	w.line("processor", "%s", m.Processor)
+
+	k := i.Kernel
+	w.line("kernel", "%s", k.Release)
+	w.line("kernel", "memfd_create: %s", yes(k.Memfd))
+	w.line("kernel", "membarrier (private, expedited): %s", yes(k.Membarrier))
+	w.line("kernel", "process_vm_readv / writev: %s", k.ProcessVM)
+	w.line("kernel", "/proc/PID/fd of own processes: %s", yes(k.ProcFd))
+	if k.ShmemHugePages != "" {
+		w.line("kernel", "huge pages in shared memory: %s", k.ShmemHugePages)
+	}
+	for _, l := range i.Libraries {
+		if l.Path == "" {
+			w.line("optional", "%s: not found (%s)", l.Name, l.For)
+		} else {
+			w.line("optional", "%s: %s (%s)", l.Name, l.Path, l.For)
+		}
+	}
+	return w.err
+}
+
+// lines prints one labelled line after another and keeps the first error.
+type lines struct {
+	out  io.Writer
+	last string
+	err  error
+}
+
+func (w *lines) line(label, format string, args ...any) {
+	if label == w.last {
+		label = ""
+	} else {
+		w.last = label
+	}
+	if _, err := fmt.Fprintf(w.out, "%-10s %s\n", label, fmt.Sprintf(format, args...)); err != nil && w.err == nil {
+		w.err = err
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func unless(absent bool, format string, args ...any) string {
+	if absent {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+func bytes(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n)/1024, 0
+	for value >= 1024 && unit < len(units)-1 {
+		value /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.4g %ciB", value, units[unit])
+}

@@ -1,0 +1,55 @@
+// Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx, mpifort and so on in
+// libexec/gompirma/bin). It runs the compiler with gompirma's headers and library, found from where the wrapper itself lies, so an
+// installation may be moved. Everything it does not know goes to the compiler untouched.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	self, err := os.Executable() // /proc/self/exe: links are resolved
+	if err != nil {
+		return fmt.Errorf("finding where I am: %w", err)
+	}
+	w := wrapper{
+		lang:   languageOf(os.Args[0]),
+		prefix: filepath.Dir(filepath.Dir(self)),
+		getenv: os.Getenv,
+		exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
+		has:    func(name string) bool { _, err := exec.LookPath(name); return err == nil },
+	}
+	a, err := w.act(os.Args[1:])
+	if err != nil {
+		return err
+	}
+	if a.print {
+		fmt.Println(a.text)
+		return nil
+	}
+	compiler, err := exec.LookPath(a.argv[0])
+	if err != nil {
+		return fmt.Errorf("the compiler %q is not to be found (%s chooses another)", a.argv[0], w.lang.variables[0])
+	}
+	if sameFile(compiler, self) {
+		return fmt.Errorf("the compiler %q is this wrapper itself (look at %s)", a.argv[0], w.lang.variables[0])
+	}
+	return syscall.Exec(compiler, a.argv, os.Environ())
+}
+
+func sameFile(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}

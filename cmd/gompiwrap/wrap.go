@@ -1,0 +1,271 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"gompirma/core/version"
+)
+
+// A language is what differs between the three wrappers.
+type language struct {
+	name      string
+	variables []string // environment variables naming the compiler, first one wins; the other MPIs' names so that build systems need no change
+	compilers []string // tried in this order when none of them is set
+	options   []string // -cc=clang and the like
+}
+
+var (
+	langC       = language{"C", []string{"GOMPI_CC", "MPICH_CC", "OMPI_CC"}, []string{"gcc", "cc", "clang"}, []string{"-cc="}}
+	langCXX     = language{"C++", []string{"GOMPI_CXX", "MPICH_CXX", "OMPI_CXX"}, []string{"g++", "c++", "clang++"}, []string{"-cxx=", "-CC="}}
+	langFortran = language{"Fortran", []string{"GOMPI_FC", "MPICH_FC", "OMPI_FC"}, []string{"gfortran", "flang"}, []string{"-fc=", "-f90=", "-f77="}}
+)
+
+// languageOf tells the language from the name that the wrapper was called by.
+func languageOf(argv0 string) language {
+	switch filepath.Base(argv0) {
+	case "gompicxx", "mpicxx", "mpic++", "mpiCC":
+		return langCXX
+	case "gompifort", "mpifort", "mpif90", "mpif77":
+		return langFortran
+	}
+	return langC
+}
+
+// A wrapper knows its language and prefix; what it asks of the system is replaceable.
+type wrapper struct {
+	lang   language
+	prefix string
+	getenv func(string) string
+	exists func(path string) bool // a file
+	has    func(name string) bool // a command in PATH
+}
+
+// An action is what to do: print a text, or run a command.
+type action struct {
+	print bool
+	text  string
+	argv  []string
+}
+
+// act turns the arguments of the wrapper into an action.
+func (w wrapper) act(args []string) (action, error) {
+	var show string // "", or the query asked for
+	var rest []string
+	compiler := w.compiler()
+next:
+	for _, arg := range args {
+		switch query, what, _ := strings.Cut(arg, ":"); query {
+		case "-show", "-showme", "--showme":
+			show = what
+			if show == "" {
+				show = "command line"
+			}
+			continue
+		case "-compile-info", "-compile_info", "-link-info", "-link_info":
+			show = strings.ReplaceAll(query[1:], "_", "-")
+			continue
+		}
+		for _, option := range w.lang.options {
+			if value, ok := strings.CutPrefix(arg, option); ok {
+				compiler = fields(value)
+				continue next
+			}
+		}
+		rest = append(rest, arg)
+	}
+	if len(compiler) == 0 {
+		return action{}, fmt.Errorf("no %s compiler: none of %s is in PATH and %s is not set", w.lang.name, strings.Join(w.lang.compilers, ", "), w.lang.variables[0])
+	}
+
+	join := func(parts ...[]string) action {
+		var all []string
+		for _, part := range parts {
+			all = append(all, part...)
+		}
+		return action{print: true, text: quote(all)}
+	}
+	compile, link := w.compileFlags(), w.linkFlags()
+	switch show {
+	case "":
+		argv := append(append(compiler[:len(compiler):len(compiler)], compile...), rest...)
+		if links(rest) {
+			argv = append(argv, link...)
+		}
+		return action{argv: argv}, nil
+	case "command line":
+		if len(rest) == 0 || links(rest) {
+			return join(compiler, compile, rest, link), nil
+		}
+		return join(compiler, compile, rest), nil
+	case "compile-info":
+		return join(compiler, compile, rest), nil
+	case "link-info":
+		return join(compiler, rest, link), nil
+	case "compile":
+		return join(compile), nil
+	case "link":
+		return join(link), nil
+	case "command":
+		return join(compiler), nil
+	case "incdirs":
+		return join(w.includes()), nil
+	case "libdirs":
+		return join([]string{w.libdir()}), nil
+	case "libs":
+		return join(w.libraries()), nil
+	case "version":
+		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
+	case "help":
+		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; -show, -compile-info, -link-info"}, nil
+	}
+	return action{}, fmt.Errorf("unrecognized option -showme:%s (-showme:help lists what there is)", show)
+}
+
+func (w wrapper) compiler() []string {
+	for _, name := range w.lang.variables {
+		if value := fields(w.getenv(name)); len(value) > 0 {
+			return value
+		}
+	}
+	for _, name := range w.lang.compilers {
+		if w.has(name) {
+			return []string{name}
+		}
+	}
+	return nil
+}
+
+func (w wrapper) libdir() string { return filepath.Join(w.prefix, "lib") }
+
+// moduleDir is where the Fortran modules lie, "" if there are none.
+func (w wrapper) moduleDir() string {
+	dir := filepath.Join(w.libdir(), "gompirma", "fortran")
+	if w.lang.name == langFortran.name && w.exists(dir) {
+		return dir
+	}
+	return ""
+}
+
+func (w wrapper) includes() []string {
+	dirs := []string{filepath.Join(w.prefix, "include")}
+	if dir := w.moduleDir(); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+func (w wrapper) libraries() []string {
+	if w.lang.name == langFortran.name && w.exists(filepath.Join(w.libdir(), "libgompirma_fortran.so")) {
+		return []string{"gompirma_fortran", "gompirma"}
+	}
+	return []string{"gompirma"}
+}
+
+func (w wrapper) compileFlags() []string {
+	var flags []string
+	for _, dir := range w.includes() {
+		flags = append(flags, "-I"+dir)
+	}
+	return flags
+}
+
+// linkFlags has an rpath, so that programs run without LD_LIBRARY_PATH; as RUNPATH, so that LD_LIBRARY_PATH still wins.
+func (w wrapper) linkFlags() []string {
+	dir := w.libdir()
+	flags := []string{"-L" + dir}
+	if strings.Contains(dir, ",") { // -Wl would split it
+		flags = append(flags, "-Xlinker", "-rpath", "-Xlinker", dir, "-Wl,--enable-new-dtags")
+	} else {
+		flags = append(flags, "-Wl,-rpath,"+dir, "-Wl,--enable-new-dtags")
+	}
+	for _, name := range w.libraries() {
+		flags = append(flags, "-l"+name)
+	}
+	return flags
+}
+
+// separate lists the compiler options whose value is the next argument, so that it is no input file.
+var separate = map[string]bool{
+	"-o": true, "-I": true, "-D": true, "-U": true, "-L": true, "-x": true, "-include": true, "-imacros": true, "-isystem": true,
+	"-iquote": true, "-idirafter": true, "-isysroot": true, "-MF": true, "-MT": true, "-MQ": true, "-Xlinker": true,
+	"-Xpreprocessor": true, "-Xassembler": true, "-Xclang": true, "-T": true, "-u": true, "-e": true, "-z": true, "-arch": true,
+	"-target": true, "-J": true, "-G": true, "-A": true, "-aux-info": true, "-dumpbase": true, "-dumpdir": true, "-wrapper": true,
+	"-mllvm": true, "--param": true, "--sysroot": true,
+}
+
+// links tells whether the compiler, given these arguments, will link: some input, and no option that stops earlier. Then, and only then,
+// the library belongs on the command line: `gompicc --version` must not try to link.
+func links(args []string) bool {
+	input := false
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch arg {
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help", "-dumpversion", "-dumpmachine":
+			return false
+		}
+		switch {
+		case separate[arg]:
+			i++
+		case arg == "-" || strings.HasPrefix(arg, "-l") || !strings.HasPrefix(arg, "-"):
+			input = true
+		}
+	}
+	return input
+}
+
+// fields splits a value such as `ccache gcc` or `"/my tools/cc" -m64` at blanks outside quotes.
+func fields(s string) []string {
+	var out []string
+	var word strings.Builder
+	var in rune // the quote we are in, or 0
+	inWord := false
+	for _, r := range s {
+		switch {
+		case in != 0:
+			if r == in {
+				in = 0
+			} else {
+				word.WriteRune(r)
+			}
+		case r == '"' || r == '\'':
+			in, inWord = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if inWord {
+				out = append(out, word.String())
+				word.Reset()
+				inWord = false
+			}
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if inWord {
+		out = append(out, word.String())
+	}
+	return out
+}
+
+// quote writes arguments so that a shell reads them back. The paths of our own flags are quoted as CMake's FindMPI expects it: -I"/a b".
+func quote(args []string) string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = quoteOne(arg)
+	}
+	return strings.Join(words, " ")
+}
+
+func quoteOne(arg string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_+=:,./-"
+	if arg != "" && strings.Trim(arg, plain) == "" {
+		return arg
+	}
+	for _, f := range []string{"-I", "-L", "-Wl,"} {
+		if value, ok := strings.CutPrefix(arg, f); ok && !strings.ContainsAny(value, "\"$`\\!") {
+			return f + `"` + value + `"`
+		}
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sample is a wrapper in /p on a machine with the usual compilers and these files and variables.
+func sample(argv0 string, env map[string]string, files ...string) wrapper {
+	return wrapper{
+		lang:   languageOf(argv0),
+		prefix: "/p",
+		getenv: func(name string) string { return env[name] },
+		exists: func(path string) bool {
+			for _, f := range files {
+				if f == path {
+					return true
+				}
+			}
+			return false
+		},
+		has: func(name string) bool { return name == "gcc" || name == "g++" || name == "gfortran" },
+	}
+}
+
+const link = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma"
+
+func TestCommand(t *testing.T) {
+	fortran := []string{"/p/lib/gompirma/fortran", "/p/lib/libgompirma_fortran.so"}
+	for _, c := range []struct {
+		name, argv0, args string
+		env               map[string]string
+		files             []string
+		want              string
+	}{
+		{"link", "gompicc", "x.c -o x", nil, nil, "gcc -I/p/include x.c -o x " + link},
+		{"usual name", "/a/mpicc", "x.o", nil, nil, "gcc -I/p/include x.o " + link},
+		{"C++", "mpiCC", "x.cc", nil, nil, "g++ -I/p/include x.cc " + link},
+		{"compile", "gompicc", "-c x.c", nil, nil, "gcc -I/p/include -c x.c"},
+		{"preprocess", "gompicc", "-E x.c", nil, nil, "gcc -I/p/include -E x.c"},
+		{"assemble", "gompicc", "-S x.c", nil, nil, "gcc -I/p/include -S x.c"},
+		{"dependencies", "gompicc", "-M x.c", nil, nil, "gcc -I/p/include -M x.c"},
+		{"dependencies aside", "gompicc", "-MMD -MF x.d x.c", nil, nil, "gcc -I/p/include -MMD -MF x.d x.c " + link},
+		{"no input", "gompicc", "--version", nil, nil, "gcc -I/p/include --version"},
+		{"output is no input", "gompicc", "-v -o x", nil, nil, "gcc -I/p/include -v -o x"},
+		{"library is input", "gompicc", "-lmain", nil, nil, "gcc -I/p/include -lmain " + link},
+		{"stdin", "gompicc", "-xc -", nil, nil, "gcc -I/p/include -xc - " + link},
+		{"shared library", "gompicc", "-shared -fPIC x.c -o x.so", nil, nil, "gcc -I/p/include -shared -fPIC x.c -o x.so " + link},
+		{"relocatable", "gompicc", "-r a.o b.o -o c.o", nil, nil, "gcc -I/p/include -r a.o b.o -o c.o"},
+		{"compiler by variable", "gompicc", "x.c", map[string]string{"GOMPI_CC": "ccache clang", "MPICH_CC": "no"}, nil, "ccache clang -I/p/include x.c " + link},
+		{"compiler by another's variable", "gompicc", "x.c", map[string]string{"OMPI_CC": "tcc"}, nil, "tcc -I/p/include x.c " + link},
+		{"compiler by option", "gompicc", "-cc=clang x.c", map[string]string{"GOMPI_CC": "no"}, nil, "clang -I/p/include x.c " + link},
+		{"Fortran without modules", "gompifort", "x.f90", nil, nil, "gfortran -I/p/include x.f90 " + link},
+		{"Fortran", "mpif90", "x.f90", nil, fortran,
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran x.f90 -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma_fortran -lgompirma"},
+		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := sample(c.argv0, c.env, c.files...).act(strings.Fields(c.args))
+			require.NoError(t, err)
+			require.False(t, a.print)
+			require.Equal(t, c.want, strings.Join(a.argv, " "))
+		})
+	}
+}
+
+func TestShow(t *testing.T) {
+	for args, want := range map[string]string{
+		"-show":             "gcc -I/p/include " + link,
+		"-showme x.c":       "gcc -I/p/include x.c " + link,
+		"--showme -c x.c":   "gcc -I/p/include -c x.c",
+		"-show -DA=\"b\"":   "gcc -I/p/include '-DA=\"b\"'",
+		"-showme:compile":   "-I/p/include",
+		"-showme:link":      link,
+		"--showme:link":     link,
+		"-showme:command":   "gcc",
+		"-showme:incdirs":   "/p/include",
+		"-showme:libdirs":   "/p/lib",
+		"-showme:libs":      "gompirma",
+		"-compile-info":     "gcc -I/p/include",
+		"-link_info":        "gcc " + link,
+		"-show -cc=cc file": "cc -I/p/include file " + link,
+	} {
+		t.Run(args, func(t *testing.T) {
+			a, err := sample("gompicc", nil).act(strings.Fields(args))
+			require.NoError(t, err)
+			require.True(t, a.print)
+			require.Equal(t, want, a.text)
+		})
+	}
+}
+
+func TestShowRefused(t *testing.T) {
+	_, err := sample("gompicc", nil).act([]string{"-showme:colour"})
+	require.ErrorContains(t, err, "unrecognized option -showme:colour")
+	w := sample("gompicc", nil)
+	w.has = func(string) bool { return false }
+	_, err = w.act([]string{"x.c"})
+	require.ErrorContains(t, err, "no C compiler")
+}
+
+func TestOddPrefix(t *testing.T) {
+	w := sample("gompicc", nil)
+	w.prefix = "/a b,c"
+	a, err := w.act([]string{"-show", "x y.c", "it's"})
+	require.NoError(t, err)
+	require.Equal(t, `gcc -I"/a b,c/include" 'x y.c' 'it'\''s' -L"/a b,c/lib" -Xlinker -rpath -Xlinker '/a b,c/lib' -Wl,--enable-new-dtags -lgompirma`, a.text)
+}
+
+func TestFields(t *testing.T) {
+	require.Equal(t, []string{"ccache", "/my tools/cc", "-m64", ""}, fields(` ccache  "/my tools/cc" -m64 ''`))
+	require.Empty(t, fields("  "))
+}

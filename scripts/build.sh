@@ -1,0 +1,64 @@
+#!/bin/sh
+# Builds gompirma into a folder laid out as an installed prefix: scripts/build.sh OUT
+# Make and CMake both call it, so that there is one `go build` line. Go's build cache decides what is stale; a file whose content did not
+# change keeps its time stamp, so nothing that links against the library is linked again for nothing.
+#
+# GOMPIRMA_GOFLAGS: more flags for `go build` of the library, such as -race.
+set -eu
+
+[ $# -eq 1 ] || { echo "usage: scripts/build.sh OUT" >&2; exit 2; }
+top=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+cd "$top"
+
+version=$(cat core/version/VERSION)
+major=${version%%.*}
+real=libgompirma.so.$version
+soname=libgompirma.so.$major
+
+# put FILE DEST: copies unless the content is the same; in one step, so that a running program keeps the old file.
+put() {
+	cmp -s "$1" "$2" 2>/dev/null && return 0
+	cp -p "$1" "$2.new" && mv -f "$2.new" "$2"
+}
+# link TARGET NAME: a symbolic link, relative, so that the prefix can be moved.
+link() { [ "$(readlink "$2" 2>/dev/null)" = "$1" ] || ln -sfn "$1" "$2"; }
+# fill TEMPLATE DEST: replaces @VERSION@, @LIBRARY@ and @SONAME@.
+fill() {
+	sed -e "s/@VERSION@/$version/g" -e "s/@LIBRARY@/$real/g" -e "s/@SONAME@/$soname/g" "$1" >"$out/obj/filled"
+	put "$out/obj/filled" "$2"
+}
+
+mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib/cmake/gompirma" "$out/lib/gompirma/abi" "$out/libexec/gompirma/bin"
+
+# The library. Only MPI_*, PMPI_* and MPIX_* leave it (the linker map).
+CGO_ENABLED=1 go build -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
+	-ldflags "-extldflags '-Wl,-soname,$soname -Wl,--version-script=$top/capi/zexports.map'" ./capi
+for old in "$out"/lib/libgompirma.so.*.*; do # of another release
+	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
+done
+put "$out/obj/libgompirma.so" "$out/lib/$real"
+link "$real" "$out/lib/$soname"
+link "$soname" "$out/lib/libgompirma.so"
+# The library under the standard ABI's name, for programs that were built against another MPI's standard ABI.
+for suffix in '' .0 .1; do link "../../$soname" "$out/lib/gompirma/abi/libmpi_abi.so$suffix"; done
+
+for header in mpi.h mpi_rma.h; do put "include/$header" "$out/include/$header"; done
+
+# The tools are static and pure Go: they run wherever they are copied.
+CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
+for tool in gompirun gompi-info; do
+	if [ -e "$out/obj/bin/$tool" ]; then put "$out/obj/bin/$tool" "$out/bin/$tool"; fi
+done
+# One program under three names; copies and not links, so that a build system which resolves links still sees which language is meant.
+for tool in gompicc gompicxx gompifort; do put "$out/obj/bin/gompiwrap" "$out/bin/$tool"; done
+# The usual names, for unmodified build systems: this folder first in PATH.
+for alias in mpicc:gompicc mpicxx:gompicxx mpic++:gompicxx mpiCC:gompicxx mpifort:gompifort mpif90:gompifort mpif77:gompifort \
+	mpiexec:gompirun mpirun:gompirun; do
+	link "../../../bin/${alias#*:}" "$out/libexec/gompirma/bin/${alias%%:*}"
+done
+
+fill cmake/gompirma.pc.in "$out/lib/pkgconfig/gompirma.pc"
+fill cmake/gompirmaConfig.cmake.in "$out/lib/cmake/gompirma/gompirmaConfig.cmake"
+fill cmake/gompirmaConfigVersion.cmake.in "$out/lib/cmake/gompirma/gompirmaConfigVersion.cmake"

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench
+# Missing Debian packages are installed with apt without a question: as root, or through sudo if that needs no password; else the one
+# command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
+set -eu
+
+fail() { echo "gompirma: $*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+top=$(cd "$(dirname "$0")/.." && pwd)
+
+case "$(uname -s) $(uname -m)" in
+"Linux x86_64" | "Linux aarch64") ;;
+*) fail "runs on Linux x86-64 and arm64 only, this is $(uname -s) $(uname -m)" ;;
+esac
+
+# Go comes first, and not from apt: Debian's is older than go.mod asks for.
+wanted=$(sed -n 's/^go //p' "$top/go.mod")
+have go || fail "Go $wanted or newer is needed and no 'go' is in PATH (https://go.dev/dl/)"
+found=$(cd / && GOTOOLCHAIN=local GOFLAGS= go env GOVERSION | sed 's/^[^0-9]*//; s/[^0-9.].*//')
+oldest=$(printf '%s\n%s\n' "$wanted" "$found" | sort -V | head -n 1)
+[ "$oldest" = "$wanted" ] || fail "Go $wanted or newer is needed, $(command -v go) is $found (https://go.dev/dl/)"
+
+missing=
+need() { # need PACKAGE COMMAND...: each command must be there
+	package=$1
+	shift
+	for name; do
+		have "$name" || { missing="$missing $package"; return 0; }
+	done
+}
+need gcc gcc
+if have gcc; then
+	echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
+fi
+case ${1:-build} in
+build) ;;
+demo)
+	need cmake cmake
+	;;
+test | ref | bench)
+	need cmake cmake ctest
+	need g++ g++
+	need gfortran gfortran
+	need pkg-config pkg-config
+	need mpich mpiexec.mpich # the library must start under it
+	;;
+*) echo "usage: scripts/deps.sh build|demo|test|ref|bench" >&2; exit 2 ;;
+esac
+case ${1:-build} in
+ref | bench) need libmpich-dev mpicc.mpich ;;
+esac
+case ${1:-build} in
+bench)
+	need openmpi-bin mpirun.openmpi
+	need libopenmpi-dev mpicc.openmpi
+	need valgrind valgrind
+	;;
+esac
+[ -n "$missing" ] || exit 0
+
+# One word a package.
+missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
+command="apt-get install -y --no-install-recommends ${missing% }"
+have apt-get || fail "missing: ${missing% } (names of Debian's packages; there is no apt-get here to install them)"
+run=
+if [ "$(id -u)" -ne 0 ]; then run='sudo -n'; fi
+if [ -n "${GOMPIRMA_NO_APT:-}" ] || { [ -n "$run" ] && ! sudo -n true 2>/dev/null; }; then
+	fail "missing: ${missing% }; run: sudo $command"
+fi
+echo "gompirma: installing ${missing% }"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { $run env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null; }
+# The lists may be absent, as in a fresh container, or old: what fails without an update is tried once more after one.
+apt install --no-install-recommends $missing || { apt update && apt install --no-install-recommends $missing; } || {
+	tail -n 5 "$log" >&2
+	fail "apt could not install them; run: sudo $command"
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Installs the prefix that scripts/build.sh made, or takes it back:
+#   scripts/install.sh install   BUILD PREFIX [DESTDIR]
+#   scripts/install.sh uninstall BUILD PREFIX [DESTDIR]
+# What was made is listed in lib/gompirma/manifest of the prefix, relative to it, folders with a slash at the end and after their content;
+# so uninstalling removes just that, also after the prefix was moved.
+set -eu
+
+fail() { echo "install.sh: $*" >&2; exit 1; }
+[ $# -ge 3 ] || { echo "usage: scripts/install.sh install|uninstall BUILD PREFIX [DESTDIR]" >&2; exit 2; }
+build=$2 prefix=$3 destdir=${4:-}
+case $prefix in /*) ;; *) fail "PREFIX must be an absolute path, not '$prefix'" ;; esac
+to=$destdir$prefix
+manifest=lib/gompirma/manifest
+
+# The manifest itself is removed while it is read; the open descriptor keeps it.
+uninstall() {
+	while IFS= read -r name; do
+		case $name in
+		*/) if [ -d "$to/$name" ]; then rmdir "$to/$name" 2>/dev/null || true; fi ;; # stays if somebody else put something in
+		*) rm -f "$to/$name" ;;
+		esac
+	done <"$to/$manifest"
+}
+
+case $1 in
+install)
+	[ -e "$build/lib/libgompirma.so" ] || fail "$build holds no library: run 'make build' first"
+	# What another release left in this place goes first.
+	if [ -e "$to/$manifest" ]; then uninstall; fi
+	made=
+	if [ ! -d "$to" ]; then
+		mkdir -p "$to" || fail "cannot make $to"
+		made=./
+	fi
+	to=$(cd "$to" && pwd)
+	cd "$build"
+	# Only folders that do not exist yet are ours to remove later. Those which exist are left as they are, symbolic links included.
+	folders=$(find bin include lib libexec -type d | LC_ALL=C sort | while IFS= read -r d; do [ -d "$to/$d" ] || printf '%s/\n' "$d"; done)
+	for d in $folders; do mkdir -m 755 "$to/$d"; done
+	files=$(find bin include lib libexec ! -type d | LC_ALL=C sort)
+	printf '%s\n' "$files" | tar --mode='u=rwX,go=rX' -T - -cf - | (cd "$to" && tar --no-same-owner -xpf -)
+	{
+		printf '%s\n' "$files"
+		echo "$manifest"
+		printf '%s\n' "$folders" | LC_ALL=C sort -r
+		echo "$made"
+	} | sed '/^$/d' >"$to/$manifest.new"
+	mv "$to/$manifest.new" "$to/$manifest"
+	chmod 644 "$to/$manifest"
+	echo "installed in $to"
+	;;
+uninstall)
+	[ -e "$to/$manifest" ] || fail "nothing of gompirma is installed in $to ($to/$manifest does not exist)"
+	uninstall
+	echo "removed from $to"
+	;;
+*) fail "'$1' is neither install nor uninstall" ;;
+esac

@@ -1,0 +1,57 @@
+#!/bin/bash
+# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref
+# Every step runs even when one before it failed; each test runner closes with its own counts, the last lines say which steps failed.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+build=$1 what=$2
+jobs=$(nproc)
+failed=()
+
+# step NAME SECONDS COMMAND...
+step() {
+	local name=$1 limit=$2 start=$SECONDS
+	shift 2
+	echo "== $name"
+	if timeout --kill-after=10 "$limit" "$@" </dev/null; then
+		echo "== $name: ok ($((SECONDS - start)) s)"
+	else
+		local status=$?
+		[ "$status" -eq 124 ] && echo "== $name: not done within $limit s"
+		failed+=("$name")
+		echo "== $name: FAILED"
+	fi
+}
+# The packages that need no cgo: everything but capi, which has no Go tests of its own.
+pure() { go list ./... | grep -v '/capi$'; }
+
+c() {
+	step 'cmake' 600 sh -c 'cmake -S . -B "$0" >"$0.cmake.log" 2>&1 || { cat "$0.cmake.log"; exit 1; }; rm -f "$0.cmake.log"; cmake --build "$0" -j "$1"' "$build" "$jobs"
+	step 'ctest' 900 ctest --test-dir "$build" --output-on-failure --timeout 120 -j "$jobs"
+}
+lint() {
+	step 'gofmt' 60 sh -c 'files=$(gofmt -l $(git ls-files -co --exclude-standard "*.go")); [ -z "$files" ] || { echo "not gofmt-ed:"; echo "$files"; exit 1; }'
+	step 'go vet' 300 go vet ./...
+	step 'generated files' 120 scripts/generated.sh
+}
+
+case $what in
+all)
+	c
+	step 'go test' 900 go test -p 2 ./...
+	step 'race detector' 600 go test -race -short -p 2 $(pure | grep -v '/tests/')
+	lint
+	;;
+c) c ;;
+go) step 'go test' 900 go test -p 2 ./... ;;
+race) step 'race detector' 900 go test -race -p 2 $(pure | grep -v '/tests/') ;;
+lint) lint ;;
+ref) step 'reference MPI' 1800 scripts/test-ref.sh "$build" ;;
+*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref" >&2; exit 2 ;;
+esac
+
+if [ ${#failed[@]} -gt 0 ]; then
+	printf 'failed: %s\n' "${failed[*]}"
+	exit 1
+fi
+echo 'all steps passed'
