@@ -3,369 +3,524 @@
 package abi
 
 const (
-	MPI_VERSION                        = 5
-	MPI_SUBVERSION                     = 0
-	MPI_ABI_VERSION                    = 1
-	MPI_ABI_SUBVERSION                 = 0
-	MPI_OP_NULL                        = 0x00000020
-	MPI_SUM                            = 0x00000021
-	MPI_MIN                            = 0x00000022
-	MPI_MAX                            = 0x00000023
-	MPI_PROD                           = 0x00000024
-	MPI_BAND                           = 0x00000028
-	MPI_BOR                            = 0x00000029
-	MPI_BXOR                           = 0x0000002a
-	MPI_LAND                           = 0x00000030
-	MPI_LOR                            = 0x00000031
-	MPI_LXOR                           = 0x00000032
-	MPI_MINLOC                         = 0x00000038
-	MPI_MAXLOC                         = 0x00000039
-	MPI_REPLACE                        = 0x0000003c
-	MPI_NO_OP                          = 0x0000003d
-	MPI_COMM_NULL                      = 0x00000100
-	MPI_COMM_WORLD                     = 0x00000101
-	MPI_COMM_SELF                      = 0x00000102
-	MPI_GROUP_NULL                     = 0x00000108
-	MPI_GROUP_EMPTY                    = 0x00000109
-	MPI_WIN_NULL                       = 0x00000110
-	MPI_FILE_NULL                      = 0x00000118
-	MPI_SESSION_NULL                   = 0x00000120
-	MPI_MESSAGE_NULL                   = 0x00000128
-	MPI_MESSAGE_NO_PROC                = 0x00000129
-	MPI_INFO_NULL                      = 0x00000130
-	MPI_INFO_ENV                       = 0x00000131
-	MPI_ERRHANDLER_NULL                = 0x00000140
-	MPI_ERRORS_ARE_FATAL               = 0x00000141
-	MPI_ERRORS_ABORT                   = 0x00000142
-	MPI_ERRORS_RETURN                  = 0x00000143
-	MPI_REQUEST_NULL                   = 0x00000180
-	MPI_DATATYPE_NULL                  = 0x00000200
-	MPI_AINT                           = 0x00000201
-	MPI_COUNT                          = 0x00000202
-	MPI_OFFSET                         = 0x00000203
-	MPI_PACKED                         = 0x00000207
-	MPI_SHORT                          = 0x00000208
-	MPI_INT                            = 0x00000209
-	MPI_LONG                           = 0x0000020a
-	MPI_LONG_LONG                      = 0x0000020b
-	MPI_LONG_LONG_INT                  = MPI_LONG_LONG
-	MPI_UNSIGNED_SHORT                 = 0x0000020c
-	MPI_UNSIGNED                       = 0x0000020d
-	MPI_UNSIGNED_LONG                  = 0x0000020e
-	MPI_UNSIGNED_LONG_LONG             = 0x0000020f
-	MPI_FLOAT                          = 0x00000210
-	MPI_C_FLOAT_COMPLEX                = 0x00000212
-	MPI_C_COMPLEX                      = MPI_C_FLOAT_COMPLEX
-	MPI_CXX_FLOAT_COMPLEX              = 0x00000213
-	MPI_DOUBLE                         = 0x00000214
-	MPI_C_DOUBLE_COMPLEX               = 0x00000216
-	MPI_CXX_DOUBLE_COMPLEX             = 0x00000217
-	MPI_LOGICAL                        = 0x00000218
-	MPI_INTEGER                        = 0x00000219
-	MPI_REAL                           = 0x0000021a
-	MPI_COMPLEX                        = 0x0000021b
-	MPI_DOUBLE_PRECISION               = 0x0000021c
-	MPI_DOUBLE_COMPLEX                 = 0x0000021d
-	MPI_CHARACTER                      = 0x0000021e
-	MPI_LONG_DOUBLE                    = 0x00000220
-	MPI_C_LONG_DOUBLE_COMPLEX          = 0x00000224
-	MPI_CXX_LONG_DOUBLE_COMPLEX        = 0x00000225
-	MPI_FLOAT_INT                      = 0x00000228
-	MPI_DOUBLE_INT                     = 0x00000229
-	MPI_LONG_INT                       = 0x0000022a
-	MPI_2INT                           = 0x0000022b
-	MPI_SHORT_INT                      = 0x0000022c
-	MPI_LONG_DOUBLE_INT                = 0x0000022d
-	MPI_2REAL                          = 0x00000230
-	MPI_2DOUBLE_PRECISION              = 0x00000231
-	MPI_2INTEGER                       = 0x00000232
-	MPI_C_BOOL                         = 0x00000238
-	MPI_CXX_BOOL                       = 0x00000239
-	MPI_WCHAR                          = 0x0000023c
-	MPI_INT8_T                         = 0x00000240
-	MPI_UINT8_T                        = 0x00000241
-	MPI_CHAR                           = 0x00000243
-	MPI_SIGNED_CHAR                    = 0x00000244
-	MPI_UNSIGNED_CHAR                  = 0x00000245
-	MPI_BYTE                           = 0x00000247
-	MPI_INT16_T                        = 0x00000248
-	MPI_UINT16_T                       = 0x00000249
-	MPI_INT32_T                        = 0x00000250
-	MPI_UINT32_T                       = 0x00000251
-	MPI_INT64_T                        = 0x00000258
-	MPI_UINT64_T                       = 0x00000259
-	MPI_LOGICAL1                       = 0x000002c0
-	MPI_INTEGER1                       = 0x000002c1
-	MPI_LOGICAL2                       = 0x000002c8
-	MPI_INTEGER2                       = 0x000002c9
-	MPI_REAL2                          = 0x000002ca
-	MPI_LOGICAL4                       = 0x000002d0
-	MPI_INTEGER4                       = 0x000002d1
-	MPI_REAL4                          = 0x000002d2
-	MPI_COMPLEX4                       = 0x000002d3
-	MPI_LOGICAL8                       = 0x000002d8
-	MPI_INTEGER8                       = 0x000002d9
-	MPI_REAL8                          = 0x000002da
-	MPI_COMPLEX8                       = 0x000002db
-	MPI_LOGICAL16                      = 0x000002e0
-	MPI_INTEGER16                      = 0x000002e1
-	MPI_REAL16                         = 0x000002e2
-	MPI_COMPLEX16                      = 0x000002e3
-	MPI_COMPLEX32                      = 0x000002eb
-	MPI_F_STATUS_SIZE                  = 8
-	MPI_F_SOURCE                       = 0
-	MPI_F_TAG                          = 1
-	MPI_F_ERROR                        = 2
-	MPI_SUCCESS                        = 0
-	MPI_ERR_BUFFER                     = 1
-	MPI_ERR_COUNT                      = 2
-	MPI_ERR_TYPE                       = 3
-	MPI_ERR_TAG                        = 4
-	MPI_ERR_COMM                       = 5
-	MPI_ERR_RANK                       = 6
-	MPI_ERR_REQUEST                    = 7
-	MPI_ERR_ROOT                       = 8
-	MPI_ERR_GROUP                      = 9
-	MPI_ERR_OP                         = 10
-	MPI_ERR_TOPOLOGY                   = 11
-	MPI_ERR_DIMS                       = 12
-	MPI_ERR_ARG                        = 13
-	MPI_ERR_UNKNOWN                    = 14
-	MPI_ERR_TRUNCATE                   = 15
-	MPI_ERR_OTHER                      = 16
-	MPI_ERR_INTERN                     = 17
-	MPI_ERR_PENDING                    = 18
-	MPI_ERR_IN_STATUS                  = 19
-	MPI_ERR_ACCESS                     = 20
-	MPI_ERR_AMODE                      = 21
-	MPI_ERR_ASSERT                     = 22
-	MPI_ERR_BAD_FILE                   = 23
-	MPI_ERR_BASE                       = 24
-	MPI_ERR_CONVERSION                 = 25
-	MPI_ERR_DISP                       = 26
-	MPI_ERR_DUP_DATAREP                = 27
-	MPI_ERR_FILE_EXISTS                = 28
-	MPI_ERR_FILE_IN_USE                = 29
-	MPI_ERR_FILE                       = 30
-	MPI_ERR_INFO_KEY                   = 31
-	MPI_ERR_INFO_NOKEY                 = 32
-	MPI_ERR_INFO_VALUE                 = 33
-	MPI_ERR_INFO                       = 34
-	MPI_ERR_IO                         = 35
-	MPI_ERR_KEYVAL                     = 36
-	MPI_ERR_LOCKTYPE                   = 37
-	MPI_ERR_NAME                       = 38
-	MPI_ERR_NO_MEM                     = 39
-	MPI_ERR_NOT_SAME                   = 40
-	MPI_ERR_NO_SPACE                   = 41
-	MPI_ERR_NO_SUCH_FILE               = 42
-	MPI_ERR_PORT                       = 43
-	MPI_ERR_QUOTA                      = 44
-	MPI_ERR_READ_ONLY                  = 45
-	MPI_ERR_RMA_ATTACH                 = 46
-	MPI_ERR_RMA_CONFLICT               = 47
-	MPI_ERR_RMA_RANGE                  = 48
-	MPI_ERR_RMA_SHARED                 = 49
-	MPI_ERR_RMA_SYNC                   = 50
-	MPI_ERR_SERVICE                    = 51
-	MPI_ERR_SIZE                       = 52
-	MPI_ERR_SPAWN                      = 53
-	MPI_ERR_UNSUPPORTED_DATAREP        = 54
-	MPI_ERR_UNSUPPORTED_OPERATION      = 55
-	MPI_ERR_WIN                        = 56
-	MPI_ERR_RMA_FLAVOR                 = 57
-	MPI_ERR_PROC_ABORTED               = 58
-	MPI_ERR_VALUE_TOO_LARGE            = 59
-	MPI_ERR_SESSION                    = 60
-	MPI_ERR_ERRHANDLER                 = 61
-	MPI_ERR_ABI                        = 62
-	MPI_T_ERR_CANNOT_INIT              = 1001
-	MPI_T_ERR_NOT_ACCESSIBLE           = 1002
-	MPI_T_ERR_NOT_INITIALIZED          = 1003
-	MPI_T_ERR_NOT_SUPPORTED            = 1004
-	MPI_T_ERR_MEMORY                   = 1005
-	MPI_T_ERR_INVALID                  = 1006
-	MPI_T_ERR_INVALID_INDEX            = 1007
-	MPI_T_ERR_INVALID_ITEM             = 1008
-	MPI_T_ERR_INVALID_SESSION          = 1009
-	MPI_T_ERR_INVALID_HANDLE           = 1010
-	MPI_T_ERR_INVALID_NAME             = 1011
-	MPI_T_ERR_OUT_OF_HANDLES           = 1012
-	MPI_T_ERR_OUT_OF_SESSIONS          = 1013
-	MPI_T_ERR_CVAR_SET_NOT_NOW         = 1014
-	MPI_T_ERR_CVAR_SET_NEVER           = 1015
-	MPI_T_ERR_PVAR_NO_WRITE            = 1016
-	MPI_T_ERR_PVAR_NO_STARTSTOP        = 1017
-	MPI_T_ERR_PVAR_NO_ATOMIC           = 1018
-	MPI_ERR_LASTCODE                   = 16383
-	MPI_BOTTOM                         = 0
-	MPI_IN_PLACE                       = 1
-	MPI_BUFFER_AUTOMATIC               = 2
-	MPI_ARGV_NULL                      = 0
-	MPI_ARGVS_NULL                     = 0
-	MPI_ERRCODES_IGNORE                = 0
-	MPI_STATUS_IGNORE                  = 0
-	MPI_STATUSES_IGNORE                = 0
-	MPI_UNWEIGHTED                     = 10
-	MPI_WEIGHTS_EMPTY                  = 11
-	MPI_MAX_DATAREP_STRING             = 128
-	MPI_MAX_ERROR_STRING               = 512
-	MPI_MAX_INFO_KEY                   = 256
-	MPI_MAX_INFO_VAL                   = 1024
-	MPI_MAX_LIBRARY_VERSION_STRING     = 8192
-	MPI_MAX_OBJECT_NAME                = 128
-	MPI_MAX_PORT_NAME                  = 1024
-	MPI_MAX_PROCESSOR_NAME             = 256
-	MPI_MAX_STRINGTAG_LEN              = 1024
-	MPI_MAX_PSET_NAME_LEN              = 1024
-	MPI_BSEND_OVERHEAD                 = 512
-	MPI_MODE_APPEND                    = 1
-	MPI_MODE_CREATE                    = 2
-	MPI_MODE_DELETE_ON_CLOSE           = 4
-	MPI_MODE_EXCL                      = 8
-	MPI_MODE_RDONLY                    = 16
-	MPI_MODE_RDWR                      = 32
-	MPI_MODE_SEQUENTIAL                = 64
-	MPI_MODE_UNIQUE_OPEN               = 128
-	MPI_MODE_WRONLY                    = 256
-	MPI_MODE_NOCHECK                   = 1024
-	MPI_MODE_NOPRECEDE                 = 2048
-	MPI_MODE_NOPUT                     = 4096
-	MPI_MODE_NOSTORE                   = 8192
-	MPI_MODE_NOSUCCEED                 = 16384
-	MPI_ANY_SOURCE                     = -1
-	MPI_ANY_TAG                        = -2
-	MPI_PROC_NULL                      = -3
-	MPI_ROOT                           = -4
-	MPI_UNDEFINED                      = -32766
-	MPI_THREAD_SINGLE                  = 0
-	MPI_THREAD_FUNNELED                = 1024
-	MPI_THREAD_SERIALIZED              = 2048
-	MPI_THREAD_MULTIPLE                = 4096
-	MPI_ORDER_C                        = 0xC
-	MPI_ORDER_FORTRAN                  = 0xF
-	MPI_DISTRIBUTE_NONE                = 16
-	MPI_DISTRIBUTE_BLOCK               = 17
-	MPI_DISTRIBUTE_CYCLIC              = 18
-	MPI_DISTRIBUTE_DFLT_DARG           = 19
-	MPI_COMBINER_NAMED                 = 101
-	MPI_COMBINER_DUP                   = 102
-	MPI_COMBINER_CONTIGUOUS            = 103
-	MPI_COMBINER_VECTOR                = 104
-	MPI_COMBINER_HVECTOR               = 105
-	MPI_COMBINER_INDEXED               = 106
-	MPI_COMBINER_HINDEXED              = 107
-	MPI_COMBINER_INDEXED_BLOCK         = 108
-	MPI_COMBINER_HINDEXED_BLOCK        = 109
-	MPI_COMBINER_STRUCT                = 110
-	MPI_COMBINER_SUBARRAY              = 111
-	MPI_COMBINER_DARRAY                = 112
-	MPI_COMBINER_F90_REAL              = 113
-	MPI_COMBINER_F90_COMPLEX           = 114
-	MPI_COMBINER_F90_INTEGER           = 115
-	MPI_COMBINER_RESIZED               = 116
-	MPI_COMBINER_VALUE_INDEX           = 117
-	MPIX_TYPECLASS_LOGICAL             = 191
-	MPI_TYPECLASS_INTEGER              = 192
-	MPI_TYPECLASS_REAL                 = 193
-	MPI_TYPECLASS_COMPLEX              = 194
-	MPI_IDENT                          = 201
-	MPI_CONGRUENT                      = 202
-	MPI_SIMILAR                        = 203
-	MPI_UNEQUAL                        = 204
-	MPI_CART                           = 211
-	MPI_GRAPH                          = 212
-	MPI_DIST_GRAPH                     = 213
-	MPI_COMM_TYPE_SHARED               = 221
-	MPI_COMM_TYPE_HW_UNGUIDED          = 222
-	MPI_COMM_TYPE_HW_GUIDED            = 223
-	MPI_COMM_TYPE_RESOURCE_GUIDED      = 224
-	MPI_LOCK_EXCLUSIVE                 = 301
-	MPI_LOCK_SHARED                    = 302
-	MPI_WIN_FLAVOR_CREATE              = 311
-	MPI_WIN_FLAVOR_ALLOCATE            = 312
-	MPI_WIN_FLAVOR_DYNAMIC             = 313
-	MPI_WIN_FLAVOR_SHARED              = 314
-	MPI_WIN_UNIFIED                    = 321
-	MPI_WIN_SEPARATE                   = 322
-	MPI_SEEK_CUR                       = 401
-	MPI_SEEK_END                       = 402
-	MPI_SEEK_SET                       = 403
-	MPI_DISPLACEMENT_CURRENT           = -1
-	MPI_KEYVAL_INVALID                 = 0
-	MPI_TAG_UB                         = 501
-	MPI_IO                             = 502
-	MPI_HOST                           = 503
-	MPI_WTIME_IS_GLOBAL                = 504
-	MPI_APPNUM                         = 505
-	MPI_LASTUSEDCODE                   = 506
-	MPI_UNIVERSE_SIZE                  = 507
-	MPI_WIN_BASE                       = 601
-	MPI_WIN_DISP_UNIT                  = 602
-	MPI_WIN_SIZE                       = 603
-	MPI_WIN_CREATE_FLAVOR              = 604
-	MPI_WIN_MODEL                      = 605
-	MPI_NULL_COPY_FN                   = 0x0
-	MPI_DUP_FN                         = 0x1
-	MPI_NULL_DELETE_FN                 = 0x0
-	MPI_COMM_NULL_COPY_FN              = 0x0
-	MPI_COMM_DUP_FN                    = 0x1
-	MPI_COMM_NULL_DELETE_FN            = 0x0
-	MPI_TYPE_NULL_COPY_FN              = 0x0
-	MPI_TYPE_DUP_FN                    = 0x1
-	MPI_TYPE_NULL_DELETE_FN            = 0x0
-	MPI_WIN_NULL_COPY_FN               = 0x0
-	MPI_WIN_DUP_FN                     = 0x1
-	MPI_WIN_NULL_DELETE_FN             = 0x0
-	MPI_CONVERSION_FN_NULL             = 0x0
-	MPI_CONVERSION_FN_NULL_C           = 0x0
-	MPI_T_ENUM_NULL                    = 0
-	MPI_T_CVAR_HANDLE_NULL             = 0
-	MPI_T_PVAR_SESSION_NULL            = 0
-	MPI_T_PVAR_HANDLE_NULL             = 0
-	MPI_T_PVAR_ALL_HANDLES             = 1
+	// Version of the standard and of its ABI.
+
+	MPI_VERSION        = 5
+	MPI_SUBVERSION     = 0
+	MPI_ABI_VERSION    = 1
+	MPI_ABI_SUBVERSION = 0
+
+	// Reduction operations.
+
+	MPI_OP_NULL = 0x00000020
+	MPI_SUM     = 0x00000021
+	MPI_MIN     = 0x00000022
+	MPI_MAX     = 0x00000023
+	MPI_PROD    = 0x00000024
+	MPI_BAND    = 0x00000028
+	MPI_BOR     = 0x00000029
+	MPI_BXOR    = 0x0000002a
+	MPI_LAND    = 0x00000030
+	MPI_LOR     = 0x00000031
+	MPI_LXOR    = 0x00000032
+	MPI_MINLOC  = 0x00000038
+	MPI_MAXLOC  = 0x00000039
+	MPI_REPLACE = 0x0000003c
+	MPI_NO_OP   = 0x0000003d
+
+	// Communicators.
+
+	MPI_COMM_NULL  = 0x00000100
+	MPI_COMM_WORLD = 0x00000101
+	MPI_COMM_SELF  = 0x00000102
+
+	// Groups.
+
+	MPI_GROUP_NULL  = 0x00000108
+	MPI_GROUP_EMPTY = 0x00000109
+
+	// Windows.
+
+	MPI_WIN_NULL = 0x00000110
+
+	// Files.
+
+	MPI_FILE_NULL = 0x00000118
+
+	// Sessions.
+
+	MPI_SESSION_NULL = 0x00000120
+
+	// Matched messages.
+
+	MPI_MESSAGE_NULL    = 0x00000128
+	MPI_MESSAGE_NO_PROC = 0x00000129
+
+	// Info objects.
+
+	MPI_INFO_NULL = 0x00000130
+	MPI_INFO_ENV  = 0x00000131
+
+	// Error handlers.
+
+	MPI_ERRHANDLER_NULL  = 0x00000140
+	MPI_ERRORS_ARE_FATAL = 0x00000141
+	MPI_ERRORS_ABORT     = 0x00000142
+	MPI_ERRORS_RETURN    = 0x00000143
+
+	// Requests.
+
+	MPI_REQUEST_NULL = 0x00000180
+
+	// Datatypes: addresses, sizes and bytes of a packed buffer.
+
+	MPI_DATATYPE_NULL = 0x00000200
+	MPI_AINT          = 0x00000201
+	MPI_COUNT         = 0x00000202
+	MPI_OFFSET        = 0x00000203
+	MPI_PACKED        = 0x00000207
+
+	// Datatypes: integers of C.
+
+	MPI_SHORT              = 0x00000208
+	MPI_INT                = 0x00000209
+	MPI_LONG               = 0x0000020a
+	MPI_LONG_LONG          = 0x0000020b
+	MPI_LONG_LONG_INT      = MPI_LONG_LONG
+	MPI_UNSIGNED_SHORT     = 0x0000020c
+	MPI_UNSIGNED           = 0x0000020d
+	MPI_UNSIGNED_LONG      = 0x0000020e
+	MPI_UNSIGNED_LONG_LONG = 0x0000020f
+
+	// Datatypes: floating point and complex of C and C++, default types of Fortran.
+
+	MPI_FLOAT                   = 0x00000210
+	MPI_C_FLOAT_COMPLEX         = 0x00000212
+	MPI_C_COMPLEX               = MPI_C_FLOAT_COMPLEX
+	MPI_CXX_FLOAT_COMPLEX       = 0x00000213
+	MPI_DOUBLE                  = 0x00000214
+	MPI_C_DOUBLE_COMPLEX        = 0x00000216
+	MPI_CXX_DOUBLE_COMPLEX      = 0x00000217
+	MPI_LOGICAL                 = 0x00000218
+	MPI_INTEGER                 = 0x00000219
+	MPI_REAL                    = 0x0000021a
+	MPI_COMPLEX                 = 0x0000021b
+	MPI_DOUBLE_PRECISION        = 0x0000021c
+	MPI_DOUBLE_COMPLEX          = 0x0000021d
+	MPI_CHARACTER               = 0x0000021e
+	MPI_LONG_DOUBLE             = 0x00000220
+	MPI_C_LONG_DOUBLE_COMPLEX   = 0x00000224
+	MPI_CXX_LONG_DOUBLE_COMPLEX = 0x00000225
+
+	// Datatypes: value and index, for MPI_MINLOC and MPI_MAXLOC.
+
+	MPI_FLOAT_INT         = 0x00000228
+	MPI_DOUBLE_INT        = 0x00000229
+	MPI_LONG_INT          = 0x0000022a
+	MPI_2INT              = 0x0000022b
+	MPI_SHORT_INT         = 0x0000022c
+	MPI_LONG_DOUBLE_INT   = 0x0000022d
+	MPI_2REAL             = 0x00000230
+	MPI_2DOUBLE_PRECISION = 0x00000231
+	MPI_2INTEGER          = 0x00000232
+
+	// Datatypes: logicals, characters, bytes and integers of a fixed size.
+
+	MPI_C_BOOL        = 0x00000238
+	MPI_CXX_BOOL      = 0x00000239
+	MPI_WCHAR         = 0x0000023c
+	MPI_INT8_T        = 0x00000240
+	MPI_UINT8_T       = 0x00000241
+	MPI_CHAR          = 0x00000243
+	MPI_SIGNED_CHAR   = 0x00000244
+	MPI_UNSIGNED_CHAR = 0x00000245
+	MPI_BYTE          = 0x00000247
+	MPI_INT16_T       = 0x00000248
+	MPI_UINT16_T      = 0x00000249
+	MPI_INT32_T       = 0x00000250
+	MPI_UINT32_T      = 0x00000251
+	MPI_INT64_T       = 0x00000258
+	MPI_UINT64_T      = 0x00000259
+
+	// Datatypes: types of a fixed size of Fortran.
+
+	MPI_LOGICAL1  = 0x000002c0
+	MPI_INTEGER1  = 0x000002c1
+	MPI_LOGICAL2  = 0x000002c8
+	MPI_INTEGER2  = 0x000002c9
+	MPI_REAL2     = 0x000002ca
+	MPI_LOGICAL4  = 0x000002d0
+	MPI_INTEGER4  = 0x000002d1
+	MPI_REAL4     = 0x000002d2
+	MPI_COMPLEX4  = 0x000002d3
+	MPI_LOGICAL8  = 0x000002d8
+	MPI_INTEGER8  = 0x000002d9
+	MPI_REAL8     = 0x000002da
+	MPI_COMPLEX8  = 0x000002db
+	MPI_LOGICAL16 = 0x000002e0
+	MPI_INTEGER16 = 0x000002e1
+	MPI_REAL16    = 0x000002e2
+	MPI_COMPLEX16 = 0x000002e3
+	MPI_COMPLEX32 = 0x000002eb
+
+	// A status in Fortran: its size in INTEGERs and the indices of its fields, counted from 0.
+
+	MPI_F_STATUS_SIZE = 8
+	MPI_F_SOURCE      = 0
+	MPI_F_TAG         = 1
+	MPI_F_ERROR       = 2
+
+	// Error classes.
+
+	MPI_SUCCESS                   = 0  // no error
+	MPI_ERR_BUFFER                = 1  // invalid buffer pointer
+	MPI_ERR_COUNT                 = 2  // invalid count argument
+	MPI_ERR_TYPE                  = 3  // invalid datatype argument
+	MPI_ERR_TAG                   = 4  // invalid tag argument
+	MPI_ERR_COMM                  = 5  // invalid communicator
+	MPI_ERR_RANK                  = 6  // invalid rank
+	MPI_ERR_REQUEST               = 7  // invalid request
+	MPI_ERR_ROOT                  = 8  // invalid root
+	MPI_ERR_GROUP                 = 9  // invalid group
+	MPI_ERR_OP                    = 10 // invalid operation
+	MPI_ERR_TOPOLOGY              = 11 // invalid topology
+	MPI_ERR_DIMS                  = 12 // invalid dimension argument
+	MPI_ERR_ARG                   = 13 // invalid argument
+	MPI_ERR_UNKNOWN               = 14 // unknown error
+	MPI_ERR_TRUNCATE              = 15 // message truncated on receive
+	MPI_ERR_OTHER                 = 16 // known error not in this list
+	MPI_ERR_INTERN                = 17 // internal error of the MPI library
+	MPI_ERR_PENDING               = 18 // pending request
+	MPI_ERR_IN_STATUS             = 19 // error code is in the status
+	MPI_ERR_ACCESS                = 20 // permission denied
+	MPI_ERR_AMODE                 = 21 // invalid access mode for opening a file
+	MPI_ERR_ASSERT                = 22 // invalid assertion argument
+	MPI_ERR_BAD_FILE              = 23 // invalid file name
+	MPI_ERR_BASE                  = 24 // invalid base of a window or of memory to free
+	MPI_ERR_CONVERSION            = 25 // error in a user-supplied data conversion function
+	MPI_ERR_DISP                  = 26 // invalid displacement argument
+	MPI_ERR_DUP_DATAREP           = 27 // data representation is already defined
+	MPI_ERR_FILE_EXISTS           = 28 // file exists
+	MPI_ERR_FILE_IN_USE           = 29 // file is open in some process
+	MPI_ERR_FILE                  = 30 // invalid file handle
+	MPI_ERR_INFO_KEY              = 31 // info key is too long
+	MPI_ERR_INFO_NOKEY            = 32 // info key is not defined
+	MPI_ERR_INFO_VALUE            = 33 // info value is too long
+	MPI_ERR_INFO                  = 34 // invalid info argument
+	MPI_ERR_IO                    = 35 // input/output error
+	MPI_ERR_KEYVAL                = 36 // invalid attribute key
+	MPI_ERR_LOCKTYPE              = 37 // invalid lock type
+	MPI_ERR_NAME                  = 38 // service name is not published
+	MPI_ERR_NO_MEM                = 39 // out of memory
+	MPI_ERR_NOT_SAME              = 40 // collective argument is not the same on all processes
+	MPI_ERR_NO_SPACE              = 41 // no space left on the device
+	MPI_ERR_NO_SUCH_FILE          = 42 // file does not exist
+	MPI_ERR_PORT                  = 43 // invalid port name
+	MPI_ERR_QUOTA                 = 44 // quota exceeded
+	MPI_ERR_READ_ONLY             = 45 // read-only file or file system
+	MPI_ERR_RMA_ATTACH            = 46 // memory cannot be attached to the window
+	MPI_ERR_RMA_CONFLICT          = 47 // conflicting accesses to a window
+	MPI_ERR_RMA_RANGE             = 48 // target memory is not part of the window
+	MPI_ERR_RMA_SHARED            = 49 // memory cannot be shared
+	MPI_ERR_RMA_SYNC              = 50 // wrong synchronization of RMA calls
+	MPI_ERR_SERVICE               = 51 // service name cannot be unpublished
+	MPI_ERR_SIZE                  = 52 // invalid size argument
+	MPI_ERR_SPAWN                 = 53 // processes cannot be started
+	MPI_ERR_UNSUPPORTED_DATAREP   = 54 // unsupported data representation
+	MPI_ERR_UNSUPPORTED_OPERATION = 55 // unsupported operation
+	MPI_ERR_WIN                   = 56 // invalid window
+	MPI_ERR_RMA_FLAVOR            = 57 // wrong flavor of window
+	MPI_ERR_PROC_ABORTED          = 58 // peer process has been aborted
+	MPI_ERR_VALUE_TOO_LARGE       = 59 // value is too large to be stored
+	MPI_ERR_SESSION               = 60 // invalid session
+	MPI_ERR_ERRHANDLER            = 61 // invalid error handler
+	MPI_ERR_ABI                   = 62 // error of the application binary interface
+
+	// Error classes of the tool interface.
+
+	MPI_T_ERR_CANNOT_INIT       = 1001 // tool interface cannot be initialized
+	MPI_T_ERR_NOT_ACCESSIBLE    = 1002 // tool interface: not accessible now
+	MPI_T_ERR_NOT_INITIALIZED   = 1003 // tool interface is not initialized
+	MPI_T_ERR_NOT_SUPPORTED     = 1004 // tool interface: not supported
+	MPI_T_ERR_MEMORY            = 1005 // tool interface: out of memory
+	MPI_T_ERR_INVALID           = 1006 // tool interface: invalid use or argument
+	MPI_T_ERR_INVALID_INDEX     = 1007 // tool interface: invalid index
+	MPI_T_ERR_INVALID_ITEM      = 1008 // tool interface: item index out of range
+	MPI_T_ERR_INVALID_SESSION   = 1009 // tool interface: invalid session
+	MPI_T_ERR_INVALID_HANDLE    = 1010 // tool interface: invalid handle
+	MPI_T_ERR_INVALID_NAME      = 1011 // tool interface: no such name
+	MPI_T_ERR_OUT_OF_HANDLES    = 1012 // tool interface: no more handles
+	MPI_T_ERR_OUT_OF_SESSIONS   = 1013 // tool interface: no more sessions
+	MPI_T_ERR_CVAR_SET_NOT_NOW  = 1014 // control variable cannot be set now
+	MPI_T_ERR_CVAR_SET_NEVER    = 1015 // control variable cannot be set
+	MPI_T_ERR_PVAR_NO_WRITE     = 1016 // performance variable cannot be written
+	MPI_T_ERR_PVAR_NO_STARTSTOP = 1017 // performance variable cannot be started or stopped
+	MPI_T_ERR_PVAR_NO_ATOMIC    = 1018 // performance variable cannot be read and reset atomically
+
+	// The last predefined error code.
+
+	MPI_ERR_LASTCODE = 16383 // last error code
+
+	// Addresses with a meaning.
+
+	MPI_BOTTOM           = 0
+	MPI_IN_PLACE         = 1
+	MPI_BUFFER_AUTOMATIC = 2
+
+	// Arguments that are not there.
+
+	MPI_ARGV_NULL       = 0
+	MPI_ARGVS_NULL      = 0
+	MPI_ERRCODES_IGNORE = 0
+	MPI_STATUS_IGNORE   = 0
+	MPI_STATUSES_IGNORE = 0
+	MPI_UNWEIGHTED      = 10
+	MPI_WEIGHTS_EMPTY   = 11
+
+	// Lengths of strings in C, with the terminating zero.
+
+	MPI_MAX_DATAREP_STRING         = 128
+	MPI_MAX_ERROR_STRING           = 512
+	MPI_MAX_INFO_KEY               = 256
+	MPI_MAX_INFO_VAL               = 1024
+	MPI_MAX_LIBRARY_VERSION_STRING = 8192
+	MPI_MAX_OBJECT_NAME            = 128
+	MPI_MAX_PORT_NAME              = 1024
+	MPI_MAX_PROCESSOR_NAME         = 256
+	MPI_MAX_STRINGTAG_LEN          = 1024
+	MPI_MAX_PSET_NAME_LEN          = 1024
+
+	// Bytes that a buffered message takes beyond its data, at most.
+
+	MPI_BSEND_OVERHEAD = 512
+
+	// Access modes of files.
+
+	MPI_MODE_APPEND          = 1
+	MPI_MODE_CREATE          = 2
+	MPI_MODE_DELETE_ON_CLOSE = 4
+	MPI_MODE_EXCL            = 8
+	MPI_MODE_RDONLY          = 16
+	MPI_MODE_RDWR            = 32
+	MPI_MODE_SEQUENTIAL      = 64
+	MPI_MODE_UNIQUE_OPEN     = 128
+	MPI_MODE_WRONLY          = 256
+
+	// Program assertions of RMA synchronization.
+
+	MPI_MODE_NOCHECK   = 1024
+	MPI_MODE_NOPRECEDE = 2048
+	MPI_MODE_NOPUT     = 4096
+	MPI_MODE_NOSTORE   = 8192
+	MPI_MODE_NOSUCCEED = 16384
+
+	// Ranks, tags and numbers with a meaning.
+
+	MPI_ANY_SOURCE = -1
+	MPI_ANY_TAG    = -2
+	MPI_PROC_NULL  = -3
+	MPI_ROOT       = -4
+	MPI_UNDEFINED  = -32766
+
+	// Levels of thread support.
+
+	MPI_THREAD_SINGLE     = 0
+	MPI_THREAD_FUNNELED   = 1024
+	MPI_THREAD_SERIALIZED = 2048
+	MPI_THREAD_MULTIPLE   = 4096
+
+	// Order of array elements.
+
+	MPI_ORDER_C       = 0xC
+	MPI_ORDER_FORTRAN = 0xF
+
+	// Distribution of arrays.
+
+	MPI_DISTRIBUTE_NONE      = 16
+	MPI_DISTRIBUTE_BLOCK     = 17
+	MPI_DISTRIBUTE_CYCLIC    = 18
+	MPI_DISTRIBUTE_DFLT_DARG = 19
+
+	// How a datatype was made.
+
+	MPI_COMBINER_NAMED          = 101
+	MPI_COMBINER_DUP            = 102
+	MPI_COMBINER_CONTIGUOUS     = 103
+	MPI_COMBINER_VECTOR         = 104
+	MPI_COMBINER_HVECTOR        = 105
+	MPI_COMBINER_INDEXED        = 106
+	MPI_COMBINER_HINDEXED       = 107
+	MPI_COMBINER_INDEXED_BLOCK  = 108
+	MPI_COMBINER_HINDEXED_BLOCK = 109
+	MPI_COMBINER_STRUCT         = 110
+	MPI_COMBINER_SUBARRAY       = 111
+	MPI_COMBINER_DARRAY         = 112
+	MPI_COMBINER_F90_REAL       = 113
+	MPI_COMBINER_F90_COMPLEX    = 114
+	MPI_COMBINER_F90_INTEGER    = 115
+	MPI_COMBINER_RESIZED        = 116
+	MPI_COMBINER_VALUE_INDEX    = 117
+
+	// Classes of types, for MPI_Type_match_size.
+
+	MPIX_TYPECLASS_LOGICAL = 191
+	MPI_TYPECLASS_INTEGER  = 192
+	MPI_TYPECLASS_REAL     = 193
+	MPI_TYPECLASS_COMPLEX  = 194
+
+	// Results of comparisons.
+
+	MPI_IDENT     = 201
+	MPI_CONGRUENT = 202
+	MPI_SIMILAR   = 203
+	MPI_UNEQUAL   = 204
+
+	// Kinds of virtual topology.
+
+	MPI_CART       = 211
+	MPI_GRAPH      = 212
+	MPI_DIST_GRAPH = 213
+
+	// How to split a communicator.
+
+	MPI_COMM_TYPE_SHARED          = 221
+	MPI_COMM_TYPE_HW_UNGUIDED     = 222
+	MPI_COMM_TYPE_HW_GUIDED       = 223
+	MPI_COMM_TYPE_RESOURCE_GUIDED = 224
+
+	// Kinds of lock.
+
+	MPI_LOCK_EXCLUSIVE = 301
+	MPI_LOCK_SHARED    = 302
+
+	// How a window was made.
+
+	MPI_WIN_FLAVOR_CREATE   = 311
+	MPI_WIN_FLAVOR_ALLOCATE = 312
+	MPI_WIN_FLAVOR_DYNAMIC  = 313
+	MPI_WIN_FLAVOR_SHARED   = 314
+
+	// Memory models of windows.
+
+	MPI_WIN_UNIFIED  = 321
+	MPI_WIN_SEPARATE = 322
+
+	// File positions.
+
+	MPI_SEEK_CUR             = 401
+	MPI_SEEK_END             = 402
+	MPI_SEEK_SET             = 403
+	MPI_DISPLACEMENT_CURRENT = -1
+
+	// No attribute key.
+
+	MPI_KEYVAL_INVALID = 0
+
+	// Attributes of MPI_COMM_WORLD.
+
+	MPI_TAG_UB          = 501
+	MPI_IO              = 502
+	MPI_HOST            = 503
+	MPI_WTIME_IS_GLOBAL = 504
+	MPI_APPNUM          = 505
+	MPI_LASTUSEDCODE    = 506
+	MPI_UNIVERSE_SIZE   = 507
+
+	// Attributes of windows.
+
+	MPI_WIN_BASE          = 601
+	MPI_WIN_DISP_UNIT     = 602
+	MPI_WIN_SIZE          = 603
+	MPI_WIN_CREATE_FLAVOR = 604
+	MPI_WIN_MODEL         = 605
+
+	// Predefined attribute callbacks.
+
+	MPI_NULL_COPY_FN        = 0x0
+	MPI_DUP_FN              = 0x1
+	MPI_NULL_DELETE_FN      = 0x0
+	MPI_COMM_NULL_COPY_FN   = 0x0
+	MPI_COMM_DUP_FN         = 0x1
+	MPI_COMM_NULL_DELETE_FN = 0x0
+	MPI_TYPE_NULL_COPY_FN   = 0x0
+	MPI_TYPE_DUP_FN         = 0x1
+	MPI_TYPE_NULL_DELETE_FN = 0x0
+	MPI_WIN_NULL_COPY_FN    = 0x0
+	MPI_WIN_DUP_FN          = 0x1
+	MPI_WIN_NULL_DELETE_FN  = 0x0
+
+	// No conversion of a data representation.
+
+	MPI_CONVERSION_FN_NULL   = 0x0
+	MPI_CONVERSION_FN_NULL_C = 0x0
+
+	// Tool interface: null handles.
+
+	MPI_T_ENUM_NULL         = 0
+	MPI_T_CVAR_HANDLE_NULL  = 0
+	MPI_T_PVAR_SESSION_NULL = 0
+	MPI_T_PVAR_HANDLE_NULL  = 0
+	MPI_T_PVAR_ALL_HANDLES  = 1
+
+	// Tool interface: what a callback must be safe for.
+
 	MPI_T_CB_REQUIRE_NONE              = 0x00
 	MPI_T_CB_REQUIRE_MPI_RESTRICTED    = 0x03
 	MPI_T_CB_REQUIRE_THREAD_SAFE       = 0x0F
 	MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE = 0x3F
-	MPI_T_SOURCE_ORDERED               = 1
-	MPI_T_SOURCE_UNORDERED             = 2
-	MPI_T_VERBOSITY_USER_BASIC         = 0x09
-	MPI_T_VERBOSITY_USER_DETAIL        = 0x0a
-	MPI_T_VERBOSITY_USER_ALL           = 0x0c
-	MPI_T_VERBOSITY_TUNER_BASIC        = 0x11
-	MPI_T_VERBOSITY_TUNER_DETAIL       = 0x12
-	MPI_T_VERBOSITY_TUNER_ALL          = 0x14
-	MPI_T_VERBOSITY_MPIDEV_BASIC       = 0x21
-	MPI_T_VERBOSITY_MPIDEV_DETAIL      = 0x22
-	MPI_T_VERBOSITY_MPIDEV_ALL         = 0x24
-	MPI_T_BIND_NO_OBJECT               = 1
-	MPI_T_BIND_MPI_COMM                = 2
-	MPI_T_BIND_MPI_DATATYPE            = 3
-	MPI_T_BIND_MPI_ERRHANDLER          = 4
-	MPI_T_BIND_MPI_FILE                = 5
-	MPI_T_BIND_MPI_GROUP               = 6
-	MPI_T_BIND_MPI_OP                  = 7
-	MPI_T_BIND_MPI_REQUEST             = 8
-	MPI_T_BIND_MPI_WIN                 = 9
-	MPI_T_BIND_MPI_MESSAGE             = 10
-	MPI_T_BIND_MPI_INFO                = 11
-	MPI_T_BIND_MPI_SESSION             = 12
-	MPI_T_SCOPE_CONSTANT               = 1
-	MPI_T_SCOPE_READONLY               = 2
-	MPI_T_SCOPE_LOCAL                  = 3
-	MPI_T_SCOPE_GROUP                  = 4
-	MPI_T_SCOPE_GROUP_EQ               = 5
-	MPI_T_SCOPE_ALL                    = 6
-	MPI_T_SCOPE_ALL_EQ                 = 7
-	MPI_T_PVAR_CLASS_STATE             = 1
-	MPI_T_PVAR_CLASS_LEVEL             = 2
-	MPI_T_PVAR_CLASS_SIZE              = 3
-	MPI_T_PVAR_CLASS_PERCENTAGE        = 4
-	MPI_T_PVAR_CLASS_HIGHWATERMARK     = 5
-	MPI_T_PVAR_CLASS_LOWWATERMARK      = 6
-	MPI_T_PVAR_CLASS_COUNTER           = 7
-	MPI_T_PVAR_CLASS_AGGREGATE         = 8
-	MPI_T_PVAR_CLASS_TIMER             = 9
-	MPI_T_PVAR_CLASS_GENERIC           = 10
+
+	// Tool interface: order of events.
+
+	MPI_T_SOURCE_ORDERED   = 1
+	MPI_T_SOURCE_UNORDERED = 2
+
+	// Tool interface: verbosity.
+
+	MPI_T_VERBOSITY_USER_BASIC    = 0x09
+	MPI_T_VERBOSITY_USER_DETAIL   = 0x0a
+	MPI_T_VERBOSITY_USER_ALL      = 0x0c
+	MPI_T_VERBOSITY_TUNER_BASIC   = 0x11
+	MPI_T_VERBOSITY_TUNER_DETAIL  = 0x12
+	MPI_T_VERBOSITY_TUNER_ALL     = 0x14
+	MPI_T_VERBOSITY_MPIDEV_BASIC  = 0x21
+	MPI_T_VERBOSITY_MPIDEV_DETAIL = 0x22
+	MPI_T_VERBOSITY_MPIDEV_ALL    = 0x24
+
+	// Tool interface: kinds of object that a variable is bound to.
+
+	MPI_T_BIND_NO_OBJECT      = 1
+	MPI_T_BIND_MPI_COMM       = 2
+	MPI_T_BIND_MPI_DATATYPE   = 3
+	MPI_T_BIND_MPI_ERRHANDLER = 4
+	MPI_T_BIND_MPI_FILE       = 5
+	MPI_T_BIND_MPI_GROUP      = 6
+	MPI_T_BIND_MPI_OP         = 7
+	MPI_T_BIND_MPI_REQUEST    = 8
+	MPI_T_BIND_MPI_WIN        = 9
+	MPI_T_BIND_MPI_MESSAGE    = 10
+	MPI_T_BIND_MPI_INFO       = 11
+	MPI_T_BIND_MPI_SESSION    = 12
+
+	// Tool interface: who must set a control variable together.
+
+	MPI_T_SCOPE_CONSTANT = 1
+	MPI_T_SCOPE_READONLY = 2
+	MPI_T_SCOPE_LOCAL    = 3
+	MPI_T_SCOPE_GROUP    = 4
+	MPI_T_SCOPE_GROUP_EQ = 5
+	MPI_T_SCOPE_ALL      = 6
+	MPI_T_SCOPE_ALL_EQ   = 7
+
+	// Tool interface: classes of performance variables.
+
+	MPI_T_PVAR_CLASS_STATE         = 1
+	MPI_T_PVAR_CLASS_LEVEL         = 2
+	MPI_T_PVAR_CLASS_SIZE          = 3
+	MPI_T_PVAR_CLASS_PERCENTAGE    = 4
+	MPI_T_PVAR_CLASS_HIGHWATERMARK = 5
+	MPI_T_PVAR_CLASS_LOWWATERMARK  = 6
+	MPI_T_PVAR_CLASS_COUNTER       = 7
+	MPI_T_PVAR_CLASS_AGGREGATE     = 8
+	MPI_T_PVAR_CLASS_TIMER         = 9
+	MPI_T_PVAR_CLASS_GENERIC       = 10
 )

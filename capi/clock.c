@@ -1,0 +1,17 @@
+// MPI_Wtime and MPI_Wtick (MPI-5.0 9.6): CLOCK_MONOTONIC, which all processes of a node share; no system call.
+#include "z_entry.h"
+#include <time.h>
+
+double gompi_wtime(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double gompi_wtick(void)
+{
+    struct timespec tick;
+    clock_getres(CLOCK_MONOTONIC, &tick);
+    return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+}

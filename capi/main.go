@@ -1,0 +1,18 @@
+// Command capi is the library libgompirma.so: the C functions of the standard ABI in front of the Go core. Build it with
+//
+//	go build -buildmode=c-shared -ldflags=-extldflags=-Wl,-soname,libgompirma.so.0 -o build/libgompirma.so.0 ./capi
+//
+// All C of the project is in this folder, because go build takes C from one folder only. A function MPI_Foo_bar of the standard is implemented as
+// gompi_foo_bar, either in C with the types of the standard or as a Go export with handles and pointers as uintptr; the entry points
+// z_entry_*.c, which core/abi/gen writes, call it. After adding one run go generate ./core/abi.
+package main
+
+// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_* and MPIX_*. (The Go linker adds -z nodelete by itself.)
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -fvisibility=hidden -I${SRCDIR}/../include
+#cgo LDFLAGS: ${SRCDIR}/z_exports.so
+*/
+import "C"
+
+func main() {}

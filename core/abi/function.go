@@ -1,0 +1,137 @@
+package abi
+
+// Dir is the direction of a parameter.
+type Dir string
+
+// The directions, as the standard's text has them: for a handle or a buffer they speak of what it refers to.
+const (
+	In    Dir = "in"
+	Out   Dir = "out"
+	InOut Dir = "inout"
+)
+
+// Form says in which bindings a parameter stands.
+type Form int
+
+// The bindings a parameter may be hidden in.
+const (
+	C Form = 1 << iota
+	F08
+	F90
+	F08Intent // the parameter stands in mpi_f08, its INTENT does not
+)
+
+// Kind is the semantic kind of a parameter: what it means, and from that its type in each binding.
+type Kind struct {
+	Name    string // as in the standard's binding tables, "RMA_DISPLACEMENT_NNI"
+	C       string // C element type; "FUNC *" for the callback the parameter names; ends in * if it is the whole type
+	CLarge  string // the same in the large-count form
+	Fortran string // integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure, none
+	FLarge  string // the same in the large-count form
+	Meaning string // a few words for documentation
+}
+
+// Poly reports whether the kind has another type in the large-count form.
+func (k *Kind) Poly() bool { return k.C != k.CLarge }
+
+// Param is one parameter of a function or callback.
+type Param struct {
+	Name     string // in the standard's text and in Fortran
+	CName    string // in the C prototype; differs from Name only where C cannot or does not use it
+	Kind     *Kind
+	Dir      Dir
+	Const    bool
+	Async    bool     // the buffer may be accessed after the call returns: ASYNCHRONOUS in Fortran
+	Optional bool     // OPTIONAL in Fortran (ierror)
+	Length   []string // empty: a scalar. One entry per dimension: a parameter's name, a constant, a number, or "*" for what the text says
+	Array    string   // "hidden": an array in C although the parameter speaks of one value
+	Func     string   // for a callback: the name of its prototype, without _c
+	Hidden   Form     // the bindings that leave it out
+	C        string   // the C declaration, "const int recvcounts[]"
+}
+
+// Handle reports whether the parameter is an MPI handle or an array of them; pointer tells whether C gets its address.
+func (p *Param) Handle() (is, pointer bool) {
+	if p.Kind.Fortran != "handle" {
+		return false, false
+	}
+	return true, p.Pointer()
+}
+
+// Pointer reports whether the C parameter is passed as an address.
+func (p *Param) Pointer() bool {
+	for _, c := range p.C {
+		if c == '*' || c == '[' {
+			return true
+		}
+	}
+	return p.Kind.Name == "EVENT_CB_FUNCTION" || p.Kind.Name == "EVENT_FREE_CB_FUNCTION" || p.Kind.Name == "EVENT_DROP_CB_FUNCTION"
+}
+
+// CType returns the C type of the parameter as a cast would write it, "const int *" for "const int recvcounts[]".
+func (p *Param) CType() string { return cTypeOf(p.C, p.CName) }
+
+// Function is one function of the standard ABI. A function with a large-count form is two of them, MPI_Put and MPI_Put_c.
+type Function struct {
+	Name       string
+	Returns    string // C type
+	Params     []*Param
+	Chapter    int
+	Section    string // "12.3.1" of MPI 5.0, or empty where only the chapter is certain
+	Purpose    string
+	Deprecated string    // "MPI-4.1" if it is deprecated since then
+	F08        bool      // exists in the mpi_f08 module
+	F90        bool      // exists in the mpi module
+	Large      bool      // this is the _c form
+	Twin       *Function // the other form, or nil
+}
+
+// CParams returns the parameters that stand in the C prototype.
+func (f *Function) CParams() []*Param {
+	params := make([]*Param, 0, len(f.Params))
+	for _, p := range f.Params {
+		if p.Hidden&C == 0 {
+			params = append(params, p)
+		}
+	}
+	return params
+}
+
+// Widens reports whether this function can be carried out by its large-count form with its values widened: they differ in values only.
+func (f *Function) Widens() bool {
+	if f.Large || f.Twin == nil {
+		return false
+	}
+	small, large := f.CParams(), f.Twin.CParams()
+	if len(small) != len(large) {
+		return false
+	}
+	for i, p := range small {
+		if p.C != large[i].C && (p.Pointer() || large[i].Pointer()) {
+			return false
+		}
+	}
+	return true
+}
+
+// Callback is the prototype of a function that a program hands to MPI. One with a large-count form is two of them.
+type Callback struct {
+	Name       string
+	Returns    string
+	Params     []*Param
+	Purpose    string
+	Deprecated string
+	Large      bool
+}
+
+// Constant is a constant of the standard ABI.
+type Constant struct {
+	Name  string
+	Type  string // "int", "alias", or the C type it is cast to
+	Value string // as in the table: hexadecimal where the standard writes it so; for an alias the name it stands for
+	Text  string // for an error class: what it means
+	Group string // what the constants around it are
+}
+
+// Number returns the constant's value; an alias has that of what it stands for.
+func (c *Constant) Number() int64 { return numbers()[c.Name] }

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+)
+
+// The entry points, a few files by the standard's chapters.
+var entryFiles = []struct {
+	name     string
+	chapters []int
+}{
+	{"p2p", []int{3, 4}},
+	{"datatypes", []int{5, 19}},
+	{"collectives", []int{6}},
+	{"communicators", []int{7, 8}},
+	{"environment", []int{9, 10, 11, 13, 16, 20}},
+	{"rma", []int{12}},
+	{"io", []int{14}},
+	{"tools", []int{15}},
+}
+
+func entryPoints(have implementations) []file {
+	var files []file
+	for _, e := range entryFiles {
+		var b bytes.Buffer
+		fmt.Fprintf(&b, "// %s\n", notice)
+		b.WriteString("//\n// Each function of the ABI stands here as PMPI_X, with MPI_X as its weak alias: a profiling library may define MPI_X and call PMPI_X.\n")
+		b.WriteString("// Chapters of MPI 5.0:\n")
+		for _, c := range e.chapters {
+			fmt.Fprintf(&b, "//   %d %s\n", c, abi.Chapters()[c])
+		}
+		b.WriteString("\n#include \"_cgo_export.h\"\n#include \"z_entry.h\"\n")
+		for _, c := range e.chapters {
+			for _, f := range abi.Functions() {
+				if f.Chapter == c {
+					writeEntry(&b, have, f)
+				}
+			}
+		}
+		files = append(files, file{"capi/z_entry_" + e.name + ".c", b.Bytes()})
+	}
+	return files
+}
+
+func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
+	fmt.Fprintf(b, "\n%s\n{\n", prototype(f, "P"))
+	target, how := have.implementation(f)
+	switch how {
+	case inC:
+		fmt.Fprintf(b, "    return %s(%s);\n", internalName(target), strings.Join(arguments(f, false), ", "))
+	case inGo:
+		fmt.Fprintf(b, "    int rc = %s(%s);\n", internalName(target), strings.Join(arguments(f, true), ", "))
+		b.WriteString("    return rc < 0 ? gompi_raise(rc) : rc;\n")
+	default:
+		writeStub(b, f)
+	}
+	fmt.Fprintf(b, "}\nGOMPI_ALIAS(%s)\n", f.Name)
+}
+
+// writeStub writes the body of a function that has no implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the object it was called on.
+func writeStub(b *bytes.Buffer, f *abi.Function) {
+	if f.Chapter == 15 { // the tool interface raises no error handlers
+		unused(b, f, "")
+		b.WriteString("    return MPI_T_ERR_NOT_SUPPORTED;\n")
+		return
+	}
+	kind, object, used := "GOMPI_ON_NONE", "0", ""
+	for _, p := range f.CParams() {
+		k, ok := raisedOn[p.Kind.Name]
+		if !ok || p.Dir == abi.Out {
+			continue
+		}
+		kind, used = k.macro, p.CName
+		if p.Pointer() {
+			object = fmt.Sprintf("%s ? (uintptr_t)*%s : 0", p.CName, p.CName)
+		} else {
+			object = "(uintptr_t)" + p.CName
+		}
+		break
+	}
+	if strings.HasPrefix(f.Name, "MPI_File_") && kind != "GOMPI_ON_FILE" { // opening and deleting: the error handler of MPI_FILE_NULL
+		kind, object, used = "GOMPI_ON_FILE", "(uintptr_t)MPI_FILE_NULL", ""
+	}
+	unused(b, f, used)
+	if f.Returns != "int" {
+		panic("gen: " + f.Name + " must be implemented: it cannot return an error")
+	}
+	fmt.Fprintf(b, "    return gompi_unsupported(%q, %s, %s);\n", f.Name, kind, object)
+}
+
+func unused(b *bytes.Buffer, f *abi.Function, used string) {
+	var words []string
+	for _, p := range f.CParams() {
+		if p.C != "..." && p.CName != used {
+			words = append(words, "(void)"+p.CName+";")
+		}
+	}
+	for len(words) > 0 {
+		line := "    " + words[0]
+		words = words[1:]
+		for len(words) > 0 && len(line)+1+len(words[0]) <= 120 {
+			line += " " + words[0]
+			words = words[1:]
+		}
+		b.WriteString(line + "\n")
+	}
+}
+
+// raisedOn maps the kinds of objects that have error handlers.
+var raisedOn = map[string]struct {
+	macro string
+	kind  handle.Kind
+}{
+	"COMMUNICATOR": {"GOMPI_ON_COMM", handle.Comm},
+	"WINDOW":       {"GOMPI_ON_WIN", handle.Win},
+	"FILE":         {"GOMPI_ON_FILE", handle.File},
+	"SESSION":      {"GOMPI_ON_SESSION", handle.Session},
+}
+
+// arguments returns what the entry point hands to its implementation.
+func arguments(f *abi.Function, toGo bool) []string {
+	var list []string
+	for _, p := range f.CParams() {
+		is, _ := p.Handle()
+		switch {
+		case p.C == "...":
+		case toGo && (p.Pointer() || is || isPointerType(p)):
+			list = append(list, "(uintptr_t)"+p.CName)
+		default:
+			list = append(list, p.CName)
+		}
+	}
+	return list
+}
+
+// isPointerType reports whether a C type is a pointer behind a typedef: the tool interface's handles.
+func isPointerType(p *abi.Param) bool {
+	switch p.Kind.C {
+	case "MPI_T_enum", "MPI_T_cvar_handle", "MPI_T_pvar_handle", "MPI_T_pvar_session", "MPI_T_event_registration", "MPI_T_event_instance":
+		return true
+	}
+	return false
+}
+
+// goType returns the type that a parameter has in the prototype of a Go export, in the words of _cgo_export.h.
+func goType(p *abi.Param) string {
+	is, _ := p.Handle()
+	if p.Pointer() || is || isPointerType(p) {
+		return "GoUintptr"
+	}
+	switch p.CType() {
+	case "int", "const int", "MPI_T_cb_safety":
+		return "GoInt32"
+	case "MPI_Aint", "MPI_Count", "MPI_Offset":
+		return "GoInt64"
+	case "double":
+		return "GoFloat64"
+	}
+	panic("gen: no Go type for " + p.C)
+}
+
+// entryHeader declares the implementations that the entry points call, so that a definition which differs does not compile.
+func entryHeader(have implementations) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n", notice)
+	b.WriteString(`//
+// The implementations of the ABI's functions, as capi defines them: in C with the standard's types, in Go with handles and pointers as
+// integers. Every C file of capi that defines one includes this file, so that a definition with other types does not compile.
+#ifndef GOMPI_Z_ENTRY_H
+#define GOMPI_Z_ENTRY_H
+
+#include <stdint.h>
+#include "_cgo_export.h"
+
+// The functions of the standard are what the library shows; all else is hidden.
+#pragma GCC visibility push(default)
+#include "mpi_rma.h"
+#pragma GCC visibility pop
+
+// Makes MPI_X the weak alias of PMPI_X.
+#define GOMPI_ALIAS(name) __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;
+
+// The object that an error is raised on: the numbers of handle.Kind.
+enum {
+    GOMPI_ON_NONE = 0,
+`)
+	for _, k := range []string{"COMMUNICATOR", "WINDOW", "FILE", "SESSION"} {
+		fmt.Fprintf(&b, "    %s = %d,\n", raisedOn[k].macro, raisedOn[k].kind)
+	}
+	b.WriteString(`};
+
+#pragma GCC visibility push(hidden)
+
+// gompi_unsupported raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name on object (kind GOMPI_ON_) and returns what its error
+// handler leaves: the error class, or 0 if a user's error handler mended the code.
+int gompi_unsupported(const char *name, int kind, uintptr_t object);
+
+// gompi_raise runs the user's error handler that an implementation in Go returned as the negative token, and returns the error code.
+int gompi_raise(int token);
+
+// Implemented in C.
+`)
+	for _, f := range abi.Functions() {
+		if have[internalName(f)] == inC {
+			fmt.Fprintf(&b, "%s %s(%s);\n", f.Returns, internalName(f), strings.Join(fixed(f), ", "))
+		}
+	}
+	b.WriteString("\n#pragma GCC visibility pop\n\n// Implemented in Go.\n")
+	for _, f := range abi.Functions() {
+		if have[internalName(f)] != inGo {
+			continue
+		}
+		var list []string
+		for _, p := range f.CParams() {
+			if p.C != "..." {
+				list = append(list, goType(p)+" "+p.CName)
+			}
+		}
+		if len(list) == 0 {
+			list = []string{"void"}
+		}
+		fmt.Fprintf(&b, "extern GoInt32 %s(%s);\n", internalName(f), strings.Join(list, ", "))
+	}
+	b.WriteString("\n#endif\n")
+	return b.Bytes()
+}
+
+// fixed returns the C parameters of an implementation: those of the standard without variable arguments.
+func fixed(f *abi.Function) []string {
+	var list []string
+	for _, p := range f.CParams() {
+		if p.C != "..." {
+			list = append(list, p.C)
+		}
+	}
+	if len(list) == 0 {
+		return []string{"void"}
+	}
+	return list
+}
+
+// prototype returns "int MPI_X(...)" with prefix before the name, without what ends it.
+func prototype(f *abi.Function, prefix string) string {
+	var list []string
+	for _, p := range f.CParams() {
+		list = append(list, p.C)
+	}
+	if len(list) == 0 {
+		list = []string{"void"}
+	}
+	return wrap(f.Returns+" "+prefix+f.Name+"(", list, ")")
+}
+
+// wrap joins the items of a list with commas, in lines of at most 120 characters that go on four spaces in.
+func wrap(head string, items []string, tail string) string {
+	var b strings.Builder
+	line := head
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		} else {
+			item += tail
+		}
+		switch {
+		case i == 0:
+			line += item
+		case len(line)+1+len(item) > 118:
+			b.WriteString(line + "\n")
+			line = "    " + item
+		default:
+			line += " " + item
+		}
+	}
+	return b.String() + line
+}
+
+// exports writes the linker script with the names that the library shows. It has no version node: they are the standard's names, and a program
+// built with one library of the standard ABI must run with another.
+//
+// It is an implicit linker script, as libc.so is on Linux, because cgo lets no -Wl,--version-script through from a source file, but does let
+// an input called *.so: so a plain go build hides what must be hidden.
+func exports() []byte {
+	return []byte("/* " + notice + " */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n    local:\n      *;\n  };\n}\n")
+}

@@ -1,0 +1,423 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// header writes include/mpi_rma.h: the public contract, documented.
+func header() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, headerTop, notice, abi.VersionMajor, abi.VersionMinor, abi.VersionPatch, abi.Version())
+	writeConstants(&b)
+	writeCallbacks(&b)
+	writeFunctions(&b)
+	fmt.Fprintf(&b, headerBottom, conversions())
+	return b.Bytes()
+}
+
+// forward writes include/mpi.h.
+func forward() []byte {
+	return []byte(`/* ` + notice + ` */
+#ifndef GOMPIRMA_MPI_H
+#define GOMPIRMA_MPI_H
+#include "mpi_rma.h"
+#endif
+`)
+}
+
+const headerTop = `/* %s */
+/*
+ * gompirma: the C interface of MPI as the standard ABI of MPI 5.0 fixes it (chapter 20).
+ *
+ * A program compiled with this header runs with every MPI library that offers the standard ABI. All types, constants and functions of the ABI
+ * are declared; a function that gompirma does not offer raises MPI_ERR_UNSUPPORTED_OPERATION when it is called.
+ *
+ * Conventions of all functions, unless their comment says otherwise:
+ *   - The result is MPI_SUCCESS or an error code. Before an error code is returned the error handler of the object that the call was made
+ *     on is called: of the communicator, window, file or session, else that of MPI_COMM_SELF. The initial one ends the program; windows
+ *     and communicators get theirs with MPI_Win_set_errhandler and MPI_Comm_set_errhandler.
+ *   - A call that is refused changes nothing and writes none of its output parameters.
+ *   - Counts are numbers of datatype elements, sizes are bytes, ranks are those in the group of the communicator or window.
+ *   - Parameters are marked in, out or inout; for a buffer or an object this speaks of its contents.
+ *   - The name with P in front, PMPI_X, is the same function: a profiling library may define MPI_X and call PMPI_X.
+ *   - X_c is the large-count form of X: counts are MPI_Count, or MPI_Aint where the prototype says so.
+ * "MPI-5.0 12.5.3" is the section of the standard that defines the function.
+ */
+#ifndef GOMPIRMA_MPI_RMA_H
+#define GOMPIRMA_MPI_RMA_H
+
+/* Headers of other MPI libraries declare the same names. */
+#if defined(MPI_VERSION)
+#error "mpi_rma.h: another MPI library's header was included before; use one of them"
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of gompirma. */
+#define GOMPIRMA_VERSION_MAJOR %d
+#define GOMPIRMA_VERSION_MINOR %d
+#define GOMPIRMA_VERSION_PATCH %d
+#define GOMPIRMA_VERSION "%s"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ======== Types ======== */
+
+/* An address, a difference of addresses, a displacement in bytes. */
+typedef intptr_t MPI_Aint;
+
+/* An offset in a file. */
+typedef int64_t MPI_Offset;
+
+/* A number of elements or bytes that may be large. */
+typedef int64_t MPI_Count;
+
+/* What became of a message: who sent it, with which tag, and, from calls that complete several requests, its error code. */
+typedef struct MPI_Status {
+    int MPI_SOURCE;
+    int MPI_TAG;
+    int MPI_ERROR;
+    int MPI_internal[5];
+} MPI_Status;
+
+/* Handles. The predefined ones are small integers, see the constants. */
+typedef struct MPI_ABI_Comm *MPI_Comm;
+typedef struct MPI_ABI_Datatype *MPI_Datatype;
+typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
+typedef struct MPI_ABI_File *MPI_File;
+typedef struct MPI_ABI_Group *MPI_Group;
+typedef struct MPI_ABI_Info *MPI_Info;
+typedef struct MPI_ABI_Message *MPI_Message;
+typedef struct MPI_ABI_Op *MPI_Op;
+typedef struct MPI_ABI_Request *MPI_Request;
+typedef struct MPI_ABI_Session *MPI_Session;
+typedef struct MPI_ABI_Win *MPI_Win;
+
+/* Handles of the tool interface. */
+typedef struct MPI_T_enum_t *MPI_T_enum;
+typedef struct MPI_T_cvar_handle_t *MPI_T_cvar_handle;
+typedef struct MPI_T_pvar_handle_t *MPI_T_pvar_handle;
+typedef struct MPI_T_pvar_session_t *MPI_T_pvar_session;
+typedef struct MPI_T_event_registration_t *MPI_T_event_registration;
+typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
+`
+
+const headerBottom = `
+/* ======== C and Fortran (MPI-5.0 chapter 19) ======== */
+
+/*
+ * The standard ABI does not know the Fortran compiler, so what follows is no part of it: it is here for programs that were written against
+ * it. An INTEGER of Fortran is taken to be an int. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL). There are no
+ * MPI_F_STATUS_IGNORE and MPI_F08_STATUS_IGNORE: their values belong to the Fortran library.
+ */
+typedef int MPI_Fint;
+
+/* TYPE(MPI_Status) of mpi_f08. */
+typedef struct MPI_F08_status {
+    MPI_Fint MPI_SOURCE;
+    MPI_Fint MPI_TAG;
+    MPI_Fint MPI_ERROR;
+    MPI_Fint MPI_internal[5];
+} MPI_F08_status;
+
+%s
+/* The status of C, of mpi and mpif.h (an INTEGER array of MPI_F_STATUS_SIZE), and of mpi_f08 hold the same words in the same order. */
+static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
+{
+    int i;
+    f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
+    f_status[MPI_F_TAG] = c_status->MPI_TAG;
+    f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
+    for (i = 0; i < MPI_F_STATUS_SIZE - 3; i++)
+        f_status[3 + i] = c_status->MPI_internal[i];
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
+{
+    int i;
+    c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+    c_status->MPI_TAG = f_status[MPI_F_TAG];
+    c_status->MPI_ERROR = f_status[MPI_F_ERROR];
+    for (i = 0; i < MPI_F_STATUS_SIZE - 3; i++)
+        c_status->MPI_internal[i] = f_status[3 + i];
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
+{
+    int i;
+    f08_status->MPI_SOURCE = c_status->MPI_SOURCE;
+    f08_status->MPI_TAG = c_status->MPI_TAG;
+    f08_status->MPI_ERROR = c_status->MPI_ERROR;
+    for (i = 0; i < MPI_F_STATUS_SIZE - 3; i++)
+        f08_status->MPI_internal[i] = c_status->MPI_internal[i];
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
+{
+    int i;
+    c_status->MPI_SOURCE = f08_status->MPI_SOURCE;
+    c_status->MPI_TAG = f08_status->MPI_TAG;
+    c_status->MPI_ERROR = f08_status->MPI_ERROR;
+    for (i = 0; i < MPI_F_STATUS_SIZE - 3; i++)
+        c_status->MPI_internal[i] = f08_status->MPI_internal[i];
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
+{
+    MPI_Status status;
+    MPI_Status_f2c(f_status, &status);
+    return MPI_Status_c2f08(&status, f08_status);
+}
+
+static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
+{
+    MPI_Status status;
+    MPI_Status_f082c(f08_status, &status);
+    return MPI_Status_c2f(&status, f_status);
+}
+
+#define PMPI_Status_c2f MPI_Status_c2f
+#define PMPI_Status_f2c MPI_Status_f2c
+#define PMPI_Status_c2f08 MPI_Status_c2f08
+#define PMPI_Status_f082c MPI_Status_f082c
+#define PMPI_Status_f2f08 MPI_Status_f2f08
+#define PMPI_Status_f082f MPI_Status_f082f
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+`
+
+// writeConstants writes the constants as macros, so that #if and #ifdef see them; those of the tool interface's two enum types as enumerators.
+func writeConstants(b *bytes.Buffer) {
+	b.WriteString("\n/* ======== Constants ======== */\n")
+	group := ""
+	inEnum := false
+	for i, c := range abi.Constants() {
+		if needsCallback(c) {
+			continue
+		}
+		if c.Group != group {
+			group = c.Group
+			fmt.Fprintf(b, "\n/* %s. */\n", group)
+			if enumType(c.Name) != "" {
+				b.WriteString("typedef enum " + enumType(c.Name) + " {\n")
+				inEnum = true
+			}
+		}
+		if inEnum {
+			comma := ","
+			last := i+1 == len(abi.Constants()) || abi.Constants()[i+1].Group != group
+			if last {
+				comma = ""
+			}
+			fmt.Fprintf(b, "    %s = %s%s\n", c.Name, c.Value, comma)
+			if last {
+				b.WriteString("} " + enumType(c.Name) + ";\n")
+				inEnum = false
+			}
+			continue
+		}
+		writeConstant(b, c)
+	}
+}
+
+func writeConstant(b *bytes.Buffer, c *abi.Constant) {
+	value := c.Value
+	switch {
+	case c.Type == "alias":
+	case c.Type != "int":
+		value = "((" + strings.Replace(c.Type, "*", " *", 1) + ")" + c.Value + ")"
+	case value[0] == '-':
+		value = "(" + value + ")"
+	}
+	line := fmt.Sprintf("#define %-34s %s", c.Name, value)
+	if c.Text != "" {
+		line += " /* " + c.Text + " */"
+	}
+	b.WriteString(line + "\n")
+}
+
+// needsCallback reports whether a constant has the type of a callback, so that it must stand after those.
+func needsCallback(c *abi.Constant) bool {
+	return strings.Contains(c.Type, "function")
+}
+
+// enumType returns the enum that a constant of the tool interface belongs to, or "".
+func enumType(constant string) string {
+	switch {
+	case strings.HasPrefix(constant, "MPI_T_CB_REQUIRE_"):
+		return "MPI_T_cb_safety"
+	case strings.HasPrefix(constant, "MPI_T_SOURCE_"):
+		return "MPI_T_source_order"
+	}
+	return ""
+}
+
+func writeCallbacks(b *bytes.Buffer) {
+	b.WriteString("\n/* ======== Callbacks: functions that a program hands to MPI ======== */\n")
+	for _, c := range abi.Callbacks() {
+		var list []string
+		for _, p := range c.Params {
+			list = append(list, p.C)
+		}
+		purpose := c.Purpose
+		if c.Large {
+			purpose = "The large-count form of " + strings.TrimSuffix(c.Name, "_c") + "."
+		}
+		if c.Deprecated != "" {
+			purpose += " Deprecated since " + c.Deprecated + "."
+		}
+		fmt.Fprintf(b, "\n/* %s */\n%s;\n", purpose, wrap("typedef "+c.Returns+" "+c.Name+"(", list, ")"))
+	}
+	b.WriteString("\n/* Older names of the error handlers' types. */\n")
+	for _, o := range []string{"Comm", "Win", "File", "Session"} {
+		fmt.Fprintf(b, "typedef MPI_%s_errhandler_function MPI_%s_errhandler_fn;\n", o, o)
+	}
+	group := ""
+	for _, c := range abi.Constants() {
+		if !needsCallback(c) {
+			continue
+		}
+		if c.Group != group {
+			group = c.Group
+			fmt.Fprintf(b, "\n/* %s. */\n", group)
+		}
+		writeConstant(b, c)
+	}
+}
+
+func writeFunctions(b *bytes.Buffer) {
+	chapter := 0
+	for _, f := range abi.Functions() {
+		if f.Chapter != chapter {
+			chapter = f.Chapter
+			fmt.Fprintf(b, "\n/* ======== %s (MPI-5.0 chapter %d) ======== */\n", abi.Chapters()[chapter], chapter)
+		}
+		b.WriteString("\n")
+		writeDoc(b, f)
+		fmt.Fprintf(b, "%s;\n%s;\n", prototype(f, ""), prototype(f, "P"))
+	}
+}
+
+// writeDoc writes the comment above a function: purpose, section, parameters.
+func writeDoc(b *bytes.Buffer, f *abi.Function) {
+	if f.Large {
+		small := f.Twin
+		text := "The large-count form of " + small.Name + "."
+		var more []string
+		for _, p := range f.CParams() {
+			if !contains(small.CParams(), p.Name) {
+				more = append(more, paramDoc(p, 0))
+			}
+		}
+		if len(more) == 0 {
+			fmt.Fprintf(b, "/* %s */\n", text)
+			return
+		}
+		fmt.Fprintf(b, "/*\n * %s It has further parameters:\n", text)
+		for _, m := range more {
+			b.WriteString(m)
+		}
+		b.WriteString(" */\n")
+		return
+	}
+	text := f.Purpose
+	if f.Deprecated != "" {
+		text += " Deprecated since " + f.Deprecated + "."
+	}
+	if f.Section != "" {
+		text += " (MPI-5.0 " + f.Section + ")"
+	}
+	text = strings.TrimSpace(text)
+	if text == "" {
+		text = f.Name
+	}
+	if len(f.CParams()) == 0 {
+		lines := fill(text, 116)
+		if len(lines) == 1 {
+			fmt.Fprintf(b, "/* %s */\n", text)
+			return
+		}
+	}
+	b.WriteString("/*\n")
+	for _, l := range fill(text, 116) {
+		b.WriteString(" * " + l + "\n")
+	}
+	width := 0
+	for _, p := range f.CParams() {
+		width = max(width, len(p.CName))
+	}
+	for _, p := range f.CParams() {
+		b.WriteString(paramDoc(p, width))
+	}
+	b.WriteString(" */\n")
+}
+
+// paramDoc returns the line that documents a parameter.
+func paramDoc(p *abi.Param, width int) string {
+	meaning := p.Kind.Meaning
+	if len(p.Length) > 0 && p.Length[0] != "*" && p.Kind.Fortran != "character" {
+		meaning += " (array of " + strings.Join(p.Length, " x ") + ")"
+	} else if len(p.Length) > 0 && p.Kind.Fortran != "character" {
+		meaning += " (array)"
+	} else if len(p.Length) == 1 && p.Length[0] != "*" {
+		meaning += ", at most " + p.Length[0] + " long"
+	}
+	return fmt.Sprintf(" *   %-*s  %-5s  %s\n", width, p.CName, p.Dir, meaning)
+}
+
+func contains(params []*abi.Param, name string) bool {
+	for _, p := range params {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// fill breaks text into lines of at most width characters.
+func fill(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(w) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	return append(lines, line)
+}
+
+// conversions writes the names of Fortran's handle conversions, which are those of integers.
+func conversions() string {
+	var b strings.Builder
+	b.WriteString("/* Handles to and from INTEGERs. */\n")
+	for _, to := range []struct{ old, now string }{{"c2f", "toint"}, {"f2c", "fromint"}} {
+		for _, prefix := range []string{"", "P"} {
+			for _, f := range abi.Functions() {
+				if object, ok := strings.CutSuffix(f.Name, "_"+to.now); ok {
+					fmt.Fprintf(&b, "#define %s%s_%s %s%s\n", prefix, object, to.old, prefix, f.Name)
+				}
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// style says how a function is implemented.
+type style int
+
+const (
+	none style = iota
+	inGo       // "//export gompi_x" in capi/*.go: handles and pointers as uintptr, a negative result is a token for gompi_raise
+	inC        // "int gompi_x(" at the beginning of a line in capi/*.c: exactly the C types of the standard
+)
+
+// implementations holds the style of each gompi_ function that capi defines.
+type implementations map[string]style
+
+var (
+	goExport    = regexp.MustCompile(`(?m)^//export (gompi_\w+)\s*$`)
+	cDefinition = regexp.MustCompile(`(?m)^(?:int|double|MPI_\w+) (gompi_\w+)\(`)
+)
+
+// scan reads the sources of capi, generated ones (z_*) and tests excepted. A folder that is not there has no implementations.
+func scan(dir string) (implementations, error) {
+	have := implementations{}
+	for pattern, s := range map[string]struct {
+		define *regexp.Regexp
+		style  style
+	}{"*.go": {goExport, inGo}, "*.c": {cDefinition, inC}} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if b := filepath.Base(name); strings.HasPrefix(b, "z_") || strings.HasSuffix(b, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range s.define.FindAllSubmatch(text, -1) {
+				have[string(m[1])] = s.style
+			}
+		}
+	}
+	return have, nil
+}
+
+// internalName returns the name of a function's implementation: gompi_win_lock for MPI_Win_lock, gompi_t_init_thread for MPI_T_init_thread.
+func internalName(f *abi.Function) string {
+	return "gompi_" + strings.ToLower(strings.TrimPrefix(f.Name, "MPI_"))
+}
+
+// implementation returns the function whose implementation f uses (itself or its large-count form) and how it is called.
+func (have implementations) implementation(f *abi.Function) (*abi.Function, style) {
+	if s := have[internalName(f)]; s != none {
+		return f, s
+	}
+	if f.Widens() {
+		if s := have[internalName(f.Twin)]; s != none {
+			return f.Twin, s
+		}
+	}
+	return nil, none
+}
