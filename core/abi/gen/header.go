@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
+	"gompirma/core/version"
 )
 
 // header writes include/mpi_rma.h: the public contract, documented.
 func header() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, headerTop, notice, abi.VersionMajor, abi.VersionMinor, abi.VersionPatch, abi.Version())
+	number := strings.SplitN(version.String, ".", 3)
+	fmt.Fprintf(&b, headerTop, notice, number[0], number[1], number[2], version.String)
 	writeConstants(&b)
 	writeCallbacks(&b)
 	writeFunctions(&b)
@@ -59,9 +61,9 @@ const headerTop = `/* %s */
 #include <stdint.h>
 
 /* The version of gompirma. */
-#define GOMPIRMA_VERSION_MAJOR %d
-#define GOMPIRMA_VERSION_MINOR %d
-#define GOMPIRMA_VERSION_PATCH %d
+#define GOMPIRMA_VERSION_MAJOR %s
+#define GOMPIRMA_VERSION_MINOR %s
+#define GOMPIRMA_VERSION_PATCH %s
 #define GOMPIRMA_VERSION "%s"
 
 #ifdef __cplusplus
