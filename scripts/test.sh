@@ -46,7 +46,7 @@ c) c ;;
 go) step 'go test' 900 go test -p 2 ./... ;;
 race) step 'race detector' 900 go test -race -p 2 $(pure | grep -v '/tests/') ;;
 lint) lint ;;
-ref) step 'reference MPI' 1800 scripts/test-ref.sh "$build" ;;
+ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 *) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref" >&2; exit 2 ;;
 esac
 
