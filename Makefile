@@ -52,10 +52,10 @@ bench: ## measure against Debian's MPICH and Open MPI in one run
 	@bench/run.sh "$(BUILD)"
 
 install: $(if $(SUDO_USER),,build) ## install: PREFIX=/some/where [DESTDIR=]; the prefix can be moved afterwards
-	@scripts/install.sh install "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
+	@DESTDIR="$(DESTDIR)" scripts/install.sh install "$(BUILD)" "$(PREFIX)"
 
 uninstall: ## remove what install made: PREFIX= [DESTDIR=]
-	@scripts/install.sh uninstall "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
+	@DESTDIR="$(DESTDIR)" scripts/install.sh uninstall "$(BUILD)" "$(PREFIX)"
 
 clean: ## remove build/
 	rm -rf "$(BUILD)"

@@ -32,7 +32,7 @@ fill() {
 
 mkdir -p "$out/obj/bin" "$out/bin" "$out/include" "$out/lib/pkgconfig" "$out/lib/cmake/gompirma" "$out/lib/gompirma/abi" "$out/libexec/gompirma/bin"
 
-# The library.
+# The library. Only MPI_*, PMPI_* and MPIX_* leave it (capi/z_exports.so, a linker script that capi/main.go names).
 CGO_ENABLED=1 go build -buildmode=c-shared -trimpath ${GOMPIRMA_GOFLAGS:-} -o "$out/obj/libgompirma.so" \
 	-ldflags "-extldflags -Wl,-soname,$soname" ./capi
 for old in "$out"/lib/libgompirma.so.*.*; do # of another release

@@ -1,16 +1,15 @@
 #!/bin/sh
 # Installs the prefix that scripts/build.sh made, or takes it back:
-#   scripts/install.sh install   BUILD PREFIX [DESTDIR]
-#   scripts/install.sh uninstall BUILD PREFIX [DESTDIR]
+#   [DESTDIR=/some/where] scripts/install.sh install|uninstall BUILD PREFIX
 # What was made is listed in lib/gompirma/manifest of the prefix, relative to it, folders with a slash at the end and after their content;
 # so uninstalling removes just that, also after the prefix was moved.
 set -eu
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
-[ $# -ge 3 ] || { echo "usage: scripts/install.sh install|uninstall BUILD PREFIX [DESTDIR]" >&2; exit 2; }
-build=$2 prefix=$3 destdir=${4:-}
+[ $# -eq 3 ] || { echo "usage: scripts/install.sh install|uninstall BUILD PREFIX" >&2; exit 2; }
+build=$2 prefix=$3
 case $prefix in /*) ;; *) fail "PREFIX must be an absolute path, not '$prefix'" ;; esac
-to=$destdir$prefix
+to=${DESTDIR:-}$prefix
 manifest=lib/gompirma/manifest
 
 # The manifest itself is removed while it is read; the open descriptor keeps it.
