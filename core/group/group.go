@@ -1,0 +1,146 @@
+// Package group owns MPI's groups: immutable ordered lists of processes. A process is named by its world rank, which stays the same wherever it runs.
+//
+// It knows nothing of communicators, nodes or messages. Groups are ordinary Go values: the garbage collector frees them, MPI_Group_free only takes
+// the handle away.
+package group
+
+import (
+	"slices"
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+)
+
+// Undefined is the rank of a process that is not a member.
+const Undefined = abi.MPI_UNDEFINED
+
+// Group is an ordered list of distinct processes. It never changes; safe for concurrent use.
+//
+// Members that lie at a regular distance (COMM_WORLD, the ranks of one node, a split into even and odd) are three numbers; others cost 4 bytes each, and 4
+// more once somebody asks for a process' rank.
+type Group struct {
+	n             int32
+	first, stride int32   // used if list is nil
+	list          []int32 // world rank of each member, nil: regular
+
+	once   sync.Once
+	sorted []int32 // ranks in the order of their world ranks; built on the first Rank
+}
+
+// Handles holds the groups that the application has handles of; MPI_GROUP_EMPTY is not among them.
+var Handles = handle.NewTable[Group](handle.Group)
+
+// Empty is the group behind MPI_GROUP_EMPTY.
+var Empty = &Group{}
+
+// Lookup returns the group behind a handle, nil if there is none.
+func Lookup(h uintptr) *Group {
+	if h == abi.MPI_GROUP_EMPTY {
+		return Empty
+	}
+	return Handles.Get(h)
+}
+
+// Range returns the group of n processes first, first+stride, ...
+func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
+
+// Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the ranks are regular.
+func Of(world []int32) *Group {
+	if len(world) == 0 {
+		return Empty
+	}
+	stride := int32(1)
+	if len(world) > 1 {
+		stride = world[1] - world[0]
+	}
+	for i, w := range world {
+		if w != world[0]+int32(i)*stride {
+			return &Group{n: int32(len(world)), list: world}
+		}
+	}
+	return Range(world[0], int32(len(world)), stride)
+}
+
+// Size returns the number of members.
+func (g *Group) Size() int { return int(g.n) }
+
+// World returns the world rank of the member of rank i. Precondition: 0 <= i < Size().
+func (g *Group) World(i int) int32 {
+	if g.list != nil {
+		return g.list[i]
+	}
+	return g.first + int32(i)*g.stride
+}
+
+// Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1) for a regular group.
+func (g *Group) Rank(w int32) int {
+	if g.list == nil {
+		d := w - g.first
+		if g.n == 0 || d%g.stride != 0 || d/g.stride < 0 || d/g.stride >= g.n {
+			return Undefined
+		}
+		return int(d / g.stride)
+	}
+	g.once.Do(func() {
+		g.sorted = make([]int32, g.n)
+		for i := range g.sorted {
+			g.sorted[i] = int32(i)
+		}
+		slices.SortFunc(g.sorted, func(a, b int32) int { return int(g.list[a]) - int(g.list[b]) })
+	})
+	i, ok := slices.BinarySearchFunc(g.sorted, w, func(r, w int32) int { return int(g.list[r]) - int(w) })
+	if !ok {
+		return Undefined
+	}
+	return int(g.sorted[i])
+}
+
+// Members returns the world ranks of all members in order, in a slice of the caller's own.
+func (g *Group) Members() []int32 {
+	out := make([]int32, g.n)
+	for i := range out {
+		out[i] = g.World(i)
+	}
+	return out
+}
+
+// Compare returns MPI_IDENT for the same members in the same order, MPI_SIMILAR for the same members, else MPI_UNEQUAL.
+func Compare(a, b *Group) int32 {
+	if a == b {
+		return abi.MPI_IDENT
+	}
+	if a.n != b.n {
+		return abi.MPI_UNEQUAL
+	}
+	result := int32(abi.MPI_IDENT)
+	for i := 0; i < int(a.n); i++ {
+		w := a.World(i)
+		if b.World(i) == w {
+			continue
+		}
+		result = abi.MPI_SIMILAR
+		if b.Rank(w) == Undefined {
+			return abi.MPI_UNEQUAL
+		}
+	}
+	return result
+}
+
+// Translate writes into out the rank in b of each of the ranks in a: Undefined for one that is not in b, MPI_PROC_NULL for MPI_PROC_NULL.
+// MPI_ERR_RANK: a rank is not one of a; out is as before.
+func Translate(a *Group, ranks []int32, b *Group, out []int32) error {
+	for i, r := range ranks {
+		if r != abi.MPI_PROC_NULL && (r < 0 || r >= a.n) {
+			return rankError(a, i, r)
+		}
+	}
+	for i, r := range ranks {
+		if r == abi.MPI_PROC_NULL {
+			out[i] = abi.MPI_PROC_NULL
+			continue
+		}
+		out[i] = int32(b.Rank(a.World(int(r))))
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package group
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+func rankError(g *Group, i int, r int32) error {
+	return mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", i, r, g.n)
+}
+
+// marks is a set of ranks of one group.
+type marks []uint64
+
+func newMarks(g *Group) marks { return make(marks, (g.n+63)/64) }
+
+func (m marks) has(r int32) bool { return m[r/64]>>(r%64)&1 != 0 }
+func (m marks) set(r int32)      { m[r/64] |= 1 << (r % 64) }
+
+// checked marks the given ranks. MPI_ERR_RANK: one is not a rank of g, or is named twice.
+func checked(g *Group, ranks []int32) (marks, error) {
+	m := newMarks(g)
+	for i, r := range ranks {
+		if r < 0 || r >= g.n {
+			return nil, rankError(g, i, r)
+		}
+		if m.has(r) {
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranks[%d] is %d, which is named before", i, r)
+		}
+		m.set(r)
+	}
+	return m, nil
+}
+
+// Include returns the group of the processes of g with the given ranks, in the order of ranks (MPI_Group_incl).
+// MPI_ERR_RANK: one is not a rank of g, or is named twice.
+func Include(g *Group, ranks []int32) (*Group, error) {
+	if _, err := checked(g, ranks); err != nil {
+		return nil, err
+	}
+	out := make([]int32, len(ranks))
+	for i, r := range ranks {
+		out[i] = g.World(int(r))
+	}
+	return Of(out), nil
+}
+
+// Exclude returns g without the processes of the given ranks (MPI_Group_excl). MPI_ERR_RANK: one is not a rank of g, or is named twice.
+func Exclude(g *Group, ranks []int32) (*Group, error) {
+	m, err := checked(g, ranks)
+	if err != nil {
+		return nil, err
+	}
+	return g.filter(int(g.n)-len(ranks), func(i int32) bool { return !m.has(i) }), nil
+}
+
+// filter returns the members whose ranks keep accepts, about size of them.
+func (g *Group) filter(size int, keep func(rank int32) bool) *Group {
+	out := make([]int32, 0, size)
+	for i := int32(0); i < g.n; i++ {
+		if keep(i) {
+			out = append(out, g.World(int(i)))
+		}
+	}
+	return Of(out)
+}
+
+// Triplet is a range of ranks: First, First+Stride, ... up to and including Last if it is met.
+type Triplet struct{ First, Last, Stride int32 }
+
+// expand returns the ranks that the ranges name. MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: a rank that is named is not one of g.
+// A rank named twice is left to checked.
+func expand(g *Group, ranges []Triplet) ([]int32, error) {
+	var out []int32
+	for i, t := range ranges {
+		if t.Stride == 0 {
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "ranges[%d] is (%d, %d, 0): the stride must not be 0", i, t.First, t.Last)
+		}
+		count := (int64(t.Last)-int64(t.First))/int64(t.Stride) + 1
+		if (int64(t.Last)-int64(t.First))*sign(t.Stride) < 0 {
+			count = 0
+		}
+		if t.First < 0 || t.First >= g.n {
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranges[%d] begins at %d, but the group has %d processes", i, t.First, g.n)
+		}
+		if end := int64(t.First) + max(count-1, 0)*int64(t.Stride); end < 0 || end >= int64(g.n) {
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranges[%d] is (%d, %d, %d) and ends at %d, but the group has %d processes",
+				i, t.First, t.Last, t.Stride, end, g.n)
+		}
+		if int64(len(out))+count > int64(g.n) {
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranges up to [%d] name more than the %d processes of the group: one is named twice", i, g.n)
+		}
+		for k := int64(0); k < count; k++ {
+			out = append(out, t.First+int32(k)*t.Stride)
+		}
+	}
+	return out, nil
+}
+
+func sign(x int32) int64 {
+	if x < 0 {
+		return -1
+	}
+	return 1
+}
+
+// RangeInclude is Include for ranges of ranks (MPI_Group_range_incl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see Include.
+func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
+	ranks, err := expand(g, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return Include(g, ranks)
+}
+
+// RangeExclude is Exclude for ranges of ranks (MPI_Group_range_excl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see Exclude.
+func RangeExclude(g *Group, ranges []Triplet) (*Group, error) {
+	ranks, err := expand(g, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return Exclude(g, ranks)
+}
+
+// Union returns the members of a, followed by those of b that are not in a.
+func Union(a, b *Group) *Group {
+	out := make([]int32, 0, a.n+b.n)
+	for i := 0; i < int(a.n); i++ {
+		out = append(out, a.World(i))
+	}
+	for i := 0; i < int(b.n); i++ {
+		if w := b.World(i); a.Rank(w) == Undefined {
+			out = append(out, w)
+		}
+	}
+	return Of(out)
+}
+
+// Intersection returns the members of a that are also in b, in a's order.
+func Intersection(a, b *Group) *Group {
+	return a.filter(0, func(i int32) bool { return b.Rank(a.World(int(i))) != Undefined })
+}
+
+// Difference returns the members of a that are not in b, in a's order.
+func Difference(a, b *Group) *Group {
+	return a.filter(0, func(i int32) bool { return b.Rank(a.World(int(i))) == Undefined })
+}
