@@ -1,0 +1,165 @@
+// Package request owns the one object behind MPI_Request, whatever it stands for: a message, a persistent operation, a collective, a one-sided operation,
+// a generalized request. Whoever starts an operation embeds or fills a Request; completing, testing and freeing are the same for all.
+//
+// It must not know messages or windows: what differs between kinds of requests is behind Operation.
+package request
+
+import (
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+)
+
+// Done is the handle of a request that is complete from the start and stands for no message: MPI_Rput on a directly mapped window returns it, so that
+// it costs no table entry. Any number of requests may have it; waiting for it gives the empty status. It lies in the range that the ABI keeps for
+// predefined requests.
+const Done = abi.MPI_REQUEST_NULL + 1
+
+// Handles holds the requests that the application has handles of.
+var Handles = handle.NewTable[Request](handle.Request)
+
+// Operation is what differs between the kinds of requests. Embed None for the methods a kind does not need.
+type Operation interface {
+	// Start begins a persistent operation (MPI_Start); the request is inactive.
+	Start() error
+	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the request is complete.
+	Cancel() error
+	// Query is called once when a completed request is looked at, before its status is read (generalized requests); its error is the call's error.
+	Query(st *Status) error
+	// Release is called when neither the application nor the operation needs the request any longer.
+	Release() error
+}
+
+// None is an Operation that does nothing.
+type None struct{}
+
+func (None) Start() error {
+	return mpierr.New(abi.MPI_ERR_REQUEST, "the request is not persistent: it cannot be started")
+}
+func (None) Cancel() error {
+	return mpierr.New(abi.MPI_ERR_REQUEST, "only requests of point-to-point messages and generalized requests can be cancelled")
+}
+func (None) Query(*Status) error { return nil }
+func (None) Release() error      { return nil }
+
+// The life of a request. A request that is not persistent is active from its creation on.
+const (
+	active   = uint32(iota)
+	complete // the operation is done: Status and Err are valid
+	inactive // persistent, not started (or looked at after completion)
+)
+
+// Kind tells the kinds of requests apart where the standard does.
+type Kind uint8
+
+// The kinds of requests.
+const (
+	Send Kind = iota
+	Receive
+	Collective
+	OneSided
+	Generalized
+	Partitioned
+)
+
+// Request is an operation under way. The zero value is active and of kind Send.
+//
+// Status and Err are written by whoever completes it before Complete, and read by others only after IsComplete.
+type Request struct {
+	state atomic.Uint32
+	freed atomic.Uint32 // freedBy bits
+
+	Kind       Kind
+	Persistent bool
+	Status     Status
+	Err        error
+	Op         Operation
+	// Owner is the communicator, window or session that errors are raised on; nil: the default handler.
+	Owner any
+}
+
+// Completed is the request behind Done.
+var Completed = func() *Request {
+	r := &Request{Status: Empty}
+	r.state.Store(complete)
+	return r
+}()
+
+const (
+	freedByUser = 1 << iota // MPI_Request_free while it was active
+	freedByOp               // it has completed
+)
+
+// IsComplete returns whether the operation is done. An inactive request is not complete: see Inactive.
+func (r *Request) IsComplete() bool { return r.state.Load() == complete }
+
+// Freed returns whether the application has freed the request while it was active.
+func (r *Request) Freed() bool { return r.freed.Load() != 0 }
+
+// Inactive returns whether the request is persistent and not started.
+func (r *Request) Inactive() bool { return r.state.Load() == inactive }
+
+// SetInactive makes a persistent request inactive: at its creation, and when a call has returned its completion.
+func (r *Request) SetInactive() { r.state.Store(inactive) }
+
+// SetActive makes a persistent request active; called by Operation.Start.
+func (r *Request) SetActive() {
+	r.Err = nil
+	r.state.Store(active)
+}
+
+// Complete publishes Status and Err. The caller then wakes the threads of this process that may wait (shm.Node.Wake). If the application has freed
+// the request meanwhile, it is released here.
+func (r *Request) Complete() {
+	r.state.Store(complete)
+	if r.freed.Load() != 0 && r.freed.Or(freedByOp)&freedByOp == 0 {
+		r.release()
+	}
+}
+
+// Reset prepares a request for its next use by its pool. Nothing refers to it any longer.
+func (r *Request) Reset() { *r = Request{} }
+
+func (r *Request) release() error {
+	if r.Op == nil {
+		return nil
+	}
+	return r.Op.Release()
+}
+
+// Free is MPI_Request_free without the handle: released now if it is complete or inactive, else as soon as it completes.
+func (r *Request) Free() error {
+	if r.state.Load() != active {
+		return r.release()
+	}
+	r.freed.Store(freedByUser)
+	if r.state.Load() == complete && r.freed.Or(freedByOp)&freedByOp == 0 {
+		return r.release()
+	}
+	return nil
+}
+
+// Finish is what MPI_Wait and MPI_Test do with a complete request: st (may be nil) gets its status, a persistent one becomes inactive, any other is
+// released; its error is returned. freed says that the handle is to become MPI_REQUEST_NULL. Precondition: IsComplete.
+func (r *Request) Finish(st *Status) (freed bool, err error) {
+	freed = !r.Persistent
+	err = r.Err
+	if r.Op != nil && r.Kind == Generalized {
+		if e := r.Op.Query(&r.Status); err == nil {
+			err = e
+		}
+	}
+	if st != nil {
+		*st = r.Status
+	}
+	if r.Persistent {
+		r.SetInactive()
+		return
+	}
+	if e := r.release(); err == nil {
+		err = e
+	}
+	return
+}
