@@ -1,0 +1,197 @@
+// Package comm owns communicators: who their members are, the context that keeps their messages apart, and how new ones are made from old ones.
+//
+// It must not know rings, nodes or windows: the messages by which members agree on a new communicator and the shared memory behind its control block
+// come from the process it lives in, through Host.
+package comm
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/group"
+	"gompirma/core/handle"
+)
+
+// Context tells apart the messages on one communicator that must never match each other.
+type Context uint64
+
+// The contexts of a communicator. Creation and below are this package's own.
+const (
+	PointToPoint  Context = iota
+	Collective            // blocking collectives (core/coll)
+	Nonblocking           // non-blocking and persistent collectives; the tag tells them apart
+	OneSided              // window creation (core/rma)
+	Partition             // partitioned messages
+	Creation              // making of communicators, one after the other
+	GroupCreation         // MPI_Comm_create_group, told apart by its tag
+	IdupCreation          // MPI_Comm_idup, told apart by its number
+	NumContexts
+
+	contextBits = 4
+)
+
+// World and Self are the identities of the predefined communicators; all others are drawn by NewID.
+const (
+	worldID = 1 << contextBits
+	selfID  = 2 << contextBits
+)
+
+// Comm is a communicator. What is fixed at creation is read freely; the rest is safe for concurrent use.
+type Comm struct {
+	host   Host
+	id     uint64 // the low contextBits are 0
+	local  *group.Group
+	remote *group.Group // nil: an intracommunicator
+	rank   int
+	size   int
+
+	// Handle is the application's handle, 0 for a communicator it does not know of.
+	Handle uintptr
+	// Block is the control block: memory that all members share, BlockSize(Size()) bytes, zeroed. nil if there is one member only or if they are on several
+	// nodes. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
+	Block    []byte
+	blockOff int64
+	leader   int32 // world rank of the member that reserved the block
+	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil otherwise.
+	Local *Comm
+
+	// Slots of others, which they set once and guard themselves.
+	Attrs      any              // core/attr: cached attributes
+	Info       any              // core/info: hints
+	Errhandler atomic.Uint64    // handle of the error handler
+	Topology   any              // *topo of this package or nil
+	Coll       any              // core/coll
+	Slot       uintptr          // the C data path's view of the communicator
+	Queues     [NumContexts]any // core/p2p: matching queues, guarded by the engine's lock
+	Buffers    any              // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
+
+	idups atomic.Int32
+
+	mu    sync.Mutex
+	name  string
+	refs  int  // operations under way that need the communicator
+	freed bool // MPI_Comm_free has been called
+}
+
+// Handles holds the communicators that the application has handles of, but for the two predefined ones.
+var Handles = handle.NewTable[Comm](handle.Comm)
+
+// NewWorld makes the predefined communicator of all n processes of a job as process me sees it. Its control block is made later, by AttachBlock.
+func NewWorld(host Host, me, n int) *Comm {
+	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n, Handle: abi.MPI_COMM_WORLD, name: "MPI_COMM_WORLD"}
+	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
+	return c
+}
+
+// NewSelf makes the predefined communicator of the process with world rank me alone.
+func NewSelf(host Host, me int) *Comm {
+	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1, Handle: abi.MPI_COMM_SELF, name: "MPI_COMM_SELF"}
+	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
+	return c
+}
+
+// Rank returns the rank of the calling process in the (local) group.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size returns the size of the (local) group.
+func (c *Comm) Size() int { return c.size }
+
+// Group returns the (local) group.
+func (c *Comm) Group() *group.Group { return c.local }
+
+// IsInter returns whether c is an intercommunicator.
+func (c *Comm) IsInter() bool { return c.remote != nil }
+
+// RemoteGroup returns the remote group, nil for an intracommunicator.
+func (c *Comm) RemoteGroup() *group.Group { return c.remote }
+
+// RemoteSize returns the number of processes that a message can be sent to: the size of the remote group of an intercommunicator, else Size.
+func (c *Comm) RemoteSize() int {
+	if c.remote != nil {
+		return c.remote.Size()
+	}
+	return c.size
+}
+
+// Peers returns the group that ranks in messages refer to: the remote group of an intercommunicator, else the group.
+func (c *Comm) Peers() *group.Group {
+	if c.remote != nil {
+		return c.remote
+	}
+	return c.local
+}
+
+// Context returns the number that the messages of one context carry. It is the same on all members and on no other communicator of the job.
+func (c *Comm) Context(x Context) uint64 { return c.id | uint64(x) }
+
+// Name returns the name set by SetName, or that of a predefined communicator.
+func (c *Comm) Name() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}
+
+// SetName sets the name; the caller has checked its length.
+func (c *Comm) SetName(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name = name
+}
+
+// Compare returns MPI_IDENT for the same communicator, MPI_CONGRUENT for the same groups in the same order, MPI_SIMILAR for the same
+// members in another order, else MPI_UNEQUAL.
+func Compare(a, b *Comm) int32 {
+	if a == b {
+		return abi.MPI_IDENT
+	}
+	if a.IsInter() != b.IsInter() {
+		return abi.MPI_UNEQUAL
+	}
+	r := group.Compare(a.local, b.local)
+	if a.remote != nil && r != abi.MPI_UNEQUAL {
+		r = max(r, group.Compare(a.remote, b.remote)) // the constants grow as the likeness shrinks
+	}
+	if r == abi.MPI_IDENT {
+		return abi.MPI_CONGRUENT
+	}
+	return r
+}
+
+// Ref keeps the communicator alive for an operation under way; each is followed by one Unref.
+func (c *Comm) Ref() {
+	c.mu.Lock()
+	c.refs++
+	c.mu.Unlock()
+}
+
+// Unref ends what Ref began. The last one after MPI_Comm_free gives the control block back.
+func (c *Comm) Unref() {
+	c.mu.Lock()
+	c.refs--
+	last := c.freed && c.refs == 0
+	c.mu.Unlock()
+	if last {
+		c.release()
+	}
+}
+
+// Free marks the communicator for deallocation: it disappears when the operations under way that use it are done. It neither blocks nor communicates
+// (MPI-5.0 calls it collective, so every member does the same).
+func (c *Comm) Free() {
+	c.mu.Lock()
+	c.freed = true
+	last := c.refs == 0
+	c.mu.Unlock()
+	if last {
+		c.release()
+	}
+}
+
+func (c *Comm) release() {
+	c.host.Forget(c)
+	c.dropBlock()
+	if c.Local != nil {
+		c.Local.Free()
+	}
+}

@@ -1,0 +1,160 @@
+package comm
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"gompirma/core/abi"
+	"gompirma/core/group"
+	"gompirma/core/mpierr"
+)
+
+// AttachBlock gives COMM_WORLD its control block. Collective over all processes of the job, once, after messages work.
+func (c *Comm) AttachBlock() error {
+	id := c.id
+	err := c.everyone(Creation, 0).agree(c)
+	c.id = id
+	return err
+}
+
+// child returns an intracommunicator of g that inherits the error handler; it has no identity yet.
+func (c *Comm) child(g *group.Group, rank int) *Comm {
+	n := &Comm{host: c.host, local: g, rank: rank, size: g.Size()}
+	n.Errhandler.Store(c.Errhandler.Load())
+	return n
+}
+
+// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes and hints are copied by the caller.
+// Collective. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member had no memory for the control block; no member has got a communicator.
+func (c *Comm) Dup() (*Comm, error) { return c.dup(Creation, 0) }
+
+// Idup is Dup on a context of its own, so that it may run in a goroutine beside other calls on c. number is the one that NextIdup returned for this
+// call: the members count alike, since all make their collective calls in the same order.
+func (c *Comm) Idup(number int32) (*Comm, error) { return c.dup(IdupCreation, number) }
+
+// NextIdup returns the number of the next Idup on c.
+func (c *Comm) NextIdup() int32 { return c.idups.Add(1) }
+
+func (c *Comm) dup(x Context, tag int32) (*Comm, error) {
+	if c.remote != nil {
+		return c.dupInter(x, tag)
+	}
+	n := c.child(c.local, c.rank)
+	n.Topology = c.Topology
+	if err := c.everyone(x, tag).agree(n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Split returns the communicator of those members that pass the same color, ordered by key and then by rank (MPI_Comm_split); nil for a member that passes
+// MPI_UNDEFINED. Collective. Every member holds the colors and keys of all (8 bytes each) during the call.
+// MPI_ERR_ARG: another negative color, found before anything is sent.
+func (c *Comm) Split(color, key int32) (*Comm, error) {
+	if color < 0 && color != abi.MPI_UNDEFINED {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d: it must be at least 0, or MPI_UNDEFINED (%d)", color, int32(abi.MPI_UNDEFINED))
+	}
+	if c.remote != nil {
+		return c.splitInter(color, key)
+	}
+	g, ranks, err := c.splitGroups(c.everyone(Creation, 0), c.local, color, key)
+	if err != nil || g == nil {
+		return nil, err
+	}
+	return c.sub(Creation, 0, g, ranks)
+}
+
+// splitGroups exchanges the colors and keys of a team whose members' world ranks are all, and returns the group of the caller's color, nil if that
+// is MPI_UNDEFINED, and its members' places in the team.
+func (c *Comm) splitGroups(t *team, all *group.Group, color, key int32) (*group.Group, *group.Group, error) {
+	n := t.size()
+	table := make([]byte, 8*n)
+	var mine [8]byte
+	binary.LittleEndian.PutUint32(mine[0:], uint32(color))
+	binary.LittleEndian.PutUint32(mine[4:], uint32(key))
+	if err := t.up(mine[:], table); err != nil {
+		return nil, nil, err
+	}
+	if err := t.down(table); err != nil {
+		return nil, nil, err
+	}
+	if color == abi.MPI_UNDEFINED {
+		return nil, nil, nil
+	}
+	keyOf := func(r int32) int32 { return int32(binary.LittleEndian.Uint32(table[8*r+4:])) }
+	var ranks []int32
+	for r := int32(0); r < int32(n); r++ {
+		if int32(binary.LittleEndian.Uint32(table[8*r:])) == color {
+			ranks = append(ranks, r)
+		}
+	}
+	slices.SortStableFunc(ranks, func(a, b int32) int { return cmp.Compare(keyOf(a), keyOf(b)) })
+	world := make([]int32, len(ranks))
+	for i, r := range ranks {
+		world[i] = all.World(int(r))
+	}
+	return group.Of(world), group.Of(ranks), nil
+}
+
+// sub makes the communicator of g, whose members have the given ranks in c. Collective over g.
+func (c *Comm) sub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
+	me := ranks.Rank(int32(c.rank))
+	n := c.child(g, me)
+	t := &team{c: c, x: x, tag: tag, members: ranks, me: me}
+	if err := t.agree(n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// SplitType is MPI_Comm_split_type: the members that share memory, for MPI_COMM_TYPE_SHARED and for a resource type that means the same
+// (guided is the value of the info key mpi_hw_resource_type, "" if not given); nil for every other division, none of which is finer than the node here.
+// MPI_ERR_ARG: an unknown type. Collective.
+func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
+	color := int32(abi.MPI_UNDEFINED)
+	switch kind {
+	case abi.MPI_UNDEFINED, abi.MPI_COMM_TYPE_HW_UNGUIDED:
+	case abi.MPI_COMM_TYPE_SHARED:
+		color = int32(c.host.Node(c.local.World(c.rank)))
+	case abi.MPI_COMM_TYPE_HW_GUIDED, abi.MPI_COMM_TYPE_RESOURCE_GUIDED:
+		if guided == "mpi_shared_memory" {
+			color = int32(c.host.Node(c.local.World(c.rank)))
+		}
+	default:
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "split_type is %d: not one of the MPI_COMM_TYPE_ constants", kind)
+	}
+	return c.Split(color, key)
+}
+
+// Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c in name, over g in messages.
+// MPI_ERR_GROUP: a process of g is not a member of c.
+func (c *Comm) Create(g *group.Group) (*Comm, error) {
+	if c.remote != nil {
+		return c.createInter(g)
+	}
+	return c.createOf(Creation, 0, g)
+}
+
+// CreateGroup is Create called by the members of g only; tag tells concurrent calls apart (MPI_Comm_create_group).
+func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
+	if c.remote != nil {
+		return nil, mpierr.New(abi.MPI_ERR_COMM, "MPI_Comm_create_group needs an intracommunicator")
+	}
+	return c.createOf(GroupCreation, tag, g)
+}
+
+func (c *Comm) createOf(x Context, tag int32, g *group.Group) (*Comm, error) {
+	ranks := make([]int32, g.Size())
+	for i := range ranks {
+		r := c.local.Rank(g.World(i))
+		if r == group.Undefined {
+			return nil, mpierr.New(abi.MPI_ERR_GROUP, "process %d of the group (world rank %d) is not a member of the communicator", i, g.World(i))
+		}
+		ranks[i] = int32(r)
+	}
+	if g.Rank(c.local.World(c.rank)) == group.Undefined {
+		return nil, nil
+	}
+	return c.sub(x, tag, g, group.Of(ranks))
+}
