@@ -1,0 +1,343 @@
+package p2p
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/request"
+	"gompirma/core/shm"
+)
+
+// TagUB is the largest tag, the value of the attribute MPI_TAG_UB.
+const TagUB = 1<<31 - 1
+
+// eagerMax is the size of the largest message that is sent with its record.
+const eagerMax = 4 << 10
+
+// Unexpected messages may take up so many bytes before other processes are asked to keep theirs, and those when they need no longer.
+const (
+	congestedFrom  = 32 << 20
+	congestedUntil = 16 << 20
+	entryCost      = 256 // what an unexpected message costs besides its data
+)
+
+// Engine is the messages of one process. Safe for concurrent use.
+type Engine struct {
+	nd    *shm.Node
+	world int     // world rank of this process
+	nodes []int32 // index on this node of each process of the job; -1: on another node. nil: all are here, in order
+
+	World *comm.Comm
+	Self  *comm.Comm
+
+	peers   []atomic.Pointer[peer] // by index on this node
+	backlog atomic.Int32           // peers that something waits to be sent to
+	missed  atomic.Uint32          // a thread found the lock taken while it wanted to make progress
+	arrived atomic.Uint64          // unexpected messages so far, for probes
+	hooks   atomic.Pointer[[]*Hook]
+	ids     atomic.Uint64
+	probe   *probePage
+	noCMA   bool
+	hasWork atomic.Bool // work is not empty
+	dead    atomic.Bool // broken is set
+
+	mu        sync.Mutex
+	in        inbox
+	broken    error // the ring is damaged
+	queues    map[uint64]*queue
+	lastCtx   uint64 // the queue looked up last
+	lastQueue *queue
+	sends     slots // sends that wait for an acknowledgement or are sent in pieces
+	receives  slots // receives whose data comes in pieces
+	work      []*op // receives whose data is to be copied from a sender's memory
+	held      int64 // bytes in unexpected messages
+	congested bool
+	freeOps   []*op
+	freeMsgs  []*Message
+	process   attached // buffer of MPI_Buffer_attach
+	hooksMu   sync.Mutex
+	blocks    map[int64]int64 // control blocks reserved here and their sizes
+}
+
+// Config says where the processes of the job are.
+type Config struct {
+	Rank int // world rank of this process
+	Size int // number of processes of the job
+	// Nodes holds, for each world rank, the index on this node, -1 for a process on another one; nil if all are on this node and index equals world rank.
+	Nodes []int32
+}
+
+// New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages can be sent as soon as all processes
+// of the node have called it. The control block of COMM_WORLD is made by World.AttachBlock, collectively.
+// MPI_ERR_NO_MEM: no memory for the message ring.
+func New(nd *shm.Node, cfg Config) (*Engine, error) {
+	if cfg.Nodes == nil && cfg.Size != nd.N {
+		return nil, mpierr.New(abi.MPI_ERR_INTERN, "%d processes in the job, %d on this node, and no map of them", cfg.Size, nd.N)
+	}
+	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
+		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
+	}
+	e := &Engine{
+		nd: nd, world: cfg.Rank, nodes: cfg.Nodes,
+		peers:  make([]atomic.Pointer[peer], nd.N),
+		in:     inbox{b: nd.MessageRing(nd.Me)},
+		queues: map[uint64]*queue{},
+		blocks: map[int64]int64{},
+		noCMA:  os.Getenv("GOMPIRMA_NO_CMA") == "1",
+	}
+	if err := e.openProbe(); err != nil {
+		return nil, err
+	}
+	// Where Yama lets only ancestors read a process' memory, this lets the peers, too. It fails where there is no Yama.
+	unix.Prctl(unix.PR_SET_PTRACER, ^uintptr(0), 0, 0, 0)
+	e.World = comm.NewWorld(host{e}, cfg.Rank, cfg.Size)
+	e.Self = comm.NewSelf(host{e}, cfg.Rank)
+	nd.AddService(e.Progress)
+	return e, nil
+}
+
+// Shared returns the shared memory of the node that the engine works on.
+func (e *Engine) Shared() *shm.Node { return e.nd }
+
+// WorldRank returns the world rank of this process.
+func (e *Engine) WorldRank() int { return e.world }
+
+// NodeIndex returns the index on this node of the process with world rank w, -1 if it is on another node.
+func (e *Engine) NodeIndex(w int32) int {
+	if e.nodes == nil {
+		return int(w)
+	}
+	return int(e.nodes[w])
+}
+
+// peer is another process of this node.
+type peer struct {
+	out  outbox
+	node int
+	cma  cmaState
+
+	waiting atomic.Int32 // records and streams below: while there are any, nothing may overtake them
+	// The rest is guarded by the engine's lock.
+	records []pending // in order
+	streams []*op     // sends whose data goes out in pieces
+}
+
+// pending is a record that found no room in the ring.
+type pending struct {
+	h    record
+	k    kind
+	op   *op // the send whose data or segments it carries; nil: it has none
+	data []byte
+}
+
+func (e *Engine) peer(node int) *peer {
+	if p := e.peers[node].Load(); p != nil {
+		return p
+	}
+	p := &peer{out: outbox{b: e.nd.MessageRing(node)}, node: node}
+	if !e.peers[node].CompareAndSwap(nil, p) {
+		p = e.peers[node].Load()
+	}
+	return p
+}
+
+// Hook is work done at every progress; see AddHook.
+type Hook struct{ f func() bool }
+
+// AddHook has f called whenever the process makes progress, without the engine's lock, by one thread at a time or several. It returns whether it found
+// something to do and must not block. For operations made of several messages, such as non-blocking collectives.
+func (e *Engine) AddHook(f func() bool) *Hook {
+	h := &Hook{f}
+	e.changeHooks(func(hs []*Hook) []*Hook { return append(hs, h) })
+	return h
+}
+
+// RemoveHook ends what AddHook began; f may be called once more by a thread that is at it.
+func (e *Engine) RemoveHook(h *Hook) {
+	e.changeHooks(func(hs []*Hook) []*Hook {
+		for i, x := range hs {
+			if x == h {
+				return append(hs[:i], hs[i+1:]...)
+			}
+		}
+		return hs
+	})
+}
+
+func (e *Engine) changeHooks(change func([]*Hook) []*Hook) {
+	e.hooksMu.Lock()
+	defer e.hooksMu.Unlock()
+	var hs []*Hook
+	if old := e.hooks.Load(); old != nil {
+		hs = append(hs, *old...)
+	}
+	hs = change(hs)
+	if len(hs) == 0 {
+		e.hooks.Store(nil)
+		return
+	}
+	e.hooks.Store(&hs)
+}
+
+// Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and runs the hooks. It returns whether there
+// was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
+func (e *Engine) Progress() bool {
+	worked := false
+	if e.in.ready() || e.backlog.Load() > 0 || e.hasWork.Load() {
+		if !e.mu.TryLock() {
+			// The thread that has the lock looks at missed after it has given it away. If it did so before it was set, the lock is free now.
+			e.missed.Store(1)
+			if !e.mu.TryLock() {
+				return false
+			}
+		}
+		worked = e.progressLocked()
+		e.unlock()
+	}
+	if hs := e.hooks.Load(); hs != nil {
+		for _, h := range *hs {
+			worked = h.f() || worked
+		}
+	}
+	return worked
+}
+
+// unlock gives the lock away and makes the progress that others wanted to make meanwhile.
+func (e *Engine) unlock() {
+	e.mu.Unlock()
+	for e.missed.Load() != 0 && e.missed.Swap(0) != 0 {
+		if !e.mu.TryLock() {
+			e.missed.Store(1)
+			if !e.mu.TryLock() {
+				return
+			}
+		}
+		e.progressLocked()
+		e.mu.Unlock()
+	}
+}
+
+// progressLocked is Progress without the hooks. It gives the lock away while it copies.
+func (e *Engine) progressLocked() bool {
+	worked := e.drainLocked()
+	if e.backlog.Load() > 0 {
+		worked = e.flushLocked() || worked
+	}
+	for len(e.work) > 0 {
+		worked = true
+		o := e.work[0]
+		e.work = append(e.work[:0], e.work[1:]...)
+		e.hasWork.Store(len(e.work) > 0)
+		e.pullLocked(o)
+		e.drainLocked()
+	}
+	return worked
+}
+
+// drainLocked takes all records there are. It looks once more after it has announced the new head: a thread that found nothing at the old head may have
+// gone to sleep over what came meanwhile.
+func (e *Engine) drainLocked() bool {
+	var rec record
+	taken := false
+	for e.broken == nil {
+		payload, ok, err := e.in.take(&rec)
+		if err != nil {
+			e.broken = err
+			e.dead.Store(true)
+			e.nd.Wake(e.nd.Me)
+			break
+		}
+		if !ok {
+			if e.in.unpublished() == 0 {
+				break
+			}
+			e.publishLocked()
+			continue
+		}
+		taken = true
+		if rec.kind() != kindPad {
+			e.handleLocked(&rec, payload)
+		}
+		e.in.drop(rec.length())
+		if e.in.unpublished() >= ringData/4 {
+			e.publishLocked()
+		}
+	}
+	return taken
+}
+
+func (e *Engine) publishLocked() {
+	if e.in.publish() {
+		e.in.waiting(e.nd.N, func(i int) {
+			e.nd.Wake(i)
+			e.nd.RingDoorbell(i)
+		})
+	}
+}
+
+// handleLocked does what a record of another process asks for. Nothing in it is trusted.
+func (e *Engine) handleLocked(r *record, payload []byte) {
+	if r.node < 0 || int(r.node) >= e.nd.N {
+		return
+	}
+	switch r.kind() {
+	case kindEager, kindRTS:
+		e.arriveLocked(r, payload)
+	case kindCTS:
+		e.clearToSendLocked(r, payload)
+	case kindPiece:
+		e.pieceLocked(r, payload)
+	case kindAck:
+		e.acknowledgedLocked(r)
+	case kindBlock:
+		e.releaseBlockLocked(int64(r.ctx), int64(r.size))
+	}
+}
+
+// queueLocked returns the queue of a context.
+func (e *Engine) queueLocked(ctx uint64) *queue {
+	if e.lastQueue != nil && e.lastCtx == ctx {
+		return e.lastQueue
+	}
+	q := e.queues[ctx]
+	if q == nil {
+		q = &queue{unexpected: list{messages: true}}
+		e.queues[ctx] = q
+	}
+	e.lastCtx, e.lastQueue = ctx, q
+	return q
+}
+
+// wait waits for done, serving this process meanwhile.
+func (e *Engine) wait(done func() bool) error {
+	return e.nd.Wait(done)
+}
+
+// completeLocked publishes the result of an operation and wakes who waits for it.
+func (e *Engine) completeLocked(o *op, err error) {
+	if err != nil {
+		o.Err = err
+		o.Status.Error = mpierr.ClassOf(err)
+	}
+	o.Complete()
+	e.nd.Wake(e.nd.Me)
+}
+
+var _ comm.Host = host{}
+var _ request.Operation = (*op)(nil)
+
+// congestLocked asks the other processes to keep their messages, or to send them along again.
+func (e *Engine) congestLocked(on bool) {
+	e.congested = on
+	v := uint32(0)
+	if on {
+		v = 1
+	}
+	atomic.StoreUint32(u32(e.in.b, ringCongested), v)
+}

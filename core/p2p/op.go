@@ -1,0 +1,140 @@
+package p2p
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/request"
+)
+
+// Mode says how a message is sent.
+type Mode uint8
+
+// The modes: standard, synchronous (complete when the receive has begun), buffered, ready. Urgent may be added: the receiver is to look at the message
+// even if it computes; for steps of operations that the receiver's process takes on its own.
+const (
+	Standard Mode = iota
+	Synchronous
+	Buffered
+	Ready
+	Urgent Mode = 1 << 4
+
+	modeMask = Urgent - 1
+)
+
+// op is a send or receive under way.
+type op struct {
+	request.Request
+	e    *Engine
+	c    *comm.Comm
+	x    comm.Context
+	buf  Buffer
+	peer int32 // rank in c.Peers(): destination or source
+	tag  int32
+	mode Mode
+	self uintptr // handle, while the application has one
+
+	// A receive.
+	entry   entry    // its place among the posted ones
+	matched *Message // the message whose data is to be pulled
+	got     int64    // bytes that have come in pieces
+	want    int64    // bytes that will: what fits
+	full    int64    // bytes of the whole message
+
+	// A send.
+	id    uint64 // number in sends (or receives); 0: none
+	to    *peer
+	sent  int64  // bytes that have gone in pieces
+	limit int64  // bytes that are to go in pieces
+	rid   uint64 // number of the receive at the other side
+	chunk *chunk // part of the buffer of a buffered send
+}
+
+// newOpLocked returns an op for a send or receive on c, from the pool.
+func (e *Engine) newOpLocked(k request.Kind, c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32, mode Mode) *op {
+	var o *op
+	if n := len(e.freeOps); n > 0 {
+		o = e.freeOps[n-1]
+		e.freeOps = e.freeOps[:n-1]
+	} else {
+		o = &op{e: e}
+	}
+	o.Kind, o.Op, o.Owner = k, o, c
+	o.c, o.x, o.buf, o.peer, o.tag, o.mode = c, x, *b, peer, tag, mode
+	return o
+}
+
+const maxFreeOps = 1024
+
+// recycleLocked gives an op back to the pool. Nothing refers to it any longer.
+func (e *Engine) recycleLocked(o *op) {
+	if len(e.freeOps) == maxFreeOps {
+		return
+	}
+	o.Reset()
+	*o = op{e: e}
+	e.freeOps = append(e.freeOps, o)
+}
+
+// Release implements request.Operation.
+func (o *op) Release() error {
+	if o.Freed() {
+		// The thread that freed it and the one that completed it may both still look at it: left to the garbage collector.
+		return nil
+	}
+	o.e.mu.Lock()
+	o.e.recycleLocked(o)
+	o.e.unlock()
+	return nil
+}
+
+// Query implements request.Operation.
+func (o *op) Query(*request.Status) error { return nil }
+
+// Cancel implements request.Operation: a receive that has not been matched is taken back. A send is never cancelled: it completes as if MPI_Cancel had
+// not been called, which the standard allows.
+func (o *op) Cancel() error {
+	if o.Kind != request.Receive {
+		return nil
+	}
+	e := o.e
+	e.mu.Lock()
+	defer e.unlock()
+	if !o.IsComplete() && !o.Inactive() && o.entry.op != nil {
+		e.unpostLocked(o)
+		o.Status.Cancelled = true
+		e.completeLocked(o, nil)
+	}
+	return nil
+}
+
+// Start implements request.Operation for persistent requests.
+func (o *op) Start() error {
+	if !o.Persistent {
+		return request.None{}.Start()
+	}
+	if !o.Inactive() {
+		return mpierr.New(abi.MPI_ERR_REQUEST, "the persistent request is active: it must be completed before it is started again")
+	}
+	e := o.e
+	if o.Kind == request.Receive {
+		e.mu.Lock()
+		o.SetActive()
+		o.Status = request.Status{}
+		if o.peer == abi.MPI_PROC_NULL {
+			o.Status = request.ProcNull
+			e.completeLocked(o, nil)
+		} else {
+			e.receiveLocked(o)
+		}
+		e.unlock()
+		return nil
+	}
+	o.SetActive()
+	o.Status = request.Status{}
+	if err := e.start(o); err != nil {
+		o.SetInactive()
+		return err
+	}
+	return nil
+}

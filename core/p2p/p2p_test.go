@@ -1,0 +1,156 @@
+package p2p
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/request"
+	"gompirma/core/shm"
+)
+
+// job is n processes of one node inside this one, each with an engine and an agent.
+func job(t testing.TB, n int) []*Engine {
+	f, err := shm.CreateControl(n)
+	require.NoError(t, err)
+	defer f.Close()
+	es := make([]*Engine, n)
+	for i := range es {
+		fd, err := unix.Dup(int(f.Fd()))
+		require.NoError(t, err)
+		nd, err := shm.Open(fd, i)
+		require.NoError(t, err)
+		es[i], err = New(nd, Config{Rank: i, Size: n})
+		require.NoError(t, err)
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, e := range es {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			agent(e, stop)
+		}()
+	}
+	t.Cleanup(func() {
+		close(stop)
+		wg.Wait()
+		for _, e := range es {
+			require.Empty(t, e.sends.used, "sends under way in process %d", e.world)
+			require.Empty(t, e.receives.used, "receives under way in process %d", e.world)
+			require.Zero(t, e.backlog.Load())
+			e.nd.Close()
+		}
+	})
+	return es
+}
+
+// agent makes progress for a process when its doorbell rings; here it looks from time to time instead.
+func agent(e *Engine, stop chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if !e.Progress() {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// all runs f in every process at once.
+func all(t testing.TB, es []*Engine, f func(e *Engine) error) {
+	t.Helper()
+	errs := make(chan error, len(es))
+	for _, e := range es {
+		go func() { errs <- f(e) }()
+	}
+	timeout := time.After(10 * time.Second)
+	for range es {
+		select {
+		case err := <-errs:
+			require.NoError(t, err)
+		case <-timeout:
+			require.Fail(t, "deadlock")
+		}
+	}
+}
+
+func pattern(n int, seed int) []byte {
+	b := make([]byte, n)
+	x := uint32(seed)*2654435761 + 12345
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return b
+}
+
+func TestSendRecvSizes(t *testing.T) {
+	for _, noCMA := range []bool{false, true} {
+		es := job(t, 2)
+		for _, e := range es {
+			e.noCMA = noCMA
+		}
+		all(t, es, func(e *Engine) error {
+			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, 16 << 10, 100_000, 3 << 20} {
+				for _, mode := range []Mode{Standard, Synchronous} {
+					want := pattern(n, i)
+					if e.world == 0 {
+						if err := e.Send(e.World, comm.PointToPoint, Bytes(want), 1, int32(i), mode); err != nil {
+							return err
+						}
+						continue
+					}
+					got := make([]byte, n)
+					var st request.Status
+					if err := e.Recv(e.World, comm.PointToPoint, Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st); err != nil {
+						return err
+					}
+					if string(got) != string(want) || st != (request.Status{Source: 0, Tag: int32(i), Bytes: int64(n)}) {
+						return fmt.Errorf("%d bytes: wrong data or status %+v", n, st)
+					}
+				}
+			}
+			return nil
+		})
+	}
+}
+
+func BenchmarkPingPong(b *testing.B) {
+	for _, n := range []int{8, 1024, 4096, 8192, 65536, 1 << 20} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			es := job(b, 2)
+			b.ReportAllocs()
+			b.ResetTimer()
+			all(b, es, func(e *Engine) error {
+				buf := make([]byte, n)
+				for i := 0; i < b.N; i++ {
+					if e.world == 0 {
+						if err := e.Send(e.World, 0, Bytes(buf), 1, 0, Standard); err != nil {
+							return err
+						}
+						if err := e.Recv(e.World, 0, Bytes(buf), 1, 0, nil); err != nil {
+							return err
+						}
+					} else {
+						if err := e.Recv(e.World, 0, Bytes(buf), 0, 0, nil); err != nil {
+							return err
+						}
+						if err := e.Send(e.World, 0, Bytes(buf), 0, 0, Standard); err != nil {
+							return err
+						}
+					}
+				}
+				return nil
+			})
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package p2p
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/request"
+)
+
+// Message is a message that has come before its receive; also what MPI_Mprobe hands out.
+type Message struct {
+	entry entry
+	ctx   uint64
+	node  int32  // index of the sender on this node
+	size  int64  // bytes of the whole message
+	data  []byte // eager: its data, in store if that is large enough
+	store [64]byte
+	id    uint64 // of the send that waits for an acknowledgement, 0: none
+	rts   bool   // the data is still at the sender
+	segs  []Segment
+	local *op // the send, if it is this process' own and its data has not been copied
+
+	c    *comm.Comm // of a message handed out by a probe
+	noop bool       // MPI_MESSAGE_NO_PROC
+}
+
+// Recv receives a message into b (MPI-5.0 3.2.4) and returns when it is there. source is a rank of c.Peers(), MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has checked it
+// and the tag. st may be nil. MPI_ERR_TRUNCATE: the message is longer than b, which has got its beginning.
+func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32, st *request.Status) error {
+	if source == abi.MPI_PROC_NULL {
+		if st != nil {
+			*st = request.ProcNull
+		}
+		return nil
+	}
+	e.mu.Lock()
+	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
+	e.receiveLocked(o)
+	e.unlock()
+	return e.await(o, st)
+}
+
+// Irecv starts a receive.
+func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32) (*request.Request, error) {
+	e.mu.Lock()
+	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
+	if source == abi.MPI_PROC_NULL {
+		o.Status = request.ProcNull
+		o.Complete()
+	} else {
+		e.receiveLocked(o)
+	}
+	e.unlock()
+	return &o.Request, nil
+}
+
+// receiveLocked matches o with a message that is there, or posts it.
+func (e *Engine) receiveLocked(o *op) {
+	q := e.queueLocked(o.c.Context(o.x))
+	if q.unexpected.n == 0 && e.in.ready() {
+		e.drainLocked()
+		q = e.queueLocked(o.c.Context(o.x))
+	}
+	if q.unexpected.n > 0 {
+		if m := q.unexpected.message(o.peer, o.tag); m != nil {
+			e.takeLocked(q, m.msg)
+			e.deliverLocked(o, m.msg)
+			return
+		}
+	}
+	o.entry = entry{src: o.peer, tag: o.tag, op: o}
+	q.posted.add(&o.entry)
+}
+
+// unpostLocked takes a receive back that has not been matched.
+func (e *Engine) unpostLocked(o *op) {
+	ctx := o.c.Context(o.x)
+	q := e.queueLocked(ctx)
+	q.posted.remove(&o.entry)
+	o.entry.op = nil
+	e.closeLocked(ctx, q)
+}
+
+// closeLocked drops a queue whose communicator is freed once nothing can match any longer.
+func (e *Engine) closeLocked(ctx uint64, q *queue) {
+	if q.closing && q.posted.n == 0 {
+		delete(e.queues, ctx)
+		e.lastQueue = nil
+	}
+}
+
+// arriveLocked handles a message of another process.
+func (e *Engine) arriveLocked(r *record, payload []byte) {
+	rts := r.kind() == kindRTS
+	if !rts && uint64(len(payload)) != r.size || int64(r.size) < 0 || r.tag < 0 || r.src < 0 {
+		return
+	}
+	q := e.queueLocked(r.ctx)
+	if q.posted.n > 0 {
+		if x := q.posted.receiver(r.src, r.tag); x != nil {
+			o := x.op
+			q.posted.remove(x)
+			x.op = nil
+			e.closeLocked(r.ctx, q)
+			if !rts {
+				e.eagerLocked(o, r.src, r.tag, payload)
+				if r.flags()&flagSync != 0 {
+					e.ackLocked(r.node, r.id, 0)
+				}
+				return
+			}
+			m := e.newMessageLocked()
+			m.fill(r, payload)
+			e.rendezvousLocked(o, m)
+			return
+		}
+	}
+	m := e.newMessageLocked()
+	m.fill(r, payload)
+	e.unexpectedLocked(q, m)
+}
+
+// fill makes m the message of a record.
+func (m *Message) fill(r *record, payload []byte) {
+	m.entry = entry{src: r.src, tag: r.tag, msg: m}
+	m.ctx, m.node, m.size = r.ctx, r.node, int64(r.size)
+	if r.kind() == kindRTS {
+		m.rts, m.id = true, r.id
+		if r.flags()&flagAddr != 0 {
+			m.segs = readSegments(payload, m.size)
+		}
+		return
+	}
+	if r.flags()&flagSync != 0 {
+		m.id = r.id
+	}
+	m.keep(len(payload))
+	copy(m.data, payload)
+}
+
+// keep makes room for n bytes of data.
+func (m *Message) keep(n int) {
+	if n <= len(m.store) {
+		m.data = m.store[:n]
+		return
+	}
+	m.data = make([]byte, n)
+}
+
+// unexpectedLocked puts a message among the unexpected ones.
+func (e *Engine) unexpectedLocked(q *queue, m *Message) {
+	q.unexpected.add(&m.entry)
+	e.held += int64(len(m.data)) + entryCost
+	if !e.congested && e.held > congestedFrom {
+		e.congestLocked(true)
+	}
+	e.arrived.Add(1)
+	e.nd.Wake(e.nd.Me)
+}
+
+// takeLocked takes a message out of the unexpected ones.
+func (e *Engine) takeLocked(q *queue, m *Message) {
+	q.unexpected.remove(&m.entry)
+	e.held -= int64(len(m.data)) + entryCost
+	if e.congested && e.held < congestedUntil {
+		e.congestLocked(false)
+	}
+}
+
+const maxFreeMsgs = 256
+
+func (e *Engine) newMessageLocked() *Message {
+	if n := len(e.freeMsgs); n > 0 {
+		m := e.freeMsgs[n-1]
+		e.freeMsgs = e.freeMsgs[:n-1]
+		return m
+	}
+	return &Message{}
+}
+
+func (e *Engine) freeMessageLocked(m *Message) {
+	if len(e.freeMsgs) < maxFreeMsgs {
+		*m = Message{}
+		e.freeMsgs = append(e.freeMsgs, m)
+	}
+}
+
+// deliverLocked gives a message that was unexpected to the receive o.
+func (e *Engine) deliverLocked(o *op, m *Message) {
+	if m.rts || m.local != nil {
+		e.rendezvousLocked(o, m)
+		return
+	}
+	e.eagerLocked(o, m.entry.src, m.entry.tag, m.data)
+	if m.id != 0 {
+		e.ackLocked(m.node, m.id, 0)
+	}
+	e.freeMessageLocked(m)
+}
+
+// eagerLocked completes o with a message whose data is here.
+func (e *Engine) eagerLocked(o *op, src, tag int32, data []byte) {
+	n := min(int64(len(data)), o.buf.size)
+	if n > 0 {
+		o.buf.unpack(0, data[:n])
+	}
+	o.Status.Source, o.Status.Tag, o.Status.Bytes = src, tag, n
+	e.completeLocked(o, truncated(o, int64(len(data))))
+}
+
+// truncated returns the error of a receive of a message of size bytes that does not fit, nil if it does.
+func truncated(o *op, size int64) error {
+	if size <= o.buf.size {
+		return nil
+	}
+	return mpierr.New(abi.MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %d bytes, the receive buffer %d", o.Status.Source, o.Status.Tag, size, o.buf.size)
+}
+
+// ackLocked tells the sender of a message that it is matched, or that its data has been taken, or could not be.
+func (e *Engine) ackLocked(node int32, id uint64, class int32) {
+	e.postLocked(e.peer(int(node)), pending{h: record{node: int32(e.nd.Me), id: id, class: class}, k: kindAck})
+}

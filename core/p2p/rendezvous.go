@@ -1,0 +1,235 @@
+package p2p
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// A message that is too long for a record, or whose sender waits for the match, stays with its sender until it is matched. Then
+//
+//	sender in this process     the data is copied from buffer to buffer
+//	few segments, CMA works    the receiver reads the sender's memory and sends kindAck
+//	else                       the receiver sends kindCTS, the sender kindPiece until all is there
+//
+// Reading is work that any thread of the receiver takes from e.work; it does so without the lock.
+
+// pieceMax is the number of bytes in a piece.
+const pieceMax = maxRecord - recordSize
+
+// piecesAtOnce bounds how long one call sends pieces.
+const piecesAtOnce = 64
+
+// rendezvousLocked begins to move the data of m to the receive o.
+func (e *Engine) rendezvousLocked(o *op, m *Message) {
+	o.matched, o.full, o.want = m, m.size, min(m.size, o.buf.size)
+	o.Status.Source, o.Status.Tag, o.Status.Bytes = m.entry.src, m.entry.tag, o.want
+	switch {
+	case o.want == 0:
+		e.takenLocked(o, nil)
+	case m.local != nil || m.segs != nil && !e.noCMA && e.peer(int(m.node)).cma.possible():
+		e.work = append(e.work, o)
+		e.hasWork.Store(true)
+	default:
+		e.askLocked(o)
+	}
+}
+
+// pullLocked copies the data of a matched message. It gives the lock away meanwhile.
+func (e *Engine) pullLocked(o *op) {
+	m := o.matched
+	e.mu.Unlock()
+	if m.local != nil {
+		copyBuffer(&o.buf, &m.local.buf, o.want)
+		e.mu.Lock()
+		e.takenLocked(o, nil)
+		return
+	}
+	p := e.peer(int(m.node))
+	refused, err := e.read(p, m.segs, &o.buf, o.want)
+	e.mu.Lock()
+	if refused {
+		e.askLocked(o)
+		return
+	}
+	e.takenLocked(o, err)
+}
+
+// takenLocked completes a receive whose data has been copied from where the sender left it, and the send.
+func (e *Engine) takenLocked(o *op, err error) {
+	m := o.matched
+	o.matched = nil
+	if m.local != nil {
+		e.finishSendLocked(m.local, nil)
+	} else {
+		e.ackLocked(m.node, m.id, mpierr.ClassOf(err))
+	}
+	e.freeMessageLocked(m)
+	if err == nil {
+		err = truncated(o, o.full)
+	}
+	e.completeLocked(o, err)
+}
+
+// askLocked asks the sender for the data as pieces.
+func (e *Engine) askLocked(o *op) {
+	o.got = 0
+	o.id = e.receives.add(o)
+	e.postLocked(e.peer(int(o.matched.node)), pending{k: kindCTS,
+		h: record{ctx: o.id, node: int32(e.nd.Me), size: uint64(o.want), id: o.matched.id}})
+}
+
+// clearToSendLocked handles kindCTS: the data goes out in pieces.
+func (e *Engine) clearToSendLocked(r *record, _ []byte) {
+	o := e.sends.get(r.id)
+	if o == nil || o.to == nil || o.to.node != int(r.node) || o.limit != 0 || int64(r.size) <= 0 || int64(r.size) > o.buf.size {
+		return
+	}
+	o.limit, o.sent, o.rid = int64(r.size), 0, r.ctx
+	o.to.streams = append(o.to.streams, o)
+	e.waitsLocked(o.to, 1)
+	e.flushPeerLocked(o.to)
+}
+
+// streamLocked sends the next piece of each stream to p; false: there was no room for any.
+func (e *Engine) streamLocked(p *peer) bool {
+	worked := false
+	for i := 0; i < len(p.streams); {
+		o := p.streams[i]
+		n := min(int64(pieceMax), o.limit-o.sent)
+		room, _ := p.out.reserve(recordSize + n)
+		if room == nil {
+			return worked
+		}
+		o.buf.pack(room[recordSize:recordSize+n], o.sent)
+		commit(room, &record{ctx: uint64(o.sent), node: int32(e.nd.Me), id: o.rid}, kindPiece, 0, recordSize+n)
+		e.nd.Wake(p.node)
+		e.nd.RingDoorbell(p.node)
+		worked = true
+		o.sent += n
+		if o.sent < o.limit {
+			i++
+			continue
+		}
+		p.streams = append(p.streams[:i], p.streams[i+1:]...)
+		o.limit = 0
+		e.waitsLocked(p, -1)
+		e.finishSendLocked(o, nil)
+	}
+	return worked
+}
+
+// pieceLocked handles kindPiece.
+func (e *Engine) pieceLocked(r *record, payload []byte) {
+	o := e.receives.get(r.id)
+	n := int64(len(payload))
+	if o == nil || o.matched == nil || o.matched.node != r.node || int64(r.ctx) != o.got || n == 0 || n > o.want-o.got {
+		return
+	}
+	o.buf.unpack(o.got, payload)
+	o.got += n
+	if o.got < o.want {
+		return
+	}
+	e.receives.remove(o.id)
+	o.id = 0
+	e.freeMessageLocked(o.matched)
+	o.matched = nil
+	e.completeLocked(o, truncated(o, o.full))
+}
+
+// sendSelfLocked starts a send to this process.
+func (e *Engine) sendSelfLocked(o *op) {
+	q := e.queueLocked(o.c.Context(o.x))
+	src, small := int32(o.c.Rank()), o.buf.size <= eagerMax
+	m := e.newMessageLocked()
+	m.entry = entry{src: src, tag: o.tag, msg: m}
+	m.node, m.size = int32(e.nd.Me), o.buf.size
+	if x := q.posted.receiver(src, o.tag); x != nil {
+		r := x.op
+		q.posted.remove(x)
+		x.op = nil
+		e.closeLocked(o.c.Context(o.x), q)
+		m.local = o
+		if !small {
+			e.rendezvousLocked(r, m)
+			return
+		}
+		r.matched, r.full, r.want = m, m.size, min(m.size, r.buf.size)
+		r.Status.Source, r.Status.Tag, r.Status.Bytes = src, o.tag, r.want
+		copyBuffer(&r.buf, &o.buf, r.want)
+		e.takenLocked(r, nil)
+		return
+	}
+	if small && o.mode&modeMask != Synchronous {
+		m.keep(int(o.buf.size))
+		o.buf.pack(m.data, 0)
+		e.unexpectedLocked(q, m)
+		e.finishSendLocked(o, nil)
+		return
+	}
+	m.local = o
+	e.unexpectedLocked(q, m)
+}
+
+// putRTS puts the announcement of a message into p's ring; false: there is no room.
+func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
+	var segs [maxSegments + 1]Segment
+	n := 0
+	if !e.noCMA {
+		n = o.buf.segments(0, segs[:])
+	}
+	flags := uint8(flagAddr)
+	if n > maxSegments || n == 0 {
+		n, flags = 0, 0
+	}
+	size := int64(recordSize + n*segmentSize)
+	room, _ := p.out.reserve(size)
+	if room == nil {
+		return false
+	}
+	for i, s := range segs[:n] {
+		*u64(room, int64(recordSize+i*segmentSize)) = uint64(s.Addr)
+		*u64(room, int64(recordSize+i*segmentSize+8)) = uint64(s.Len)
+	}
+	commit(room, h, kindRTS, flags, size)
+	e.nd.Wake(p.node)
+	e.nd.RingDoorbell(p.node)
+	return true
+}
+
+// A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second copy but no list.
+const (
+	maxSegments = 64
+	segmentSize = 16
+)
+
+// readSegments returns the segments in the payload of kindRTS, nil if they are not those of a message of size bytes.
+func readSegments(payload []byte, size int64) []Segment {
+	if len(payload) == 0 || len(payload)%segmentSize != 0 || len(payload) > maxSegments*segmentSize {
+		return nil
+	}
+	segs := make([]Segment, len(payload)/segmentSize)
+	left := size
+	for i := range segs {
+		segs[i] = Segment{uintptr(*u64(payload, int64(i*segmentSize))), int64(*u64(payload, int64(i*segmentSize+8)))}
+		if segs[i].Len <= 0 || segs[i].Len > left {
+			return nil
+		}
+		left -= segs[i].Len
+	}
+	if left != 0 {
+		return nil
+	}
+	return segs
+}
+
+// remoteError is the error of a send whose receiver reports one.
+func remoteError(class int32, o *op) error {
+	if class == 0 {
+		return nil
+	}
+	if class < 0 || class > abi.MPI_ERR_LASTCODE {
+		class = abi.MPI_ERR_OTHER
+	}
+	return mpierr.New(class, "rank %d could not read the %d bytes of the message from the send buffer", o.peer, o.buf.size)
+}

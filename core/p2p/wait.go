@@ -1,0 +1,126 @@
+package p2p
+
+import (
+	"gompirma/core/comm"
+	"gompirma/core/request"
+)
+
+// await waits for an operation that no handle refers to, and gives it back to the pool.
+func (e *Engine) await(o *op, st *request.Status) error {
+	if !o.IsComplete() {
+		if err := e.wait(func() bool { return o.IsComplete() || e.dead.Load() }); err != nil || !o.IsComplete() {
+			return e.abandon(o, err)
+		}
+	}
+	e.mu.Lock()
+	if st != nil {
+		*st = o.Status
+	}
+	err := o.Err
+	e.recycleLocked(o)
+	e.unlock()
+	return err
+}
+
+// abandon takes an operation back that will not complete, as far as that is possible, and returns why.
+func (e *Engine) abandon(o *op, err error) error {
+	e.mu.Lock()
+	defer e.unlock()
+	if o.IsComplete() {
+		return o.Err
+	}
+	if err == nil {
+		err = e.broken
+	}
+	if o.entry.op != nil {
+		e.unpostLocked(o)
+	}
+	return err
+}
+
+// Wait waits for a request and finishes it (MPI_Wait): st, which may be nil, gets its status. A request that is not persistent must not be used afterwards.
+func (e *Engine) Wait(r *request.Request, st *request.Status) error {
+	if err := e.Await(r); err != nil {
+		return err
+	}
+	_, err := r.Finish(st)
+	return err
+}
+
+// Await waits until a request is complete or inactive and leaves it so. MPI_ERR_PROC_ABORTED: it will not be, because a process has died.
+func (e *Engine) Await(r *request.Request) error {
+	if r.IsComplete() || r.Inactive() {
+		return nil
+	}
+	if err := e.wait(func() bool { return r.IsComplete() || e.dead.Load() }); err != nil {
+		return err
+	}
+	if !r.IsComplete() {
+		e.mu.Lock()
+		defer e.unlock()
+		return e.broken
+	}
+	return nil
+}
+
+// WaitAll waits for and finishes all requests, and returns the first error.
+func (e *Engine) WaitAll(rs ...*request.Request) error {
+	var first error
+	for _, r := range rs {
+		if err := e.Wait(r, nil); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
+func (e *Engine) AwaitAny(done func() bool) error {
+	if err := e.wait(func() bool { return done() || e.dead.Load() }); err != nil {
+		return err
+	}
+	if e.dead.Load() && !done() {
+		e.mu.Lock()
+		defer e.unlock()
+		return e.broken
+	}
+	return nil
+}
+
+// Persist turns a new, never started operation into an inactive persistent request: MPI_Send_init, MPI_Recv_init and their relatives.
+func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer, peer int, tag int32, mode Mode) *request.Request {
+	e.mu.Lock()
+	defer e.unlock()
+	o := e.newOpLocked(k, c, x, &b, int32(peer), tag, mode)
+	o.Persistent = true
+	o.SetInactive()
+	return &o.Request
+}
+
+// Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
+func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32, st *request.Status) error {
+	r, err := e.Irecv(c, x, in, source, recvTag)
+	if err != nil {
+		return err
+	}
+	sent := e.Send(c, x, out, dest, sendTag, Standard)
+	if err := e.Wait(r, st); err != nil {
+		return err
+	}
+	return sent
+}
+
+// Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize.
+func (e *Engine) Flushed() error {
+	return e.wait(func() bool {
+		if e.backlog.Load() > 0 {
+			return false
+		}
+		if !e.mu.TryLock() {
+			return false
+		}
+		left := e.sends.used + len(e.work)
+		e.unlock()
+		return left == 0
+	})
+}
