@@ -1,0 +1,471 @@
+package coll
+
+// The algorithms over messages, on bytes as they travel: what is not contiguous in the application's memory has been packed before and is unpacked after.
+// They are used between nodes, on intercommunicators and by the nonblocking and persistent forms; on one node the blocking forms go through the
+// slots of slots.go.
+
+// Sizes at which an algorithm gives way to the next, in bytes. Below, the number of rounds counts; above, the bytes that each process moves.
+const (
+	bcastWhole     = 64 << 10 // up to here a broadcast sends the whole down a binomial tree
+	reduceWhole    = 32 << 10 // up to here a reduction moves whole vectors
+	gatherTree     = 4 << 10  // block size up to which gather and scatter use a binomial tree
+	allgatherBruck = 32 << 10 // result size up to which allgather takes log2(n) rounds
+	inFlight       = 32       // messages in each direction that an all-to-all pattern keeps under way
+)
+
+// reducer is a reduction on elements as they travel.
+type reducer struct {
+	size        int  // bytes of an element
+	commutative bool // kept for algorithms that may gain by it; all of these keep the order of ranks
+	// combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
+	combine func(in, inout []byte) error
+}
+
+// barrier: dissemination, ceil(log2 n) rounds.
+func (v view) barrier() {
+	for d := 1; d < v.size; d *= 2 {
+		v.send((v.rank+d)%v.size, nil)
+		v.recv((v.rank-d+v.size)%v.size, nil)
+		v.wait()
+	}
+}
+
+// bcast sends root's b to all.
+func (v view) bcast(b []byte, root int) {
+	if v.size == 1 || len(b) == 0 {
+		return
+	}
+	if len(b) > bcastWhole && v.size > 3 {
+		blocks := split(b, v.size, 1)
+		v.scatterTree(blocks, b, root)
+		v.wait()
+		v.allgatherRing(blocks)
+		return
+	}
+	vr := (v.rank - root + v.size) % v.size
+	mask := 1
+	for ; mask < v.size; mask *= 2 {
+		if vr&mask != 0 {
+			v.recv((vr-mask+root)%v.size, b)
+			v.wait()
+			break
+		}
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if vr+mask < v.size {
+			v.send((vr+mask+root)%v.size, b)
+		}
+	}
+	v.wait()
+}
+
+// split cuts b, whose elements have the given size, into n blocks that differ by at most one element.
+func split(b []byte, n, elem int) [][]byte {
+	out := make([][]byte, n)
+	count := len(b) / elem
+	for i := range out {
+		lo, hi := count*i/n*elem, count*(i+1)/n*elem
+		out[i] = b[lo:hi:hi]
+	}
+	return out
+}
+
+// scatterTree gives every process its block of root's whole: blocks are the parts of whole, known to all. Each process of the tree receives what its
+// subtree needs; in the order of ranks relative to root that is a ring interval, sent as one or two pieces.
+func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
+	vr := (v.rank - root + v.size) % v.size
+	mask := 1
+	for ; mask < v.size; mask *= 2 {
+		if vr&mask != 0 {
+			for _, piece := range v.interval(blocks, whole, root, vr, mask) {
+				v.recv((vr-mask+root)%v.size, piece)
+			}
+			v.wait()
+			break
+		}
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if vr+mask < v.size {
+			for _, piece := range v.interval(blocks, whole, root, vr+mask, mask) {
+				v.send((vr+mask+root)%v.size, piece)
+			}
+		}
+	}
+	v.wait()
+}
+
+// gatherTree is scatterTree backwards.
+func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
+	vr := (v.rank - root + v.size) % v.size
+	for mask := 1; mask < v.size; mask *= 2 {
+		if vr&mask != 0 {
+			v.wait()
+			for _, piece := range v.interval(blocks, whole, root, vr, mask) {
+				v.send((vr-mask+root)%v.size, piece)
+			}
+			break
+		}
+		if vr+mask < v.size {
+			for _, piece := range v.interval(blocks, whole, root, vr+mask, mask) {
+				v.recv((vr+mask+root)%v.size, piece)
+			}
+		}
+	}
+	v.wait()
+}
+
+// interval returns the bytes of the blocks of relative ranks [vr, vr+n), cut at the end of whole: at most two pieces, none of them empty.
+func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
+	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may pass size
+	var out [][]byte
+	add := func(lo, hi int) { // [lo, hi) in absolute ranks below size
+		if lo >= hi {
+			return
+		}
+		from, to := 0, 0
+		for i := 0; i < lo; i++ {
+			from += len(blocks[i])
+		}
+		to = from
+		for i := lo; i < hi; i++ {
+			to += len(blocks[i])
+		}
+		if to > from {
+			out = append(out, whole[from:to:to])
+		}
+	}
+	add(first, min(last, v.size))
+	add(max(first, v.size)-v.size, last-v.size)
+	return out
+}
+
+// gather: root receives block i from process i; own is what this process contributes. Only root's blocks count; with tree, all blocks have the size
+// of own and any process may have to hold those of its subtree.
+func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
+	if tree && v.size > 3 {
+		whole := make([]byte, len(own)*v.size)
+		parts := make([][]byte, v.size)
+		for i := range parts {
+			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
+		}
+		v.copy(parts[v.rank], own)
+		v.gatherTree(parts, whole, root)
+		if v.rank == root {
+			for i := range parts {
+				v.copy(blocks[i], parts[i])
+			}
+		}
+		return
+	}
+	if v.rank != root {
+		v.sendSome(root, own)
+		v.wait()
+		return
+	}
+	for i := range blocks {
+		if i == v.rank {
+			v.copy(blocks[i], own)
+		} else {
+			v.recvSome(i, blocks[i])
+		}
+	}
+	v.wait()
+}
+
+// scatter: process i receives root's block i into own.
+func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
+	if tree && v.size > 3 {
+		whole := make([]byte, len(own)*v.size)
+		parts := make([][]byte, v.size)
+		for i := range parts {
+			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
+			if v.rank == root {
+				v.copy(parts[i], blocks[i])
+			}
+		}
+		v.scatterTree(parts, whole, root)
+		v.copy(own, parts[v.rank])
+		return
+	}
+	if v.rank != root {
+		v.recvSome(root, own)
+		v.wait()
+		return
+	}
+	for i := range blocks {
+		if i == v.rank {
+			v.copy(own, blocks[i])
+		} else {
+			v.sendSome(i, blocks[i])
+		}
+	}
+	v.wait()
+}
+
+// sendSome and recvSome leave empty blocks out: both sides know the size.
+func (v view) sendSome(to int, b []byte) {
+	if len(b) > 0 {
+		v.send(to, b)
+	}
+}
+
+func (v view) recvSome(from int, b []byte) {
+	if len(b) > 0 {
+		v.recv(from, b)
+	}
+}
+
+// allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled. equal says that all blocks have one size.
+func (v view) allgather(blocks [][]byte, equal bool) {
+	if v.size == 1 {
+		return
+	}
+	if size := len(blocks[0]); equal && size*v.size <= allgatherBruck {
+		v.allgatherBruck(blocks, size)
+		return
+	}
+	v.allgatherRing(blocks)
+}
+
+// allgatherBruck: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that order.
+func (v view) allgatherBruck(blocks [][]byte, size int) {
+	if size == 0 {
+		return
+	}
+	held := make([]byte, size*v.size)
+	v.copy(held[:size], blocks[v.rank])
+	for have := 1; have < v.size; have *= 2 {
+		n := min(have, v.size-have)
+		v.send((v.rank-have+v.size)%v.size, held[:n*size])
+		v.recv((v.rank+have)%v.size, held[have*size:(have+n)*size])
+		v.wait()
+	}
+	for i := 1; i < v.size; i++ {
+		v.copy(blocks[(v.rank+i)%v.size], held[i*size:(i+1)*size])
+	}
+}
+
+// allgatherRing: each block goes once around.
+func (v view) allgatherRing(blocks [][]byte) {
+	left, right := (v.rank-1+v.size)%v.size, (v.rank+1)%v.size
+	for k := 0; k < v.size-1; k++ {
+		v.sendSome(right, blocks[(v.rank-k+v.size)%v.size])
+		v.recvSome(left, blocks[(v.rank-k-1+v.size)%v.size])
+		v.wait()
+	}
+}
+
+// alltoall: process i's in[rank] becomes out[i] here. The pairs go by distance, so that nobody is everybody's target at once.
+func (v view) alltoall(in, out [][]byte) {
+	v.copy(out[v.rank], in[v.rank])
+	for k := 1; k < v.size; k++ {
+		to, from := (v.rank+k)%v.size, (v.rank-k+v.size)%v.size
+		v.recvSome(from, out[from])
+		v.sendSome(to, in[to])
+		if k%inFlight == 0 {
+			v.wait()
+		}
+	}
+	v.wait()
+}
+
+// reduce returns the buffer that holds the reduction of all own, in the order of ranks, at root when the steps have run; nil elsewhere.
+// own is not written.
+func (v view) reduce(r *reducer, own []byte, root int) []byte {
+	if v.size == 1 || len(own) == 0 {
+		return own
+	}
+	if len(own) > reduceWhole && v.size > 2 {
+		mine := v.reduceScatter(r, split(own, v.size, r.size))
+		var whole []byte
+		if v.rank == root {
+			whole = make([]byte, len(own))
+		}
+		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, false)
+		return whole
+	}
+	// The tree is rooted at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the root. A commutative operation may start
+	// the order at root instead.
+	top := 0
+	if r.commutative {
+		top = root
+	}
+	vr := (v.rank - top + v.size) % v.size
+	acc := own
+	spare := [][]byte{}
+	for mask := 1; mask < v.size; mask *= 2 {
+		if vr&mask != 0 {
+			v.send((vr-mask+top)%v.size, acc)
+			v.wait()
+			acc = nil
+			break
+		}
+		if vr+mask < v.size {
+			var in []byte
+			if n := len(spare); n > 0 {
+				in, spare = spare[n-1], spare[:n-1]
+			} else {
+				in = make([]byte, len(own))
+			}
+			v.recv((vr+mask+top)%v.size, in)
+			v.wait()
+			low := acc
+			v.do(func() error { return r.combine(low, in) })
+			if &acc[0] != &own[0] {
+				spare = append(spare, acc)
+			}
+			acc = in
+		}
+	}
+	if top != root {
+		switch v.rank {
+		case top:
+			v.send(root, acc)
+			v.wait()
+			acc = nil
+		case root:
+			acc = make([]byte, len(own))
+			v.recv(top, acc)
+			v.wait()
+		}
+	}
+	if v.rank != root {
+		return nil
+	}
+	return acc
+}
+
+// reduceScatter returns the buffer that holds the reduction of everybody's own[rank]: each process collects that block from all and folds
+// it in the order of ranks. own is not written.
+func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
+	size := len(own[v.rank])
+	all := make([]byte, size*v.size)
+	in := make([][]byte, v.size)
+	for i := range in {
+		in[i] = all[i*size : (i+1)*size : (i+1)*size]
+	}
+	v.alltoall(own, in)
+	v.do(func() error { return fold(r, in) })
+	return in[v.size-1]
+}
+
+// fold leaves in[0] op in[1] op ... in the last block.
+func fold(r *reducer, in [][]byte) error {
+	acc := in[len(in)-1]
+	if len(acc) == 0 {
+		return nil
+	}
+	for i := len(in) - 2; i >= 0; i-- {
+		if err := r.combine(in[i], acc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits: each element is either computed
+// once and copied, or computed everywhere from the same operands in the same order.
+func (v view) allreduce(r *reducer, own, out []byte) {
+	if v.size == 1 || len(own) == 0 {
+		v.copy(out, own)
+		return
+	}
+	if len(own) > reduceWhole && v.size > 2 {
+		mine := v.reduceScatter(r, split(own, v.size, r.size))
+		blocks := split(out, v.size, r.size)
+		v.copy(blocks[v.rank], mine)
+		v.allgatherRing(blocks)
+		return
+	}
+	v.copy(out, own)
+	acc, spare := out, make([]byte, len(own))
+	// join receives what partner holds and combines it with acc on the side of the lower ranks.
+	join := func(partner int) {
+		v.recv(partner, spare)
+		v.wait()
+		a, b := acc, spare
+		if partner > v.rank {
+			v.do(func() error { return r.combine(a, b) })
+			acc, spare = b, a
+		} else {
+			v.do(func() error { return r.combine(b, a) })
+		}
+	}
+	// The first 2*extra processes join in pairs, so that a power of two goes on: the odd ones of them drop out until the end.
+	pow := 1
+	for pow*2 <= v.size {
+		pow *= 2
+	}
+	extra := v.size - pow
+	place := v.rank - extra
+	if v.rank < 2*extra {
+		place = v.rank / 2
+		if v.rank%2 == 1 {
+			v.send(v.rank-1, acc)
+			v.wait()
+			v.recv(v.rank-1, out)
+			v.wait()
+			return
+		}
+		join(v.rank + 1)
+	}
+	for mask := 1; mask < pow; mask *= 2 {
+		other := place ^ mask
+		partner := other + extra
+		if other < extra {
+			partner = other * 2
+		}
+		v.send(partner, acc)
+		join(partner)
+	}
+	v.copy(out, acc)
+	if v.rank < 2*extra {
+		v.send(v.rank+1, acc)
+	}
+	v.wait()
+}
+
+// scan leaves own[0] op ... op own[rank] in out; exclusive leaves out own[rank] and does not touch out on rank 0. own and out may be the same memory.
+func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
+	if len(own) == 0 {
+		return
+	}
+	if v.size == 1 {
+		if !exclusive {
+			v.copy(out, own)
+		}
+		return
+	}
+	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that of the part below (and own).
+	partial, spare := append([]byte(nil), own...), make([]byte, len(own))
+	v.do(func() error { copy(partial, own); return nil })
+	result, empty := make([]byte, len(own)), exclusive
+	if !exclusive {
+		v.copy(result, own)
+	}
+	for mask := 1; mask < v.size; mask *= 2 {
+		partner := v.rank ^ mask
+		if partner >= v.size {
+			continue
+		}
+		v.send(partner, partial)
+		v.recv(partner, spare)
+		v.wait()
+		a, b := partial, spare
+		if partner > v.rank {
+			v.do(func() error { return r.combine(a, b) })
+			partial, spare = b, a
+			continue
+		}
+		if empty {
+			v.do(func() error { copy(result, b); return nil })
+			empty = false
+		} else {
+			v.do(func() error { return r.combine(b, result) })
+		}
+		v.do(func() error { return r.combine(b, a) })
+	}
+	if !empty {
+		v.copy(out, result)
+	}
+}

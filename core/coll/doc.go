@@ -1,0 +1,2 @@
+// Package coll owns the collective operations.
+package coll

@@ -1,0 +1,39 @@
+package coll
+
+// Kind says which collective a call is.
+type Kind uint8
+
+// The collectives.
+const (
+	KindBarrier Kind = iota
+	KindBcast
+	KindReduce
+	KindAllreduce
+	KindGather
+	KindGatherv
+	KindScatter
+	KindScatterv
+	KindAllgather
+	KindAllgatherv
+	KindAlltoall
+	KindAlltoallv
+	KindAlltoallw
+	KindScan
+	KindExscan
+	KindReduceScatter
+	KindReduceScatterBlock
+	numKinds
+)
+
+var kindNames = [numKinds]string{
+	"MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv", "MPI_Allgather",
+	"MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Scan", "MPI_Exscan", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block",
+}
+
+// String returns the name of the blocking function.
+func (k Kind) String() string {
+	if k < numKinds {
+		return kindNames[k]
+	}
+	return "no collective"
+}

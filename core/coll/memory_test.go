@@ -1,0 +1,115 @@
+package coll
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// mailbox is a link in memory for the tests: messages of up to eager bytes are copied at once, longer ones wait for their receiver, as in core/p2p.
+type mailbox struct {
+	mu    sync.Mutex
+	eager int
+	lanes map[[2]int]*lane // from, to
+}
+
+type lane struct{ sends, recvs []*parcel }
+
+type parcel struct {
+	b    []byte
+	done bool
+	err  error
+	mu   *sync.Mutex
+}
+
+func (p *parcel) poll() (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done, p.err
+}
+
+func newMailbox(eager int) *mailbox { return &mailbox{eager: eager, lanes: map[[2]int]*lane{}} }
+
+// end is process me's side of the mailbox. Processes of two groups that talk to each other use different boxes.
+type end struct {
+	box  *mailbox
+	me   int
+	toMe func(from int) [2]int
+	toIt func(to int) [2]int
+}
+
+func (m *mailbox) end(me int) *end {
+	return &end{m, me, func(from int) [2]int { return [2]int{from, me} }, func(to int) [2]int { return [2]int{me, to} }}
+}
+
+// across is the end of process me of group g (0 or 1) towards the other group.
+func (m *mailbox) across(g, me int) *end {
+	id := func(group, rank int) int { return rank*2 + group }
+	return &end{m, me, func(from int) [2]int { return [2]int{id(1-g, from), id(g, me)} }, func(to int) [2]int { return [2]int{id(g, me), id(1-g, to)} }}
+}
+
+func (e *end) lane(key [2]int) *lane {
+	l := e.box.lanes[key]
+	if l == nil {
+		l = &lane{}
+		e.box.lanes[key] = l
+	}
+	return l
+}
+
+func match(l *lane) {
+	for len(l.sends) > 0 && len(l.recvs) > 0 {
+		s, r := l.sends[0], l.recvs[0]
+		l.sends, l.recvs = l.sends[1:], l.recvs[1:]
+		if len(s.b) != len(r.b) {
+			r.err = fmt.Errorf("a message of %d bytes where %d were expected", len(s.b), len(r.b))
+		}
+		copy(r.b, s.b)
+		s.done, r.done = true, true
+	}
+}
+
+func (e *end) send(to int, b []byte) (pending, error) {
+	e.box.mu.Lock()
+	defer e.box.mu.Unlock()
+	p := &parcel{b: b, mu: &e.box.mu}
+	if len(b) <= e.box.eager {
+		p.b = append([]byte(nil), b...)
+		p.done = true
+	}
+	l := e.lane(e.toIt(to))
+	l.sends = append(l.sends, p)
+	match(l)
+	return p, nil
+}
+
+func (e *end) recv(from int, b []byte) (pending, error) {
+	e.box.mu.Lock()
+	defer e.box.mu.Unlock()
+	p := &parcel{b: b, mu: &e.box.mu}
+	l := e.lane(e.toMe(from))
+	l.recvs = append(l.recvs, p)
+	match(l)
+	return p, nil
+}
+
+// left returns the number of messages that nobody took.
+func (m *mailbox) left() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, l := range m.lanes {
+		n += len(l.sends) + len(l.recvs)
+	}
+	return n
+}
+
+func finish(s *schedule) error {
+	for {
+		done, err := s.poll()
+		if done {
+			return err
+		}
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,186 @@
+package coll
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// link carries the messages of one collective call: they match by source, in the order they were sent, and never meet those of another call.
+// The bytes belong to the link until the pending it returned is done.
+type link interface {
+	send(to int, b []byte) (pending, error)
+	recv(from int, b []byte) (pending, error)
+}
+
+// pending is a message under way; poll does not block and is not called again after it returned true.
+type pending interface {
+	poll() (done bool, err error)
+}
+
+// schedule is a collective call as a list of steps. Sends and receives are only started by their step; a barrier between rounds is a step of its own.
+// Any thread may advance it with poll.
+type schedule struct {
+	steps  []step
+	finish []func() error // after the last step: unpack what arrived
+	local  view
+	remote view // the remote group of an intercommunicator; its rank is -1
+
+	missed atomic.Bool // a thread wanted to poll while another one did
+
+	mu      sync.Mutex
+	next    int
+	waiting []pending
+	over    bool
+	err     error
+}
+
+type stepKind uint8
+
+const (
+	stepSend stepKind = iota
+	stepRecv
+	stepDo
+	stepWait
+)
+
+type step struct {
+	kind stepKind
+	peer int
+	via  link
+	buf  []byte
+	do   func() error
+}
+
+// view is a group of processes as a schedule's builder sees it: its own place in it, and how to reach the others.
+type view struct {
+	*schedule
+	link       link
+	rank, size int
+}
+
+func newSchedule(l link, rank, size int) *schedule {
+	s := &schedule{}
+	s.local = view{s, l, rank, size}
+	return s
+}
+
+// send adds a step that starts sending b.
+func (v view) send(to int, b []byte) {
+	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
+}
+
+// recv adds a step that starts receiving exactly len(b) bytes.
+func (v view) recv(from int, b []byte) {
+	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
+}
+
+// do adds a local step. It runs when everything before it has been started; put wait before it if it needs what arrives.
+func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
+
+// copy adds a step that copies src to dst; none if they are the same bytes.
+func (s *schedule) copy(dst, src []byte) {
+	if len(src) == 0 || &dst[0] == &src[0] {
+		return
+	}
+	s.do(func() error { copy(dst, src); return nil })
+}
+
+// wait ends a round: the steps behind it run when all messages started so far are done.
+func (s *schedule) wait() {
+	if n := len(s.steps); n > 0 && s.steps[n-1].kind != stepWait {
+		s.steps = append(s.steps, step{kind: stepWait})
+	}
+}
+
+// after adds work for the very end, in the order of the calls.
+func (s *schedule) after(f func() error) { s.finish = append(s.finish, f) }
+
+// poll goes on as far as possible without blocking and returns whether the call is complete. If another thread is at it, that one does this thread's part.
+func (s *schedule) poll() (bool, error) {
+	for {
+		if !s.mu.TryLock() {
+			// Whoever has the lock looks at missed after giving it away. If that was before it was set, the lock is free now.
+			s.missed.Store(true)
+			if !s.mu.TryLock() {
+				return false, nil
+			}
+		}
+		done, err := s.pollLocked()
+		s.mu.Unlock()
+		if done || !s.missed.Load() || !s.missed.Swap(false) {
+			return done, err
+		}
+	}
+}
+
+func (s *schedule) pollLocked() (bool, error) {
+	if s.over {
+		return true, s.err
+	}
+	for {
+		if err := s.reapLocked(); err != nil {
+			return s.endLocked(err)
+		}
+		if s.next == len(s.steps) {
+			if len(s.waiting) > 0 {
+				return false, nil
+			}
+			for _, f := range s.finish {
+				if err := f(); err != nil {
+					return s.endLocked(err)
+				}
+			}
+			return s.endLocked(nil)
+		}
+		st := &s.steps[s.next]
+		if st.kind == stepWait && len(s.waiting) > 0 {
+			return false, nil
+		}
+		s.next++
+		if err := s.startLocked(st); err != nil {
+			return s.endLocked(err)
+		}
+	}
+}
+
+func (s *schedule) startLocked(st *step) error {
+	var p pending
+	var err error
+	switch st.kind {
+	case stepSend:
+		p, err = st.via.send(st.peer, st.buf)
+	case stepRecv:
+		p, err = st.via.recv(st.peer, st.buf)
+	case stepDo:
+		return st.do()
+	}
+	if err == nil && p != nil {
+		s.waiting = append(s.waiting, p)
+	}
+	return err
+}
+
+// reapLocked drops the messages that are done.
+func (s *schedule) reapLocked() error {
+	left := s.waiting[:0]
+	var first error
+	for _, p := range s.waiting {
+		done, err := p.poll()
+		if err != nil && first == nil {
+			first = err
+		}
+		if !done {
+			left = append(left, p)
+		}
+	}
+	clear(s.waiting[len(left):])
+	s.waiting = left
+	return first
+}
+
+// endLocked forgets every buffer: the application may free them from now on.
+func (s *schedule) endLocked(err error) (bool, error) {
+	s.over, s.err = true, err
+	s.steps, s.finish, s.waiting = nil, nil, nil
+	return true, err
+}
