@@ -1,0 +1,120 @@
+package coll
+
+import (
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
+	"gompirma/core/request"
+)
+
+func init() { comm.CollSize = blockSize }
+
+// Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call collectives: those on one communicator one
+// after another.
+type Engine struct {
+	msg *p2p.Engine
+}
+
+// New returns the collectives that go over the messages of msg.
+func New(msg *p2p.Engine) *Engine { return &Engine{msg} }
+
+// state is what this package keeps with a communicator.
+type state struct {
+	slots    *slots // nil: there is no control block
+	sequence int32  // blocking calls so far, their tag
+	started  int32  // nonblocking and persistent calls so far, their tag
+}
+
+func (e *Engine) state(c *comm.Comm) *state {
+	if s, ok := c.Coll.(*state); ok {
+		return s
+	}
+	s := &state{}
+	if c.Block != nil {
+		nd, g := e.msg.Shared(), c.Group()
+		index := make([]int32, c.Size())
+		for i := range index {
+			index[i] = int32(e.msg.NodeIndex(g.World(i)))
+		}
+		from := comm.CollOffset(c.Size())
+		s.slots = newSlots(nd, c.Block[from:from+blockSize(c.Size())], index, c.Rank())
+	}
+	c.Coll = s
+	return s
+}
+
+// channel is the link of one call: its messages carry the call's number as their tag.
+type channel struct {
+	e    *p2p.Engine
+	c    *comm.Comm
+	x    comm.Context
+	tag  int32
+	mode p2p.Mode
+}
+
+func (l *channel) send(to int, b []byte) (pending, error) {
+	r, err := l.e.Isend(l.c, l.x, p2p.Bytes(b), to, l.tag, l.mode)
+	if err != nil || r == request.Completed {
+		return nil, err
+	}
+	return &transfer{r: r, size: -1}, nil
+}
+
+func (l *channel) recv(from int, b []byte) (pending, error) {
+	r, err := l.e.Irecv(l.c, l.x, p2p.Bytes(b), from, l.tag)
+	if err != nil {
+		return nil, err
+	}
+	return &transfer{r: r, size: int64(len(b))}, nil
+}
+
+// transfer is a message under way.
+type transfer struct {
+	r    *request.Request
+	size int64 // bytes to receive, -1 for a send
+}
+
+func (t *transfer) poll() (bool, error) {
+	if !t.r.IsComplete() {
+		return false, nil
+	}
+	var st request.Status
+	if _, err := t.r.Finish(&st); err != nil {
+		return true, err
+	}
+	if t.size >= 0 && st.Bytes != t.size {
+		return true, mpierr.New(classOfShort, "rank %d contributed %d bytes where %d were expected", st.Source, st.Bytes, t.size)
+	}
+	return true, nil
+}
+
+// tag returns the tag that the n-th call uses.
+func tag(n int32) int32 { return n & p2p.TagUB }
+
+// blocking returns an empty schedule for a blocking call on c.
+func (e *Engine) blocking(c *comm.Comm) *schedule {
+	s := e.state(c)
+	s.sequence++
+	return e.schedule(c, comm.Collective, tag(s.sequence), p2p.Standard)
+}
+
+func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode) *schedule {
+	if !c.IsInter() {
+		return newSchedule(&channel{e.msg, c, x, tag, mode}, c.Rank(), c.Size())
+	}
+	s := newSchedule(&channel{e.msg, c.Local, x, tag, mode}, c.Rank(), c.Size())
+	s.remote = view{s, &channel{e.msg, c, x, tag, mode}, -1, c.RemoteSize()}
+	return s
+}
+
+// run does a schedule to its end.
+func (e *Engine) run(s *schedule) error {
+	done, err := s.poll()
+	if done {
+		return err
+	}
+	if waited := e.msg.AwaitAny(func() bool { done, err = s.poll(); return done }); waited != nil {
+		return waited
+	}
+	return err
+}
