@@ -885,3 +885,10 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     return gompi_unsupported("MPI_Scatterv_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
 }
 GOMPI_ALIAS(MPI_Scatterv_init_c)
+
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
+{
+    (void)value_type; (void)index_type; (void)pair_type;
+    return gompi_unsupported("MPI_Type_get_value_index", GOMPI_ON_NONE, 0);
+}
+GOMPI_ALIAS(MPI_Type_get_value_index)

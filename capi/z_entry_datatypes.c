@@ -318,13 +318,6 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_c)
 
-int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
-{
-    (void)value_type; (void)index_type; (void)pair_type;
-    return gompi_unsupported("MPI_Type_get_value_index", GOMPI_ON_NONE, 0);
-}
-GOMPI_ALIAS(MPI_Type_get_value_index)
-
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {

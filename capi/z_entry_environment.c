@@ -523,6 +523,24 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 }
 GOMPI_ALIAS(MPI_Status_set_elements_c)
 
+int PMPI_Status_set_error(MPI_Status *status, int error)
+{
+    return gompi_status_set_error(status, error);
+}
+GOMPI_ALIAS(MPI_Status_set_error)
+
+int PMPI_Status_set_source(MPI_Status *status, int source)
+{
+    return gompi_status_set_source(status, source);
+}
+GOMPI_ALIAS(MPI_Status_set_source)
+
+int PMPI_Status_set_tag(MPI_Status *status, int tag)
+{
+    return gompi_status_set_tag(status, tag);
+}
+GOMPI_ALIAS(MPI_Status_set_tag)
+
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     (void)keyval;

@@ -578,24 +578,6 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 }
 GOMPI_ALIAS(MPI_Status_get_tag)
 
-int PMPI_Status_set_error(MPI_Status *status, int error)
-{
-    return gompi_status_set_error(status, error);
-}
-GOMPI_ALIAS(MPI_Status_set_error)
-
-int PMPI_Status_set_source(MPI_Status *status, int source)
-{
-    return gompi_status_set_source(status, source);
-}
-GOMPI_ALIAS(MPI_Status_set_source)
-
-int PMPI_Status_set_tag(MPI_Status *status, int tag)
-{
-    return gompi_status_set_tag(status, tag);
-}
-GOMPI_ALIAS(MPI_Status_set_tag)
-
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     (void)request; (void)flag; (void)status;

@@ -642,12 +642,12 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 /* ======== Point-to-Point Communication (MPI-5.0 chapter 3) ======== */
 
 /*
- * MPI_Bsend
- *   buf       in     address of a buffer
+ * Sends a message in buffered mode: returns as soon as the message is copied into the attached buffer. (MPI-5.0 3.4)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  */
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -658,12 +658,12 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 
 /*
- * MPI_Bsend_init
- *   buf       in     address of a buffer
+ * Makes a persistent request for a buffered send. (MPI-5.0 3.9)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -679,7 +679,7 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     MPI_Request *request);
 
 /*
- * MPI_Buffer_attach
+ * Gives MPI memory of the program for the messages of buffered sends. (MPI-5.0 3.6)
  *   buffer  in     address of a buffer
  *   size    in     size in bytes, not negative
  */
@@ -691,7 +691,7 @@ int MPI_Buffer_attach_c(void *buffer, MPI_Count size);
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size);
 
 /*
- * MPI_Buffer_detach
+ * Takes the attached buffer back; waits until all its messages are delivered. (MPI-5.0 3.6)
  *   buffer_addr  out    address of a pointer to memory
  *   size         out    size in bytes
  */
@@ -702,26 +702,26 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size);
 int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size);
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size);
 
-/* MPI_Buffer_flush */
+/* Waits until all messages in the buffer of MPI_Buffer_attach are delivered. (MPI-5.0 3.6) */
 int MPI_Buffer_flush(void);
 int PMPI_Buffer_flush(void);
 
 /*
- * MPI_Buffer_iflush
+ * Starts waiting until all messages in the buffer of MPI_Buffer_attach are delivered. (MPI-5.0 3.6)
  *   request  out    request
  */
 int MPI_Buffer_iflush(MPI_Request *request);
 int PMPI_Buffer_iflush(MPI_Request *request);
 
 /*
- * MPI_Cancel
+ * Marks a pending nonblocking operation for cancellation; the request must still be completed. (MPI-5.0 3.8.4)
  *   request  in     request
  */
 int MPI_Cancel(MPI_Request *request);
 int PMPI_Cancel(MPI_Request *request);
 
 /*
- * MPI_Comm_attach_buffer
+ * Gives MPI memory for the messages of buffered sends on one communicator. (MPI-5.0 3.6)
  *   comm    in     communicator
  *   buffer  in     address of a buffer
  *   size    in     size in bytes, not negative
@@ -734,7 +734,7 @@ int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size);
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size);
 
 /*
- * MPI_Comm_detach_buffer
+ * Takes the buffer of a communicator back; waits until all its messages are delivered. (MPI-5.0 3.6)
  *   comm         in     communicator
  *   buffer_addr  out    address of a pointer to memory
  *   size         out    size in bytes
@@ -747,14 +747,14 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size);
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size);
 
 /*
- * MPI_Comm_flush_buffer
+ * Waits until all messages in the communicator's buffer are delivered. (MPI-5.0 3.6)
  *   comm  in     communicator
  */
 int MPI_Comm_flush_buffer(MPI_Comm comm);
 int PMPI_Comm_flush_buffer(MPI_Comm comm);
 
 /*
- * MPI_Comm_iflush_buffer
+ * Starts waiting until all messages in the communicator's buffer are delivered. (MPI-5.0 3.6)
  *   comm     in     communicator
  *   request  out    request
  */
@@ -762,8 +762,8 @@ int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request);
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Get_count
- *   status    in     status
+ * Gives the number of whole elements received; MPI_UNDEFINED if it is not a whole number. (MPI-5.0 3.2.5)
+ *   status    in     status, or MPI_STATUS_IGNORE where it is output
  *   datatype  in     datatype
  *   count     out    number of elements
  */
@@ -775,12 +775,12 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 
 /*
- * MPI_Ibsend
- *   buf       in     address of a buffer
+ * Starts a send in buffered mode. (MPI-5.0 3.7.2)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -796,20 +796,20 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     MPI_Request *request);
 
 /*
- * MPI_Improbe
- *   source   in     rank
- *   tag      in     message tag
+ * Looks for a matching message and takes it out of matching if there is one; does not wait. (MPI-5.0 3.8.2)
+ *   source   in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag      in     message tag; MPI_ANY_TAG where a message is received
  *   comm     in     communicator
  *   flag     out    nonzero for true
  *   message  out    matched message
- *   status   out    status
+ *   status   out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
 
 /*
- * MPI_Imrecv
- *   buf       out    address of a buffer
+ * Starts to receive a message that a matching probe returned. (MPI-5.0 3.8.3)
+ *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   message   inout  matched message
@@ -823,23 +823,23 @@ int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request);
 
 /*
- * MPI_Iprobe
- *   source  in     rank
- *   tag     in     message tag
+ * Looks whether a matching message can be received; does not wait. (MPI-5.0 3.8.1)
+ *   source  in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag     in     message tag; MPI_ANY_TAG where a message is received
  *   comm    in     communicator
  *   flag    out    nonzero for true
- *   status  out    status
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 
 /*
- * MPI_Irecv
- *   buf       out    address of a buffer
+ * Starts to receive a message. (MPI-5.0 3.7.2)
+ *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   source    in     rank
- *   tag       in     message tag
+ *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -853,12 +853,12 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     MPI_Request *request);
 
 /*
- * MPI_Irsend
- *   buf       in     address of a buffer
+ * Starts a send in ready mode: the receive must have been started before. (MPI-5.0 3.7.2)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -874,12 +874,12 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     MPI_Request *request);
 
 /*
- * MPI_Isend
- *   buf       in     address of a buffer
+ * Starts to send a message; the buffer may be used again when the request is complete. (MPI-5.0 3.7.2)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -895,17 +895,17 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     MPI_Request *request);
 
 /*
- * MPI_Isendrecv
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   dest       in     rank
- *   sendtag    in     message tag
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   source     in     rank
- *   recvtag    in     message tag
+ * Starts to send one message and to receive another. (MPI-5.0 3.10)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   dest       in     rank of the receiver, or MPI_PROC_NULL
+ *   sendtag    in     tag of the sent message
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   source     in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   recvtag    in     tag of the received message, or MPI_ANY_TAG
  *   comm       in     communicator
  *   request    out    request
  */
@@ -923,14 +923,14 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     MPI_Request *request);
 
 /*
- * MPI_Isendrecv_replace
- *   buf       inout  address of a buffer
+ * Starts to send a message and to receive another into the same buffer. (MPI-5.0 3.10)
+ *   buf       inout  the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   sendtag   in     message tag
- *   source    in     rank
- *   recvtag   in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   sendtag   in     tag of the sent message
+ *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   recvtag   in     tag of the received message, or MPI_ANY_TAG
  *   comm      in     communicator
  *   request   out    request
  */
@@ -946,12 +946,12 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     int recvtag, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Issend
- *   buf       in     address of a buffer
+ * Starts a send in synchronous mode: complete when the receive has begun. (MPI-5.0 3.7.2)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -967,23 +967,24 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     MPI_Request *request);
 
 /*
- * MPI_Mprobe
- *   source   in     rank
- *   tag      in     message tag
+ * Waits for a matching message and takes it out of matching, so that only MPI_Mrecv or MPI_Imrecv can receive it.
+ * (MPI-5.0 3.8.2)
+ *   source   in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag      in     message tag; MPI_ANY_TAG where a message is received
  *   comm     in     communicator
  *   message  out    matched message
- *   status   out    status
+ *   status   out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
 
 /*
- * MPI_Mrecv
- *   buf       out    address of a buffer
+ * Receives a message that a matching probe returned. (MPI-5.0 3.8.3)
+ *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   message   inout  matched message
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
@@ -993,24 +994,24 @@ int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
 
 /*
- * MPI_Probe
- *   source  in     rank
- *   tag     in     message tag
+ * Waits until a matching message can be received, without receiving it. (MPI-5.0 3.8.1)
+ *   source  in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag     in     message tag; MPI_ANY_TAG where a message is received
  *   comm    in     communicator
- *   status  out    status
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 
 /*
- * MPI_Recv
- *   buf       out    address of a buffer
+ * Receives a message; returns when it is in the buffer. (MPI-5.0 3.2.4)
+ *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   source    in     rank
- *   tag       in     message tag
+ *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
@@ -1022,12 +1023,12 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     MPI_Status *status);
 
 /*
- * MPI_Recv_init
- *   buf       out    address of a buffer
+ * Makes a persistent request for a receive. (MPI-5.0 3.9)
+ *   buf       out    the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   source    in     rank
- *   tag       in     message tag
+ *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1043,27 +1044,27 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     MPI_Request *request);
 
 /*
- * MPI_Request_free
+ * Releases a request; an operation under way completes all the same. (MPI-5.0 3.7.3)
  *   request  inout  request
  */
 int MPI_Request_free(MPI_Request *request);
 int PMPI_Request_free(MPI_Request *request);
 
 /*
- * MPI_Request_get_status
+ * Tells whether a request is complete, without releasing it. (MPI-5.0 3.7.6)
  *   request  in     request
  *   flag     out    nonzero for true
- *   status   out    status
+ *   status   out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
 
 /*
- * MPI_Request_get_status_all
+ * Tells whether all requests are complete, without releasing any. (MPI-5.0 3.7.6)
  *   count              in     number of entries, not negative
- *   array_of_requests  in     request (array of count)
+ *   array_of_requests  in     requests (array of count)
  *   flag               out    nonzero for true
- *   array_of_statuses  out    status (array)
+ *   array_of_statuses  out    statuses, or MPI_STATUSES_IGNORE (array)
  */
 int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
     MPI_Status *array_of_statuses);
@@ -1071,12 +1072,12 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     MPI_Status *array_of_statuses);
 
 /*
- * MPI_Request_get_status_any
+ * Tells whether any request is complete, without releasing it. (MPI-5.0 3.7.6)
  *   count              in     number of entries, not negative
- *   array_of_requests  in     request (array of count)
+ *   array_of_requests  in     requests (array of count)
  *   indx               out    index
  *   flag               out    nonzero for true
- *   status             out    status
+ *   status             out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
     MPI_Status *status);
@@ -1084,12 +1085,12 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     MPI_Status *status);
 
 /*
- * MPI_Request_get_status_some
+ * Tells which requests are complete, without releasing any. (MPI-5.0 3.7.6)
  *   incount            in     number of entries, not negative
- *   array_of_requests  in     request (array of incount)
+ *   array_of_requests  in     requests (array of incount)
  *   outcount           out    number of entries
- *   array_of_indices   out    index (array)
- *   array_of_statuses  out    status (array)
+ *   array_of_indices   out    indices of the completed requests (array)
+ *   array_of_statuses  out    statuses, or MPI_STATUSES_IGNORE (array)
  */
 int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
     int array_of_indices[], MPI_Status *array_of_statuses);
@@ -1097,12 +1098,12 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     int array_of_indices[], MPI_Status *array_of_statuses);
 
 /*
- * MPI_Rsend
- *   buf       in     address of a buffer
+ * Sends a message in ready mode: the matching receive must have been started before. (MPI-5.0 3.4)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  */
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -1113,12 +1114,12 @@ int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 
 /*
- * MPI_Rsend_init
- *   buf       in     address of a buffer
+ * Makes a persistent request for a send in ready mode. (MPI-5.0 3.9)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1134,12 +1135,12 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     MPI_Request *request);
 
 /*
- * MPI_Send
- *   buf       in     address of a buffer
+ * Sends a message; returns when the buffer may be used again. (MPI-5.0 3.2.1)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  */
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -1150,12 +1151,12 @@ int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 
 /*
- * MPI_Send_init
- *   buf       in     address of a buffer
+ * Makes a persistent request for a send. (MPI-5.0 3.9)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1171,19 +1172,19 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
     MPI_Request *request);
 
 /*
- * MPI_Sendrecv
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   dest       in     rank
- *   sendtag    in     message tag
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   source     in     rank
- *   recvtag    in     message tag
+ * Sends one message and receives another. (MPI-5.0 3.10)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   dest       in     rank of the receiver, or MPI_PROC_NULL
+ *   sendtag    in     tag of the sent message
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   source     in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   recvtag    in     tag of the received message, or MPI_ANY_TAG
  *   comm       in     communicator
- *   status     out    status
+ *   status     out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
@@ -1199,16 +1200,16 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Status *status);
 
 /*
- * MPI_Sendrecv_replace
- *   buf       inout  address of a buffer
+ * Sends a message and receives another into the same buffer. (MPI-5.0 3.10)
+ *   buf       inout  the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   sendtag   in     message tag
- *   source    in     rank
- *   recvtag   in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   sendtag   in     tag of the sent message
+ *   source    in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   recvtag   in     tag of the received message, or MPI_ANY_TAG
  *   comm      in     communicator
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
     MPI_Comm comm, MPI_Status *status);
@@ -1222,7 +1223,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     int recvtag, MPI_Comm comm, MPI_Status *status);
 
 /*
- * MPI_Session_attach_buffer
+ * Gives MPI memory for the messages of buffered sends on the communicators of a session. (MPI-5.0 3.6)
  *   session  in     session
  *   buffer   in     address of a buffer
  *   size     in     size in bytes, not negative
@@ -1235,7 +1236,7 @@ int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count siz
 int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size);
 
 /*
- * MPI_Session_detach_buffer
+ * Takes the buffer of a session back; waits until all its messages are delivered. (MPI-5.0 3.6)
  *   session      in     session
  *   buffer_addr  out    address of a pointer to memory
  *   size         out    size in bytes
@@ -1248,14 +1249,14 @@ int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Coun
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size);
 
 /*
- * MPI_Session_flush_buffer
+ * Waits until all messages in the session's buffer are delivered. (MPI-5.0 3.6)
  *   session  in     session
  */
 int MPI_Session_flush_buffer(MPI_Session session);
 int PMPI_Session_flush_buffer(MPI_Session session);
 
 /*
- * MPI_Session_iflush_buffer
+ * Starts waiting until all messages in the session's buffer are delivered. (MPI-5.0 3.6)
  *   session  in     session
  *   request  out    request
  */
@@ -1263,12 +1264,12 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
 int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
 
 /*
- * MPI_Ssend
- *   buf       in     address of a buffer
+ * Sends a message in synchronous mode: returns when the matching receive has begun. (MPI-5.0 3.4)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  */
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
@@ -1279,12 +1280,12 @@ int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 
 /*
- * MPI_Ssend_init
- *   buf       in     address of a buffer
+ * Makes a persistent request for a send in synchronous mode. (MPI-5.0 3.9)
+ *   buf       in     the data
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   dest      in     rank
- *   tag       in     message tag
+ *   dest      in     rank of the receiver, or MPI_PROC_NULL
+ *   tag       in     message tag; MPI_ANY_TAG where a message is received
  *   comm      in     communicator
  *   request   out    request
  */
@@ -1300,113 +1301,89 @@ int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
     MPI_Request *request);
 
 /*
- * MPI_Start
+ * Starts the operation of a persistent request. (MPI-5.0 3.9)
  *   request  inout  request
  */
 int MPI_Start(MPI_Request *request);
 int PMPI_Start(MPI_Request *request);
 
 /*
- * MPI_Startall
+ * Starts the operations of several persistent requests. (MPI-5.0 3.9)
  *   count              in     number of entries, not negative
- *   array_of_requests  inout  request (array of count)
+ *   array_of_requests  inout  requests (array of count)
  */
 int MPI_Startall(int count, MPI_Request array_of_requests[]);
 int PMPI_Startall(int count, MPI_Request array_of_requests[]);
 
 /*
- * MPI_Status_get_error
- *   status  in     status
+ * Gives the MPI_ERROR field of a status. (MPI-5.0 3.2.5)
+ *   status  in     status, or MPI_STATUS_IGNORE where it is output
  *   error   out    error code
  */
 int MPI_Status_get_error(const MPI_Status *status, int *error);
 int PMPI_Status_get_error(const MPI_Status *status, int *error);
 
 /*
- * MPI_Status_get_source
- *   status  in     status
- *   source  out    rank
+ * Gives the MPI_SOURCE field of a status. (MPI-5.0 3.2.5)
+ *   status  in     status, or MPI_STATUS_IGNORE where it is output
+ *   source  out    rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
  */
 int MPI_Status_get_source(const MPI_Status *status, int *source);
 int PMPI_Status_get_source(const MPI_Status *status, int *source);
 
 /*
- * MPI_Status_get_tag
- *   status  in     status
- *   tag     out    message tag
+ * Gives the MPI_TAG field of a status. (MPI-5.0 3.2.5)
+ *   status  in     status, or MPI_STATUS_IGNORE where it is output
+ *   tag     out    message tag; MPI_ANY_TAG where a message is received
  */
 int MPI_Status_get_tag(const MPI_Status *status, int *tag);
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag);
 
 /*
- * MPI_Status_set_error
- *   status  inout  status
- *   error   in     error code
- */
-int MPI_Status_set_error(MPI_Status *status, int error);
-int PMPI_Status_set_error(MPI_Status *status, int error);
-
-/*
- * MPI_Status_set_source
- *   status  inout  status
- *   source  in     rank
- */
-int MPI_Status_set_source(MPI_Status *status, int source);
-int PMPI_Status_set_source(MPI_Status *status, int source);
-
-/*
- * MPI_Status_set_tag
- *   status  inout  status
- *   tag     in     message tag
- */
-int MPI_Status_set_tag(MPI_Status *status, int tag);
-int PMPI_Status_set_tag(MPI_Status *status, int tag);
-
-/*
- * MPI_Test
+ * Tells whether a request is complete and, if so, releases it. (MPI-5.0 3.7.3)
  *   request  inout  request
  *   flag     out    nonzero for true
- *   status   out    status
+ *   status   out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 
 /*
- * MPI_Test_cancelled
- *   status  in     status
+ * Tells whether the operation that a status belongs to was cancelled. (MPI-5.0 3.8.4)
+ *   status  in     status, or MPI_STATUS_IGNORE where it is output
  *   flag    out    nonzero for true
  */
 int MPI_Test_cancelled(const MPI_Status *status, int *flag);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag);
 
 /*
- * MPI_Testall
+ * Tells whether all requests are complete and, if so, releases them. (MPI-5.0 3.7.5)
  *   count              in     number of entries, not negative
- *   array_of_requests  inout  request (array of count)
+ *   array_of_requests  inout  requests (array of count)
  *   flag               out    nonzero for true
- *   array_of_statuses  out    status (array)
+ *   array_of_statuses  out    statuses, or MPI_STATUSES_IGNORE (array)
  */
 int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
 
 /*
- * MPI_Testany
+ * Completes one of several requests if any is complete. (MPI-5.0 3.7.5)
  *   count              in     number of entries, not negative
- *   array_of_requests  inout  request (array of count)
+ *   array_of_requests  inout  requests (array of count)
  *   indx               out    index
  *   flag               out    nonzero for true
- *   status             out    status
+ *   status             out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
 
 /*
- * MPI_Testsome
+ * Completes all requests that are complete. (MPI-5.0 3.7.5)
  *   incount            in     number of entries, not negative
- *   array_of_requests  inout  request (array of incount)
+ *   array_of_requests  inout  requests (array of incount)
  *   outcount           out    number of entries
- *   array_of_indices   out    index (array)
- *   array_of_statuses  out    status (array)
+ *   array_of_indices   out    indices of the completed requests (array)
+ *   array_of_statuses  out    statuses, or MPI_STATUSES_IGNORE (array)
  */
 int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses);
@@ -1414,39 +1391,39 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
     MPI_Status *array_of_statuses);
 
 /*
- * MPI_Wait
+ * Waits until a request is complete and releases it. (MPI-5.0 3.7.3)
  *   request  inout  request
- *   status   out    status
+ *   status   out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status);
 
 /*
- * MPI_Waitall
+ * Waits until all requests are complete and releases them. (MPI-5.0 3.7.5)
  *   count              in     number of entries, not negative
- *   array_of_requests  inout  request (array of count)
- *   array_of_statuses  out    status (array)
+ *   array_of_requests  inout  requests (array of count)
+ *   array_of_statuses  out    statuses, or MPI_STATUSES_IGNORE (array)
  */
 int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
 
 /*
- * MPI_Waitany
+ * Waits until one of several requests is complete and releases it. (MPI-5.0 3.7.5)
  *   count              in     number of entries, not negative
- *   array_of_requests  inout  request (array of count)
+ *   array_of_requests  inout  requests (array of count)
  *   indx               out    index
- *   status             out    status
+ *   status             out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
 
 /*
- * MPI_Waitsome
+ * Waits until at least one request is complete and releases all that are. (MPI-5.0 3.7.5)
  *   incount            in     number of entries, not negative
- *   array_of_requests  inout  request (array of incount)
+ *   array_of_requests  inout  requests (array of incount)
  *   outcount           out    number of entries
- *   array_of_indices   out    index (array)
- *   array_of_statuses  out    status (array)
+ *   array_of_indices   out    indices of the completed requests (array)
+ *   array_of_statuses  out    statuses, or MPI_STATUSES_IGNORE (array)
  */
 int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses);
@@ -1456,7 +1433,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 /* ======== Partitioned Point-to-Point Communication (MPI-5.0 chapter 4) ======== */
 
 /*
- * MPI_Parrived
+ * Tells whether a partition of a partitioned receive has arrived. (MPI-5.0 4.2.2)
  *   request    in     request
  *   partition  in     partition
  *   flag       out    nonzero for true
@@ -1465,7 +1442,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag);
 int PMPI_Parrived(MPI_Request request, int partition, int *flag);
 
 /*
- * MPI_Pready
+ * Says that a partition of a partitioned send is ready to be sent. (MPI-5.0 4.2.1)
  *   partition  in     partition
  *   request    in     request
  */
@@ -1473,7 +1450,7 @@ int MPI_Pready(int partition, MPI_Request request);
 int PMPI_Pready(int partition, MPI_Request request);
 
 /*
- * MPI_Pready_list
+ * Says that the listed partitions of a partitioned send are ready to be sent. (MPI-5.0 4.2.1)
  *   length               in     number of entries
  *   array_of_partitions  in     partition (array of length)
  *   request              in     request
@@ -1482,7 +1459,7 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
 
 /*
- * MPI_Pready_range
+ * Says that a range of partitions of a partitioned send, both ends included, is ready to be sent. (MPI-5.0 4.2.1)
  *   partition_low   in     partition
  *   partition_high  in     partition
  *   request         in     request
@@ -1491,13 +1468,13 @@ int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request);
 
 /*
- * MPI_Precv_init
- *   buf         in     address of a buffer
+ * Makes a persistent request for a partitioned receive. (MPI-5.0 4.2.1)
+ *   buf         in     the data
  *   partitions  in     partition
  *   count       in     number of elements, not negative
  *   datatype    in     datatype
- *   dest        in     rank
- *   tag         in     message tag
+ *   dest        in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ *   tag         in     message tag; MPI_ANY_TAG where a message is received
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -1514,13 +1491,13 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Psend_init
- *   buf         in     address of a buffer
+ * Makes a persistent request for a partitioned send. (MPI-5.0 4.2.1)
+ *   buf         in     the data
  *   partitions  in     partition
  *   count       in     number of elements, not negative
  *   datatype    in     datatype
- *   dest        in     rank
- *   tag         in     message tag
+ *   dest        in     rank of the receiver, or MPI_PROC_NULL
+ *   tag         in     message tag; MPI_ANY_TAG where a message is received
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -1539,16 +1516,16 @@ int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Data
 /* ======== Datatypes (MPI-5.0 chapter 5) ======== */
 
 /*
- * MPI_Get_address
- *   location  in     address of a buffer
+ * Gives the address of a location in memory. (MPI-5.0 5.1.5)
+ *   location  in     location in memory
  *   address   out    address or displacement in bytes
  */
 int MPI_Get_address(const void *location, MPI_Aint *address);
 int PMPI_Get_address(const void *location, MPI_Aint *address);
 
 /*
- * MPI_Get_elements
- *   status    in     status
+ * Gives the number of basic elements received. (MPI-5.0 5.1.11)
+ *   status    in     status, or MPI_STATUS_IGNORE where it is output
  *   datatype  in     datatype
  *   count     out    number of elements
  */
@@ -1560,13 +1537,13 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 
 /*
- * MPI_Pack
- *   inbuf     in     address of a buffer
+ * Packs elements into contiguous memory, from the given position on. (MPI-5.0 5.2)
+ *   inbuf     in     input buffer
  *   incount   in     number of elements, not negative
  *   datatype  in     datatype
- *   outbuf    out    address of a buffer
+ *   outbuf    out    output buffer
  *   outsize   in     size in bytes, not negative
- *   position  inout  position in bytes, or displacement in elements
+ *   position  inout  where to go on in the buffer, in bytes; moved on by the call
  *   comm      in     communicator
  */
 int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
@@ -1581,14 +1558,14 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
     MPI_Count *position, MPI_Comm comm);
 
 /*
- * MPI_Pack_external
- *   datarep   in     string
- *   inbuf     in     address of a buffer
+ * Packs elements in the data representation "external32". (MPI-5.0 5.3)
+ *   datarep   in     name of the data representation
+ *   inbuf     in     input buffer
  *   incount   in     number of elements
  *   datatype  in     datatype
- *   outbuf    out    address of a buffer
+ *   outbuf    out    output buffer
  *   outsize   in     size of the packed buffer in bytes
- *   position  inout  position in bytes
+ *   position  inout  where to go on in the buffer, in bytes; moved on by the call
  */
 int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
     MPI_Aint outsize, MPI_Aint *position);
@@ -1602,8 +1579,8 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
     void *outbuf, MPI_Count outsize, MPI_Count *position);
 
 /*
- * MPI_Pack_external_size
- *   datarep   in     string
+ * Gives an upper bound of the bytes that MPI_Pack_external needs. (MPI-5.0 5.3)
+ *   datarep   in     name of the data representation
  *   incount   in     number of elements
  *   datatype  in     datatype
  *   size      out    size of the packed buffer in bytes
@@ -1616,7 +1593,7 @@ int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatyp
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size);
 
 /*
- * MPI_Pack_size
+ * Gives an upper bound of the bytes that MPI_Pack needs. (MPI-5.0 5.2)
  *   incount   in     number of elements, not negative
  *   datatype  in     datatype
  *   comm      in     communicator
@@ -1630,17 +1607,17 @@ int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
 
 /*
- * MPI_Type_commit
+ * Makes a datatype ready for communication. (MPI-5.0 5.1.9)
  *   datatype  inout  datatype
  */
 int MPI_Type_commit(MPI_Datatype *datatype);
 int PMPI_Type_commit(MPI_Datatype *datatype);
 
 /*
- * MPI_Type_contiguous
+ * Makes a datatype of elements in a row. (MPI-5.0 5.1.2)
  *   count    in     number of elements, not negative
- *   oldtype  in     datatype
- *   newtype  out    datatype
+ *   oldtype  in     datatype of the elements
+ *   newtype  out    the new datatype
  */
 int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1650,17 +1627,17 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_darray
+ * Makes the datatype of this process's part of a distributed array. (MPI-5.0 5.1.4)
  *   size               in     number of processes, positive
- *   rank               in     rank, not negative, or MPI_PROC_NULL where a process may be left out
+ *   rank               in     rank
  *   ndims              in     number of entries, positive
- *   array_of_gsizes    in     number of elements, positive (array of ndims)
+ *   array_of_gsizes    in     number of elements in each dimension of the whole array (array of ndims)
  *   array_of_distribs  in     distribution in each dimension, MPI_DISTRIBUTE_ (array of ndims)
  *   array_of_dargs     in     distribution argument in each dimension (array of ndims)
  *   array_of_psizes    in     size of the process grid in each dimension (array of ndims)
  *   order              in     MPI_ORDER_C or MPI_ORDER_FORTRAN
- *   oldtype            in     datatype
- *   newtype            out    datatype
+ *   oldtype            in     datatype of the elements
+ *   newtype            out    the new datatype
  */
 int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
     const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1676,12 +1653,12 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_hindexed
+ * Makes a datatype of blocks of different lengths at displacements in bytes. (MPI-5.0 5.1.2)
  *   count                   in     number of elements, not negative
- *   array_of_blocklengths   in     number of elements, not negative (array of count)
- *   array_of_displacements  in     displacement or extent in bytes (array of count)
- *   oldtype                 in     datatype
- *   newtype                 out    datatype
+ *   array_of_blocklengths   in     number of elements in each block (array of count)
+ *   array_of_displacements  in     displacement of each block in bytes (array of count)
+ *   oldtype                 in     datatype of the elements
+ *   newtype                 out    the new datatype
  */
 int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1695,12 +1672,12 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_hindexed_block
+ * Makes a datatype of blocks of one length at displacements in bytes. (MPI-5.0 5.1.2)
  *   count                   in     number of elements, not negative
- *   blocklength             in     number of elements, not negative
- *   array_of_displacements  in     displacement or extent in bytes (array of count)
- *   oldtype                 in     datatype
- *   newtype                 out    datatype
+ *   blocklength             in     number of elements in a block
+ *   array_of_displacements  in     displacement of each block in bytes (array of count)
+ *   oldtype                 in     datatype of the elements
+ *   newtype                 out    the new datatype
  */
 int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1714,12 +1691,12 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_hvector
+ * Makes a datatype of blocks of one length with a stride in bytes. (MPI-5.0 5.1.2)
  *   count        in     number of elements, not negative
- *   blocklength  in     number of elements, not negative
- *   stride       in     stride in bytes
- *   oldtype      in     datatype
- *   newtype      out    datatype
+ *   blocklength  in     number of elements in a block
+ *   stride       in     bytes from the beginning of a block to that of the next
+ *   oldtype      in     datatype of the elements
+ *   newtype      out    the new datatype
  */
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1731,12 +1708,12 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
     MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_indexed_block
+ * Makes a datatype of blocks of one length at displacements in elements. (MPI-5.0 5.1.2)
  *   count                   in     number of elements, not negative
- *   blocklength             in     number of elements, not negative
- *   array_of_displacements  in     position in bytes, or displacement in elements (array of count)
- *   oldtype                 in     datatype
- *   newtype                 out    datatype
+ *   blocklength             in     number of elements in a block
+ *   array_of_displacements  in     displacement of each block in elements (array of count)
+ *   oldtype                 in     datatype of the elements
+ *   newtype                 out    the new datatype
  */
 int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1750,11 +1727,11 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, con
     MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_resized
- *   oldtype  in     datatype
- *   lb       in     displacement or extent in bytes
- *   extent   in     displacement or extent in bytes
- *   newtype  out    datatype
+ * Makes a copy of a datatype with a new lower bound and extent. (MPI-5.0 5.1.7)
+ *   oldtype  in     datatype of the elements
+ *   lb       in     lower bound in bytes
+ *   extent   in     distance from one element to the next, in bytes
+ *   newtype  out    the new datatype
  */
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
@@ -1764,12 +1741,12 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_struct
+ * Makes a datatype of blocks of different types at displacements in bytes. (MPI-5.0 5.1.2)
  *   count                   in     number of elements, not negative
- *   array_of_blocklengths   in     number of elements, not negative (array of count)
- *   array_of_displacements  in     displacement or extent in bytes (array of count)
+ *   array_of_blocklengths   in     number of elements in each block (array of count)
+ *   array_of_displacements  in     displacement of each block in bytes (array of count)
  *   array_of_types          in     datatype (array of count)
- *   newtype                 out    datatype
+ *   newtype                 out    the new datatype
  */
 int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
@@ -1783,14 +1760,14 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_subarray
+ * Makes the datatype of a subarray of a larger array. (MPI-5.0 5.1.3)
  *   ndims              in     number of entries, positive
- *   array_of_sizes     in     number of elements, positive (array of ndims)
- *   array_of_subsizes  in     number of elements, positive (array of ndims)
- *   array_of_starts    in     number of elements, not negative (array of ndims)
+ *   array_of_sizes     in     number of elements in each dimension of the whole array (array of ndims)
+ *   array_of_subsizes  in     number of elements in each dimension of the subarray (array of ndims)
+ *   array_of_starts    in     first element of the subarray in each dimension, counted from 0 (array of ndims)
  *   order              in     MPI_ORDER_C or MPI_ORDER_FORTRAN
- *   oldtype            in     datatype
- *   newtype            out    datatype
+ *   oldtype            in     datatype of the elements
+ *   newtype            out    the new datatype
  */
 int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
     const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1804,22 +1781,22 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], con
     const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_dup
- *   oldtype  in     datatype
- *   newtype  out    datatype
+ * Makes a copy of a datatype, its attributes included. (MPI-5.0 5.1.10)
+ *   oldtype  in     datatype of the elements
+ *   newtype  out    the new datatype
  */
 int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_free
+ * Releases a datatype; communication and types that use it are not affected. (MPI-5.0 5.1.9)
  *   datatype  inout  datatype
  */
 int MPI_Type_free(MPI_Datatype *datatype);
 int PMPI_Type_free(MPI_Datatype *datatype);
 
 /*
- * MPI_Type_get_contents
+ * Gives the arguments with which a datatype was made. (MPI-5.0 5.1.13)
  *   datatype            in     datatype
  *   max_integers        in     number of entries
  *   max_addresses       in     number of entries
@@ -1846,7 +1823,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
 
 /*
- * MPI_Type_get_envelope
+ * Gives the combiner of a datatype and how many arguments it was made with. (MPI-5.0 5.1.13)
  *   datatype       in     datatype
  *   num_integers   out    number of entries
  *   num_addresses  out    number of entries
@@ -1868,10 +1845,10 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
     MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
 
 /*
- * MPI_Type_get_extent
+ * Gives the lower bound and the extent of a datatype. (MPI-5.0 5.1.7)
  *   datatype  in     datatype
- *   lb        out    displacement or extent in bytes
- *   extent    out    displacement or extent in bytes
+ *   lb        out    lower bound in bytes
+ *   extent    out    distance from one element to the next, in bytes
  */
 int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
@@ -1881,10 +1858,11 @@ int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exten
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 
 /*
- * MPI_Type_get_true_extent
+ * Gives the lower bound and the extent of a datatype without what MPI_Type_create_resized and alignment added.
+ * (MPI-5.0 5.1.8)
  *   datatype     in     datatype
- *   true_lb      out    displacement or extent in bytes
- *   true_extent  out    displacement or extent in bytes
+ *   true_lb      out    where the first byte of data lies, in bytes
+ *   true_extent  out    distance from the first to behind the last byte of data
  */
 int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
@@ -1894,21 +1872,12 @@ int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Co
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 
 /*
- * MPI_Type_get_value_index
- *   value_type  in     datatype
- *   index_type  in     datatype
- *   pair_type   out    datatype
- */
-int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
-int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
-
-/*
- * MPI_Type_indexed
+ * Makes a datatype of blocks of different lengths at displacements in elements. (MPI-5.0 5.1.2)
  *   count                   in     number of elements, not negative
- *   array_of_blocklengths   in     number of elements, not negative (array of count)
- *   array_of_displacements  in     position in bytes, or displacement in elements (array of count)
- *   oldtype                 in     datatype
- *   newtype                 out    datatype
+ *   array_of_blocklengths   in     number of elements in each block (array of count)
+ *   array_of_displacements  in     displacement of each block in elements (array of count)
+ *   oldtype                 in     datatype of the elements
+ *   newtype                 out    the new datatype
  */
 int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1922,7 +1891,7 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_size
+ * Gives the number of bytes of data in an element of a datatype, gaps not counted. (MPI-5.0 5.1.5)
  *   datatype  in     datatype
  *   size      out    number of elements
  */
@@ -1934,12 +1903,12 @@ int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 
 /*
- * MPI_Type_vector
+ * Makes a datatype of blocks of one length with a stride in elements. (MPI-5.0 5.1.2)
  *   count        in     number of elements, not negative
- *   blocklength  in     number of elements, not negative
- *   stride       in     number of elements
- *   oldtype      in     datatype
- *   newtype      out    datatype
+ *   blocklength  in     number of elements in a block
+ *   stride       in     elements from the beginning of a block to that of the next
+ *   oldtype      in     datatype of the elements
+ *   newtype      out    the new datatype
  */
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1951,11 +1920,11 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
     MPI_Datatype *newtype);
 
 /*
- * MPI_Unpack
- *   inbuf     in     address of a buffer
+ * Unpacks elements out of contiguous memory, from the given position on. (MPI-5.0 5.2)
+ *   inbuf     in     input buffer
  *   insize    in     size in bytes, not negative
- *   position  inout  position in bytes, or displacement in elements
- *   outbuf    out    address of a buffer
+ *   position  inout  where to go on in the buffer, in bytes; moved on by the call
+ *   outbuf    out    output buffer
  *   outcount  in     number of elements
  *   datatype  in     datatype
  *   comm      in     communicator
@@ -1972,12 +1941,12 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     MPI_Datatype datatype, MPI_Comm comm);
 
 /*
- * MPI_Unpack_external
- *   datarep   in     string
- *   inbuf     in     address of a buffer
+ * Unpacks elements of the data representation "external32". (MPI-5.0 5.3)
+ *   datarep   in     name of the data representation
+ *   inbuf     in     input buffer
  *   insize    in     size of the packed buffer in bytes
- *   position  inout  position in bytes
- *   outbuf    out    address of a buffer
+ *   position  inout  where to go on in the buffer, in bytes; moved on by the call
+ *   outbuf    out    output buffer
  *   outcount  in     number of elements
  *   datatype  in     datatype
  */
@@ -1993,17 +1962,17 @@ int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count in
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 
 /*
- * MPI_Aint_add
- *   base  in     address in bytes
- *   disp  in     address or displacement in bytes
+ * Returns the sum of an address and a displacement, as addresses wrap around. (MPI-5.0 5.1.5)
+ *   base  in     address
+ *   disp  in     displacement in bytes
  */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 
 /*
- * MPI_Aint_diff
- *   addr1  in     address in bytes
- *   addr2  in     address in bytes
+ * Returns the difference of two addresses, as addresses wrap around. (MPI-5.0 5.1.5)
+ *   addr1  in     address
+ *   addr2  in     address that is taken from the first
  */
 MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
@@ -2011,13 +1980,13 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 /* ======== Collective Communication (MPI-5.0 chapter 6) ======== */
 
 /*
- * MPI_Allgather
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Gathers a block from every process on all processes. (MPI-5.0 6.7)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  */
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -2032,13 +2001,13 @@ int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Allgather_init
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Makes a persistent request for MPI_Allgather. (MPI-5.0 6.13.5)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   info       in     info object
  *   request    out    request
@@ -2055,14 +2024,14 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Allgatherv
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Gathers blocks of different lengths from every process on all processes. (MPI-5.0 6.7)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  */
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -2077,14 +2046,14 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Allgatherv_init
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Makes a persistent request for MPI_Allgatherv. (MPI-5.0 6.13.5)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -2105,9 +2074,9 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     MPI_Request *request);
 
 /*
- * MPI_Allreduce
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Combines elements of all processes and gives the result to all. (MPI-5.0 6.9.6)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2123,9 +2092,9 @@ int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     MPI_Comm comm);
 
 /*
- * MPI_Allreduce_init
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Makes a persistent request for MPI_Allreduce. (MPI-5.0 6.13.8)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2145,13 +2114,13 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Alltoall
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Sends a block from every process to every process. (MPI-5.0 6.8)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  */
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -2166,13 +2135,13 @@ int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Alltoall_init
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Makes a persistent request for MPI_Alltoall. (MPI-5.0 6.13.6)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   info       in     info object
  *   request    out    request
@@ -2189,15 +2158,15 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Alltoallv
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Sends blocks of different lengths from every process to every process. (MPI-5.0 6.8)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  */
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -2214,15 +2183,15 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Alltoallv_init
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Makes a persistent request for MPI_Alltoallv. (MPI-5.0 6.13.6)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -2243,15 +2212,16 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Alltoallw
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtypes   in     datatype (array)
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtypes   in     datatype (array)
+ * Sends blocks of different lengths and types from every process to every process; displacements are in bytes.
+ * (MPI-5.0 6.8)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtypes   in     datatype of the elements sent to each process (array)
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtypes   in     datatype of the elements received from each process (array)
  *   comm        in     communicator
  */
 int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
@@ -2268,15 +2238,15 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     const MPI_Datatype recvtypes[], MPI_Comm comm);
 
 /*
- * MPI_Alltoallw_init
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtypes   in     datatype (array)
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtypes   in     datatype (array)
+ * Makes a persistent request for MPI_Alltoallw. (MPI-5.0 6.13.6)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtypes   in     datatype of the elements sent to each process (array)
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtypes   in     datatype of the elements received from each process (array)
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -2297,14 +2267,14 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Barrier
+ * Waits until all processes of the communicator have called it. (MPI-5.0 6.3)
  *   comm  in     communicator
  */
 int MPI_Barrier(MPI_Comm comm);
 int PMPI_Barrier(MPI_Comm comm);
 
 /*
- * MPI_Barrier_init
+ * Makes a persistent request for MPI_Barrier. (MPI-5.0 6.13.1)
  *   comm     in     communicator
  *   info     in     info object
  *   request  out    request
@@ -2313,11 +2283,11 @@ int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Bcast
+ * Sends elements from the root to all processes. (MPI-5.0 6.4)
  *   buffer    inout  address of a buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   root      in     rank
+ *   root      in     rank of the root
  *   comm      in     communicator
  */
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
@@ -2328,11 +2298,11 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 
 /*
- * MPI_Bcast_init
+ * Makes a persistent request for MPI_Bcast. (MPI-5.0 6.13.2)
  *   buffer    inout  address of a buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   root      in     rank
+ *   root      in     rank of the root
  *   comm      in     communicator
  *   info      in     info object
  *   request   out    request
@@ -2349,9 +2319,9 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     MPI_Request *request);
 
 /*
- * MPI_Exscan
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Combines the elements of all lower ranks, this one excluded; undefined on rank 0. (MPI-5.0 6.11.2)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2366,9 +2336,9 @@ int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     MPI_Comm comm);
 
 /*
- * MPI_Exscan_init
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Makes a persistent request for MPI_Exscan. (MPI-5.0 6.13.12)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2388,14 +2358,14 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Gather
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   root       in     rank
+ * Gathers a block from every process on the root. (MPI-5.0 6.5)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   root       in     rank of the root
  *   comm       in     communicator
  */
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -2410,14 +2380,14 @@ int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /*
- * MPI_Gather_init
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   root       in     rank
+ * Makes a persistent request for MPI_Gather. (MPI-5.0 6.13.3)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   root       in     rank of the root
  *   comm       in     communicator
  *   info       in     info object
  *   request    out    request
@@ -2434,15 +2404,15 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Gatherv
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
- *   root        in     rank
+ * Gathers blocks of different lengths from every process on the root. (MPI-5.0 6.5)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
+ *   root        in     rank of the root
  *   comm        in     communicator
  */
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -2457,15 +2427,15 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /*
- * MPI_Gatherv_init
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
- *   root        in     rank
+ * Makes a persistent request for MPI_Gatherv. (MPI-5.0 6.13.3)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
+ *   root        in     rank of the root
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -2485,13 +2455,13 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Iallgather
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Starts MPI_Allgather. (MPI-5.0 6.12.5)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   request    out    request
  */
@@ -2507,14 +2477,14 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Iallgatherv
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Starts MPI_Allgatherv. (MPI-5.0 6.12.5)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   request     out    request
  */
@@ -2530,9 +2500,9 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Iallreduce
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Starts MPI_Allreduce. (MPI-5.0 6.12.8)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2551,13 +2521,13 @@ int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_D
     MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ialltoall
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Starts MPI_Alltoall. (MPI-5.0 6.12.6)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   request    out    request
  */
@@ -2573,15 +2543,15 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ialltoallv
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Starts MPI_Alltoallv. (MPI-5.0 6.12.6)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   request     out    request
  */
@@ -2601,15 +2571,15 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ialltoallw
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtypes   in     datatype (array)
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtypes   in     datatype (array)
+ * Starts MPI_Alltoallw. (MPI-5.0 6.12.6)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtypes   in     datatype of the elements sent to each process (array)
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtypes   in     datatype of the elements received from each process (array)
  *   comm        in     communicator
  *   request     out    request
  */
@@ -2629,7 +2599,7 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ibarrier
+ * Starts MPI_Barrier. (MPI-5.0 6.12.1)
  *   comm     in     communicator
  *   request  out    request
  */
@@ -2637,11 +2607,11 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ibcast
+ * Starts MPI_Bcast. (MPI-5.0 6.12.2)
  *   buffer    inout  address of a buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
- *   root      in     rank
+ *   root      in     rank of the root
  *   comm      in     communicator
  *   request   out    request
  */
@@ -2653,9 +2623,9 @@ int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Iexscan
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Starts MPI_Exscan. (MPI-5.0 6.12.12)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2674,14 +2644,14 @@ int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Igather
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   root       in     rank
+ * Starts MPI_Gather. (MPI-5.0 6.12.3)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   root       in     rank of the root
  *   comm       in     communicator
  *   request    out    request
  */
@@ -2697,15 +2667,15 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Igatherv
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
- *   root        in     rank
+ * Starts MPI_Gatherv. (MPI-5.0 6.12.3)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
+ *   root        in     rank of the root
  *   comm        in     communicator
  *   request     out    request
  */
@@ -2723,13 +2693,13 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Request *request);
 
 /*
- * MPI_Ireduce
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Starts MPI_Reduce. (MPI-5.0 6.12.7)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
- *   root      in     rank
+ *   root      in     rank of the root
  *   comm      in     communicator
  *   request   out    request
  */
@@ -2745,10 +2715,10 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
     MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ireduce_scatter
- *   sendbuf     in     address of a buffer
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
+ * Starts MPI_Reduce_scatter. (MPI-5.0 6.12.10)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
  *   datatype    in     datatype
  *   op          in     reduction operation
  *   comm        in     communicator
@@ -2766,10 +2736,10 @@ int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ireduce_scatter_block
- *   sendbuf    in     address of a buffer
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
+ * Starts MPI_Reduce_scatter_block. (MPI-5.0 6.12.9)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
  *   datatype   in     datatype
  *   op         in     reduction operation
  *   comm       in     communicator
@@ -2787,9 +2757,9 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Iscan
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Starts MPI_Scan. (MPI-5.0 6.12.11)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2808,14 +2778,14 @@ int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
     MPI_Request *request);
 
 /*
- * MPI_Iscatter
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   root       in     rank
+ * Starts MPI_Scatter. (MPI-5.0 6.12.4)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   root       in     rank of the root
  *   comm       in     communicator
  *   request    out    request
  */
@@ -2831,15 +2801,15 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Iscatterv
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcount   in     number of elements, not negative
- *   recvtype    in     datatype
- *   root        in     rank
+ * Starts MPI_Scatterv. (MPI-5.0 6.12.4)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcount   in     number of elements to receive from a process
+ *   recvtype    in     datatype of the received elements
+ *   root        in     rank of the root
  *   comm        in     communicator
  *   request     out    request
  */
@@ -2856,17 +2826,17 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     MPI_Request *request);
 
 /*
- * MPI_Op_commutative
+ * Tells whether a reduction operation is commutative. (MPI-5.0 6.9.7)
  *   op       in     reduction operation
- *   commute  out    nonzero for true
+ *   commute  out    nonzero if the operation is commutative
  */
 int MPI_Op_commutative(MPI_Op op, int *commute);
 int PMPI_Op_commutative(MPI_Op op, int *commute);
 
 /*
- * MPI_Op_create
+ * Makes a reduction operation of a function of the program; it must be associative. (MPI-5.0 6.9.5)
  *   user_fn  in     callback
- *   commute  in     nonzero for true
+ *   commute  in     nonzero if the operation is commutative
  *   op       out    reduction operation
  */
 int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op);
@@ -2877,20 +2847,20 @@ int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
 
 /*
- * MPI_Op_free
+ * Releases a reduction operation. (MPI-5.0 6.9.5)
  *   op  inout  reduction operation
  */
 int MPI_Op_free(MPI_Op *op);
 int PMPI_Op_free(MPI_Op *op);
 
 /*
- * MPI_Reduce
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Combines elements of all processes and gives the result to the root. (MPI-5.0 6.9.1)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
- *   root      in     rank
+ *   root      in     rank of the root
  *   comm      in     communicator
  */
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -2905,13 +2875,13 @@ int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     MPI_Comm comm);
 
 /*
- * MPI_Reduce_init
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Makes a persistent request for MPI_Reduce. (MPI-5.0 6.13.7)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
- *   root      in     rank
+ *   root      in     rank of the root
  *   comm      in     communicator
  *   info      in     info object
  *   request   out    request
@@ -2928,9 +2898,9 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Reduce_local
- *   inbuf     in     address of a buffer
- *   inoutbuf  inout  address of a buffer
+ * Combines two buffers of this process, the second of which takes the result. (MPI-5.0 6.9.7)
+ *   inbuf     in     input buffer
+ *   inoutbuf  inout  input buffer that takes the result
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -2943,10 +2913,10 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
 
 /*
- * MPI_Reduce_scatter
- *   sendbuf     in     address of a buffer
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
+ * Combines elements of all processes and scatters the result in blocks of different lengths. (MPI-5.0 6.10.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
  *   datatype    in     datatype
  *   op          in     reduction operation
  *   comm        in     communicator
@@ -2963,10 +2933,10 @@ int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count re
     MPI_Op op, MPI_Comm comm);
 
 /*
- * MPI_Reduce_scatter_block
- *   sendbuf    in     address of a buffer
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
+ * Combines elements of all processes and scatters the result in blocks of one length. (MPI-5.0 6.10.1)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
  *   datatype   in     datatype
  *   op         in     reduction operation
  *   comm       in     communicator
@@ -2983,10 +2953,10 @@ int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count re
     MPI_Op op, MPI_Comm comm);
 
 /*
- * MPI_Reduce_scatter_block_init
- *   sendbuf    in     address of a buffer
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
+ * Makes a persistent request for MPI_Reduce_scatter_block. (MPI-5.0 6.13.9)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
  *   datatype   in     datatype
  *   op         in     reduction operation
  *   comm       in     communicator
@@ -3005,10 +2975,10 @@ int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Cou
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Reduce_scatter_init
- *   sendbuf     in     address of a buffer
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
+ * Makes a persistent request for MPI_Reduce_scatter. (MPI-5.0 6.13.10)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
  *   datatype    in     datatype
  *   op          in     reduction operation
  *   comm        in     communicator
@@ -3027,9 +2997,9 @@ int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Cou
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Scan
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Combines the elements of all lower ranks and this one. (MPI-5.0 6.11.1)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -3043,9 +3013,9 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 /*
- * MPI_Scan_init
- *   sendbuf   in     address of a buffer
- *   recvbuf   out    address of a buffer
+ * Makes a persistent request for MPI_Scan. (MPI-5.0 6.13.11)
+ *   sendbuf   in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   recvbuf   out    receive buffer
  *   count     in     number of elements, not negative
  *   datatype  in     datatype
  *   op        in     reduction operation
@@ -3065,14 +3035,14 @@ int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Scatter
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   root       in     rank
+ * Sends a block from the root to every process. (MPI-5.0 6.6)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   root       in     rank of the root
  *   comm       in     communicator
  */
 int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -3087,14 +3057,14 @@ int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /*
- * MPI_Scatter_init
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
- *   root       in     rank
+ * Makes a persistent request for MPI_Scatter. (MPI-5.0 6.13.4)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
+ *   root       in     rank of the root
  *   comm       in     communicator
  *   info       in     info object
  *   request    out    request
@@ -3111,15 +3081,15 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Scatterv
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcount   in     number of elements, not negative
- *   recvtype    in     datatype
- *   root        in     rank
+ * Sends blocks of different lengths from the root to every process. (MPI-5.0 6.6)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcount   in     number of elements to receive from a process
+ *   recvtype    in     datatype of the received elements
+ *   root        in     rank of the root
  *   comm        in     communicator
  */
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
@@ -3134,15 +3104,15 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 /*
- * MPI_Scatterv_init
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcount   in     number of elements, not negative
- *   recvtype    in     datatype
- *   root        in     rank
+ * Makes a persistent request for MPI_Scatterv. (MPI-5.0 6.13.4)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcount   in     number of elements to receive from a process
+ *   recvtype    in     datatype of the received elements
+ *   root        in     rank of the root
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -3160,10 +3130,21 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request);
 
+/*
+ * Gives the predefined or unnamed pair type of a value and an index, for MPI_MINLOC and MPI_MAXLOC; MPI_DATATYPE_NULL
+ * if there is none. (MPI-5.0 6.9.4)
+ *   value_type  in     datatype
+ *   index_type  in     datatype
+ *   pair_type   out    datatype
+ */
+int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
+
 /* ======== Groups, Contexts, Communicators, and Caching (MPI-5.0 chapter 7) ======== */
 
 /*
- * MPI_Comm_compare
+ * Compares two communicators: the same object, the same group and order, the same members, or different. (MPI-5.0
+ * 7.4.1)
  *   comm1   in     communicator
  *   comm2   in     communicator
  *   result  out    MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL
@@ -3172,7 +3153,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
 
 /*
- * MPI_Comm_create
+ * Makes a communicator of a subgroup; collective over the old communicator. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   group    in     group
  *   newcomm  out    communicator
@@ -3181,9 +3162,9 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm);
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_create_from_group
+ * Makes a communicator of a group, without an old communicator; collective over the group. (MPI-5.0 7.4.2)
  *   group       in     group
- *   stringtag   in     string
+ *   stringtag   in     tells concurrent calls apart
  *   info        in     info object
  *   errhandler  in     error handler
  *   newcomm     out    communicator
@@ -3194,17 +3175,17 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_create_group
+ * Makes a communicator of a subgroup; collective over that subgroup alone. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   group    in     group
- *   tag      in     message tag
+ *   tag      in     message tag; MPI_ANY_TAG where a message is received
  *   newcomm  out    communicator
  */
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm);
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_create_keyval
+ * Makes a key for attributes of communicators. (MPI-5.0 7.7.2)
  *   comm_copy_attr_fn    in     callback
  *   comm_delete_attr_fn  in     callback
  *   comm_keyval          out    attribute key
@@ -3216,7 +3197,7 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state);
 
 /*
- * MPI_Comm_delete_attr
+ * Deletes an attribute of a communicator. (MPI-5.0 7.7.2)
  *   comm         in     communicator
  *   comm_keyval  in     attribute key
  */
@@ -3224,7 +3205,8 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
 
 /*
- * MPI_Comm_dup
+ * Makes a communicator with the same group, attributes and topology but a context of its own; collective. (MPI-5.0
+ * 7.4.2)
  *   comm     in     communicator
  *   newcomm  out    communicator
  */
@@ -3232,7 +3214,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm);
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_dup_with_info
+ * As MPI_Comm_dup, with hints of its own. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   info     in     info object
  *   newcomm  out    communicator
@@ -3241,21 +3223,21 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_free
+ * Marks a communicator for release; collective. Communication under way completes all the same. (MPI-5.0 7.4.3)
  *   comm  inout  communicator
  */
 int MPI_Comm_free(MPI_Comm *comm);
 int PMPI_Comm_free(MPI_Comm *comm);
 
 /*
- * MPI_Comm_free_keyval
+ * Releases an attribute key of communicators. (MPI-5.0 7.7.2)
  *   comm_keyval  inout  attribute key
  */
 int MPI_Comm_free_keyval(int *comm_keyval);
 int PMPI_Comm_free_keyval(int *comm_keyval);
 
 /*
- * MPI_Comm_get_attr
+ * Gives an attribute of a communicator, if it is set. (MPI-5.0 7.7.2)
  *   comm           in     communicator
  *   comm_keyval    in     attribute key
  *   attribute_val  out    attribute value
@@ -3265,7 +3247,7 @@ int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
 
 /*
- * MPI_Comm_get_info
+ * Gives the hints of a communicator, in a new info object. (MPI-5.0 7.4.4)
  *   comm       in     communicator
  *   info_used  out    info object
  */
@@ -3273,16 +3255,16 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used);
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used);
 
 /*
- * MPI_Comm_get_name
+ * Gives the name of a communicator. (MPI-5.0 7.8)
  *   comm       in     communicator
  *   comm_name  out    string, at most MPI_MAX_OBJECT_NAME long
- *   resultlen  out    length of the string in characters
+ *   resultlen  out    length of the string without the terminating zero
  */
 int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
 
 /*
- * MPI_Comm_group
+ * Gives the group of a communicator; of an intercommunicator the local one. (MPI-5.0 7.3.2)
  *   comm   in     communicator
  *   group  out    group
  */
@@ -3290,7 +3272,7 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group);
 
 /*
- * MPI_Comm_idup
+ * Starts MPI_Comm_dup. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   newcomm  out    communicator
  *   request  out    request
@@ -3299,7 +3281,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 
 /*
- * MPI_Comm_idup_with_info
+ * Starts MPI_Comm_dup_with_info. (MPI-5.0 7.4.2)
  *   comm     in     communicator
  *   info     in     info object
  *   newcomm  out    communicator
@@ -3309,7 +3291,7 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request);
 
 /*
- * MPI_Comm_rank
+ * Gives the rank of this process in a communicator. (MPI-5.0 7.4.1)
  *   comm  in     communicator
  *   rank  out    rank
  */
@@ -3317,7 +3299,7 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank);
 int PMPI_Comm_rank(MPI_Comm comm, int *rank);
 
 /*
- * MPI_Comm_remote_group
+ * Gives the remote group of an intercommunicator. (MPI-5.0 7.6.1)
  *   comm   in     communicator
  *   group  out    group
  */
@@ -3325,7 +3307,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group);
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group);
 
 /*
- * MPI_Comm_remote_size
+ * Gives the number of processes in the remote group of an intercommunicator. (MPI-5.0 7.6.1)
  *   comm  in     communicator
  *   size  out    number of processes
  */
@@ -3333,7 +3315,7 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size);
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size);
 
 /*
- * MPI_Comm_set_attr
+ * Sets an attribute of a communicator. (MPI-5.0 7.7.2)
  *   comm           in     communicator
  *   comm_keyval    in     attribute key
  *   attribute_val  in     attribute value
@@ -3342,7 +3324,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
 
 /*
- * MPI_Comm_set_info
+ * Sets hints of a communicator; collective. (MPI-5.0 7.4.4)
  *   comm  in     communicator
  *   info  in     info object
  */
@@ -3350,7 +3332,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
 
 /*
- * MPI_Comm_set_name
+ * Gives a communicator a name for messages and tools. (MPI-5.0 7.8)
  *   comm       in     communicator
  *   comm_name  in     string
  */
@@ -3358,7 +3340,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name);
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name);
 
 /*
- * MPI_Comm_size
+ * Gives the number of processes in a communicator. (MPI-5.0 7.4.1)
  *   comm  in     communicator
  *   size  out    number of processes
  */
@@ -3366,20 +3348,20 @@ int MPI_Comm_size(MPI_Comm comm, int *size);
 int PMPI_Comm_size(MPI_Comm comm, int *size);
 
 /*
- * MPI_Comm_split
+ * Splits a communicator by color, each part ordered by key; collective. (MPI-5.0 7.4.2)
  *   comm     in     communicator
- *   color    in     subset that this process goes to, or MPI_UNDEFINED
- *   key      in     order of ranks in the new communicator
+ *   color    in     processes with the same color get into the same communicator; or MPI_UNDEFINED
+ *   key      in     order of the ranks in the new communicator
  *   newcomm  out    communicator
  */
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_split_type
+ * Splits a communicator by what the processes share, such as memory; collective. (MPI-5.0 7.4.2)
  *   comm        in     communicator
  *   split_type  in     MPI_COMM_TYPE_ constant or MPI_UNDEFINED
- *   key         in     order of ranks in the new communicator
+ *   key         in     order of the ranks in the new communicator
  *   info        in     info object
  *   newcomm     out    communicator
  */
@@ -3387,7 +3369,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_test_inter
+ * Tells whether a communicator is an intercommunicator. (MPI-5.0 7.6.1)
  *   comm  in     communicator
  *   flag  out    nonzero for true
  */
@@ -3395,25 +3377,25 @@ int MPI_Comm_test_inter(MPI_Comm comm, int *flag);
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag);
 
 /*
- * MPI_Group_compare
- *   group1  in     group
- *   group2  in     group
+ * Compares two groups: the same members in the same order, the same members, or different. (MPI-5.0 7.3.1)
+ *   group1  in     first group
+ *   group2  in     second group
  *   result  out    MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL
  */
 int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result);
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result);
 
 /*
- * MPI_Group_difference
- *   group1    in     group
- *   group2    in     group
+ * Makes the group of those in the first but not in the second group. (MPI-5.0 7.3.2)
+ *   group1    in     first group
+ *   group2    in     second group
  *   newgroup  out    group
  */
 int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 
 /*
- * MPI_Group_excl
+ * Makes the group without the listed ranks. (MPI-5.0 7.3.2)
  *   group     in     group
  *   n         in     number of entries
  *   ranks     in     rank (array of n)
@@ -3423,14 +3405,14 @@ int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
 
 /*
- * MPI_Group_free
+ * Releases a group. (MPI-5.0 7.3.3)
  *   group  inout  group
  */
 int MPI_Group_free(MPI_Group *group);
 int PMPI_Group_free(MPI_Group *group);
 
 /*
- * MPI_Group_from_session_pset
+ * Makes the group of a process set of a session. (MPI-5.0 7.3.2)
  *   session    in     session
  *   pset_name  in     string
  *   newgroup   out    group
@@ -3439,7 +3421,7 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
 
 /*
- * MPI_Group_incl
+ * Makes the group of the listed ranks, in the listed order. (MPI-5.0 7.3.2)
  *   group     in     group
  *   n         in     number of entries
  *   ranks     in     rank (array of n)
@@ -3449,16 +3431,16 @@ int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgrou
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
 
 /*
- * MPI_Group_intersection
- *   group1    in     group
- *   group2    in     group
+ * Makes the group of those in both groups, ordered as in the first. (MPI-5.0 7.3.2)
+ *   group1    in     first group
+ *   group2    in     second group
  *   newgroup  out    group
  */
 int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 
 /*
- * MPI_Group_range_excl
+ * Makes the group without the ranks of ranges, each given as first, last, stride. (MPI-5.0 7.3.2)
  *   group     in     group
  *   n         in     number of entries
  *   ranges    in     rank (array of n x 3)
@@ -3468,7 +3450,7 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
 
 /*
- * MPI_Group_range_incl
+ * Makes the group of the ranks of ranges, each given as first, last, stride. (MPI-5.0 7.3.2)
  *   group     in     group
  *   n         in     number of entries
  *   ranges    in     rank (array of n x 3)
@@ -3478,7 +3460,7 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
 
 /*
- * MPI_Group_rank
+ * Gives the rank of this process in a group, or MPI_UNDEFINED. (MPI-5.0 7.3.1)
  *   group  in     group
  *   rank   out    rank
  */
@@ -3486,7 +3468,7 @@ int MPI_Group_rank(MPI_Group group, int *rank);
 int PMPI_Group_rank(MPI_Group group, int *rank);
 
 /*
- * MPI_Group_size
+ * Gives the number of processes in a group. (MPI-5.0 7.3.1)
  *   group  in     group
  *   size   out    number of processes
  */
@@ -3494,32 +3476,32 @@ int MPI_Group_size(MPI_Group group, int *size);
 int PMPI_Group_size(MPI_Group group, int *size);
 
 /*
- * MPI_Group_translate_ranks
- *   group1  in     group
+ * Gives for ranks of one group the ranks in another, or MPI_UNDEFINED. (MPI-5.0 7.3.1)
+ *   group1  in     first group
  *   n       in     number of entries
  *   ranks1  in     rank (array of n)
- *   group2  in     group
+ *   group2  in     second group
  *   ranks2  out    rank (array of n)
  */
 int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]);
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]);
 
 /*
- * MPI_Group_union
- *   group1    in     group
- *   group2    in     group
+ * Makes the group of those in the first group followed by the others of the second. (MPI-5.0 7.3.2)
+ *   group1    in     first group
+ *   group2    in     second group
  *   newgroup  out    group
  */
 int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 
 /*
- * MPI_Intercomm_create
+ * Makes an intercommunicator of two intracommunicators whose leaders can reach each other; collective. (MPI-5.0 7.6.2)
  *   local_comm     in     communicator
- *   local_leader   in     rank
+ *   local_leader   in     rank of the leader on this side
  *   peer_comm      in     communicator
- *   remote_leader  in     rank
- *   tag            in     message tag
+ *   remote_leader  in     rank of the other side's leader in peer_comm
+ *   tag            in     message tag; MPI_ANY_TAG where a message is received
  *   newintercomm   out    communicator
  */
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
@@ -3528,12 +3510,12 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     MPI_Comm *newintercomm);
 
 /*
- * MPI_Intercomm_create_from_groups
+ * Makes an intercommunicator of two groups, without an old communicator; collective. (MPI-5.0 7.6.2)
  *   local_group    in     group
- *   local_leader   in     rank
+ *   local_leader   in     rank of the leader on this side
  *   remote_group   in     group
- *   remote_leader  in     rank
- *   stringtag      in     string
+ *   remote_leader  in     rank of the other side's leader in peer_comm
+ *   stringtag      in     tells concurrent calls apart
  *   info           in     info object
  *   errhandler     in     error handler
  *   newintercomm   out    communicator
@@ -3544,16 +3526,16 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm);
 
 /*
- * MPI_Intercomm_merge
+ * Makes an intracommunicator of both groups of an intercommunicator; collective. (MPI-5.0 7.6.2)
  *   intercomm     in     communicator
- *   high          in     nonzero for true
+ *   high          in     nonzero if this side's processes come last
  *   newintracomm  out    communicator
  */
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
 
 /*
- * MPI_Type_create_keyval
+ * Makes a key for attributes of datatypes. (MPI-5.0 7.7.4)
  *   type_copy_attr_fn    in     callback
  *   type_delete_attr_fn  in     callback
  *   type_keyval          out    attribute key
@@ -3565,7 +3547,7 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state);
 
 /*
- * MPI_Type_delete_attr
+ * Deletes an attribute of a datatype. (MPI-5.0 7.7.4)
  *   datatype     in     datatype
  *   type_keyval  in     attribute key
  */
@@ -3573,14 +3555,14 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval);
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval);
 
 /*
- * MPI_Type_free_keyval
+ * Releases an attribute key of datatypes. (MPI-5.0 7.7.4)
  *   type_keyval  inout  attribute key
  */
 int MPI_Type_free_keyval(int *type_keyval);
 int PMPI_Type_free_keyval(int *type_keyval);
 
 /*
- * MPI_Type_get_attr
+ * Gives an attribute of a datatype, if it is set. (MPI-5.0 7.7.4)
  *   datatype       in     datatype
  *   type_keyval    in     attribute key
  *   attribute_val  out    attribute value
@@ -3590,16 +3572,16 @@ int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
 
 /*
- * MPI_Type_get_name
+ * Gives the name of a datatype. (MPI-5.0 7.8)
  *   datatype   in     datatype
  *   type_name  out    string, at most MPI_MAX_OBJECT_NAME long
- *   resultlen  out    length of the string in characters
+ *   resultlen  out    length of the string without the terminating zero
  */
 int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
 
 /*
- * MPI_Type_set_attr
+ * Sets an attribute of a datatype. (MPI-5.0 7.7.4)
  *   datatype       in     datatype
  *   type_keyval    in     attribute key
  *   attribute_val  in     attribute value
@@ -3608,7 +3590,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val);
 
 /*
- * MPI_Type_set_name
+ * Gives a datatype a name for messages and tools. (MPI-5.0 7.8)
  *   datatype   in     datatype
  *   type_name  in     string
  */
@@ -3616,7 +3598,7 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name);
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name);
 
 /*
- * MPI_Win_create_keyval
+ * Makes a key for attributes of windows. (MPI-5.0 7.7.3)
  *   win_copy_attr_fn    in     callback
  *   win_delete_attr_fn  in     callback
  *   win_keyval          out    attribute key
@@ -3628,7 +3610,7 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state);
 
 /*
- * MPI_Win_delete_attr
+ * Deletes an attribute of a window. (MPI-5.0 7.7.3)
  *   win         in     window
  *   win_keyval  in     attribute key
  */
@@ -3636,14 +3618,15 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval);
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval);
 
 /*
- * MPI_Win_free_keyval
+ * Releases an attribute key of windows. (MPI-5.0 7.7.3)
  *   win_keyval  inout  attribute key
  */
 int MPI_Win_free_keyval(int *win_keyval);
 int PMPI_Win_free_keyval(int *win_keyval);
 
 /*
- * MPI_Win_get_attr
+ * Gives an attribute of a window, if it is set; for MPI_WIN_BASE the base itself, for the others the address of the
+ * value. (MPI-5.0 7.7.3)
  *   win            in     window
  *   win_keyval     in     attribute key
  *   attribute_val  out    attribute value
@@ -3653,16 +3636,16 @@ int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 
 /*
- * MPI_Win_get_name
+ * Gives the name of a window. (MPI-5.0 7.8)
  *   win        in     window
  *   win_name   out    string, at most MPI_MAX_OBJECT_NAME long
- *   resultlen  out    length of the string in characters
+ *   resultlen  out    length of the string without the terminating zero
  */
 int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen);
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen);
 
 /*
- * MPI_Win_set_attr
+ * Sets an attribute of a window. (MPI-5.0 7.7.3)
  *   win            in     window
  *   win_keyval     in     attribute key
  *   attribute_val  in     attribute value
@@ -3671,7 +3654,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
 
 /*
- * MPI_Win_set_name
+ * Gives a window a name for messages and tools. (MPI-5.0 7.8)
  *   win       in     window
  *   win_name  in     string
  */
@@ -3681,7 +3664,7 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name);
 /* ======== Virtual Topologies for MPI Processes (MPI-5.0 chapter 8) ======== */
 
 /*
- * MPI_Cart_coords
+ * Gives the coordinates of a rank in a Cartesian topology. (MPI-5.0 8.5.5)
  *   comm     in     communicator
  *   rank     in     rank
  *   maxdims  in     number of entries
@@ -3691,12 +3674,12 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 
 /*
- * MPI_Cart_create
+ * Makes a communicator with a Cartesian topology; collective. (MPI-5.0 8.5.1)
  *   comm_old   in     communicator
  *   ndims      in     number of dimensions
- *   dims       in     dimension, or number of processes in it (array of ndims)
- *   periods    in     nonzero for true (array of ndims)
- *   reorder    in     nonzero for true
+ *   dims       in     number of processes in each dimension (array of ndims)
+ *   periods    in     nonzero for each dimension that is periodic (array of ndims)
+ *   reorder    in     nonzero if ranks may change
  *   comm_cart  out    communicator
  */
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
@@ -3705,29 +3688,29 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
     MPI_Comm *comm_cart);
 
 /*
- * MPI_Cart_get
+ * Gives dimensions, periods and this process's coordinates of a Cartesian topology. (MPI-5.0 8.5.5)
  *   comm     in     communicator
  *   maxdims  in     number of entries
- *   dims     out    dimension, or number of processes in it (array of maxdims)
- *   periods  out    nonzero for true (array of maxdims)
+ *   dims     out    number of processes in each dimension (array of maxdims)
+ *   periods  out    nonzero for each dimension that is periodic (array of maxdims)
  *   coords   out    Cartesian coordinates (array of maxdims)
  */
 int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
 
 /*
- * MPI_Cart_map
+ * Gives the rank that MPI recommends for this process in a Cartesian topology. (MPI-5.0 8.5.8)
  *   comm     in     communicator
  *   ndims    in     number of dimensions
- *   dims     in     dimension, or number of processes in it (array of ndims)
- *   periods  in     nonzero for true (array of ndims)
+ *   dims     in     number of processes in each dimension (array of ndims)
+ *   periods  in     nonzero for each dimension that is periodic (array of ndims)
  *   newrank  out    rank
  */
 int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
 
 /*
- * MPI_Cart_rank
+ * Gives the rank at coordinates of a Cartesian topology. (MPI-5.0 8.5.5)
  *   comm    in     communicator
  *   coords  in     Cartesian coordinates (array)
  *   rank    out    rank
@@ -3736,27 +3719,27 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank);
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank);
 
 /*
- * MPI_Cart_shift
+ * Gives the ranks to receive from and to send to when shifting along a dimension. (MPI-5.0 8.5.6)
  *   comm         in     communicator
- *   direction    in     index
- *   disp         in     dimension, or number of processes in it
- *   rank_source  out    rank
- *   rank_dest    out    rank
+ *   direction    in     dimension, counted from 0
+ *   disp         in     how far to shift; negative for downwards
+ *   rank_source  out    rank to receive from, or MPI_PROC_NULL
+ *   rank_dest    out    rank to send to, or MPI_PROC_NULL
  */
 int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
 
 /*
- * MPI_Cart_sub
+ * Makes communicators of the slices of a Cartesian topology; collective. (MPI-5.0 8.5.7)
  *   comm         in     communicator
- *   remain_dims  in     nonzero for true (array)
+ *   remain_dims  in     nonzero for each dimension that is kept (array)
  *   newcomm      out    communicator
  */
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm);
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm);
 
 /*
- * MPI_Cartdim_get
+ * Gives the number of dimensions of a Cartesian topology. (MPI-5.0 8.5.5)
  *   comm   in     communicator
  *   ndims  out    number of dimensions
  */
@@ -3764,24 +3747,24 @@ int MPI_Cartdim_get(MPI_Comm comm, int *ndims);
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims);
 
 /*
- * MPI_Dims_create
+ * Chooses balanced dimensions for a number of nodes; nonzero entries are kept. (MPI-5.0 8.5.2)
  *   nnodes  in     number of processes
  *   ndims   in     number of dimensions
- *   dims    inout  dimension, or number of processes in it (array of ndims)
+ *   dims    inout  number of processes in each dimension (array of ndims)
  */
 int MPI_Dims_create(int nnodes, int ndims, int dims[]);
 int PMPI_Dims_create(int nnodes, int ndims, int dims[]);
 
 /*
- * MPI_Dist_graph_create
+ * Makes a communicator with a graph topology of which each process names some edges; collective. (MPI-5.0 8.5.4)
  *   comm_old         in     communicator
  *   n                in     number of entries, not negative
- *   sources          in     rank, not negative, or MPI_PROC_NULL where a process may be left out (array of n)
+ *   sources          in     rank (array of n)
  *   degrees          in     number of neighbours (array of n)
- *   destinations     in     rank, not negative, or MPI_PROC_NULL where a process may be left out (array)
+ *   destinations     in     rank (array)
  *   weights          in     weights, or MPI_UNWEIGHTED, or MPI_WEIGHTS_EMPTY (array)
  *   info             in     info object
- *   reorder          in     nonzero for true
+ *   reorder          in     nonzero if ranks may change
  *   comm_dist_graph  out    communicator
  */
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
@@ -3790,16 +3773,16 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
 
 /*
- * MPI_Dist_graph_create_adjacent
+ * Makes a communicator with a graph topology of which each process names its own edges; collective. (MPI-5.0 8.5.4)
  *   comm_old         in     communicator
  *   indegree         in     number of neighbours
- *   sources          in     rank, not negative, or MPI_PROC_NULL where a process may be left out (array of indegree)
+ *   sources          in     rank (array of indegree)
  *   sourceweights    in     weights, or MPI_UNWEIGHTED, or MPI_WEIGHTS_EMPTY (array)
  *   outdegree        in     number of neighbours
- *   destinations     in     rank, not negative, or MPI_PROC_NULL where a process may be left out (array of outdegree)
+ *   destinations     in     rank (array of outdegree)
  *   destweights      in     weights, or MPI_UNWEIGHTED, or MPI_WEIGHTS_EMPTY (array)
  *   info             in     info object
- *   reorder          in     nonzero for true
+ *   reorder          in     nonzero if ranks may change
  *   comm_dist_graph  out    communicator
  */
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
@@ -3810,13 +3793,13 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     MPI_Comm *comm_dist_graph);
 
 /*
- * MPI_Dist_graph_neighbors
+ * Gives the neighbours of this process in a distributed graph topology. (MPI-5.0 8.5.5)
  *   comm           in     communicator
  *   maxindegree    in     number of entries, not negative
- *   sources        out    rank, not negative, or MPI_PROC_NULL where a process may be left out (array of maxindegree)
+ *   sources        out    rank (array of maxindegree)
  *   sourceweights  out    weights, or MPI_UNWEIGHTED, or MPI_WEIGHTS_EMPTY (array)
  *   maxoutdegree   in     number of entries, not negative
- *   destinations   out    rank, not negative, or MPI_PROC_NULL where a process may be left out (array of maxoutdegree)
+ *   destinations   out    rank (array of maxoutdegree)
  *   destweights    out    weights, or MPI_UNWEIGHTED, or MPI_WEIGHTS_EMPTY (array)
  */
 int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
@@ -3825,22 +3808,22 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     int destinations[], int destweights[]);
 
 /*
- * MPI_Dist_graph_neighbors_count
+ * Gives the numbers of neighbours of this process in a distributed graph topology. (MPI-5.0 8.5.5)
  *   comm       in     communicator
  *   indegree   out    number of neighbours
  *   outdegree  out    number of neighbours
- *   weighted   out    nonzero for true
+ *   weighted   out    nonzero if the edges have weights
  */
 int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
 
 /*
- * MPI_Graph_create
+ * Makes a communicator with a graph topology that every process knows whole; collective. (MPI-5.0 8.5.3)
  *   comm_old    in     communicator
  *   nnodes      in     number of processes
  *   indx        in     index (array of nnodes)
  *   edges       in     rank (array)
- *   reorder     in     nonzero for true
+ *   reorder     in     nonzero if ranks may change
  *   comm_graph  out    communicator
  */
 int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
@@ -3849,7 +3832,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int
     MPI_Comm *comm_graph);
 
 /*
- * MPI_Graph_get
+ * Gives the arrays that a graph topology was made with. (MPI-5.0 8.5.5)
  *   comm      in     communicator
  *   maxindex  in     number of entries
  *   maxedges  in     number of entries
@@ -3860,7 +3843,7 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edg
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
 
 /*
- * MPI_Graph_map
+ * Gives the rank that MPI recommends for this process in a graph topology. (MPI-5.0 8.5.8)
  *   comm     in     communicator
  *   nnodes   in     number of entries
  *   indx     in     index (array of nnodes)
@@ -3871,7 +3854,7 @@ int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[]
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank);
 
 /*
- * MPI_Graph_neighbors
+ * Gives the neighbours of a rank in a graph topology. (MPI-5.0 8.5.5)
  *   comm          in     communicator
  *   rank          in     rank
  *   maxneighbors  in     number of entries
@@ -3881,7 +3864,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
 
 /*
- * MPI_Graph_neighbors_count
+ * Gives the number of neighbours of a rank in a graph topology. (MPI-5.0 8.5.5)
  *   comm        in     communicator
  *   rank        in     rank
  *   nneighbors  out    number of entries
@@ -3890,7 +3873,7 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 
 /*
- * MPI_Graphdims_get
+ * Gives the numbers of nodes and edges of a graph topology. (MPI-5.0 8.5.5)
  *   comm    in     communicator
  *   nnodes  out    number of entries
  *   nedges  out    number of entries
@@ -3899,13 +3882,13 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 
 /*
- * MPI_Ineighbor_allgather
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Starts MPI_Neighbor_allgather. (MPI-5.0 8.7.1)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   request    out    request
  */
@@ -3921,14 +3904,14 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ineighbor_allgatherv
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Starts MPI_Neighbor_allgatherv. (MPI-5.0 8.7.1)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   request     out    request
  */
@@ -3944,13 +3927,13 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ineighbor_alltoall
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Starts MPI_Neighbor_alltoall. (MPI-5.0 8.7.2)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   request    out    request
  */
@@ -3966,15 +3949,15 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ineighbor_alltoallv
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Starts MPI_Neighbor_alltoallv. (MPI-5.0 8.7.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   request     out    request
  */
@@ -3994,15 +3977,15 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Ineighbor_alltoallw
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     address or displacement in bytes (array)
- *   sendtypes   in     datatype (array)
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     address or displacement in bytes (array)
- *   recvtypes   in     datatype (array)
+ * Starts MPI_Neighbor_alltoallw. (MPI-5.0 8.7.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtypes   in     datatype of the elements sent to each process (array)
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtypes   in     datatype of the elements received from each process (array)
  *   comm        in     communicator
  *   request     out    request
  */
@@ -4022,13 +4005,13 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 
 /*
- * MPI_Neighbor_allgather
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Sends one block to all neighbours and gathers a block from each. (MPI-5.0 8.6.1)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  */
 int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -4043,13 +4026,13 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Neighbor_allgather_init
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Makes a persistent request for MPI_Neighbor_allgather. (MPI-5.0 8.8.1)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   info       in     info object
  *   request    out    request
@@ -4066,14 +4049,14 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Neighbor_allgatherv
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Sends one block to all neighbours and gathers blocks of different lengths from each. (MPI-5.0 8.6.1)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  */
 int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -4088,14 +4071,14 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Neighbor_allgatherv_init
- *   sendbuf     in     address of a buffer
- *   sendcount   in     number of elements, not negative
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   displs      in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Makes a persistent request for MPI_Neighbor_allgatherv. (MPI-5.0 8.8.1)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount   in     number of elements to send to a process
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   displs      in     where the block of each process begins in the buffer, in elements (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -4116,13 +4099,13 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
     MPI_Request *request);
 
 /*
- * MPI_Neighbor_alltoall
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Sends a block to each neighbour and receives one from each. (MPI-5.0 8.6.2)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  */
 int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
@@ -4137,13 +4120,13 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Neighbor_alltoall_init
- *   sendbuf    in     address of a buffer
- *   sendcount  in     number of elements, not negative
- *   sendtype   in     datatype
- *   recvbuf    out    address of a buffer
- *   recvcount  in     number of elements, not negative
- *   recvtype   in     datatype
+ * Makes a persistent request for MPI_Neighbor_alltoall. (MPI-5.0 8.8.2)
+ *   sendbuf    in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcount  in     number of elements to send to a process
+ *   sendtype   in     datatype of the sent elements
+ *   recvbuf    out    receive buffer
+ *   recvcount  in     number of elements to receive from a process
+ *   recvtype   in     datatype of the received elements
  *   comm       in     communicator
  *   info       in     info object
  *   request    out    request
@@ -4160,15 +4143,15 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Neighbor_alltoallv
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Sends blocks of different lengths to each neighbour and receives such from each. (MPI-5.0 8.6.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  */
 int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -4185,15 +4168,15 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     MPI_Datatype recvtype, MPI_Comm comm);
 
 /*
- * MPI_Neighbor_alltoallv_init
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     displacement in elements; for the w forms in bytes (array)
- *   sendtype    in     datatype
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     displacement in elements; for the w forms in bytes (array)
- *   recvtype    in     datatype
+ * Makes a persistent request for MPI_Neighbor_alltoallv. (MPI-5.0 8.8.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtype    in     datatype of the sent elements
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtype    in     datatype of the received elements
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -4214,15 +4197,16 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Neighbor_alltoallw
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     address or displacement in bytes (array)
- *   sendtypes   in     datatype (array)
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     address or displacement in bytes (array)
- *   recvtypes   in     datatype (array)
+ * Sends blocks of different lengths and types to each neighbour and receives such from each; displacements are in
+ * bytes. (MPI-5.0 8.6.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtypes   in     datatype of the elements sent to each process (array)
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtypes   in     datatype of the elements received from each process (array)
  *   comm        in     communicator
  */
 int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
@@ -4241,15 +4225,15 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     const MPI_Datatype recvtypes[], MPI_Comm comm);
 
 /*
- * MPI_Neighbor_alltoallw_init
- *   sendbuf     in     address of a buffer
- *   sendcounts  in     number of elements, not negative (array)
- *   sdispls     in     address or displacement in bytes (array)
- *   sendtypes   in     datatype (array)
- *   recvbuf     out    address of a buffer
- *   recvcounts  in     number of elements, not negative (array)
- *   rdispls     in     address or displacement in bytes (array)
- *   recvtypes   in     datatype (array)
+ * Makes a persistent request for MPI_Neighbor_alltoallw. (MPI-5.0 8.8.2)
+ *   sendbuf     in     send buffer; MPI_IN_PLACE where the standard allows it
+ *   sendcounts  in     number of elements to send to each process (array)
+ *   sdispls     in     where the block for each process begins in the send buffer (array)
+ *   sendtypes   in     datatype of the elements sent to each process (array)
+ *   recvbuf     out    receive buffer
+ *   recvcounts  in     number of elements to receive from, or to keep on, each process (array)
+ *   rdispls     in     where the block of each process begins in the receive buffer (array)
+ *   recvtypes   in     datatype of the elements received from each process (array)
  *   comm        in     communicator
  *   info        in     info object
  *   request     out    request
@@ -4270,7 +4254,7 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /*
- * MPI_Topo_test
+ * Gives the kind of topology of a communicator. (MPI-5.0 8.5.5)
  *   comm    in     communicator
  *   status  out    MPI_GRAPH, MPI_CART, MPI_DIST_GRAPH or MPI_UNDEFINED
  */
@@ -4280,14 +4264,14 @@ int PMPI_Topo_test(MPI_Comm comm, int *status);
 /* ======== MPI Environmental Management (MPI-5.0 chapter 9) ======== */
 
 /*
- * MPI_Add_error_class
+ * Makes a new error class. (MPI-5.0 9.5)
  *   errorclass  out    error class
  */
 int MPI_Add_error_class(int *errorclass);
 int PMPI_Add_error_class(int *errorclass);
 
 /*
- * MPI_Add_error_code
+ * Makes a new error code of a class. (MPI-5.0 9.5)
  *   errorclass  in     error class
  *   errorcode   out    error code
  */
@@ -4295,7 +4279,7 @@ int MPI_Add_error_code(int errorclass, int *errorcode);
 int PMPI_Add_error_code(int errorclass, int *errorcode);
 
 /*
- * MPI_Add_error_string
+ * Gives an error class or code its text. (MPI-5.0 9.5)
  *   errorcode  in     error code
  *   string     in     string
  */
@@ -4303,16 +4287,17 @@ int MPI_Add_error_string(int errorcode, const char *string);
 int PMPI_Add_error_string(int errorcode, const char *string);
 
 /*
- * MPI_Alloc_mem
+ * Allocates memory that MPI can reach fast: a window over it needs no copies between processes of a node. (MPI-5.0
+ * 9.2)
  *   size     in     size in bytes
  *   info     in     info object
- *   baseptr  out    address of a pointer to memory
+ *   baseptr  out    address of a pointer that gets the memory's address
  */
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
 
 /*
- * MPI_Comm_call_errhandler
+ * Calls the error handler of a communicator with an error code. (MPI-5.0 9.5)
  *   comm       in     communicator
  *   errorcode  in     error code
  */
@@ -4320,7 +4305,7 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode);
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode);
 
 /*
- * MPI_Comm_create_errhandler
+ * Makes an error handler of a function, for communicators. (MPI-5.0 9.3.1)
  *   comm_errhandler_fn  in     callback
  *   errhandler          out    error handler
  */
@@ -4328,7 +4313,7 @@ int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
 
 /*
- * MPI_Comm_get_errhandler
+ * Gives the error handler of a communicator. (MPI-5.0 9.3.1)
  *   comm        in     communicator
  *   errhandler  out    error handler
  */
@@ -4336,7 +4321,7 @@ int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
 
 /*
- * MPI_Comm_set_errhandler
+ * Sets the error handler of a communicator on this process. (MPI-5.0 9.3.1)
  *   comm        in     communicator
  *   errhandler  in     error handler
  */
@@ -4344,14 +4329,14 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
 
 /*
- * MPI_Errhandler_free
+ * Releases an error handler; objects that have it keep it. (MPI-5.0 9.3.5)
  *   errhandler  inout  error handler
  */
 int MPI_Errhandler_free(MPI_Errhandler *errhandler);
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler);
 
 /*
- * MPI_Error_class
+ * Gives the class of an error code. (MPI-5.0 9.4)
  *   errorcode   in     error code
  *   errorclass  out    error class
  */
@@ -4359,16 +4344,16 @@ int MPI_Error_class(int errorcode, int *errorclass);
 int PMPI_Error_class(int errorcode, int *errorclass);
 
 /*
- * MPI_Error_string
+ * Gives the text of an error code or class. (MPI-5.0 9.3.5)
  *   errorcode  in     error code
  *   string     out    string, at most MPI_MAX_ERROR_STRING long
- *   resultlen  out    length of the string in characters
+ *   resultlen  out    length of the string without the terminating zero
  */
 int MPI_Error_string(int errorcode, char *string, int *resultlen);
 int PMPI_Error_string(int errorcode, char *string, int *resultlen);
 
 /*
- * MPI_File_call_errhandler
+ * Calls the error handler of a file with an error code. (MPI-5.0 9.5)
  *   fh         in     file
  *   errorcode  in     error code
  */
@@ -4376,7 +4361,7 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode);
 
 /*
- * MPI_File_create_errhandler
+ * Makes an error handler of a function, for files. (MPI-5.0 9.3.3)
  *   file_errhandler_fn  in     callback
  *   errhandler          out    error handler
  */
@@ -4384,7 +4369,7 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler);
 
 /*
- * MPI_File_get_errhandler
+ * Gives the error handler of a file; of MPI_FILE_NULL the one that new files get. (MPI-5.0 9.3.3)
  *   file        in     file
  *   errhandler  out    error handler
  */
@@ -4392,7 +4377,7 @@ int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler);
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler);
 
 /*
- * MPI_File_set_errhandler
+ * Sets the error handler of a file; of MPI_FILE_NULL the one that new files get. (MPI-5.0 9.3.3)
  *   file        in     file
  *   errhandler  in     error handler
  */
@@ -4400,37 +4385,37 @@ int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
 
 /*
- * MPI_Free_mem
- *   base  in     address of a buffer
+ * Releases memory of MPI_Alloc_mem. (MPI-5.0 9.2)
+ *   base  in     address of the memory
  */
 int MPI_Free_mem(void *base);
 int PMPI_Free_mem(void *base);
 
 /*
- * MPI_Get_hw_resource_info
+ * Gives the hardware resources that MPI knows and whether this process is restricted to them, in a new info object.
  *   hw_info  out    info object
  */
 int MPI_Get_hw_resource_info(MPI_Info *hw_info);
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info);
 
 /*
- * MPI_Get_library_version
+ * Gives name and version of the MPI library. (MPI-5.0 9.1.1)
  *   version    out    string, at most MPI_MAX_LIBRARY_VERSION_STRING long
- *   resultlen  out    length of the string in characters
+ *   resultlen  out    length of the string without the terminating zero
  */
 int MPI_Get_library_version(char *version, int *resultlen);
 int PMPI_Get_library_version(char *version, int *resultlen);
 
 /*
- * MPI_Get_processor_name
- *   name       out    string, at most MPI_MAX_PROCESSOR_NAME long
- *   resultlen  out    length of the string in characters
+ * Gives the name of the machine that this process runs on. (MPI-5.0 9.1.2)
+ *   name       out    name, at most MPI_MAX_PROCESSOR_NAME long
+ *   resultlen  out    length of the string without the terminating zero
  */
 int MPI_Get_processor_name(char *name, int *resultlen);
 int PMPI_Get_processor_name(char *name, int *resultlen);
 
 /*
- * MPI_Get_version
+ * Gives the version of the MPI standard. (MPI-5.0 9.1.1)
  *   version     out    version number
  *   subversion  out    version number
  */
@@ -4438,28 +4423,28 @@ int MPI_Get_version(int *version, int *subversion);
 int PMPI_Get_version(int *version, int *subversion);
 
 /*
- * MPI_Remove_error_class
+ * Takes back an error class made with MPI_Add_error_class. (MPI-5.0 9.5)
  *   errorclass  in     error class
  */
 int MPI_Remove_error_class(int errorclass);
 int PMPI_Remove_error_class(int errorclass);
 
 /*
- * MPI_Remove_error_code
+ * Takes back an error code made with MPI_Add_error_code. (MPI-5.0 9.5)
  *   errorcode  in     error code
  */
 int MPI_Remove_error_code(int errorcode);
 int PMPI_Remove_error_code(int errorcode);
 
 /*
- * MPI_Remove_error_string
+ * Takes back the text that MPI_Add_error_string gave. (MPI-5.0 9.5)
  *   errorcode  in     error code
  */
 int MPI_Remove_error_string(int errorcode);
 int PMPI_Remove_error_string(int errorcode);
 
 /*
- * MPI_Session_call_errhandler
+ * Calls the error handler of a session with an error code. (MPI-5.0 9.5)
  *   session    in     session
  *   errorcode  in     error code
  */
@@ -4467,7 +4452,7 @@ int MPI_Session_call_errhandler(MPI_Session session, int errorcode);
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode);
 
 /*
- * MPI_Session_create_errhandler
+ * Makes an error handler of a function, for sessions. (MPI-5.0 9.3.4)
  *   session_errhandler_fn  in     callback
  *   errhandler             out    error handler
  */
@@ -4475,7 +4460,7 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errha
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler);
 
 /*
- * MPI_Session_get_errhandler
+ * Gives the error handler of a session. (MPI-5.0 9.3.4)
  *   session     in     session
  *   errhandler  out    error handler
  */
@@ -4483,7 +4468,7 @@ int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler);
 int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler);
 
 /*
- * MPI_Session_set_errhandler
+ * Sets the error handler of a session. (MPI-5.0 9.3.4)
  *   session     in     session
  *   errhandler  in     error handler
  */
@@ -4491,7 +4476,7 @@ int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler);
 int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler);
 
 /*
- * MPI_Win_call_errhandler
+ * Calls the error handler of a window with an error code. (MPI-5.0 9.5)
  *   win        in     window
  *   errorcode  in     error code
  */
@@ -4499,7 +4484,7 @@ int MPI_Win_call_errhandler(MPI_Win win, int errorcode);
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode);
 
 /*
- * MPI_Win_create_errhandler
+ * Makes an error handler of a function, for windows. (MPI-5.0 9.3.2)
  *   win_errhandler_fn  in     callback
  *   errhandler         out    error handler
  */
@@ -4507,7 +4492,7 @@ int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MP
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler);
 
 /*
- * MPI_Win_get_errhandler
+ * Gives the error handler of a window. (MPI-5.0 9.3.2)
  *   win         in     window
  *   errhandler  out    error handler
  */
@@ -4515,33 +4500,33 @@ int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
 
 /*
- * MPI_Win_set_errhandler
+ * Sets the error handler of a window on this process. (MPI-5.0 9.3.2)
  *   win         in     window
  *   errhandler  in     error handler
  */
 int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
 
-/* MPI_Wtick */
+/* Returns the resolution of MPI_Wtime in seconds. (MPI-5.0 9.6) */
 double MPI_Wtick(void);
 double PMPI_Wtick(void);
 
-/* MPI_Wtime */
+/* Returns the seconds since some time in the past. (MPI-5.0 9.6) */
 double MPI_Wtime(void);
 double PMPI_Wtime(void);
 
 /* ======== The Info Object (MPI-5.0 chapter 10) ======== */
 
 /*
- * MPI_Info_create
+ * Makes an empty info object. (MPI-5.0 10)
  *   info  out    info object
  */
 int MPI_Info_create(MPI_Info *info);
 int PMPI_Info_create(MPI_Info *info);
 
 /*
- * MPI_Info_create_env
- *   argc  inout  number of arguments
+ * Makes an info object with what is known of how the program was started, as in MPI_INFO_ENV. (MPI-5.0 10)
+ *   argc  inout  address of the number of arguments, or NULL
  *   argv  inout  arguments (array of argc)
  *   info  out    info object
  */
@@ -4549,15 +4534,15 @@ int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info);
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info);
 
 /*
- * MPI_Info_delete
+ * Removes a key; MPI_ERR_INFO_NOKEY if it is not there. (MPI-5.0 10)
  *   info  in     info object
- *   key   in     string
+ *   key   in     key
  */
 int MPI_Info_delete(MPI_Info info, const char *key);
 int PMPI_Info_delete(MPI_Info info, const char *key);
 
 /*
- * MPI_Info_dup
+ * Makes a copy of an info object. (MPI-5.0 10)
  *   info     in     info object
  *   newinfo  out    info object
  */
@@ -4565,14 +4550,14 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo);
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo);
 
 /*
- * MPI_Info_free
+ * Releases an info object. (MPI-5.0 10)
  *   info  inout  info object
  */
 int MPI_Info_free(MPI_Info *info);
 int PMPI_Info_free(MPI_Info *info);
 
 /*
- * MPI_Info_get_nkeys
+ * Gives the number of keys. (MPI-5.0 10)
  *   info   in     info object
  *   nkeys  out    number or index of a key
  */
@@ -4580,30 +4565,31 @@ int MPI_Info_get_nkeys(MPI_Info info, int *nkeys);
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys);
 
 /*
- * MPI_Info_get_nthkey
+ * Gives the n-th key, counted from 0. (MPI-5.0 10)
  *   info  in     info object
- *   n     in     number or index of a key
- *   key   out    string
+ *   n     in     number of the key, counted from 0
+ *   key   out    key
  */
 int MPI_Info_get_nthkey(MPI_Info info, int n, char *key);
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key);
 
 /*
- * MPI_Info_get_string
+ * Gives the value of a key; buflen comes in as the buffer's size and goes out as the size that the value needs.
+ * (MPI-5.0 10)
  *   info    in     info object
- *   key     in     string
+ *   key     in     key
  *   buflen  inout  length of the value's buffer
- *   value   out    string
+ *   value   out    value
  *   flag    out    nonzero for true
  */
 int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
 
 /*
- * MPI_Info_set
+ * Sets the value of a key. (MPI-5.0 10)
  *   info   in     info object
- *   key    in     string
- *   value  in     string
+ *   key    in     key
+ *   value  in     value
  */
 int MPI_Info_set(MPI_Info info, const char *key, const char *value);
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value);
@@ -4611,7 +4597,7 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value);
 /* ======== Process Initialization, Creation, and Management (MPI-5.0 chapter 11) ======== */
 
 /*
- * MPI_Abort
+ * Ends all processes of the communicator, and here the whole job, with an error code. (MPI-5.0 11.4)
  *   comm       in     communicator
  *   errorcode  in     error code
  */
@@ -4619,17 +4605,17 @@ int MPI_Abort(MPI_Comm comm, int errorcode);
 int PMPI_Abort(MPI_Comm comm, int errorcode);
 
 /*
- * MPI_Close_port
+ * Closes a port. (MPI-5.0 11.9.2)
  *   port_name  in     string
  */
 int MPI_Close_port(const char *port_name);
 int PMPI_Close_port(const char *port_name);
 
 /*
- * MPI_Comm_accept
+ * Waits for a client at a port and makes an intercommunicator with it; collective. (MPI-5.0 11.9.2)
  *   port_name  in     string
  *   info       in     info object
- *   root       in     rank
+ *   root       in     rank of the root
  *   comm       in     communicator
  *   newcomm    out    communicator
  */
@@ -4637,10 +4623,10 @@ int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm com
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_connect
+ * Connects to a server at a port and makes an intercommunicator with it; collective. (MPI-5.0 11.9.3)
  *   port_name  in     string
  *   info       in     info object
- *   root       in     rank
+ *   root       in     rank of the root
  *   comm       in     communicator
  *   newcomm    out    communicator
  */
@@ -4648,21 +4634,21 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm);
 
 /*
- * MPI_Comm_disconnect
+ * Waits until communication on the communicator is complete and releases it; collective.
  *   comm  inout  communicator
  */
 int MPI_Comm_disconnect(MPI_Comm *comm);
 int PMPI_Comm_disconnect(MPI_Comm *comm);
 
 /*
- * MPI_Comm_get_parent
+ * Gives the intercommunicator to the processes that started this one, or MPI_COMM_NULL. (MPI-5.0 11.8.2)
  *   parent  out    communicator
  */
 int MPI_Comm_get_parent(MPI_Comm *parent);
 int PMPI_Comm_get_parent(MPI_Comm *parent);
 
 /*
- * MPI_Comm_join
+ * Makes an intercommunicator of the two processes at the ends of a connected socket.
  *   fd         in     connected socket
  *   intercomm  out    communicator
  */
@@ -4670,15 +4656,15 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm);
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm);
 
 /*
- * MPI_Comm_spawn
+ * Starts processes of a program and makes an intercommunicator with them; collective. (MPI-5.0 11.8.2)
  *   command            in     string
  *   argv               in     strings
- *   maxprocs           in     number of processes
+ *   maxprocs           in     number of processes to start
  *   info               in     info object
- *   root               in     rank
+ *   root               in     rank of the root
  *   comm               in     communicator
  *   intercomm          out    communicator
- *   array_of_errcodes  out    error code
+ *   array_of_errcodes  out    error code of each process, or MPI_ERRCODES_IGNORE
  */
 int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
     MPI_Comm *intercomm, int array_of_errcodes[]);
@@ -4686,16 +4672,16 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
     MPI_Comm *intercomm, int array_of_errcodes[]);
 
 /*
- * MPI_Comm_spawn_multiple
+ * Starts processes of several programs and makes an intercommunicator with them; collective. (MPI-5.0 11.8.3)
  *   count              in     number of entries, positive
  *   array_of_commands  in     strings
  *   array_of_argv      in     arguments of each command, or MPI_ARGVS_NULL, at most count long
  *   array_of_maxprocs  in     number of processes (array of count)
  *   array_of_info      in     info object (array of count)
- *   root               in     rank
+ *   root               in     rank of the root
  *   comm               in     communicator
  *   intercomm          out    communicator
- *   array_of_errcodes  out    error code
+ *   array_of_errcodes  out    error code of each process, or MPI_ERRCODES_IGNORE
  */
 int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
     const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
@@ -4704,28 +4690,28 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
     int array_of_errcodes[]);
 
-/* MPI_Finalize */
+/* Ends MPI in this process; collective over all connected processes. (MPI-5.0 11.2.2) */
 int MPI_Finalize(void);
 int PMPI_Finalize(void);
 
 /*
- * MPI_Finalized
+ * Tells whether MPI_Finalize has been called. May be called at any time.
  *   flag  out    nonzero for true
  */
 int MPI_Finalized(int *flag);
 int PMPI_Finalized(int *flag);
 
 /*
- * MPI_Init
- *   argc  inout  number of arguments
+ * Starts MPI in this process; collective. (MPI-5.0 11.2.1)
+ *   argc  inout  address of the number of arguments, or NULL
  *   argv  inout  arguments (array of argc)
  */
 int MPI_Init(int *argc, char ***argv);
 int PMPI_Init(int *argc, char ***argv);
 
 /*
- * MPI_Init_thread
- *   argc      inout  number of arguments
+ * Starts MPI in this process for a program that may use threads; collective. (MPI-5.0 11.2.1)
+ *   argc      inout  address of the number of arguments, or NULL
  *   argv      inout  arguments
  *   required  in     level of thread support, MPI_THREAD_
  *   provided  out    level of thread support, MPI_THREAD_
@@ -4734,22 +4720,22 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 
 /*
- * MPI_Initialized
+ * Tells whether MPI_Init or MPI_Init_thread has been called. May be called at any time.
  *   flag  out    nonzero for true
  */
 int MPI_Initialized(int *flag);
 int PMPI_Initialized(int *flag);
 
 /*
- * MPI_Is_thread_main
+ * Tells whether this thread started MPI.
  *   flag  out    nonzero for true
  */
 int MPI_Is_thread_main(int *flag);
 int PMPI_Is_thread_main(int *flag);
 
 /*
- * MPI_Lookup_name
- *   service_name  in     string
+ * Gives the port published under a service name. (MPI-5.0 11.9.4)
+ *   service_name  in     name of the service
  *   info          in     info object
  *   port_name     out    string, at most MPI_MAX_PORT_NAME long
  */
@@ -4757,7 +4743,7 @@ int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name);
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name);
 
 /*
- * MPI_Open_port
+ * Opens a port that clients can connect to. (MPI-5.0 11.9.2)
  *   info       in     info object
  *   port_name  out    string, at most MPI_MAX_PORT_NAME long
  */
@@ -4765,8 +4751,8 @@ int MPI_Open_port(MPI_Info info, char *port_name);
 int PMPI_Open_port(MPI_Info info, char *port_name);
 
 /*
- * MPI_Publish_name
- *   service_name  in     string
+ * Publishes a port under a service name. (MPI-5.0 11.9.4)
+ *   service_name  in     name of the service
  *   info          in     info object
  *   port_name     in     string
  */
@@ -4774,21 +4760,21 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name);
 
 /*
- * MPI_Query_thread
+ * Gives the level of thread support.
  *   provided  out    level of thread support, MPI_THREAD_
  */
 int MPI_Query_thread(int *provided);
 int PMPI_Query_thread(int *provided);
 
 /*
- * MPI_Session_finalize
+ * Ends a session. (MPI-5.0 11.3)
  *   session  inout  session
  */
 int MPI_Session_finalize(MPI_Session *session);
 int PMPI_Session_finalize(MPI_Session *session);
 
 /*
- * MPI_Session_get_info
+ * Gives the hints of a session, in a new info object. (MPI-5.0 11.3)
  *   session    in     session
  *   info_used  out    info object
  */
@@ -4796,10 +4782,11 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used);
 int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used);
 
 /*
- * MPI_Session_get_nth_pset
+ * Gives the name of the n-th process set, counted from 0; pset_len 0 asks for the size that the name needs. (MPI-5.0
+ * 11.3)
  *   session    in     session
  *   info       in     info object
- *   n          in     index
+ *   n          in     number of the entry, counted from 0
  *   pset_len   inout  length of the string in characters
  *   pset_name  out    string
  */
@@ -4807,7 +4794,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name);
 
 /*
- * MPI_Session_get_num_psets
+ * Gives the number of process sets. (MPI-5.0 11.3)
  *   session      in     session
  *   info         in     info object
  *   npset_names  out    number of entries, not negative
@@ -4816,7 +4803,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names);
 
 /*
- * MPI_Session_get_pset_info
+ * Gives what is known of a process set, in a new info object. (MPI-5.0 11.3)
  *   session    in     session
  *   pset_name  in     string
  *   info       out    info object
@@ -4825,7 +4812,7 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
 int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info);
 
 /*
- * MPI_Session_init
+ * Starts a session. (MPI-5.0 11.3)
  *   info        in     info object
  *   errhandler  in     error handler
  *   session     out    session
@@ -4834,8 +4821,8 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
 
 /*
- * MPI_Unpublish_name
- *   service_name  in     string
+ * Takes a published service name back. (MPI-5.0 11.9.4)
+ *   service_name  in     name of the service
  *   info          in     info object
  *   port_name     in     string
  */
@@ -4845,14 +4832,18 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 /* ======== One-Sided Communications (MPI-5.0 chapter 12) ======== */
 
 /*
- * MPI_Accumulate
- *   origin_addr      in     address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * Combines elements of the origin into the target's window, element by element atomic to all other accumulate calls
+ * with the same basic type. Any predefined op, and MPI_REPLACE. The origin buffer may be used again after
+ * synchronization that completes the operation at the origin. Errors: MPI_ERR_RMA_RANGE if an element lies outside of
+ * the target's window, MPI_ERR_RMA_SYNC outside of an access epoch, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE,
+ * MPI_ERR_OP, MPI_ERR_DISP. (MPI-5.0 12.3.4)
+ *   origin_addr      in     the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   op               in     reduction operation
  *   win              in     window
  */
@@ -4868,13 +4859,14 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
 
 /*
- * MPI_Compare_and_swap
- *   origin_addr   in     address of a buffer
- *   compare_addr  in     address of a buffer
- *   result_addr   out    address of a buffer
+ * Replaces one element of the target's window by origin_addr's if it equals compare_addr's, atomically, and gives the
+ * element as it was before. The type is an integer, logical or byte type. Errors as MPI_Put. (MPI-5.0 12.3.4)
+ *   origin_addr   in     the origin's buffer
+ *   compare_addr  in     the element that is compared with the target's
+ *   result_addr   out    buffer for the target's elements as they were before
  *   datatype      in     datatype
- *   target_rank   in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp   in     displacement from the window's base, in the target's displacement units
+ *   target_rank   in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp   in     displacement from the base of the target's window, in the target's displacement units
  *   win           in     window
  */
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
@@ -4883,12 +4875,13 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
     int target_rank, MPI_Aint target_disp, MPI_Win win);
 
 /*
- * MPI_Fetch_and_op
- *   origin_addr  in     address of a buffer
- *   result_addr  out    address of a buffer
+ * Combines one element into the target's window, atomically, and gives the element as it was before. MPI_NO_OP reads
+ * only. Errors as MPI_Accumulate. (MPI-5.0 12.3.4)
+ *   origin_addr  in     the origin's buffer
+ *   result_addr  out    buffer for the target's elements as they were before
  *   datatype     in     datatype
- *   target_rank  in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp  in     displacement from the window's base, in the target's displacement units
+ *   target_rank  in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp  in     displacement from the base of the target's window, in the target's displacement units
  *   op           in     reduction operation
  *   win          in     window
  */
@@ -4898,14 +4891,15 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
     MPI_Aint target_disp, MPI_Op op, MPI_Win win);
 
 /*
- * MPI_Get
- *   origin_addr      out    address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * Reads from the target's window into the origin's memory. The data are there after synchronization that completes the
+ * operation at the origin. Errors as MPI_Put. (MPI-5.0 12.3.2)
+ *   origin_addr      out    the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   win              in     window
  */
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
@@ -4920,17 +4914,18 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 
 /*
- * MPI_Get_accumulate
- *   origin_addr      in     address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   result_addr      out    address of a buffer
- *   result_count     in     number of elements, not negative
- *   result_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * Combines elements into the target's window, element by element atomic, and gives the elements as they were before.
+ * MPI_NO_OP reads only. Errors as MPI_Accumulate. (MPI-5.0 12.3.4)
+ *   origin_addr      in     the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   result_addr      out    buffer for the target's elements as they were before
+ *   result_count     in     number of elements in the result buffer
+ *   result_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   op               in     reduction operation
  *   win              in     window
  */
@@ -4950,14 +4945,17 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
 
 /*
- * MPI_Put
- *   origin_addr      in     address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * Writes the origin's memory into the target's window. The origin buffer may be used again after synchronization that
+ * completes the operation at the origin. Errors: MPI_ERR_RMA_RANGE if an element lies outside of the target's window,
+ * MPI_ERR_RMA_SYNC outside of an access epoch, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_DISP. A put to
+ * MPI_PROC_NULL does nothing. (MPI-5.0 12.3.1)
+ *   origin_addr      in     the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   win              in     window
  */
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -4972,14 +4970,15 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 
 /*
- * MPI_Raccumulate
- *   origin_addr      in     address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * As MPI_Accumulate, with a request that is complete when the origin buffer may be used again. Passive target epochs
+ * only. (MPI-5.0 12.3.5)
+ *   origin_addr      in     the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   op               in     reduction operation
  *   win              in     window
  *   request          out    request
@@ -5000,14 +4999,14 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
     MPI_Request *request);
 
 /*
- * MPI_Rget
- *   origin_addr      out    address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * As MPI_Get, with a request that is complete when the data are there. Passive target epochs only. (MPI-5.0 12.3.5)
+ *   origin_addr      out    the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   win              in     window
  *   request          out    request
  */
@@ -5023,17 +5022,18 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
 
 /*
- * MPI_Rget_accumulate
- *   origin_addr      in     address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   result_addr      out    address of a buffer
- *   result_count     in     number of elements, not negative
- *   result_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * As MPI_Get_accumulate, with a request that is complete when the result is there. Passive target epochs only.
+ * (MPI-5.0 12.3.5)
+ *   origin_addr      in     the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   result_addr      out    buffer for the target's elements as they were before
+ *   result_count     in     number of elements in the result buffer
+ *   result_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   op               in     reduction operation
  *   win              in     window
  *   request          out    request
@@ -5054,14 +5054,15 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
 
 /*
- * MPI_Rput
- *   origin_addr      in     address of a buffer
- *   origin_count     in     number of elements, not negative
- *   origin_datatype  in     datatype
- *   target_rank      in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   target_disp      in     displacement from the window's base, in the target's displacement units
- *   target_count     in     number of elements, not negative
- *   target_datatype  in     datatype
+ * As MPI_Put, with a request that is complete when the origin buffer may be used again. Passive target epochs only.
+ * (MPI-5.0 12.3.5)
+ *   origin_addr      in     the origin's buffer
+ *   origin_count     in     number of elements in the origin's buffer
+ *   origin_datatype  in     datatype of each of them
+ *   target_rank      in     rank of the target in the window's group, or MPI_PROC_NULL
+ *   target_disp      in     displacement from the base of the target's window, in the target's displacement units
+ *   target_count     in     number of elements at the target
+ *   target_datatype  in     datatype of each of them, as the origin has it
  *   win              in     window
  *   request          out    request
  */
@@ -5077,12 +5078,13 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
 
 /*
- * MPI_Win_allocate
- *   size       in     size in bytes, not negative
- *   disp_unit  in     displacement unit in bytes, positive
+ * Makes a window over memory that MPI allocates; baseptr is the address of a pointer that gets its address.
+ * Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_NO_MEM, MPI_ERR_COMM, MPI_ERR_INFO. (MPI-5.0 12.2.2)
+ *   size       in     size of this process's part of the window in bytes
+ *   disp_unit  in     bytes that one step of a displacement stands for, positive
  *   info       in     info object
  *   comm       in     communicator
- *   baseptr    out    address of a pointer to memory
+ *   baseptr    out    address of a pointer that gets the memory's address
  *   win        out    window
  */
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
@@ -5093,12 +5095,13 @@ int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Com
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
 
 /*
- * MPI_Win_allocate_shared
- *   size       in     size in bytes, not negative
- *   disp_unit  in     displacement unit in bytes, positive
+ * Makes a window over memory that all processes of the communicator load from and store to; they must share memory,
+ * else MPI_ERR_RMA_SHARED. Collective. (MPI-5.0 12.2.3)
+ *   size       in     size of this process's part of the window in bytes
+ *   disp_unit  in     bytes that one step of a displacement stands for, positive
  *   info       in     info object
  *   comm       in     communicator
- *   baseptr    out    address of a pointer to memory
+ *   baseptr    out    address of a pointer that gets the memory's address
  *   win        out    window
  */
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
@@ -5111,26 +5114,28 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
     MPI_Win *win);
 
 /*
- * MPI_Win_attach
+ * Adds memory of this process to a dynamic window, so that targets' displacements, which are addresses there, may lie
+ * in it. Errors: MPI_ERR_RMA_ATTACH, MPI_ERR_RMA_FLAVOR, MPI_ERR_SIZE. (MPI-5.0 12.2.4)
  *   win   in     window
- *   base  in     address of a buffer
+ *   base  in     address of the memory
  *   size  in     size in bytes, not negative
  */
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size);
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size);
 
 /*
- * MPI_Win_complete
+ * Ends the access epoch of MPI_Win_start: all its operations are complete at the origin. (MPI-5.0 12.5.2)
  *   win  in     window
  */
 int MPI_Win_complete(MPI_Win win);
 int PMPI_Win_complete(MPI_Win win);
 
 /*
- * MPI_Win_create
- *   base       in     address of a buffer
- *   size       in     size in bytes, not negative
- *   disp_unit  in     displacement unit in bytes, positive
+ * Makes a window over memory of the program. Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_COMM,
+ * MPI_ERR_INFO. (MPI-5.0 12.2.1)
+ *   base       in     address of the memory
+ *   size       in     size of this process's part of the window in bytes
+ *   disp_unit  in     bytes that one step of a displacement stands for, positive
  *   info       in     info object
  *   comm       in     communicator
  *   win        out    window
@@ -5143,7 +5148,7 @@ int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info inf
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win);
 
 /*
- * MPI_Win_create_dynamic
+ * Makes a window to which memory is attached later; displacements are addresses. Collective. (MPI-5.0 12.2.4)
  *   info  in     info object
  *   comm  in     communicator
  *   win   out    window
@@ -5152,15 +5157,17 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win);
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win);
 
 /*
- * MPI_Win_detach
+ * Takes attached memory out of a dynamic window. Errors: MPI_ERR_BASE if nothing is attached at the address. (MPI-5.0
+ * 12.2.4)
  *   win   in     window
- *   base  in     address of a buffer
+ *   base  in     address of the memory
  */
 int MPI_Win_detach(MPI_Win win, const void *base);
 int PMPI_Win_detach(MPI_Win win, const void *base);
 
 /*
- * MPI_Win_fence
+ * Ends and begins epochs of all processes of the window: all operations before it are complete everywhere. Collective.
+ * Assertions: MPI_MODE_NOSTORE, MPI_MODE_NOPUT, MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED. (MPI-5.0 12.5.1)
  *   assert  in     program assertion, 0 or an OR of MPI_MODE_ constants
  *   win     in     window
  */
@@ -5168,44 +5175,49 @@ int MPI_Win_fence(int assert, MPI_Win win);
 int PMPI_Win_fence(int assert, MPI_Win win);
 
 /*
- * MPI_Win_flush
- *   rank  in     rank, not negative, or MPI_PROC_NULL where a process may be left out
+ * Waits until all operations to a target are complete there. In a passive target epoch, else MPI_ERR_RMA_SYNC.
+ * (MPI-5.0 12.5.4)
+ *   rank  in     rank
  *   win   in     window
  */
 int MPI_Win_flush(int rank, MPI_Win win);
 int PMPI_Win_flush(int rank, MPI_Win win);
 
 /*
- * MPI_Win_flush_all
+ * Waits until all operations to all targets are complete there. In a passive target epoch, else MPI_ERR_RMA_SYNC.
+ * (MPI-5.0 12.5.4)
  *   win  in     window
  */
 int MPI_Win_flush_all(MPI_Win win);
 int PMPI_Win_flush_all(MPI_Win win);
 
 /*
- * MPI_Win_flush_local
- *   rank  in     rank, not negative, or MPI_PROC_NULL where a process may be left out
+ * Waits until the origin buffers of all operations to a target may be used again. In a passive target epoch, else
+ * MPI_ERR_RMA_SYNC. (MPI-5.0 12.5.4)
+ *   rank  in     rank
  *   win   in     window
  */
 int MPI_Win_flush_local(int rank, MPI_Win win);
 int PMPI_Win_flush_local(int rank, MPI_Win win);
 
 /*
- * MPI_Win_flush_local_all
+ * Waits until the origin buffers of all operations may be used again. In a passive target epoch, else
+ * MPI_ERR_RMA_SYNC. (MPI-5.0 12.5.4)
  *   win  in     window
  */
 int MPI_Win_flush_local_all(MPI_Win win);
 int PMPI_Win_flush_local_all(MPI_Win win);
 
 /*
- * MPI_Win_free
+ * Releases a window and the memory that MPI allocated for it. Collective; waits for all processes of the window.
+ * MPI_ERR_RMA_SYNC if an epoch is open. (MPI-5.0 12.2.5)
  *   win  inout  window
  */
 int MPI_Win_free(MPI_Win *win);
 int PMPI_Win_free(MPI_Win *win);
 
 /*
- * MPI_Win_get_group
+ * Gives the group of a window's processes. (MPI-5.0 12.2.6)
  *   win    in     window
  *   group  out    group
  */
@@ -5213,7 +5225,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group);
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group);
 
 /*
- * MPI_Win_get_info
+ * Gives the hints of a window that are in effect, in a new info object. (MPI-5.0 12.2.7)
  *   win        in     window
  *   info_used  out    info object
  */
@@ -5221,9 +5233,10 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used);
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used);
 
 /*
- * MPI_Win_lock
+ * Begins a passive target epoch to one process. May wait until others have unlocked. Assertion: MPI_MODE_NOCHECK.
+ * Errors: MPI_ERR_LOCKTYPE, MPI_ERR_RANK, MPI_ERR_RMA_SYNC, MPI_ERR_ASSERT. (MPI-5.0 12.5.3)
  *   lock_type  in     MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED
- *   rank       in     rank, not negative, or MPI_PROC_NULL where a process may be left out
+ *   rank       in     rank
  *   assert     in     program assertion, 0 or an OR of MPI_MODE_ constants
  *   win        in     window
  */
@@ -5231,7 +5244,8 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win);
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win);
 
 /*
- * MPI_Win_lock_all
+ * Begins a passive target epoch to all processes of the window, with a shared lock on each; not collective. Assertion:
+ * MPI_MODE_NOCHECK. (MPI-5.0 12.5.3)
  *   assert  in     program assertion, 0 or an OR of MPI_MODE_ constants
  *   win     in     window
  */
@@ -5239,7 +5253,8 @@ int MPI_Win_lock_all(int assert, MPI_Win win);
 int PMPI_Win_lock_all(int assert, MPI_Win win);
 
 /*
- * MPI_Win_post
+ * Begins an exposure epoch for the processes of a group; does not wait. Assertions: MPI_MODE_NOCHECK,
+ * MPI_MODE_NOSTORE, MPI_MODE_NOPUT. (MPI-5.0 12.5.2)
  *   group   in     group
  *   assert  in     program assertion, 0 or an OR of MPI_MODE_ constants
  *   win     in     window
@@ -5248,7 +5263,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win);
 
 /*
- * MPI_Win_set_info
+ * Sets hints of a window. Collective. (MPI-5.0 12.2.7)
  *   win   in     window
  *   info  in     info object
  */
@@ -5256,12 +5271,13 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info);
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info);
 
 /*
- * MPI_Win_shared_query
+ * Gives address, size and displacement unit of another process's part of a window whose memory is shared; with
+ * MPI_PROC_NULL of the lowest rank whose size is not 0. (MPI-5.0 12.2.3)
  *   win        in     window
- *   rank       in     rank, not negative, or MPI_PROC_NULL where a process may be left out
- *   size       out    size in bytes, not negative
- *   disp_unit  out    displacement unit in bytes, positive
- *   baseptr    out    address of a pointer to memory
+ *   rank       in     rank
+ *   size       out    size of this process's part of the window in bytes
+ *   disp_unit  out    bytes that one step of a displacement stands for, positive
+ *   baseptr    out    address of a pointer that gets the memory's address
  */
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
@@ -5271,7 +5287,8 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr);
 
 /*
- * MPI_Win_start
+ * Begins an access epoch to the processes of a group; may wait until they have posted. Assertion: MPI_MODE_NOCHECK.
+ * (MPI-5.0 12.5.2)
  *   group   in     group
  *   assert  in     program assertion, 0 or an OR of MPI_MODE_ constants
  *   win     in     window
@@ -5280,14 +5297,15 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win);
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win);
 
 /*
- * MPI_Win_sync
+ * Orders this process's loads and stores of the window's memory before and after it. (MPI-5.0 12.5.4)
  *   win  in     window
  */
 int MPI_Win_sync(MPI_Win win);
 int PMPI_Win_sync(MPI_Win win);
 
 /*
- * MPI_Win_test
+ * Ends the exposure epoch of MPI_Win_post if all its origins have called MPI_Win_complete, and tells whether it has.
+ * (MPI-5.0 12.5.2)
  *   win   in     window
  *   flag  out    nonzero for true
  */
@@ -5295,22 +5313,22 @@ int MPI_Win_test(MPI_Win win, int *flag);
 int PMPI_Win_test(MPI_Win win, int *flag);
 
 /*
- * MPI_Win_unlock
- *   rank  in     rank, not negative, or MPI_PROC_NULL where a process may be left out
+ * Ends the passive target epoch to one process: all its operations are complete at the target. (MPI-5.0 12.5.3)
+ *   rank  in     rank
  *   win   in     window
  */
 int MPI_Win_unlock(int rank, MPI_Win win);
 int PMPI_Win_unlock(int rank, MPI_Win win);
 
 /*
- * MPI_Win_unlock_all
+ * Ends the passive target epoch to all processes: all its operations are complete at the targets. (MPI-5.0 12.5.3)
  *   win  in     window
  */
 int MPI_Win_unlock_all(MPI_Win win);
 int PMPI_Win_unlock_all(MPI_Win win);
 
 /*
- * MPI_Win_wait
+ * Ends the exposure epoch of MPI_Win_post: waits until all its origins have called MPI_Win_complete. (MPI-5.0 12.5.2)
  *   win  in     window
  */
 int MPI_Win_wait(MPI_Win win);
@@ -5319,14 +5337,14 @@ int PMPI_Win_wait(MPI_Win win);
 /* ======== External Interfaces (MPI-5.0 chapter 13) ======== */
 
 /*
- * MPI_Grequest_complete
+ * Says that the operation of a generalized request is complete. (MPI-5.0 13.2)
  *   request  in     request
  */
 int MPI_Grequest_complete(MPI_Request request);
 int PMPI_Grequest_complete(MPI_Request request);
 
 /*
- * MPI_Grequest_start
+ * Makes a request for an operation that the program carries out. (MPI-5.0 13.2)
  *   query_fn     in     callback
  *   free_fn      in     callback
  *   cancel_fn    in     callback
@@ -5339,16 +5357,16 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request);
 
 /*
- * MPI_Status_set_cancelled
- *   status  inout  status
+ * Sets what MPI_Test_cancelled tells of a status. (MPI-5.0 13.3)
+ *   status  inout  status, or MPI_STATUS_IGNORE where it is output
  *   flag    in     nonzero for true
  */
 int MPI_Status_set_cancelled(MPI_Status *status, int flag);
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag);
 
 /*
- * MPI_Status_set_elements
- *   status    inout  status
+ * Sets what MPI_Get_elements and MPI_Get_count tell of a status. (MPI-5.0 13.3)
+ *   status    inout  status, or MPI_STATUS_IGNORE where it is output
  *   datatype  in     datatype
  *   count     in     number of elements
  */
@@ -5359,17 +5377,41 @@ int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int coun
 int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 
+/*
+ * Sets the MPI_ERROR field of a status. (MPI-5.0 13.3)
+ *   status  inout  status, or MPI_STATUS_IGNORE where it is output
+ *   error   in     error code
+ */
+int MPI_Status_set_error(MPI_Status *status, int error);
+int PMPI_Status_set_error(MPI_Status *status, int error);
+
+/*
+ * Sets the MPI_SOURCE field of a status. (MPI-5.0 13.3)
+ *   status  inout  status, or MPI_STATUS_IGNORE where it is output
+ *   source  in     rank of the sender, MPI_ANY_SOURCE where a message is received, or MPI_PROC_NULL
+ */
+int MPI_Status_set_source(MPI_Status *status, int source);
+int PMPI_Status_set_source(MPI_Status *status, int source);
+
+/*
+ * Sets the MPI_TAG field of a status. (MPI-5.0 13.3)
+ *   status  inout  status, or MPI_STATUS_IGNORE where it is output
+ *   tag     in     message tag; MPI_ANY_TAG where a message is received
+ */
+int MPI_Status_set_tag(MPI_Status *status, int tag);
+int PMPI_Status_set_tag(MPI_Status *status, int tag);
+
 /* ======== I/O (MPI-5.0 chapter 14) ======== */
 
 /*
- * MPI_File_close
+ * Closes a file; collective. (MPI-5.0 14.2.2)
  *   fh  inout  file
  */
 int MPI_File_close(MPI_File *fh);
 int PMPI_File_close(MPI_File *fh);
 
 /*
- * MPI_File_delete
+ * Deletes a file that is not open. (MPI-5.0 14.2.3)
  *   filename  in     string
  *   info      in     info object
  */
@@ -5377,7 +5419,7 @@ int MPI_File_delete(const char *filename, MPI_Info info);
 int PMPI_File_delete(const char *filename, MPI_Info info);
 
 /*
- * MPI_File_get_amode
+ * Gives the access mode of a file. (MPI-5.0 14.2.7)
  *   fh     in     file
  *   amode  out    access mode, an OR of MPI_MODE_ constants
  */
@@ -5385,7 +5427,7 @@ int MPI_File_get_amode(MPI_File fh, int *amode);
 int PMPI_File_get_amode(MPI_File fh, int *amode);
 
 /*
- * MPI_File_get_atomicity
+ * Tells whether a file is in atomic mode. (MPI-5.0 14.6.1)
  *   fh    in     file
  *   flag  out    nonzero for true
  */
@@ -5393,16 +5435,16 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag);
 int PMPI_File_get_atomicity(MPI_File fh, int *flag);
 
 /*
- * MPI_File_get_byte_offset
+ * Gives for an offset in the view the offset in bytes in the file. (MPI-5.0 14.4.3)
  *   fh      in     file
  *   offset  in     file offset
- *   disp    out    file offset
+ *   disp    out    displacement of the view in bytes
  */
 int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp);
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp);
 
 /*
- * MPI_File_get_group
+ * Gives the group of the communicator that a file was opened with. (MPI-5.0 14.2.7)
  *   fh     in     file
  *   group  out    group
  */
@@ -5410,7 +5452,7 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group);
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group);
 
 /*
- * MPI_File_get_info
+ * Gives the hints of a file that are in effect, in a new info object. (MPI-5.0 14.2.8)
  *   fh         in     file
  *   info_used  out    info object
  */
@@ -5418,7 +5460,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used);
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used);
 
 /*
- * MPI_File_get_position
+ * Gives the individual file pointer, in etypes. (MPI-5.0 14.4.3)
  *   fh      in     file
  *   offset  out    file offset
  */
@@ -5426,7 +5468,7 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset *offset);
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset);
 
 /*
- * MPI_File_get_position_shared
+ * Gives the shared file pointer, in etypes. (MPI-5.0 14.4.4)
  *   fh      in     file
  *   offset  out    file offset
  */
@@ -5434,7 +5476,7 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset);
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset);
 
 /*
- * MPI_File_get_size
+ * Gives the size of a file in bytes. (MPI-5.0 14.2.6)
  *   fh    in     file
  *   size  out    file offset
  */
@@ -5442,10 +5484,10 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size);
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size);
 
 /*
- * MPI_File_get_type_extent
+ * Gives the extent that a datatype has in a file. (MPI-5.0 14.5.1)
  *   fh        in     file
  *   datatype  in     datatype
- *   extent    out    extent in bytes
+ *   extent    out    distance from one element to the next, in bytes
  */
 int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent);
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent);
@@ -5455,20 +5497,20 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *ex
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
 
 /*
- * MPI_File_get_view
+ * Gives the view of this process on a file. (MPI-5.0 14.3)
  *   fh        in     file
- *   disp      out    file offset
+ *   disp      out    displacement of the view in bytes
  *   etype     out    datatype
  *   filetype  out    datatype
- *   datarep   out    string
+ *   datarep   out    name of the data representation
  */
 int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep);
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep);
 
 /*
- * MPI_File_iread
+ * Starts to read at the individual file pointer. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5481,9 +5523,9 @@ int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
 
 /*
- * MPI_File_iread_all
+ * Starts to read at the individual file pointer; collective. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5496,10 +5538,10 @@ int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
 
 /*
- * MPI_File_iread_at
+ * Starts to read at an offset. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5516,10 +5558,10 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
     MPI_Request *request);
 
 /*
- * MPI_File_iread_at_all
+ * Starts to read at an offset; collective. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5536,9 +5578,9 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
     MPI_Request *request);
 
 /*
- * MPI_File_iread_shared
+ * Starts to read at the shared file pointer. (MPI-5.0 14.4.4)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5551,9 +5593,9 @@ int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
 
 /*
- * MPI_File_iwrite
+ * Starts to write at the individual file pointer. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5566,9 +5608,9 @@ int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
 
 /*
- * MPI_File_iwrite_all
+ * Starts to write at the individual file pointer; collective. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5581,10 +5623,10 @@ int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
 
 /*
- * MPI_File_iwrite_at
+ * Starts to write at an offset. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5601,10 +5643,10 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
     MPI_Request *request);
 
 /*
- * MPI_File_iwrite_at_all
+ * Starts to write at an offset; collective. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5621,9 +5663,9 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
     MPI_Request *request);
 
 /*
- * MPI_File_iwrite_shared
+ * Starts to write at the shared file pointer. (MPI-5.0 14.4.4)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  *   request   out    request
@@ -5638,7 +5680,7 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
     MPI_Request *request);
 
 /*
- * MPI_File_open
+ * Opens a file; collective. (MPI-5.0 14.2.1)
  *   comm      in     communicator
  *   filename  in     string
  *   amode     in     access mode, an OR of MPI_MODE_ constants
@@ -5649,7 +5691,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh);
 
 /*
- * MPI_File_preallocate
+ * Allocates storage for the first size bytes of a file; collective. (MPI-5.0 14.2.5)
  *   fh    in     file
  *   size  in     file offset
  */
@@ -5657,12 +5699,12 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size);
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size);
 
 /*
- * MPI_File_read
+ * Reads at the individual file pointer. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5672,12 +5714,12 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_File_read_all
+ * Reads at the individual file pointer; collective. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5687,9 +5729,9 @@ int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype da
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_File_read_all_begin
+ * Begins MPI_File_read_all. (MPI-5.0 14.4.5)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  */
@@ -5701,22 +5743,22 @@ int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datat
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
 
 /*
- * MPI_File_read_all_end
+ * Ends MPI_File_read_all_begin. (MPI-5.0 14.4.5)
  *   fh      in     file
- *   buf     out    address of a buffer
- *   status  out    status
+ *   buf     out    the data
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
 
 /*
- * MPI_File_read_at
+ * Reads at an offset. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5728,13 +5770,13 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
     MPI_Status *status);
 
 /*
- * MPI_File_read_at_all
+ * Reads at an offset; collective. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
@@ -5748,10 +5790,10 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
     MPI_Status *status);
 
 /*
- * MPI_File_read_at_all_begin
+ * Begins MPI_File_read_at_all. (MPI-5.0 14.4.5)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  */
@@ -5763,21 +5805,21 @@ int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype);
 
 /*
- * MPI_File_read_at_all_end
+ * Ends MPI_File_read_at_all_begin. (MPI-5.0 14.4.5)
  *   fh      in     file
- *   buf     out    address of a buffer
- *   status  out    status
+ *   buf     out    the data
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
 
 /*
- * MPI_File_read_ordered
+ * Reads at the shared file pointer, in the order of ranks; collective. (MPI-5.0 14.4.4)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5787,9 +5829,9 @@ int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_File_read_ordered_begin
+ * Begins MPI_File_read_ordered. (MPI-5.0 14.4.5)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
  */
@@ -5801,21 +5843,21 @@ int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_D
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
 
 /*
- * MPI_File_read_ordered_end
+ * Ends MPI_File_read_ordered_begin. (MPI-5.0 14.4.5)
  *   fh      in     file
- *   buf     out    address of a buffer
- *   status  out    status
+ *   buf     out    the data
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status);
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status);
 
 /*
- * MPI_File_read_shared
+ * Reads at the shared file pointer. (MPI-5.0 14.4.4)
  *   fh        in     file
- *   buf       out    address of a buffer
+ *   buf       out    the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5825,7 +5867,7 @@ int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_File_seek
+ * Moves the individual file pointer. (MPI-5.0 14.4.3)
  *   fh      in     file
  *   offset  in     file offset
  *   whence  in     MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END
@@ -5834,7 +5876,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence);
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence);
 
 /*
- * MPI_File_seek_shared
+ * Moves the shared file pointer; collective. (MPI-5.0 14.4.4)
  *   fh      in     file
  *   offset  in     file offset
  *   whence  in     MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END
@@ -5843,7 +5885,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
 
 /*
- * MPI_File_set_atomicity
+ * Sets whether a file is in atomic mode; collective. (MPI-5.0 14.6.1)
  *   fh    in     file
  *   flag  in     nonzero for true
  */
@@ -5851,7 +5893,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag);
 int PMPI_File_set_atomicity(MPI_File fh, int flag);
 
 /*
- * MPI_File_set_info
+ * Sets hints of a file; collective. (MPI-5.0 14.2.8)
  *   fh    in     file
  *   info  in     info object
  */
@@ -5859,7 +5901,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info);
 int PMPI_File_set_info(MPI_File fh, MPI_Info info);
 
 /*
- * MPI_File_set_size
+ * Sets the size of a file in bytes; collective. (MPI-5.0 14.2.4)
  *   fh    in     file
  *   size  in     file offset
  */
@@ -5867,12 +5909,12 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size);
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size);
 
 /*
- * MPI_File_set_view
+ * Sets the view of this process on a file: where it begins and which elements it has; collective. (MPI-5.0 14.3)
  *   fh        in     file
- *   disp      in     file offset
+ *   disp      in     displacement of the view in bytes
  *   etype     in     datatype
  *   filetype  in     datatype
- *   datarep   in     string
+ *   datarep   in     name of the data representation
  *   info      in     info object
  */
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
@@ -5881,19 +5923,19 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
     MPI_Info info);
 
 /*
- * MPI_File_sync
+ * Brings what was written to the storage device; collective. (MPI-5.0 14.6.1)
  *   fh  in     file
  */
 int MPI_File_sync(MPI_File fh);
 int PMPI_File_sync(MPI_File fh);
 
 /*
- * MPI_File_write
+ * Writes at the individual file pointer. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5903,12 +5945,12 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_File_write_all
+ * Writes at the individual file pointer; collective. (MPI-5.0 14.4.3)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -5918,9 +5960,9 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_File_write_all_begin
+ * Begins MPI_File_write_all. (MPI-5.0 14.4.5)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  */
@@ -5932,22 +5974,22 @@ int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MP
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
 
 /*
- * MPI_File_write_all_end
+ * Ends MPI_File_write_all_begin. (MPI-5.0 14.4.5)
  *   fh      in     file
- *   buf     in     address of a buffer
- *   status  out    status
+ *   buf     in     the data
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 
 /*
- * MPI_File_write_at
+ * Writes at an offset. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
@@ -5961,13 +6003,13 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
     MPI_Status *status);
 
 /*
- * MPI_File_write_at_all
+ * Writes at an offset; collective. (MPI-5.0 14.4.2)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
@@ -5981,10 +6023,10 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
     MPI_Status *status);
 
 /*
- * MPI_File_write_at_all_begin
+ * Begins MPI_File_write_at_all. (MPI-5.0 14.4.5)
  *   fh        in     file
  *   offset    in     file offset
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  */
@@ -5998,21 +6040,21 @@ int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *b
     MPI_Datatype datatype);
 
 /*
- * MPI_File_write_at_all_end
+ * Ends MPI_File_write_at_all_begin. (MPI-5.0 14.4.5)
  *   fh      in     file
- *   buf     in     address of a buffer
- *   status  out    status
+ *   buf     in     the data
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 
 /*
- * MPI_File_write_ordered
+ * Writes at the shared file pointer, in the order of ranks; collective. (MPI-5.0 14.4.4)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -6023,9 +6065,9 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
     MPI_Status *status);
 
 /*
- * MPI_File_write_ordered_begin
+ * Begins MPI_File_write_ordered. (MPI-5.0 14.4.5)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
  */
@@ -6037,21 +6079,21 @@ int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
 
 /*
- * MPI_File_write_ordered_end
+ * Ends MPI_File_write_ordered_begin. (MPI-5.0 14.4.5)
  *   fh      in     file
- *   buf     in     address of a buffer
- *   status  out    status
+ *   buf     in     the data
+ *   status  out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
 
 /*
- * MPI_File_write_shared
+ * Writes at the shared file pointer. (MPI-5.0 14.4.4)
  *   fh        in     file
- *   buf       in     address of a buffer
+ *   buf       in     the data
  *   count     in     number of elements
  *   datatype  in     datatype
- *   status    out    status
+ *   status    out    status, or MPI_STATUS_IGNORE where it is output
  */
 int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -6061,8 +6103,8 @@ int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_D
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 
 /*
- * MPI_Register_datarep
- *   datarep               in     string
+ * Makes a data representation of functions of the program. (MPI-5.0 14.5.3)
+ *   datarep               in     name of the data representation
  *   read_conversion_fn    in     callback
  *   write_conversion_fn   in     callback
  *   dtype_file_extent_fn  in     callback
@@ -6086,7 +6128,7 @@ int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function
 /* ======== Tool Support (MPI-5.0 chapter 15) ======== */
 
 /*
- * MPI_Pcontrol
+ * Controls a profiling library; without one it does nothing. (MPI-5.0 15.2)
  *   level    in     profiling level
  *   varargs  in     further arguments
  */
@@ -6094,14 +6136,14 @@ int MPI_Pcontrol(const int level, ...);
 int PMPI_Pcontrol(const int level, ...);
 
 /*
- * MPI_T_category_changed
+ * Gives a number that changes whenever the categories do. (MPI-5.0 15.3.9)
  *   update_number  out    number that changes with the categories
  */
 int MPI_T_category_changed(int *update_number);
 int PMPI_T_category_changed(int *update_number);
 
 /*
- * MPI_T_category_get_categories
+ * Gives the categories in a category. (MPI-5.0 15.3.9)
  *   cat_index  in     category index
  *   len        in     number of entries
  *   indices    out    category index (array of len)
@@ -6110,7 +6152,7 @@ int MPI_T_category_get_categories(int cat_index, int len, int indices[]);
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[]);
 
 /*
- * MPI_T_category_get_cvars
+ * Gives the control variables in a category. (MPI-5.0 15.3.9)
  *   cat_index  in     category index
  *   len        in     number of entries
  *   indices    out    control variable index (array of len)
@@ -6119,7 +6161,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[]);
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[]);
 
 /*
- * MPI_T_category_get_events
+ * Gives the event types in a category. (MPI-5.0 15.3.9)
  *   cat_index  in     category index
  *   len        in     number of entries
  *   indices    out    category index (array of len)
@@ -6128,20 +6170,20 @@ int MPI_T_category_get_events(int cat_index, int len, int indices[]);
 int PMPI_T_category_get_events(int cat_index, int len, int indices[]);
 
 /*
- * MPI_T_category_get_index
- *   name       in     string
+ * Gives the index of a category by its name. (MPI-5.0 15.3.9)
+ *   name       in     name
  *   cat_index  out    category index
  */
 int MPI_T_category_get_index(const char *name, int *cat_index);
 int PMPI_T_category_get_index(const char *name, int *cat_index);
 
 /*
- * MPI_T_category_get_info
+ * Describes a category. (MPI-5.0 15.3.9)
  *   cat_index       in     category index
- *   name            out    string
- *   name_len        inout  length of the string in characters
- *   desc            out    string
- *   desc_len        inout  length of the string in characters
+ *   name            out    name
+ *   name_len        inout  in: the buffer's size; out: the size that the name needs
+ *   desc            out    description
+ *   desc_len        inout  in: the buffer's size; out: the size that the description needs
  *   num_cvars       out    control variable index
  *   num_pvars       out    performance variable index
  *   num_categories  out    category index
@@ -6152,14 +6194,14 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
     int *num_pvars, int *num_categories);
 
 /*
- * MPI_T_category_get_num
+ * Gives the number of categories. (MPI-5.0 15.3.9)
  *   num_cat  out    category index
  */
 int MPI_T_category_get_num(int *num_cat);
 int PMPI_T_category_get_num(int *num_cat);
 
 /*
- * MPI_T_category_get_num_events
+ * Gives the number of event types in a category. (MPI-5.0 15.3.9)
  *   cat_index   in     category index
  *   num_events  out    event type index
  */
@@ -6167,7 +6209,7 @@ int MPI_T_category_get_num_events(int cat_index, int *num_events);
 int PMPI_T_category_get_num_events(int cat_index, int *num_events);
 
 /*
- * MPI_T_category_get_pvars
+ * Gives the performance variables in a category. (MPI-5.0 15.3.9)
  *   cat_index  in     category index
  *   len        in     number of entries
  *   indices    out    performance variable index (array of len)
@@ -6176,23 +6218,23 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[]);
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[]);
 
 /*
- * MPI_T_cvar_get_index
- *   name        in     string
+ * Gives the index of a control variable by its name. (MPI-5.0 15.3.6)
+ *   name        in     name
  *   cvar_index  out    control variable index
  */
 int MPI_T_cvar_get_index(const char *name, int *cvar_index);
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index);
 
 /*
- * MPI_T_cvar_get_info
+ * Describes a control variable. (MPI-5.0 15.3.6)
  *   cvar_index  in     control variable index
- *   name        out    string
- *   name_len    inout  length of the string in characters
+ *   name        out    name
+ *   name_len    inout  in: the buffer's size; out: the size that the name needs
  *   verbosity   out    verbosity level, MPI_T_VERBOSITY_
  *   datatype    out    datatype
  *   enumtype    out    enumeration, or MPI_T_ENUM_NULL
- *   desc        out    string
- *   desc_len    inout  length of the string in characters
+ *   desc        out    description
+ *   desc_len    inout  in: the buffer's size; out: the size that the description needs
  *   bind        out    kind of MPI object it is bound to, MPI_T_BIND_
  *   scope       out    who must set it together, MPI_T_SCOPE_
  */
@@ -6202,14 +6244,14 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
     MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope);
 
 /*
- * MPI_T_cvar_get_num
+ * Gives the number of control variables. (MPI-5.0 15.3.6)
  *   num_cvar  out    control variable index
  */
 int MPI_T_cvar_get_num(int *num_cvar);
 int PMPI_T_cvar_get_num(int *num_cvar);
 
 /*
- * MPI_T_cvar_handle_alloc
+ * Makes a handle of a control variable, bound to an object where it needs one. (MPI-5.0 15.3.6)
  *   cvar_index  in     control variable index
  *   obj_handle  in     address of the MPI object's handle, or NULL
  *   handle      out    control variable handle
@@ -6219,51 +6261,51 @@ int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count);
 
 /*
- * MPI_T_cvar_handle_free
+ * Releases the handle of a control variable. (MPI-5.0 15.3.6)
  *   handle  inout  control variable handle
  */
 int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle);
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle);
 
 /*
- * MPI_T_cvar_read
+ * Reads a control variable. (MPI-5.0 15.3.6)
  *   handle  in     control variable handle
- *   buf     out    address of a buffer
+ *   buf     out    the data
  */
 int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf);
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf);
 
 /*
- * MPI_T_cvar_write
+ * Writes a control variable. (MPI-5.0 15.3.6)
  *   handle  in     control variable handle
- *   buf     in     address of a buffer
+ *   buf     in     the data
  */
 int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf);
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf);
 
 /*
- * MPI_T_enum_get_info
+ * Describes an enumeration. (MPI-5.0 15.3.5)
  *   enumtype  in     enumeration, or MPI_T_ENUM_NULL
  *   num       out    number of items
- *   name      out    string
- *   name_len  inout  length of the string in characters
+ *   name      out    name
+ *   name_len  inout  in: the buffer's size; out: the size that the name needs
  */
 int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len);
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len);
 
 /*
- * MPI_T_enum_get_item
+ * Describes an item of an enumeration. (MPI-5.0 15.3.5)
  *   enumtype  in     enumeration, or MPI_T_ENUM_NULL
  *   indx      in     number of the item
  *   value     out    value of the item
- *   name      out    string
- *   name_len  inout  length of the string in characters
+ *   name      out    name
+ *   name_len  inout  in: the buffer's size; out: the size that the name needs
  */
 int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len);
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len);
 
 /*
- * MPI_T_event_callback_get_info
+ * Gives the hints of a callback of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
  *   cb_safety           in     what the callback must be safe for, MPI_T_CB_REQUIRE_
  *   info_used           out    info object
@@ -6274,7 +6316,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, 
     MPI_Info *info_used);
 
 /*
- * MPI_T_event_callback_set_info
+ * Sets hints of a callback of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
  *   cb_safety           in     what the callback must be safe for, MPI_T_CB_REQUIRE_
  *   info                in     info object
@@ -6285,7 +6327,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
     MPI_Info info);
 
 /*
- * MPI_T_event_copy
+ * Copies all data of an event. (MPI-5.0 15.3.8)
  *   event_instance  in     event instance
  *   buffer          out    address of a pointer to memory
  */
@@ -6293,26 +6335,26 @@ int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer);
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer);
 
 /*
- * MPI_T_event_get_index
- *   name         in     string
+ * Gives the index of an event type by its name. (MPI-5.0 15.3.8)
+ *   name         in     name
  *   event_index  out    event type index
  */
 int MPI_T_event_get_index(const char *name, int *event_index);
 int PMPI_T_event_get_index(const char *name, int *event_index);
 
 /*
- * MPI_T_event_get_info
+ * Describes an event type. (MPI-5.0 15.3.8)
  *   event_index             in     event type index
- *   name                    out    string
- *   name_len                inout  length of the string in characters
+ *   name                    out    name
+ *   name_len                inout  in: the buffer's size; out: the size that the name needs
  *   verbosity               out    verbosity level, MPI_T_VERBOSITY_
  *   array_of_datatypes      out    datatype (array of num_elements)
  *   array_of_displacements  out    displacement in bytes, not negative (array of num_elements)
  *   num_elements            inout  number of entries, not negative
  *   enumtype                out    enumeration, or MPI_T_ENUM_NULL
  *   info                    out    info object
- *   desc                    out    string
- *   desc_len                inout  length of the string in characters
+ *   desc                    out    description
+ *   desc_len                inout  in: the buffer's size; out: the size that the description needs
  *   bind                    out    kind of MPI object it is bound to, MPI_T_BIND_
  */
 int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
@@ -6323,14 +6365,14 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
     MPI_Info *info, char *desc, int *desc_len, int *bind);
 
 /*
- * MPI_T_event_get_num
+ * Gives the number of event types. (MPI-5.0 15.3.8)
  *   num_events  out    event type index
  */
 int MPI_T_event_get_num(int *num_events);
 int PMPI_T_event_get_num(int *num_events);
 
 /*
- * MPI_T_event_get_source
+ * Gives the source of an event. (MPI-5.0 15.3.8)
  *   event_instance  in     event instance
  *   source_index    out    event source index
  */
@@ -6338,7 +6380,7 @@ int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_inde
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index);
 
 /*
- * MPI_T_event_get_timestamp
+ * Gives the time at which an event was seen. (MPI-5.0 15.3.8)
  *   event_instance   in     event instance
  *   event_timestamp  out    ticks of the event source's clock
  */
@@ -6346,7 +6388,7 @@ int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *ev
 int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp);
 
 /*
- * MPI_T_event_handle_alloc
+ * Registers for events of a type, bound to an object where it needs one. (MPI-5.0 15.3.8)
  *   event_index         in     event type index
  *   obj_handle          in     address of the MPI object's handle, or NULL
  *   info                in     info object
@@ -6358,7 +6400,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     MPI_T_event_registration *event_registration);
 
 /*
- * MPI_T_event_handle_free
+ * Ends a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
  *   user_data           in     passed on to the callbacks
  *   free_cb_function    in     called when the registration is gone
@@ -6369,7 +6411,7 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
     MPI_T_event_free_cb_function free_cb_function);
 
 /*
- * MPI_T_event_handle_get_info
+ * Gives the hints of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
  *   info_used           out    info object
  */
@@ -6377,7 +6419,7 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used);
 
 /*
- * MPI_T_event_handle_set_info
+ * Sets hints of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
  *   info                in     info object
  */
@@ -6385,7 +6427,7 @@ int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info);
 
 /*
- * MPI_T_event_read
+ * Reads one element of an event's data. (MPI-5.0 15.3.8)
  *   event_instance  in     event instance
  *   element_index   in     index
  *   buffer          out    address of a pointer to memory
@@ -6394,7 +6436,7 @@ int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, voi
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer);
 
 /*
- * MPI_T_event_register_callback
+ * Sets the function that is called for each event of a registration. (MPI-5.0 15.3.8)
  *   event_registration  in     event registration
  *   cb_safety           in     what the callback must be safe for, MPI_T_CB_REQUIRE_
  *   info                in     info object
@@ -6407,7 +6449,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, 
     MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function);
 
 /*
- * MPI_T_event_set_dropped_handler
+ * Sets the function that is called when events of a registration were dropped. (MPI-5.0 15.3.8)
  *   event_registration   in     event registration
  *   dropped_cb_function  in     called when events were dropped
  */
@@ -6416,12 +6458,12 @@ int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
 int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
     MPI_T_event_dropped_cb_function dropped_cb_function);
 
-/* MPI_T_finalize */
+/* Ends the tool interface; once for each MPI_T_init_thread. (MPI-5.0 15.3.4) */
 int MPI_T_finalize(void);
 int PMPI_T_finalize(void);
 
 /*
- * MPI_T_init_thread
+ * Starts the tool interface; independent of MPI_Init. (MPI-5.0 15.3.4)
  *   required  in     level of thread support, MPI_THREAD_
  *   provided  out    level of thread support, MPI_THREAD_
  */
@@ -6429,8 +6471,8 @@ int MPI_T_init_thread(int required, int *provided);
 int PMPI_T_init_thread(int required, int *provided);
 
 /*
- * MPI_T_pvar_get_index
- *   name        in     string
+ * Gives the index of a performance variable by its name and class. (MPI-5.0 15.3.7)
+ *   name        in     name
  *   var_class   in     class of performance variable, MPI_T_PVAR_CLASS_
  *   pvar_index  out    performance variable index
  */
@@ -6438,16 +6480,16 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
 
 /*
- * MPI_T_pvar_get_info
+ * Describes a performance variable. (MPI-5.0 15.3.7)
  *   pvar_index  in     performance variable index
- *   name        out    string
- *   name_len    inout  length of the string in characters
+ *   name        out    name
+ *   name_len    inout  in: the buffer's size; out: the size that the name needs
  *   verbosity   out    verbosity level, MPI_T_VERBOSITY_
  *   var_class   out    class of performance variable, MPI_T_PVAR_CLASS_
  *   datatype    out    datatype
  *   enumtype    out    enumeration, or MPI_T_ENUM_NULL
- *   desc        out    string
- *   desc_len    inout  length of the string in characters
+ *   desc        out    description
+ *   desc_len    inout  in: the buffer's size; out: the size that the description needs
  *   bind        out    kind of MPI object it is bound to, MPI_T_BIND_
  *   readonly    out    nonzero for true; may be NULL
  *   continuous  out    nonzero for true; may be NULL
@@ -6461,14 +6503,14 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
     int *continuous, int *atomic);
 
 /*
- * MPI_T_pvar_get_num
+ * Gives the number of performance variables. (MPI-5.0 15.3.7)
  *   num_pvar  out    performance variable index
  */
 int MPI_T_pvar_get_num(int *num_pvar);
 int PMPI_T_pvar_get_num(int *num_pvar);
 
 /*
- * MPI_T_pvar_handle_alloc
+ * Makes a handle of a performance variable in a session, bound to an object where it needs one. (MPI-5.0 15.3.7)
  *   session     in     performance experiment session
  *   pvar_index  in     performance variable index
  *   obj_handle  in     address of the MPI object's handle, or NULL
@@ -6481,7 +6523,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     int *count);
 
 /*
- * MPI_T_pvar_handle_free
+ * Releases the handle of a performance variable. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   inout  performance variable handle
  */
@@ -6489,25 +6531,25 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle);
 
 /*
- * MPI_T_pvar_read
+ * Reads a performance variable. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   in     performance variable handle
- *   buf      out    address of a buffer
+ *   buf      out    the data
  */
 int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
 
 /*
- * MPI_T_pvar_readreset
+ * Reads a performance variable and sets it back, in one step. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   in     performance variable handle
- *   buf      out    address of a buffer
+ *   buf      out    the data
  */
 int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
 int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
 
 /*
- * MPI_T_pvar_reset
+ * Sets a performance variable back to its starting value. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   in     performance variable handle
  */
@@ -6515,21 +6557,21 @@ int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 
 /*
- * MPI_T_pvar_session_create
+ * Makes a session for performance experiments. (MPI-5.0 15.3.7)
  *   session  out    performance experiment session
  */
 int MPI_T_pvar_session_create(MPI_T_pvar_session *session);
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *session);
 
 /*
- * MPI_T_pvar_session_free
+ * Releases a session for performance experiments. (MPI-5.0 15.3.7)
  *   session  inout  performance experiment session
  */
 int MPI_T_pvar_session_free(MPI_T_pvar_session *session);
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *session);
 
 /*
- * MPI_T_pvar_start
+ * Starts a performance variable. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   in     performance variable handle
  */
@@ -6537,7 +6579,7 @@ int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 
 /*
- * MPI_T_pvar_stop
+ * Stops a performance variable. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   in     performance variable handle
  */
@@ -6545,21 +6587,21 @@ int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 
 /*
- * MPI_T_pvar_write
+ * Writes a performance variable. (MPI-5.0 15.3.7)
  *   session  in     performance experiment session
  *   handle   in     performance variable handle
- *   buf      in     address of a buffer
+ *   buf      in     the data
  */
 int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
 
 /*
- * MPI_T_source_get_info
+ * Describes a source of events. (MPI-5.0 15.3.8)
  *   source_index      in     event source index
- *   name              out    string
- *   name_len          inout  length of the string in characters
- *   desc              out    string
- *   desc_len          inout  length of the string in characters
+ *   name              out    name
+ *   name_len          inout  in: the buffer's size; out: the size that the name needs
+ *   desc              out    description
+ *   desc_len          inout  in: the buffer's size; out: the size that the description needs
  *   ordering          out    MPI_T_SOURCE_ORDERED or MPI_T_SOURCE_UNORDERED
  *   ticks_per_second  out    ticks of the event source's clock
  *   max_ticks         out    ticks of the event source's clock
@@ -6571,14 +6613,14 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
     MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info);
 
 /*
- * MPI_T_source_get_num
+ * Gives the number of sources of events. (MPI-5.0 15.3.8)
  *   num_sources  out    event source index
  */
 int MPI_T_source_get_num(int *num_sources);
 int PMPI_T_source_get_num(int *num_sources);
 
 /*
- * MPI_T_source_get_timestamp
+ * Gives the time of a source of events. (MPI-5.0 15.3.8)
  *   source_index  in     event source index
  *   timestamp     out    ticks of the event source's clock
  */
@@ -6588,7 +6630,7 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
 /* ======== Deprecated Interfaces (MPI-5.0 chapter 16) ======== */
 
 /*
- * Deprecated since MPI-2.0.
+ * As MPI_Comm_delete_attr. Deprecated since MPI-2.0. (MPI-5.0 16.1)
  *   comm    in     communicator
  *   keyval  in     attribute key
  */
@@ -6596,7 +6638,7 @@ int MPI_Attr_delete(MPI_Comm comm, int keyval);
 int PMPI_Attr_delete(MPI_Comm comm, int keyval);
 
 /*
- * Deprecated since MPI-2.0.
+ * As MPI_Comm_get_attr. Deprecated since MPI-2.0. (MPI-5.0 16.1)
  *   comm           in     communicator
  *   keyval         in     attribute key
  *   attribute_val  out    attribute value
@@ -6606,7 +6648,7 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 
 /*
- * Deprecated since MPI-2.0.
+ * As MPI_Comm_set_attr. Deprecated since MPI-2.0. (MPI-5.0 16.1)
  *   comm           in     communicator
  *   keyval         in     attribute key
  *   attribute_val  in     attribute value
@@ -6615,8 +6657,8 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val);
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val);
 
 /*
- * Deprecated since MPI-4.1.
- *   status    in     status
+ * As MPI_Get_elements_c. Deprecated since MPI-4.1.
+ *   status    in     status, or MPI_STATUS_IGNORE where it is output
  *   datatype  in     datatype
  *   count     out    number of elements or bytes
  */
@@ -6624,20 +6666,20 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 
 /*
- * Deprecated since MPI-4.0.
+ * Gives the value of a key, cut to valuelen characters; use MPI_Info_get_string. Deprecated since MPI-4.0.
  *   info      in     info object
- *   key       in     string
+ *   key       in     key
  *   valuelen  in     length of the value's buffer
- *   value     out    string, at most valuelen long
+ *   value     out    value, at most valuelen long
  *   flag      out    nonzero for true
  */
 int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag);
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag);
 
 /*
- * Deprecated since MPI-4.0.
+ * Gives the length of a key's value; use MPI_Info_get_string. Deprecated since MPI-4.0.
  *   info      in     info object
- *   key       in     string
+ *   key       in     key
  *   valuelen  out    length of the value's buffer
  *   flag      out    nonzero for true
  */
@@ -6645,7 +6687,7 @@ int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *fl
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag);
 
 /*
- * Deprecated since MPI-2.0.
+ * As MPI_Comm_create_keyval. Deprecated since MPI-2.0. (MPI-5.0 16.1)
  *   copy_fn      in     callback
  *   delete_fn    in     callback
  *   keyval       out    attribute key
@@ -6655,15 +6697,15 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state);
 
 /*
- * Deprecated since MPI-2.0.
+ * As MPI_Comm_free_keyval. Deprecated since MPI-2.0. (MPI-5.0 16.1)
  *   keyval  inout  attribute key
  */
 int MPI_Keyval_free(int *keyval);
 int PMPI_Keyval_free(int *keyval);
 
 /*
- * Deprecated since MPI-4.1.
- *   status    inout  status
+ * As MPI_Status_set_elements_c. Deprecated since MPI-4.1.
+ *   status    inout  status, or MPI_STATUS_IGNORE where it is output
  *   datatype  in     datatype
  *   count     in     number of elements, or bytes
  */
@@ -6671,25 +6713,25 @@ int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 
 /*
- * Deprecated since MPI-4.1.
+ * As MPI_Type_get_extent_c. Deprecated since MPI-4.1.
  *   datatype  in     datatype
- *   lb        out    number of elements, or bytes
- *   extent    out    number of elements, or bytes
+ *   lb        out    lower bound in bytes
+ *   extent    out    distance from one element to the next, in bytes
  */
 int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 
 /*
- * Deprecated since MPI-4.1.
+ * As MPI_Type_get_true_extent_c. Deprecated since MPI-4.1.
  *   datatype     in     datatype
- *   true_lb      out    number of elements, or bytes
- *   true_extent  out    number of elements, or bytes
+ *   true_lb      out    where the first byte of data lies, in bytes
+ *   true_extent  out    distance from the first to behind the last byte of data
  */
 int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 
 /*
- * Deprecated since MPI-4.1.
+ * As MPI_Type_size_c. Deprecated since MPI-4.1.
  *   datatype  in     datatype
  *   size      out    number of elements, or bytes
  */
@@ -6699,33 +6741,33 @@ int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 /* ======== Language Bindings (MPI-5.0 chapter 19) ======== */
 
 /*
- * MPI_Type_create_f90_complex
+ * Gives the datatype of Fortran's COMPLEX with a precision and an exponent range. (MPI-5.0 19.1.9)
  *   p        in     decimal digits of precision, or decimal exponent range
  *   r        in     decimal digits of precision, or decimal exponent range
- *   newtype  out    datatype
+ *   newtype  out    the new datatype
  */
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_f90_integer
+ * Gives the datatype of Fortran's INTEGER with a range. (MPI-5.0 19.1.9)
  *   r        in     decimal digits of precision, or decimal exponent range
- *   newtype  out    datatype
+ *   newtype  out    the new datatype
  */
 int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_create_f90_real
+ * Gives the datatype of Fortran's REAL with a precision and an exponent range. (MPI-5.0 19.1.9)
  *   p        in     decimal digits of precision, or decimal exponent range
  *   r        in     decimal digits of precision, or decimal exponent range
- *   newtype  out    datatype
+ *   newtype  out    the new datatype
  */
 int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
 
 /*
- * MPI_Type_match_size
+ * Gives the predefined datatype of a class with a size in bytes. (MPI-5.0 19.1.9)
  *   typeclass  in     MPI_TYPECLASS_ constant
  *   size       in     size in bytes
  *   datatype   out    datatype
@@ -6736,31 +6778,31 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype);
 /* ======== Application Binary Interface (ABI) (MPI-5.0 chapter 20) ======== */
 
 /*
- * MPI_Abi_get_fortran_booleans
- *   logical_size   in     number of entries
- *   logical_true   out    address of a pointer to memory
- *   logical_false  out    address of a pointer to memory
+ * Gives the values that Fortran's .TRUE. and .FALSE. have for a size of LOGICAL, if they are set.
+ *   logical_size   in     size of the LOGICAL in bytes
+ *   logical_true   out    value of .TRUE.
+ *   logical_false  out    value of .FALSE.
  *   is_set         out    nonzero for true
  */
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
 
 /*
- * MPI_Abi_get_fortran_info
+ * Gives what is known of the Fortran compiler, in a new info object, or MPI_INFO_NULL.
  *   info  out    info object
  */
 int MPI_Abi_get_fortran_info(MPI_Info *info);
 int PMPI_Abi_get_fortran_info(MPI_Info *info);
 
 /*
- * MPI_Abi_get_info
+ * Gives what is known of the ABI, such as the sizes of MPI_Aint, MPI_Count and MPI_Offset, in a new info object.
  *   info  out    info object
  */
 int MPI_Abi_get_info(MPI_Info *info);
 int PMPI_Abi_get_info(MPI_Info *info);
 
 /*
- * MPI_Abi_get_version
+ * Gives the version of the ABI that the library has, or -1 and -1 if it has none.
  *   abi_major  out    version number
  *   abi_minor  out    version number
  */
@@ -6768,170 +6810,170 @@ int MPI_Abi_get_version(int *abi_major, int *abi_minor);
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor);
 
 /*
- * MPI_Abi_set_fortran_booleans
- *   logical_size   in     number of entries
- *   logical_true   in     address of a pointer to memory
- *   logical_false  in     address of a pointer to memory
+ * Sets the values that Fortran's .TRUE. and .FALSE. have for a size of LOGICAL; once, before MPI is started.
+ *   logical_size   in     size of the LOGICAL in bytes
+ *   logical_true   in     value of .TRUE.
+ *   logical_false  in     value of .FALSE.
  */
 int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
 
 /*
- * MPI_Abi_set_fortran_info
+ * Sets what is known of the Fortran compiler; once, before MPI is started.
  *   info  in     info object
  */
 int MPI_Abi_set_fortran_info(MPI_Info info);
 int PMPI_Abi_set_fortran_info(MPI_Info info);
 
 /*
- * MPI_Comm_fromint
+ * Returns the communicator of an integer.
  *   comm  in     integer form of the handle
  */
 MPI_Comm MPI_Comm_fromint(int comm);
 MPI_Comm PMPI_Comm_fromint(int comm);
 
 /*
- * MPI_Comm_toint
+ * Returns the integer of a communicator.
  *   comm  in     communicator
  */
 int MPI_Comm_toint(MPI_Comm comm);
 int PMPI_Comm_toint(MPI_Comm comm);
 
 /*
- * MPI_Errhandler_fromint
+ * Returns the error handler of an integer.
  *   errhandler  in     integer form of the handle
  */
 MPI_Errhandler MPI_Errhandler_fromint(int errhandler);
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler);
 
 /*
- * MPI_Errhandler_toint
+ * Returns the integer of an error handler.
  *   errhandler  in     error handler
  */
 int MPI_Errhandler_toint(MPI_Errhandler errhandler);
 int PMPI_Errhandler_toint(MPI_Errhandler errhandler);
 
 /*
- * MPI_File_fromint
+ * Returns the file of an integer.
  *   file  in     integer form of the handle
  */
 MPI_File MPI_File_fromint(int file);
 MPI_File PMPI_File_fromint(int file);
 
 /*
- * MPI_File_toint
+ * Returns the integer of a file.
  *   file  in     file
  */
 int MPI_File_toint(MPI_File file);
 int PMPI_File_toint(MPI_File file);
 
 /*
- * MPI_Group_fromint
+ * Returns the group of an integer.
  *   group  in     integer form of the handle
  */
 MPI_Group MPI_Group_fromint(int group);
 MPI_Group PMPI_Group_fromint(int group);
 
 /*
- * MPI_Group_toint
+ * Returns the integer of a group.
  *   group  in     group
  */
 int MPI_Group_toint(MPI_Group group);
 int PMPI_Group_toint(MPI_Group group);
 
 /*
- * MPI_Info_fromint
+ * Returns the info object of an integer.
  *   info  in     integer form of the handle
  */
 MPI_Info MPI_Info_fromint(int info);
 MPI_Info PMPI_Info_fromint(int info);
 
 /*
- * MPI_Info_toint
+ * Returns the integer of an info object.
  *   info  in     info object
  */
 int MPI_Info_toint(MPI_Info info);
 int PMPI_Info_toint(MPI_Info info);
 
 /*
- * MPI_Message_fromint
+ * Returns the matched message of an integer.
  *   message  in     integer form of the handle
  */
 MPI_Message MPI_Message_fromint(int message);
 MPI_Message PMPI_Message_fromint(int message);
 
 /*
- * MPI_Message_toint
+ * Returns the integer of a matched message.
  *   message  in     matched message
  */
 int MPI_Message_toint(MPI_Message message);
 int PMPI_Message_toint(MPI_Message message);
 
 /*
- * MPI_Op_fromint
+ * Returns the reduction operation of an integer.
  *   op  in     integer form of the handle
  */
 MPI_Op MPI_Op_fromint(int op);
 MPI_Op PMPI_Op_fromint(int op);
 
 /*
- * MPI_Op_toint
+ * Returns the integer of a reduction operation.
  *   op  in     reduction operation
  */
 int MPI_Op_toint(MPI_Op op);
 int PMPI_Op_toint(MPI_Op op);
 
 /*
- * MPI_Request_fromint
+ * Returns the request of an integer.
  *   request  in     integer form of the handle
  */
 MPI_Request MPI_Request_fromint(int request);
 MPI_Request PMPI_Request_fromint(int request);
 
 /*
- * MPI_Request_toint
+ * Returns the integer of a request.
  *   request  in     request
  */
 int MPI_Request_toint(MPI_Request request);
 int PMPI_Request_toint(MPI_Request request);
 
 /*
- * MPI_Session_fromint
+ * Returns the session of an integer.
  *   session  in     integer form of the handle
  */
 MPI_Session MPI_Session_fromint(int session);
 MPI_Session PMPI_Session_fromint(int session);
 
 /*
- * MPI_Session_toint
+ * Returns the integer of a session.
  *   session  in     session
  */
 int MPI_Session_toint(MPI_Session session);
 int PMPI_Session_toint(MPI_Session session);
 
 /*
- * MPI_Type_fromint
+ * Returns the datatype of an integer.
  *   datatype  in     integer form of the handle
  */
 MPI_Datatype MPI_Type_fromint(int datatype);
 MPI_Datatype PMPI_Type_fromint(int datatype);
 
 /*
- * MPI_Type_toint
+ * Returns the integer of a datatype.
  *   datatype  in     datatype
  */
 int MPI_Type_toint(MPI_Datatype datatype);
 int PMPI_Type_toint(MPI_Datatype datatype);
 
 /*
- * MPI_Win_fromint
+ * Returns the window of an integer.
  *   win  in     integer form of the handle
  */
 MPI_Win MPI_Win_fromint(int win);
 MPI_Win PMPI_Win_fromint(int win);
 
 /*
- * MPI_Win_toint
+ * Returns the integer of a window.
  *   win  in     window
  */
 int MPI_Win_toint(MPI_Win win);

@@ -48,6 +48,7 @@ type Param struct {
 	Func     string   // for a callback: the name of its prototype, without _c
 	Hidden   Form     // the bindings that leave it out
 	C        string   // the C declaration, "const int recvcounts[]"
+	Meaning  string   // a few words for documentation
 }
 
 // Handle reports whether the parameter is an MPI handle or an array of them; pointer tells whether C gets its address.

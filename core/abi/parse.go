@@ -39,12 +39,20 @@ type table struct {
 	constants []*Constant
 	callbacks []*Callback
 	kinds     map[string]*Kind
+	names     map[string]string // meanings by name, or by name and kind
 }
 
 // parsed panics on a malformed table: it is part of the program, and tests read all of it.
 var parsed = sync.OnceValue(func() *table {
-	t := &table{kinds: map[string]*Kind{}, byName: map[string]*Function{}, chapters: map[int]string{}}
+	t := &table{kinds: map[string]*Kind{}, names: map[string]string{}, byName: map[string]*Function{}, chapters: map[int]string{}}
 	t.parseKinds()
+	lines("names", func(line string) {
+		name, meaning, ok := strings.Cut(line, " | ")
+		if !ok {
+			panic("want NAME [KIND] | meaning")
+		}
+		t.names[name] = meaning
+	})
 	t.parseConstants()
 	t.parseCallbacks()
 	// In the order of the chapters.
@@ -174,6 +182,16 @@ func (t *table) parseCallbacks() {
 	})
 }
 
+// meaning returns what a parameter means: by its name if that is known, else by its kind.
+func (t *table) meaning(name string, kind *Kind) string {
+	for _, key := range []string{name + " " + kind.Name, name} {
+		if m, ok := t.names[key]; ok {
+			return m
+		}
+	}
+	return kind.Meaning
+}
+
 func (t *table) kind(name string) *Kind {
 	k := t.kinds[name]
 	if k == nil {
@@ -273,6 +291,7 @@ func (t *table) parseParam(line string) (p *Param, largeOnly bool) {
 	words, decl, _ := strings.Cut(line, " c=")
 	f := strings.Fields(words)
 	p = &Param{Name: f[0], CName: f[0], Kind: t.kind(f[1]), Dir: In, C: decl}
+	p.Meaning = t.meaning(p.Name, p.Kind)
 	for _, w := range f[2:] {
 		key, value, _ := strings.Cut(w, "=")
 		switch key {

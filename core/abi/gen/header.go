@@ -371,7 +371,7 @@ func writeDoc(b *bytes.Buffer, f *abi.Function) {
 
 // paramDoc returns the line that documents a parameter.
 func paramDoc(p *abi.Param, width int) string {
-	meaning := p.Kind.Meaning
+	meaning := p.Meaning
 	if len(p.Length) > 0 && p.Length[0] != "*" && p.Kind.Fortran != "character" {
 		meaning += " (array of " + strings.Join(p.Length, " x ") + ")"
 	} else if len(p.Length) > 0 && p.Kind.Fortran != "character" {

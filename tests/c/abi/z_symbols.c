@@ -178,12 +178,6 @@ static void fill(void)
     { int (*p)(const MPI_Status *, int *) = PMPI_Status_get_source; add("PMPI_Status_get_source", (any)p); }
     { int (*p)(const MPI_Status *, int *) = MPI_Status_get_tag; add("MPI_Status_get_tag", (any)p); }
     { int (*p)(const MPI_Status *, int *) = PMPI_Status_get_tag; add("PMPI_Status_get_tag", (any)p); }
-    { int (*p)(MPI_Status *, int) = MPI_Status_set_error; add("MPI_Status_set_error", (any)p); }
-    { int (*p)(MPI_Status *, int) = PMPI_Status_set_error; add("PMPI_Status_set_error", (any)p); }
-    { int (*p)(MPI_Status *, int) = MPI_Status_set_source; add("MPI_Status_set_source", (any)p); }
-    { int (*p)(MPI_Status *, int) = PMPI_Status_set_source; add("PMPI_Status_set_source", (any)p); }
-    { int (*p)(MPI_Status *, int) = MPI_Status_set_tag; add("MPI_Status_set_tag", (any)p); }
-    { int (*p)(MPI_Status *, int) = PMPI_Status_set_tag; add("PMPI_Status_set_tag", (any)p); }
     { int (*p)(MPI_Request *, int *, MPI_Status *) = MPI_Test; add("MPI_Test", (any)p); }
     { int (*p)(MPI_Request *, int *, MPI_Status *) = PMPI_Test; add("PMPI_Test", (any)p); }
     { int (*p)(const MPI_Status *, int *) = MPI_Test_cancelled; add("MPI_Test_cancelled", (any)p); }
@@ -298,8 +292,6 @@ static void fill(void)
     { int (*p)(MPI_Datatype, MPI_Aint *, MPI_Aint *) = PMPI_Type_get_true_extent; add("PMPI_Type_get_true_extent", (any)p); }
     { int (*p)(MPI_Datatype, MPI_Count *, MPI_Count *) = MPI_Type_get_true_extent_c; add("MPI_Type_get_true_extent_c", (any)p); }
     { int (*p)(MPI_Datatype, MPI_Count *, MPI_Count *) = PMPI_Type_get_true_extent_c; add("PMPI_Type_get_true_extent_c", (any)p); }
-    { int (*p)(MPI_Datatype, MPI_Datatype, MPI_Datatype *) = MPI_Type_get_value_index; add("MPI_Type_get_value_index", (any)p); }
-    { int (*p)(MPI_Datatype, MPI_Datatype, MPI_Datatype *) = PMPI_Type_get_value_index; add("PMPI_Type_get_value_index", (any)p); }
     { int (*p)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *) = MPI_Type_indexed; add("MPI_Type_indexed", (any)p); }
     { int (*p)(int, const int *, const int *, MPI_Datatype, MPI_Datatype *) = PMPI_Type_indexed; add("PMPI_Type_indexed", (any)p); }
     { int (*p)(MPI_Count, const MPI_Count *, const MPI_Count *, MPI_Datatype, MPI_Datatype *) = MPI_Type_indexed_c; add("MPI_Type_indexed_c", (any)p); }
@@ -588,6 +580,8 @@ static void fill(void)
     MPI_Comm, MPI_Info, MPI_Request *) = MPI_Scatterv_init_c; add("MPI_Scatterv_init_c", (any)p); }
     { int (*p)(const void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, void *, MPI_Count, MPI_Datatype, int,
     MPI_Comm, MPI_Info, MPI_Request *) = PMPI_Scatterv_init_c; add("PMPI_Scatterv_init_c", (any)p); }
+    { int (*p)(MPI_Datatype, MPI_Datatype, MPI_Datatype *) = MPI_Type_get_value_index; add("MPI_Type_get_value_index", (any)p); }
+    { int (*p)(MPI_Datatype, MPI_Datatype, MPI_Datatype *) = PMPI_Type_get_value_index; add("PMPI_Type_get_value_index", (any)p); }
     { int (*p)(MPI_Comm, MPI_Comm, int *) = MPI_Comm_compare; add("MPI_Comm_compare", (any)p); }
     { int (*p)(MPI_Comm, MPI_Comm, int *) = PMPI_Comm_compare; add("PMPI_Comm_compare", (any)p); }
     { int (*p)(MPI_Comm, MPI_Group, MPI_Comm *) = MPI_Comm_create; add("MPI_Comm_create", (any)p); }
@@ -1084,6 +1078,12 @@ static void fill(void)
     { int (*p)(MPI_Status *, MPI_Datatype, int) = PMPI_Status_set_elements; add("PMPI_Status_set_elements", (any)p); }
     { int (*p)(MPI_Status *, MPI_Datatype, MPI_Count) = MPI_Status_set_elements_c; add("MPI_Status_set_elements_c", (any)p); }
     { int (*p)(MPI_Status *, MPI_Datatype, MPI_Count) = PMPI_Status_set_elements_c; add("PMPI_Status_set_elements_c", (any)p); }
+    { int (*p)(MPI_Status *, int) = MPI_Status_set_error; add("MPI_Status_set_error", (any)p); }
+    { int (*p)(MPI_Status *, int) = PMPI_Status_set_error; add("PMPI_Status_set_error", (any)p); }
+    { int (*p)(MPI_Status *, int) = MPI_Status_set_source; add("MPI_Status_set_source", (any)p); }
+    { int (*p)(MPI_Status *, int) = PMPI_Status_set_source; add("PMPI_Status_set_source", (any)p); }
+    { int (*p)(MPI_Status *, int) = MPI_Status_set_tag; add("MPI_Status_set_tag", (any)p); }
+    { int (*p)(MPI_Status *, int) = PMPI_Status_set_tag; add("PMPI_Status_set_tag", (any)p); }
     { int (*p)(MPI_File *) = MPI_File_close; add("MPI_File_close", (any)p); }
     { int (*p)(MPI_File *) = PMPI_File_close; add("PMPI_File_close", (any)p); }
     { int (*p)(const char *, MPI_Info) = MPI_File_delete; add("MPI_File_delete", (any)p); }

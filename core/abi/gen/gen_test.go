@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+// TestFresh fails if a generated file is not what the table and the sources of capi ask for.
+func TestFresh(t *testing.T) {
+	root, err := moduleRoot()
+	require.NoError(t, err)
+	start := time.Now()
+	stale, err := staleFiles(root)
+	require.NoError(t, err)
+	var names []string
+	for _, f := range stale {
+		names = append(names, f.path)
+	}
+	require.Empty(t, names, "stale: run go run ./core/abi/gen")
+	require.Less(t, time.Since(start), 5*time.Second)
+}
+
+// write makes a folder with a capi of the given files.
+func write(t *testing.T, files map[string]string) string {
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	return root
+}
+
+func TestStyles(t *testing.T) {
+	root := write(t, map[string]string{
+		"capi/put.c":       "#include \"z_entry.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\treturn 0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
+		"capi/win.go":      "package main\n\n//export gompi_win_fence\nfunc gompi_win_fence(assert int32, win uintptr) int32 { return 0 }\n\n// export gompi_win_free\n//export gompi_bcast_c\n",
+		"capi/z_entry_x.c": "int gompi_accumulate(void)\n",
+		"capi/win_test.go": "//export gompi_send\n",
+		"capi/wtime.c":     "double gompi_wtime(void)\n{\n}\nMPI_Aint gompi_aint_add(\n",
+	})
+	have, err := scan(filepath.Join(root, "capi"))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, by string
+		style    style
+	}{
+		{"MPI_Put", "MPI_Put_c", inC},
+		{"MPI_Put_c", "MPI_Put_c", inC},
+		{"MPI_Win_fence", "MPI_Win_fence", inGo},
+		{"MPI_Bcast", "MPI_Bcast_c", inGo},
+		{"MPI_Wtime", "MPI_Wtime", inC},
+		{"MPI_Aint_add", "MPI_Aint_add", inC},
+		{"MPI_Get", "", none},
+		{"MPI_Rput", "", none},
+		{"MPI_Win_free", "", none},
+		{"MPI_Accumulate", "", none},
+		{"MPI_Send", "", none},
+	} {
+		f, style := have.implementation(abi.FunctionByName(c.name))
+		require.Equal(t, c.style, style, c.name)
+		if c.by != "" {
+			require.Equal(t, c.by, f.Name)
+		} else {
+			require.Nil(t, f)
+		}
+	}
+}
+
+// TestEntries compares the entry point of each style with what it should be.
+func TestEntries(t *testing.T) {
+	have := implementations{"gompi_put_c": inC, "gompi_comm_rank": inGo, "gompi_send_c": inGo, "gompi_pcontrol": inC, "gompi_t_enum_get_item": inGo}
+	for name, want := range map[string]string{
+		"MPI_Put":       "    return gompi_put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);\n",
+		"MPI_Comm_rank": "    int rc = gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Send":      "    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Pcontrol":  "    return gompi_pcontrol(level);\n",
+		"MPI_T_enum_get_item": "    int rc = gompi_t_enum_get_item((uintptr_t)enumtype, indx, (uintptr_t)value, (uintptr_t)name, (uintptr_t)name_len);\n" +
+			"    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Finalize":     "    return gompi_unsupported(\"MPI_Finalize\", GOMPI_ON_NONE, 0);\n",
+		"MPI_Win_free":     "    return gompi_unsupported(\"MPI_Win_free\", GOMPI_ON_WIN, win ? (uintptr_t)*win : 0);\n",
+		"MPI_Comm_size":    "    (void)size;\n    return gompi_unsupported(\"MPI_Comm_size\", GOMPI_ON_COMM, (uintptr_t)comm);\n",
+		"MPI_File_sync":    "    return gompi_unsupported(\"MPI_File_sync\", GOMPI_ON_FILE, (uintptr_t)fh);\n",
+		"MPI_File_delete":  "    (void)filename; (void)info;\n    return gompi_unsupported(\"MPI_File_delete\", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);\n",
+		"MPI_Type_size":    "    (void)datatype; (void)size;\n    return gompi_unsupported(\"MPI_Type_size\", GOMPI_ON_NONE, 0);\n",
+		"MPI_T_finalize":   "    return MPI_T_ERR_NOT_SUPPORTED;\n",
+		"MPI_Session_init": "    (void)info; (void)errhandler; (void)session;\n    return gompi_unsupported(\"MPI_Session_init\", GOMPI_ON_NONE, 0);\n",
+	} {
+		var b bytes.Buffer
+		writeEntry(&b, have, abi.FunctionByName(name))
+		_, body, found := strings.Cut(b.String(), "\n{\n")
+		require.True(t, found)
+		require.Equal(t, want+"}\nGOMPI_ALIAS("+name+")\n", body, name)
+	}
+	require.Panics(t, func() { var b bytes.Buffer; writeEntry(&b, have, abi.FunctionByName("MPI_Wtime")) }, "cannot return an error")
+}
+
+func TestStaleAndLeftOver(t *testing.T) {
+	root := write(t, map[string]string{
+		"capi/clock.c":        "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint gompi_aint_add(void)\nMPI_Aint gompi_aint_diff(void)\n" + fromints(),
+		"capi/z_entry_gone.c": "//",
+		"include/mpi.h":       string(forward()),
+	})
+	stale, err := staleFiles(root)
+	require.NoError(t, err)
+	have := map[string]bool{}
+	for _, f := range stale {
+		have[f.path] = f.content == nil
+	}
+	require.Contains(t, have, "capi/z_entry_rma.c")
+	require.Contains(t, have, "include/mpi_rma.h")
+	require.NotContains(t, have, "include/mpi.h")
+	require.True(t, have["capi/z_entry_gone.c"], "to be removed")
+	require.False(t, have["capi/z_entry_rma.c"])
+}
+
+func fromints() string {
+	var b strings.Builder
+	for _, f := range abi.Functions() {
+		if strings.HasSuffix(f.Name, "_fromint") {
+			b.WriteString(f.Returns + " " + internalName(f) + "(int)\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,110 @@
+package gotest
+
+import (
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/version"
+)
+
+// TestExports reads the library's dynamic symbols: every function of the standard under both names, MPI_X weak so that a profiling library
+// may replace it, and no other name. Names have no version: a program built with another library of the standard ABI asks for none.
+func TestExports(t *testing.T) {
+	library, err := elf.Open(filepath.Join(built(t), "lib/libgompirma.so"))
+	require.NoError(t, err)
+	defer library.Close()
+	symbols, err := library.DynamicSymbols()
+	require.NoError(t, err)
+
+	defined := map[string]elf.SymBind{}
+	address := map[string]uint64{}
+	for _, s := range symbols {
+		if s.Section == elf.SHN_UNDEF {
+			continue
+		}
+		require.Regexp(t, `^(P?MPI|MPIX)_`, s.Name, "a name that is not the standard's is visible")
+		require.Equal(t, elf.STT_FUNC, elf.ST_TYPE(s.Info), s.Name)
+		defined[s.Name] = elf.ST_BIND(s.Info)
+		address[s.Name] = s.Value
+	}
+	for _, f := range abi.Functions() {
+		require.Equal(t, elf.STB_WEAK, defined[f.Name], "%s is not a weak symbol of the library", f.Name)
+		require.Contains(t, defined, "P"+f.Name)
+		require.Equal(t, elf.STB_GLOBAL, defined["P"+f.Name], "P%s is not a global symbol of the library", f.Name)
+		require.Equal(t, address["P"+f.Name], address[f.Name], "%s and P%s are not the same function", f.Name, f.Name)
+		delete(defined, f.Name)
+		delete(defined, "P"+f.Name)
+	}
+	for name := range defined {
+		require.True(t, strings.HasPrefix(name, "MPIX_"), "%s is not in the standard ABI", name)
+	}
+	soname, err := library.DynString(elf.DT_SONAME)
+	require.NoError(t, err)
+	require.Equal(t, []string{"libgompirma.so." + version.Major()}, soname)
+	require.Nil(t, library.Section(".gnu.version_d"), "the library's names have versions")
+}
+
+// TestUnsupported calls a function that gompirma does not have (it takes a socket to a process of another job).
+func TestUnsupported(t *testing.T) {
+	const source = `
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    int rc;
+
+    MPI_Init(&argc, &argv);
+    if (argc > 1)
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    rc = MPI_Comm_join(-1, &comm);
+    if (rc != MPI_ERR_UNSUPPORTED_OPERATION || comm != MPI_COMM_NULL)
+        return 3;
+    MPI_Finalize();
+    return 0;
+}
+`
+	program := compile(t, source)
+	out, err := exec.Command(program, "return").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	out, _ = exec.Command(program).CombinedOutput()
+	require.Contains(t, string(out), "MPI_Comm_join", "the message names the function")
+	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
+}
+
+// TestOtherLibrarysProgram runs a program that was linked with another library of the standard ABI: LD_LIBRARY_PATH alone makes it use this one.
+func TestOtherLibrarysProgram(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	run := func(name string, args ...string) {
+		out, err := exec.Command(name, args...).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+	}
+	include := "-I" + filepath.Join(built(t), "include")
+	other := write("other.c", "#include <mpi.h>\nint MPI_Comm_toint(MPI_Comm comm) { (void)comm; return -1; }\n")
+	main := write("main.c", "#include <mpi.h>\nint main(void) { return MPI_Comm_toint(MPI_COMM_WORLD) != 0x101; }\n")
+	for _, soname := range []string{"libmpi_abi.so", "libmpi_abi.so.0", "libmpi_abi.so.1"} {
+		program := filepath.Join(dir, "program")
+		run("gcc", include, "-shared", "-fPIC", "-Wl,-soname,"+soname, "-o", filepath.Join(dir, soname), other)
+		run("gcc", include, "-o", program, main, filepath.Join(dir, soname))
+
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir)
+		require.Error(t, cmd.Run(), "with the other library")
+
+		cmd = exec.Command(program)
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Join(built(t), "lib/gompirma/abi"))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+}
