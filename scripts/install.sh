@@ -16,6 +16,7 @@ manifest=lib/gompirma/manifest
 uninstall() {
 	while IFS= read -r name; do
 		case $name in
+		./) rmdir "$to" 2>/dev/null || true ;;
 		*/) if [ -d "$to/$name" ]; then rmdir "$to/$name" 2>/dev/null || true; fi ;; # stays if somebody else put something in
 		*) rm -f "$to/$name" ;;
 		esac

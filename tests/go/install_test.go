@@ -1,0 +1,232 @@
+package gotest
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A program that does something with a window, in C and C++ alike.
+const ringProgram = `
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, size;
+    long *mine, me;
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    me = rank;
+    MPI_Win_fence(0, win);
+    MPI_Put(&me, 1, MPI_LONG, (rank + 1) % size, 0, 1, MPI_LONG, win);
+    MPI_Win_fence(0, win);
+    printf("rank %d of %d got %ld\n", rank, size, *mine);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
+`
+
+// command runs a program with more environment, fails the test if it fails, and returns what it printed.
+func command(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = time.Second
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
+	return string(out)
+}
+
+func needCommand(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+}
+
+// An installation is made once, moved, used in every way, and removed.
+func TestInstall(t *testing.T) {
+	build := built(t)
+	dir := t.TempDir()
+	first, prefix := filepath.Join(dir, "first"), filepath.Join(dir, "moved")
+	command(t, top, nil, "scripts/install.sh", "install", build, first)
+	require.NoError(t, os.Rename(first, prefix))
+	bin, usual := filepath.Join(prefix, "bin"), filepath.Join(prefix, "libexec/gompirma/bin")
+	write := func(t *testing.T, name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return path
+	}
+	runs := func(t *testing.T, env []string, program string) {
+		t.Helper()
+		out := command(t, dir, env, filepath.Join(bin, "gompirun"), "-n", "2", program)
+		require.Contains(t, out, "rank 0 of 2 got 1\n")
+		require.Contains(t, out, "rank 1 of 2 got 0\n")
+	}
+
+	t.Run("layout", func(t *testing.T) {
+		var files []string
+		require.NoError(t, filepath.WalkDir(prefix, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				name, _ := filepath.Rel(prefix, path)
+				files = append(files, name)
+				_, err = os.Stat(path) // no link leads nowhere
+			}
+			return err
+		}))
+		require.ElementsMatch(t, strings.Fields(`
+			bin/gompirun bin/gompicc bin/gompicxx bin/gompifort bin/gompi-info
+			include/mpi.h include/mpi_rma.h
+			lib/libgompirma.so lib/libgompirma.so.0 lib/libgompirma.so.0.1.0
+			lib/pkgconfig/gompirma.pc
+			lib/cmake/gompirma/gompirmaConfig.cmake lib/cmake/gompirma/gompirmaConfigVersion.cmake
+			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
+			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
+			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
+			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun`), files)
+	})
+
+	t.Run("wrappers", func(t *testing.T) {
+		for wrapper, name := range map[string]string{"gompicc": "p.c", "gompicxx": "p.cc"} {
+			source := write(t, name, ringProgram)
+			program := filepath.Join(t.TempDir(), "p")
+			command(t, dir, nil, filepath.Join(bin, wrapper), "-Wall", "-Werror", "-o", program, source)
+			runs(t, nil, program)
+		}
+	})
+
+	t.Run("wrappers compile and link apart", func(t *testing.T) {
+		here := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(here, "p.c"), []byte(ringProgram), 0o644))
+		cc := filepath.Join(bin, "gompicc")
+		require.Contains(t, command(t, here, nil, cc, "-E", "p.c"), "MPI_Win_fence")
+		require.Contains(t, command(t, here, nil, cc, "-M", "p.c"), filepath.Join(prefix, "include/mpi.h"))
+		command(t, here, nil, cc, "-c", "p.c")
+		command(t, here, nil, cc, "p.o", "-o", "p")
+		require.Contains(t, command(t, here, nil, cc, "--version"), "gcc")
+		runs(t, nil, filepath.Join(here, "p"))
+	})
+
+	t.Run("usual names", func(t *testing.T) {
+		here := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(here, "p.c"), []byte(ringProgram), 0o644))
+		path := []string{"PATH=" + usual + ":" + os.Getenv("PATH")}
+		out := command(t, here, path, "sh", "-c", "mpicc -o p p.c && mpiexec -n 2 ./p && mpirun -n 2 ./p && mpicxx -show && mpif90 -show")
+		require.Equal(t, 2, strings.Count(out, "rank 0 of 2 got 1\n"), out)
+		require.Contains(t, out, "g++ -I"+prefix)
+		require.Contains(t, out, "gfortran -I"+prefix)
+	})
+
+	t.Run("show", func(t *testing.T) {
+		out := command(t, dir, nil, filepath.Join(bin, "gompicc"), "-show")
+		lib := filepath.Join(prefix, "lib")
+		require.Equal(t, "gcc -I"+prefix+"/include -L"+lib+" -Wl,-rpath,"+lib+" -Wl,--enable-new-dtags -lgompirma\n", out)
+	})
+
+	t.Run("pkg-config", func(t *testing.T) {
+		needCommand(t, "pkg-config")
+		source := write(t, "p.c", ringProgram)
+		program := filepath.Join(t.TempDir(), "p")
+		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
+		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma)`, program, source)
+		runs(t, nil, program)
+		require.Equal(t, "0.1.0\n", command(t, dir, env, "pkg-config", "--modversion", "gompirma"))
+	})
+
+	// cmake builds a project of one program, in C or C++, and returns the program.
+	cmake := func(t *testing.T, language, source, lists string, options ...string) string {
+		needCommand(t, "cmake")
+		here := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(here, source), []byte(ringProgram), 0o644))
+		lists = "cmake_minimum_required(VERSION 3.18)\nproject(p " + language + ")\n" + lists
+		require.NoError(t, os.WriteFile(filepath.Join(here, "CMakeLists.txt"), []byte(lists), 0o644))
+		command(t, here, nil, "cmake", append([]string{"-S", ".", "-B", "b"}, options...)...)
+		command(t, here, nil, "cmake", "--build", "b")
+		return filepath.Join(here, "b/p")
+	}
+	t.Run("CMake find_package(gompirma)", func(t *testing.T) {
+		runs(t, nil, cmake(t, "C", "p.c", `
+			find_package(gompirma 0.1 REQUIRED)
+			find_package(gompirma 0.2 QUIET)
+			if(gompirma_FOUND)
+				message(FATAL_ERROR "0.1 passes for 0.2")
+			endif()
+			add_executable(p p.c)
+			target_link_libraries(p gompirma::gompirma)
+			if(NOT TARGET gompirma::gompirun)
+				message(FATAL_ERROR "no target gompirma::gompirun")
+			endif()`, "-DCMAKE_PREFIX_PATH="+prefix))
+	})
+	t.Run("CMake find_package(MPI) in C", func(t *testing.T) {
+		runs(t, nil, cmake(t, "C", "p.c", "find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
+			"-DMPI_C_COMPILER="+filepath.Join(bin, "gompicc")))
+	})
+	t.Run("CMake find_package(MPI) in C++", func(t *testing.T) {
+		needCommand(t, "g++")
+		runs(t, nil, cmake(t, "CXX", "p.cc", "find_package(MPI REQUIRED)\nadd_executable(p p.cc)\ntarget_link_libraries(p MPI::MPI_CXX)",
+			"-DMPI_CXX_COMPILER="+filepath.Join(bin, "gompicxx")))
+	})
+	t.Run("CMake with the wrapper as compiler", func(t *testing.T) {
+		runs(t, nil, cmake(t, "C", "p.c", "add_executable(p p.c)", "-DCMAKE_C_COMPILER="+filepath.Join(usual, "mpicc")))
+	})
+
+	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0.
+	t.Run("standard ABI", func(t *testing.T) {
+		here := t.TempDir()
+		stub := "int " + strings.Join(strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate MPI_Win_fence
+			MPI_Put MPI_Win_free MPI_Finalize`), "(void) { return 77; }\nint ") + "(void) { return 77; }\n"
+		require.NoError(t, os.WriteFile(filepath.Join(here, "stub.c"), []byte(stub), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(here, "p.c"), []byte(ringProgram), 0o644))
+		command(t, here, nil, "gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", "libmpi_abi.so", "stub.c")
+		command(t, here, nil, "gcc", "-I", filepath.Join(prefix, "include"), "-o", "p", "p.c", "-L.", "-lmpi_abi")
+		runs(t, []string{"LD_LIBRARY_PATH=" + filepath.Join(prefix, "lib/gompirma/abi")}, filepath.Join(here, "p"))
+	})
+
+	t.Run("gompi-info", func(t *testing.T) {
+		require.Contains(t, command(t, dir, nil, filepath.Join(bin, "gompi-info")), filepath.Join(prefix, "lib/libgompirma.so.0.1.0"))
+	})
+
+	t.Run("uninstall", func(t *testing.T) {
+		command(t, top, nil, "scripts/install.sh", "install", build, prefix) // over itself
+		foreign := filepath.Join(prefix, "lib/pkgconfig/foreign.pc")
+		require.NoError(t, os.WriteFile(foreign, nil, 0o644))
+		command(t, top, nil, "scripts/install.sh", "uninstall", build, prefix)
+		var left []string
+		require.NoError(t, filepath.WalkDir(prefix, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				left = append(left, path)
+			}
+			return err
+		}))
+		require.Equal(t, []string{foreign}, left)
+	})
+}
+
+// DESTDIR is put before the prefix, and nothing stays when the installation is removed.
+func TestInstallDestdir(t *testing.T) {
+	build, root := built(t), t.TempDir()
+	env := []string{"DESTDIR=" + root}
+	command(t, top, env, "scripts/install.sh", "install", build, "/opt/x")
+	require.FileExists(t, filepath.Join(root, "opt/x/lib/libgompirma.so.0"))
+	command(t, top, env, "scripts/install.sh", "uninstall", build, "/opt/x")
+	require.NoDirExists(t, filepath.Join(root, "opt/x"))
+
+	cmd := exec.Command("scripts/install.sh", "uninstall", build, "/opt/x")
+	cmd.Dir, cmd.Env = top, append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "nothing of gompirma is installed in "+root)
+}
