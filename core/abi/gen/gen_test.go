@@ -75,6 +75,15 @@ func TestStyles(t *testing.T) {
 	}
 }
 
+func TestDefinedTwice(t *testing.T) {
+	root := write(t, map[string]string{
+		"capi/a.c":  "int gompi_put_c(void)\n",
+		"capi/b.go": "package main\n\n//export gompi_put_c\n",
+	})
+	_, err := scan(filepath.Join(root, "capi"))
+	require.ErrorContains(t, err, "gompi_put_c")
+}
+
 // TestEntries compares the entry point of each style with what it should be.
 func TestEntries(t *testing.T) {
 	have := implementations{"gompi_put_c": inC, "gompi_comm_rank": inGo, "gompi_send_c": inGo, "gompi_pcontrol": inC, "gompi_t_enum_get_item": inGo}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,11 +30,12 @@ var (
 // scan reads the sources of capi, generated ones (z_*) and tests excepted. A folder that is not there has no implementations.
 func scan(dir string) (implementations, error) {
 	have := implementations{}
-	for pattern, s := range map[string]struct {
-		define *regexp.Regexp
-		style  style
-	}{"*.go": {goExport, inGo}, "*.c": {cDefinition, inC}} {
-		names, err := filepath.Glob(filepath.Join(dir, pattern))
+	for _, s := range []struct {
+		pattern string
+		define  *regexp.Regexp
+		style   style
+	}{{"*.go", goExport, inGo}, {"*.c", cDefinition, inC}} {
+		names, err := filepath.Glob(filepath.Join(dir, s.pattern))
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +48,9 @@ func scan(dir string) (implementations, error) {
 				return nil, err
 			}
 			for _, m := range s.define.FindAllSubmatch(text, -1) {
+				if now := have[string(m[1])]; now != none && now != s.style {
+					return nil, fmt.Errorf("%s is defined both in Go and in C", m[1])
+				}
 				have[string(m[1])] = s.style
 			}
 		}
