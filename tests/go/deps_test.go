@@ -1,0 +1,62 @@
+package gotest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// scripts/deps.sh says in one line what is wrong with a machine. The machine is a folder of commands, some of them made up.
+func TestDeps(t *testing.T) {
+	const apt = "exit 0"
+	for _, c := range []struct {
+		name, level string
+		has         map[string]string // command: what its shell script does; beside the few that deps.sh itself uses
+		env         string
+		want        string // the only line; "" means success
+	}{
+		{"all there", "demo", map[string]string{"go": "echo go1.25.0", "gcc": "exit 0", "cmake": "exit 0"}, "", ""},
+		{"development version of Go", "build", map[string]string{"go": "echo devel go1.99-abc Tue", "gcc": "exit 0"}, "", ""},
+		{"no Go", "build", map[string]string{"gcc": "exit 0"}, "", "Go 1.24 or newer is needed and no 'go' is in PATH"},
+		{"old Go", "build", map[string]string{"go": "echo go1.19.8", "gcc": "exit 0"}, "", "go is 1.19.8"},
+		{"another system", "build", map[string]string{"uname": "echo Plan9"}, "", "runs on Linux x86-64 and arm64 only, this is Plan9"},
+		{"no apt", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0"}, "", "missing: cmake (names of Debian's packages"},
+		{"no C library", "build", map[string]string{"go": "echo go1.24", "gcc": "exit 1", "apt-get": apt}, "GOMPIRMA_NO_APT=1", "missing: libc6-dev; run: sudo apt-get install -y --no-install-recommends libc6-dev"},
+		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt, "id": "echo 1000", "sudo": "exit 1"}, "",
+			"run: sudo apt-get install -y --no-install-recommends cmake g++ gfortran libmpich-dev mpich pkg-config"},
+		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1", "id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
+		{"apt works", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 0", "id": "echo 0"}, "", "installing cmake"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bin := t.TempDir()
+			for _, name := range strings.Fields("sh env dirname sed sort head tail tr mktemp rm uname id") {
+				path, err := exec.LookPath(name)
+				require.NoError(t, err)
+				require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
+			}
+			for name, script := range c.has {
+				_ = os.Remove(filepath.Join(bin, name))
+				require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+			}
+			cmd := exec.Command(filepath.Join(top, "scripts/deps.sh"), c.level)
+			cmd.Env = []string{"PATH=" + bin, c.env}
+			out, err := cmd.CombinedOutput()
+			if c.want == "" {
+				require.NoError(t, err, "%s", out)
+				require.Empty(t, string(out))
+				return
+			}
+			require.Equal(t, c.name == "apt works", err == nil, "%s", out)
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			require.Contains(t, lines[len(lines)-1], c.want)
+			require.True(t, strings.HasPrefix(lines[len(lines)-1], "gompirma: "), lines)
+			if c.name != "apt fails" {
+				require.Len(t, lines, 1, "%s", out)
+			}
+		})
+	}
+}
