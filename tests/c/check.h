@@ -11,6 +11,7 @@
 #define CHECK_H
 
 #include <mpi.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,16 +26,20 @@ static const char *check_kind; /* argument kind=NAME: the only window kind to te
 
 enum { CHECK_MOST = 20 }; /* errors printed by one rank; the others are only counted */
 
-#define CHECK(cond, ...)                                                                                               \
-    do {                                                                                                               \
-        if (!(cond)) {                                                                                                 \
-            if (++check_errors <= CHECK_MOST) {                                                                        \
-                char check_text[600];                                                                                  \
-                snprintf(check_text, sizeof check_text, __VA_ARGS__);                                                  \
-                fprintf(stderr, "rank %d: %s:%d: %s\n", check_rank, __FILE__, __LINE__, check_text);                   \
-            }                                                                                                          \
-        }                                                                                                              \
-    } while (0)
+/* May be used by several threads. */
+#define CHECK(cond, ...) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, __VA_ARGS__))
+
+static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format, ...)
+{
+    char text[800];
+    va_list args;
+    if (__atomic_add_fetch(&check_errors, 1, __ATOMIC_RELAXED) > CHECK_MOST)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "rank %d: %s:%d: %s\n", check_rank, file, line, text);
+}
 
 /* The call must return MPI_SUCCESS. */
 #define CHECK_OK(call)                                                                                                 \
