@@ -1,0 +1,308 @@
+package datatype
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+)
+
+// Form says which form of a constructor was called: it decides what MPI_Type_get_envelope and MPI_Type_get_contents report.
+type Form bool
+
+// The forms.
+const (
+	Small Form = false // int counts
+	Large Form = true  // MPI_Count counts: MPI_Type_vector_c and so on
+)
+
+// component is n copies of t that a constructor places somewhere; [lo, hi] is where their lower and upper bounds come to lie.
+type component struct {
+	t      *Type
+	n      int64
+	lo, hi int64
+}
+
+// span returns n copies of t, step apart, of which the first lies at disp, as a component.
+func (b *builder) span(t *Type, disp, n, step int64) component {
+	last := int64(0)
+	if n > 0 {
+		last = b.mul(n-1, step)
+	}
+	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
+}
+
+// derive makes the type that args describe. comps are its parts in typemap order; place composes the layouts of types, as view gives them, to
+// that of the new one, and is called twice if bytes and elements differ.
+func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
+	t := &Type{args: a, align: 1}
+	several := false
+	for _, c := range comps {
+		if c.n == 0 {
+			continue
+		}
+		if c.t.resized {
+			if !t.resized {
+				t.resized, t.lb, t.ub = true, c.lo, c.hi
+			}
+			t.lb, t.ub = min(t.lb, c.lo), max(t.ub, c.hi)
+		}
+		if c.t.elements == 0 {
+			continue
+		}
+		switch {
+		case c.t.elem == nil || t.elem != nil && t.elem != c.t.elem:
+			several = true
+		default:
+			t.elem = c.t.elem
+		}
+		t.align = max(t.align, c.t.align)
+		t.elements = b.add(t.elements, b.mul(c.n, c.t.elements))
+		t.sig = t.sig.append(c.t, c.n)
+	}
+	if several {
+		t.elem = nil
+	}
+	t.bytes = place(func(t *Type) placed { return t.bytes })
+	if t.elem != nil {
+		t.elems = t.bytes
+		if t.elem.Size != t.elem.Extent {
+			t.elems = place(func(t *Type) placed { return t.elems })
+		}
+	}
+	if t.bytes.n != nil {
+		lo, hi := b.add(t.bytes.disp, t.bytes.n.lo), b.add(t.bytes.disp, t.bytes.n.hi)
+		length := b.sub(hi, lo)
+		if !t.resized {
+			t.lb, t.ub = lo, b.add(lo, b.mul(b.add(length, t.align-1)/t.align, t.align))
+		}
+	}
+	return t.register(b)
+}
+
+// register gives a new type its handle and takes references to what it was made from.
+func (t *Type) register(b *builder) (*Type, error) {
+	b.sub(t.ub, t.lb)
+	if b.over {
+		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE, "%s: the datatype's size or a displacement in it does not fit 64 bits", t.args.function())
+	}
+	t.refs.Store(1)
+	h, ok := derived.Add(t)
+	if !ok {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d datatypes are in use, no more are possible", handle.MaxIndex)
+	}
+	t.h = h
+	for _, old := range t.args.types {
+		old.Retain()
+	}
+	return t, nil
+}
+
+func checkCount(count int64) error {
+	if count < 0 {
+		return mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", count)
+	}
+	return nil
+}
+
+func checkBlocklength(n int64) error {
+	if n < 0 {
+		return mpierr.New(abi.MPI_ERR_ARG, "blocklength is %d, it must not be negative", n)
+	}
+	return nil
+}
+
+func checkBlocklengths(lengths []int64) error {
+	for i, n := range lengths {
+		if n < 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative", i, len(lengths), n)
+		}
+	}
+	return nil
+}
+
+// Dup makes a copy of old, committed if old is (MPI-5.0 5.1.10). Name and attributes are not copied.
+func Dup(old *Type) (*Type, error) {
+	t := &Type{
+		args: args{combiner: abi.MPI_COMBINER_DUP, types: []*Type{old}},
+		elem: old.elem, elements: old.elements, sig: old.sig, lb: old.lb, ub: old.ub, align: old.align, resized: old.resized,
+		bytes: old.bytes, elems: old.elems,
+	}
+	if old.Committed() {
+		t.prog = old.Program()
+		t.committed.Store(true)
+	}
+	return t.register(&builder{})
+}
+
+// Contiguous makes count copies of old, one after another (MPI-5.0 5.1.2).
+// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the size does not fit 64 bits; so do all constructors.
+func Contiguous(form Form, count int64, old *Type) (*Type, error) {
+	if err := checkCount(count); err != nil {
+		return nil, err
+	}
+	b := &builder{}
+	a := args{combiner: abi.MPI_COMBINER_CONTIGUOUS, large: bool(form), counts: []int64{count}, types: []*Type{old}}
+	return derive(b, a, []component{b.span(old, 0, count, old.Extent())}, func(view func(*Type) placed) placed {
+		return b.repeat(view(old), count, old.Extent())
+	})
+}
+
+// Vector makes count blocks of blocklength copies of old, stride extents of old apart (MPI-5.0 5.1.2).
+// MPI_ERR_COUNT: count is negative. MPI_ERR_ARG: blocklength is negative.
+func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
+	b := &builder{}
+	a := args{combiner: abi.MPI_COMBINER_VECTOR, large: bool(form), counts: []int64{count, blocklength, stride}, types: []*Type{old}}
+	return vector(b, a, count, blocklength, b.mul(stride, old.Extent()), old)
+}
+
+// Hvector is Vector with the stride in bytes.
+func Hvector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
+	a := args{combiner: abi.MPI_COMBINER_HVECTOR, large: bool(form), counts: []int64{count, blocklength, stride}, types: []*Type{old}}
+	return vector(&builder{}, a, count, blocklength, stride, old)
+}
+
+func vector(b *builder, a args, count, blocklength, step int64, old *Type) (*Type, error) {
+	if err := checkCount(count); err != nil {
+		return nil, err
+	}
+	if err := checkBlocklength(blocklength); err != nil {
+		return nil, err
+	}
+	if count <= 1 || blocklength == 0 {
+		b.over = false // a stride that is not used may be anything
+	}
+	return derive(b, a, b.grid(old, count, step, blocklength), func(view func(*Type) placed) placed {
+		return b.repeat(b.repeat(view(old), blocklength, old.Extent()), count, step)
+	})
+}
+
+// grid returns count blocks, step apart, of blocklength copies of old as a component.
+func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
+	if count == 0 || blocklength == 0 {
+		return nil
+	}
+	row := b.span(old, 0, blocklength, old.Extent())
+	last := b.mul(count-1, step)
+	return []component{{old, b.mul(count, blocklength), b.add(row.lo, min(0, last)), b.add(row.hi, max(0, last))}}
+}
+
+// Indexed makes blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0 5.1.2). The slices have the same length.
+// MPI_ERR_ARG: a blocklength is negative.
+func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
+	a := args{combiner: abi.MPI_COMBINER_INDEXED, large: bool(form), counts: join(blocklengths, displacements), types: []*Type{old}}
+	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, old.Extent(), old)
+}
+
+// Hindexed is Indexed with the displacements in bytes.
+func Hindexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
+	a := args{combiner: abi.MPI_COMBINER_HINDEXED, large: bool(form), counts: join(blocklengths, displacements), types: []*Type{old}}
+	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, 1, old)
+}
+
+// IndexedBlock is Indexed with one blocklength for all blocks.
+func IndexedBlock(form Form, blocklength int64, displacements []int64, old *Type) (*Type, error) {
+	counts := append([]int64{int64(len(displacements)), blocklength}, displacements...)
+	a := args{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, large: bool(form), counts: counts, types: []*Type{old}}
+	return indexed(a, func(int) int64 { return blocklength }, displacements, old.Extent(), old)
+}
+
+// HindexedBlock is IndexedBlock with the displacements in bytes.
+func HindexedBlock(form Form, blocklength int64, displacements []int64, old *Type) (*Type, error) {
+	counts := append([]int64{int64(len(displacements)), blocklength}, displacements...)
+	a := args{combiner: abi.MPI_COMBINER_HINDEXED_BLOCK, large: bool(form), counts: counts, types: []*Type{old}}
+	return indexed(a, func(int) int64 { return blocklength }, displacements, 1, old)
+}
+
+// join is count, blocklengths, displacements: the order of MPI_Type_get_contents.
+func join(blocklengths, displacements []int64) []int64 {
+	out := make([]int64, 0, 1+2*len(blocklengths))
+	out = append(out, int64(len(blocklengths)))
+	return append(append(out, blocklengths...), displacements...)
+}
+
+func indexed(a args, length func(i int) int64, displacements []int64, unit int64, old *Type) (*Type, error) {
+	b := &builder{}
+	extent := old.Extent()
+	all := component{t: old}
+	for i, d := range displacements {
+		n := length(i)
+		if n < 0 {
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative", i, len(displacements), n)
+		}
+		if n == 0 {
+			continue
+		}
+		c := b.span(old, b.mul(d, unit), n, extent)
+		if all.n == 0 {
+			all = c
+			continue
+		}
+		all.n, all.lo, all.hi = b.add(all.n, n), min(all.lo, c.lo), max(all.hi, c.hi)
+	}
+	return derive(b, a, []component{all}, func(view func(*Type) placed) placed {
+		one := view(old)
+		if one.n == nil || b.over {
+			return placed{}
+		}
+		if one.n.kind == NodeBlock && one.n.size == extent { // dense: every block is one piece
+			disps, sizes := make([]int64, 0, len(displacements)), make([]int64, 0, len(displacements))
+			for i, d := range displacements {
+				if n := length(i); n > 0 {
+					disps, sizes = append(disps, b.add(d*unit, one.disp)), append(sizes, b.mul(n, extent))
+				}
+			}
+			return b.blocks(disps, sizes)
+		}
+		items := make([]placed, 0, len(displacements))
+		known := map[int64]placed{} // by blocklength
+		for i, d := range displacements {
+			n := length(i)
+			if n == 0 {
+				continue
+			}
+			row, ok := known[n]
+			if !ok {
+				row = b.repeat(one, n, extent)
+				known[n] = row
+			}
+			items = append(items, b.at(row, d*unit))
+		}
+		return b.concat(items)
+	})
+}
+
+// Struct makes blocklengths[i] copies of types[i] at displacements[i] bytes for each i in turn (MPI-5.0 5.1.2). The slices have the same
+// length. MPI_ERR_ARG: a blocklength is negative.
+func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Type, error) {
+	if err := checkBlocklengths(blocklengths); err != nil {
+		return nil, err
+	}
+	b := &builder{}
+	comps := make([]component, 0, len(types))
+	for i, t := range types {
+		if blocklengths[i] > 0 {
+			comps = append(comps, b.span(t, displacements[i], blocklengths[i], t.Extent()))
+		}
+	}
+	a := args{combiner: abi.MPI_COMBINER_STRUCT, large: bool(form), counts: join(blocklengths, displacements), types: append([]*Type(nil), types...)}
+	return derive(b, a, comps, func(view func(*Type) placed) placed {
+		items := make([]placed, 0, len(types))
+		for i, t := range types {
+			if blocklengths[i] > 0 {
+				items = append(items, b.at(b.repeat(view(t), blocklengths[i], t.Extent()), displacements[i]))
+			}
+		}
+		return b.concat(items)
+	})
+}
+
+// Resized is old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
+func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
+	b := &builder{}
+	t := &Type{
+		args: args{combiner: abi.MPI_COMBINER_RESIZED, large: bool(form), counts: []int64{lb, extent}, types: []*Type{old}},
+		elem: old.elem, elements: old.elements, sig: old.sig, lb: lb, ub: b.add(lb, extent), align: old.align, resized: true,
+		bytes: old.bytes, elems: old.elems,
+	}
+	return t.register(b)
+}

@@ -1,0 +1,22 @@
+// Package datatype owns MPI's datatypes: the predefined ones of the ABI, the constructors, and the flattened form of a type, a flat []int64
+// program that says which bytes a type touches (format.go). It knows nothing of communication, of C, or of who may call what when.
+//
+// # Types
+//
+// A *Type is immutable once made, except for its name, its attributes and whether it is committed. Get finds one by handle. The constructors
+// (Vector, Struct, ...) return a new *Type with one reference and a handle; operations that outlive the call hold it with Retain and let go
+// with Release, so that MPI_Type_free, which is Free, may come while they run. Program returns the flattened form.
+//
+// # Layout
+//
+// With l := t.Layout():
+//
+//	l.Bounds(count)             the lowest and one past the highest byte that count copies touch, relative to the buffer's address
+//	l.Packed(count, view)       the bytes that a cursor yields for count copies
+//	NewCursor(t.Program(), n)   iterates over the bytes of n copies in the order of the typemap: Next, Run, SeekTo
+//	l.Pack, l.Unpack            between a buffer and packed bytes, through a Memory (l.MemoryAt makes one from an address)
+//	Validate(prog)              to be called on every program that came from another process, before anything else is done with it
+//	FromProgram(prog)           Layout of a validated foreign program, with the same methods for layout
+//
+// Sizes, offsets, extents and bounds are in bytes, always 64 bits wide. All arithmetic on them is checked.
+package datatype

@@ -1,0 +1,407 @@
+package datatype
+
+import (
+	"cmp"
+	"slices"
+)
+
+// node is one node of the flattened form before it is written down as words (format.go says what each kind means). Nodes are immutable and shared
+// between types.
+type node struct {
+	kind     int64
+	size     int64 // packed size, > 0
+	count    int64 // loop
+	stride   int64 // loop
+	child    *node // loop, list
+	disps    []int64
+	prefix   []int64 // blocks, seq
+	children []*node // seq
+	lo, hi   int64   // lowest byte and one past the highest byte touched, relative to the base
+	segments int64
+	depth    int64
+	overlap  int64 // FlagOverlap bits
+}
+
+// placed is a node at a displacement: the whole layout of a type. n is nil if there are no bytes.
+type placed struct {
+	disp int64
+	n    *node
+}
+
+// builder makes normalised nodes.
+type builder struct{ arith }
+
+func block(size int64) *node {
+	return &node{kind: NodeBlock, size: size, hi: size, segments: 1, depth: 1}
+}
+
+// at moves p by disp.
+func (b *builder) at(p placed, disp int64) placed {
+	if p.n == nil {
+		return p
+	}
+	return placed{b.add(p.disp, disp), p.n}
+}
+
+// repeat places count copies of p, stride apart.
+func (b *builder) repeat(p placed, count, stride int64) placed {
+	switch {
+	case count == 0 || p.n == nil:
+		return placed{}
+	case count == 1:
+		return p
+	}
+	c := p.n
+	size := b.mul(c.size, count)
+	if c.kind == NodeBlock && stride == c.size {
+		return placed{p.disp, block(size)}
+	}
+	var a arith
+	if c.kind == NodeLoop && a.mul(c.stride, c.count) == stride && !a.over {
+		count, stride, c = b.mul(count, c.count), c.stride, c.child
+	}
+	last := b.mul(count-1, stride)
+	n := &node{
+		kind: NodeLoop, size: size, count: count, stride: stride, child: c,
+		lo: b.add(c.lo, min(0, last)), hi: b.add(c.hi, max(0, last)),
+		segments: b.mul(c.segments, count), depth: c.depth + 1,
+	}
+	n.overlap = b.loopOverlap(n)
+	return placed{p.disp, n}
+}
+
+// loopOverlap says whether the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in the order of its
+// strides, so that a transposed matrix is seen to be free of overlap.
+func (b *builder) loopOverlap(n *node) int64 {
+	type level struct{ stride, count int64 }
+	var nest []level
+	c := n
+	for ; c.kind == NodeLoop; c = c.child {
+		nest = append(nest, level{int64(min(magnitude(c.stride), 1<<63-1)), c.count})
+	}
+	if c.kind != NodeBlock {
+		if int64(min(magnitude(n.stride), 1<<63-1)) >= n.child.hi-n.child.lo {
+			return n.child.overlap
+		}
+		if n.stride == 0 {
+			return FlagOverlapPossible | FlagOverlapSure
+		}
+		return n.child.overlap | FlagOverlapPossible
+	}
+	slices.SortFunc(nest, func(x, y level) int { return cmp.Compare(x.stride, y.stride) })
+	span := c.size
+	for _, l := range nest {
+		if l.stride < c.size {
+			return FlagOverlapPossible | FlagOverlapSure // two blocks of one level lie closer than they are long
+		}
+		if l.stride < span {
+			return n.child.overlap | FlagOverlapPossible
+		}
+		span += (l.count - 1) * l.stride // hi-lo of the whole nest at most, which was checked
+	}
+	return 0
+}
+
+// concat places items one after another in typemap order. It may change items.
+func (b *builder) concat(items []placed) placed {
+	items = b.merge(items)
+	if len(items) > 1 && !same(items) {
+		items = b.compress(items)
+		if flat, ok := inline(items); ok {
+			items = b.compress(b.merge(flat))
+		}
+	}
+	switch {
+	case len(items) == 0:
+		return placed{}
+	case len(items) == 1:
+		return items[0]
+	case !same(items) && !slices.ContainsFunc(items, func(p placed) bool { return p.n.kind != NodeBlock }):
+		disps, sizes := make([]int64, len(items)), make([]int64, len(items))
+		for i, it := range items {
+			disps[i], sizes[i] = it.disp, it.n.size
+		}
+		return b.blocks(disps, sizes)
+	}
+	first := items[0].disp
+	n := &node{}
+	if same(items) {
+		stride := b.sub(items[1].disp, first)
+		if regular(items, stride) {
+			return b.repeat(items[0], int64(len(items)), stride)
+		}
+		n.kind, n.child, n.size = NodeList, items[0].n, b.mul(items[0].n.size, int64(len(items)))
+	} else {
+		n.kind, n.prefix, n.children = NodeSeq, make([]int64, len(items)+1), make([]*node, len(items))
+		known := map[[3]int64][]*node{}
+		for i, it := range items {
+			n.size = b.add(n.size, it.n.size)
+			n.prefix[i+1] = n.size
+			n.children[i] = intern(known, it.n)
+		}
+	}
+	hulls := make([]hull, len(items))
+	n.disps = make([]int64, len(items))
+	for i, it := range items {
+		n.disps[i] = b.sub(it.disp, first)
+		hulls[i] = hull{b.add(n.disps[i], it.n.lo), b.add(n.disps[i], it.n.hi), it.n.kind == NodeBlock}
+		n.segments += it.n.segments
+		n.depth = max(n.depth, it.n.depth+1)
+		n.overlap |= it.n.overlap
+	}
+	n.finish(hulls)
+	return placed{first, n}
+}
+
+// blocks places a block of sizes[i] bytes at disps[i] for each i in turn. It keeps and changes both slices.
+func (b *builder) blocks(disps, sizes []int64) placed {
+	k := 0 // blocks after merging
+	for i, size := range sizes {
+		switch {
+		case size == 0:
+		case k > 0 && disps[k-1]+sizes[k-1] == disps[i] && disps[i] >= disps[k-1]:
+			sizes[k-1] = b.add(sizes[k-1], size)
+		default:
+			disps[k], sizes[k] = disps[i], size
+			k++
+		}
+	}
+	disps, sizes = disps[:k], sizes[:k]
+	switch k {
+	case 0:
+		return placed{}
+	case 1:
+		return placed{disps[0], block(sizes[0])}
+	}
+	runs, uniform := 0, true
+	for i := 0; i < k; runs++ {
+		uniform = uniform && sizes[i] == sizes[0]
+		i = runEnd(disps, sizes, i)
+	}
+	first := disps[0]
+	if runs*4 <= k { // mostly regular: loops
+		items := make([]placed, 0, runs)
+		for i := 0; i < k; {
+			end := runEnd(disps, sizes, i)
+			item := placed{disps[i], block(sizes[i])}
+			if end > i+1 {
+				item = b.repeat(item, int64(end-i), b.sub(disps[i+1], disps[i]))
+			}
+			items = append(items, item)
+			i = end
+		}
+		if runs == 1 {
+			return items[0]
+		}
+		return b.concat(items)
+	}
+	n := &node{kind: NodeBlocks, disps: disps, segments: int64(k), depth: 1}
+	hulls := make([]hull, k)
+	for i, d := range disps {
+		disps[i] = b.sub(d, first)
+		hulls[i] = hull{disps[i], b.add(disps[i], sizes[i]), true}
+	}
+	if uniform {
+		n.kind, n.child, n.size, n.depth = NodeList, block(sizes[0]), b.mul(sizes[0], int64(k)), 2
+	} else {
+		n.prefix = make([]int64, k+1)
+		for i, size := range sizes {
+			n.prefix[i+1] = b.add(n.prefix[i], size)
+		}
+		n.size = n.prefix[k]
+	}
+	n.finish(hulls)
+	return placed{first, n}
+}
+
+// runEnd returns the end of the run of equal blocks at equal distances that begins at i; a run has at least three.
+func runEnd(disps, sizes []int64, i int) int {
+	j := i + 1
+	for j < len(disps) && sizes[j] == sizes[i] && disps[j]-disps[j-1] == disps[i+1]-disps[i] {
+		j++
+	}
+	if j-i < 3 {
+		return i + 1
+	}
+	return j
+}
+
+// hull is the range of bytes of one entry of a list; dense if it has no gaps.
+type hull struct {
+	lo, hi int64
+	dense  bool
+}
+
+// finish fills the bounds and the overlap of a list. It changes hulls.
+func (n *node) finish(hulls []hull) {
+	up, down := true, true
+	n.lo, n.hi = hulls[0].lo, hulls[0].hi
+	for i := 1; i < len(hulls); i++ {
+		p, q := hulls[i-1], hulls[i]
+		up, down = up && p.hi <= q.lo, down && q.hi <= p.lo
+		n.lo, n.hi = min(n.lo, q.lo), max(n.hi, q.hi)
+	}
+	if up || down {
+		return
+	}
+	slices.SortFunc(hulls, func(p, q hull) int { return cmp.Compare(p.lo, q.lo) })
+	reach := hulls[0]
+	for _, q := range hulls[1:] {
+		if q.lo < reach.hi {
+			n.overlap |= FlagOverlapPossible
+			if reach.dense && q.dense {
+				n.overlap |= FlagOverlapSure
+				return
+			}
+		}
+		if q.hi > reach.hi {
+			reach = q
+		}
+	}
+}
+
+// merge drops items without bytes and joins blocks that follow each other without a gap.
+func (b *builder) merge(items []placed) []placed {
+	out := items[:0:0]
+	changed := false
+	for i, it := range items {
+		if it.n == nil {
+			if !changed {
+				out, changed = append(out, items[:i]...), true
+			}
+			continue
+		}
+		k := i
+		if changed {
+			k = len(out)
+		}
+		if k > 0 && it.n.kind == NodeBlock {
+			prev := items[i-1]
+			if changed {
+				prev = out[k-1]
+			}
+			if prev.n.kind == NodeBlock && prev.disp+prev.n.size == it.disp {
+				if !changed {
+					out, changed = append(out, items[:i]...), true
+				}
+				out[k-1].n = block(b.add(prev.n.size, it.n.size))
+				continue
+			}
+		}
+		if changed {
+			out = append(out, it)
+		}
+	}
+	if changed {
+		return out
+	}
+	return items
+}
+
+// same says whether all items are the same node.
+func same(items []placed) bool {
+	for _, it := range items[1:] {
+		if !equal(items[0].n, it.n) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal says whether two nodes are known to be the same; nodes with lists are compared by identity.
+func equal(x, y *node) bool {
+	for x != y {
+		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count || x.stride != y.stride {
+			return false
+		}
+		if x.kind == NodeBlock {
+			return true
+		}
+		x, y = x.child, y.child
+	}
+	return true
+}
+
+// intern returns a node equal to n that was seen before, or n.
+func intern(known map[[3]int64][]*node, n *node) *node {
+	key := [3]int64{n.kind, n.size, n.stride}
+	for _, k := range known[key] {
+		if equal(k, n) {
+			return k
+		}
+	}
+	if n.kind <= NodeLoop {
+		known[key] = append(known[key], n)
+	}
+	return n
+}
+
+// regular says whether the items are stride apart.
+func regular(items []placed, stride int64) bool {
+	for i := 1; i < len(items); i++ {
+		if items[i].disp-items[i-1].disp != stride {
+			return false
+		}
+	}
+	return true
+}
+
+// compress turns each run of the same node at equal distances into one loop, if that leaves far fewer items.
+func (b *builder) compress(items []placed) []placed {
+	var out []placed
+	for i := 0; i < len(items); {
+		j := i + 1
+		for j < len(items) && equal(items[j].n, items[i].n) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp {
+			j++
+		}
+		if j-i < 3 {
+			j = i + 1
+			out = append(out, items[i])
+		} else {
+			out = append(out, b.repeat(items[i], int64(j-i), items[i+1].disp-items[i].disp))
+		}
+		if i = j; len(out)*2 > len(items) {
+			return items
+		}
+	}
+	return out
+}
+
+// inline replaces children that are lists themselves by their entries if they are short or hold more than half of all bytes: fewer levels to
+// climb, more blocks to merge, and a bounded depth.
+func inline(items []placed) ([]placed, bool) {
+	const short = 8
+	var total int64
+	found := false
+	for _, it := range items {
+		total += it.n.size
+		found = found || it.n.kind >= NodeList
+	}
+	if !found {
+		return nil, false
+	}
+	var out []placed
+	for _, it := range items {
+		n := it.n
+		if n.kind < NodeList || len(n.disps) > short && n.size <= total/2 {
+			out = append(out, it)
+			continue
+		}
+		for i, d := range n.disps {
+			out = append(out, placed{it.disp + d, n.entry(i)})
+		}
+	}
+	return out, true
+}
+
+// entry returns child i of a list, blocks or seq.
+func (n *node) entry(i int) *node {
+	switch n.kind {
+	case NodeList:
+		return n.child
+	case NodeBlocks:
+		return block(n.prefix[i+1] - n.prefix[i])
+	default:
+		return n.children[i]
+	}
+}

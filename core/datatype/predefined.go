@@ -1,0 +1,205 @@
+package datatype
+
+import (
+	"gompirma/core/abi"
+)
+
+// Class groups predefined types by what can be done with them (MPI-5.0 6.9.2).
+type Class uint8
+
+// The classes.
+const (
+	NoClass   Class = iota
+	Signed          // two's complement integers, of C and Fortran
+	Unsigned        // unsigned integers of C
+	Floating        // IEEE 754 binary formats of 2, 4, 8 and 16 bytes, and C's long double
+	Complex         // a pair of Floating
+	Logical         // C's bool and Fortran's LOGICAL
+	Byte            // MPI_BYTE
+	Character       // MPI_CHAR, MPI_CHARACTER, MPI_WCHAR: text, no arithmetic
+	Address         // MPI_AINT, MPI_COUNT, MPI_OFFSET: signed integers of any language
+	Pair            // a value and an index, for MPI_MINLOC and MPI_MAXLOC
+	Packed          // MPI_PACKED
+	numClasses
+)
+
+// Language says to whose types a predefined type belongs: MPI's operations treat integers of C and of Fortran differently.
+type Language uint8
+
+// The languages.
+const (
+	AnyLanguage Language = iota
+	C
+	CXX
+	Fortran
+)
+
+// Basic is what is known of a predefined type.
+type Basic struct {
+	Handle   uintptr
+	Name     string
+	Class    Class
+	Language Language
+	Size     int64 // bytes of data
+	Align    int64
+	Extent   int64 // bytes of the C or Fortran object
+	// Long says that the format is C's long double (x86's 80 bits in 16 bytes), or a pair of those, for which Go has no type.
+	Long bool
+	// A pair type: the types of its parts and where the second one lies.
+	Value, Index uintptr
+	IndexAt      int64
+}
+
+// One row of the table of predefined types. Alignment is the size, or half of it for complex types.
+func row(h uintptr, name string, class Class, lang Language, size int64) Basic {
+	align := size
+	if class == Complex {
+		align /= 2
+	}
+	return Basic{Handle: h, Name: name, Class: class, Language: lang, Size: size, Align: align, Extent: size}
+}
+
+func long(h uintptr, name string, class Class, lang Language, size int64) Basic {
+	b := row(h, name, class, lang, size)
+	b.Long = true
+	return b
+}
+
+// pair is struct { value; index } laid out as C does (the Fortran pairs are arrays of two, which is the same).
+func pair(h uintptr, name string, lang Language, value, index uintptr) Basic {
+	v, i := basics[value-firstBasic], basics[index-firstBasic]
+	align := max(v.Align, i.Align)
+	at := roundUp(v.Size, i.Align)
+	return Basic{
+		Handle: h, Name: name, Class: Pair, Language: lang, Size: v.Size + i.Size, Align: align, Extent: roundUp(at+i.Size, align),
+		Long: v.Long, Value: value, Index: index, IndexAt: at,
+	}
+}
+
+// tail returns the bytes of padding at the end of a pair type.
+func (b *Basic) tail() int64 {
+	if b.Class != Pair {
+		return 0
+	}
+	return b.Extent - b.IndexAt - BasicOf(b.Index).Size
+}
+
+func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
+
+// The predefined types have the handles [firstBasic, endBasic); firstBasic itself is MPI_DATATYPE_NULL.
+const (
+	firstBasic = abi.MPI_DATATYPE_NULL
+	endBasic   = 0x300
+)
+
+// basics holds the predefined types at handle - firstBasic; Size 0 where there is none. The sizes are those of the LP64 ABI and of
+// gfortran's default kinds.
+var basics [endBasic - firstBasic]Basic
+
+func init() {
+	for _, b := range []Basic{
+		row(abi.MPI_AINT, "MPI_AINT", Address, AnyLanguage, 8),
+		row(abi.MPI_COUNT, "MPI_COUNT", Address, AnyLanguage, 8),
+		row(abi.MPI_OFFSET, "MPI_OFFSET", Address, AnyLanguage, 8),
+		row(abi.MPI_PACKED, "MPI_PACKED", Packed, AnyLanguage, 1),
+		row(abi.MPI_BYTE, "MPI_BYTE", Byte, AnyLanguage, 1),
+
+		row(abi.MPI_SHORT, "MPI_SHORT", Signed, C, 2),
+		row(abi.MPI_INT, "MPI_INT", Signed, C, 4),
+		row(abi.MPI_LONG, "MPI_LONG", Signed, C, 8),
+		row(abi.MPI_LONG_LONG, "MPI_LONG_LONG", Signed, C, 8),
+		row(abi.MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", Unsigned, C, 2),
+		row(abi.MPI_UNSIGNED, "MPI_UNSIGNED", Unsigned, C, 4),
+		row(abi.MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", Unsigned, C, 8),
+		row(abi.MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", Unsigned, C, 8),
+		row(abi.MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", Signed, C, 1),
+		row(abi.MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", Unsigned, C, 1),
+		row(abi.MPI_INT8_T, "MPI_INT8_T", Signed, C, 1),
+		row(abi.MPI_UINT8_T, "MPI_UINT8_T", Unsigned, C, 1),
+		row(abi.MPI_INT16_T, "MPI_INT16_T", Signed, C, 2),
+		row(abi.MPI_UINT16_T, "MPI_UINT16_T", Unsigned, C, 2),
+		row(abi.MPI_INT32_T, "MPI_INT32_T", Signed, C, 4),
+		row(abi.MPI_UINT32_T, "MPI_UINT32_T", Unsigned, C, 4),
+		row(abi.MPI_INT64_T, "MPI_INT64_T", Signed, C, 8),
+		row(abi.MPI_UINT64_T, "MPI_UINT64_T", Unsigned, C, 8),
+
+		row(abi.MPI_FLOAT, "MPI_FLOAT", Floating, C, 4),
+		row(abi.MPI_DOUBLE, "MPI_DOUBLE", Floating, C, 8),
+		long(abi.MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", Floating, C, 16),
+		row(abi.MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", Complex, C, 8),
+		row(abi.MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", Complex, C, 16),
+		long(abi.MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", Complex, C, 32),
+		row(abi.MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", Complex, CXX, 8),
+		row(abi.MPI_CXX_DOUBLE_COMPLEX, "MPI_CXX_DOUBLE_COMPLEX", Complex, CXX, 16),
+		long(abi.MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX", Complex, CXX, 32),
+
+		row(abi.MPI_C_BOOL, "MPI_C_BOOL", Logical, C, 1),
+		row(abi.MPI_CXX_BOOL, "MPI_CXX_BOOL", Logical, CXX, 1),
+		row(abi.MPI_CHAR, "MPI_CHAR", Character, C, 1),
+		row(abi.MPI_WCHAR, "MPI_WCHAR", Character, C, 4),
+
+		row(abi.MPI_LOGICAL, "MPI_LOGICAL", Logical, Fortran, 4),
+		row(abi.MPI_INTEGER, "MPI_INTEGER", Signed, Fortran, 4),
+		row(abi.MPI_REAL, "MPI_REAL", Floating, Fortran, 4),
+		row(abi.MPI_COMPLEX, "MPI_COMPLEX", Complex, Fortran, 8),
+		row(abi.MPI_DOUBLE_PRECISION, "MPI_DOUBLE_PRECISION", Floating, Fortran, 8),
+		row(abi.MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX", Complex, Fortran, 16),
+		row(abi.MPI_CHARACTER, "MPI_CHARACTER", Character, Fortran, 1),
+
+		row(abi.MPI_LOGICAL1, "MPI_LOGICAL1", Logical, Fortran, 1),
+		row(abi.MPI_LOGICAL2, "MPI_LOGICAL2", Logical, Fortran, 2),
+		row(abi.MPI_LOGICAL4, "MPI_LOGICAL4", Logical, Fortran, 4),
+		row(abi.MPI_LOGICAL8, "MPI_LOGICAL8", Logical, Fortran, 8),
+		row(abi.MPI_LOGICAL16, "MPI_LOGICAL16", Logical, Fortran, 16),
+		row(abi.MPI_INTEGER1, "MPI_INTEGER1", Signed, Fortran, 1),
+		row(abi.MPI_INTEGER2, "MPI_INTEGER2", Signed, Fortran, 2),
+		row(abi.MPI_INTEGER4, "MPI_INTEGER4", Signed, Fortran, 4),
+		row(abi.MPI_INTEGER8, "MPI_INTEGER8", Signed, Fortran, 8),
+		row(abi.MPI_INTEGER16, "MPI_INTEGER16", Signed, Fortran, 16),
+		row(abi.MPI_REAL2, "MPI_REAL2", Floating, Fortran, 2),
+		row(abi.MPI_REAL4, "MPI_REAL4", Floating, Fortran, 4),
+		row(abi.MPI_REAL8, "MPI_REAL8", Floating, Fortran, 8),
+		row(abi.MPI_REAL16, "MPI_REAL16", Floating, Fortran, 16),
+		row(abi.MPI_COMPLEX4, "MPI_COMPLEX4", Complex, Fortran, 4),
+		row(abi.MPI_COMPLEX8, "MPI_COMPLEX8", Complex, Fortran, 8),
+		row(abi.MPI_COMPLEX16, "MPI_COMPLEX16", Complex, Fortran, 16),
+		row(abi.MPI_COMPLEX32, "MPI_COMPLEX32", Complex, Fortran, 32),
+	} {
+		basics[b.Handle-firstBasic] = b
+	}
+	for _, b := range []Basic{
+		pair(abi.MPI_FLOAT_INT, "MPI_FLOAT_INT", C, abi.MPI_FLOAT, abi.MPI_INT),
+		pair(abi.MPI_DOUBLE_INT, "MPI_DOUBLE_INT", C, abi.MPI_DOUBLE, abi.MPI_INT),
+		pair(abi.MPI_LONG_INT, "MPI_LONG_INT", C, abi.MPI_LONG, abi.MPI_INT),
+		pair(abi.MPI_2INT, "MPI_2INT", C, abi.MPI_INT, abi.MPI_INT),
+		pair(abi.MPI_SHORT_INT, "MPI_SHORT_INT", C, abi.MPI_SHORT, abi.MPI_INT),
+		pair(abi.MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", C, abi.MPI_LONG_DOUBLE, abi.MPI_INT),
+		pair(abi.MPI_2REAL, "MPI_2REAL", Fortran, abi.MPI_REAL, abi.MPI_REAL),
+		pair(abi.MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Fortran, abi.MPI_DOUBLE_PRECISION, abi.MPI_DOUBLE_PRECISION),
+		pair(abi.MPI_2INTEGER, "MPI_2INTEGER", Fortran, abi.MPI_INTEGER, abi.MPI_INTEGER),
+	} {
+		basics[b.Handle-firstBasic] = b
+	}
+	for i := range basics {
+		if basics[i].Size != 0 {
+			predefined[i] = newBasic(&basics[i])
+		}
+	}
+}
+
+// BasicOf returns what is known of the predefined type with handle h, or nil if there is none (derived types and MPI_DATATYPE_NULL included).
+func BasicOf(h uintptr) *Basic {
+	if h-firstBasic >= uintptr(len(basics)) || basics[h-firstBasic].Size == 0 {
+		return nil
+	}
+	return &basics[h-firstBasic]
+}
+
+// Predefined calls f for every predefined type in the order of the handles.
+func Predefined(f func(*Type)) {
+	for _, t := range predefined {
+		if t != nil {
+			f(t)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package datatype
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+// entry is one element of a typemap written out: the oracle for everything that the flattened form claims.
+type entry struct {
+	disp int64
+	b    *Basic
+}
+
+// model is a type as the standard defines it: the list of its entries and, if given, its bounds.
+type model struct {
+	entries []entry
+	lb, ub  int64
+	resized bool
+}
+
+func modelOf(b *Basic) model { return model{entries: []entry{{0, b}}}.settle() }
+
+// settle finds the bounds from the entries unless they were given.
+func (m model) settle() model {
+	if m.resized {
+		return m
+	}
+	m.lb, m.ub = 0, 0
+	align := int64(1)
+	for i, e := range m.entries {
+		if i == 0 {
+			m.lb, m.ub = e.disp, e.disp+e.b.Extent-e.b.tail()
+		}
+		m.lb, m.ub = min(m.lb, e.disp), max(m.ub, e.disp+e.b.Extent-e.b.tail())
+		align = max(align, e.b.Align)
+	}
+	m.ub = m.lb + roundUp(m.ub-m.lb, align)
+	return m
+}
+
+// place appends a copy of old at disp.
+func (m *model) place(old model, disp int64) {
+	for _, e := range old.entries {
+		m.entries = append(m.entries, entry{disp + e.disp, e.b})
+	}
+	if old.resized {
+		if !m.resized {
+			m.resized, m.lb, m.ub = true, disp+old.lb, disp+old.ub
+		}
+		m.lb, m.ub = min(m.lb, disp+old.lb), max(m.ub, disp+old.ub)
+	}
+}
+
+// bytes is the list of displacements of all bytes of count copies in order.
+func (m model) bytes(count int64, view View) []int64 {
+	var out []int64
+	for k := int64(0); k < count; k++ {
+		for _, e := range m.entries {
+			for i := int64(0); i < e.b.Extent; i++ {
+				gap := e.b.Class == Pair && (i >= BasicOf(e.b.Value).Size && i < e.b.IndexAt || i >= e.b.Extent-e.b.tail())
+				if !gap || view == Elements {
+					out = append(out, k*(m.ub-m.lb)+e.disp+i)
+				}
+			}
+		}
+	}
+	return out
+}
+
+var leaves = []uintptr{
+	abi.MPI_INT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT, abi.MPI_LONG_DOUBLE, abi.MPI_2INT,
+	abi.MPI_C_DOUBLE_COMPLEX,
+}
+
+// randomType makes a random type and its model; single asks for elements of one predefined type only.
+func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, model) {
+	if depth == 0 || r.Intn(10) == 0 {
+		if leaf == 0 {
+			leaf = leaves[r.Intn(len(leaves))]
+		}
+		return predefined[leaf-firstBasic], modelOf(BasicOf(leaf))
+	}
+	old, m := randomType(t, r, depth-1, leaf)
+	extent := m.ub - m.lb
+	var out model
+	var n *Type
+	var err error
+	count, length := int64(r.Intn(5)), int64(r.Intn(4))
+	if len(m.entries) > 200 {
+		count, length = min(count, 2), min(length, 1)
+	}
+	unit := extent
+	lengths, disps := make([]int64, count), make([]int64, count)
+	for i := range disps {
+		lengths[i], disps[i] = int64(r.Intn(4)), int64(r.Intn(9)-3)
+		if r.Intn(2) == 0 && i > 0 {
+			disps[i] = disps[i-1] + lengths[i-1]
+		}
+	}
+	byBytes := r.Intn(2) == 0
+	switch r.Intn(8) {
+	case 0:
+		n, err = Contiguous(Small, count, old)
+		for i := int64(0); i < count; i++ {
+			out.place(m, i*extent)
+		}
+	case 1, 2:
+		stride := int64(r.Intn(9) - 2)
+		if byBytes {
+			stride *= 4
+			n, err = Hvector(Large, count, length, stride, old)
+			unit = 1
+		} else {
+			n, err = Vector(Small, count, length, stride, old)
+		}
+		for i := int64(0); i < count; i++ {
+			for j := int64(0); j < length; j++ {
+				out.place(m, i*stride*unit+j*extent)
+			}
+		}
+	case 3:
+		if byBytes {
+			n, err = Hindexed(Small, lengths, disps, old)
+			unit = 1
+		} else {
+			n, err = Indexed(Large, lengths, disps, old)
+		}
+		for i := range disps {
+			for j := int64(0); j < lengths[i]; j++ {
+				out.place(m, disps[i]*unit+j*extent)
+			}
+		}
+	case 4:
+		if byBytes {
+			n, err = HindexedBlock(Small, length, disps, old)
+			unit = 1
+		} else {
+			n, err = IndexedBlock(Large, length, disps, old)
+		}
+		for i := range disps {
+			for j := int64(0); j < length; j++ {
+				out.place(m, disps[i]*unit+j*extent)
+			}
+		}
+	case 5, 6:
+		var types []*Type
+		models := make([]model, count)
+		for i := range disps {
+			var ti *Type
+			ti, models[i] = old, m
+			if r.Intn(2) == 0 {
+				ti, models[i] = randomType(t, r, depth-1, leaf)
+			}
+			types = append(types, ti)
+			if disps[i] = int64(r.Intn(100) - 20); r.Intn(2) == 0 && i > 0 {
+				disps[i] = disps[i-1] + lengths[i-1]*(models[i-1].ub-models[i-1].lb)
+			}
+			for j := int64(0); j < lengths[i]; j++ {
+				out.place(models[i], disps[i]+j*(models[i].ub-models[i].lb))
+			}
+		}
+		n, err = Struct(Small, lengths, disps, types)
+	case 7:
+		lb, e := int64(r.Intn(20)-10), int64(r.Intn(60)-5)
+		if r.Intn(8) == 0 {
+			n, err = Dup(old)
+			out = m
+			break
+		}
+		n, err = Resized(Small, old, lb, e)
+		out.place(m, 0)
+		out.resized, out.lb, out.ub = true, lb, lb+e
+	}
+	require.NoError(t, err)
+	return n, out.settle()
+}
+
+// TestRandomTypes compares size, bounds, overlap, elements and the bytes that cursors yield with the written-out typemap.
+func TestRandomTypes(t *testing.T) {
+	rounds := 20000
+	if testing.Short() {
+		rounds = 2000
+	}
+	for seed := int64(0); seed < int64(rounds); seed++ {
+		r := rand.New(rand.NewSource(seed))
+		leaf := uintptr(0)
+		if r.Intn(3) == 0 {
+			leaf = leaves[r.Intn(len(leaves))]
+		}
+		typ, m := randomType(t, r, 1+r.Intn(4), leaf)
+		checkAgainst(t, r, seed, typ, m)
+	}
+}
+
+func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
+	l := typ.Layout()
+	require.NoError(t, Validate(l.Words()), "seed %d", seed)
+	one := m.bytes(1, Bytes)
+	require.EqualValues(t, len(one), typ.Size(), "seed %d: size", seed)
+	require.EqualValues(t, len(one), l.Size(), "seed %d: size", seed)
+	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{l.LB(), l.Extent()}, "seed %d: lb, extent", seed)
+	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{typ.LB(), typ.Extent()}, "seed %d: lb, extent", seed)
+	require.EqualValues(t, len(m.entries), l.Elements(), "seed %d: elements", seed)
+
+	touched := map[int64]int{}
+	for _, b := range one {
+		touched[b]++
+	}
+	if len(touched) < len(one) {
+		require.True(t, l.Flag(FlagOverlapPossible), "seed %d: overlap not seen", seed)
+	} else {
+		require.False(t, l.Flag(FlagOverlapSure), "seed %d: no overlap", seed)
+	}
+	elem := uintptr(0)
+	for i, e := range m.entries {
+		if i == 0 {
+			elem = e.b.Handle
+		} else if elem != e.b.Handle {
+			elem = 0
+			break
+		}
+	}
+	require.Equal(t, elem, l.Elem(), "seed %d: element type", seed)
+
+	count := int64(r.Intn(4))
+	for _, view := range []View{Bytes, Elements} {
+		if view == Elements && elem == 0 {
+			continue
+		}
+		want := m.bytes(count, view)
+		lo, hi, ok := l.Bounds(count)
+		if view == Elements {
+			lo, hi, ok = l.ElemBounds(count)
+		}
+		require.True(t, ok)
+		if len(want) == 0 {
+			require.Equal(t, lo, hi)
+		} else {
+			require.Equal(t, []int64{slices.Min(want), slices.Max(want) + 1}, []int64{lo, hi}, "seed %d: bounds", seed)
+		}
+		packed, _ := l.Packed(count, view)
+		c := NewCursor(l.Words(), count, view)
+		require.EqualValues(t, len(want), packed, "seed %d", seed)
+		require.EqualValues(t, len(want), c.Total(), "seed %d", seed)
+		require.Equal(t, want, walk(r, c, int64(len(want))), "seed %d: bytes in order", seed)
+		for range 3 {
+			if len(want) > 0 {
+				at := r.Int63n(int64(len(want)) + 1)
+				c.SeekTo(at)
+				require.Equal(t, at, c.Position())
+				require.Equal(t, append([]int64{}, want[at:]...), append([]int64{}, walk(r, c, int64(len(want)))...), "seed %d: bytes from %d", seed, at)
+			}
+		}
+		checkCopies(t, r, seed, l, m, count, view, want, lo, hi)
+	}
+}
+
+// checkCopies packs and unpacks in pieces of random size.
+func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, m model, count int64, view View, want []int64, lo, hi int64) {
+	mem := Memory{Mem: make([]byte, hi-lo), Base: -lo}
+	r.Read(mem.Mem)
+	expect := make([]byte, len(want))
+	for i, b := range want {
+		expect[i] = mem.Mem[b-lo]
+	}
+	got := make([]byte, len(want))
+	c := NewCursor(l.Words(), count, view)
+	for at := 0; at < len(got); {
+		n := min(len(got)-at, 1+r.Intn(40))
+		require.EqualValues(t, n, c.Pack(got[at:at+n], mem), "seed %d", seed)
+		at += n
+	}
+	require.Equal(t, expect, got, "seed %d: packed", seed)
+
+	filled := Memory{Mem: make([]byte, hi-lo), Base: -lo}
+	back := make([]byte, hi-lo)
+	r.Read(got)
+	for i, b := range want {
+		back[b-lo] = got[i]
+	}
+	c.SeekTo(0)
+	for at := 0; at < len(got); {
+		n := min(len(got)-at, 1+r.Intn(40))
+		require.EqualValues(t, n, c.Unpack(filled, got[at:at+n]), "seed %d", seed)
+		at += n
+	}
+	require.Equal(t, back, filled.Mem, "seed %d: unpacked", seed)
+}
+
+// walk takes bytes by Next and Run with random limits and lists where they lie.
+func walk(r *rand.Rand, c *Cursor, most int64) []int64 {
+	var out []int64
+	for int64(len(out)) <= most {
+		limit := int64(1 + r.Intn(50))
+		if r.Intn(2) == 0 {
+			run := c.Run(limit)
+			if run.N > 0 {
+				for i := int64(0); i < run.N; i++ {
+					for k := int64(0); k < run.Block; k++ {
+						out = append(out, run.Offset+i*run.Stride+k)
+					}
+				}
+				continue
+			}
+		}
+		off, n := c.Next(limit)
+		if n == 0 {
+			break
+		}
+		for k := int64(0); k < n; k++ {
+			out = append(out, off+k)
+		}
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package datatype
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+)
+
+// Type is a datatype, predefined or derived.
+type Type struct {
+	h        uintptr
+	basic    *Basic // of a predefined type
+	args     args   // how it was constructed
+	elem     *Basic // the one predefined type that all elements have; nil: several, or none
+	elements int64  // of predefined types; a pair type is one
+	sig      signature
+	lb, ub   int64
+	align    int64 // the largest alignment of an element, 1 without elements
+	resized  bool  // lb and ub were given, not found
+	bytes    placed
+	elems    placed // with elem: the elements including gaps inside them; the same node as bytes if they have none
+
+	refs      atomic.Int64 // the application's handle, types constructed from this one, operations that use it
+	committed atomic.Bool
+
+	mu   sync.Mutex
+	name *string // nil: never set
+	prog []int64 // nil: not assembled yet
+
+	// Attrs belongs to whoever keeps attributes for types; nil at first and never copied.
+	Attrs any
+	// OnFree is called when the last reference is let go, with the handle already gone; nil at first.
+	OnFree func(t *Type)
+}
+
+// predefined holds the predefined types at handle - firstBasic.
+var predefined [endBasic - firstBasic]*Type
+
+// derived holds the handles of all other types. A type leaves it when it is freed, though it may still be in use.
+var derived = handle.NewTable[Type](handle.Datatype)
+
+// Live returns the number of derived types whose handles are not freed.
+func Live() int { return derived.Len() }
+
+func newBasic(b *Basic) *Type {
+	t := &Type{h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, align: b.Align, ub: b.Extent}
+	var build builder
+	t.elems = placed{0, block(b.Extent)}
+	t.bytes = t.elems
+	if b.Size != b.Extent {
+		v, i := BasicOf(b.Value), BasicOf(b.Index)
+		t.bytes = build.concat([]placed{{0, block(v.Size)}, {b.IndexAt, block(i.Size)}})
+	}
+	t.sig = signature{{t, 1}}
+	t.refs.Store(1)
+	t.committed.Store(true)
+	return t
+}
+
+// Get returns the type with handle h. MPI_ERR_TYPE: there is none; MPI_DATATYPE_NULL is none.
+func Get(h uintptr) (*Type, error) {
+	if h-firstBasic < uintptr(len(predefined)) {
+		if t := predefined[h-firstBasic]; t != nil {
+			return t, nil
+		}
+	} else if t := derived.Get(h); t != nil {
+		return t, nil
+	}
+	switch {
+	case h == abi.MPI_DATATYPE_NULL:
+		return nil, mpierr.New(abi.MPI_ERR_TYPE, "MPI_DATATYPE_NULL is not a datatype")
+	case handle.KindOf(h) == handle.Datatype:
+		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype handle %#x was freed or never made", h)
+	}
+	return nil, mpierr.New(abi.MPI_ERR_TYPE, "%#x is not a datatype handle", h)
+}
+
+// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE: there is none, or it is not committed.
+func GetCommitted(h uintptr) (*Type, error) {
+	t, err := Get(h)
+	if err == nil && !t.committed.Load() {
+		return nil, mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is not committed", t)
+	}
+	return t, err
+}
+
+// Handle returns the handle; it stays the same number when the type is freed.
+func (t *Type) Handle() uintptr { return t.h }
+
+// Basic returns what is known of a predefined type, nil for a derived one.
+func (t *Type) Basic() *Basic { return t.basic }
+
+// Elem returns the one predefined type that all elements have, nil if they are of several types or there are none.
+func (t *Type) Elem() *Basic { return t.elem }
+
+// Elements returns the number of elements of predefined types in one copy; a pair type is one element.
+func (t *Type) Elements() int64 { return t.elements }
+
+// Size returns the bytes of data (MPI-5.0 5.1.5).
+func (t *Type) Size() int64 {
+	if t.basic != nil {
+		return t.basic.Size
+	}
+	if t.bytes.n == nil {
+		return 0
+	}
+	return t.bytes.n.size
+}
+
+// LB returns the lower bound, Extent the distance of copies (MPI-5.0 5.1.7).
+func (t *Type) LB() int64 { return t.lb }
+
+// Extent returns the distance of copies.
+func (t *Type) Extent() int64 { return t.ub - t.lb }
+
+// TrueExtent returns the lowest byte of data and the distance from there to one past the highest (MPI-5.0 5.1.8).
+func (t *Type) TrueExtent() (lb, extent int64) {
+	if t.bytes.n == nil {
+		return 0, 0
+	}
+	return t.bytes.disp + t.bytes.n.lo, t.bytes.n.hi - t.bytes.n.lo
+}
+
+// Committed says whether the type may be used in communication.
+func (t *Type) Committed() bool { return t.committed.Load() }
+
+// Commit allows the type in communication and makes its program (MPI-5.0 5.1.9). Committing twice is allowed.
+func (t *Type) Commit() {
+	t.Program()
+	t.committed.Store(true)
+}
+
+// Program returns the flattened form. It is made at the first call and does not change; the caller must not change it either.
+func (t *Type) Program() []int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prog == nil {
+		h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
+		if t.elem != nil {
+			h.elem, h.elemSize = t.elem.Handle, t.elem.Extent
+		}
+		t.prog = assemble(h)
+	}
+	return t.prog
+}
+
+// Layout returns what the program says.
+func (t *Type) Layout() Layout { return Layout{t.Program()} }
+
+// Retain takes a reference for an operation or a type that uses t.
+func (t *Type) Retain() *Type {
+	if t.basic == nil {
+		t.refs.Add(1)
+	}
+	return t
+}
+
+// Release lets go a reference.
+func (t *Type) Release() {
+	if t.basic != nil || t.refs.Add(-1) != 0 {
+		return
+	}
+	if t.OnFree != nil {
+		t.OnFree(t)
+	}
+	for _, old := range t.args.types {
+		old.Release()
+	}
+}
+
+// Free ends the life of the handle; operations and types that use the type go on (MPI-5.0 5.1.9). MPI_ERR_TYPE: t is predefined, or already
+// freed.
+func (t *Type) Free() error {
+	if !t.Freeable() {
+		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
+	}
+	if derived.Remove(t.h) != t {
+		return mpierr.New(abi.MPI_ERR_TYPE, "datatype handle %#x was freed or never made", t.h)
+	}
+	t.Release()
+	return nil
+}
+
+// Freeable says whether the application may free the type: neither the named predefined types nor those of MPI_Type_create_f90_ are.
+func (t *Type) Freeable() bool {
+	switch t.args.combiner {
+	case abi.MPI_COMBINER_NAMED, abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX, abi.MPI_COMBINER_F90_INTEGER, abi.MPI_COMBINER_VALUE_INDEX:
+		return false
+	}
+	return true
+}
+
+// Name returns the name given by SetName, a predefined type's own, or "" (MPI-5.0 7.8).
+func (t *Type) Name() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.name != nil {
+		return *t.name
+	}
+	if t.basic != nil {
+		return t.basic.Name
+	}
+	return ""
+}
+
+// SetName gives the type a name of at most MPI_MAX_OBJECT_NAME-1 bytes; a longer one is cut.
+func (t *Type) SetName(name string) {
+	if len(name) >= abi.MPI_MAX_OBJECT_NAME {
+		name = name[:abi.MPI_MAX_OBJECT_NAME-1]
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.name = &name
+}
+
+// String describes the type in a message.
+func (t *Type) String() string {
+	if n := t.Name(); n != "" {
+		return n
+	}
+	return fmt.Sprintf("%#x (%d bytes, extent %d)", t.h, t.Size(), t.Extent())
+}
+
+// args is how a type was constructed, as MPI_Type_get_contents tells it. Counts and displacements are kept 64 bits wide; large says which form the
+// constructor had, which decides where MPI_Type_get_contents returns them.
+type args struct {
+	combiner int32
+	large    bool
+	ints     []int32
+	addrs    []int64
+	counts   []int64
+	types    []*Type
+}

@@ -1,0 +1,227 @@
+package datatype
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// Validate checks a program that came from another process: after it, interpreting the program for any count whose Bounds and
+// Packed are ok stays inside Bounds (for Elements: ElemBounds), terminates, and cannot overflow. It takes O(len(prog)) time. MPI_ERR_TYPE: the program is not valid; the text says where.
+func Validate(prog []int64) error {
+	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadWords_] != int64(len(prog)) {
+		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
+	}
+	v := validator{prog: prog, nodes: map[int64]seen{}}
+	for at := int64(HeadWords); at < int64(len(prog)); {
+		n, err := v.node(at)
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	return v.head()
+}
+
+// seen is what the validator knows of a node.
+type seen struct {
+	size, lo, hi, segments, depth int64
+}
+
+type validator struct {
+	prog  []int64
+	nodes map[int64]seen
+}
+
+func invalid(at int64, format string, args ...any) error {
+	return mpierr.Wrap(mpierr.New(abi.MPI_ERR_TYPE, format, args...), "description of a datatype, word %d", at)
+}
+
+// node checks the node at a word and returns its length in words.
+func (v *validator) node(at int64) (int64, error) {
+	p := v.prog[at:]
+	need := map[int64]int64{NodeBlock: 2, NodeLoop: 5, NodeList: 4, NodeBlocks: 4, NodeSeq: 4}[p[0]]
+	switch {
+	case need == 0:
+		return 0, invalid(at, "%d is no kind of node", p[0])
+	case int64(len(p)) < need:
+		return 0, invalid(at, "the node is cut off")
+	case p[1] <= 0:
+		return 0, invalid(at, "size %d is not positive", p[1])
+	}
+	if p[0] == NodeBlock {
+		v.nodes[at] = seen{size: p[1], hi: p[1], segments: 1, depth: 1}
+		return 2, nil
+	}
+	n := p[2]
+	if n < 2 {
+		return 0, invalid(at, "%d entries, at least 2 are needed", n)
+	}
+	var a arith
+	var s seen
+	add := func(disp int64, c seen) {
+		lo, hi := a.add(disp, c.lo), a.add(disp, c.hi)
+		if s.segments == 0 {
+			s.lo, s.hi = lo, hi
+		}
+		s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
+		s.size, s.segments, s.depth = a.add(s.size, c.size), a.add(s.segments, c.segments), max(s.depth, c.depth+1)
+	}
+	child := func(ref int64) (seen, error) {
+		c, ok := v.nodes[ref]
+		if !ok || ref >= at {
+			return c, invalid(at, "%d does not refer to a node before it", ref)
+		}
+		return c, nil
+	}
+	length := int64(0)
+	switch p[0] {
+	case NodeLoop:
+		c, err := child(p[4])
+		if err != nil {
+			return 0, err
+		}
+		add(0, c)
+		add(a.mul(n-1, p[3]), c)
+		s.size, s.segments = a.mul(n, c.size), a.mul(n, c.segments)
+		length = 5
+	case NodeList:
+		if length = 4 + n; n > int64(len(p))-4 {
+			return 0, invalid(at, "a list of %d entries in %d words", n, len(p))
+		}
+		c, err := child(p[3])
+		if err != nil {
+			return 0, err
+		}
+		for _, d := range p[4 : 4+n] {
+			add(d, c)
+		}
+	case NodeBlocks, NodeSeq:
+		words := int64(2)
+		if p[0] == NodeSeq {
+			words = 3
+		}
+		if n > (int64(len(p))-4)/words {
+			return 0, invalid(at, "a list of %d entries in %d words", n, len(p))
+		}
+		length = 4 + words*n
+		disps, prefix := p[3:3+n], p[3+n:4+2*n]
+		if prefix[0] != 0 {
+			return 0, invalid(at, "%d bytes before the first entry", prefix[0])
+		}
+		for i, d := range disps {
+			if prefix[i+1] <= prefix[i] {
+				return 0, invalid(at, "entry %d has no bytes", i)
+			}
+			c := seen{size: prefix[i+1] - prefix[i], hi: prefix[i+1] - prefix[i], segments: 1}
+			if p[0] == NodeSeq {
+				var err error
+				if c, err = child(p[4+2*n+int64(i)]); err != nil {
+					return 0, err
+				}
+				if c.size != prefix[i+1]-prefix[i] {
+					return 0, invalid(at, "entry %d is said to have %d bytes and has %d", i, prefix[i+1]-prefix[i], c.size)
+				}
+			}
+			add(d, c)
+		}
+	}
+	a.sub(s.hi, s.lo)
+	switch {
+	case a.over:
+		return 0, invalid(at, "sizes or displacements do not fit 64 bits")
+	case s.size != p[1]:
+		return 0, invalid(at, "the node is said to have %d bytes and has %d", p[1], s.size)
+	case s.depth > MaxDepth:
+		return 0, invalid(at, "more than %d levels", MaxDepth)
+	}
+	v.nodes[at] = s
+	return length, nil
+}
+
+// head checks the head against the nodes.
+func (v *validator) head() error {
+	p := v.prog
+	const flags = FlagContiguous | FlagElemContiguous | FlagStrided | FlagOverlapPossible | FlagOverlapSure
+	if p[HeadFlags]&^flags != 0 {
+		return invalid(HeadFlags, "unknown flags %#x", p[HeadFlags])
+	}
+	want := make([]int64, HeadWords)
+	copy(want, p)
+	for _, w := range []int{HeadElemSize, HeadTrueLB, HeadTrueUB, HeadDepth, HeadSegments, HeadSize, HeadBlock, HeadRepeat, HeadStride} {
+		want[w] = 0
+	}
+	want[HeadFlags] = p[HeadFlags] & (FlagOverlapPossible | FlagOverlapSure)
+	var a arith
+	a.add(p[HeadLB], p[HeadExtent])
+	if p[HeadElements] < 0 || p[HeadElements] > p[HeadSize] || (p[HeadElements] == 0) != (p[HeadSize] == 0) {
+		return invalid(HeadElements, "%d elements in %d bytes", p[HeadElements], p[HeadSize])
+	}
+	if root := p[HeadRoot]; root == 0 {
+		if len(p) != HeadWords {
+			return invalid(HeadRoot, "nodes without a root")
+		}
+		want[HeadFlags] = FlagContiguous | FlagElemContiguous
+		want[HeadOrigin], want[HeadElemOrigin], want[HeadElemRoot], want[HeadElem] = 0, 0, 0, 0
+	} else {
+		s, ok := v.nodes[root]
+		if !ok {
+			return invalid(HeadRoot, "%d does not refer to a node", root)
+		}
+		want[HeadSize], want[HeadSegments], want[HeadDepth] = s.size, s.segments, s.depth
+		want[HeadTrueLB], want[HeadTrueUB] = a.add(p[HeadOrigin], s.lo), a.add(p[HeadOrigin], s.hi)
+		switch {
+		case p[root] == NodeBlock:
+			want[HeadFlags] |= FlagStrided
+			want[HeadBlock], want[HeadRepeat] = s.size, 1
+			if p[HeadExtent] == s.size {
+				want[HeadFlags] |= FlagContiguous
+			}
+		case p[root] == NodeLoop && p[p[root+4]] == NodeBlock:
+			want[HeadFlags] |= FlagStrided
+			want[HeadBlock], want[HeadRepeat], want[HeadStride] = p[p[root+4]+1], p[root+2], p[root+3]
+		}
+		if err := v.elements(want, &a); err != nil {
+			return err
+		}
+	}
+	if a.over {
+		return invalid(0, "bounds do not fit 64 bits")
+	}
+	for i, w := range want {
+		if p[i] != w {
+			return invalid(int64(i), "%d, where %d belongs", p[i], w)
+		}
+	}
+	return nil
+}
+
+// elements checks the second root and what depends on it.
+func (v *validator) elements(want []int64, a *arith) error {
+	p := v.prog
+	if p[HeadElem] == 0 {
+		want[HeadElemOrigin], want[HeadElemRoot] = 0, 0
+		return nil
+	}
+	b := BasicOf(uintptr(p[HeadElem]))
+	if b == nil {
+		return invalid(HeadElem, "%#x is not a predefined datatype", p[HeadElem])
+	}
+	s, ok := v.nodes[p[HeadElemRoot]]
+	switch {
+	case !ok:
+		return invalid(HeadElemRoot, "%d does not refer to a node", p[HeadElemRoot])
+	case a.mul(p[HeadElements], b.Size) != p[HeadSize] || a.mul(p[HeadElements], b.Extent) != s.size:
+		return invalid(HeadElements, "%d elements of %s in %d bytes", p[HeadElements], b.Name, p[HeadSize])
+	case b.Size == b.Extent && (p[HeadElemRoot] != p[HeadRoot] || p[HeadElemOrigin] != p[HeadOrigin]):
+		return invalid(HeadElemRoot, "the elements of %s are not the bytes", b.Name)
+	}
+	if lo, hi := a.add(p[HeadElemOrigin], s.lo), a.add(p[HeadElemOrigin], s.hi); lo != want[HeadTrueLB] || hi != a.add(want[HeadTrueUB], b.tail()) {
+		return invalid(HeadElemRoot, "the elements of %s lie in [%d, %d), the bytes in [%d, %d)", b.Name, lo, hi, want[HeadTrueLB], want[HeadTrueUB])
+	}
+	want[HeadElemSize] = b.Extent
+	want[HeadDepth] = max(want[HeadDepth], s.depth)
+	if p[p[HeadElemRoot]] == NodeBlock && p[HeadExtent] == s.size {
+		want[HeadFlags] |= FlagElemContiguous
+	}
+	return nil
+}
