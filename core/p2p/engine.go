@@ -56,6 +56,7 @@ type Engine struct {
 	sends     slots // sends that wait for an acknowledgement or are sent in pieces
 	receives  slots // receives whose data comes in pieces
 	work      []*op // receives whose data is to be copied from a sender's memory
+	mustFlush bool  // there may be room for what waits to be sent
 	held      int64 // bytes in unexpected messages
 	congested bool
 	freeOps   []*op
@@ -208,8 +209,11 @@ func (e *Engine) Progress() bool {
 	return worked
 }
 
-// unlock gives the lock away and makes the progress that others wanted to make meanwhile.
+// unlock does what has been found to do under the lock, gives it away, and makes the progress that others wanted to make meanwhile.
 func (e *Engine) unlock() {
+	if len(e.work) > 0 || e.mustFlush {
+		e.progressLocked()
+	}
 	e.mu.Unlock()
 	for e.missed.Load() != 0 && e.missed.Swap(0) != 0 {
 		if !e.mu.TryLock() {
@@ -223,21 +227,28 @@ func (e *Engine) unlock() {
 	}
 }
 
-// progressLocked is Progress without the hooks. It gives the lock away while it copies.
+// progressLocked is Progress without the hooks. It gives the lock away while it copies, and between the pieces that it sends.
 func (e *Engine) progressLocked() bool {
 	worked := e.drainLocked()
-	if e.backlog.Load() > 0 {
-		worked = e.flushLocked() || worked
+	for {
+		again := false
+		if e.mustFlush || e.backlog.Load() > 0 {
+			e.mustFlush = false
+			again = e.flushLocked()
+		}
+		if len(e.work) > 0 {
+			o := e.work[0]
+			e.work = append(e.work[:0], e.work[1:]...)
+			e.hasWork.Store(len(e.work) > 0)
+			e.pullLocked(o)
+			again = true
+		}
+		again = e.drainLocked() || again
+		worked = worked || again
+		if !again {
+			return worked
+		}
 	}
-	for len(e.work) > 0 {
-		worked = true
-		o := e.work[0]
-		e.work = append(e.work[:0], e.work[1:]...)
-		e.hasWork.Store(len(e.work) > 0)
-		e.pullLocked(o)
-		e.drainLocked()
-	}
-	return worked
 }
 
 // drainLocked takes all records there are. It looks once more after it has announced the new head: a thread that found nothing at the old head may have
@@ -274,11 +285,22 @@ func (e *Engine) drainLocked() bool {
 
 func (e *Engine) publishLocked() {
 	if e.in.publish() {
-		e.in.waiting(e.nd.N, func(i int) {
-			e.nd.Wake(i)
-			e.nd.RingDoorbell(i)
-		})
+		e.in.waiting(e.nd.N, e.room)
 	}
+}
+
+// room tells a process that there is room in this one's ring. It does so with a record, since whoever serves that process looks at its ring only. If there is
+// no room for the record, there is something to look at.
+func (e *Engine) room(node int) {
+	if node == e.nd.Me {
+		return
+	}
+	p := e.peer(node)
+	if room, _ := p.out.reserve(recordSize); room != nil {
+		commit(room, &record{node: int32(e.nd.Me)}, kindRoom, 0, recordSize)
+	}
+	e.nd.Wake(node)
+	e.nd.RingDoorbell(node)
 }
 
 // handleLocked does what a record of another process asks for. Nothing in it is trusted.
@@ -295,6 +317,8 @@ func (e *Engine) handleLocked(r *record, payload []byte) {
 		e.pieceLocked(r, payload)
 	case kindAck:
 		e.acknowledgedLocked(r)
+	case kindRoom:
+		e.mustFlush = e.mustFlush || e.backlog.Load() > 0
 	case kindBlock:
 		e.releaseBlockLocked(int64(r.ctx), int64(r.size))
 	}

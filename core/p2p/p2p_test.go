@@ -3,6 +3,7 @@ package p2p
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,25 +43,40 @@ func job(t testing.TB, n int) []*Engine {
 		close(stop)
 		wg.Wait()
 		for _, e := range es {
-			require.Empty(t, e.sends.used, "sends under way in process %d", e.world)
-			require.Empty(t, e.receives.used, "receives under way in process %d", e.world)
-			require.Zero(t, e.backlog.Load())
+			require.Zero(t, e.sends.used, "sends under way in process %d", e.world)
+			require.Zero(t, e.receives.used, "receives under way in process %d", e.world)
+			require.Zero(t, e.backlog.Load(), "messages not sent in process %d", e.world)
+			require.Zero(t, e.held, "unexpected messages in process %d", e.world)
+			require.False(t, e.congested)
 			e.nd.Close()
 		}
 	})
 	return es
 }
 
-// agent makes progress for a process when its doorbell rings; here it looks from time to time instead.
+// agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only (capi/wait.c). Instead of a futex it looks at the doorbell
+// from time to time.
 func agent(e *Engine, stop chan struct{}) {
+	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
+	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)
+	serve := func() bool {
+		return atomic.LoadUint64(u64(e.in.b, ringHead)) != atomic.LoadUint64(u64(e.in.b, ringTail)) && e.Progress()
+	}
 	for {
-		select {
-		case <-stop:
-			return
-		default:
+		for serve() {
 		}
-		if !e.Progress() {
-			time.Sleep(50 * time.Microsecond)
+		atomic.StoreUint32(sleeps, 1)
+		seen := atomic.LoadUint32(doorbell)
+		if serve() {
+			continue
+		}
+		for atomic.LoadUint32(doorbell) == seen {
+			select {
+			case <-stop:
+				return
+			default:
+				time.Sleep(20 * time.Microsecond)
+			}
 		}
 	}
 }

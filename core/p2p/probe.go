@@ -132,9 +132,5 @@ func (e *Engine) mrecvLocked(b *Buffer, m *Message) *op {
 		return o
 	}
 	e.deliverLocked(o, m)
-	if len(e.work) > 0 {
-		// A call of its own copies the data: nothing will ring for it.
-		e.progressLocked()
-	}
 	return o
 }

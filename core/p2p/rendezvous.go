@@ -16,9 +16,6 @@ import (
 // pieceMax is the number of bytes in a piece.
 const pieceMax = maxRecord - recordSize
 
-// piecesAtOnce bounds how long one call sends pieces.
-const piecesAtOnce = 64
-
 // rendezvousLocked begins to move the data of m to the receive o.
 func (e *Engine) rendezvousLocked(o *op, m *Message) {
 	o.matched, o.full, o.want = m, m.size, min(m.size, o.buf.size)
@@ -87,7 +84,7 @@ func (e *Engine) clearToSendLocked(r *record, _ []byte) {
 	o.limit, o.sent, o.rid = int64(r.size), 0, r.ctx
 	o.to.streams = append(o.to.streams, o)
 	e.waitsLocked(o.to, 1)
-	e.flushPeerLocked(o.to)
+	e.mustFlush = true
 }
 
 // streamLocked sends the next piece of each stream to p; false: there was no room for any.

@@ -56,6 +56,7 @@ const (
 	kindPiece                 // a part of the data
 	kindAck                   // to the sender: the message is matched (eager) or its data has been taken
 	kindBlock                 // to the process that reserved a control block: nobody uses it any longer
+	kindRoom                  // to a process that waited for room: there is some
 	kindLast
 )
 
@@ -141,10 +142,14 @@ func (o *outbox) full(fill uint64) bool {
 // congested returns whether the owner asks for messages to be kept by their senders.
 func (o *outbox) congested() bool { return atomic.LoadUint32(u32(o.b, ringCongested)) != 0 }
 
-// want records that process me waits for room; the owner will wake it. The caller tries once more afterwards.
-func (o *outbox) want(me int) {
-	atomic.OrUint64(u64(o.b, ringWaiters+int64(me/64)*8), 1<<(me%64))
+// want records that process me waits for room; the owner will tell it. It returns whether that was not recorded yet: then the caller tries once more.
+func (o *outbox) want(me int) bool {
+	bit := uint64(1) << (me % 64)
+	if atomic.OrUint64(u64(o.b, ringWaiters+int64(me/64)*8), bit)&bit != 0 {
+		return false
+	}
 	atomic.StoreUint32(u32(o.b, ringWanted), 1)
+	return true
 }
 
 // ready returns whether there is a record at the announced head. It needs no lock.
@@ -184,10 +189,11 @@ func (in *inbox) drop(n int64) {
 // unpublished returns the number of bytes taken since publish.
 func (in *inbox) unpublished() uint64 { return in.head - *u64(in.b, ringHead) }
 
-// publish gives the room of all dropped records back to the producers and returns whether some of them wait for it.
+// publish gives the room of all dropped records back to the producers and returns whether some of them wait for it and should be told: not before half of
+// the ring is free, so that each has something to do; there is another publish before the ring is empty.
 func (in *inbox) publish() bool {
 	atomic.StoreUint64(u64(in.b, ringHead), in.head)
-	return atomic.LoadUint32(u32(in.b, ringWanted)) != 0
+	return atomic.LoadUint32(u32(in.b, ringWanted)) != 0 && atomic.LoadUint64(u64(in.b, ringTail))-in.head <= ringData/2
 }
 
 // waiting calls wake for each process that waits for room, and forgets them.

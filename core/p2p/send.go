@@ -116,7 +116,7 @@ func (e *Engine) sendLocked(o *op, p *peer) {
 	o.to = p
 	h := record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me), size: uint64(o.buf.size)}
 	sync := o.mode&modeMask == Synchronous
-	if o.buf.size <= eagerMax && !p.out.congested() {
+	if o.buf.size <= eagerMax {
 		if sync {
 			o.id = e.sends.add(o)
 			h.id = o.id
@@ -136,7 +136,9 @@ func (e *Engine) postLocked(p *peer, r pending) {
 	}
 	p.records = append(p.records, r)
 	e.waitsLocked(p, 1)
-	e.flushPeerLocked(p)
+	if _, more := e.flushPeerLocked(p); more {
+		e.mustFlush = true
+	}
 }
 
 // waitsLocked changes the number of things that wait for room in p's ring.
@@ -154,6 +156,15 @@ func (e *Engine) waitsLocked(p *peer, by int32) {
 func (e *Engine) putLocked(p *peer, r *pending) bool {
 	switch r.k {
 	case kindEager:
+		if p.out.congested() {
+			// The data stays here, after all.
+			if r.op.id == 0 {
+				r.op.id = e.sends.add(r.op)
+				r.h.id = r.op.id
+			}
+			r.k = kindRTS
+			return e.putRTS(p, &r.h, r.op)
+		}
 		flags := uint8(0)
 		if r.op.id != 0 {
 			flags = flagSync
@@ -204,34 +215,49 @@ func (e *Engine) acknowledgedLocked(r *record) {
 	e.finishSendLocked(o, remoteError(r.class, o))
 }
 
-// flushLocked sends what waits for room, to all peers, and returns whether anything has left.
+// flushLocked sends what waits for room, to all peers, and returns whether anything has left. It gives the lock away from time to time.
 func (e *Engine) flushLocked() bool {
 	worked := false
 	for i := range e.peers {
-		if p := e.peers[i].Load(); p != nil && p.waiting.Load() > 0 {
-			worked = e.flushPeerLocked(p) || worked
+		for {
+			p := e.peers[i].Load()
+			if p == nil || p.waiting.Load() == 0 {
+				break
+			}
+			sent, more := e.flushPeerLocked(p)
+			worked = worked || sent
+			if !more {
+				break
+			}
+			e.mu.Unlock()
+			e.mu.Lock()
 		}
 	}
 	return worked
 }
 
-// flushPeerLocked sends what waits for room in p's ring until there is no more room. If some is left it has asked p to say when there is room.
-func (e *Engine) flushPeerLocked(p *peer) bool {
-	worked := false
+// flushAtOnce bounds what is sent without giving the lock away, in records or pieces.
+const flushAtOnce = 32
+
+// flushPeerLocked sends what waits for room in p's ring until there is no more room; then it has asked p to say when there is. more: it has stopped with room
+// left.
+func (e *Engine) flushPeerLocked(p *peer) (sent, more bool) {
 	asked := false
-	for p.waiting.Load() > 0 {
+	for n := 0; p.waiting.Load() > 0; n++ {
+		if n == flushAtOnce {
+			return sent, true
+		}
 		if e.sendSomeLocked(p) {
-			worked, asked = true, false
+			sent, asked = true, false
 			continue
 		}
-		if asked {
+		if asked || !p.out.want(e.nd.Me) {
 			break
 		}
-		p.out.want(e.nd.Me)
 		e.nd.RingDoorbell(p.node)
 		asked = true
 	}
-	return worked
+	return sent, false
 }
 
 // sendSomeLocked sends one record, or one piece of each stream, and returns whether there was room for it.

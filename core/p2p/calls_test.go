@@ -1,0 +1,338 @@
+package p2p
+
+import (
+	"fmt"
+	"math/rand"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/request"
+)
+
+func class(err error) int32 { return mpierr.ClassOf(err) }
+
+func TestTruncation(t *testing.T) {
+	for _, noCMA := range []bool{false, true} {
+		for _, n := range []int{10, 5000, 100_000} {
+			for _, dest := range []int{0, 1} { // to this process, to another one
+				es := job(t, 2)
+				e, to := es[0], es[dest]
+				e.noCMA, to.noCMA = noCMA, noCMA
+				for _, early := range []bool{true, false} {
+					got := make([]byte, n+10)
+					var r *request.Request
+					if early {
+						r, _ = to.Irecv(to.World, 0, Bytes(got[:n-3]), 0, 7)
+					}
+					s, err := e.Isend(e.World, 0, Bytes(pattern(n, 1)), dest, 7, Synchronous)
+					require.NoError(t, err)
+					if !early {
+						r, _ = to.Irecv(to.World, 0, Bytes(got[:n-3]), 0, 7)
+					}
+					var st request.Status
+					err = to.Wait(r, &st)
+					require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), class(err))
+					require.ErrorContains(t, err, fmt.Sprintf("has %d bytes, the receive buffer %d", n, n-3))
+					require.Equal(t, request.Status{Source: 0, Tag: 7, Error: abi.MPI_ERR_TRUNCATE, Bytes: int64(n - 3)}, st)
+					require.Equal(t, pattern(n, 1)[:n-3], got[:n-3])
+					require.Equal(t, make([]byte, 13), got[n-3:])
+					require.NoError(t, e.Wait(s, nil))
+				}
+			}
+		}
+	}
+}
+
+func TestSynchronousSendWaitsForItsReceive(t *testing.T) {
+	for _, n := range []int{0, 8, 100_000} {
+		for _, dest := range []int{0, 1} {
+			es := job(t, 2)
+			s, err := es[0].Isend(es[0].World, 0, Bytes(make([]byte, n)), dest, 0, Synchronous)
+			require.NoError(t, err)
+			var st request.Status
+			require.NoError(t, es[dest].Probe(es[dest].World, 0, 0, 0, &st))
+			for i := 0; i < 100; i++ {
+				es[0].Progress()
+				es[1].Progress()
+			}
+			require.False(t, s.IsComplete(), "%d bytes to %d", n, dest)
+			require.NoError(t, es[dest].Recv(es[dest].World, 0, Bytes(make([]byte, n)), 0, 0, nil))
+			require.NoError(t, es[0].Wait(s, nil))
+		}
+	}
+}
+
+func TestProbes(t *testing.T) {
+	es := job(t, 2)
+	a, b := es[0], es[1]
+	var st request.Status
+	require.False(t, b.Iprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	require.Nil(t, b.Improbe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	done := make(chan error)
+	go func() { done <- b.Probe(b.World, 0, 0, 4, &st) }()
+	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(10, 1)), 1, 3, Standard))
+	select {
+	case <-done:
+		require.Fail(t, "a message with another tag ended the probe")
+	case <-time.After(5 * time.Millisecond):
+	}
+	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(20, 2)), 1, 4, Standard))
+	require.NoError(t, <-done)
+	require.Equal(t, request.Status{Source: 0, Tag: 4, Bytes: 20}, st)
+	// A probe with a wildcard finds the older message, and a matched one takes it from under the next receive.
+	require.True(t, b.Iprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: 10}, st)
+	m, err := b.Mprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st)
+	require.NoError(t, err)
+	got := make([]byte, 20)
+	require.NoError(t, b.Recv(b.World, 0, Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	require.Equal(t, int32(4), st.Tag)
+	require.NoError(t, b.Mrecv(Bytes(got[:10]), m, &st))
+	require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: 10}, st)
+	require.Equal(t, pattern(10, 1), got[:10])
+	// MPI_PROC_NULL.
+	require.True(t, b.Iprobe(b.World, 0, abi.MPI_PROC_NULL, 5, &st))
+	require.Equal(t, request.ProcNull, st)
+	m, err = b.Mprobe(b.World, 0, abi.MPI_PROC_NULL, 5, &st)
+	require.NoError(t, err)
+	require.Same(t, NoProc, m)
+	st = request.Status{}
+	require.NoError(t, b.Wait(b.Imrecv(Bytes(got), m), &st))
+	require.Equal(t, request.ProcNull, st)
+}
+
+func TestProcNull(t *testing.T) {
+	e := job(t, 1)[0]
+	require.NoError(t, e.Send(e.World, 0, Bytes(make([]byte, 9)), abi.MPI_PROC_NULL, 0, Synchronous))
+	var st request.Status
+	require.NoError(t, e.Recv(e.World, 0, Bytes(nil), abi.MPI_PROC_NULL, 0, &st))
+	require.Equal(t, request.ProcNull, st)
+	r, err := e.Irecv(e.World, 0, Bytes(nil), abi.MPI_PROC_NULL, 0)
+	require.NoError(t, err)
+	require.NoError(t, e.Wait(r, &st))
+	require.Equal(t, request.ProcNull, st)
+}
+
+func TestCancel(t *testing.T) {
+	es := job(t, 2)
+	a, b := es[0], es[1]
+	got := []byte{1, 2, 3}
+	r, _ := b.Irecv(b.World, 0, Bytes(got), 0, 1)
+	require.NoError(t, r.Op.Cancel())
+	var st request.Status
+	require.NoError(t, b.Wait(r, &st))
+	require.True(t, st.Cancelled)
+	// The message goes to the next receive, and a receive that is matched is not cancelled.
+	r, _ = b.Irecv(b.World, 0, Bytes(got), 0, 1)
+	require.NoError(t, a.Send(a.World, 0, Bytes([]byte{7, 8, 9}), 1, 1, Synchronous))
+	require.NoError(t, r.Op.Cancel())
+	require.NoError(t, b.Wait(r, &st))
+	require.False(t, st.Cancelled)
+	require.Equal(t, []byte{7, 8, 9}, got)
+	// A send is not cancelled.
+	s, _ := a.Isend(a.World, 0, Bytes(make([]byte, 3)), 1, 1, Synchronous)
+	require.NoError(t, s.Op.Cancel())
+	require.NoError(t, b.Recv(b.World, 0, Bytes(got), 0, 1, nil))
+	require.NoError(t, a.Wait(s, &st))
+	require.False(t, st.Cancelled)
+}
+
+func TestRequestsFreedWhileActive(t *testing.T) {
+	es := job(t, 2)
+	a, b := es[0], es[1]
+	for i := 0; i < 50; i++ {
+		got, n := make([]byte, 9000), []int{4, 9000}[i%2]
+		r, _ := b.Irecv(b.World, 0, Bytes(got[:n]), 0, 1)
+		require.NoError(t, r.Free())
+		s, _ := a.Isend(a.World, 0, Bytes(pattern(n, i)), 1, 1, Synchronous)
+		require.NoError(t, s.Free())
+		// A message in the other direction tells when it must have come.
+		require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 2, Standard))
+		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 2, nil))
+		// The send may have been complete when it was freed, and be another's by now; the receive was not.
+		require.Eventually(t, r.IsComplete, 10*time.Second, time.Millisecond)
+		require.Equal(t, pattern(n, i), got[:n])
+	}
+}
+
+func TestPersistent(t *testing.T) {
+	es := job(t, 2)
+	out, in := make([]byte, 6000), make([]byte, 6000)
+	all(t, es, func(e *Engine) error {
+		for _, n := range []int{100, 6000} {
+			var r *request.Request
+			if e.world == 0 {
+				r = e.Persist(request.Send, e.World, 0, Bytes(out[:n]), 1, 5, Synchronous)
+			} else {
+				r = e.Persist(request.Receive, e.World, 0, Bytes(in[:n]), abi.MPI_ANY_SOURCE, 5, Standard)
+			}
+			if !r.Inactive() || r.IsComplete() {
+				return fmt.Errorf("active at its creation")
+			}
+			for i := 0; i < 20; i++ {
+				if e.world == 0 {
+					copy(out, pattern(n, i))
+				}
+				if err := r.Op.Start(); err != nil {
+					return err
+				}
+				if e.world == 1 {
+					if err := r.Op.Start(); !r.IsComplete() && class(err) != abi.MPI_ERR_REQUEST {
+						return fmt.Errorf("started twice: %v", err)
+					}
+				}
+				var st request.Status
+				if err := e.Wait(r, &st); err != nil {
+					return err
+				}
+				if !r.Inactive() {
+					return fmt.Errorf("active after the wait")
+				}
+				if e.world == 1 && (string(in[:n]) != string(pattern(n, i)) || st != (request.Status{Source: 0, Tag: 5, Bytes: int64(n)})) {
+					return fmt.Errorf("round %d: wrong data or status %+v", i, st)
+				}
+			}
+			if err := r.Free(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestBufferAccounting(t *testing.T) {
+	es := job(t, 2)
+	a, b := es[0], es[1]
+	const over = abi.MPI_BSEND_OVERHEAD
+	send := func(n int) error { return a.Send(a.World, 0, Bytes(make([]byte, n)), 1, 0, Buffered) }
+	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)), "nothing attached")
+	mem := make([]byte, 3*(10_000+over))
+	require.NoError(t, a.Attach(BufferOf{}, addressOf(mem), int64(len(mem))))
+	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(a.Attach(BufferOf{}, addressOf(mem), 5)), "attached already")
+	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(len(mem)-over+1)))
+	for i := 0; i < 3; i++ {
+		require.NoError(t, send(10_000), "%d", i)
+	}
+	require.ErrorContains(t, send(0), "512 bytes, and 31536 of the 31536 bytes")
+	f := a.Iflush(BufferOf{})
+	require.False(t, f.IsComplete())
+	recv := func(n int) { require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, n)), 0, 0, nil)) }
+	used := func() int64 { a.mu.Lock(); defer a.unlock(); return a.process.used }
+	recv(10_000)
+	require.Eventually(t, func() bool { return used() == 2*(10_000+over) }, 10*time.Second, time.Millisecond)
+	// Gaps do not decide: two messages that fill what is left are accepted though the second does not fit behind the first.
+	require.NoError(t, send(6000))
+	require.NoError(t, send(4000-over))
+	require.False(t, f.IsComplete())
+	recv(10_000)
+	recv(10_000)
+	require.Eventually(t, f.IsComplete, 10*time.Second, time.Millisecond, "the messages it waits for have left")
+	recv(6000)
+	recv(4000 - over)
+	addr, size, err := a.Detach(BufferOf{})
+	require.NoError(t, err)
+	require.Equal(t, addressOf(mem), addr)
+	require.Equal(t, int64(len(mem)), size)
+	// A communicator's own buffer comes first.
+	require.NoError(t, a.Attach(BufferOf{Comm: a.World}, addressOf(mem), 100))
+	require.NoError(t, a.Attach(BufferOf{}, addressOf(mem), 10_000))
+	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)))
+	_, size, err = a.Detach(BufferOf{Comm: a.World})
+	require.NoError(t, err)
+	require.Equal(t, int64(100), size)
+	require.NoError(t, send(0))
+	recv(0)
+	require.NoError(t, a.Flush(BufferOf{}))
+	require.Same(t, request.Completed, a.Iflush(BufferOf{}))
+	runtime.KeepAlive(mem)
+}
+
+// TestRecordsOfNobody hands records with random fields to the engine: none may do harm.
+func TestRecordsOfNobody(t *testing.T) {
+	es := job(t, 2)
+	e := es[0]
+	rnd := rand.New(rand.NewSource(5))
+	got := make([]byte, 50_000)
+	s, _ := e.Isend(e.World, 0, Bytes(make([]byte, 50_000)), 1, 0, Standard)
+	for i := 0; i < 20_000; i++ {
+		small := func() uint64 { return uint64(rnd.Intn(5)) - 1 }
+		r := record{ctx: small(), src: int32(small()), tag: int32(small()), node: int32(small()), class: int32(small()), size: small(), id: 1<<32 | small()}
+		if rnd.Intn(2) == 0 {
+			r.id = rnd.Uint64()
+		}
+		if rnd.Intn(2) == 0 {
+			r.size = rnd.Uint64()
+		}
+		r.ctx |= 1 << 60 // no communicator's: what these messages leave behind is dropped below
+		k := kind(1 + rnd.Intn(int(kindLast)-1))
+		if k == kindAck || k == kindCTS {
+			r.node = int32(rnd.Intn(2)) * 7 // a process that the send does not go to, or none
+		}
+		payload := make([]byte, rnd.Intn(3)*16+rnd.Intn(2))
+		rnd.Read(payload)
+		r.word = uint64(k)<<wordKind | uint64(rnd.Intn(4))<<wordFlags
+		e.mu.Lock()
+		e.handleLocked(&r, payload)
+		e.unlock()
+	}
+	require.NoError(t, es[1].Recv(es[1].World, 0, Bytes(got), 0, 0, nil))
+	require.NoError(t, e.Wait(s, nil))
+	e.mu.Lock()
+	for ctx, q := range e.queues {
+		for m := q.unexpected.first; m != nil; m = q.unexpected.first {
+			e.takeLocked(q, m.msg)
+		}
+		delete(e.queues, ctx)
+	}
+	e.lastQueue = nil
+	e.unlock()
+}
+
+// TestManyThreads: threads of two processes exchange messages on one communicator, each pair with a tag of its own.
+func TestManyThreads(t *testing.T) {
+	es := job(t, 2)
+	const threads = 6
+	all(t, es, func(e *Engine) error {
+		errs := make(chan error, threads)
+		for th := int32(0); th < threads; th++ {
+			go func() {
+				for i := 0; i < 100; i++ {
+					n := []int{8, 3000, 20_000}[i%3]
+					got := make([]byte, n)
+					if err := e.Sendrecv(e.World, comm.PointToPoint, Bytes(pattern(n, i)), 1-e.world, th, Bytes(got), 1-e.world, th, nil); err != nil {
+						errs <- err
+						return
+					}
+					if string(got) != string(pattern(n, i)) {
+						errs <- fmt.Errorf("thread %d message %d", th, i)
+						return
+					}
+				}
+				errs <- nil
+			}()
+		}
+		for i := 0; i < threads; i++ {
+			if err := <-errs; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestDeathEndsAWait(t *testing.T) {
+	es := job(t, 2)
+	go func() {
+		time.Sleep(5 * time.Millisecond)
+		es[0].nd.MarkDead(1)
+	}()
+	err := es[0].Recv(es[0].World, 0, Bytes(make([]byte, 8)), 1, 0, nil)
+	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), class(err))
+	require.Zero(t, es[0].queueLocked(es[0].World.Context(0)).posted.n, "the receive is taken back")
+}
