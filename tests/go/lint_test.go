@@ -21,16 +21,17 @@ var layers = [][]string{
 	{"core/abi", "core/version"},
 	{"core/handle", "core/mpierr"},
 	{"core/comm", "core/group", "core/datatype", "core/op", "core/info", "core/request", "core/attr"},
-	{"core/fabric", "core/shm", "core/boot"},
+	{"core/fabric", "core/shm", "core/boot", "core/boot/pmi1"},
 	{"core/p2p", "core/agent"},
 	{"core/rma", "core/coll"},
 	{"core"},
 	{"capi"},
 }
 
-// Imports between packages of one layer that are needed: a communicator has a group and attributes.
+// Imports between packages of one layer that are needed: a communicator has a group and attributes, booting speaks protocols.
 var sideways = map[string][]string{
 	"core/comm": {"core/group", "core/attr"},
+	"core/boot": {"core/boot/pmi1"},
 }
 
 // listed is what `go list -json` says of a package.

@@ -1,0 +1,91 @@
+package boot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// AllGather gives every process the values of all, by rank. Collective; name must be new in this job and has at most 16 bytes. Values may differ in
+// length. Each process publishes at most two values and fetches about 2 sqrt(Size): the first process of each block of sqrt(Size) ranks collects the
+// block's values and publishes them as one.
+func AllGather(c Client, name, value string) ([]string, error) {
+	n, me := c.Size(), c.Rank()
+	all := make([]string, n)
+	if n == 1 {
+		all[0] = value
+		return all, nil
+	}
+	block := 1
+	if n > 4 {
+		block = int(math.Ceil(math.Sqrt(float64(n))))
+	}
+	if err := c.Put(fmt.Sprintf("%s.%d", name, me), value); err != nil {
+		return nil, err
+	}
+	if err := c.Fence(); err != nil {
+		return nil, err
+	}
+	if block == 1 {
+		return all, getEach(c, name, 0, all)
+	}
+	if me%block == 0 {
+		mine := all[me:min(me+block, n)]
+		if err := getEach(c, name, me, mine); err != nil {
+			return nil, err
+		}
+		if err := c.Put(fmt.Sprintf("%s.b%d", name, me/block), joinValues(mine)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Fence(); err != nil {
+		return nil, err
+	}
+	for first := 0; first < n; first += block {
+		joined, err := c.Get(fmt.Sprintf("%s.b%d", name, first/block))
+		if err != nil {
+			return nil, err
+		}
+		if err := splitValues(joined, all[first:min(first+block, n)]); err != nil {
+			return nil, failure("values of ranks from %d on: %v", first, err)
+		}
+	}
+	return all, nil
+}
+
+// getEach fills into with the values of ranks from first on.
+func getEach(c Client, name string, first int, into []string) (err error) {
+	for i := range into {
+		if into[i], err = c.Get(fmt.Sprintf("%s.%d", name, first+i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinValues puts each value's length before it.
+func joinValues(values []string) string {
+	var b []byte
+	for _, v := range values {
+		b = binary.AppendUvarint(b, uint64(len(v)))
+		b = append(b, v...)
+	}
+	return string(b)
+}
+
+func splitValues(joined string, into []string) error {
+	rest := []byte(joined)
+	for i := range into {
+		length, used := binary.Uvarint(rest)
+		if used <= 0 || length > uint64(len(rest)-used) {
+			return fmt.Errorf("value %d of %d is cut off", i, len(into))
+		}
+		rest = rest[used:]
+		into[i] = string(rest[:length])
+		rest = rest[length:]
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%d bytes too many", len(rest))
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package boot
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/boot/pmi1"
+)
+
+// Variables of the environment that gompirun sets for each process, besides those of PMI-1. The job's name guards the control segment's descriptor:
+// a process that another launcher started below a process of ours inherits the variables, and possibly the descriptor, of a job that it is not part of.
+const (
+	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
+	EnvJob        = "GOMPIRMA_JOB"
+	EnvLocalRank  = "MPI_LOCALRANKID"
+	EnvLocalRanks = "MPI_LOCALNRANKS"
+)
+
+// launched is a process of a launcher that speaks PMI-1.
+type launched struct {
+	*pmi1.Client
+	rank, size int
+	limit      int // bytes of one stored value
+	control    *Control
+
+	universe func() int
+	appNum   func() (int, bool)
+}
+
+func newLaunched(c *pmi1.Client, rank, size int) (*launched, error) {
+	if rank < 0 || size < 1 || rank >= size {
+		c.Close()
+		return nil, failure("the launcher gave this process rank %d of %d", rank, size)
+	}
+	if most := c.Maxes().Key; most <= MaxKey+len("/9999") {
+		c.Close()
+		return nil, failure("the launcher takes keys below %d bytes only, %d are needed", most, MaxKey+len("/9999")+1)
+	}
+	l := &launched{Client: c, rank: rank, size: size, limit: min(c.Maxes().Value-1, 1000)}
+	l.universe = sync.OnceValue(func() int {
+		n, err := c.UniverseSize()
+		if err != nil || n < size {
+			return size
+		}
+		return n
+	})
+	l.appNum = sync.OnceValues(func() (int, bool) {
+		n, err := c.AppNum()
+		return max(n, 0), err == nil && n >= 0
+	})
+	return l, nil
+}
+
+func openDescriptor(env func(string) (string, bool), value string) (Client, error) {
+	fd, err := strconv.Atoi(value)
+	if err != nil || fd < 0 {
+		return nil, failure("PMI_FD=%s is not a descriptor", value)
+	}
+	rank, err1 := number(env, "PMI_RANK")
+	size, err2 := number(env, "PMI_SIZE")
+	if err1 != nil {
+		return nil, err1
+	}
+	if err2 != nil {
+		return nil, err2
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return nil, failure("the descriptor to the launcher (PMI_FD=%d) is not open in this process: whatever stands between the launcher and this "+
+			"program closes descriptors; to run without a launcher, unset PMI_FD", fd)
+	}
+	unix.CloseOnExec(fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, failure("the descriptor to the launcher (PMI_FD=%d): %v", fd, err)
+	}
+	c, err := pmi1.NewClient(os.NewFile(uintptr(fd), "launcher"))
+	if err != nil {
+		return nil, failure("%v", err)
+	}
+	l, err := newLaunched(c, rank, size)
+	if err != nil {
+		return nil, err
+	}
+	l.control = findControl(env, c.KvsName())
+	return l, nil
+}
+
+func openPort(env func(string) (string, bool), address string) (Client, error) {
+	id, err := number(env, "PMI_ID")
+	if err != nil {
+		return nil, err
+	}
+	c, rank, size, err := pmi1.Dial(address, id)
+	if err != nil {
+		return nil, failure("PMI_PORT=%s: %v", address, err)
+	}
+	l, err := newLaunched(c, rank, size)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func number(env func(string) (string, bool), name string) (int, error) {
+	value, ok := env(name)
+	if !ok {
+		return 0, failure("the launcher did not set %s", name)
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return 0, failure("the launcher set %s=%s, which is not a number", name, value)
+	}
+	return n, nil
+}
+
+// findControl returns the control segment of this job, or nil.
+func findControl(env func(string) (string, bool), job string) *Control {
+	if owner, _ := env(EnvJob); owner != job {
+		return nil
+	}
+	var c Control
+	for name, into := range map[string]*int{EnvControlFd: &c.Fd, EnvLocalRank: &c.NodeRank, EnvLocalRanks: &c.NodeSize} {
+		n, err := number(env, name)
+		if err != nil || n < 0 {
+			return nil
+		}
+		*into = n
+	}
+	// No descriptor (something closed it on the way): the processes of the node make a segment of their own, as under other launchers.
+	if _, err := unix.FcntlInt(uintptr(c.Fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
+		return nil
+	}
+	return &c
+}
+
+func (l *launched) Rank() int           { return l.rank }
+func (l *launched) Size() int           { return l.size }
+func (l *launched) AppNum() (int, bool) { return l.appNum() }
+func (l *launched) UniverseSize() int   { return l.universe() }
+func (l *launched) JobID() string       { return l.KvsName() }
+
+func (l *launched) Put(key, value string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return classified(store(l.Client.Put, l.limit, key, value))
+}
+
+func (l *launched) Get(key string) (string, error) {
+	value, err := fetch(l.Client.Get, key)
+	return value, classified(err)
+}
+
+func (l *launched) Fence() error           { return classified(l.Barrier()) }
+func (l *launched) Finalize() error        { return classified(l.Client.Finalize()) }
+func (l *launched) Abort(status int) error { return classified(l.Client.Abort(status)) }
+
+func (l *launched) Control() (Control, bool) {
+	if l.control == nil {
+		return Control{}, false
+	}
+	return *l.control, true
+}
+
+func (l *launched) HangUp() <-chan struct{} { return l.Lost() }
+
+// classified gives an error of the protocol its class.
+func classified(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure("%s", strings.TrimSpace(err.Error()))
+}

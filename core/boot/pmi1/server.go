@@ -1,0 +1,321 @@
+package pmi1
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Limits that the server announces: those of the most widespread launcher, so that clients written for it are content.
+const (
+	maxKvsName = 256
+	maxKey     = 64
+	maxValue   = 1024
+)
+
+// Conn is a launcher's end of the connection to one process.
+type Conn interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+}
+
+// Event is what a process told the launcher about itself.
+type Event int
+
+// Failed: the process broke the protocol after its init; the connection to it is closed.
+const (
+	Initialized Event = iota + 1
+	Finalized
+	Aborted
+	Failed
+)
+
+// Config describes a job.
+type Config struct {
+	Size     int               // number of processes
+	KvsName  string            // name of the job's key-value space
+	AppNum   []int             // of each process; nil: all 0
+	Universe int               // processes that could run
+	Values   map[string]string // what the key-value space holds to begin with
+
+	// Notify is called after each event of a process, from several goroutines, without a lock held.
+	Notify func(rank int, e Event)
+}
+
+// State is what the server knows of a process.
+type State struct {
+	Initialized bool
+	Finalized   bool
+	Aborted     bool
+	Status      int   // of the abort
+	Err         error // how it broke the protocol
+}
+
+// Server is a launcher's side: the key-value space, the barrier, and what each process has said so far. Safe for concurrent use.
+type Server struct {
+	cfg   Config
+	procs []proc
+
+	mu      sync.Mutex
+	values  map[string]string
+	waiting int // processes in the barrier
+}
+
+type proc struct {
+	conn      Conn
+	served    chan struct{} // Serve has returned
+	state     State         // guarded by Server.mu
+	inBarrier bool          // guarded by Server.mu
+}
+
+// NewServer makes the server of one job.
+func NewServer(cfg Config) *Server {
+	s := &Server{cfg: cfg, procs: make([]proc, cfg.Size), values: map[string]string{}}
+	for k, v := range cfg.Values {
+		s.values[k] = v
+	}
+	return s
+}
+
+// Serve answers one process in a goroutine of its own until the connection ends, and closes it.
+func (s *Server) Serve(rank int, conn Conn) {
+	p := &s.procs[rank]
+	p.conn, p.served = conn, make(chan struct{})
+	go func() {
+		defer close(p.served)
+		defer conn.Close()
+		s.serve(rank, conn)
+	}()
+}
+
+func (s *Server) serve(rank int, conn Conn) {
+	var l lines
+	handle := func(line string) error { return s.handle(rank, line) }
+	buf := make([]byte, 2048)
+	for {
+		n, err := conn.Read(buf)
+		if broken := l.add(buf[:n], handle); broken != nil {
+			s.fail(rank, broken)
+			return
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			if broken := readRest(conn, buf, func(data []byte) error { return l.add(data, handle) }); broken != nil {
+				s.fail(rank, broken)
+			}
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readRest reads what lies in a socket without waiting for more. Go refuses to read once a deadline has passed, and a process that has ended may
+// have said something in its last moment.
+func readRest(conn Conn, buf []byte, do func([]byte) error) error {
+	raw, ok := conn.(syscall.Conn)
+	if !ok || conn.SetReadDeadline(time.Time{}) != nil {
+		return nil
+	}
+	rc, err := raw.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	var broken error
+	rc.Read(func(fd uintptr) bool {
+		for broken == nil {
+			n, err := syscall.Read(int(fd), buf)
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil || n <= 0 {
+				break
+			}
+			broken = do(buf[:n])
+		}
+		return true
+	})
+	return broken
+}
+
+// Drain takes in what a process that has ended had still written and ends its connection, even if a descendant of it holds the other end.
+// State tells the whole truth afterwards.
+func (s *Server) Drain(rank int) {
+	p := &s.procs[rank]
+	if p.conn == nil {
+		return
+	}
+	p.conn.SetReadDeadline(time.Unix(1, 0))
+	<-p.served
+}
+
+// State returns what a process has said so far.
+func (s *Server) State(rank int) State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.procs[rank].state
+}
+
+func (s *Server) fail(rank int, err error) {
+	s.change(rank, Failed, func(st *State) bool {
+		st.Err = err
+		return st.Initialized // whoever never spoke to us may write on the descriptor what it likes
+	})
+}
+
+// change applies an event to the state of a process and tells the owner, unless do says that nothing happened.
+func (s *Server) change(rank int, e Event, do func(*State) bool) bool {
+	s.mu.Lock()
+	happened := do(&s.procs[rank].state)
+	s.mu.Unlock()
+	if happened && s.cfg.Notify != nil {
+		s.cfg.Notify(rank, e)
+	}
+	return happened
+}
+
+func (s *Server) handle(rank int, line string) error {
+	m, err := Parse(line)
+	if err != nil {
+		return err
+	}
+	if m.Cmd != "init" && !s.State(rank).Initialized {
+		return fmt.Errorf("%s before cmd=init", shorten(line))
+	}
+	switch m.Cmd {
+	case "init":
+		return s.init(rank, m)
+	case "get_maxes":
+		return s.answer(rank, New("maxes", "kvsname_max", strconv.Itoa(maxKvsName), "keylen_max", strconv.Itoa(maxKey), "vallen_max", strconv.Itoa(maxValue)))
+	case "get_appnum":
+		app := 0
+		if s.cfg.AppNum != nil {
+			app = s.cfg.AppNum[rank]
+		}
+		return s.answer(rank, New("appnum", "appnum", strconv.Itoa(app)))
+	case "get_universe_size":
+		return s.answer(rank, New("universe_size", "size", strconv.Itoa(s.cfg.Universe)))
+	case "get_my_kvsname":
+		return s.answer(rank, New("my_kvsname", "kvsname", s.cfg.KvsName))
+	case "put":
+		return s.answer(rank, result("put_result", s.put(m)))
+	case "get":
+		return s.answer(rank, s.get(m))
+	case "barrier_in":
+		return s.barrier(rank)
+	case "finalize":
+		s.change(rank, Finalized, func(st *State) bool { st.Finalized = true; return true })
+		return s.answer(rank, New("finalize_ack"))
+	case "abort":
+		status, err := m.Int("exitcode")
+		if err != nil {
+			return err
+		}
+		s.change(rank, Aborted, func(st *State) bool { st.Aborted, st.Status = true, status; return true })
+		return nil
+	default:
+		return s.answer(rank, result(m.Cmd+"_result", "unknown_command"))
+	}
+}
+
+// answer writes one line. That it cannot be written is not the process' fault: it has ended.
+func (s *Server) answer(rank int, m Message) error {
+	io.WriteString(s.procs[rank].conn, m.String()+"\n")
+	return nil
+}
+
+// result is the answer to a request that has no other content than whether it was done; reason "" says that it was.
+func result(cmd, reason string) Message {
+	if reason == "" {
+		return New(cmd, "rc", "0", "msg", "success")
+	}
+	return New(cmd, "rc", "-1", "msg", reason)
+}
+
+func (s *Server) init(rank int, m Message) error {
+	version, err := m.Int("pmi_version")
+	if err != nil {
+		return err
+	}
+	reason := ""
+	if version != 1 {
+		reason = "only_version_1_is_spoken"
+	} else if !s.change(rank, Initialized, func(st *State) bool {
+		first := !st.Initialized
+		st.Initialized = true
+		return first
+	}) {
+		// Two programs one after the other under a shell script: values and memory of the first are still there.
+		reason = "this_process_was_initialized_before"
+	}
+	answer := result("response_to_init", reason)
+	answer.pairs = append([]pair{{"pmi_version", "1"}, {"pmi_subversion", "1"}}, answer.pairs...)
+	return s.answer(rank, answer)
+}
+
+func (s *Server) put(m Message) (refusal string) {
+	name, _ := m.Value("kvsname")
+	key, ok1 := m.Value("key")
+	value, ok2 := m.Value("value")
+	switch {
+	case name != s.cfg.KvsName:
+		return "unknown_kvsname"
+	case !ok1 || !ok2 || key == "":
+		return "key_or_value_missing"
+	case len(key) >= maxKey:
+		return "key_too_long"
+	case len(value) >= maxValue:
+		return "value_too_long"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.values[key]; ok {
+		return "duplicate_key_" + key
+	}
+	s.values[key] = value
+	return ""
+}
+
+func (s *Server) get(m Message) Message {
+	name, _ := m.Value("kvsname")
+	key, _ := m.Value("key")
+	if name != s.cfg.KvsName {
+		return result("get_result", "unknown_kvsname")
+	}
+	s.mu.Lock()
+	value, ok := s.values[key]
+	s.mu.Unlock()
+	if !ok {
+		return New("get_result", "rc", "-1", "msg", "key_"+key+"_not_found", "value", "unknown")
+	}
+	return New("get_result", "rc", "0", "msg", "success", "value", value)
+}
+
+// barrier lets everybody go once the last process has come, with one write for each.
+func (s *Server) barrier(rank int) error {
+	s.mu.Lock()
+	if s.procs[rank].inBarrier {
+		s.mu.Unlock()
+		return errors.New("cmd=barrier_in inside a barrier")
+	}
+	s.procs[rank].inBarrier = true
+	s.waiting++
+	if s.waiting < s.cfg.Size {
+		s.mu.Unlock()
+		return nil
+	}
+	s.waiting = 0
+	for i := range s.procs {
+		s.procs[i].inBarrier = false
+	}
+	s.mu.Unlock()
+	for i := range s.procs {
+		s.answer(i, New("barrier_out"))
+	}
+	return nil
+}

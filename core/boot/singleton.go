@@ -1,0 +1,52 @@
+package boot
+
+import (
+	"crypto/rand"
+	"sync"
+)
+
+// singleton is a job of one process that no launcher started.
+type singleton struct {
+	id string
+
+	mu     sync.Mutex
+	values map[string]string
+}
+
+func newSingleton() *singleton {
+	return &singleton{id: "single-" + rand.Text(), values: map[string]string{}}
+}
+
+func (*singleton) Rank() int                { return 0 }
+func (*singleton) Size() int                { return 1 }
+func (*singleton) AppNum() (int, bool)      { return 0, false }
+func (*singleton) UniverseSize() int        { return 1 }
+func (s *singleton) JobID() string          { return s.id }
+func (*singleton) Fence() error             { return nil }
+func (*singleton) Finalize() error          { return nil }
+func (*singleton) Abort(int) error          { return nil }
+func (*singleton) Control() (Control, bool) { return Control{}, false }
+func (*singleton) HangUp() <-chan struct{}  { return nil }
+
+func (s *singleton) Put(key, value string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.values[key]; ok {
+		return failure("key %q is in use already", key)
+	}
+	s.values[key] = value
+	return nil
+}
+
+func (s *singleton) Get(key string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value, ok := s.values[key]
+	if !ok {
+		return "", failure("nobody has published key %q", key)
+	}
+	return value, nil
+}

@@ -1,0 +1,91 @@
+package boot
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+)
+
+// How values of any bytes and length travel in a key-value space of short lines: the first character of what is stored under the key tells.
+//
+//	s...   the value as it is
+//	b...   the value in base64
+//	m<n>   n pieces of the base64 form, stored under key/0, key/1, ...
+const (
+	plain  = 's'
+	base   = 'b'
+	pieces = 'm'
+)
+
+const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// safe are the bytes that every launcher passes on unchanged.
+const safe = base64Alphabet + ".:/,+()"
+
+// store encodes a value and puts it with as many calls of put as it needs, each of at most limit bytes.
+func store(put func(key, value string) error, limit int, key, value string) error {
+	if strings.Trim(value, safe) == "" && len(value) < limit {
+		return put(key, string(plain)+value)
+	}
+	text := base64.RawURLEncoding.EncodeToString([]byte(value))
+	if len(text) < limit {
+		return put(key, string(base)+text)
+	}
+	n := (len(text) + limit - 1) / limit
+	for i := 0; i < n; i++ {
+		if err := put(pieceKey(key, i), text[i*limit:min((i+1)*limit, len(text))]); err != nil {
+			return err
+		}
+	}
+	return put(key, string(pieces)+strconv.Itoa(n))
+}
+
+// fetch is the opposite of store.
+func fetch(get func(key string) (string, error), key string) (string, error) {
+	stored, err := get(key)
+	if err != nil {
+		return "", err
+	}
+	if stored == "" {
+		return "", failure("key %q holds nothing", key)
+	}
+	text := stored[1:]
+	switch stored[0] {
+	case plain:
+		return text, nil
+	case base:
+	case pieces:
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return "", failure("key %q holds %q, which is no number of pieces", key, stored)
+		}
+		var all strings.Builder
+		for i := 0; i < n; i++ {
+			piece, err := get(pieceKey(key, i))
+			if err != nil {
+				return "", err
+			}
+			all.WriteString(piece)
+		}
+		text = all.String()
+	default:
+		return "", failure("key %q holds a value that was not stored by this library", key)
+	}
+	value, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return "", failure("key %q: %v", key, err)
+	}
+	return string(value), nil
+}
+
+func pieceKey(key string, i int) string { return key + "/" + strconv.Itoa(i) }
+
+// keys are made of these; '/' is left out, since pieces use it.
+const keyAlphabet = base64Alphabet + "."
+
+func checkKey(key string) error {
+	if key == "" || len(key) > MaxKey || strings.Trim(key, keyAlphabet) != "" {
+		return failure("key %q: 1 to %d letters, digits and '-', '_', '.' are possible", key, MaxKey)
+	}
+	return nil
+}
