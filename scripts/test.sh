@@ -44,7 +44,10 @@ all)
 c) c ;;
 go) step 'go test' 900 go test -p 2 ./... ;;
 race) step 'race detector' 900 go test -race -p 2 $(pure | grep -v '/tests/') ;;
-lint) lint ;;
+lint)
+	lint
+	step 'rules' 120 go test ./tests/go -run TestLint
+	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 *) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref" >&2; exit 2 ;;
 esac
