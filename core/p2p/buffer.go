@@ -1,11 +1,15 @@
 package p2p
 
-// Layout is what messages need to know of a datatype; core/datatype's types have it. Offsets and lengths are in bytes.
-type Layout interface {
-	// Size returns the number of bytes of data in one element.
-	Size() int64
-	// Dense returns whether the data of count elements at an address are one run of bytes in order, and at which offset from that address it begins.
-	Dense(count int64) (offset int64, ok bool)
+import (
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+)
+
+// layout is data that is not one run of memory. Offsets and lengths are in bytes.
+type layout interface {
 	// Pack copies bytes [skip, skip+len(dst)) of the data of count elements at addr to dst.
 	Pack(dst []byte, addr uintptr, count, skip int64)
 	// Unpack copies src to bytes [skip, skip+len(src)) of the data of count elements at addr.
@@ -26,7 +30,7 @@ type Buffer struct {
 	addr   uintptr // of the run if layout is nil
 	size   int64   // bytes of data
 	count  int64
-	layout Layout
+	layout layout
 	keep   []byte // Go memory, kept alive
 }
 
@@ -36,13 +40,73 @@ func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 // Bytes returns b as a buffer; it must not be changed (a message out of it) or used (into it) until the operation is complete.
 func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: b} }
 
-// Typed returns the buffer of count elements of a datatype at addr. The caller has checked all three.
-func Typed(addr uintptr, count int64, t Layout) Buffer {
-	n := count * t.Size()
-	if offset, ok := t.Dense(count); ok || n == 0 {
-		return Buffer{addr: addr + uintptr(offset), size: n}
+// Typed returns the buffer of count elements of a datatype, which is committed, at an address of the application.
+// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64 bits can count. MPI_ERR_BUFFER:
+// the address is null (MPI_BOTTOM) though the data is not placed by absolute addresses.
+func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
+	if count < 0 {
+		return Buffer{}, mpierr.New(abi.MPI_ERR_COUNT, "count is %d", count)
 	}
-	return Buffer{addr: addr, size: n, count: count, layout: t}
+	l := t.Layout()
+	n := l.Size()
+	switch {
+	case count == 0 || n == 0:
+		return Buffer{}, nil
+	case count > 1<<31-1 || n > 1<<31-1:
+		_, sized := l.Packed(count, datatype.Bytes)
+		if _, _, bounded := l.Bounds(count); !sized || !bounded {
+			return Buffer{}, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE, "%d elements of datatype %s have more bytes than 64 bits can count", count, t)
+		}
+	}
+	n *= count
+	if addr < 4096 {
+		if lo, _, _ := l.Bounds(count); lo < 4096 {
+			return Buffer{}, mpierr.New(abi.MPI_ERR_BUFFER, "the address of the buffer is %#x, with %d bytes of data from there %+d on", addr, n, lo)
+		}
+	}
+	if l.Contiguous() {
+		return Buffer{addr: addr + uintptr(l.Origin()), size: n}, nil
+	}
+	return Buffer{addr: addr, size: n, count: count, layout: derived{t}}, nil
+}
+
+// derived is the layout of a datatype.
+type derived struct{ t *datatype.Type }
+
+var cursors = sync.Pool{New: func() any { return new(datatype.Cursor) }}
+
+func (d derived) cursor(count, skip int64) *datatype.Cursor {
+	c := cursors.Get().(*datatype.Cursor)
+	c.Reset(d.t.Program(), count, datatype.Bytes)
+	if skip > 0 {
+		c.SeekTo(skip)
+	}
+	return c
+}
+
+func (d derived) Pack(dst []byte, addr uintptr, count, skip int64) {
+	c := d.cursor(count, skip)
+	c.Pack(dst, d.t.Layout().MemoryAt(addr, count))
+	cursors.Put(c)
+}
+
+func (d derived) Unpack(addr uintptr, count, skip int64, src []byte) {
+	c := d.cursor(count, skip)
+	c.Unpack(d.t.Layout().MemoryAt(addr, count), src)
+	cursors.Put(c)
+}
+
+func (d derived) Segments(addr uintptr, count, skip int64, out []Segment) int {
+	c := d.cursor(count, skip)
+	defer cursors.Put(c)
+	for i := range out {
+		offset, n := c.Next(1 << 62)
+		if n == 0 {
+			return i
+		}
+		out[i] = Segment{addr + uintptr(offset), n}
+	}
+	return len(out)
 }
 
 // Size returns the number of bytes of data.

@@ -328,11 +328,14 @@ func TestManyThreads(t *testing.T) {
 
 func TestDeathEndsAWait(t *testing.T) {
 	es := job(t, 2)
+	marked := make(chan struct{})
 	go func() {
 		time.Sleep(5 * time.Millisecond)
 		es[0].nd.MarkDead(1)
+		close(marked)
 	}()
 	err := es[0].Recv(es[0].World, 0, Bytes(make([]byte, 8)), 1, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), class(err))
+	<-marked
 	require.Zero(t, es[0].queueLocked(es[0].World.Context(0)).posted.n, "the receive is taken back")
 }

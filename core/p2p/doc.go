@@ -6,5 +6,6 @@
 //
 // One lock guards the engine's state. It is never held while memory of the application is copied in bulk or while waiting.
 //
-// The package must not know windows, collectives or handles of datatypes. What it knows of a datatype is Layout; of a communicator, its members and contexts.
+// The package must not know windows, collectives or handles of datatypes. What it knows of a datatype is where its data lies, of a
+// communicator its members and contexts.
 package p2p

@@ -1,11 +1,17 @@
 package p2p
 
-// strided is a Layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next element follows after the last stride.
+// strided is a layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next element follows after the last stride.
 type strided struct{ blocks, block, stride int64 }
 
 func (s strided) Size() int64 { return s.blocks * s.block }
 
-func (s strided) Dense(count int64) (int64, bool) { return 0, s.block == s.stride }
+// at returns the buffer of count elements at addr.
+func (s strided) at(addr uintptr, count int64) Buffer {
+	if s.block == s.stride {
+		return Memory(addr, count*s.Size())
+	}
+	return Buffer{addr: addr, size: count * s.Size(), count: count, layout: s}
+}
 
 // each calls f for the runs that hold bytes [skip, skip+n) of the data.
 func (s strided) each(addr uintptr, skip, n int64, f func(addr uintptr, n int64) bool) {

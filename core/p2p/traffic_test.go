@@ -217,7 +217,7 @@ func newMemory(rnd *rand.Rand, size int) *memory {
 func (m *memory) addr() uintptr { return uintptr(unsafe.Pointer(&m.all[32])) }
 
 func (m *memory) buffer() Buffer {
-	b := Typed(m.addr(), m.count, m.layout)
+	b := m.layout.at(m.addr(), m.count)
 	b.keep = m.all
 	return b
 }
