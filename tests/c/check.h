@@ -41,21 +41,6 @@ static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *
     fprintf(stderr, "rank %d: %s:%d: %s\n", check_rank, file, line, text);
 }
 
-/* The call must return MPI_SUCCESS. */
-#define CHECK_OK(call)                                                                                                 \
-    do {                                                                                                               \
-        int check_code = (call);                                                                                       \
-        CHECK(check_code == MPI_SUCCESS, "%s failed: %s", #call, check_string(check_code));                            \
-    } while (0)
-
-/* The call must return an error of this class (its communicator or window has MPI_ERRORS_RETURN). */
-#define CHECK_CLASS(call, class)                                                                                       \
-    do {                                                                                                               \
-        int check_code = (call);                                                                                       \
-        CHECK(check_class(check_code) == (class), "%s gave class %d (%s), not %s", #call, check_class(check_code),     \
-              check_string(check_code), #class);                                                                       \
-    } while (0)
-
 static inline const char *check_string(int code)
 {
     static char text[MPI_MAX_ERROR_STRING];
@@ -71,6 +56,18 @@ static inline int check_class(int code)
     MPI_Error_class(code, &class);
     return class;
 }
+
+static inline void check_is_class(const char *file, int line, const char *call, int code, int class, const char *name)
+{
+    if (check_class(code) != class)
+        check_fail(file, line, "%s gave class %d (%s), not %s", call, check_class(code), check_string(code), name);
+}
+
+/* The call must return MPI_SUCCESS. */
+#define CHECK_OK(call) check_is_class(__FILE__, __LINE__, #call, call, MPI_SUCCESS, "MPI_SUCCESS")
+
+/* The call must return an error of this class (its communicator or window has MPI_ERRORS_RETURN). */
+#define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
 /* check_started reads rank, size and arguments once MPI is initialized. */
 static inline void check_started(int argc, char **argv)
