@@ -5,9 +5,15 @@ package main
 */
 import "C"
 
-import "unsafe"
+import (
+	"unsafe"
 
-// applyKernel runs the C kernel of a predefined operation on a predefined type (handles) over n elements; false if there is none.
-func applyKernel(op, typ uintptr, in, inout unsafe.Pointer, n int) bool {
-	return C.gompi_op_apply(C.uintptr_t(op), C.uintptr_t(typ), in, inout, C.size_t(n)) == 0
+	"gompirma/core/op"
+)
+
+func init() { op.Kernel = applyKernel }
+
+// applyKernel is op.Kernel: the loops of op_kernels.c.
+func applyKernel(op, typ uintptr, origin, target []byte, n int) bool {
+	return C.gompi_op_apply(C.uintptr_t(op), C.uintptr_t(typ), unsafe.Pointer(unsafe.SliceData(origin)), unsafe.Pointer(unsafe.SliceData(target)), C.size_t(n)) == 0
 }

@@ -175,7 +175,7 @@ func (t *Type) Release() {
 // Free ends the life of the handle; operations and types that use the type go on (MPI-5.0 5.1.9). MPI_ERR_TYPE: t is predefined, or already
 // freed.
 func (t *Type) Free() error {
-	if !t.Freeable() {
+	if t.Predefined() {
 		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
 	}
 	if derived.Remove(t.h) != t {
@@ -185,13 +185,13 @@ func (t *Type) Free() error {
 	return nil
 }
 
-// Freeable says whether the application may free the type: neither the named predefined types nor those of MPI_Type_create_f90_ are.
-func (t *Type) Freeable() bool {
+// Predefined says whether the type is one of the library's: a named one, or one that MPI_Type_create_f90_ or MPI_Type_get_value_index returned.
+func (t *Type) Predefined() bool {
 	switch t.args.combiner {
 	case abi.MPI_COMBINER_NAMED, abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX, abi.MPI_COMBINER_F90_INTEGER, abi.MPI_COMBINER_VALUE_INDEX:
-		return false
+		return true
 	}
-	return true
+	return false
 }
 
 // Name returns the name given by SetName, a predefined type's own, or "" (MPI-5.0 7.8).

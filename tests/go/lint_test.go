@@ -28,9 +28,11 @@ var layers = [][]string{
 	{"capi"},
 }
 
-// Imports between packages of one layer that are needed: a communicator has a group and attributes, booting speaks protocols.
+// Imports between packages of one layer that are needed: a communicator has a group and attributes, operations are defined for
+// datatypes, booting speaks protocols.
 var sideways = map[string][]string{
 	"core/comm": {"core/group", "core/attr"},
+	"core/op":   {"core/datatype"},
 	"core/boot": {"core/boot/pmi1"},
 }
 
