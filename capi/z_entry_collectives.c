@@ -222,7 +222,8 @@ GOMPI_ALIAS(MPI_Alltoallw_init_c)
 
 int PMPI_Barrier(MPI_Comm comm)
 {
-    return gompi_unsupported("MPI_Barrier", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_barrier((uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Barrier)
 

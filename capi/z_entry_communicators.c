@@ -123,8 +123,8 @@ GOMPI_ALIAS(MPI_Comm_idup_with_info)
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-    (void)rank;
-    return gompi_unsupported("MPI_Comm_rank", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_rank)
 
@@ -165,8 +165,8 @@ GOMPI_ALIAS(MPI_Comm_set_name)
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
-    (void)size;
-    return gompi_unsupported("MPI_Comm_size", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_size((uintptr_t)comm, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_size)
 
@@ -387,8 +387,8 @@ GOMPI_ALIAS(MPI_Win_get_attr)
 
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
-    (void)win_name; (void)resultlen;
-    return gompi_unsupported("MPI_Win_get_name", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_get_name((uintptr_t)win, (uintptr_t)win_name, (uintptr_t)resultlen);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_name)
 
@@ -401,8 +401,8 @@ GOMPI_ALIAS(MPI_Win_set_attr)
 
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
-    (void)win_name;
-    return gompi_unsupported("MPI_Win_set_name", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_set_name((uintptr_t)win, (uintptr_t)win_name);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_name)
 

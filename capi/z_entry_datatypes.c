@@ -10,8 +10,8 @@
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
-    (void)location; (void)address;
-    return gompi_unsupported("MPI_Get_address", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_address((uintptr_t)location, (uintptr_t)address);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_address)
 

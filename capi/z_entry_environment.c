@@ -14,78 +14,78 @@
 
 int PMPI_Add_error_class(int *errorclass)
 {
-    (void)errorclass;
-    return gompi_unsupported("MPI_Add_error_class", GOMPI_ON_NONE, 0);
+    int rc = gompi_add_error_class((uintptr_t)errorclass);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Add_error_class)
 
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
-    (void)errorclass; (void)errorcode;
-    return gompi_unsupported("MPI_Add_error_code", GOMPI_ON_NONE, 0);
+    int rc = gompi_add_error_code(errorclass, (uintptr_t)errorcode);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Add_error_code)
 
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
-    (void)errorcode; (void)string;
-    return gompi_unsupported("MPI_Add_error_string", GOMPI_ON_NONE, 0);
+    int rc = gompi_add_error_string(errorcode, (uintptr_t)string);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Add_error_string)
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    (void)size; (void)info; (void)baseptr;
-    return gompi_unsupported("MPI_Alloc_mem", GOMPI_ON_NONE, 0);
+    int rc = gompi_alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alloc_mem)
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
-    (void)errorcode;
-    return gompi_unsupported("MPI_Comm_call_errhandler", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_call_errhandler((uintptr_t)comm, errorcode);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_call_errhandler)
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    (void)comm_errhandler_fn; (void)errhandler;
-    return gompi_unsupported("MPI_Comm_create_errhandler", GOMPI_ON_NONE, 0);
+    int rc = gompi_comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_errhandler)
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-    (void)errhandler;
-    return gompi_unsupported("MPI_Comm_get_errhandler", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_errhandler)
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-    (void)errhandler;
-    return gompi_unsupported("MPI_Comm_set_errhandler", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_errhandler)
 
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
-    (void)errhandler;
-    return gompi_unsupported("MPI_Errhandler_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_errhandler_free((uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Errhandler_free)
 
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
-    (void)errorcode; (void)errorclass;
-    return gompi_unsupported("MPI_Error_class", GOMPI_ON_NONE, 0);
+    int rc = gompi_error_class(errorcode, (uintptr_t)errorclass);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Error_class)
 
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
-    (void)errorcode; (void)string; (void)resultlen;
-    return gompi_unsupported("MPI_Error_string", GOMPI_ON_NONE, 0);
+    int rc = gompi_error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Error_string)
 
@@ -98,8 +98,8 @@ GOMPI_ALIAS(MPI_File_call_errhandler)
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    (void)file_errhandler_fn; (void)errhandler;
-    return gompi_unsupported("MPI_File_create_errhandler", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);
+    int rc = gompi_file_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_File_create_errhandler)
 
@@ -119,8 +119,8 @@ GOMPI_ALIAS(MPI_File_set_errhandler)
 
 int PMPI_Free_mem(void *base)
 {
-    (void)base;
-    return gompi_unsupported("MPI_Free_mem", GOMPI_ON_NONE, 0);
+    int rc = gompi_free_mem((uintptr_t)base);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Free_mem)
 
@@ -133,43 +133,43 @@ GOMPI_ALIAS(MPI_Get_hw_resource_info)
 
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
-    (void)version; (void)resultlen;
-    return gompi_unsupported("MPI_Get_library_version", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_library_version((uintptr_t)version, (uintptr_t)resultlen);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_library_version)
 
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
-    (void)name; (void)resultlen;
-    return gompi_unsupported("MPI_Get_processor_name", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_processor_name)
 
 int PMPI_Get_version(int *version, int *subversion)
 {
-    (void)version; (void)subversion;
-    return gompi_unsupported("MPI_Get_version", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_version((uintptr_t)version, (uintptr_t)subversion);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_version)
 
 int PMPI_Remove_error_class(int errorclass)
 {
-    (void)errorclass;
-    return gompi_unsupported("MPI_Remove_error_class", GOMPI_ON_NONE, 0);
+    int rc = gompi_remove_error_class(errorclass);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Remove_error_class)
 
 int PMPI_Remove_error_code(int errorcode)
 {
-    (void)errorcode;
-    return gompi_unsupported("MPI_Remove_error_code", GOMPI_ON_NONE, 0);
+    int rc = gompi_remove_error_code(errorcode);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Remove_error_code)
 
 int PMPI_Remove_error_string(int errorcode)
 {
-    (void)errorcode;
-    return gompi_unsupported("MPI_Remove_error_string", GOMPI_ON_NONE, 0);
+    int rc = gompi_remove_error_string(errorcode);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Remove_error_string)
 
@@ -182,8 +182,8 @@ GOMPI_ALIAS(MPI_Session_call_errhandler)
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    (void)session_errhandler_fn; (void)errhandler;
-    return gompi_unsupported("MPI_Session_create_errhandler", GOMPI_ON_NONE, 0);
+    int rc = gompi_session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_create_errhandler)
 
@@ -203,29 +203,29 @@ GOMPI_ALIAS(MPI_Session_set_errhandler)
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
-    (void)errorcode;
-    return gompi_unsupported("MPI_Win_call_errhandler", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_call_errhandler((uintptr_t)win, errorcode);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_call_errhandler)
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    (void)win_errhandler_fn; (void)errhandler;
-    return gompi_unsupported("MPI_Win_create_errhandler", GOMPI_ON_NONE, 0);
+    int rc = gompi_win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_errhandler)
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
-    (void)errhandler;
-    return gompi_unsupported("MPI_Win_get_errhandler", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_errhandler)
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
-    (void)errhandler;
-    return gompi_unsupported("MPI_Win_set_errhandler", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_errhandler)
 
@@ -306,8 +306,8 @@ GOMPI_ALIAS(MPI_Info_set)
 
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
-    (void)errorcode;
-    return gompi_unsupported("MPI_Abort", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_abort((uintptr_t)comm, errorcode);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abort)
 
@@ -372,42 +372,43 @@ GOMPI_ALIAS(MPI_Comm_spawn_multiple)
 
 int PMPI_Finalize(void)
 {
-    return gompi_unsupported("MPI_Finalize", GOMPI_ON_NONE, 0);
+    int rc = gompi_finalize();
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Finalize)
 
 int PMPI_Finalized(int *flag)
 {
-    (void)flag;
-    return gompi_unsupported("MPI_Finalized", GOMPI_ON_NONE, 0);
+    int rc = gompi_finalized((uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Finalized)
 
 int PMPI_Init(int *argc, char ***argv)
 {
-    (void)argc; (void)argv;
-    return gompi_unsupported("MPI_Init", GOMPI_ON_NONE, 0);
+    int rc = gompi_init((uintptr_t)argc, (uintptr_t)argv);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Init)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    (void)argc; (void)argv; (void)required; (void)provided;
-    return gompi_unsupported("MPI_Init_thread", GOMPI_ON_NONE, 0);
+    int rc = gompi_init_thread((uintptr_t)argc, (uintptr_t)argv, required, (uintptr_t)provided);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Init_thread)
 
 int PMPI_Initialized(int *flag)
 {
-    (void)flag;
-    return gompi_unsupported("MPI_Initialized", GOMPI_ON_NONE, 0);
+    int rc = gompi_initialized((uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Initialized)
 
 int PMPI_Is_thread_main(int *flag)
 {
-    (void)flag;
-    return gompi_unsupported("MPI_Is_thread_main", GOMPI_ON_NONE, 0);
+    int rc = gompi_is_thread_main((uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Is_thread_main)
 
@@ -434,8 +435,8 @@ GOMPI_ALIAS(MPI_Publish_name)
 
 int PMPI_Query_thread(int *provided)
 {
-    (void)provided;
-    return gompi_unsupported("MPI_Query_thread", GOMPI_ON_NONE, 0);
+    int rc = gompi_query_thread((uintptr_t)provided);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Query_thread)
 
@@ -648,8 +649,8 @@ GOMPI_ALIAS(MPI_Abi_get_info)
 
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
-    (void)abi_major; (void)abi_minor;
-    return gompi_unsupported("MPI_Abi_get_version", GOMPI_ON_NONE, 0);
+    int rc = gompi_abi_get_version((uintptr_t)abi_major, (uintptr_t)abi_minor);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_version)
 

@@ -10,52 +10,42 @@
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)op;
-    return gompi_unsupported("MPI_Accumulate", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
 GOMPI_ALIAS(MPI_Accumulate)
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)op;
-    return gompi_unsupported("MPI_Accumulate_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
 GOMPI_ALIAS(MPI_Accumulate_c)
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
     int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    (void)origin_addr; (void)compare_addr; (void)result_addr; (void)datatype; (void)target_rank; (void)target_disp;
-    return gompi_unsupported("MPI_Compare_and_swap", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }
 GOMPI_ALIAS(MPI_Compare_and_swap)
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    (void)origin_addr; (void)result_addr; (void)datatype; (void)target_rank; (void)target_disp; (void)op;
-    return gompi_unsupported("MPI_Fetch_and_op", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
 GOMPI_ALIAS(MPI_Fetch_and_op)
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
     int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype;
-    return gompi_unsupported("MPI_Get", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
 GOMPI_ALIAS(MPI_Get)
 
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype;
-    return gompi_unsupported("MPI_Get_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
 GOMPI_ALIAS(MPI_Get_c)
 
@@ -63,9 +53,7 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
     int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)result_addr; (void)result_count;
-    (void)result_datatype; (void)target_rank; (void)target_disp; (void)target_count; (void)target_datatype; (void)op;
-    return gompi_unsupported("MPI_Get_accumulate", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
 GOMPI_ALIAS(MPI_Get_accumulate)
 
@@ -73,27 +61,21 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
     void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)result_addr; (void)result_count;
-    (void)result_datatype; (void)target_rank; (void)target_disp; (void)target_count; (void)target_datatype; (void)op;
-    return gompi_unsupported("MPI_Get_accumulate_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
 GOMPI_ALIAS(MPI_Get_accumulate_c)
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype;
-    return gompi_unsupported("MPI_Put", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
 GOMPI_ALIAS(MPI_Put)
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype;
-    return gompi_unsupported("MPI_Put_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
 GOMPI_ALIAS(MPI_Put_c)
 
@@ -101,9 +83,7 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
     MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)op; (void)request;
-    return gompi_unsupported("MPI_Raccumulate", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
 GOMPI_ALIAS(MPI_Raccumulate)
 
@@ -111,27 +91,21 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
     MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)op; (void)request;
-    return gompi_unsupported("MPI_Raccumulate_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
 GOMPI_ALIAS(MPI_Raccumulate_c)
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)request;
-    return gompi_unsupported("MPI_Rget", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
 GOMPI_ALIAS(MPI_Rget)
 
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)request;
-    return gompi_unsupported("MPI_Rget_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
 GOMPI_ALIAS(MPI_Rget_c)
 
@@ -139,10 +113,7 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
     int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count,
     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)result_addr; (void)result_count;
-    (void)result_datatype; (void)target_rank; (void)target_disp; (void)target_count; (void)target_datatype; (void)op;
-    (void)request;
-    return gompi_unsupported("MPI_Rget_accumulate", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
 GOMPI_ALIAS(MPI_Rget_accumulate)
 
@@ -150,57 +121,50 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
     void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)result_addr; (void)result_count;
-    (void)result_datatype; (void)target_rank; (void)target_disp; (void)target_count; (void)target_datatype; (void)op;
-    (void)request;
-    return gompi_unsupported("MPI_Rget_accumulate_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
 GOMPI_ALIAS(MPI_Rget_accumulate_c)
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)request;
-    return gompi_unsupported("MPI_Rput", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
 GOMPI_ALIAS(MPI_Rput)
 
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-    (void)origin_addr; (void)origin_count; (void)origin_datatype; (void)target_rank; (void)target_disp;
-    (void)target_count; (void)target_datatype; (void)request;
-    return gompi_unsupported("MPI_Rput_c", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
 GOMPI_ALIAS(MPI_Rput_c)
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    (void)size; (void)disp_unit; (void)info; (void)baseptr; (void)win;
-    return gompi_unsupported("MPI_Win_allocate", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_allocate_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate)
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    (void)size; (void)disp_unit; (void)info; (void)baseptr; (void)win;
-    return gompi_unsupported("MPI_Win_allocate_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_allocate_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_c)
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    (void)size; (void)disp_unit; (void)info; (void)baseptr; (void)win;
-    return gompi_unsupported("MPI_Win_allocate_shared", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_allocate_shared_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared)
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
     MPI_Win *win)
 {
-    (void)size; (void)disp_unit; (void)info; (void)baseptr; (void)win;
-    return gompi_unsupported("MPI_Win_allocate_shared_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_allocate_shared_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared_c)
 
@@ -213,21 +177,21 @@ GOMPI_ALIAS(MPI_Win_attach)
 
 int PMPI_Win_complete(MPI_Win win)
 {
-    return gompi_unsupported("MPI_Win_complete", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_complete(win);
 }
 GOMPI_ALIAS(MPI_Win_complete)
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    (void)base; (void)size; (void)disp_unit; (void)info; (void)win;
-    return gompi_unsupported("MPI_Win_create", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_create_c((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create)
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    (void)base; (void)size; (void)disp_unit; (void)info; (void)win;
-    return gompi_unsupported("MPI_Win_create_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_create_c((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_c)
 
@@ -247,47 +211,45 @@ GOMPI_ALIAS(MPI_Win_detach)
 
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
-    (void)assert;
-    return gompi_unsupported("MPI_Win_fence", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_fence(assert, win);
 }
 GOMPI_ALIAS(MPI_Win_fence)
 
 int PMPI_Win_flush(int rank, MPI_Win win)
 {
-    (void)rank;
-    return gompi_unsupported("MPI_Win_flush", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_flush(rank, win);
 }
 GOMPI_ALIAS(MPI_Win_flush)
 
 int PMPI_Win_flush_all(MPI_Win win)
 {
-    return gompi_unsupported("MPI_Win_flush_all", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_flush_all(win);
 }
 GOMPI_ALIAS(MPI_Win_flush_all)
 
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
-    (void)rank;
-    return gompi_unsupported("MPI_Win_flush_local", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_flush_local(rank, win);
 }
 GOMPI_ALIAS(MPI_Win_flush_local)
 
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
-    return gompi_unsupported("MPI_Win_flush_local_all", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_flush_local_all(win);
 }
 GOMPI_ALIAS(MPI_Win_flush_local_all)
 
 int PMPI_Win_free(MPI_Win *win)
 {
-    return gompi_unsupported("MPI_Win_free", GOMPI_ON_WIN, win ? (uintptr_t)*win : 0);
+    int rc = gompi_win_free((uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_free)
 
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
-    (void)group;
-    return gompi_unsupported("MPI_Win_get_group", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_get_group((uintptr_t)win, (uintptr_t)group);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_group)
 
@@ -300,22 +262,19 @@ GOMPI_ALIAS(MPI_Win_get_info)
 
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
-    (void)lock_type; (void)rank; (void)assert;
-    return gompi_unsupported("MPI_Win_lock", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_lock(lock_type, rank, assert, win);
 }
 GOMPI_ALIAS(MPI_Win_lock)
 
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
-    (void)assert;
-    return gompi_unsupported("MPI_Win_lock_all", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_lock_all(assert, win);
 }
 GOMPI_ALIAS(MPI_Win_lock_all)
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    (void)group; (void)assert;
-    return gompi_unsupported("MPI_Win_post", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_post(group, assert, win);
 }
 GOMPI_ALIAS(MPI_Win_post)
 
@@ -328,53 +287,50 @@ GOMPI_ALIAS(MPI_Win_set_info)
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
-    (void)rank; (void)size; (void)disp_unit; (void)baseptr;
-    return gompi_unsupported("MPI_Win_shared_query", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_shared_query((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit, (uintptr_t)baseptr);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_shared_query)
 
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
-    (void)rank; (void)size; (void)disp_unit; (void)baseptr;
-    return gompi_unsupported("MPI_Win_shared_query_c", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_shared_query_c((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit, (uintptr_t)baseptr);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_shared_query_c)
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    (void)group; (void)assert;
-    return gompi_unsupported("MPI_Win_start", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_start(group, assert, win);
 }
 GOMPI_ALIAS(MPI_Win_start)
 
 int PMPI_Win_sync(MPI_Win win)
 {
-    return gompi_unsupported("MPI_Win_sync", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_sync(win);
 }
 GOMPI_ALIAS(MPI_Win_sync)
 
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
-    (void)flag;
-    return gompi_unsupported("MPI_Win_test", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_test(win, flag);
 }
 GOMPI_ALIAS(MPI_Win_test)
 
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
-    (void)rank;
-    return gompi_unsupported("MPI_Win_unlock", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_unlock(rank, win);
 }
 GOMPI_ALIAS(MPI_Win_unlock)
 
 int PMPI_Win_unlock_all(MPI_Win win)
 {
-    return gompi_unsupported("MPI_Win_unlock_all", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_unlock_all(win);
 }
 GOMPI_ALIAS(MPI_Win_unlock_all)
 
 int PMPI_Win_wait(MPI_Win win)
 {
-    return gompi_unsupported("MPI_Win_wait", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_wait(win);
 }
 GOMPI_ALIAS(MPI_Win_wait)

@@ -104,7 +104,7 @@ func (nd *Node) Commit(off, size int64) error {
 	if size == 0 {
 		return nil
 	}
-	if free := availableMemory(); size > free {
+	if free := AvailableMemory(); size > free {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available", size, free)
 	}
 	for {
@@ -131,8 +131,8 @@ func (nd *Node) Release(off, size int64) {
 	nd.heap.give(extent{off, size})
 }
 
-// availableMemory is what the system says could be allocated without swapping, in bytes, bounded by the control group's limit.
-func availableMemory() int64 {
+// AvailableMemory is what the system says could be allocated without swapping, in bytes, bounded by the control group's limit.
+func AvailableMemory() int64 {
 	free := int64(1) << 62
 	if f, err := os.Open("/proc/meminfo"); err == nil {
 		for s := bufio.NewScanner(f); s.Scan(); {
@@ -167,12 +167,25 @@ func (nd *Node) Map(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > HeapOffset(nd.N, nd.N)-size {
 		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, HeapOffset(nd.N, nd.N))
 	}
-	b, err := unix.Mmap(nd.fd, off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	p, err := unix.MmapPtr(nd.fd, off, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
 	}
-	return b, nil
+	return bytesAt(p, size), nil
+}
+
+// MapAligned is Map at an address that is a multiple of align, a power of two.
+func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
+	if align <= PageSize {
+		return nd.Map(off, size)
+	}
+	// Address space for the worst case, of which the part behind an aligned address is used and the rest given back.
+	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+align), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of address space aligned to %d: %v", size, align, err)
+	}
+	return nd.mapInto(room, off, size, align)
 }
 
 // Unmap ends a mapping made by Map.
-func (nd *Node) Unmap(b []byte) { unix.Munmap(b) }
+func (nd *Node) Unmap(b []byte) { unmap(b) }

@@ -50,9 +50,9 @@ const (
 	CellDoorbell = 128       // uint32 futex word of the agent
 	CellAgent    = 132       // uint32: 1 if the agent sleeps
 	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
-	CellWaitCall = 256       // uint32: index of the MPI function that waits, 0: none
-	CellWaitFor  = 260       // int32: rank waited for, -1: not one
-	CellWaitObj  = 264       // uint64: handle of the window or communicator
+	CellWaitCall = 256       // 32 bytes: name of the MPI function that waits, ended by 0; empty: none
+	CellWaitFor  = 288       // int32: rank waited for, -1: not one
+	CellWaitObj  = 296       // uint64: handle of the window or communicator
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed

@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -153,23 +154,23 @@ func (nd *Node) FindDead() {
 
 // Waiting says what a process waits for, so that a launcher can explain a hang.
 type Waiting struct {
-	Call   uint32 // index in abi.Functions() + 1; 0: it does not wait
+	Call   string // name of the MPI function, at most 31 bytes; "": it does not wait
 	Rank   int32  // rank waited for in the object's group, -1 if it is not one
 	Object uint64 // handle of the window or communicator
 }
 
-// WaitingFor returns what process i waits for. The three words are read one by one: good enough for a report.
+// WaitingFor returns what process i waits for. The fields are read one by one while the process may change them: good enough for a report.
 func (nd *Node) WaitingFor(i int) Waiting {
-	return Waiting{
-		Call:   atomic.LoadUint32(nd.u32(i, CellWaitCall)),
-		Rank:   atomic.LoadInt32(nd.i32(i, CellWaitFor)),
-		Object: atomic.LoadUint64(u64(nd.control, CellOffset(nd.N, i)+CellWaitObj)),
-	}
+	cell := nd.control[CellOffset(nd.N, i):]
+	name, _, _ := bytes.Cut(cell[CellWaitCall:CellWaitFor], []byte{0})
+	return Waiting{Call: string(name), Rank: atomic.LoadInt32(nd.i32(i, CellWaitFor)), Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
 }
 
 // SetWaiting publishes what this process waits for; the zero value says that it no longer does.
 func (nd *Node) SetWaiting(w Waiting) {
+	cell := nd.control[CellOffset(nd.N, nd.Me):]
 	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Rank)
-	atomic.StoreUint64(u64(nd.control, CellOffset(nd.N, nd.Me)+CellWaitObj), w.Object)
-	atomic.StoreUint32(nd.u32(nd.Me, CellWaitCall), w.Call)
+	atomic.StoreUint64(u64(cell, CellWaitObj), w.Object)
+	name := cell[CellWaitCall : CellWaitFor-1]
+	clear(name[copy(name, w.Call):])
 }

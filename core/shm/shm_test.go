@@ -106,7 +106,7 @@ func TestTooMuchIsAnError(t *testing.T) {
 
 func TestWaitIsWokenAndEndsWithADeath(t *testing.T) {
 	nd := nodes(t, 2)
-	word := nd[0].u32(0, CellWaitCall)
+	word := nd[0].u32(0, CellMarks)
 	done := make(chan error)
 	go func() {
 		done <- nd[0].Wait(func() bool { return atomic.LoadUint32(word) == 5 })

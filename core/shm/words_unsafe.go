@@ -1,6 +1,13 @@
 package shm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
 
 // The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go; offsets come from layout.go.
 
@@ -11,4 +18,25 @@ func (nd *Node) u32(i int, field int64) *uint32 { return u32(nd.control, CellOff
 
 func (nd *Node) i32(i int, field int64) *int32 {
 	return (*int32)(unsafe.Pointer(&nd.control[CellOffset(nd.N, i)+field]))
+}
+
+func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
+
+func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
+
+// mapInto maps [off, off+size) at the first multiple of align in room, which holds size+align bytes of address space, and gives the rest of it back.
+func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, error) {
+	skip := uintptr(-int64(uintptr(room)) & (align - 1))
+	at := unsafe.Add(room, skip)
+	if _, err := unix.MmapPtr(nd.fd, off, at, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
+		unix.MunmapPtr(room, uintptr(size+align))
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
+	}
+	if skip > 0 {
+		unix.MunmapPtr(room, skip)
+	}
+	if rest := uintptr(align) - skip; rest > 0 {
+		unix.MunmapPtr(unsafe.Add(at, size), rest)
+	}
+	return bytesAt(at, size), nil
 }

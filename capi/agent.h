@@ -1,0 +1,65 @@
+// The agent path: operations on memory that is not mapped at the origin.
+//
+// Each process has a ring of fixed cells in the control segment. An origin takes a cell, writes one operation with up to GOMPI_AGENT_INLINE bytes of data, and
+// publishes it; whichever thread of the target serves the ring (one that waits in a blocking call, or the agent) applies the operations in the order of the
+// ring, with the same functions as the direct path, and then tells the origin the position up to which it has. Contiguous puts and gets move their data by process_vm_writev and readv where that is allowed and the target is not polling anyway.
+#ifndef GOMPI_AGENT_H
+#define GOMPI_AGENT_H
+
+#include "rma.h"
+
+enum { GOMPI_AGENT_CELL = 1024, GOMPI_AGENT_CELLS = 62 };
+
+enum gompi_agent_kind { AGENT_PUT = 1, AGENT_GET, AGENT_ACCUMULATE, AGENT_ACCUMULATE_PULL, AGENT_FETCH, AGENT_FETCH_PULL, AGENT_COMPARE_AND_SWAP };
+
+struct gompi_agent_cell {
+	gompi_a64 turn;     // position for which the cell is free (== pos), filled (== pos + 1), or answered (== pos + 2, only with wants_reply)
+	uint32_t window;    // handle
+	int32_t origin;     // index of the origin's process
+	uint8_t kind, wants_reply;
+	uint16_t op;        // predefined handles
+	uint16_t type;
+	uint16_t status;    // in the reply: error class
+	int32_t rank;       // of the target in the window
+	uint64_t offset;    // in the target's window, bytes
+	uint64_t count;     // elements of type
+	uint64_t bytes;     // of data
+	uint64_t remote_origin, remote_result; // addresses in the origin's process for the _PULL forms
+	_Alignas(16) char data[];
+};
+#define GOMPI_AGENT_INLINE (GOMPI_AGENT_CELL - sizeof(struct gompi_agent_cell))
+
+struct gompi_agent_ring {
+	_Alignas(GOMPI_LINE) gompi_a64 tail; // positions taken by origins
+	_Alignas(GOMPI_LINE) gompi_a64 head; // positions served; written under the target's serving flag
+	struct gompi_waitword space;         // origins that wait for a free cell or a reply
+	_Alignas(1024) char cells[];
+};
+
+// Sends one contiguous piece of the accumulate-type call r: count elements of a predefined type, bytes altogether, at offset in the target's window. Results are
+// there when it returns. 0 or an error class.
+int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, const void *origin, void *result, MPI_Datatype type,
+			   uint64_t count, uint64_t bytes);
+
+struct gompi_type;
+
+// Moves bytes between local and count copies of type at offset in rank's window. A get is there when it returns; local may be used again in any case.
+// 0 or an error class.
+int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes, bool put);
+
+// Waits until the target has applied everything that this process sent to it in w. 0 or an error class.
+int gompi_agent_wait(struct gompi_win *w, int rank);
+int gompi_agent_wait_all(struct gompi_win *w);
+
+static inline int gompi_agent_flush(struct gompi_win *w, int rank) {
+	return __builtin_expect(atomic_load_explicit(&w->agent_used, memory_order_relaxed) != 0, 0) ? gompi_agent_wait(w, rank) : MPI_SUCCESS;
+}
+
+static inline int gompi_agent_flush_all(struct gompi_win *w) {
+	return __builtin_expect(atomic_load_explicit(&w->agent_used, memory_order_relaxed) != 0, 0) ? gompi_agent_wait_all(w) : MPI_SUCCESS;
+}
+
+// Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.
+bool gompi_agent_serve(void);
+
+#endif

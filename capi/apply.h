@@ -1,0 +1,32 @@
+// Updating mapped window memory: what an accumulate-type call does at its target, whichever path it has come by.
+#ifndef GOMPI_APPLY_H
+#define GOMPI_APPLY_H
+
+#include "rma.h"
+
+// Up to so many elements are updated one by one without a lock; more are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md).
+enum { GOMPI_FEW = 64 };
+
+// One operation under way on the memory of rank. Begin, any number of updates of pieces, end.
+struct gompi_update {
+	struct gompi_win *w;
+	int rank;
+	enum gompi_rma_kind kind;
+	MPI_Op op;
+	MPI_Datatype element; // predefined
+	const void *compare;
+	// Set by begin:
+	uint64_t size; // of an element that instructions cover, else 0
+	bool small;    // no lock would be needed
+	bool locked;
+};
+
+// Prepares for the update of so many elements altogether, of which the first lies at to: either with the memory's lock or so that each element is updated
+// by an instruction. All others lie at multiples of the element's size from it, or the memory is locked for each piece that does not.
+// 0, or MPI_ERR_PROC_ABORTED; then there is nothing to end.
+int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
+// Updates n elements at to with those at origin; old values go to result unless that is NULL.
+void gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);
+void gompi_update_end(struct gompi_update *u);
+
+#endif

@@ -1,0 +1,184 @@
+package main
+
+/*
+#include "end.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+	"gompirma/core/rma"
+	"gompirma/core/version"
+)
+
+// Chapter 11 (start and end) and the enquiries of chapter 9.
+
+// exit ends the process with everything it has printed.
+func exit(code int32) {
+	os.Stderr.Sync()
+	C.gompi_end(C.int(code))
+}
+
+func start(function string) error { return core.Start(dataPath{}, unix.Gettid()) }
+
+//export gompi_init
+func gompi_init(argc, argv uintptr) (rc int32) {
+	defer guard("MPI_Init", 0, 0, &rc)
+	return finish("MPI_Init", 0, 0, start("MPI_Init"))
+}
+
+//export gompi_init_thread
+func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc int32) {
+	defer guard("MPI_Init_thread", 0, 0, &rc)
+	switch required {
+	case abi.MPI_THREAD_SINGLE, abi.MPI_THREAD_FUNNELED, abi.MPI_THREAD_SERIALIZED, abi.MPI_THREAD_MULTIPLE:
+	default:
+		return finish("MPI_Init_thread", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d is no level of thread support", required))
+	}
+	err := start("MPI_Init_thread")
+	if err == nil && provided != 0 {
+		*out[int32](provided) = abi.MPI_THREAD_MULTIPLE
+	}
+	return finish("MPI_Init_thread", 0, 0, err)
+}
+
+//export gompi_finalize
+func gompi_finalize() (rc int32) {
+	defer guard("MPI_Finalize", 0, 0, &rc)
+	return finish("MPI_Finalize", 0, 0, core.Finish())
+}
+
+//export gompi_initialized
+func gompi_initialized(flag uintptr) int32 { return tell("MPI_Initialized", flag, core.Started()) }
+
+//export gompi_finalized
+func gompi_finalized(flag uintptr) int32 { return tell("MPI_Finalized", flag, core.Finalized()) }
+
+// tell stores a logical value.
+func tell(function string, flag uintptr, value bool) int32 {
+	if flag == 0 {
+		return finish(function, 0, 0, mpierr.New(abi.MPI_ERR_ARG, "flag is NULL"))
+	}
+	*out[int32](flag) = 0
+	if value {
+		*out[int32](flag) = 1
+	}
+	return abi.MPI_SUCCESS
+}
+
+// needRunning returns an error unless MPI is initialized and not finalized.
+func needRunning() error {
+	if !core.Running() {
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized")
+	}
+	return nil
+}
+
+//export gompi_query_thread
+func gompi_query_thread(provided uintptr) int32 {
+	err := needRunning()
+	if err == nil {
+		*out[int32](provided) = abi.MPI_THREAD_MULTIPLE
+	}
+	return finish("MPI_Query_thread", 0, 0, err)
+}
+
+//export gompi_is_thread_main
+func gompi_is_thread_main(flag uintptr) int32 {
+	if err := needRunning(); err != nil {
+		return finish("MPI_Is_thread_main", 0, 0, err)
+	}
+	return tell("MPI_Is_thread_main", flag, unix.Gettid() == core.Self().MainThread)
+}
+
+//export gompi_abort
+func gompi_abort(comm uintptr, errorcode int32) int32 {
+	abort(exitStatus(errorcode), fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode))
+	return abi.MPI_ERR_OTHER
+}
+
+// exitStatus makes an error code a process status that is not 0.
+func exitStatus(code int32) int32 {
+	if code&0xff == 0 {
+		return 1
+	}
+	return code & 0xff
+}
+
+//export gompi_get_version
+func gompi_get_version(version, subversion uintptr) int32 {
+	*out[int32](version), *out[int32](subversion) = abi.MPI_VERSION, abi.MPI_SUBVERSION
+	return abi.MPI_SUCCESS
+}
+
+//export gompi_abi_get_version
+func gompi_abi_get_version(major, minor uintptr) int32 {
+	*out[int32](major), *out[int32](minor) = abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION
+	return abi.MPI_SUCCESS
+}
+
+//export gompi_get_library_version
+func gompi_get_library_version(text, resultlen uintptr) int32 {
+	s := fmt.Sprintf("gompirma %s: MPI one-sided communication, MPI %d.%d standard ABI %d.%d, %s %s/%s", version.String, abi.MPI_VERSION, abi.MPI_SUBVERSION,
+		abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	*out[int32](resultlen) = int32(putString(text, s, abi.MPI_MAX_LIBRARY_VERSION_STRING))
+	return abi.MPI_SUCCESS
+}
+
+//export gompi_get_processor_name
+func gompi_get_processor_name(name, resultlen uintptr) int32 {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	*out[int32](resultlen) = int32(putString(name, host, abi.MPI_MAX_PROCESSOR_NAME))
+	return abi.MPI_SUCCESS
+}
+
+//export gompi_alloc_mem
+func gompi_alloc_mem(size int64, info, baseptr uintptr) (rc int32) {
+	defer guard("MPI_Alloc_mem", 0, 0, &rc)
+	err := needRunning()
+	if err == nil {
+		hints := rma.DefaultHints()
+		if lookup, ierr := infoLookup(info); ierr != nil {
+			err = ierr
+		} else if lookup != nil {
+			err = hints.Apply(lookup)
+		}
+		if err == nil {
+			var addr uintptr
+			if addr, err = rma.AllocMem(core.Self().Node, size, hints.Alignment); err == nil {
+				*out[uintptr](baseptr) = addr
+			}
+		}
+	}
+	return finish("MPI_Alloc_mem", 0, 0, err)
+}
+
+//export gompi_free_mem
+func gompi_free_mem(base uintptr) (rc int32) {
+	defer guard("MPI_Free_mem", 0, 0, &rc)
+	err := needRunning()
+	if err == nil {
+		err = rma.FreeMem(core.Self().Node, base)
+	}
+	return finish("MPI_Free_mem", 0, 0, err)
+}
+
+//export gompi_get_address
+func gompi_get_address(location, address uintptr) int32 {
+	if address == 0 {
+		return finish("MPI_Get_address", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "address is NULL"))
+	}
+	*out[uintptr](address) = location
+	return abi.MPI_SUCCESS
+}

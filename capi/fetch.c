@@ -1,0 +1,48 @@
+// MPI_Fetch_and_op and MPI_Compare_and_swap (MPI-5.0 12.3.4): one element, there and back.
+#include "rma.h"
+#include "z_entry.h"
+
+static __attribute__((noinline)) int fetch_slow(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op,
+						MPI_Win win) {
+	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_FETCH_AND_OP, .call = "MPI_Fetch_and_op", .origin = origin_addr, .origin_count = 1,
+						.origin_type = datatype, .result = result_addr, .result_count = 1, .result_type = datatype,
+						.target = target_rank, .disp = target_disp, .target_count = 1, .target_type = datatype, .op = op,
+						.win = win});
+}
+
+int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+	uint64_t bytes;
+	int64_t size = gompi_simple(datatype);
+	struct gompi_win *w = gompi_win_get(win);
+	char *to = gompi_direct(w, target_rank, target_disp, 1, size, &bytes);
+	gompi_atomic_kernel kernel = gompi_atomic(op, datatype);
+	if (__builtin_expect(to != NULL && kernel != NULL && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0, 1) && gompi_small_enter(gompi_member(w, target_rank))) {
+		kernel(op == MPI_NO_OP ? NULL : origin_addr, to, result_addr, 1);
+		gompi_small_leave();
+		return MPI_SUCCESS;
+	}
+	return fetch_slow(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+static __attribute__((noinline)) int swap_slow(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+			   MPI_Win win) {
+	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_COMPARE_AND_SWAP, .call = "MPI_Compare_and_swap", .origin = origin_addr, .compare = compare_addr,
+						.origin_count = 1, .origin_type = datatype, .result = result_addr, .result_count = 1,
+						.result_type = datatype, .target = target_rank, .disp = target_disp, .target_count = 1,
+						.target_type = datatype, .win = win});
+}
+
+int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+			   MPI_Win win) {
+	uint64_t bytes;
+	int64_t size = gompi_simple(datatype);
+	struct gompi_win *w = gompi_win_get(win);
+	char *to = gompi_direct(w, target_rank, target_disp, 1, size, &bytes);
+	if (__builtin_expect(to != NULL && gompi_swappable(datatype) && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0, 1) &&
+	    gompi_small_enter(gompi_member(w, target_rank))) {
+		gompi_compare_and_swap_element(to, origin_addr, compare_addr, result_addr, (uint64_t)size);
+		gompi_small_leave();
+		return MPI_SUCCESS;
+	}
+	return swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+}

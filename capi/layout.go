@@ -1,0 +1,34 @@
+package main
+
+/*
+#include "agent.h"
+#include "win.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gompirma/core/rma"
+	"gompirma/core/shm"
+)
+
+// The layouts that C and Go share: each index is 0 if both sides agree, and out of range, which does not compile, if they do not.
+var same [1]struct{}
+
+var (
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.pid)-shm.CellPid]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.state)-shm.CellState]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait)-shm.CellWake]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.doorbell)-shm.CellDoorbell]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.agent_sleeps)-shm.CellAgent]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.pollers)-shm.CellPollers]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_call)-shm.CellWaitCall]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_rank)-shm.CellWaitFor]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_object)-shm.CellWaitObj]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks)-shm.CellMarks]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks_used)-shm.CellMarkUsed]
+	_ = same[unsafe.Sizeof(C.struct_gompi_cell{})-shm.CellFixed]
+	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
+	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
+)

@@ -1,0 +1,273 @@
+// Everything that the fast paths of the communication calls do not take: the checks that tell what is wrong, derived datatypes, the agent path.
+#include "rma.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "apply.h"
+#include "datatype.h"
+#include "epoch.h"
+#include "op.h"
+
+// One side of an operation: count copies of a type at an address.
+struct side {
+	char *address;
+	int64_t count;
+	const struct gompi_type *type;
+};
+
+// An operation whose arguments have been looked up and checked.
+struct checked {
+	const struct gompi_rma *r;
+	struct gompi_win *w;
+	struct side origin, result, target; // target.address is where it lies here, or NULL on the agent path
+	uint64_t offset;                    // of the target's buffer in its window, bytes; may lie outside where the type has a lower bound
+	int64_t bytes;                      // to be moved
+	MPI_Datatype element;               // of an accumulate: the predefined type
+	int64_t elements;
+};
+
+static int refuse(const struct checked *c, int class, const char *what, const char *why, long long value) {
+	return gompi_win_error(c->r->win, c->r->call, class, "%s %s %lld", what, why, value);
+}
+
+// Looks up one buffer. 0, or an error raised.
+static int look_up(const struct checked *c, struct side *s, const char *what, const void *address, MPI_Count count, MPI_Datatype type) {
+	if (count < 0)
+		return refuse(c, MPI_ERR_COUNT, what, "count is negative:", (long long)count);
+	const struct gompi_type *t = gompi_type_get(type);
+	if (t == NULL)
+		return gompi_win_error(c->r->win, c->r->call, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
+				       (unsigned long)(uintptr_t)type);
+	int64_t bytes, lo, hi;
+	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
+		return refuse(c, MPI_ERR_COUNT, what, "buffer is larger than the address space: count", (long long)count);
+	*s = (struct side){(char *)(uintptr_t)address, count, t};
+	return MPI_SUCCESS;
+}
+
+static bool is_accumulate(const struct gompi_rma *r) { return r->kind != RMA_PUT && r->kind != RMA_GET; }
+
+// The element type and number of an accumulate-type call. 0, or an error raised.
+static int check_accumulate(struct checked *c) {
+	const struct gompi_rma *r = c->r;
+	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP;
+	const struct gompi_type *tt = c->target.type;
+	c->element = (MPI_Datatype)(uintptr_t)tt->elem;
+	c->elements = c->target.count * tt->elements;
+	if (r->kind == RMA_FETCH_AND_OP || swap) {
+		if ((uintptr_t)r->target_type >= GOMPI_PREDEFINED)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "datatype %#lx is not predefined", (unsigned long)(uintptr_t)r->target_type);
+	}
+	if (swap) {
+		if (!gompi_swappable(r->target_type))
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE,
+					       "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
+					       (unsigned long)(uintptr_t)r->target_type);
+		return MPI_SUCCESS;
+	}
+	uintptr_t op = (uintptr_t)r->op;
+	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
+		return gompi_win_error(r->win, r->call, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
+				       no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
+	if (c->elements == 0)
+		return MPI_SUCCESS;
+	if (tt->elem == 0)
+		return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has elements of several predefined datatypes");
+	if (gompi_op_kernel(r->op, c->element) == NULL)
+		return gompi_win_error(r->win, r->call, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx", (unsigned long)op,
+				       (unsigned long)tt->elem);
+	const struct side *others[] = {no_op ? NULL : &c->origin, c->r->result_type != NULL ? &c->result : NULL};
+	for (int i = 0; i < 2; i++) {
+		const struct side *s = others[i];
+		if (s == NULL)
+			continue;
+		const char *what = i == 0 ? "origin" : "result";
+		if (s->type->elem != tt->elem)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the %s datatype has elements of datatype %#lx, the target datatype of %#lx", what,
+					       (unsigned long)s->type->elem, (unsigned long)tt->elem);
+		if (s->count * s->type->elements != c->elements)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld elements in the %s buffer, %lld at the target",
+					       (long long)(s->count * s->type->elements), what, (long long)c->elements);
+	}
+	if (tt->flags & GOMPI_TYPE_OVERLAP_SURE)
+		return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has overlapping elements");
+	return MPI_SUCCESS;
+}
+
+// Where the target's buffer lies, within the target's window. 0, or an error raised.
+static int check_range(struct checked *c) {
+	const struct gompi_rma *r = c->r;
+	struct gompi_target *t = &c->w->targets[r->target];
+	const struct gompi_win_member *m = gompi_member(c->w, r->target);
+	int64_t offset, lo = 0, hi = 0, from, to;
+	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
+	if (lo == hi) // nothing is touched
+		return MPI_SUCCESS;
+	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) || __builtin_add_overflow(offset, lo, &from) ||
+	    __builtin_add_overflow(offset, hi, &to))
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
+				       "target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes", r->target, (long long)r->disp,
+				       t->disp_unit, (unsigned long long)m->size);
+	if (from < 0 || (uint64_t)to > m->size)
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
+				       "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in the window of %llu bytes", r->target,
+				       (long long)from, (long long)to, (long long)r->disp, t->disp_unit, (long long)c->target.count,
+				       (unsigned long long)m->size);
+	c->offset = (uint64_t)offset;
+	c->target.address = atomic_load_explicit(&t->state, memory_order_relaxed) & TARGET_DIRECT ? t->base + offset : NULL;
+	return MPI_SUCCESS;
+}
+
+// All that can be wrong with r but for its epoch. 0, or an error raised.
+static int check(struct checked *c) {
+	const struct gompi_rma *r = c->r;
+	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
+		return gompi_win_error(r->win, r->call, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target, c->w->n);
+	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
+	int rc = look_up(c, &c->target, "target", NULL, r->target_count, r->target_type);
+	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
+		rc = look_up(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
+	if (rc == MPI_SUCCESS && r->result_type != NULL)
+		rc = look_up(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count, r->result_type);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (is_accumulate(r)) {
+		rc = check_accumulate(c);
+	} else {
+		const struct side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
+		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
+		if (r->kind == RMA_PUT ? here > there : there > here)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
+					       (long long)(here > there ? here : there), (long long)(here > there ? there : here), (long long)here, (long long)there);
+		c->bytes = here < there ? here : there;
+		if (r->kind == RMA_PUT && (c->target.type->flags & GOMPI_TYPE_OVERLAP_SURE))
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has overlapping elements");
+	}
+	if (rc == MPI_SUCCESS && r->target != MPI_PROC_NULL)
+		rc = check_range(c);
+	return rc;
+}
+
+// Opens the fence epoch with its first operation, or says which epoch is missing.
+static int check_epoch(const struct gompi_rma *r, struct gompi_win *w) {
+	uint32_t access = atomic_load(&w->access);
+	if (r->request && (access & (ACCESS_FENCE_OPEN | ACCESS_FENCE | ACCESS_START)))
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s; request-based operations need a lock epoch",
+				       gompi_access_name[gompi_access_number(access)]);
+	if (r->target != MPI_PROC_NULL && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
+	    !(atomic_load(&w->targets[r->target].state) & TARGET_ACCESS))
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
+				       r->target);
+	if (!gompi_epoch_move(w, r->request ? EPOCH_REQUEST : EPOCH_OPERATION, 0))
+		return gompi_epoch_error(w, r->call);
+	return MPI_SUCCESS;
+}
+
+// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller frees.
+// fill says that the array gets what s holds.
+static char *array_of(const struct side *s, int64_t elements, bool fill, char **temporary) {
+	*temporary = NULL;
+	const struct gompi_type *t = s->type;
+	if (t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
+		return s->address + t->elem_origin;
+	char *array = malloc((size_t)(elements * t->elem_size));
+	*temporary = array;
+	if (array == NULL || !fill)
+		return array;
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, t, s->count, GOMPI_ELEMENTS);
+	int64_t n, offset;
+	for (char *to = array; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; to += n)
+		memcpy(to, s->address + offset, (size_t)n);
+	return array;
+}
+
+// Puts an array of elements back to where s has them; holes inside elements stay as they are.
+static void scatter(const struct side *s, const char *array, MPI_Datatype element) {
+	gompi_kernel copy = gompi_op_kernel(MPI_REPLACE, element);
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, s->type, s->count, GOMPI_ELEMENTS);
+	int64_t n, offset;
+	for (; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; array += n)
+		copy(array, s->address + offset, (size_t)(n / s->type->elem_size));
+}
+
+static int do_accumulate(const struct checked *c) {
+	const struct gompi_rma *r = c->r;
+	if (c->elements == 0)
+		return MPI_SUCCESS;
+	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
+	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
+	int rc = MPI_ERR_NO_MEM;
+	if (!no_op && (origin = array_of(&c->origin, c->elements, true, &origin_temporary)) == NULL && origin_temporary == NULL && c->origin.address != NULL)
+		goto out;
+	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, false, &result_temporary)) == NULL)
+		goto out;
+	int64_t size = c->target.type->elem_size, done = 0, n, offset;
+	struct gompi_update u = {.w = c->w, .rank = r->target, .kind = r->kind, .op = r->op, .element = c->element, .compare = r->compare};
+	struct gompi_cursor cursor;
+	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_ELEMENTS);
+	rc = c->target.address != NULL ? gompi_update_begin(&u, (uint64_t)c->elements, c->target.address) : MPI_SUCCESS;
+	while (rc == MPI_SUCCESS && (n = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0) {
+		char *o = origin != NULL ? origin + done : NULL, *res = result != NULL ? result + done : NULL;
+		if (c->target.address != NULL)
+			gompi_update(&u, c->target.address + offset, o, res, (uint64_t)(n / size));
+		else
+			rc = gompi_agent_accumulate(c->w, r, c->offset + (uint64_t)offset, o, res, c->element, (uint64_t)(n / size), (uint64_t)n);
+		done += n;
+	}
+	if (c->target.address != NULL && rc == MPI_SUCCESS)
+		gompi_update_end(&u);
+	if (rc == MPI_SUCCESS && result_temporary != NULL)
+		scatter(&c->result, result, c->element);
+out:
+	free(origin_temporary);
+	free(result_temporary);
+	return rc;
+}
+
+static int do_move(const struct checked *c) {
+	if (c->bytes == 0)
+		return MPI_SUCCESS;
+	bool put = c->r->kind == RMA_PUT;
+	const struct side *mine = put ? &c->origin : &c->result, *target = &c->target;
+	if (target->address != NULL) {
+		const struct side *to = put ? target : mine, *from = put ? mine : target;
+		if (to->type->flags & from->type->flags & GOMPI_TYPE_CONTIGUOUS)
+			memmove(to->address + to->type->origin, from->address + from->type->origin, (size_t)c->bytes);
+		else
+			gompi_typed_copy(to->address, to->count, to->type, from->address, from->count, from->type);
+		return MPI_SUCCESS;
+	}
+	// The agent path moves one contiguous buffer on this side.
+	char *temporary = NULL, *local;
+	if (mine->type->flags & GOMPI_TYPE_CONTIGUOUS) {
+		local = mine->address + mine->type->origin;
+	} else if ((local = temporary = malloc((size_t)c->bytes)) == NULL) {
+		return MPI_ERR_NO_MEM;
+	} else if (put) {
+		gompi_typed_pack(local, c->bytes, mine->address, mine->count, mine->type, 0);
+	}
+	int rc = gompi_agent_move(c->w, c->r->target, c->offset, target->count, target->type, local, c->bytes, put);
+	if (rc == MPI_SUCCESS && temporary != NULL && !put)
+		gompi_typed_unpack(mine->address, mine->count, mine->type, 0, local, c->bytes);
+	free(temporary);
+	return rc;
+}
+
+int gompi_rma_do(const struct gompi_rma *r) {
+	struct checked c = {.r = r, .w = gompi_win_get(r->win)};
+	if (c.w == NULL)
+		return gompi_not_a_window(r->win, r->call);
+	int rc = check(&c);
+	if (rc == MPI_SUCCESS)
+		rc = check_epoch(r, c.w);
+	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL)
+		return rc;
+	rc = is_accumulate(r) ? do_accumulate(&c) : do_move(&c);
+	if (rc == MPI_ERR_NO_MEM)
+		return gompi_win_error(r->win, r->call, rc, "no memory for a copy of the buffer, whose datatype is not contiguous");
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(c.w, r->call, rc);
+}

@@ -1,0 +1,46 @@
+// Two forms of one barrier. With a core for each process: dissemination, ceil(log2 n) one-way signals. With fewer cores a member that waits for each
+// of its partners in turn would be switched to log n times; there one counter and one word to wait for are better: each process runs once.
+#include "shared_barrier.h"
+
+struct round_wait {
+	gompi_a32 *word;
+	uint32_t number;
+};
+
+static bool round_done(void *arg) {
+	struct round_wait *r = arg;
+	// acquire: pairs with the release of the partner's arrival; the difference lets the number wrap
+	return (int32_t)(atomic_load_explicit(r->word, memory_order_acquire) - r->number) >= 0;
+}
+
+static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
+	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that all wait for
+	if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_seq_cst) + 1 == (uint32_t)n * number) {
+		atomic_exchange_explicit(&b->phase, number, memory_order_seq_cst);
+		gompi_wake(&b->wait);
+		return 0;
+	}
+	struct round_wait r = {&b->phase, number};
+	return gompi_await(&b->wait, round_done, &r, what);
+}
+
+int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what) {
+	uint32_t k = ++*number;
+	if (n == 1) {
+		gompi_full_fence();
+		return 0;
+	}
+	if (gompi_node.crowded)
+		return central(b, n, k, what);
+	for (int round = 0, d = 1; d < n; round++, d *= 2) {
+		int to = me + d < n ? me + d : me + d - n;
+		// seq_cst store: also the full barrier between the signal and the look at who sleeps
+		atomic_exchange_explicit(&b->member[to].round[round], k, memory_order_seq_cst);
+		gompi_wake(&b->member[to].wait);
+		struct round_wait r = {&b->member[me].round[round], k};
+		int rc = gompi_await(&b->member[me].wait, round_done, &r, what);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

@@ -1,0 +1,147 @@
+// Waiting, waking and the agent's sleep.
+//
+//	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
+//	waker:   make the condition true; full barrier; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+#define _GNU_SOURCE
+#include "wait.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "_cgo_export.h"
+#include "agent.h"
+#include "mpi.h"
+
+
+enum {
+	POLLS_QUIET = 20,
+	POLLS_ALONE = 4000,   // some 20 us with pause: with a core for each process the partner is likely to answer within microseconds
+	YIELDS_ALONE = 20,
+	POLLS_CROWDED = 2,
+	YIELDS_CROWDED = 200, // each lets the other processes of this core run
+	SLICE_MS = 200,       // how often a sleeper looks whether the others still live
+};
+
+static void sleep_on(gompi_a32 *word, uint32_t seen, int ms) {
+	struct timespec t = {ms / 1000, (ms % 1000) * 1000000L};
+	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+void gompi_wake_sleepers(struct gompi_waitword *w) {
+	if (atomic_exchange_explicit(&w->sleeping, 0, memory_order_seq_cst) == 0)
+		return;
+	atomic_fetch_add_explicit(&w->wake, 1, memory_order_seq_cst);
+	syscall(SYS_futex, &w->wake, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+void gompi_ring_doorbell(int i) {
+	struct gompi_cell *c = gompi_cell(i);
+	if (atomic_load_explicit(&c->pollers, memory_order_relaxed) > 0)
+		return;
+	if (atomic_load_explicit(&c->agent_sleeps, memory_order_relaxed) == 0 || atomic_exchange_explicit(&c->agent_sleeps, 0, memory_order_seq_cst) == 0)
+		return;
+	atomic_fetch_add_explicit(&c->doorbell, 1, memory_order_seq_cst);
+	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+// Whether a message lies in this process' message ring: its first word counts bytes produced, the one at 64 bytes consumed (core/shm).
+static bool messages_wait(void) {
+	char *ring = gompi_node.message_rings + (size_t)gompi_node.me * gompi_node.message_stride;
+	return atomic_load_explicit((gompi_a64 *)ring, memory_order_acquire) != atomic_load_explicit((gompi_a64 *)(ring + 64), memory_order_relaxed);
+}
+
+bool gompi_serve(void) {
+	bool worked = gompi_agent_serve();
+	if (messages_wait())
+		worked = gompi_progress_messages() != 0 || worked;
+	return worked;
+}
+
+int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
+	if (done(arg))
+		return MPI_SUCCESS;
+	if (!gompi_node.crowded) {
+		// A partner on another core answers within some 100 ns: not worth telling anybody that this thread polls.
+		for (int i = 0; i < POLLS_QUIET; i++) {
+			if (done(arg))
+				return MPI_SUCCESS;
+			gompi_pause();
+		}
+	}
+	struct gompi_cell *me = gompi_my_cell();
+	int rc = MPI_SUCCESS;
+	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst); // pairs with the full barrier before gompi_ring_doorbell
+	int polls = gompi_node.crowded ? POLLS_CROWDED : POLLS_ALONE;
+	int yields = gompi_node.crowded ? YIELDS_CROWDED : YIELDS_ALONE;
+	for (int i = 0; i < polls; i++) {
+		if (done(arg))
+			goto out;
+		if (!gompi_serve())
+			gompi_pause();
+	}
+	for (int i = 0; i < yields; i++) {
+		sched_yield();
+		if (done(arg))
+			goto out;
+		gompi_serve();
+	}
+	atomic_store_explicit(&me->wait_rank, what->rank, memory_order_relaxed);
+	atomic_store_explicit(&me->wait_object, what->object, memory_order_relaxed);
+	strncpy(me->wait_call, what->call, sizeof me->wait_call - 1);
+	for (;;) {
+		atomic_store_explicit(&w->sleeping, 1, memory_order_seq_cst);
+		uint32_t seen = atomic_load_explicit(&w->wake, memory_order_seq_cst);
+		if (done(arg))
+			break;
+		if (atomic_load_explicit(&gompi_header()->broken, memory_order_relaxed) != 0) {
+			rc = MPI_ERR_PROC_ABORTED;
+			break;
+		}
+		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is served here.
+		atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
+		if (!gompi_serve()) {
+			struct timespec a, b;
+			clock_gettime(CLOCK_MONOTONIC, &a);
+			sleep_on(&w->wake, seen, SLICE_MS);
+			clock_gettime(CLOCK_MONOTONIC, &b);
+			if ((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= SLICE_MS)
+				gompi_find_dead();
+		}
+		atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);
+		if (done(arg))
+			break;
+	}
+	me->wait_call[0] = 0;
+out:
+	atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
+	gompi_serve();
+	return rc;
+}
+
+static atomic_bool agent_stop;
+
+void gompi_agent_run(void) {
+	struct gompi_cell *me = gompi_my_cell();
+	while (!atomic_load(&agent_stop)) {
+		while (gompi_serve())
+			;
+		atomic_store_explicit(&me->agent_sleeps, 1, memory_order_seq_cst);
+		uint32_t seen = atomic_load_explicit(&me->doorbell, memory_order_seq_cst);
+		if (gompi_serve() || atomic_load(&agent_stop))
+			continue;
+		sleep_on(&me->doorbell, seen, 1000);
+	}
+}
+
+void gompi_agent_stop(void) {
+	struct gompi_cell *me = gompi_my_cell();
+	atomic_store(&agent_stop, true);
+	atomic_fetch_add(&me->doorbell, 1);
+	syscall(SYS_futex, &me->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}

@@ -1,0 +1,248 @@
+package main
+
+/*
+#include "win_table.h"
+*/
+import "C"
+
+import (
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/group"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+	"gompirma/core/rma"
+	"gompirma/core/shm"
+)
+
+// Windows: creation, end and enquiries (MPI-5.0 12.2). The calls that move data and synchronize are in the C files.
+
+// dataPath is C's part of the process.
+type dataPath struct{ agentPath }
+
+func (dataPath) Open(nd *shm.Node) {
+	openTypes()
+	openNode(nd)
+}
+
+func (dataPath) Install(s *rma.Slot) error {
+	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared))
+	if w == nil {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
+	}
+	for i, t := range s.Targets {
+		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct), C.int(t.Process), C.uint64_t(t.Address))
+	}
+	C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks))
+	return nil
+}
+
+func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
+
+func (dataPath) Free(h uintptr) error {
+	switch rc := C.gompi_win_meet_to_free(C.uintptr_t(h)); rc {
+	case abi.MPI_SUCCESS:
+		return nil
+	case abi.MPI_ERR_RMA_SYNC:
+		var text [200]C.char
+		C.gompi_win_epochs(C.uintptr_t(h), &text[0], C.int(len(text)))
+		return mpierr.New(abi.MPI_ERR_RMA_SYNC, "%s", C.GoString(&text[0]))
+	case abi.MPI_ERR_PROC_ABORTED:
+		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of the job ended without calling MPI_Finalize while this one waited for it")
+	default:
+		return mpierr.New(int32(rc), "%#x is no window, or one that was freed", h)
+	}
+}
+
+// createWin makes a window over comm and stores its handle.
+func createWin(function string, commHandle uintptr, spec rma.Spec, info uintptr, win uintptr) (*rma.Window, int32) {
+	c, err := commOf(commHandle)
+	if err != nil {
+		return nil, finish(function, 0, 0, err)
+	}
+	// From here on wrong arguments are told to the other members too, so that none of them waits.
+	if win == 0 {
+		spec.Err = mpierr.New(abi.MPI_ERR_ARG, "win is NULL")
+	} else if spec.Info, err = infoLookup(info); err != nil {
+		spec.Err = err
+	}
+	w, err := rma.Create(core.Self().Windows, c, spec)
+	if err != nil {
+		return nil, finish(function, handle.Comm, commHandle, err)
+	}
+	*out[uintptr](win) = w.Handle
+	return w, abi.MPI_SUCCESS
+}
+
+func commOf(h uintptr) (*comm.Comm, error) {
+	if err := needRunning(); err != nil {
+		return nil, err
+	}
+	c := lookupComm(h)
+	if c == nil {
+		return nil, noObject(handle.Comm, h)
+	}
+	return c, nil
+}
+
+//export gompi_win_create_c
+func gompi_win_create_c(base uintptr, size, dispUnit int64, info, comm, win uintptr) (rc int32) {
+	defer guard("MPI_Win_create", handle.Comm, comm, &rc)
+	unit, err := dispUnit32(dispUnit)
+	_, rc = createWin("MPI_Win_create", comm, rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: base, Size: size, DispUnit: unit, Err: err}, info, win)
+	return rc
+}
+
+// dispUnit32 narrows the displacement unit of the large-count forms.
+func dispUnit32(unit int64) (int32, error) {
+	if unit > 1<<31-1 {
+		return 1, mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d: at most %d is possible", unit, 1<<31-1)
+	}
+	return int32(max(unit, -1)), nil
+}
+
+func allocateWin(function string, flavor int32, size, dispUnit int64, info, comm, baseptr, win uintptr) int32 {
+	unit, err := dispUnit32(dispUnit)
+	if err == nil && baseptr == 0 {
+		err = mpierr.New(abi.MPI_ERR_ARG, "baseptr is NULL")
+	}
+	w, rc := createWin(function, comm, rma.Spec{Flavor: flavor, Size: size, DispUnit: unit, Err: err}, info, win)
+	if w != nil {
+		*out[uintptr](baseptr) = w.Base
+	}
+	return rc
+}
+
+//export gompi_win_allocate_c
+func gompi_win_allocate_c(size, dispUnit int64, info, comm, baseptr, win uintptr) (rc int32) {
+	defer guard("MPI_Win_allocate", handle.Comm, comm, &rc)
+	return allocateWin("MPI_Win_allocate", abi.MPI_WIN_FLAVOR_ALLOCATE, size, dispUnit, info, comm, baseptr, win)
+}
+
+//export gompi_win_allocate_shared_c
+func gompi_win_allocate_shared_c(size, dispUnit int64, info, comm, baseptr, win uintptr) (rc int32) {
+	defer guard("MPI_Win_allocate_shared", handle.Comm, comm, &rc)
+	return allocateWin("MPI_Win_allocate_shared", abi.MPI_WIN_FLAVOR_SHARED, size, dispUnit, info, comm, baseptr, win)
+}
+
+// window returns the window behind a handle.
+func window(h uintptr) (*rma.Window, error) {
+	if err := needRunning(); err != nil {
+		return nil, err
+	}
+	w := rma.Lookup(h)
+	if w == nil {
+		return nil, noObject(handle.Win, h)
+	}
+	return w, nil
+}
+
+//export gompi_win_free
+func gompi_win_free(win uintptr) (rc int32) {
+	if win == 0 {
+		return finish("MPI_Win_free", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "win is NULL"))
+	}
+	h := *out[uintptr](win)
+	defer guard("MPI_Win_free", handle.Win, h, &rc)
+	w, err := window(h)
+	if err == nil {
+		err = w.Free()
+	}
+	if err == nil {
+		releaseErrhandler(w)
+		*out[uintptr](win) = abi.MPI_WIN_NULL
+	}
+	return finish("MPI_Win_free", handle.Win, h, err)
+}
+
+func sharedQuery(win uintptr, rank int32) (size int64, unit int32, base uintptr, err error) {
+	w, err := window(win)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return w.SharedQuery(rank)
+}
+
+//export gompi_win_shared_query
+func gompi_win_shared_query(win uintptr, rank int32, size, dispUnit, baseptr uintptr) (rc int32) {
+	defer guard("MPI_Win_shared_query", handle.Win, win, &rc)
+	s, unit, base, err := sharedQuery(win, rank)
+	if err == nil {
+		*out[int64](size), *out[int32](dispUnit), *out[uintptr](baseptr) = s, unit, base
+	}
+	return finish("MPI_Win_shared_query", handle.Win, win, err)
+}
+
+//export gompi_win_shared_query_c
+func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr uintptr) (rc int32) {
+	defer guard("MPI_Win_shared_query", handle.Win, win, &rc)
+	s, unit, base, err := sharedQuery(win, rank)
+	if err == nil {
+		*out[int64](size), *out[int64](dispUnit), *out[uintptr](baseptr) = s, int64(unit), base
+	}
+	return finish("MPI_Win_shared_query", handle.Win, win, err)
+}
+
+//export gompi_win_get_group
+func gompi_win_get_group(win, result uintptr) (rc int32) {
+	defer guard("MPI_Win_get_group", handle.Win, win, &rc)
+	w, err := window(win)
+	if err == nil {
+		var h uintptr
+		if h, err = groupHandle(w.Group); err == nil {
+			*out[uintptr](result) = h
+		}
+	}
+	return finish("MPI_Win_get_group", handle.Win, win, err)
+}
+
+//export gompi_win_set_name
+func gompi_win_set_name(win, name uintptr) (rc int32) {
+	w, err := window(win)
+	if err == nil {
+		w.SetName(objectNameOf(name))
+	}
+	return finish("MPI_Win_set_name", handle.Win, win, err)
+}
+
+// objectNameOf copies a name that the application gives an object; what is too long is cut, as in a Fortran assignment.
+func objectNameOf(name uintptr) string {
+	s := cString(name)
+	if len(s) >= abi.MPI_MAX_OBJECT_NAME {
+		s = s[:abi.MPI_MAX_OBJECT_NAME-1]
+	}
+	return s
+}
+
+//export gompi_win_get_name
+func gompi_win_get_name(win, name, resultlen uintptr) (rc int32) {
+	w, err := window(win)
+	if err == nil {
+		*out[int32](resultlen) = int32(putString(name, w.Name(), abi.MPI_MAX_OBJECT_NAME))
+	}
+	return finish("MPI_Win_get_name", handle.Win, win, err)
+}
+
+// gompi_win_group_ranks stores the ranks in win of the members of a group and returns their number; minus an error class if group is none
+// (MPI_ERR_GROUP) or not part of the window's (MPI_ERR_RANK).
+//
+//export gompi_win_group_ranks
+func gompi_win_group_ranks(win, groupHandle, ranks uintptr, most int32) int32 {
+	w, g := rma.Lookup(win), group.Lookup(groupHandle)
+	if w == nil || g == nil {
+		return -abi.MPI_ERR_GROUP
+	}
+	if g.Size() > int(most) {
+		return -abi.MPI_ERR_RANK
+	}
+	to := slice[int32](ranks, g.Size())
+	for i := range to {
+		r := w.Group.Rank(g.World(i))
+		if r < 0 {
+			return -abi.MPI_ERR_RANK
+		}
+		to[i] = int32(r)
+	}
+	return int32(g.Size())
+}

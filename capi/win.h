@@ -1,0 +1,123 @@
+// A window as the data path sees it: the slot that Go fills in when the window is created and that the calls of chapter 12 work from alone.
+#ifndef GOMPI_WIN_H
+#define GOMPI_WIN_H
+
+#include "shared_barrier.h"
+#include "mpi.h"
+#include "node.h"
+
+// What the members of a window on one node share about one of them. Lines are drawn by who writes them.
+struct gompi_win_member {
+	_Alignas(GOMPI_LINE) gompi_a64 lock; // lock.h
+	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
+	struct gompi_waitword lock_wait;
+	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // accumulate.h: mode and lock of this member's memory
+	gompi_a32 accumulate_small;                // small updates in a row under the lock; written under it only
+	_Alignas(GOMPI_LINE) gompi_a32 completed;  // pscw.c: MPI_Win_complete calls of origins since the window was made
+	struct gompi_waitword exposure_wait;       // this member sleeps here in MPI_Win_wait
+	struct gompi_waitword access_wait;         // and here in MPI_Win_start
+	_Alignas(GOMPI_LINE) uint64_t address; // of the window in the member's own address space, for the agent path
+	uint64_t size;                         // bytes
+	uint32_t disp_unit;
+	int32_t process; // index on the node
+};
+
+// A window's control memory, GOMPI_WIN_SHARED(n) bytes, zeroed at creation: members, then the barrier of fence, then posts.
+//
+// posts[origin * n + target] counts, modulo 256, the exposure epochs that target has opened for origin: written by the target only, so it needs no atomic
+// read-modify-write. A byte is enough: at most one post is not yet started.
+struct gompi_win_shared {
+	struct gompi_win_member member[1];
+};
+
+#define GOMPI_BARRIER_SIZE(n) (GOMPI_LINE * (2 + 2 * (size_t)(n)))
+#define GOMPI_WIN_SHARED(n) (sizeof(struct gompi_win_member) * (size_t)(n) + GOMPI_BARRIER_SIZE(n) + (size_t)(n) * (size_t)(n))
+
+// What this process knows of one member; 32 bytes.
+struct gompi_target {
+	char *base;         // where the member's memory is mapped here, if TARGET_DIRECT
+	uint64_t reach;     // bytes that can be addressed here: the member's size if TARGET_DIRECT, else 0
+	uint32_t disp_unit;
+	gompi_a32 state;    // TARGET_ bits
+	gompi_a64 sent;     // agent path: position after this process' last operation in the ring of the member's process
+};
+
+enum {
+	TARGET_DIRECT = 1 << 0,    // mapped here
+	TARGET_LOCKED = 1 << 1,    // by MPI_Win_lock; the same bit as ACCESS_FENCE
+	TARGET_EXCLUSIVE = 1 << 2, // and exclusively
+	TARGET_NOCHECK = 1 << 3,   // and without taking the lock
+	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
+	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
+	TARGET_POSTS_SHIFT = 24,   // bits 24..31: posts of this member that MPI_Win_start has used up
+};
+
+// Access epochs of the window: the low bits of gompi_win.access, one of them at a time; see core/rma/epoch.go.
+enum gompi_access {
+	ACCESS_NONE = 0,
+	ACCESS_FENCE_OPEN = 1, // after MPI_Win_fence, nothing done yet: may still turn into any other
+	ACCESS_FENCE = 2,
+	ACCESS_START = 4,
+	ACCESS_LOCK = 8,
+	ACCESS_LOCK_ALL = 16,
+	ACCESS_MASK = 31,
+	ACCESS_EVERY_TARGET = ACCESS_FENCE | ACCESS_LOCK_ALL,
+	ACCESS_PASSIVE = ACCESS_LOCK | ACCESS_LOCK_ALL,
+	ACCESS_LOCKS_SHIFT = 8, // the rest counts the targets locked by MPI_Win_lock
+};
+
+// A group of an exposure or access epoch as ranks of the window; kept, since codes use the same group again and again.
+struct gompi_win_group {
+	uintptr_t handle;
+	uint64_t version; // of gompi_groups_version when it was looked up: a handle may come again after MPI_Group_free
+	int *ranks;
+	int size;
+};
+extern gompi_a64 gompi_groups_version; // moved on by MPI_Group_free
+
+_Static_assert((int)TARGET_ACCESS == (int)ACCESS_EVERY_TARGET, "one mask for both: gompi_direct");
+
+struct gompi_win {
+	uintptr_t handle; // 0: free. A slot is never given back to the system, so a stale handle finds one with another handle in it
+	gompi_a32 access;
+	uint32_t n;
+	struct gompi_target *targets;
+	struct gompi_win_shared *shared; // control memory; NULL until all members are on this node (issue of the fabric)
+	struct gompi_barrier *barrier;
+	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1, 0: none
+	int me;
+	uint32_t barriers;       // fences so far
+	uint32_t completes_due; // value of my member's `completed` at which the open exposure epoch is over; moved on by post
+	gompi_a32 agent_used;    // whether any operation has taken the agent path
+	// attributes: the standard hands out their addresses
+	void *base;
+	MPI_Aint size;
+	int disp_unit, flavor, model;
+	bool no_locks;
+	bool lock_all_nocheck;
+	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
+};
+
+// Slots by the index in the handle (core/handle); NULL where there never was one. Eight bytes of address space each, memory only where used.
+enum { GOMPI_WIN_INDICES = 1 << 20 };
+extern struct gompi_win *_Atomic gompi_win_table[GOMPI_WIN_INDICES];
+
+// The slot behind win, or NULL if win is not a live window of this process.
+static inline struct gompi_win *gompi_win_get(MPI_Win win) {
+	uintptr_t h = (uintptr_t)win;
+	struct gompi_win *w = atomic_load_explicit(&gompi_win_table[h % GOMPI_WIN_INDICES], memory_order_relaxed);
+	return __builtin_expect(w != NULL && w->handle == h, 1) ? w : NULL;
+}
+
+// The byte in which target counts its posts to origin, modulo 256.
+static inline _Atomic uint8_t *gompi_posts(struct gompi_win *w, int origin, int target) {
+	return (_Atomic uint8_t *)w->shared + sizeof(struct gompi_win_member) * w->n + GOMPI_BARRIER_SIZE(w->n) + (size_t)origin * w->n + (size_t)target;
+}
+
+static inline struct gompi_win_member *gompi_member(struct gompi_win *w, int rank) { return &w->shared->member[rank]; }
+
+// Reports an error of a call on win through win's error handler and returns what the call must return.
+// The text is printf-like; the name of the call and of the window are put before it.
+__attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, const char *call, int class, const char *text, ...);
+
+#endif

@@ -1,0 +1,120 @@
+// The table of slots: made and unmade by Go, read by every call of chapter 12.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epoch.h"
+#include "refuse.h"
+#include "win_table.h"
+#include "z_entry.h"
+
+_Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
+_Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1), "core/shm.BarrierSize");
+
+struct gompi_win *_Atomic gompi_win_table[GOMPI_WIN_INDICES];
+
+struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared) {
+	struct gompi_win *w = atomic_load(&gompi_win_table[handle % GOMPI_WIN_INDICES]);
+	bool fresh = w == NULL;
+	if (fresh && (w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE)) == NULL)
+		return NULL;
+	memset(w, 0, sizeof *w);
+	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * (size_t)n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+	if (w->targets == NULL) {
+		if (fresh)
+			free(w);
+		return NULL;
+	}
+	memset(w->targets, 0, sizeof *w->targets * (size_t)n);
+	w->n = (uint32_t)n;
+	w->me = me;
+	w->shared = shared;
+	w->barrier = (struct gompi_barrier *)((char *)shared + sizeof(struct gompi_win_member) * (size_t)n);
+	w->model = MPI_WIN_UNIFIED;
+	if (fresh)
+		atomic_store(&gompi_win_table[handle % GOMPI_WIN_INDICES], w);
+	return w;
+}
+
+void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct, int process, uint64_t address) {
+	w->targets[rank] = (struct gompi_target){.base = base, .reach = direct ? size : 0, .disp_unit = (uint32_t)disp_unit, .state = direct ? TARGET_DIRECT : 0};
+	// All members write the same: shared memory has each of them once.
+	struct gompi_win_member *m = gompi_member(w, rank);
+	m->address = address;
+	m->size = size;
+	m->disp_unit = (uint32_t)disp_unit;
+	m->process = process;
+}
+
+void gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks) {
+	w->base = base;
+	w->size = size;
+	w->disp_unit = disp_unit;
+	w->flavor = flavor;
+	w->no_locks = no_locks;
+	w->handle = handle;
+}
+
+void gompi_win_close(uintptr_t handle) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return;
+	w->handle = 0;
+	free(w->targets);
+	free(w->start_group.ranks);
+	free(w->post_group.ranks);
+	w->targets = NULL;
+	w->n = 0;
+}
+
+int gompi_win_meet_to_free(uintptr_t handle) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return MPI_ERR_WIN;
+	uint32_t access = atomic_load(&w->access);
+	if (gompi_access_after[gompi_access_number(access)][EPOCH_FREE] == 0xff || !gompi_exposure_allows[atomic_load(&w->exposure) != 0][EPOCH_FREE])
+		return MPI_ERR_RMA_SYNC;
+	struct gompi_waiting what = {"MPI_Win_free", -1, handle};
+	return gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);
+}
+
+static void describe_epochs(struct gompi_win *w, char *text, size_t size) {
+	snprintf(text, size, "%s%s", gompi_access_name[gompi_access_number(atomic_load(&w->access))],
+		 atomic_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
+}
+
+void gompi_win_epochs(uintptr_t handle, char *text, int size) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w != NULL)
+		describe_epochs(w, text, (size_t)size);
+	else
+		snprintf(text, (size_t)size, "no window");
+}
+
+int gompi_epoch_error(struct gompi_win *w, const char *call) {
+	char text[200];
+	describe_epochs(w, text, sizeof text);
+	return gompi_win_error((MPI_Win)w->handle, call, MPI_ERR_RMA_SYNC, "%s", text);
+}
+
+int gompi_not_a_window(MPI_Win win, const char *call) {
+	char text[80];
+	snprintf(text, sizeof text, win == MPI_WIN_NULL ? "the window is MPI_WIN_NULL" : "%#lx is no window, or one that was freed", (unsigned long)(uintptr_t)win);
+	return gompi_refuse(MPI_ERR_WIN, call, text, GOMPI_ON_NONE, 0);
+}
+
+int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
+	return gompi_win_error((MPI_Win)w->handle, call, class,
+			       class == MPI_ERR_PROC_ABORTED ? "a process of the job ended without calling MPI_Finalize while this one waited for it"
+							     : "an operation could not be applied at its target");
+}
+
+int gompi_win_error(MPI_Win win, const char *call, int class, const char *format, ...) {
+	char text[400];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	return gompi_refuse(class, call, text, GOMPI_ON_WIN, (uintptr_t)win);
+}

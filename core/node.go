@@ -1,0 +1,89 @@
+package core
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/boot"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// openNode opens the shared memory of this node and returns, for each rank of the job, its number on the node (-1: on another one).
+//
+// gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it through /proc. A process without a launcher
+// makes its own.
+func openNode(b boot.Client) (*shm.Node, []int32, error) {
+	places, err := boot.Nodes(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if places.Count > 1 {
+		return nil, nil, mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION, "the job spans %d nodes: this version runs on one", places.Count)
+	}
+	numbers := make([]int32, b.Size())
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	for i, r := range places.Local {
+		numbers[r] = int32(i)
+	}
+	fd := -1
+	control, handed := b.Control()
+	leader := places.Local[0]
+	switch {
+	case handed:
+		fd = control.Fd
+	case b.Rank() == leader:
+		f, err := shm.CreateControl(len(places.Local))
+		if err != nil {
+			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v", err)
+		}
+		if fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor for the node's memory: %v", err)
+		}
+		f.Close()
+		if err := b.Put(controlKey(leader), fmt.Sprintf("%d %d", os.Getpid(), fd)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !handed {
+		if err := b.Fence(); err != nil {
+			return nil, nil, err
+		}
+		if b.Rank() != leader {
+			if fd, err = openOther(b, leader); err != nil {
+				return nil, nil, err
+			}
+		}
+		// The leader must not go before everybody has opened its descriptor.
+		if err := b.Fence(); err != nil {
+			return nil, nil, err
+		}
+	}
+	nd, err := shm.Open(fd, places.Index)
+	return nd, numbers, err
+}
+
+func controlKey(leader int) string { return fmt.Sprintf("control-%d", leader) }
+
+// openOther opens the memory that the leader of this node has made.
+func openOther(b boot.Client, leader int) (int, error) {
+	value, err := b.Get(controlKey(leader))
+	if err != nil {
+		return -1, err
+	}
+	var pid, fd int
+	if _, err := fmt.Sscanf(value, "%d %d", &pid, &fd); err != nil {
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q instead of process and descriptor", leader, value)
+	}
+	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
+	f, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "opening the node's memory %s of rank %d: %v", path, leader, err)
+	}
+	return f, nil
+}

@@ -1,0 +1,153 @@
+// Package core puts the process together: its place in the job, the memory of its node, messages, collectives and windows. It is started by MPI_Init and
+// ended by MPI_Finalize; capi finds everything through it.
+package core
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/boot"
+	"gompirma/core/coll"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
+	"gompirma/core/rma"
+	"gompirma/core/shm"
+)
+
+// DataPath is the part of the process that is written in C. capi provides it before MPI_Init.
+type DataPath interface {
+	// Open tells it where the node's memory is.
+	Open(nd *shm.Node)
+	// Serve applies one-sided operations that have arrived for this process; whether there were any.
+	Serve() bool
+	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
+	Run()
+	Stop()
+	// Install, Remove and Free are those of rma.Host.
+	Install(*rma.Slot) error
+	Remove(h uintptr)
+	Free(h uintptr) error
+}
+
+// Process is this MPI process between MPI_Init and MPI_Finalize.
+type Process struct {
+	Rank, Size int // in MPI_COMM_WORLD
+	Boot       boot.Client
+	Node       *shm.Node
+	Messages   *p2p.Engine
+	Coll       *coll.Engine
+	WorldComm  *comm.Comm
+	SelfComm   *comm.Comm
+	Windows    *rma.Host
+	MainThread int // system's id of the thread that called MPI_Init
+
+	data  DataPath
+	agent sync.WaitGroup
+}
+
+var (
+	self      atomic.Pointer[Process]
+	stateMu   sync.Mutex
+	started   atomic.Bool
+	finalized atomic.Bool
+)
+
+// Self returns the process, nil before MPI_Init and after MPI_Finalize.
+func Self() *Process { return self.Load() }
+
+// Running returns whether MPI calls that need the job are possible.
+func Running() bool { return self.Load() != nil }
+
+// Started returns whether MPI_Init has been called, Finalized whether MPI_Finalize has.
+func Started() bool   { return started.Load() }
+func Finalized() bool { return finalized.Load() }
+
+// Start is MPI_Init (MPI-5.0 11.2): it takes the process' place in the job. Collective over the job.
+// MPI_ERR_OTHER: called twice, after MPI_Finalize, or the launcher does not answer as it should.
+func Start(data DataPath, thread int) error {
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	if started.Load() {
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI has been initialized before")
+	}
+	b, err := boot.Open()
+	if err != nil {
+		return err
+	}
+	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, MainThread: thread, data: data}
+	var places []int32 // index on this node of each rank
+	if p.Node, places, err = openNode(b); err != nil {
+		return err
+	}
+	data.Open(p.Node)
+	p.Node.AddService(data.Serve)
+	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: places}); err != nil {
+		return err
+	}
+	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
+	p.Coll = coll.New(p.Messages)
+	p.Windows = &rma.Host{
+		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) }, Allgather: p.Coll.Allgather,
+		Install: data.Install, Remove: data.Remove, Free: data.Free,
+	}
+	self.Store(p)
+	p.agent.Add(1)
+	go func() {
+		defer p.agent.Done()
+		data.Run()
+	}()
+	if lost := b.HangUp(); lost != nil {
+		go endWithLauncher(lost)
+	}
+	// Everybody's rings are there.
+	if err := b.Fence(); err != nil {
+		self.Store(nil)
+		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	}
+	if err := p.WorldComm.AttachBlock(); err != nil {
+		self.Store(nil)
+		return err
+	}
+	started.Store(true)
+	return nil
+}
+
+// Finish is MPI_Finalize (MPI-5.0 11.4): it waits for all members of the job and gives back what the process has of it.
+// MPI_ERR_OTHER: not initialized, or called twice.
+func Finish() error {
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	p := self.Load()
+	if p == nil {
+		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized before")
+	}
+	if err := p.Coll.Barrier(p.WorldComm); err != nil {
+		return err
+	}
+	p.Node.SetState(p.Node.Me, shm.Finalized)
+	err := p.Boot.Finalize()
+	p.data.Stop()
+	p.agent.Wait()
+	finalized.Store(true)
+	self.Store(nil)
+	// The control segment stays mapped: a thread of the application may still be on its way out of a call.
+	if err != nil {
+		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	}
+	return nil
+}
+
+// endWithLauncher ends this process when its launcher has died: the job is at its end, and nobody else would end the process.
+func endWithLauncher(lost <-chan struct{}) {
+	<-lost
+	if !Finalized() {
+		os.Stderr.WriteString("gompirma: the launcher is gone; this process ends\n")
+		os.Exit(1)
+	}
+}
+
+// Abort asks the launcher to end the job with a status. It returns if there is no launcher; the caller then ends the process.
+func (p *Process) Abort(code int) { p.Boot.Abort(code) }

@@ -1,0 +1,104 @@
+package rma
+
+import (
+	"sort"
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// Memory that this process has mapped from the node's memfd and that windows can share: what MPI_Alloc_mem returned and the memory of windows. A buffer inside
+// such a region is directly addressable for the other processes of the node.
+
+// region is one mapping.
+type region struct {
+	addr  uintptr
+	bytes []byte
+	off   int64 // in the memfd
+	owned bool  // made by MPI_Alloc_mem here
+}
+
+type regions struct {
+	mu   sync.RWMutex
+	list []region // sorted by address
+}
+
+var shared regions
+
+func (r *regions) add(x region) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := sort.Search(len(r.list), func(i int) bool { return r.list[i].addr > x.addr })
+	r.list = append(r.list, region{})
+	copy(r.list[i+1:], r.list[i:])
+	r.list[i] = x
+}
+
+// find returns the region that holds [addr, addr+size).
+func (r *regions) find(addr uintptr, size int64) (region, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	i := sort.Search(len(r.list), func(i int) bool { return r.list[i].addr > addr }) - 1
+	if i < 0 || addr-r.list[i].addr > uintptr(len(r.list[i].bytes)) || size > int64(uintptr(len(r.list[i].bytes))-(addr-r.list[i].addr)) {
+		return region{}, false
+	}
+	return r.list[i], true
+}
+
+// remove takes the region that begins at addr out; owned: only one of MPI_Alloc_mem.
+func (r *regions) remove(addr uintptr, owned bool) (region, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, x := range r.list {
+		if x.addr == addr && x.owned == owned {
+			r.list = append(r.list[:i], r.list[i+1:]...)
+			return x, true
+		}
+	}
+	return region{}, false
+}
+
+// AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the node, aligned to at least alignment bytes
+// (a power of two; a page is the least). MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
+func AllocMem(nd *shm.Node, size, alignment int64) (uintptr, error) {
+	if size < 0 {
+		return 0, mpierr.New(abi.MPI_ERR_ARG, "size %d is negative", size)
+	}
+	if size == 0 {
+		return 0, nil
+	}
+	off, err := nd.Reserve(size, alignment)
+	if err != nil {
+		return 0, err
+	}
+	if err := nd.Commit(off, size); err != nil {
+		nd.Release(off, size)
+		return 0, err
+	}
+	b, err := nd.MapAligned(off, pages(size), alignment)
+	if err != nil {
+		nd.Release(off, size)
+		return 0, err
+	}
+	addr := address(b)
+	shared.add(region{addr: addr, bytes: b, off: off, owned: true})
+	return addr, nil
+}
+
+// FreeMem is MPI_Free_mem. MPI_ERR_BASE: addr is not what MPI_Alloc_mem returned, or was freed already.
+func FreeMem(nd *shm.Node, addr uintptr) error {
+	if addr == 0 {
+		return nil
+	}
+	x, ok := shared.remove(addr, true)
+	if !ok {
+		return mpierr.New(abi.MPI_ERR_BASE, "%#x is no memory that MPI_Alloc_mem returned and that is still allocated", addr)
+	}
+	nd.Unmap(x.bytes)
+	nd.Release(x.off, int64(len(x.bytes)))
+	return nil
+}
+
+func pages(n int64) int64 { return (n + shm.PageSize - 1) / shm.PageSize * shm.PageSize }

@@ -1,0 +1,12 @@
+package rma
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// address returns where mapped memory begins; it never moves.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// counter returns the 32-bit word at off of mapped memory.
+func counter(b []byte, off int64) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&b[off])) }

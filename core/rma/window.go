@@ -1,0 +1,542 @@
+// Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. It decides everything about a window when it is
+// created and writes it into a slot; from then on the calls of the data path work from the slot alone, in capi's C code, without coming back.
+//
+// Words used here and in capi: a *process* is numbered on its node; a *rank* is the rank in a window's group; a *slot* is what C knows of a window; a target
+// is *direct* if its memory is mapped in this process, otherwise operations on it go to the *agent* of its process.
+package rma
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/group"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// Host is what windows need from the process they live in. package core provides it.
+type Host struct {
+	Node *shm.Node
+	// NodeIndex returns the number on this node of the process with a world rank, -1 for one on another node.
+	NodeIndex func(world int32) int
+	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
+	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
+	// Install makes the slot of a window that all members have agreed on; Remove takes it away.
+	Install func(*Slot) error
+	Remove  func(h uintptr)
+	// Free meets the other members (after which no member uses the window any more) if the epochs allow it; it reports what is wrong as an error.
+	Free func(h uintptr) error
+}
+
+// Target is a member of a window as its slot needs it.
+type Target struct {
+	Base     uintptr // where its memory is mapped here, if Direct
+	Size     int64
+	DispUnit int32
+	Direct   bool
+	Process  int32   // number on the node
+	Address  uintptr // of the window in the member's own address space
+}
+
+// Slot is what C is told of a window.
+type Slot struct {
+	Handle   uintptr
+	Rank     int
+	Shared   uintptr // the control memory, SharedSize(n) bytes
+	Targets  []Target
+	Base     uintptr
+	Size     int64
+	DispUnit int32
+	Flavor   int32
+	NoLocks  bool
+}
+
+// Window is an MPI window at one member. What is fixed at creation is read freely; the rest is safe for concurrent use.
+type Window struct {
+	Handle   uintptr
+	Group    *group.Group
+	Rank     int
+	Flavor   int32 // abi.MPI_WIN_FLAVOR_
+	Base     uintptr
+	Size     int64 // bytes
+	DispUnit int32
+	Targets  []Target
+
+	Errhandler atomic.Uint64 // handle of the error handler
+	Attrs      any           // core/attr: cached attributes, guarded by it
+
+	host     *Host
+	control  []byte // control memory
+	segment  []byte // memory of an allocated window, mapped whole; nil for MPI_Win_create
+	mapped   [][]byte
+	reserved []extent // what this member, the leader, reserved for all: control memory, then the segment
+
+	controlOff, segmentOff int64 // where those are in the memfd
+
+	mu    sync.Mutex
+	name  string
+	hints Hints
+}
+
+type extent struct{ off, size int64 }
+
+// MemberSize is sizeof(struct gompi_win_member) in capi/win.h, compared at compile time there.
+const MemberSize = 256
+
+// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win.h), and a line that counts who has left.
+func SharedSize(n int) int64 {
+	return leftOffset(n) + shm.CacheLine
+}
+
+func leftOffset(n int) int64 {
+	used := MemberSize*int64(n) + shm.BarrierSize(n) + int64(n)*int64(n)
+	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
+}
+
+// Spec is what a member asks for when it creates a window.
+type Spec struct {
+	Flavor   int32
+	Base     uintptr // MPI_Win_create only
+	Size     int64   // bytes
+	DispUnit int32
+	Info     func(key string) (string, bool) // look-up of info keys; nil: no info
+	Err      error                           // what is wrong with the member's arguments already; the others learn that creation fails
+}
+
+// record is what members tell each other first.
+type record struct {
+	class     int32
+	flavor    int32
+	unit      int32
+	flags     uint32
+	size      int64
+	heap      int64 // offset of the memory in the memfd, -1: ordinary memory
+	address   uint64
+	proposal  uint32
+	gen       uint32
+	alignment int64
+}
+
+const recordSize = 64
+
+// Bits of record.flags.
+const (
+	flagNonContiguous = 1 << iota
+	flagSameSize
+	flagSameUnit
+)
+
+func (r *record) encode() []byte {
+	b := make([]byte, recordSize)
+	le := binary.LittleEndian
+	le.PutUint32(b[0:], uint32(r.class))
+	le.PutUint32(b[4:], uint32(r.flavor))
+	le.PutUint32(b[8:], uint32(r.unit))
+	le.PutUint32(b[12:], r.flags)
+	le.PutUint64(b[16:], uint64(r.size))
+	le.PutUint64(b[24:], uint64(r.heap))
+	le.PutUint64(b[32:], r.address)
+	le.PutUint32(b[40:], r.proposal)
+	le.PutUint32(b[44:], r.gen)
+	le.PutUint64(b[48:], uint64(r.alignment))
+	return b
+}
+
+func decode(b []byte) record {
+	le := binary.LittleEndian
+	return record{
+		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])), flags: le.Uint32(b[12:]),
+		size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]), proposal: le.Uint32(b[40:]), gen: le.Uint32(b[44:]),
+		alignment: int64(le.Uint64(b[48:])),
+	}
+}
+
+// Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0 12.2.1 to 12.2.3).
+//
+// It costs a member three exchanges of 64 bytes or less and 32 bytes of memory a member besides the shared control memory. If a member's arguments are wrong or
+// there is not enough memory, all members return an error, the one that found it with its class, the others with the class of the first that did.
+// MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the members cannot share memory.
+func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
+	hints := DefaultHints()
+	err := spec.Err
+	if err == nil {
+		err = check(c, &spec, &hints)
+	}
+	n := c.Size()
+	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size, DispUnit: spec.DispUnit, hints: hints}
+	w.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
+
+	index, gen, ok := windows.propose(0)
+	if !ok {
+		err = mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxIndex)
+	}
+	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1, address: uint64(spec.Base), proposal: index,
+		gen: gen, alignment: hints.Alignment}
+	for _, f := range []struct {
+		on  bool
+		bit uint32
+	}{{hints.NonContiguous, flagNonContiguous}, {hints.SameSize, flagSameSize}, {hints.SameDispUnit, flagSameUnit}} {
+		if f.on {
+			mine.flags |= f.bit
+		}
+	}
+	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
+		if r, ok := shared.find(spec.Base, spec.Size); ok {
+			mine.heap = r.off + int64(spec.Base-r.addr)
+		}
+	}
+	all, xerr := h.Allgather(c, mine.encode())
+	if xerr != nil {
+		windows.withdraw(index)
+		return nil, xerr
+	}
+	members := make([]record, n)
+	for i := range members {
+		members[i] = decode(all[i*recordSize:])
+	}
+	if err := agree(err, members, c.Rank()); err != nil {
+		windows.withdraw(index)
+		return nil, err
+	}
+
+	// The lowest member of the node reserves; its reservation and the window's handle are agreed on together.
+	err = w.reserve(members)
+	index, gen, xerr = w.agreeOnHandle(c, members, index, &err)
+	if xerr == nil && err == nil {
+		err = w.open(c, members)
+	}
+	if xerr == nil {
+		xerr = w.allFine(c, &err)
+	}
+	if xerr != nil || err != nil {
+		windows.withdraw(index)
+		w.close(false)
+		if xerr != nil {
+			return nil, xerr
+		}
+		return nil, err
+	}
+	windows.enter(w, gen)
+	return w, nil
+}
+
+// check looks at one member's arguments.
+func check(c *comm.Comm, spec *Spec, hints *Hints) error {
+	switch {
+	case c.IsInter():
+		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
+	case spec.Size < 0:
+		return mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", spec.Size)
+	case spec.DispUnit <= 0:
+		return mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d is not positive", spec.DispUnit)
+	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base == 0 && spec.Size > 0:
+		return mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
+	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base+uintptr(spec.Size) < spec.Base:
+		return mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", spec.Size, spec.Base)
+	case spec.Size > shm.HeapStride:
+		return mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size, int64(shm.HeapStride))
+	}
+	if spec.Info != nil {
+		return hints.Apply(spec.Info)
+	}
+	return nil
+}
+
+// agree turns the members' verdicts on their own arguments into one for all, and compares what must be the same.
+func agree(own error, members []record, rank int) error {
+	if own != nil {
+		return own
+	}
+	for i, m := range members {
+		if m.class != abi.MPI_SUCCESS {
+			return mpierr.New(m.class, "the arguments of rank %d are wrong", i)
+		}
+	}
+	first := members[0]
+	for i, m := range members {
+		if m.flavor != first.flavor {
+			return mpierr.New(abi.MPI_ERR_WIN, "rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor, first.flavor)
+		}
+		if m.flags != first.flags {
+			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info keys same_size, same_disp_unit or alloc_shared_noncontig differ between rank 0 and rank %d", i)
+		}
+		if first.flags&flagSameSize != 0 && m.size != first.size {
+			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "same_size is true, but rank 0 gives %d bytes and rank %d gives %d", first.size, i, m.size)
+		}
+		if first.flags&flagSameUnit != 0 && m.unit != first.unit {
+			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "same_disp_unit is true, but rank 0 gives %d and rank %d gives %d", first.unit, i, m.unit)
+		}
+	}
+	return nil
+}
+
+// leader is the member that reserves memory for all.
+const leader = 0
+
+// reserve takes, at the leader, the address space of the control memory and of an allocated window's memory.
+func (w *Window) reserve(members []record) error {
+	if w.Rank != leader {
+		return nil
+	}
+	sizes := []int64{SharedSize(len(members))}
+	alignment := int64(shm.PageSize)
+	if w.Flavor != abi.MPI_WIN_FLAVOR_CREATE {
+		_, total := layout(members)
+		sizes = append(sizes, total)
+		for _, m := range members {
+			alignment = max(alignment, m.alignment)
+		}
+		if free := shm.AvailableMemory(); total > free {
+			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory on this node: only %d are available", total, free)
+		}
+	}
+	for _, size := range sizes {
+		off, err := w.host.Node.Reserve(size, alignment)
+		if err != nil {
+			return err
+		}
+		w.reserved = append(w.reserved, extent{off, size})
+	}
+	return w.host.Node.Commit(w.reserved[0].off, w.reserved[0].size)
+}
+
+// layout returns where each member's part of an allocated window begins, and the size of all. Parts of MPI_Win_allocate begin on pages, so that each member's
+// memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow each other without a gap unless the members asked for pages.
+func layout(members []record) (offsets []int64, total int64) {
+	offsets = make([]int64, len(members))
+	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && members[0].flags&flagNonContiguous == 0
+	for i, m := range members {
+		if !contiguous {
+			to := max(m.alignment, shm.PageSize)
+			total = (total + to - 1) / to * to
+		}
+		offsets[i] = total
+		total += m.size
+	}
+	return offsets, total
+}
+
+// agreeOnHandle finds an index that is free at all members, and distributes the leader's reservations with it.
+func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint32, err *error) (index, gen uint32, fatal error) {
+	index = mine
+	var highest uint32
+	for _, m := range members {
+		highest, gen = max(highest, m.proposal), max(gen, m.gen)
+	}
+	for {
+		free := true
+		if index != highest {
+			windows.withdraw(index)
+			var ok bool
+			index, _, ok = windows.propose(highest)
+			free = ok && index == highest
+		}
+		b := make([]byte, 32)
+		le := binary.LittleEndian
+		le.PutUint32(b[0:], uint32(mpierr.ClassOf(*err)))
+		le.PutUint32(b[4:], index)
+		if free {
+			b[8] = 1
+		}
+		for i, r := range w.reserved {
+			le.PutUint64(b[16+8*i:], uint64(r.off))
+		}
+		all, xerr := w.host.Allgather(c, b)
+		if xerr != nil {
+			return index, gen, xerr
+		}
+		done := true
+		for i := 0; i < len(members); i++ {
+			m := all[32*i:]
+			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
+				*err = mpierr.New(class, "rank %d could not reserve the memory", i)
+			}
+			done = done && m[8] == 1
+			highest = max(highest, le.Uint32(m[4:]))
+		}
+		if *err != nil {
+			return index, gen, nil
+		}
+		if done {
+			w.Handle = handle.Make(handle.Win, gen, index)
+			// What the leader reserved, as far as the others need it: offsets are followed by the sizes that everybody can compute.
+			w.controlOff = int64(le.Uint64(all[32*leader+16:]))
+			w.segmentOff = int64(le.Uint64(all[32*leader+24:]))
+			return index, gen, nil
+		}
+	}
+}
+
+// open maps what the window needs and makes its slot.
+func (w *Window) open(c *comm.Comm, members []record) (err error) {
+	nd := w.host.Node
+	n := len(members)
+	if w.control, err = nd.Map(w.controlOff, pages(SharedSize(n))); err != nil {
+		return err
+	}
+	var offsets []int64
+	if w.Flavor != abi.MPI_WIN_FLAVOR_CREATE {
+		var total, alignment int64
+		offsets, total = layout(members)
+		for _, m := range members {
+			alignment = max(alignment, m.alignment)
+		}
+		if w.Size > 0 {
+			// Whole pages, each by the member whose memory begins in it or covers it; a page that two members share is committed by both.
+			from := w.segmentOff + offsets[w.Rank]/shm.PageSize*shm.PageSize
+			if err := nd.Commit(from, w.segmentOff+pages(offsets[w.Rank]+w.Size)-from); err != nil {
+				return err
+			}
+		}
+		if total > 0 {
+			if w.segment, err = nd.MapAligned(w.segmentOff, pages(total), alignment); err != nil {
+				return err
+			}
+			w.Base = address(w.segment) + uintptr(offsets[w.Rank])
+			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff})
+		}
+		if w.Size == 0 && w.Flavor != abi.MPI_WIN_FLAVOR_SHARED {
+			w.Base = 0
+		}
+	}
+	w.Targets = make([]Target, n)
+	for i, m := range members {
+		t := Target{Size: m.size, DispUnit: m.unit, Process: int32(w.host.NodeIndex(w.Group.World(i))), Address: uintptr(m.address)}
+		switch {
+		case i == w.Rank:
+			t.Base, t.Direct, t.Address = w.Base, true, w.Base
+		case w.segment != nil:
+			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
+		case m.size == 0:
+			t.Direct = true
+		case m.heap >= 0:
+			skip := m.heap % shm.PageSize
+			b, err := nd.Map(m.heap-skip, pages(m.size+skip))
+			if err != nil {
+				return err
+			}
+			w.mapped = append(w.mapped, b)
+			t.Base, t.Direct = address(b)+uintptr(skip), true
+		}
+		w.Targets[i] = t
+	}
+	return w.host.Install(&Slot{Handle: w.Handle, Rank: w.Rank, Shared: address(w.control), Targets: w.Targets, Base: w.Base, Size: w.Size,
+		DispUnit: w.DispUnit, Flavor: w.Flavor, NoLocks: w.hints.NoLocks})
+}
+
+// allFine is the last exchange of creation: a window exists at all members or at none.
+func (w *Window) allFine(c *comm.Comm, err *error) error {
+	b := make([]byte, 4)
+	binary.LittleEndian.PutUint32(b, uint32(mpierr.ClassOf(*err)))
+	all, xerr := w.host.Allgather(c, b)
+	if xerr != nil {
+		return xerr
+	}
+	for i := 0; i < c.Size() && *err == nil; i++ {
+		if class := int32(binary.LittleEndian.Uint32(all[4*i:])); class != 0 {
+			*err = mpierr.New(class, "rank %d could not make the window", i)
+		}
+	}
+	return nil
+}
+
+// close gives back what this member has of the window. installed: the window existed, so its control memory is in use until all members have come here.
+func (w *Window) close(installed bool) {
+	nd := w.host.Node
+	if w.Handle != 0 {
+		w.host.Remove(w.Handle)
+	}
+	if w.segment != nil {
+		shared.remove(address(w.segment), false)
+		nd.Unmap(w.segment)
+	}
+	for _, b := range w.mapped {
+		nd.Unmap(b)
+	}
+	if w.control != nil {
+		if installed {
+			left := counter(w.control, leftOffset(len(w.Targets)))
+			left.Add(1)
+			if w.Rank == leader {
+				// What the leader gives back may be used again at once: nobody may look at it any more.
+				nd.Wait(func() bool { return int(left.Load()) == len(w.Targets) })
+			} else {
+				nd.Wake(w.host.NodeIndex(w.Group.World(leader)))
+			}
+		}
+		nd.Unmap(w.control)
+	}
+	for _, r := range w.reserved {
+		nd.Release(r.off, r.size)
+	}
+	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
+}
+
+// Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. MPI_ERR_RMA_SYNC: an epoch is open; the window is then unchanged.
+func (w *Window) Free() error {
+	if err := w.host.Free(w.Handle); err != nil {
+		return err
+	}
+	w.close(true)
+	windows.remove(w.Handle)
+	return nil
+}
+
+// Name returns the window's name, "" if it was never given one.
+func (w *Window) Name() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.name
+}
+
+// SetName names the window.
+func (w *Window) SetName(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.name = name
+}
+
+// Hints returns the hints in force.
+func (w *Window) Hints() Hints {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hints
+}
+
+// SetHints is MPI_Win_set_info: keys that can only be given at creation keep their values. MPI_ERR_INFO_VALUE: nothing has changed.
+func (w *Window) SetHints(info func(key string) (string, bool)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.hints
+	if err := n.Apply(info); err != nil {
+		return err
+	}
+	n.NoLocks, n.SameSize, n.SameDispUnit, n.NonContiguous, n.Alignment = w.hints.NoLocks, w.hints.SameSize, w.hints.SameDispUnit, w.hints.NonContiguous, w.hints.Alignment
+	w.hints = n
+	return nil
+}
+
+// SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory. MPI_PROC_NULL stands for the lowest rank
+// with memory. Memory that is not mapped here has size 0 and address 0. MPI_ERR_RANK: no such rank.
+func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, err error) {
+	if rank == abi.MPI_PROC_NULL {
+		for i, t := range w.Targets {
+			if t.Size > 0 && t.Direct {
+				return t.Size, t.DispUnit, w.Targets[i].Base, nil
+			}
+		}
+		return 0, 1, 0, nil
+	}
+	if rank < 0 || int(rank) >= len(w.Targets) {
+		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank, len(w.Targets))
+	}
+	t := w.Targets[rank]
+	if !t.Direct {
+		return 0, t.DispUnit, 0, nil
+	}
+	return t.Size, t.DispUnit, t.Base, nil
+}
