@@ -52,6 +52,7 @@ var (
 	self      atomic.Pointer[Process]
 	stateMu   sync.Mutex
 	started   atomic.Bool
+	leaving   atomic.Bool // the launcher may go: this process is about to
 	finalized atomic.Bool
 )
 
@@ -128,6 +129,7 @@ func Finish() error {
 		return err
 	}
 	p.Node.SetState(p.Node.Me, shm.Finalized)
+	leaving.Store(true)
 	err := p.Boot.Finalize()
 	p.data.Stop()
 	p.agent.Wait()
@@ -143,7 +145,7 @@ func Finish() error {
 // endWithLauncher ends this process when its launcher has died: the job is at its end, and nobody else would end the process.
 func endWithLauncher(lost <-chan struct{}) {
 	<-lost
-	if !Finalized() {
+	if !leaving.Load() {
 		os.Stderr.WriteString("gompirma: the launcher is gone; this process ends\n")
 		os.Exit(1)
 	}
