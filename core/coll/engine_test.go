@@ -65,9 +65,9 @@ func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 	}
 }
 
-// both runs f on jobs of 1 to 7 processes, with and without a control block.
+// both runs f on jobs of 1 to 5 processes, with and without a control block.
 func both(t *testing.T, f func(t *testing.T, es []*Engine)) {
-	for _, n := range []int{1, 2, 3, 4, 7} {
+	for _, n := range []int{1, 2, 3, 5} {
 		for _, block := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%d/block=%v", n, block), func(t *testing.T) { f(t, job(t, n, block)) })
 		}

@@ -1,0 +1,419 @@
+package coll
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+	"gompirma/core/request"
+)
+
+// The types of the tests: elements of two bytes, with and without gaps, the second byte before the first.
+func testTypes(t testing.TB) (tight, gappy *datatype.Type) {
+	b, err := datatype.Get(abi.MPI_BYTE)
+	require.NoError(t, err)
+	tight, err = datatype.Contiguous(datatype.Small, 2, b)
+	require.NoError(t, err)
+	two, err := datatype.Hindexed(datatype.Small, []int64{1, 1}, []int64{7, 3}, b)
+	require.NoError(t, err)
+	gappy, err = datatype.Resized(datatype.Small, two, 1, 10)
+	require.NoError(t, err)
+	tight.Commit()
+	gappy.Commit()
+	return tight, gappy
+}
+
+// piece is a run of elements in a test's memory.
+type piece struct {
+	at   int64 // bytes from the buffer's address
+	t    *datatype.Type
+	data []byte
+}
+
+const margin = 64
+
+// image returns memory with pieces in it, everything else marked. The buffer's address is margin bytes behind its beginning.
+func image(size int64, pieces []piece) []byte {
+	b := bytes.Repeat([]byte{0xee}, int(size)+2*margin)
+	put(b, pieces)
+	return b
+}
+
+func put(b []byte, pieces []piece) {
+	for _, p := range pieces {
+		if len(p.data) > 0 {
+			unpack(&Buffer{address(b) + margin + uintptr(p.at), int64(len(p.data)) / p.t.Size(), p.t}, p.data)
+		}
+	}
+}
+
+func span(pieces []piece) int64 {
+	end := int64(0)
+	for _, p := range pieces {
+		end = max(end, p.at+(int64(len(p.data))/p.t.Size()+1)*p.t.Extent()+p.t.Extent())
+	}
+	return end
+}
+
+// scene is one collective call with its data at one process.
+type scene struct {
+	call                Call
+	send, before, after []piece
+}
+
+// variant is what a test of a call chooses.
+type variant struct {
+	kind     Kind
+	n, me    int
+	elements int
+	root     int
+	inPlace  bool
+	seed     int
+	st, rt   *datatype.Type
+}
+
+// place lays blocks of the given data out in memory, in reverse order with an element between them, and returns counts and displacements in elements
+// for the v forms or in bytes for the w form, where every other block has another type.
+func (x *variant) layOut(data [][]byte, t, other *datatype.Type, v *Blocks, w bool) []piece {
+	out := make([]piece, len(data))
+	at := int64(0)
+	v.Counts, v.Displs = make([]int64, len(data)), make([]int64, len(data))
+	if w {
+		v.Types = make([]*datatype.Type, len(data))
+	}
+	for i := len(data) - 1; i >= 0; i-- {
+		v.Counts[i] = int64(len(data[i]) / 2)
+		bt := t
+		if w {
+			if i%2 == 1 {
+				bt = other
+			}
+			v.Types[i], v.Displs[i] = bt, at
+			out[i] = piece{at, bt, data[i]}
+			at += (v.Counts[i] + 1) * 10
+			continue
+		}
+		v.Displs[i] = at
+		out[i] = piece{at * t.Extent(), t, data[i]}
+		at += v.Counts[i] + 1
+	}
+	return out
+}
+
+func row(data [][]byte, t *datatype.Type) []piece {
+	out := make([]piece, len(data))
+	at := int64(0)
+	for i, d := range data {
+		out[i] = piece{at, t, d}
+		at += int64(len(d)/2) * t.Extent()
+	}
+	return out
+}
+
+// set returns the scene of a variant.
+func (x *variant) scene() *scene {
+	s := &scene{call: Call{Kind: x.kind, Root: int32(x.root)}}
+	k := &s.call
+	size := 2 * x.elements
+	own := input(x.seed, x.me, size)
+	uneven := func(i int) int { return size / 4 * (i % 3) * 2 }
+	all := func(length func(i int) int) [][]byte {
+		out := make([][]byte, x.n)
+		for i := range out {
+			out[i] = input(x.seed, i, length(i))
+		}
+		return out
+	}
+	same := func(int) int { return size }
+	atRoot := x.me == x.root
+	mine := func(ps []piece) []piece { return ps[x.me : x.me+1] }
+	k.Send = Buffer{Type: x.st, Count: int64(x.elements)}
+	k.Recv = Buffer{Type: x.rt, Count: int64(x.elements)}
+	switch x.kind {
+	case KindBcast:
+		if atRoot {
+			s.before = []piece{{0, x.rt, own}}
+		}
+		s.after = []piece{{0, x.rt, input(x.seed, x.root, size)}}
+	case KindReduce, KindAllreduce, KindScan, KindExscan:
+		lo, hi := 0, x.n
+		if x.kind == KindScan {
+			hi = x.me + 1
+		} else if x.kind == KindExscan {
+			hi = x.me
+		}
+		s.send = []piece{{0, x.rt, own}} // a reduction has one type
+		if hi > lo && (x.kind != KindReduce || atRoot) {
+			s.after = []piece{{0, x.rt, reduction(x.seed, lo, hi, size)}}
+		}
+		if x.inPlace && (x.kind != KindReduce || atRoot) {
+			s.before = s.send
+		}
+	case KindReduceScatter, KindReduceScatterBlock:
+		length := same
+		if x.kind == KindReduceScatter {
+			length = uneven
+		}
+		total, from := 0, 0
+		for i := 0; i < x.n; i++ {
+			if i == x.me {
+				from = total
+			}
+			k.RecvBlocks.Counts = append(k.RecvBlocks.Counts, int64(length(i)/2))
+			total += length(i)
+		}
+		s.send = []piece{{0, x.rt, input(x.seed, x.me, total)}}
+		s.after = []piece{{0, x.rt, reduction(x.seed, 0, x.n, total)[from : from+length(x.me)]}}
+		if x.inPlace {
+			s.before = s.send
+		}
+	case KindGather, KindAllgather:
+		s.send = []piece{{0, x.st, own}}
+		if x.kind == KindAllgather || atRoot {
+			s.after = row(all(same), x.rt)
+			s.before = mine(s.after)
+		}
+	case KindGatherv, KindAllgatherv:
+		s.send = []piece{{0, x.st, input(x.seed, x.me, uneven(x.me))}}
+		k.Send.Count = int64(uneven(x.me) / 2)
+		if x.kind == KindAllgatherv || atRoot {
+			s.after = x.layOut(all(uneven), x.rt, nil, &k.RecvBlocks, false)
+			s.before = mine(s.after)
+		}
+	case KindScatter, KindScatterv:
+		length := same
+		if x.kind == KindScatterv {
+			length = uneven
+			k.Recv.Count = int64(uneven(x.me) / 2)
+		}
+		if atRoot {
+			if x.kind == KindScatter {
+				s.send = row(all(length), x.st)
+			} else {
+				s.send = x.layOut(all(length), x.st, nil, &k.SendBlocks, false)
+			}
+		}
+		s.after = []piece{{0, x.rt, input(x.seed, x.me, length(x.me))}}
+	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+		in, out := make([][]byte, x.n), make([][]byte, x.n)
+		for i := range in {
+			length := size
+			if x.kind != KindAlltoall {
+				length = uneven(x.me + i)
+			}
+			in[i], out[i] = input(x.seed+100*x.me, i, length), input(x.seed+100*i, x.me, length)
+		}
+		if x.kind == KindAlltoall {
+			s.send, s.after, s.before = row(in, x.st), row(out, x.rt), row(in, x.rt)
+		} else {
+			w := x.kind == KindAlltoallw
+			s.send = x.layOut(in, x.st, x.rt, &k.SendBlocks, w)
+			s.before = x.layOut(in, x.rt, x.st, &k.RecvBlocks, w)
+			s.after = x.layOut(out, x.rt, x.st, &k.RecvBlocks, w)
+		}
+	}
+	scatters := x.kind == KindScatter || x.kind == KindScatterv
+	switch {
+	case scatters && x.inPlace && atRoot:
+		s.after = nil
+	case scatters, x.kind == KindBcast:
+	case !x.inPlace, x.kind.rooted() && !atRoot:
+		s.before = nil
+	}
+	return s
+}
+
+// run does the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking, 2 persistent and started twice.
+func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
+	k := &s.call
+	k.Comm = c
+	send := image(span(s.send), s.send)
+	untouched := bytes.Clone(send)
+	size := max(span(s.before), span(s.after))
+	recv := image(size, s.before)
+	want := bytes.Clone(recv)
+	put(want, s.after)
+	k.Send.Addr, k.Recv.Addr = address(send)+margin, address(recv)+margin
+	if inPlaceHere {
+		switch k.Kind {
+		case KindScatter, KindScatterv:
+			k.Recv = Buffer{Addr: inPlace}
+		default:
+			k.Send = Buffer{Addr: inPlace}
+			k.SendBlocks = Blocks{}
+		}
+	}
+	if k.Kind.rooted() && k.Kind != KindBcast && c.Rank() != int(k.Root) {
+		// What does not count may be anything.
+		if k.Kind == KindScatter || k.Kind == KindScatterv {
+			k.Send = Buffer{Addr: 1, Count: -1}
+		} else if !k.Kind.Reduces() {
+			k.Recv = Buffer{Addr: 1, Count: -1}
+		}
+	}
+	compare := func() error {
+		if !bytes.Equal(untouched, send) {
+			return fmt.Errorf("the send buffer was changed")
+		}
+		if !bytes.Equal(want, recv) {
+			for i := range want {
+				if want[i] != recv[i] {
+					return fmt.Errorf("byte %d of the receive buffer is %#x, not %#x", i-margin, recv[i], want[i])
+				}
+			}
+		}
+		return nil
+	}
+	defer runtime.KeepAlive(send)
+	switch how {
+	case 0:
+		if err := e.Run(k); err != nil {
+			return err
+		}
+		return compare()
+	case 1:
+		r, err := e.Start(k)
+		if err == nil {
+			err = e.msg.Wait(r, nil)
+		}
+		if err != nil {
+			return err
+		}
+		return compare()
+	}
+	r, err := e.Init(k)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < 2; i++ {
+		copy(recv, image(size, s.before))
+		if err := r.Op.Start(); err != nil {
+			return err
+		}
+		if i == 0 && !r.IsComplete() && mpierr.ClassOf(r.Op.Start()) != abi.MPI_ERR_REQUEST {
+			return fmt.Errorf("an active request was started")
+		}
+		var st request.Status
+		if err := e.msg.Wait(r, &st); err != nil {
+			return err
+		}
+		if err := compare(); err != nil {
+			return fmt.Errorf("start %d: %w", i+1, err)
+		}
+	}
+	return r.Free()
+}
+
+// composeOp is compose as the application's operation.
+type composeOp struct{}
+
+func (composeOp) Commutative() bool          { return false }
+func (composeOp) Check(*datatype.Type) error { return nil }
+func (composeOp) Retain()                    {}
+func (composeOp) Release()                   {}
+
+func (composeOp) Apply(in, inout uintptr, n int64, t *datatype.Type) error {
+	x, y := Buffer{in, n, t}, Buffer{inout, n, t}
+	a, b := make([]byte, 2*n), make([]byte, 2*n)
+	pack(a, &x)
+	pack(b, &y)
+	err := compose.combine(a, b)
+	unpack(&y, b)
+	return err
+}
+
+// Every collective, with and without MPI_IN_PLACE, between every pair of types, in every form.
+func TestCalls(t *testing.T) {
+	tight, gappy := testTypes(t)
+	live := datatype.Live()
+	o := composeOp{}
+	both(t, func(t *testing.T, es []*Engine) {
+		n := len(es)
+		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+			seed := 0
+			for kind := KindBarrier; kind < numKinds; kind++ {
+				for _, elements := range []int{0, 9, 5000} {
+					for i := 0; i < 4; i++ {
+						seed++
+						v := (i*2 + seed/4%2) % 8 // over all sizes and numbers of processes, all of them
+						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements, root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight, rt: gappy}
+						if v&2 != 0 {
+							x.st = gappy
+						}
+						if v&4 != 0 {
+							x.rt = tight
+						}
+						if kind == KindBarrier || kind == KindBcast {
+							x.inPlace = false
+						}
+						// Another process may have another layout of the same data.
+						if (c.Rank()+seed)%3 == 0 && !kind.Reduces() {
+							x.st, x.rt = x.rt, x.st
+						}
+						s := x.scene()
+						s.call.Op = o
+						here := x.inPlace && (!kind.rooted() || c.Rank() == x.root)
+						if err := s.run(e, c, here, seed%3); err != nil {
+							return fmt.Errorf("%v of %d elements, root %d, in place %v, form %d, types %v %v: %w", kind, elements, x.root, x.inPlace, seed%3, x.st, x.rt, err)
+						}
+					}
+				}
+			}
+			return nil
+		})
+	})
+	require.Equal(t, live, datatype.Live())
+}
+
+// Nonblocking calls overlap, also with a blocking one, and are waited for in another order than they were started in.
+func TestNonblockingOverlap(t *testing.T) {
+	tight, gappy := testTypes(t)
+	o := composeOp{}
+	both(t, func(t *testing.T, es []*Engine) {
+		n := len(es)
+		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+			type started struct {
+				r          *request.Request
+				recv, want []byte
+			}
+			var all []started
+			for i := 0; i < 40; i++ {
+				x := variant{kind: []Kind{KindBcast, KindAllreduce, KindAllgather, KindAlltoallw, KindScan}[i%5], n: n, me: c.Rank(), elements: []int{1, 3000, 20}[i%3], root: i % n, seed: i, st: gappy, rt: tight}
+				s := x.scene()
+				s.call.Op, s.call.Comm = o, c
+				send, recv := image(span(s.send), s.send), image(max(span(s.before), span(s.after)), s.before)
+				want := bytes.Clone(recv)
+				put(want, s.after)
+				s.call.Send.Addr, s.call.Recv.Addr = address(send)+margin, address(recv)+margin
+				defer runtime.KeepAlive(send)
+				r, err := e.Start(&s.call)
+				if err != nil {
+					return err
+				}
+				all = append(all, started{r, recv, want})
+				if i%7 == 0 {
+					if err := e.Barrier(c); err != nil {
+						return err
+					}
+				}
+			}
+			for i := range all {
+				a := all[(i*7+c.Rank())%len(all)]
+				if err := e.msg.Wait(a.r, nil); err != nil {
+					return err
+				}
+				if !bytes.Equal(a.want, a.recv) {
+					return fmt.Errorf("call %d: wrong result", (i*7+c.Rank())%len(all))
+				}
+			}
+			return nil
+		})
+	})
+}

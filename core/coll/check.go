@@ -1,0 +1,218 @@
+package coll
+
+import (
+	"fmt"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// Check looks at everything that can be seen to be wrong at this process, before anything is sent. Handles have been looked up by the caller, who
+// leaves those nil that do not count.
+//
+// MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_ROOT; MPI_ERR_COUNT: negative, or more than memory can hold; MPI_ERR_OP: not for
+// this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the same buffer twice; MPI_ERR_ARG: an array is missing; MPI_ERR_TRUNCATE: what this
+// process sends to itself does not fit.
+func (k *Call) Check() error {
+	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan) {
+		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
+	}
+	if err := k.CheckRoot(); err != nil {
+		return err
+	}
+	if k.Kind.Reduces() {
+		return k.checkReduction()
+	}
+	sends, receives, inPlace := k.Sends(), k.Receives(), k.InPlace()
+	if err := k.checkInPlace(sends, receives); err != nil {
+		return err
+	}
+	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
+	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // MPI_IN_PLACE is the receive buffer
+	if sends && (!inPlace || backwards) {
+		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide); err != nil {
+			return err
+		}
+	}
+	if receives && (!inPlace || !backwards) {
+		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide); err != nil {
+			return err
+		}
+	}
+	if !sends || !receives || inPlace || k.Comm.IsInter() {
+		return nil
+	}
+	return k.checkOwn(sendSide, recvSide)
+}
+
+// checkInPlace refuses MPI_IN_PLACE where the standard does not give it a meaning.
+func (k *Call) checkInPlace(sends, receives bool) error {
+	sendMay, recvMay := !k.Comm.IsInter(), false
+	switch k.Kind {
+	case KindGather, KindGatherv, KindReduce:
+		sendMay = sendMay && k.place() == rootIsHere
+	case KindScatter, KindScatterv:
+		sendMay, recvMay = false, sendMay && k.place() == rootIsHere
+	}
+	if sends && k.Send.Addr == inPlace && !sendMay {
+		return k.notInPlace("send")
+	}
+	if receives && k.Recv.Addr == inPlace && !recvMay {
+		return k.notInPlace("receive")
+	}
+	return nil
+}
+
+func (k *Call) notInPlace(side string) error {
+	where := "here"
+	switch {
+	case k.Comm.IsInter():
+		where = "on an intercommunicator"
+	case k.Kind.rooted() && k.place() != rootIsHere:
+		where = fmt.Sprintf("at rank %d, which is not the root %d", k.Comm.Rank(), k.Root)
+	}
+	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed as the %s buffer %s", side, where)
+}
+
+// checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has done.
+func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape) error {
+	n := 1
+	switch sh {
+	case many:
+		n = k.peers()
+		if len(v.Counts) < n || len(v.Displs) < n {
+			return mpierr.New(abi.MPI_ERR_ARG, "the arrays of %s counts or displacements are missing", side)
+		}
+	case each:
+		n = k.peers()
+		fallthrough
+	default:
+		if b.Count < 0 {
+			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count is %d", side, b.Count)
+		}
+		size, err := b.bytes()
+		if err != nil {
+			return err
+		}
+		if size > maxBytes/n {
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n, size)
+		}
+		return checkMemory(side, b, size)
+	}
+	total := 0
+	for i := 0; i < n; i++ {
+		p := part(b, v, sh, i)
+		if p.Count < 0 {
+			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for rank %d is %d", side, i, p.Count)
+		}
+		size, err := p.bytes()
+		if err != nil {
+			return err
+		}
+		if total += size; total > maxBytes {
+			return mpierr.New(abi.MPI_ERR_COUNT, "the %s counts add up to more than memory can hold", side)
+		}
+		if err := checkMemory(side, &p, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMemory refuses addresses in the first page, such as a null pointer. A type may have its data there relative to MPI_BOTTOM, which is 0.
+func checkMemory(side string, b *Buffer, size int) error {
+	if size == 0 {
+		return nil
+	}
+	lb, _, ok := b.Type.Layout().Bounds(b.Count)
+	if !ok {
+		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements with an extent of %d bytes reach beyond all addresses", b.Count, b.Type.Extent())
+	}
+	if first := b.Addr + uintptr(lb); first < 4096 {
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x: not memory for %d bytes", side, first, size)
+	}
+	return nil
+}
+
+// checkOwn checks what a process sends to itself: it must be as long as what it receives from itself, and lie elsewhere.
+func (k *Call) checkOwn(sendSide, recvSide shape) error {
+	me := k.Comm.Rank()
+	s, r := part(&k.Send, &k.SendBlocks, sendSide, me), part(&k.Recv, &k.RecvBlocks, recvSide, me)
+	out, err := s.bytes()
+	if err != nil {
+		return err
+	}
+	in, err := r.bytes()
+	if err != nil {
+		return err
+	}
+	switch {
+	case out > in:
+		return mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends itself %d bytes and receives %d of them", me, out, in)
+	case out < in:
+		return mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends itself %d bytes and expects %d", me, out, in)
+	case out > 0 && s.Addr == r.Addr && s.Type == r.Type:
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", s.Addr)
+	}
+	return nil
+}
+
+// checkReduction checks the calls with an operation: one count and type for both buffers.
+func (k *Call) checkReduction() error {
+	sends, receives := k.Sends(), k.Receives()
+	if !sends && !receives {
+		return nil
+	}
+	if err := k.checkInPlace(sends, receives); err != nil {
+		return err
+	}
+	total := k.Recv // both sides' count and type
+	if k.Kind == KindReduceScatter {
+		if len(k.RecvBlocks.Counts) < k.Comm.Size() {
+			return mpierr.New(abi.MPI_ERR_ARG, "the array of receive counts is missing")
+		}
+		total.Count = 0
+		for i, n := range k.RecvBlocks.Counts[:k.Comm.Size()] {
+			if n < 0 {
+				return mpierr.New(abi.MPI_ERR_COUNT, "the receive count for rank %d is %d", i, n)
+			}
+			if total.Count += n; total.Count < 0 {
+				return mpierr.New(abi.MPI_ERR_COUNT, "the receive counts add up to more than 2^63")
+			}
+		}
+	}
+	if total.Count < 0 {
+		return mpierr.New(abi.MPI_ERR_COUNT, "the count is %d", total.Count)
+	}
+	size, err := total.bytes()
+	if err != nil {
+		return err
+	}
+	if k.Kind == KindReduceScatterBlock && size > maxBytes/k.Comm.Size() {
+		return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", k.Comm.Size(), size)
+	}
+	if k.Op == nil {
+		return mpierr.New(abi.MPI_ERR_OP, "no operation")
+	}
+	if err := k.Op.Check(k.Recv.Type); err != nil {
+		return err
+	}
+	if size == 0 {
+		return nil
+	}
+	if sends && k.Send.Addr != inPlace {
+		b := Buffer{k.Send.Addr, total.Count, total.Type}
+		if err := checkMemory("send", &b, size); err != nil {
+			return err
+		}
+	}
+	if receives && (!k.lowest() || k.Send.Addr == inPlace) {
+		if err := checkMemory("receive", &total, size); err != nil {
+			return err
+		}
+		if sends && !k.Comm.IsInter() && k.Send.Addr == k.Recv.Addr {
+			return mpierr.New(abi.MPI_ERR_BUFFER, "the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", k.Send.Addr)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package coll
+
+import "unsafe"
+
+// The application's memory as slices. They live as long as the call does, which the standard gives the buffers to.
+
+// memory returns n bytes at an address of the application.
+func memory(addr uintptr, n int) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
+
+// dense returns the n > 0 bytes of data of b if they are one run of memory, else nil.
+func dense(b *Buffer, n int) []byte {
+	if t := b.Type.Basic(); t != nil && t.Size == t.Extent {
+		return memory(b.Addr, n)
+	}
+	l := b.Type.Layout()
+	if !l.Contiguous() && (b.Count != 1 || l.Segments() != 1) {
+		return nil
+	}
+	return memory(b.Addr+uintptr(l.Origin()), n)
+}
+
+// pack copies the data of b to dst.
+func pack(dst []byte, b *Buffer) {
+	l := b.Type.Layout()
+	l.Pack(dst, l.MemoryAt(b.Addr, b.Count), b.Count)
+}
+
+// unpack copies src to the data of b.
+func unpack(b *Buffer, src []byte) {
+	l := b.Type.Layout()
+	l.Unpack(l.MemoryAt(b.Addr, b.Count), src, b.Count)
+}
+
+// address returns the address of b, which is not on a stack and is kept alive by the caller; 0 for an empty slice.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -1,0 +1,315 @@
+package coll
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// operands is the data of a call as bytes: runs of the application's memory where it is dense, else packed copies.
+type operands struct {
+	in, out   []byte   // what one process contributes, and gets
+	ins, outs [][]byte // the same where there is a block for each process
+	sizes     []int    // reduce_scatter: bytes of each process' block
+	from      int      // reduce_scatter: where this process' block begins
+	red       *reducer
+	after     []func() error // unpack what has arrived
+}
+
+// load returns the data of b, for reading.
+func load(b *Buffer) []byte {
+	n := int(b.Count * b.Type.Size())
+	if n == 0 {
+		return nil
+	}
+	if run := dense(b, n); run != nil {
+		return run
+	}
+	packed := make([]byte, n)
+	pack(packed, b)
+	return packed
+}
+
+// store returns where the data of b is to be put. What it holds now is there, too, if the caller asks for it with keep.
+func (o *operands) store(b Buffer, keep bool) []byte {
+	n := int(b.Count * b.Type.Size())
+	if n == 0 {
+		return nil
+	}
+	if run := dense(&b, n); run != nil {
+		return run
+	}
+	packed := make([]byte, n)
+	if keep {
+		pack(packed, &b)
+	}
+	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
+	return packed
+}
+
+// storeAll returns where the blocks of a side are to be put; keep says of block i that its data is needed.
+func (o *operands) storeAll(b *Buffer, v *Blocks, sh shape, n int, keep func(i int) bool) [][]byte {
+	out := make([][]byte, n)
+	for i := range out {
+		out[i] = o.store(part(b, v, sh, i), keep(i))
+	}
+	return out
+}
+
+func loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
+	out := make([][]byte, n)
+	for i := range out {
+		p := part(b, v, sh, i)
+		out[i] = load(&p)
+	}
+	return out
+}
+
+// prepare gets the operands of a checked call.
+func (k *Call) prepare(o *operands) error {
+	sends, receives, inPlace := k.Sends(), k.Receives(), k.InPlace()
+	me, n := k.Comm.Rank(), k.peers()
+	if k.Kind.Reduces() {
+		return k.prepareReduction(o, sends, receives, inPlace)
+	}
+	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
+	mine := func(i int) bool { return inPlace && i == me }
+	switch k.Kind {
+	case KindBcast:
+		if receives {
+			o.out = o.store(k.Recv, k.place() == rootIsHere)
+			if k.place() == rootIsHere {
+				o.after = nil // the root's own data stays as it is
+			}
+		}
+	case KindGather, KindGatherv, KindAllgather, KindAllgatherv:
+		if receives {
+			o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, mine)
+		}
+		if inPlace {
+			o.in = o.outs[me]
+		} else if sends {
+			o.in = load(&k.Send)
+		}
+	case KindScatter, KindScatterv:
+		if sends {
+			o.ins = loadAll(&k.Send, &k.SendBlocks, sendSide, n)
+		}
+		if inPlace {
+			o.out = o.ins[me]
+		} else if receives {
+			o.out = o.store(k.Recv, false)
+		}
+	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+		if !inPlace {
+			o.ins = loadAll(&k.Send, &k.SendBlocks, sendSide, n)
+		}
+		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, func(int) bool { return inPlace })
+		if inPlace {
+			// What arrives must not overwrite what has not left yet.
+			o.ins = make([][]byte, n)
+			for i, b := range o.outs {
+				o.ins[i] = append([]byte(nil), b...)
+			}
+		}
+	}
+	return nil
+}
+
+func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) error {
+	if !sends && !receives {
+		return nil
+	}
+	n, me := k.Comm.Size(), k.Comm.Rank()
+	whole, mine := k.Recv, k.Recv
+	size := int(k.Recv.Type.Size())
+	if flat(k.Recv.Type) {
+		size = int(k.Recv.Type.Extent())
+	}
+	switch k.Kind {
+	case KindReduceScatter, KindReduceScatterBlock:
+		whole.Count = 0
+		o.sizes = make([]int, n)
+		for i := range o.sizes {
+			c := k.Recv.Count
+			if k.Kind == KindReduceScatter {
+				c = k.RecvBlocks.Counts[i]
+			}
+			if i == me {
+				o.from, mine.Count = int(whole.Count)*size, c
+			}
+			whole.Count += c
+			o.sizes[i] = int(c) * size
+		}
+	}
+	if whole.Count == 0 || size == 0 || k.Recv.Type.Size() == 0 {
+		return nil
+	}
+	o.red = newReducer(k.Op, k.Recv.Type)
+	if sends {
+		from := whole
+		if !inPlace {
+			from.Addr = k.Send.Addr
+		}
+		o.in = loadElements(&from)
+	}
+	if receives && mine.Count > 0 && !k.lowest() {
+		o.out = o.storeElements(mine)
+	}
+	return nil
+}
+
+// done runs what is left when the data has arrived.
+func (o *operands) done(err error) error {
+	for _, f := range o.after {
+		if err != nil {
+			break
+		}
+		err = f()
+	}
+	return err
+}
+
+// blocksOf cuts b into blocks of the given sizes.
+func blocksOf(b []byte, sizes []int) [][]byte {
+	out := make([][]byte, len(sizes))
+	for i, n := range sizes {
+		out[i] = b[:n:n]
+		b = b[n:]
+	}
+	return out
+}
+
+// build adds the steps of a call to its schedule.
+func (k *Call) build(v view, o *operands) error {
+	if k.Comm.IsInter() {
+		return k.buildInter(v, o)
+	}
+	root := int(k.Root)
+	switch k.Kind {
+	case KindBarrier:
+		v.barrier()
+	case KindBcast:
+		v.bcast(o.out, root)
+	case KindReduce:
+		if o.red != nil {
+			if acc := v.reduce(o.red, o.in, root); v.rank == root {
+				v.copy(o.out, acc)
+			}
+		}
+	case KindAllreduce:
+		if o.red != nil {
+			v.allreduce(o.red, o.in, o.out)
+		}
+	case KindScan, KindExscan:
+		if o.red != nil {
+			v.scan(o.red, o.in, o.out, k.Kind == KindExscan)
+		}
+	case KindReduceScatter, KindReduceScatterBlock:
+		if o.red != nil {
+			v.copy(o.out, v.reduceScatter(o.red, blocksOf(o.in, o.sizes)))
+		}
+	case KindGather, KindGatherv:
+		v.gather(o.in, o.outs, root, k.Kind == KindGather && len(o.in) <= gatherTree)
+	case KindScatter, KindScatterv:
+		v.scatter(o.ins, o.out, root, k.Kind == KindScatter && len(o.out) <= gatherTree)
+	case KindAllgather, KindAllgatherv:
+		v.copy(o.outs[v.rank], o.in)
+		v.allgather(o.outs, k.Kind == KindAllgather)
+	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+		v.alltoall(o.ins, o.outs)
+	default:
+		return mpierr.New(abi.MPI_ERR_INTERN, "%v has no algorithm", k.Kind)
+	}
+	return nil
+}
+
+func (k *Call) buildInter(v view, o *operands) error {
+	at, root := k.place(), int(k.Root)
+	switch k.Kind {
+	case KindBarrier:
+		v.interBarrier()
+	case KindBcast:
+		v.interBcast(o.out, at, root)
+	case KindReduce:
+		if o.red != nil {
+			v.interReduce(o.red, o.in, o.out, at, root)
+		}
+	case KindAllreduce:
+		if o.red != nil {
+			v.interAllreduce(o.red, o.in, o.out)
+		}
+	case KindReduceScatter, KindReduceScatterBlock:
+		if o.red != nil {
+			v.interReduceScatter(o.red, o.in, o.sizes, o.out)
+		}
+	case KindGather, KindGatherv:
+		v.interGather(o.in, o.outs, at, root)
+	case KindScatter, KindScatterv:
+		v.interScatter(o.ins, o.out, at, root)
+	case KindAllgather, KindAllgatherv:
+		v.interAllgather(o.in, o.outs)
+	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+		v.interAlltoall(o.ins, o.outs)
+	default:
+		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
+	}
+	return nil
+}
+
+// slotLimit is the number of bytes up to which a call goes through slots, where its data may take several operations.
+const slotLimit = 4 * slotData
+
+// viaSlots does a call through slots if its data is short, and says whether it did. Whether it does depends only on what all members have alike.
+func (k *Call) viaSlots(t *slots, o *operands) (bool, error) {
+	root := int(k.Root)
+	switch k.Kind {
+	case KindBarrier:
+		return true, t.barrier()
+	case KindBcast:
+		if len(o.out) <= slotLimit {
+			return true, t.bcast(o.out, root)
+		}
+	case KindReduce, KindAllreduce, KindScan, KindExscan:
+		if o.red == nil {
+			return true, nil
+		}
+		if len(o.in) > slotLimit || o.red.size > slotData {
+			break
+		}
+		switch k.Kind {
+		case KindReduce:
+			return true, t.reduce(o.red, o.in, o.out, root)
+		case KindAllreduce:
+			return true, t.allreduce(o.red, o.in, o.out)
+		}
+		return true, t.scan(o.red, o.in, o.out, k.Kind == KindExscan)
+	case KindReduceScatter, KindReduceScatterBlock:
+		if o.red == nil {
+			return true, nil
+		}
+		if len(o.in) <= slotData {
+			return true, t.reduceScatter(o.red, o.in, o.from, o.out)
+		}
+	case KindGather:
+		if len(o.in) <= slotLimit {
+			return true, t.gather(o.in, o.outs, root)
+		}
+	case KindScatter:
+		if len(o.out)*t.n <= slotData {
+			return true, t.scatter(o.ins, o.out, root)
+		}
+	case KindAllgather, KindAllgatherv:
+		for _, b := range o.outs {
+			if len(b) > slotLimit {
+				return false, nil
+			}
+		}
+		copy(o.outs[t.me], o.in)
+		return true, t.allgather(o.outs)
+	case KindAlltoall:
+		if len(o.outs[t.me])*t.n <= slotData {
+			return true, t.alltoall(o.ins, o.outs)
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,167 @@
+package coll
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
+	"gompirma/core/request"
+)
+
+// Run does a blocking collective (MPI-5.0 6). It checks the arguments first: see Call.Check for the error classes.
+// MPI_ERR_OTHER, MPI_ERR_ROOT, MPI_ERR_TRUNCATE may also mean that another member made a different call, if that was seen.
+func (e *Engine) Run(k *Call) error {
+	if err := k.Check(); err != nil {
+		return err
+	}
+	var o operands
+	if err := k.prepare(&o); err != nil {
+		return err
+	}
+	if t := e.state(k.Comm).slots; t != nil {
+		if done, err := k.viaSlots(t, &o); done {
+			return o.done(err)
+		}
+	}
+	s := e.blocking(k.Comm)
+	if err := k.build(s.local, &o); err != nil {
+		return err
+	}
+	return o.done(e.run(s))
+}
+
+// operation is a nonblocking or persistent collective behind a request.
+type operation struct {
+	request.Request
+	request.None
+	e    *Engine
+	call Call
+	tag  int32
+}
+
+// start is one start of an operation; the next one has its own, so that a thread that is still at an old one does no harm.
+type start struct {
+	x    *operation
+	s    *schedule
+	over atomic.Bool
+
+	mu   sync.Mutex
+	hook *p2p.Hook
+}
+
+// Start begins a nonblocking collective (MPI-5.0 6.12). The request keeps the communicator, the types and the operation alive.
+func (e *Engine) Start(k *Call) (*request.Request, error) {
+	x, err := e.operation(k)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.begin(); err != nil {
+		x.Release()
+		return nil, err
+	}
+	return &x.Request, nil
+}
+
+// Init makes an inactive persistent request of a collective (MPI-5.0 6.13). Only request.Operation.Start looks at the data.
+func (e *Engine) Init(k *Call) (*request.Request, error) {
+	x, err := e.operation(k)
+	if err != nil {
+		return nil, err
+	}
+	x.Persistent = true
+	x.SetInactive()
+	return &x.Request, nil
+}
+
+func (e *Engine) operation(k *Call) (*operation, error) {
+	if err := k.Check(); err != nil {
+		return nil, err
+	}
+	s := e.state(k.Comm)
+	s.started++
+	x := &operation{e: e, call: *k, tag: tag(s.started)}
+	x.Kind, x.Op, x.Owner = request.Collective, x, k.Comm
+	k.Comm.Ref()
+	x.call.hold()
+	return x, nil
+}
+
+// begin starts the schedule, and completes the request if there is nothing to wait for.
+func (x *operation) begin() error {
+	var o operands
+	k := x.call // preparing may change it
+	if err := k.prepare(&o); err != nil {
+		return err
+	}
+	s := x.e.schedule(k.Comm, comm.Nonblocking, x.tag, p2p.Urgent)
+	if err := k.build(s.local, &o); err != nil {
+		return err
+	}
+	s.finish = o.after
+	x.Status = request.Empty
+	r := &start{x: x, s: s}
+	if r.progress(); r.over.Load() {
+		return nil
+	}
+	hook := x.e.msg.AddHook(r.progress)
+	r.mu.Lock()
+	r.hook = hook
+	r.mu.Unlock()
+	// What arrived before the hook was there has been seen by nobody, and whoever completed the request has not seen the hook.
+	if r.progress(); r.over.Load() {
+		r.unhook()
+	}
+	return nil
+}
+
+// progress advances the schedule and returns whether that completed the request.
+func (r *start) progress() bool {
+	done, err := r.s.poll()
+	if !done || !r.over.CompareAndSwap(false, true) {
+		return false
+	}
+	r.unhook()
+	x := r.x
+	if err != nil {
+		x.Err, x.Status.Error = err, mpierr.ClassOf(err)
+	}
+	x.Complete()
+	nd := x.e.msg.Shared()
+	nd.Wake(nd.Me)
+	return true
+}
+
+func (r *start) unhook() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hook != nil {
+		r.x.e.msg.RemoveHook(r.hook)
+		r.hook = nil
+	}
+}
+
+// Start implements request.Operation: MPI_Start.
+func (x *operation) Start() error {
+	if !x.Persistent {
+		return x.None.Start()
+	}
+	if !x.Inactive() {
+		return mpierr.New(abi.MPI_ERR_REQUEST, "the persistent request is active: it must be completed before it is started again")
+	}
+	x.SetActive()
+	if err := x.begin(); err != nil {
+		x.SetInactive()
+		return err
+	}
+	return nil
+}
+
+// Release implements request.Operation.
+func (x *operation) Release() error {
+	x.call.letGo()
+	x.call.Comm.Unref()
+	return nil
+}
