@@ -10,15 +10,15 @@
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
-    (void)comm2; (void)result;
-    return gompi_unsupported("MPI_Comm_compare", GOMPI_ON_COMM, (uintptr_t)comm1);
+    int rc = gompi_comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_compare)
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
-    (void)group; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_create", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create)
 
@@ -32,8 +32,8 @@ GOMPI_ALIAS(MPI_Comm_create_from_group)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    (void)group; (void)tag; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_create_group", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_group)
 
@@ -54,21 +54,22 @@ GOMPI_ALIAS(MPI_Comm_delete_attr)
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    (void)newcomm;
-    return gompi_unsupported("MPI_Comm_dup", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_dup)
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    (void)info; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_dup_with_info", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_dup_with_info)
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    return gompi_unsupported("MPI_Comm_free", GOMPI_ON_COMM, comm ? (uintptr_t)*comm : 0);
+    int rc = gompi_comm_free((uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_free)
 
@@ -95,29 +96,29 @@ GOMPI_ALIAS(MPI_Comm_get_info)
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-    (void)comm_name; (void)resultlen;
-    return gompi_unsupported("MPI_Comm_get_name", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_name)
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
-    (void)group;
-    return gompi_unsupported("MPI_Comm_group", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_group((uintptr_t)comm, (uintptr_t)group);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_group)
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    (void)newcomm; (void)request;
-    return gompi_unsupported("MPI_Comm_idup", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup)
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    (void)info; (void)newcomm; (void)request;
-    return gompi_unsupported("MPI_Comm_idup_with_info", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup_with_info)
 
@@ -130,15 +131,15 @@ GOMPI_ALIAS(MPI_Comm_rank)
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    (void)group;
-    return gompi_unsupported("MPI_Comm_remote_group", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_remote_group((uintptr_t)comm, (uintptr_t)group);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_remote_group)
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-    (void)size;
-    return gompi_unsupported("MPI_Comm_remote_size", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_remote_size((uintptr_t)comm, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_remote_size)
 
@@ -158,8 +159,8 @@ GOMPI_ALIAS(MPI_Comm_set_info)
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
-    (void)comm_name;
-    return gompi_unsupported("MPI_Comm_set_name", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_name)
 
@@ -172,50 +173,50 @@ GOMPI_ALIAS(MPI_Comm_size)
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    (void)color; (void)key; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_split", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_split)
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    (void)split_type; (void)key; (void)info; (void)newcomm;
-    return gompi_unsupported("MPI_Comm_split_type", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_split_type)
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
-    (void)flag;
-    return gompi_unsupported("MPI_Comm_test_inter", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_test_inter)
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
-    (void)group1; (void)group2; (void)result;
-    return gompi_unsupported("MPI_Group_compare", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_compare)
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    (void)group1; (void)group2; (void)newgroup;
-    return gompi_unsupported("MPI_Group_difference", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_difference)
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    (void)group; (void)n; (void)ranks; (void)newgroup;
-    return gompi_unsupported("MPI_Group_excl", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_excl)
 
 int PMPI_Group_free(MPI_Group *group)
 {
-    (void)group;
-    return gompi_unsupported("MPI_Group_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_free((uintptr_t)group);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_free)
 
@@ -228,57 +229,57 @@ GOMPI_ALIAS(MPI_Group_from_session_pset)
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    (void)group; (void)n; (void)ranks; (void)newgroup;
-    return gompi_unsupported("MPI_Group_incl", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_incl)
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    (void)group1; (void)group2; (void)newgroup;
-    return gompi_unsupported("MPI_Group_intersection", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_intersection)
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    (void)group; (void)n; (void)ranges; (void)newgroup;
-    return gompi_unsupported("MPI_Group_range_excl", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_range_excl)
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    (void)group; (void)n; (void)ranges; (void)newgroup;
-    return gompi_unsupported("MPI_Group_range_incl", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_range_incl)
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
-    (void)group; (void)rank;
-    return gompi_unsupported("MPI_Group_rank", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_rank((uintptr_t)group, (uintptr_t)rank);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_rank)
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
-    (void)group; (void)size;
-    return gompi_unsupported("MPI_Group_size", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_size((uintptr_t)group, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_size)
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
-    (void)group1; (void)n; (void)ranks1; (void)group2; (void)ranks2;
-    return gompi_unsupported("MPI_Group_translate_ranks", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2, (uintptr_t)ranks2);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_translate_ranks)
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    (void)group1; (void)group2; (void)newgroup;
-    return gompi_unsupported("MPI_Group_union", GOMPI_ON_NONE, 0);
+    int rc = gompi_group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_union)
 

@@ -334,14 +334,15 @@ GOMPI_ALIAS(MPI_Comm_connect)
 
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    return gompi_unsupported("MPI_Comm_disconnect", GOMPI_ON_COMM, comm ? (uintptr_t)*comm : 0);
+    int rc = gompi_comm_disconnect((uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_disconnect)
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
-    (void)parent;
-    return gompi_unsupported("MPI_Comm_get_parent", GOMPI_ON_NONE, 0);
+    int rc = gompi_comm_get_parent((uintptr_t)parent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_parent)
 
@@ -505,8 +506,7 @@ GOMPI_ALIAS(MPI_Grequest_start)
 
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
-    (void)status; (void)flag;
-    return gompi_unsupported("MPI_Status_set_cancelled", GOMPI_ON_NONE, 0);
+    return gompi_status_set_cancelled(status, flag);
 }
 GOMPI_ALIAS(MPI_Status_set_cancelled)
 

@@ -10,120 +10,122 @@
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Bsend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_bsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend)
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Bsend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_bsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend_c)
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Bsend_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_bsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend_init)
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Bsend_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_bsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend_init_c)
 
 int PMPI_Buffer_attach(void *buffer, int size)
 {
-    (void)buffer; (void)size;
-    return gompi_unsupported("MPI_Buffer_attach", GOMPI_ON_NONE, 0);
+    int rc = gompi_buffer_attach_c((uintptr_t)buffer, size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_attach)
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    (void)buffer; (void)size;
-    return gompi_unsupported("MPI_Buffer_attach_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_buffer_attach_c((uintptr_t)buffer, size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_attach_c)
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
-    (void)buffer_addr; (void)size;
-    return gompi_unsupported("MPI_Buffer_detach", GOMPI_ON_NONE, 0);
+    int rc = gompi_buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_detach)
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-    (void)buffer_addr; (void)size;
-    return gompi_unsupported("MPI_Buffer_detach_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_buffer_detach_c((uintptr_t)buffer_addr, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_detach_c)
 
 int PMPI_Buffer_flush(void)
 {
-    return gompi_unsupported("MPI_Buffer_flush", GOMPI_ON_NONE, 0);
+    int rc = gompi_buffer_flush();
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_flush)
 
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
-    (void)request;
-    return gompi_unsupported("MPI_Buffer_iflush", GOMPI_ON_NONE, 0);
+    int rc = gompi_buffer_iflush((uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_iflush)
 
 int PMPI_Cancel(MPI_Request *request)
 {
-    (void)request;
-    return gompi_unsupported("MPI_Cancel", GOMPI_ON_NONE, 0);
+    int rc = gompi_cancel((uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cancel)
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
-    (void)buffer; (void)size;
-    return gompi_unsupported("MPI_Comm_attach_buffer", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_attach_buffer_c((uintptr_t)comm, (uintptr_t)buffer, size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_attach_buffer)
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
-    (void)buffer; (void)size;
-    return gompi_unsupported("MPI_Comm_attach_buffer_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_attach_buffer_c((uintptr_t)comm, (uintptr_t)buffer, size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_attach_buffer_c)
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
-    (void)buffer_addr; (void)size;
-    return gompi_unsupported("MPI_Comm_detach_buffer", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_detach_buffer)
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
-    (void)buffer_addr; (void)size;
-    return gompi_unsupported("MPI_Comm_detach_buffer_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_detach_buffer_c((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_detach_buffer_c)
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
-    return gompi_unsupported("MPI_Comm_flush_buffer", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_flush_buffer((uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_flush_buffer)
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
-    (void)request;
-    return gompi_unsupported("MPI_Comm_iflush_buffer", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_iflush_buffer)
 
@@ -144,100 +146,99 @@ GOMPI_ALIAS(MPI_Get_count_c)
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Ibsend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_ibsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibsend)
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Ibsend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_ibsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibsend_c)
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    (void)source; (void)tag; (void)flag; (void)message; (void)status;
-    return gompi_unsupported("MPI_Improbe", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Improbe)
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)message; (void)request;
-    return gompi_unsupported("MPI_Imrecv", GOMPI_ON_NONE, 0);
+    int rc = gompi_imrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Imrecv)
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)message; (void)request;
-    return gompi_unsupported("MPI_Imrecv_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_imrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Imrecv_c)
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    (void)source; (void)tag; (void)flag; (void)status;
-    return gompi_unsupported("MPI_Iprobe", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iprobe)
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)source; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Irecv", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_irecv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irecv)
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)source; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Irecv_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_irecv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irecv_c)
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Irsend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_irsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irsend)
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Irsend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_irsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irsend_c)
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Isend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_isend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isend)
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Isend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_isend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isend_c)
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    (void)sendbuf; (void)sendcount; (void)sendtype; (void)dest; (void)sendtag; (void)recvbuf; (void)recvcount;
-    (void)recvtype; (void)source; (void)recvtag; (void)request;
-    return gompi_unsupported("MPI_Isendrecv", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_isendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv)
 
@@ -245,207 +246,205 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)sendbuf; (void)sendcount; (void)sendtype; (void)dest; (void)sendtag; (void)recvbuf; (void)recvcount;
-    (void)recvtype; (void)source; (void)recvtag; (void)request;
-    return gompi_unsupported("MPI_Isendrecv_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_isendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv_c)
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)sendtag; (void)source; (void)recvtag; (void)request;
-    return gompi_unsupported("MPI_Isendrecv_replace", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_isendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv_replace)
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)sendtag; (void)source; (void)recvtag; (void)request;
-    return gompi_unsupported("MPI_Isendrecv_replace_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_isendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv_replace_c)
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Issend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_issend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Issend)
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Issend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_issend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Issend_c)
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    (void)source; (void)tag; (void)message; (void)status;
-    return gompi_unsupported("MPI_Mprobe", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Mprobe)
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)message; (void)status;
-    return gompi_unsupported("MPI_Mrecv", GOMPI_ON_NONE, 0);
+    int rc = gompi_mrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Mrecv)
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)message; (void)status;
-    return gompi_unsupported("MPI_Mrecv_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_mrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Mrecv_c)
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    (void)source; (void)tag; (void)status;
-    return gompi_unsupported("MPI_Probe", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Probe)
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)source; (void)tag; (void)status;
-    return gompi_unsupported("MPI_Recv", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_recv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv)
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)source; (void)tag; (void)status;
-    return gompi_unsupported("MPI_Recv_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_recv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv_c)
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)source; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Recv_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_recv_init_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv_init)
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)source; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Recv_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_recv_init_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv_init_c)
 
 int PMPI_Request_free(MPI_Request *request)
 {
-    (void)request;
-    return gompi_unsupported("MPI_Request_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_request_free((uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_free)
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    (void)request; (void)flag; (void)status;
-    return gompi_unsupported("MPI_Request_get_status", GOMPI_ON_NONE, 0);
+    int rc = gompi_request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status)
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
     MPI_Status *array_of_statuses)
 {
-    (void)count; (void)array_of_requests; (void)flag; (void)array_of_statuses;
-    return gompi_unsupported("MPI_Request_get_status_all", GOMPI_ON_NONE, 0);
+    int rc = gompi_request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status_all)
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
     MPI_Status *status)
 {
-    (void)count; (void)array_of_requests; (void)indx; (void)flag; (void)status;
-    return gompi_unsupported("MPI_Request_get_status_any", GOMPI_ON_NONE, 0);
+    int rc = gompi_request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)flag, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status_any)
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
     int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    (void)incount; (void)array_of_requests; (void)outcount; (void)array_of_indices; (void)array_of_statuses;
-    return gompi_unsupported("MPI_Request_get_status_some", GOMPI_ON_NONE, 0);
+    int rc = gompi_request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status_some)
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Rsend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_rsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend)
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Rsend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_rsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend_c)
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Rsend_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_rsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend_init)
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Rsend_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_rsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend_init_c)
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Send", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send)
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Send_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send_c)
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Send_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_send_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send_init)
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Send_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_send_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send_init_c)
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    (void)sendbuf; (void)sendcount; (void)sendtype; (void)dest; (void)sendtag; (void)recvbuf; (void)recvcount;
-    (void)recvtype; (void)source; (void)recvtag; (void)status;
-    return gompi_unsupported("MPI_Sendrecv", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_sendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv)
 
@@ -453,25 +452,24 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Status *status)
 {
-    (void)sendbuf; (void)sendcount; (void)sendtype; (void)dest; (void)sendtag; (void)recvbuf; (void)recvcount;
-    (void)recvtype; (void)source; (void)recvtag; (void)status;
-    return gompi_unsupported("MPI_Sendrecv_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_sendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv_c)
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
     MPI_Comm comm, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)sendtag; (void)source; (void)recvtag; (void)status;
-    return gompi_unsupported("MPI_Sendrecv_replace", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_sendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv_replace)
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)sendtag; (void)source; (void)recvtag; (void)status;
-    return gompi_unsupported("MPI_Sendrecv_replace_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_sendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv_replace_c)
 
@@ -518,45 +516,45 @@ GOMPI_ALIAS(MPI_Session_iflush_buffer)
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Ssend", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_ssend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend)
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag;
-    return gompi_unsupported("MPI_Ssend_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_ssend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend_c)
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Ssend_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_ssend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend_init)
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    (void)buf; (void)count; (void)datatype; (void)dest; (void)tag; (void)request;
-    return gompi_unsupported("MPI_Ssend_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_ssend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend_init_c)
 
 int PMPI_Start(MPI_Request *request)
 {
-    (void)request;
-    return gompi_unsupported("MPI_Start", GOMPI_ON_NONE, 0);
+    int rc = gompi_start((uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Start)
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
-    (void)count; (void)array_of_requests;
-    return gompi_unsupported("MPI_Startall", GOMPI_ON_NONE, 0);
+    int rc = gompi_startall(count, (uintptr_t)array_of_requests);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Startall)
 
@@ -580,66 +578,65 @@ GOMPI_ALIAS(MPI_Status_get_tag)
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    (void)request; (void)flag; (void)status;
-    return gompi_unsupported("MPI_Test", GOMPI_ON_NONE, 0);
+    int rc = gompi_test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Test)
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
-    (void)status; (void)flag;
-    return gompi_unsupported("MPI_Test_cancelled", GOMPI_ON_NONE, 0);
+    return gompi_test_cancelled(status, flag);
 }
 GOMPI_ALIAS(MPI_Test_cancelled)
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
-    (void)count; (void)array_of_requests; (void)flag; (void)array_of_statuses;
-    return gompi_unsupported("MPI_Testall", GOMPI_ON_NONE, 0);
+    int rc = gompi_testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Testall)
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-    (void)count; (void)array_of_requests; (void)indx; (void)flag; (void)status;
-    return gompi_unsupported("MPI_Testany", GOMPI_ON_NONE, 0);
+    int rc = gompi_testany(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)flag, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Testany)
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses)
 {
-    (void)incount; (void)array_of_requests; (void)outcount; (void)array_of_indices; (void)array_of_statuses;
-    return gompi_unsupported("MPI_Testsome", GOMPI_ON_NONE, 0);
+    int rc = gompi_testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Testsome)
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    (void)request; (void)status;
-    return gompi_unsupported("MPI_Wait", GOMPI_ON_NONE, 0);
+    int rc = gompi_wait((uintptr_t)request, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Wait)
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-    (void)count; (void)array_of_requests; (void)array_of_statuses;
-    return gompi_unsupported("MPI_Waitall", GOMPI_ON_NONE, 0);
+    int rc = gompi_waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Waitall)
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
-    (void)count; (void)array_of_requests; (void)indx; (void)status;
-    return gompi_unsupported("MPI_Waitany", GOMPI_ON_NONE, 0);
+    int rc = gompi_waitany(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Waitany)
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses)
 {
-    (void)incount; (void)array_of_requests; (void)outcount; (void)array_of_indices; (void)array_of_statuses;
-    return gompi_unsupported("MPI_Waitsome", GOMPI_ON_NONE, 0);
+    int rc = gompi_waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Waitsome)
 

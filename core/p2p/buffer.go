@@ -159,3 +159,10 @@ func copyBuffer(to, from *Buffer, n int64) {
 		}
 	}
 }
+
+// Copy returns a buffer of the library's own with the same data.
+func (b *Buffer) Copy() Buffer {
+	c := Bytes(make([]byte, b.size))
+	copyBuffer(&c, b, b.size)
+	return c
+}

@@ -97,19 +97,6 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 	return &o.Request
 }
 
-// Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
-func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32, st *request.Status) error {
-	r, err := e.Irecv(c, x, in, source, recvTag)
-	if err != nil {
-		return err
-	}
-	sent := e.Send(c, x, out, dest, sendTag, Standard)
-	if err := e.Wait(r, st); err != nil {
-		return err
-	}
-	return sent
-}
-
 // Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize.
 func (e *Engine) Flushed() error {
 	return e.wait(func() bool {

@@ -163,3 +163,14 @@ func (r *Request) Finish(st *Status) (freed bool, err error) {
 	}
 	return
 }
+
+// Look returns the status of a complete request and leaves the request as it is (MPI_Request_get_status). The error is that of a generalized request's query
+// function; the operation's own waits for Finish.
+func (r *Request) Look() (Status, error) {
+	st := r.Status
+	if r.Op != nil && r.Kind == Generalized {
+		err := r.Op.Query(&st)
+		return st, err
+	}
+	return st, nil
+}

@@ -1,0 +1,329 @@
+package main
+
+import "C"
+
+import (
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/errhandler"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+	"gompirma/core/request"
+)
+
+// Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator that a call is made on, on MPI_COMM_SELF if that is none.
+
+// worldRank returns the rank of this process in MPI_COMM_WORLD.
+func worldRank() int32 { return int32(core.Self().Rank) }
+
+// onComm does what all calls on a communicator do around their own work f: it finds the communicator, and reports the error of f on it.
+func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
+	defer guard(function, handle.Comm, h, &rc)
+	c, err := commOf(h)
+	if err != nil {
+		return finish(function, 0, 0, err)
+	}
+	return finish(function, handle.Comm, h, f(c))
+}
+
+// storeComm gives the application a handle of c at an address, MPI_COMM_NULL for nil. c has inherited a reference to its error handler.
+func storeComm(c *comm.Comm, at uintptr) error {
+	if c == nil {
+		*out[uintptr](at) = abi.MPI_COMM_NULL
+		return nil
+	}
+	h, ok := comm.Handles.Add(c)
+	if !ok {
+		c.Free()
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d communicators exist already", handle.MaxIndex)
+	}
+	c.Handle = h
+	errhandler.Keep(uintptr(c.Errhandler.Load()))
+	*out[uintptr](at) = h
+	return nil
+}
+
+//export gompi_comm_compare
+func gompi_comm_compare(comm1, comm2, result uintptr) int32 {
+	return onComm("MPI_Comm_compare", comm1, func(a *comm.Comm) error {
+		b, err := commOf(comm2)
+		if err == nil {
+			err = null(result)
+		}
+		if err == nil {
+			*out[int32](result) = comm.Compare(a, b)
+		}
+		return err
+	})
+}
+
+//export gompi_comm_group
+func gompi_comm_group(comm_, group uintptr) int32 {
+	return onComm("MPI_Comm_group", comm_, func(c *comm.Comm) error { return storeGroup(c.Group(), group) })
+}
+
+//export gompi_comm_test_inter
+func gompi_comm_test_inter(comm_, flag uintptr) int32 {
+	return onComm("MPI_Comm_test_inter", comm_, func(c *comm.Comm) error {
+		if err := null(flag); err != nil {
+			return err
+		}
+		*out[int32](flag) = 0
+		if c.IsInter() {
+			*out[int32](flag) = 1
+		}
+		return nil
+	})
+}
+
+// needInter returns an error if c is not an intercommunicator.
+func needInter(c *comm.Comm) error {
+	if !c.IsInter() {
+		return mpierr.New(abi.MPI_ERR_COMM, "it is an intracommunicator: it has no remote group")
+	}
+	return nil
+}
+
+//export gompi_comm_remote_size
+func gompi_comm_remote_size(comm_, size uintptr) int32 {
+	return onComm("MPI_Comm_remote_size", comm_, func(c *comm.Comm) error {
+		err := needInter(c)
+		if err == nil {
+			err = null(size)
+		}
+		if err == nil {
+			*out[int32](size) = int32(c.RemoteSize())
+		}
+		return err
+	})
+}
+
+//export gompi_comm_remote_group
+func gompi_comm_remote_group(comm_, group uintptr) int32 {
+	return onComm("MPI_Comm_remote_group", comm_, func(c *comm.Comm) error {
+		if err := needInter(c); err != nil {
+			return err
+		}
+		return storeGroup(c.RemoteGroup(), group)
+	})
+}
+
+//export gompi_comm_dup
+func gompi_comm_dup(comm_, newcomm uintptr) int32 {
+	return onComm("MPI_Comm_dup", comm_, func(c *comm.Comm) error { return dupComm(c, nil, newcomm) })
+}
+
+//export gompi_comm_dup_with_info
+func gompi_comm_dup_with_info(comm_, info, newcomm uintptr) int32 {
+	return onComm("MPI_Comm_dup_with_info", comm_, func(c *comm.Comm) error { return dupComm(c, &info, newcomm) })
+}
+
+// dupComm makes a duplicate with the attributes and hints of c, or with the hints of info.
+func dupComm(c *comm.Comm, info *uintptr, newcomm uintptr) error {
+	if err := null(newcomm); err != nil {
+		return err
+	}
+	hints, err := hintsOf(c, info)
+	if err != nil {
+		return err
+	}
+	n, err := c.Dup()
+	if err != nil {
+		return err
+	}
+	n.Info = hints
+	if err := copyCommAttributes(c, n); err != nil {
+		n.Free()
+		return err
+	}
+	return storeComm(n, newcomm)
+}
+
+//export gompi_comm_idup
+func gompi_comm_idup(comm_, newcomm, request uintptr) int32 {
+	return onComm("MPI_Comm_idup", comm_, func(c *comm.Comm) error { return idupComm(c, nil, newcomm, request) })
+}
+
+//export gompi_comm_idup_with_info
+func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
+	return onComm("MPI_Comm_idup_with_info", comm_, func(c *comm.Comm) error { return idupComm(c, &info, newcomm, request) })
+}
+
+// idup is the request of a duplication.
+type idup struct {
+	request.Request
+	request.None
+}
+
+// idupComm starts a duplication, which a goroutine of its own carries out: it has messages of its own to wait for, and stores the handle when it is done. The
+// attributes are copied in this call, since their functions are the application's; they see MPI_COMM_NULL as no new communicator exists yet.
+func idupComm(c *comm.Comm, info *uintptr, newcomm, at uintptr) error {
+	if err := null(newcomm, at); err != nil {
+		return err
+	}
+	hints, err := hintsOf(c, info)
+	if err != nil {
+		return err
+	}
+	var attributes comm.Comm
+	if err := copyCommAttributes(c, &attributes); err != nil {
+		return err
+	}
+	number := c.NextIdup()
+	r := &idup{}
+	r.Kind, r.Op, r.Owner, r.Status = request.Collective, r, c, request.Empty
+	if err := storeRequest(&r.Request, at); err != nil {
+		return err
+	}
+	nd := core.Self().Node
+	c.Ref()
+	go func() {
+		n, err := c.Idup(number)
+		if err == nil {
+			n.Info, n.Attrs = hints, attributes.Attrs
+			err = storeComm(n, newcomm)
+		}
+		c.Unref()
+		r.Err = err
+		r.Complete()
+		nd.Wake(nd.Me)
+	}()
+	return nil
+}
+
+//export gompi_comm_split
+func gompi_comm_split(comm_ uintptr, color, key int32, newcomm uintptr) int32 {
+	return onComm("MPI_Comm_split", comm_, func(c *comm.Comm) error {
+		if err := null(newcomm); err != nil {
+			return err
+		}
+		n, err := c.Split(color, key)
+		if err != nil {
+			return err
+		}
+		return storeComm(n, newcomm)
+	})
+}
+
+//export gompi_comm_split_type
+func gompi_comm_split_type(comm_ uintptr, splitType, key int32, info, newcomm uintptr) int32 {
+	return onComm("MPI_Comm_split_type", comm_, func(c *comm.Comm) error {
+		if err := null(newcomm); err != nil {
+			return err
+		}
+		resource, err := infoValue(info, "mpi_hw_resource_type")
+		if err != nil {
+			return err
+		}
+		n, err := c.SplitType(splitType, key, resource)
+		if err != nil {
+			return err
+		}
+		return storeComm(n, newcomm)
+	})
+}
+
+//export gompi_comm_create
+func gompi_comm_create(comm_, group, newcomm uintptr) int32 {
+	return onComm("MPI_Comm_create", comm_, func(c *comm.Comm) error {
+		g, err := groupOf(group)
+		if err == nil {
+			err = null(newcomm)
+		}
+		if err != nil {
+			return err
+		}
+		n, err := c.Create(g)
+		if err != nil {
+			return err
+		}
+		return storeComm(n, newcomm)
+	})
+}
+
+//export gompi_comm_create_group
+func gompi_comm_create_group(comm_, group uintptr, tag int32, newcomm uintptr) int32 {
+	return onComm("MPI_Comm_create_group", comm_, func(c *comm.Comm) error {
+		g, err := groupOf(group)
+		if err == nil {
+			err = null(newcomm)
+		}
+		if err == nil {
+			err = tagError(tag, false)
+		}
+		if err != nil {
+			return err
+		}
+		n, err := c.CreateGroup(g, tag)
+		if err != nil {
+			return err
+		}
+		return storeComm(n, newcomm)
+	})
+}
+
+//export gompi_comm_free
+func gompi_comm_free(at uintptr) int32 { return freeComm("MPI_Comm_free", at) }
+
+//export gompi_comm_disconnect
+func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconnect", at) }
+
+// freeComm gives a communicator up. What is under way on it goes on; MPI_Comm_disconnect of a correct program has nothing under way that this call could wait for
+// but sends whose requests were freed, and those leave by themselves.
+func freeComm(function string, at uintptr) (rc int32) {
+	if err := null(at); err != nil {
+		return finish(function, 0, 0, err)
+	}
+	p := out[uintptr](at)
+	h := *p
+	return onComm(function, h, func(c *comm.Comm) error {
+		if c == core.Self().WorldComm || c == core.Self().SelfComm {
+			return mpierr.New(abi.MPI_ERR_COMM, "it is predefined and cannot be freed")
+		}
+		if err := deleteCommAttributes(c); err != nil {
+			return err
+		}
+		comm.Handles.Remove(h)
+		*p = abi.MPI_COMM_NULL
+		errhandler.Release(uintptr(c.Errhandler.Load()))
+		c.Free()
+		return nil
+	})
+}
+
+//export gompi_comm_set_name
+func gompi_comm_set_name(comm_, name uintptr) int32 {
+	return onComm("MPI_Comm_set_name", comm_, func(c *comm.Comm) error {
+		if err := null(name); err != nil {
+			return err
+		}
+		s := cString(name)
+		c.SetName(s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)])
+		return nil
+	})
+}
+
+//export gompi_comm_get_name
+func gompi_comm_get_name(comm_, name, resultlen uintptr) int32 {
+	return onComm("MPI_Comm_get_name", comm_, func(c *comm.Comm) error {
+		if err := null(name, resultlen); err != nil {
+			return err
+		}
+		*out[int32](resultlen) = int32(putString(name, c.Name(), abi.MPI_MAX_OBJECT_NAME))
+		return nil
+	})
+}
+
+//export gompi_comm_get_parent
+func gompi_comm_get_parent(parent uintptr) (rc int32) {
+	defer guard("MPI_Comm_get_parent", 0, 0, &rc)
+	err := needRunning()
+	if err == nil {
+		err = null(parent)
+	}
+	if err == nil {
+		*out[uintptr](parent) = abi.MPI_COMM_NULL // there are no spawned processes
+	}
+	return finish("MPI_Comm_get_parent", 0, 0, err)
+}

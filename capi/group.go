@@ -1,0 +1,248 @@
+package main
+
+import "C"
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/group"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+)
+
+// Groups (MPI-5.0 7.3). They belong to no communicator, so their errors are raised on MPI_COMM_SELF. None of the calls communicates.
+
+// groupOf returns the group behind a handle. MPI_ERR_GROUP: there is none.
+func groupOf(h uintptr) (*group.Group, error) {
+	if g := group.Lookup(h); g != nil {
+		return g, nil
+	}
+	return nil, mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", h)
+}
+
+// groupHandle returns a new handle of g. MPI_ERR_NO_MEM: too many are live.
+func groupHandle(g *group.Group) (uintptr, error) {
+	if g.Size() == 0 {
+		return abi.MPI_GROUP_EMPTY, nil
+	}
+	h, ok := group.Handles.Add(g)
+	if !ok {
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d groups exist already", handle.MaxIndex)
+	}
+	return h, nil
+}
+
+// null returns an error if one of the addresses that a call stores its results at is null.
+func null(addresses ...uintptr) error {
+	for _, a := range addresses {
+		if a == 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "the address of a result is NULL")
+		}
+	}
+	return nil
+}
+
+// storeGroup stores a handle of g at result.
+func storeGroup(g *group.Group, result uintptr) error {
+	if err := null(result); err != nil {
+		return err
+	}
+	h, err := groupHandle(g)
+	if err == nil {
+		*out[uintptr](result) = h
+	}
+	return err
+}
+
+// ranksAt returns the n ranks at an address. MPI_ERR_ARG: n is negative, or there is none there.
+func ranksAt(n int32, ranks uintptr) ([]int32, error) {
+	if n < 0 || n > 0 && ranks == 0 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d ranks at address %#x", n, ranks)
+	}
+	return slice[int32](ranks, int(n)), nil
+}
+
+//export gompi_group_size
+func gompi_group_size(group, size uintptr) (rc int32) {
+	defer guard("MPI_Group_size", 0, 0, &rc)
+	g, err := groupOf(group)
+	if err == nil {
+		err = null(size)
+	}
+	if err == nil {
+		*out[int32](size) = int32(g.Size())
+	}
+	return finish("MPI_Group_size", 0, 0, err)
+}
+
+//export gompi_group_rank
+func gompi_group_rank(group, rank uintptr) (rc int32) {
+	defer guard("MPI_Group_rank", 0, 0, &rc)
+	g, err := groupOf(group)
+	if err == nil {
+		err = null(rank)
+	}
+	if err == nil {
+		err = needRunning()
+	}
+	if err == nil {
+		*out[int32](rank) = int32(g.Rank(worldRank()))
+	}
+	return finish("MPI_Group_rank", 0, 0, err)
+}
+
+//export gompi_group_translate_ranks
+func gompi_group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 uintptr) (rc int32) {
+	defer guard("MPI_Group_translate_ranks", 0, 0, &rc)
+	err := func() error {
+		a, err := groupOf(group1)
+		if err != nil {
+			return err
+		}
+		b, err := groupOf(group2)
+		if err != nil {
+			return err
+		}
+		from, err := ranksAt(n, ranks1)
+		if err != nil {
+			return err
+		}
+		to, err := ranksAt(n, ranks2)
+		if err != nil {
+			return err
+		}
+		return group.Translate(a, from, b, to)
+	}()
+	return finish("MPI_Group_translate_ranks", 0, 0, err)
+}
+
+//export gompi_group_compare
+func gompi_group_compare(group1, group2, result uintptr) (rc int32) {
+	defer guard("MPI_Group_compare", 0, 0, &rc)
+	err := func() error {
+		a, err := groupOf(group1)
+		if err != nil {
+			return err
+		}
+		b, err := groupOf(group2)
+		if err != nil {
+			return err
+		}
+		if err := null(result); err != nil {
+			return err
+		}
+		*out[int32](result) = group.Compare(a, b)
+		return nil
+	}()
+	return finish("MPI_Group_compare", 0, 0, err)
+}
+
+// combine stores the group that f makes of two.
+func combine(function string, group1, group2, result uintptr, f func(a, b *group.Group) *group.Group) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := func() error {
+		a, err := groupOf(group1)
+		if err != nil {
+			return err
+		}
+		b, err := groupOf(group2)
+		if err != nil {
+			return err
+		}
+		return storeGroup(f(a, b), result)
+	}()
+	return finish(function, 0, 0, err)
+}
+
+//export gompi_group_union
+func gompi_group_union(group1, group2, newgroup uintptr) int32 {
+	return combine("MPI_Group_union", group1, group2, newgroup, group.Union)
+}
+
+//export gompi_group_intersection
+func gompi_group_intersection(group1, group2, newgroup uintptr) int32 {
+	return combine("MPI_Group_intersection", group1, group2, newgroup, group.Intersection)
+}
+
+//export gompi_group_difference
+func gompi_group_difference(group1, group2, newgroup uintptr) int32 {
+	return combine("MPI_Group_difference", group1, group2, newgroup, group.Difference)
+}
+
+// choose stores the group that f makes of one and a list of n ranks.
+func choose(function string, from uintptr, n int32, ranks, result uintptr, f func(*group.Group, []int32) (*group.Group, error)) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := func() error {
+		g, err := groupOf(from)
+		if err != nil {
+			return err
+		}
+		list, err := ranksAt(n, ranks)
+		if err != nil {
+			return err
+		}
+		made, err := f(g, list)
+		if err != nil {
+			return err
+		}
+		return storeGroup(made, result)
+	}()
+	return finish(function, 0, 0, err)
+}
+
+//export gompi_group_incl
+func gompi_group_incl(from uintptr, n int32, ranks, newgroup uintptr) int32 {
+	return choose("MPI_Group_incl", from, n, ranks, newgroup, group.Include)
+}
+
+//export gompi_group_excl
+func gompi_group_excl(from uintptr, n int32, ranks, newgroup uintptr) int32 {
+	return choose("MPI_Group_excl", from, n, ranks, newgroup, group.Exclude)
+}
+
+// chooseRanges is choose for n ranges of three numbers each.
+func chooseRanges(function string, from uintptr, n int32, ranges, result uintptr, f func(*group.Group, []group.Triplet) (*group.Group, error)) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := func() error {
+		g, err := groupOf(from)
+		if err != nil {
+			return err
+		}
+		if n < 0 || n > 0 && ranges == 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "%d ranges at address %#x", n, ranges)
+		}
+		made, err := f(g, slice[group.Triplet](ranges, int(n)))
+		if err != nil {
+			return err
+		}
+		return storeGroup(made, result)
+	}()
+	return finish(function, 0, 0, err)
+}
+
+//export gompi_group_range_incl
+func gompi_group_range_incl(from uintptr, n int32, ranges, newgroup uintptr) int32 {
+	return chooseRanges("MPI_Group_range_incl", from, n, ranges, newgroup, group.RangeInclude)
+}
+
+//export gompi_group_range_excl
+func gompi_group_range_excl(from uintptr, n int32, ranges, newgroup uintptr) int32 {
+	return chooseRanges("MPI_Group_range_excl", from, n, ranges, newgroup, group.RangeExclude)
+}
+
+//export gompi_group_free
+func gompi_group_free(group uintptr) (rc int32) {
+	defer guard("MPI_Group_free", 0, 0, &rc)
+	return finish("MPI_Group_free", 0, 0, freeGroup(group))
+}
+
+func freeGroup(at uintptr) error {
+	if err := null(at); err != nil {
+		return err
+	}
+	h := out[uintptr](at)
+	if *h != abi.MPI_GROUP_EMPTY && group.Handles.Remove(*h) == nil {
+		return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", *h)
+	}
+	*h = abi.MPI_GROUP_NULL
+	return nil
+}

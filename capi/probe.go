@@ -1,0 +1,188 @@
+package main
+
+import "C"
+
+import (
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
+	"gompirma/core/request"
+)
+
+// Probes and matched receives (MPI-5.0 3.8).
+
+// envelope checks the arguments of a probe.
+func envelope(source, tag int32, h uintptr) (*comm.Comm, error) {
+	c, err := commOf(h)
+	if err == nil {
+		err = rankError(c, "source", source, true)
+	}
+	if err == nil {
+		err = tagError(tag, true)
+	}
+	return c, err
+}
+
+// storeFlag stores a logical value.
+func storeFlag(flag uintptr, value bool) {
+	*out[int32](flag) = 0
+	if value {
+		*out[int32](flag) = 1
+	}
+}
+
+//export gompi_probe
+func gompi_probe(source, tag int32, comm_, status uintptr) (rc int32) {
+	defer guard("MPI_Probe", handle.Comm, comm_, &rc)
+	c, err := envelope(source, tag, comm_)
+	if err == nil {
+		var st request.Status
+		if err = core.Self().Messages.Probe(c, comm.PointToPoint, int(source), tag, &st); err == nil {
+			st.Store(status)
+		}
+	}
+	return raise("MPI_Probe", comm_, err)
+}
+
+//export gompi_iprobe
+func gompi_iprobe(source, tag int32, comm_, flag, status uintptr) (rc int32) {
+	defer guard("MPI_Iprobe", handle.Comm, comm_, &rc)
+	c, err := envelope(source, tag, comm_)
+	if err == nil {
+		err = null(flag)
+	}
+	if err == nil {
+		var st request.Status
+		found := core.Self().Messages.Iprobe(c, comm.PointToPoint, int(source), tag, &st)
+		storeFlag(flag, found)
+		if found {
+			st.Store(status)
+		}
+	}
+	return raise("MPI_Iprobe", comm_, err)
+}
+
+// storeMessage stores a handle of a message that a probe has taken out.
+func storeMessage(m *p2p.Message, at uintptr) error {
+	if m == p2p.NoProc {
+		*out[uintptr](at) = abi.MPI_MESSAGE_NO_PROC
+		return nil
+	}
+	h, ok := p2p.Messages.Add(m)
+	if !ok {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d messages exist already", handle.MaxIndex)
+	}
+	*out[uintptr](at) = h
+	return nil
+}
+
+//export gompi_mprobe
+func gompi_mprobe(source, tag int32, comm_, message, status uintptr) (rc int32) {
+	defer guard("MPI_Mprobe", handle.Comm, comm_, &rc)
+	c, err := envelope(source, tag, comm_)
+	if err == nil {
+		err = null(message)
+	}
+	if err == nil {
+		var st request.Status
+		var m *p2p.Message
+		if m, err = core.Self().Messages.Mprobe(c, comm.PointToPoint, int(source), tag, &st); err == nil {
+			if err = storeMessage(m, message); err == nil {
+				st.Store(status)
+			}
+		}
+	}
+	return raise("MPI_Mprobe", comm_, err)
+}
+
+//export gompi_improbe
+func gompi_improbe(source, tag int32, comm_, flag, message, status uintptr) (rc int32) {
+	defer guard("MPI_Improbe", handle.Comm, comm_, &rc)
+	c, err := envelope(source, tag, comm_)
+	if err == nil {
+		err = null(flag, message)
+	}
+	if err == nil {
+		var st request.Status
+		m := core.Self().Messages.Improbe(c, comm.PointToPoint, int(source), tag, &st)
+		if m != nil {
+			if err = storeMessage(m, message); err == nil {
+				st.Store(status)
+			}
+		}
+		storeFlag(flag, m != nil && err == nil)
+	}
+	return raise("MPI_Improbe", comm_, err)
+}
+
+// matched checks the arguments of a matched receive and takes the message's handle away.
+func matched(buf uintptr, count int64, typ, message uintptr) (p2p.Buffer, *p2p.Message, error) {
+	err := needRunning()
+	if err == nil {
+		err = null(message)
+	}
+	if err != nil {
+		return p2p.Buffer{}, nil, err
+	}
+	h := out[uintptr](message)
+	m := p2p.NoProc
+	partner := int32(abi.MPI_PROC_NULL)
+	if *h != abi.MPI_MESSAGE_NO_PROC {
+		partner = 0
+		if m = p2p.Messages.Get(*h); m == nil {
+			return p2p.Buffer{}, nil, mpierr.New(abi.MPI_ERR_ARG, "%#x is no message, or one that was received", *h)
+		}
+	}
+	b, err := bufferAt(buf, count, typ, partner)
+	if err != nil {
+		return p2p.Buffer{}, m, err
+	}
+	if m != p2p.NoProc && p2p.Messages.Remove(*h) == nil {
+		return p2p.Buffer{}, nil, mpierr.New(abi.MPI_ERR_ARG, "%#x is no message, or one that was received", *h)
+	}
+	*h = abi.MPI_MESSAGE_NULL
+	return b, m, nil
+}
+
+// raiseOnMessage reports the error of a call on a message, on the communicator that it came on.
+func raiseOnMessage(function string, m *p2p.Message, err error) int32 {
+	if m != nil && m.Comm() != nil {
+		return finish(function, handle.Comm, m.Comm().Handle, err)
+	}
+	return finish(function, 0, 0, err)
+}
+
+//export gompi_mrecv_c
+func gompi_mrecv_c(buf uintptr, count int64, datatype, message, status uintptr) (rc int32) {
+	defer guard("MPI_Mrecv", 0, 0, &rc)
+	b, m, err := matched(buf, count, datatype, message)
+	if err != nil {
+		return raiseOnMessage("MPI_Mrecv", m, err)
+	}
+	c := m.Comm()
+	var st request.Status
+	if err = core.Self().Messages.Mrecv(b, m, &st); err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
+		st.Store(status)
+	}
+	if c == nil {
+		return finish("MPI_Mrecv", 0, 0, err)
+	}
+	return finish("MPI_Mrecv", handle.Comm, c.Handle, err)
+}
+
+//export gompi_imrecv_c
+func gompi_imrecv_c(buf uintptr, count int64, datatype, message, at uintptr) (rc int32) {
+	defer guard("MPI_Imrecv", 0, 0, &rc)
+	if err := null(at); err != nil {
+		return finish("MPI_Imrecv", 0, 0, err)
+	}
+	b, m, err := matched(buf, count, datatype, message)
+	if err == nil {
+		err = storeRequest(core.Self().Messages.Imrecv(b, m), at)
+		m = nil
+	}
+	return raiseOnMessage("MPI_Imrecv", m, err)
+}

@@ -1,0 +1,69 @@
+package p2p
+
+import (
+	"gompirma/core/comm"
+	"gompirma/core/request"
+)
+
+// Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
+func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32, st *request.Status) error {
+	r, err := e.Irecv(c, x, in, source, recvTag)
+	if err != nil {
+		return err
+	}
+	sent := e.Send(c, x, out, dest, sendTag, Standard)
+	if err := e.Wait(r, st); err != nil {
+		return err
+	}
+	return sent
+}
+
+// pair is the request of a receive and a send: complete when both are; its status is the receive's.
+type pair struct {
+	request.Request
+	request.None
+	recv, send *request.Request
+	hook       *Hook
+}
+
+// Isendrecv starts both halves of a Sendrecv.
+func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32) (*request.Request, error) {
+	r, err := e.Irecv(c, x, in, source, recvTag)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Isend(c, x, out, dest, sendTag, Standard)
+	if err != nil || s == request.Completed {
+		return r, err
+	}
+	p := &pair{recv: r, send: s}
+	p.Kind, p.Op, p.Owner = request.Receive, p, c
+	done := false
+	e.mu.Lock()
+	p.hook = e.AddHook(func() bool {
+		if !r.IsComplete() || !s.IsComplete() {
+			return false
+		}
+		e.mu.Lock()
+		defer e.unlock()
+		if done {
+			return false
+		}
+		done = true
+		e.RemoveHook(p.hook)
+		p.Status, p.Err = r.Status, r.Err
+		if p.Err == nil {
+			p.Err = s.Err
+		}
+		e.recycleLocked(p.recv.Op.(*op))
+		e.recycleLocked(p.send.Op.(*op))
+		p.Complete()
+		e.nd.Wake(e.nd.Me)
+		return true
+	})
+	e.unlock()
+	return &p.Request, nil
+}
+
+// Cancel implements request.Operation: as for its receive, but a pair is never cancelled in whole, since its send is not.
+func (p *pair) Cancel() error { return nil }
