@@ -7,6 +7,7 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
+	"gompirma/core/op"
 )
 
 // Buffer is a buffer argument of a call: count elements of a type at an address of the application.
@@ -23,18 +24,6 @@ type Blocks struct {
 	Types          []*datatype.Type
 }
 
-// Operation is what a reduction needs of an MPI_Op.
-type Operation interface {
-	Commutative() bool
-	// Check returns MPI_ERR_OP if the operation is not defined for elements of t.
-	Check(t *datatype.Type) error
-	// Apply sets inout[i] = in[i] op inout[i] for n elements of t at two addresses.
-	Apply(in, inout uintptr, n int64, t *datatype.Type) error
-	// Retain keeps it alive until Release.
-	Retain()
-	Release()
-}
-
 // Call is one collective call of the application. Arguments that do not count at this process (MPI-5.0: "significant only at root") are not looked at; Sends
 // and Receives tell which do.
 //
@@ -46,7 +35,7 @@ type Call struct {
 	Kind       Kind
 	Comm       *comm.Comm
 	Root       int32
-	Op         Operation
+	Op         *op.Op
 	Send, Recv Buffer
 	SendBlocks Blocks
 	RecvBlocks Blocks
@@ -208,20 +197,10 @@ func (b *Buffer) bytes() (int, error) {
 	return int(lo), nil
 }
 
-// hold keeps the types and the operation of a call alive until letGo.
-func (k *Call) hold() {
-	k.eachType(func(t *datatype.Type) { t.Retain() })
-	if k.Op != nil {
-		k.Op.Retain()
-	}
-}
+// hold keeps the types of a call alive until letGo.
+func (k *Call) hold() { k.eachType(func(t *datatype.Type) { t.Retain() }) }
 
-func (k *Call) letGo() {
-	k.eachType((*datatype.Type).Release)
-	if k.Op != nil {
-		k.Op.Release()
-	}
-}
+func (k *Call) letGo() { k.eachType((*datatype.Type).Release) }
 
 func (k *Call) eachType(f func(*datatype.Type)) {
 	for _, ts := range [][]*datatype.Type{{k.Send.Type, k.Recv.Type}, k.SendBlocks.Types, k.RecvBlocks.Types} {

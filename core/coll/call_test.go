@@ -12,6 +12,7 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
+	"gompirma/core/op"
 	"gompirma/core/request"
 )
 
@@ -311,29 +312,33 @@ func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	return r.Free()
 }
 
-// composeOp is compose as the application's operation.
-type composeOp struct{}
-
-func (composeOp) Commutative() bool          { return false }
-func (composeOp) Check(*datatype.Type) error { return nil }
-func (composeOp) Retain()                    {}
-func (composeOp) Release()                   {}
-
-func (composeOp) Apply(in, inout uintptr, n int64, t *datatype.Type) error {
-	x, y := Buffer{in, n, t}, Buffer{inout, n, t}
-	a, b := make([]byte, 2*n), make([]byte, 2*n)
-	pack(a, &x)
-	pack(b, &y)
-	err := compose.combine(a, b)
-	unpack(&y, b)
-	return err
+// composeOp makes compose an operation of the application.
+func composeOp(t testing.TB) *op.Op {
+	op.CallUser = func(_ uintptr, _ bool, in, inout uintptr, n int64, h uintptr) {
+		ty, err := datatype.Get(h)
+		if err != nil {
+			panic(err)
+		}
+		x, y := Buffer{in, n, ty}, Buffer{inout, n, ty}
+		a, b := make([]byte, 2*n), make([]byte, 2*n)
+		pack(a, &x)
+		pack(b, &y)
+		if err := compose.combine(a, b); err != nil {
+			panic(err)
+		}
+		unpack(&y, b)
+	}
+	o, err := op.Create(1, false, false)
+	require.NoError(t, err)
+	t.Cleanup(func() { op.CallUser = nil; require.NoError(t, o.Free()) })
+	return o
 }
 
 // Every collective, with and without MPI_IN_PLACE, between every pair of types, in every form.
 func TestCalls(t *testing.T) {
 	tight, gappy := testTypes(t)
 	live := datatype.Live()
-	o := composeOp{}
+	o := composeOp(t)
 	both(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
@@ -375,7 +380,7 @@ func TestCalls(t *testing.T) {
 // Nonblocking calls overlap, also with a blocking one, and are waited for in another order than they were started in.
 func TestNonblockingOverlap(t *testing.T) {
 	tight, gappy := testTypes(t)
-	o := composeOp{}
+	o := composeOp(t)
 	both(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {

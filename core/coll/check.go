@@ -194,7 +194,7 @@ func (k *Call) checkReduction() error {
 	if k.Op == nil {
 		return mpierr.New(abi.MPI_ERR_OP, "no operation")
 	}
-	if err := k.Op.Check(k.Recv.Type); err != nil {
+	if err := k.Op.ForReduce(k.Recv.Type); err != nil {
 		return err
 	}
 	if size == 0 {

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"gompirma/core/datatype"
+	"gompirma/core/op"
 )
 
 // How the elements of a reduction travel:
@@ -13,11 +14,15 @@ import (
 // What is stored in the application's receive buffer is the data of the type only, never a gap.
 
 // newReducer returns the reduction of o on elements of type t.
-func newReducer(o Operation, t *datatype.Type) *reducer {
+func newReducer(o *op.Op, t *datatype.Type) *reducer {
 	r := &reducer{size: int(t.Size()), commutative: o.Commutative()}
 	if flat(t) {
 		r.size = int(t.Extent())
-		r.combine = func(in, inout []byte) error { return o.Apply(address(in), address(inout), int64(len(in)/r.size), t) }
+		if b := t.Basic(); b != nil && !o.User() {
+			r.combine = func(in, inout []byte) error { return o.Combine(b, in, inout, len(in)/r.size) }
+		} else {
+			r.combine = func(in, inout []byte) error { return o.Call(t, address(in), address(inout), int64(len(in)/r.size)) }
+		}
 		return r
 	}
 	l := t.Layout()
@@ -33,7 +38,7 @@ func newReducer(o Operation, t *datatype.Type) *reducer {
 		ma, mb := datatype.Memory{Mem: a, Base: -lo}, datatype.Memory{Mem: b, Base: -lo}
 		l.Unpack(ma, in, n)
 		l.Unpack(mb, inout, n)
-		err := o.Apply(address(a)-uintptr(lo), address(b)-uintptr(lo), n, t)
+		err := o.Call(t, address(a)-uintptr(lo), address(b)-uintptr(lo), n)
 		l.Pack(inout, mb, n)
 		return err
 	}

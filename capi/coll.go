@@ -1,0 +1,165 @@
+package main
+
+import "C"
+
+import (
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/coll"
+	"gompirma/core/datatype"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
+	"gompirma/core/op"
+	"gompirma/core/request"
+)
+
+// collective is a collective call as it comes from C.
+type collective struct {
+	function   string
+	kind       coll.Kind
+	comm       uintptr
+	root       int32
+	op         uintptr
+	send, recv side
+	wide       bool // arrays of MPI_Count and MPI_Aint, not of int
+}
+
+// side is one of the two buffers of a collective call: with a count or with arrays of counts, displacements and, for MPI_Alltoallw, types.
+type side struct {
+	buf                   uintptr
+	count                 int64
+	typ                   uintptr
+	counts, displs, types uintptr
+}
+
+// run does a blocking call.
+func (a *collective) run() (rc int32) {
+	defer guard(a.function, handle.Comm, a.comm, &rc)
+	var k coll.Call
+	err := a.call(&k)
+	if err == nil {
+		err = core.Self().Coll.Run(&k)
+	}
+	return finish(a.function, handle.Comm, a.comm, err)
+}
+
+// start does a nonblocking call: it stores a request.
+func (a *collective) start(request uintptr) (rc int32) {
+	defer guard(a.function, handle.Comm, a.comm, &rc)
+	return finish(a.function, handle.Comm, a.comm, a.makeRequest(request, (*coll.Engine).Start))
+}
+
+// init does a persistent call: it stores an inactive request. No info key means anything to collectives; unknown ones are ignored as the standard wants it.
+func (a *collective) init(info, request uintptr) (rc int32) {
+	defer guard(a.function, handle.Comm, a.comm, &rc)
+	if _, err := infoLookup(info); err != nil {
+		return finish(a.function, handle.Comm, a.comm, err)
+	}
+	return finish(a.function, handle.Comm, a.comm, a.makeRequest(request, (*coll.Engine).Init))
+}
+
+func (a *collective) makeRequest(to uintptr, make func(*coll.Engine, *coll.Call) (*request.Request, error)) error {
+	if to == 0 {
+		return mpierr.New(abi.MPI_ERR_ARG, "request is NULL")
+	}
+	var k coll.Call
+	if err := a.call(&k); err != nil {
+		return err
+	}
+	r, err := make(core.Self().Coll, &k)
+	if err != nil {
+		return err
+	}
+	h, ok := request.Handles.Add(r)
+	if !ok {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests are live: there is no room for another one", handle.MaxIndex)
+	}
+	*out[uintptr](to) = h
+	return nil
+}
+
+// call looks up what the arguments stand for. Those that do not count at this process are not looked at.
+func (a *collective) call(k *coll.Call) error {
+	c, err := commOf(a.comm)
+	if err != nil {
+		return err
+	}
+	k.Kind, k.Comm, k.Root = a.kind, c, a.root
+	k.Send.Addr, k.Recv.Addr = a.send.buf, a.recv.buf
+	if err := k.CheckRoot(); err != nil {
+		return err
+	}
+	sends, receives := k.Sends(), k.Receives()
+	if k.Kind.Reduces() {
+		if !sends && !receives {
+			return nil
+		}
+		if k.Op, err = op.Get(a.op); err != nil {
+			return err
+		}
+		if a.kind == coll.KindReduceScatter {
+			k.RecvBlocks.Counts = integers(a.recv.counts, c.Size(), a.wide)
+		}
+		k.Recv.Count = a.recv.count
+		k.Recv.Type, err = datatype.GetCommitted(a.recv.typ)
+		return err
+	}
+	inPlace := k.InPlace()
+	sendInPlace := inPlace && a.send.buf == abi.MPI_IN_PLACE
+	if sends && !sendInPlace {
+		if err := a.fill(&k.Send, &k.SendBlocks, &a.send, c.RemoteSize()); err != nil {
+			return err
+		}
+	}
+	if receives && (!inPlace || sendInPlace) {
+		return a.fill(&k.Recv, &k.RecvBlocks, &a.recv, c.RemoteSize())
+	}
+	return nil
+}
+
+func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (err error) {
+	b.Count = from.count
+	v.Counts, v.Displs = integers(from.counts, n, a.wide), integers(from.displs, n, a.wide)
+	if a.kind != coll.KindAlltoallw {
+		b.Type, err = datatype.GetCommitted(from.typ)
+		return err
+	}
+	if from.types == 0 {
+		return mpierr.New(abi.MPI_ERR_ARG, "an array of types is NULL")
+	}
+	v.Types = make([]*datatype.Type, n)
+	for i, h := range slice[uintptr](from.types, n) {
+		if v.Types[i], err = datatype.GetCommitted(h); err != nil {
+			return mpierr.Wrap(err, "type for rank %d", i)
+		}
+	}
+	return nil
+}
+
+// integers copies an array of n ints, or of n 64-bit integers; nil for a null pointer.
+func integers(address uintptr, n int, wide bool) []int64 {
+	if address == 0 {
+		return nil
+	}
+	out := make([]int64, n)
+	if wide {
+		copy(out, slice[int64](address, n))
+		return out
+	}
+	for i, x := range slice[int32](address, n) {
+		out[i] = int64(x)
+	}
+	return out
+}
+
+//export gompi_ibarrier
+func gompi_ibarrier(comm, request uintptr) int32 {
+	a := collective{function: "MPI_Ibarrier", kind: coll.KindBarrier, comm: comm}
+	return a.start(request)
+}
+
+//export gompi_barrier_init
+func gompi_barrier_init(comm, info, request uintptr) int32 {
+	a := collective{function: "MPI_Barrier_init", kind: coll.KindBarrier, comm: comm}
+	return a.init(info, request)
+}
