@@ -42,7 +42,7 @@ static struct gompi_agent_cell *take(struct gompi_win *w, int rank, int process,
 	*pos = atomic_fetch_add_explicit(&ring->tail, 1, memory_order_seq_cst);
 	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
 	if (__builtin_expect(!turn_reached(&t), 0)) {
-		gompi_ring_doorbell(process);
+		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
 		struct gompi_waiting what = {"an RMA operation", rank, w->handle};
 		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
 			return NULL;
@@ -53,10 +53,13 @@ static struct gompi_agent_cell *take(struct gompi_win *w, int rank, int process,
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
 static int publish(struct gompi_win *w, int rank, int process, struct gompi_agent_cell *cell, uint64_t pos, void *result, uint64_t bytes) {
 	bool wants_reply = cell->wants_reply;
+	if (!wants_reply) {
+		// Nobody is woken for it now: that is left to whoever waits for its end, gompi_agent_wait. Pairs with the acquire in serve.
+		atomic_store_explicit(&cell->turn, lap(pos) + TURN_FILLED, memory_order_release);
+		return MPI_SUCCESS;
+	}
 	atomic_exchange_explicit(&cell->turn, lap(pos) + TURN_FILLED, memory_order_seq_cst); // release, and the barrier before the look at the pollers
 	gompi_ring_doorbell(process);
-	if (!wants_reply)
-		return MPI_SUCCESS;
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
 	struct gompi_waiting what = {"an RMA operation", rank, w->handle};
 	int rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
@@ -86,13 +89,12 @@ static int post(struct gompi_win *w, const struct gompi_rma *r, enum gompi_agent
 	cell->op = (uint16_t)(uintptr_t)r->op;
 	cell->type = (uint16_t)(uintptr_t)type;
 	cell->status = 0;
-	cell->rank = rank;
 	cell->offset = offset;
 	cell->count = count;
 	cell->bytes = bytes;
-	cell->remote_origin = (uintptr_t)origin;
-	cell->remote_result = (uintptr_t)result;
-	if (kind == AGENT_COMPARE_AND_SWAP) {
+	if (kind == AGENT_ACCUMULATE_PULL || kind == AGENT_FETCH_PULL) {
+		*(struct gompi_agent_pull *)cell->data = (struct gompi_agent_pull){(uintptr_t)origin, (uintptr_t)result};
+	} else if (kind == AGENT_COMPARE_AND_SWAP) {
 		memcpy(cell->data, origin, bytes);
 		memcpy(cell->data + bytes, r->compare, bytes);
 	} else if (kind == AGENT_PUT || kind == AGENT_ACCUMULATE || (kind == AGENT_FETCH && origin != NULL)) {
@@ -175,8 +177,10 @@ int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t cou
 	struct gompi_rma r = {.kind = put ? RMA_PUT : RMA_GET};
 	enum gompi_agent_kind kind = put ? AGENT_PUT : AGENT_GET;
 	bool contiguous = type->flags & GOMPI_TYPE_CONTIGUOUS;
-	// The ring is quicker only while somebody at the target looks at it, and for little; otherwise the data is moved without the target.
-	bool polled = atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
+	// The ring is quicker only while somebody at the target looks at it, for little, and if a flush is likely to follow each; otherwise the data is moved without
+	// the target.
+	bool polled = (atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) &&
+		      atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
 	if (contiguous && polled && bytes <= (int64_t)GOMPI_AGENT_INLINE)
 		return post_pieces(w, &r, kind, rank, offset + (uint64_t)type->origin, put ? local : NULL, put ? NULL : local, MPI_BYTE, 1, (uint64_t)bytes);
 	struct gompi_cursor cursor;
@@ -202,10 +206,21 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(atomic_load_explicit(a->ack, memory_order_acquire) - a->number) >= 0;
 }
 
+enum { ACK_POLLS = 100 };
+
 int gompi_agent_wait(struct gompi_win *w, int rank) {
 	struct ack_wait a = {&gompi_my_cell()->acks[gompi_member(w, rank)->process], atomic_load_explicit(&w->targets[rank].sent, memory_order_relaxed)};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
+	// The target may be about to look at its ring by itself, which is quicker than waking its agent.
+	for (int i = gompi_node.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
+		gompi_serve();
+		if (acknowledged(&a))
+			return MPI_SUCCESS;
+		gompi_pause();
+	}
+	gompi_full_fence(); // what was sent is seen before the look at the target's pollers
+	gompi_ring_doorbell(gompi_member(w, rank)->process);
 	struct gompi_waiting what = {"an RMA operation", rank, w->handle};
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
 }
@@ -235,15 +250,16 @@ static int update(struct gompi_win *w, enum gompi_rma_kind kind, const struct go
 // Applies an operation whose data stays with the origin, in pieces that fit the cache. An error class.
 static int apply_pulled(struct gompi_win *w, const struct gompi_agent_cell *c, char *to, bool fetch) {
 	static _Alignas(64) char scratch[SCRATCH]; // one thread serves at a time
+	struct gompi_agent_pull from = *(const struct gompi_agent_pull *)c->data;
 	uint64_t element = c->bytes / c->count, most = SCRATCH / 2 / element * element;
 	for (uint64_t done = 0; done < c->bytes; done += most) {
 		uint64_t n = c->bytes - done < most ? c->bytes - done : most;
-		if (c->remote_origin != 0 && !move_process(c->origin, c->remote_origin + done, scratch, n, false))
+		if (from.origin != 0 && !move_process(c->origin, from.origin + done, scratch, n, false))
 			return done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER;
 		int rc = update(w, fetch ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, c, to + done, scratch, NULL, fetch ? scratch + SCRATCH / 2 : NULL, n / element);
 		if (rc != MPI_SUCCESS)
 			return rc;
-		if (fetch && !move_process(c->origin, c->remote_result + done, scratch + SCRATCH / 2, n, true))
+		if (fetch && !move_process(c->origin, from.result + done, scratch + SCRATCH / 2, n, true))
 			return MPI_ERR_OTHER;
 	}
 	return MPI_SUCCESS;
@@ -254,7 +270,7 @@ static int apply(struct gompi_agent_cell *c) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)c->window);
 	if (w == NULL)
 		return MPI_ERR_WIN;
-	if (c->rank != w->me || c->offset > (uint64_t)w->size || c->bytes > (uint64_t)w->size - c->offset || c->count == 0 || c->count > c->bytes)
+	if (c->offset > (uint64_t)w->size || c->bytes > (uint64_t)w->size - c->offset || c->count == 0 || c->count > c->bytes)
 		return MPI_ERR_RMA_RANGE;
 	bool inlined = c->kind != AGENT_ACCUMULATE_PULL && c->kind != AGENT_FETCH_PULL;
 	if (inlined && c->bytes * (c->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1) > GOMPI_AGENT_INLINE)

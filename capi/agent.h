@@ -12,22 +12,25 @@ enum { GOMPI_AGENT_CELL = 1024, GOMPI_AGENT_CELLS = 62 };
 
 enum gompi_agent_kind { AGENT_PUT = 1, AGENT_GET, AGENT_ACCUMULATE, AGENT_ACCUMULATE_PULL, AGENT_FETCH, AGENT_FETCH_PULL, AGENT_COMPARE_AND_SWAP };
 
+// The header and 16 bytes of data share a cache line, so that a small operation moves one line.
 struct gompi_agent_cell {
-	gompi_a64 turn;     // position for which the cell is free (== pos), filled (== pos + 1), or answered (== pos + 2, only with wants_reply)
-	uint32_t window;    // handle
-	int32_t origin;     // index of the origin's process
+	_Alignas(GOMPI_LINE) gompi_a64 turn; // agent.c
+	uint32_t window;                     // handle
+	int32_t origin;                      // number of the origin's process
 	uint8_t kind, wants_reply;
-	uint16_t op;        // predefined handles
-	uint16_t type;
+	uint16_t op, type;  // predefined handles
 	uint16_t status;    // in the reply: error class
-	int32_t rank;       // of the target in the window
 	uint64_t offset;    // in the target's window, bytes
 	uint64_t count;     // elements of type
 	uint64_t bytes;     // of data
-	uint64_t remote_origin, remote_result; // addresses in the origin's process for the _PULL forms
-	_Alignas(16) char data[];
+	char data[];        // of the _PULL forms: struct gompi_agent_pull
 };
-#define GOMPI_AGENT_INLINE (GOMPI_AGENT_CELL - sizeof(struct gompi_agent_cell))
+
+// Where the buffers of an operation are that is too large for a cell: addresses in the origin's process, 0: none.
+struct gompi_agent_pull {
+	uint64_t origin, result;
+};
+#define GOMPI_AGENT_INLINE (GOMPI_AGENT_CELL - offsetof(struct gompi_agent_cell, data))
 
 struct gompi_agent_ring {
 	_Alignas(GOMPI_LINE) gompi_a64 tail; // positions taken by origins
@@ -47,6 +50,8 @@ struct gompi_type;
 // 0 or an error class.
 int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes, bool put);
 
+// Small operations are sent without waking the target: whoever waits there sees them, and these calls ring for the rest.
+//
 // Waits until the target has applied everything that this process sent to it in w. 0 or an error class.
 int gompi_agent_wait(struct gompi_win *w, int rank);
 int gompi_agent_wait_all(struct gompi_win *w);

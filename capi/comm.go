@@ -39,6 +39,11 @@ func storeComm(c *comm.Comm, at uintptr) error {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d communicators exist already", handle.MaxIndex)
 	}
 	c.Handle = h
+	if err := openComm(c); err != nil {
+		comm.Handles.Remove(h)
+		c.Free()
+		return err
+	}
 	errhandler.Keep(uintptr(c.Errhandler.Load()))
 	*out[uintptr](at) = h
 	return nil
@@ -284,6 +289,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 		if err := deleteCommAttributes(c); err != nil {
 			return err
 		}
+		closeComm(h)
 		comm.Handles.Remove(h)
 		*p = abi.MPI_COMM_NULL
 		errhandler.Release(uintptr(c.Errhandler.Load()))

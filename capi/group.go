@@ -244,5 +244,6 @@ func freeGroup(at uintptr) error {
 		return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", *h)
 	}
 	*h = abi.MPI_GROUP_NULL
+	groupFreed()
 	return nil
 }

@@ -7,9 +7,12 @@
 #include "_cgo_export.h"
 #include "agent.h"
 #include "epoch.h"
+#include "win_table.h"
 #include "z_entry.h"
 
 gompi_a64 gompi_groups_version;
+
+void gompi_groups_changed(void) { atomic_fetch_add(&gompi_groups_version, 1); }
 
 // Fills in g for group. 0, or the class of what is wrong (the text has been given to Go, which knows it).
 static int look_up(struct gompi_win *w, MPI_Group group, struct gompi_win_group *g, const char *call) {

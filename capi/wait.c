@@ -25,6 +25,8 @@ enum {
 	YIELDS_ALONE = 20,
 	POLLS_CROWDED = 2,
 	YIELDS_CROWDED = 200, // each lets the other processes of this core run
+	AGENT_POLLS_ALONE = 4000,
+	AGENT_POLLS_CROWDED = 20,
 	SLICE_MS = 200,       // how often a sleeper looks whether the others still live
 };
 
@@ -126,16 +128,35 @@ out:
 
 static atomic_bool agent_stop;
 
+// Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has sent one operation is likely to send
+// another, and waking the agent costs as much as hundreds of them.
+static void agent_poll(struct gompi_cell *me) {
+	int polls = gompi_node.crowded ? AGENT_POLLS_CROWDED : AGENT_POLLS_ALONE;
+	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);
+	// A thread of the application that polls does the same work; this one would only take its core.
+	for (int i = 0; i < polls && atomic_load_explicit(&me->pollers, memory_order_relaxed) == 1; i++) {
+		if (gompi_serve())
+			i = 0;
+		else if (gompi_node.crowded)
+			sched_yield();
+		else
+			gompi_pause();
+	}
+	atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
+}
+
 void gompi_agent_run(void) {
 	struct gompi_cell *me = gompi_my_cell();
 	while (!atomic_load(&agent_stop)) {
-		while (gompi_serve())
-			;
 		atomic_store_explicit(&me->agent_sleeps, 1, memory_order_seq_cst);
 		uint32_t seen = atomic_load_explicit(&me->doorbell, memory_order_seq_cst);
-		if (gompi_serve() || atomic_load(&agent_stop))
-			continue;
-		sleep_on(&me->doorbell, seen, 1000);
+		if (!gompi_serve() && !atomic_load(&agent_stop)) {
+			sleep_on(&me->doorbell, seen, 1000);
+			if (!gompi_serve())
+				continue;
+		}
+		atomic_store_explicit(&me->agent_sleeps, 0, memory_order_seq_cst);
+		agent_poll(me);
 	}
 }
 

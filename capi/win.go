@@ -9,6 +9,7 @@ import (
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/errhandler"
 	"gompirma/core/group"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
@@ -25,6 +26,9 @@ func (dataPath) Open(nd *shm.Node) {
 	openTypes()
 	openNode(nd)
 }
+
+func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
+func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
 
 func (dataPath) Install(s *rma.Slot) error {
 	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared))
@@ -150,7 +154,7 @@ func gompi_win_free(win uintptr) (rc int32) {
 		err = w.Free()
 	}
 	if err == nil {
-		releaseErrhandler(w)
+		errhandler.Release(uintptr(w.Errhandler.Load()))
 		*out[uintptr](win) = abi.MPI_WIN_NULL
 	}
 	return finish("MPI_Win_free", handle.Win, h, err)
@@ -223,6 +227,9 @@ func gompi_win_get_name(win, name, resultlen uintptr) (rc int32) {
 	}
 	return finish("MPI_Win_get_name", handle.Win, win, err)
 }
+
+// groupFreed tells the windows, which remember groups by handle, that a handle may mean another group from now on.
+func groupFreed() { C.gompi_groups_changed() }
 
 // gompi_win_group_ranks stores the ranks in win of the members of a group and returns their number; minus an error class if group is none
 // (MPI_ERR_GROUP) or not part of the window's (MPI_ERR_RANK).

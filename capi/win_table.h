@@ -14,5 +14,7 @@ void gompi_win_close(uintptr_t handle);
 int gompi_win_meet_to_free(uintptr_t handle);
 // Says in words which epochs are open.
 void gompi_win_epochs(uintptr_t handle, char *text, int size);
+// MPI_Group_free has been called.
+void gompi_groups_changed(void);
 
 #endif

@@ -208,8 +208,7 @@ GOMPI_ALIAS(MPI_Alltoallw_init_c)
 
 int PMPI_Barrier(MPI_Comm comm)
 {
-    int rc = gompi_barrier((uintptr_t)comm);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_barrier(comm);
 }
 GOMPI_ALIAS(MPI_Barrier)
 

@@ -124,8 +124,7 @@ GOMPI_ALIAS(MPI_Comm_idup_with_info)
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-    int rc = gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_rank(comm, rank);
 }
 GOMPI_ALIAS(MPI_Comm_rank)
 
@@ -166,8 +165,7 @@ GOMPI_ALIAS(MPI_Comm_set_name)
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
-    int rc = gompi_comm_size((uintptr_t)comm, (uintptr_t)size);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_size(comm, size);
 }
 GOMPI_ALIAS(MPI_Comm_size)
 

@@ -21,6 +21,9 @@ import (
 type DataPath interface {
 	// Open tells it where the node's memory is.
 	Open(nd *shm.Node)
+	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
+	OpenComm(c *comm.Comm) error
+	CloseComm(h uintptr)
 	// Serve applies one-sided operations that have arrived for this process; whether there were any.
 	Serve() bool
 	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
@@ -112,6 +115,12 @@ func Start(data DataPath, thread int) error {
 		self.Store(nil)
 		return err
 	}
+	for _, c := range []*comm.Comm{p.WorldComm, p.SelfComm} {
+		if err := data.OpenComm(c); err != nil {
+			self.Store(nil)
+			return err
+		}
+	}
 	started.Store(true)
 	return nil
 }
@@ -133,6 +142,8 @@ func Finish() error {
 	err := p.Boot.Finalize()
 	p.data.Stop()
 	p.agent.Wait()
+	p.data.CloseComm(abi.MPI_COMM_WORLD)
+	p.data.CloseComm(abi.MPI_COMM_SELF)
 	finalized.Store(true)
 	self.Store(nil)
 	// The control segment stays mapped: a thread of the application may still be on its way out of a call.

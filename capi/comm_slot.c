@@ -1,0 +1,84 @@
+#include "comm_slot.h"
+
+#include <stdlib.h>
+
+#include "refuse.h"
+#include "z_entry.h"
+
+struct gompi_comm *_Atomic gompi_comm_table[GOMPI_COMM_INDICES];
+struct gompi_comm gompi_comm_world, gompi_comm_self;
+
+bool gompi_comm_open(uintptr_t handle, int rank, int size, void *barrier) {
+	struct gompi_comm *c;
+	if (handle == (uintptr_t)MPI_COMM_WORLD) {
+		c = &gompi_comm_world;
+	} else if (handle == (uintptr_t)MPI_COMM_SELF) {
+		c = &gompi_comm_self;
+	} else {
+		struct gompi_comm *_Atomic *at = &gompi_comm_table[handle % GOMPI_COMM_INDICES];
+		c = atomic_load(at);
+		if (c == NULL) {
+			if ((c = calloc(1, sizeof *c)) == NULL)
+				return false;
+			atomic_store(at, c);
+		}
+	}
+	c->rank = rank;
+	c->size = size;
+	c->barrier = barrier;
+	c->barriers = 0;
+	c->handle = handle;
+	return true;
+}
+
+void gompi_comm_close(uintptr_t handle) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
+	if (c != NULL)
+		c->handle = 0;
+}
+
+// Raises MPI_ERR_COMM for a handle that is no live communicator.
+static __attribute__((cold, noinline)) int not_a_communicator(MPI_Comm comm, const char *call) {
+	return gompi_refuse(MPI_ERR_COMM, call,
+			    comm == MPI_COMM_NULL              ? "the communicator is MPI_COMM_NULL"
+			    : gompi_comm_world.handle == 0 ? "MPI is not initialized, or has been finalized"
+							   : "this is no communicator, or one that was freed",
+			    GOMPI_ON_NONE, 0);
+}
+
+int gompi_comm_rank(MPI_Comm comm, int *rank) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return not_a_communicator(comm, "MPI_Comm_rank");
+	if (rank == NULL)
+		return gompi_refuse(MPI_ERR_ARG, "MPI_Comm_rank", "rank is NULL", GOMPI_ON_COMM, (uintptr_t)comm);
+	*rank = c->rank;
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_size(MPI_Comm comm, int *size) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return not_a_communicator(comm, "MPI_Comm_size");
+	if (size == NULL)
+		return gompi_refuse(MPI_ERR_ARG, "MPI_Comm_size", "size is NULL", GOMPI_ON_COMM, (uintptr_t)comm);
+	*size = c->size;
+	return MPI_SUCCESS;
+}
+
+// MPI_Barrier (MPI-5.0 6.3): in shared memory where the members have some in common, else over messages, in Go.
+int gompi_barrier(MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return not_a_communicator(comm, "MPI_Barrier");
+	if (c->barrier == NULL) {
+		int rc = gompi_barrier_messages((uintptr_t)comm);
+		return rc < 0 ? gompi_raise(rc) : rc;
+	}
+	struct gompi_waiting what = {"MPI_Barrier", -1, c->handle};
+	int rc = gompi_shared_barrier(c->barrier, c->size, c->rank, &c->barriers, &what);
+	if (rc == MPI_SUCCESS)
+		return rc;
+	return gompi_refuse(rc, "MPI_Barrier", "a process of the job ended without calling MPI_Finalize while this one waited for it", GOMPI_ON_COMM,
+			    (uintptr_t)comm);
+}
