@@ -73,33 +73,19 @@ func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused b
 	if !e.reaches(p) {
 		return true, nil
 	}
-	var remote, local [maxSegments]iovec
-	var runs [maxSegments]Segment
-	var bounce []byte
+	var remote [maxSegments]iovec
+	var one [1]iovec
+	var local scatter
 	pid := e.nd.Pid(p.node)
 	for done := int64(0); done < want; {
 		nr := segmentsFrom(segs, done, want, remote[:])
-		nl := b.segments(done, runs[:])
-		length := int64(0)
-		for i := range runs[:nl] {
-			n := min(runs[i].Len, want-done-length)
-			if n == 0 {
-				nl = i
-				break
-			}
-			local[i] = iovec{runs[i].Addr, uintptr(n)}
-			length += n
+		to := one[:]
+		if b.layout == nil {
+			one[0] = iovec{b.addr + uintptr(done), uintptr(want - done)}
+		} else {
+			to = local.next(b, done, want)
 		}
-		direct := nl == 1 || length >= directRun*int64(nl)
-		if !direct {
-			if bounce == nil {
-				bounce = make([]byte, min(bounceSize, want))
-			}
-			length = min(int64(len(bounce)), want-done)
-			local[0] = iovec{addressOf(bounce), uintptr(length)}
-			nl = 1
-		}
-		n, errno := readMemory(pid, local[:nl], remote[:nr])
+		n, errno := readMemory(pid, to, remote[:nr])
 		switch {
 		case errno == unix.EINTR:
 			continue
@@ -110,12 +96,54 @@ func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused b
 			p.cma.v.Store(cmaRefused)
 			return true, nil
 		}
-		if !direct {
-			b.unpack(done, bounce[:n])
+		if b.layout != nil {
+			local.took(b, done, n)
 		}
 		done += n
 	}
 	return false, nil
+}
+
+// scatter is where the data of a message goes that has a layout: straight to its runs if they are long, else to a place that they are unpacked from.
+type scatter struct {
+	runs   []Segment
+	to     []iovec
+	bounce []byte
+	direct bool
+}
+
+// next returns where the bytes [from, want) of the data, or the first of them, are to be put.
+func (s *scatter) next(b *Buffer, from, want int64) []iovec {
+	if s.runs == nil {
+		s.runs, s.to = make([]Segment, maxSegments), make([]iovec, maxSegments)
+	}
+	n := b.segments(from, s.runs)
+	length := int64(0)
+	for i, r := range s.runs[:n] {
+		part := min(r.Len, want-from-length)
+		if part == 0 {
+			n = i
+			break
+		}
+		s.to[i] = iovec{r.Addr, uintptr(part)}
+		length += part
+	}
+	s.direct = n == 1 || length >= directRun*int64(n)
+	if s.direct {
+		return s.to[:n]
+	}
+	if s.bounce == nil {
+		s.bounce = make([]byte, min(bounceSize, want))
+	}
+	s.to[0] = iovec{addressOf(s.bounce), uintptr(min(int64(len(s.bounce)), want-from))}
+	return s.to[:1]
+}
+
+// took says that n bytes have come to where next said.
+func (s *scatter) took(b *Buffer, from, n int64) {
+	if !s.direct {
+		b.unpack(from, s.bounce[:n])
+	}
 }
 
 // segmentsFrom fills out with the parts of segs that hold bytes [from, to) of the data, and returns how many those are.

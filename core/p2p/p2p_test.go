@@ -18,18 +18,7 @@ import (
 
 // job is n processes of one node inside this one, each with an engine and an agent.
 func job(t testing.TB, n int) []*Engine {
-	f, err := shm.CreateControl(n)
-	require.NoError(t, err)
-	defer f.Close()
-	es := make([]*Engine, n)
-	for i := range es {
-		fd, err := unix.Dup(int(f.Fd()))
-		require.NoError(t, err)
-		nd, err := shm.Open(fd, i)
-		require.NoError(t, err)
-		es[i], err = New(nd, Config{Rank: i, Size: n})
-		require.NoError(t, err)
-	}
+	es := jobWithout(t, n)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for _, e := range es {
@@ -42,6 +31,25 @@ func job(t testing.TB, n int) []*Engine {
 	t.Cleanup(func() {
 		close(stop)
 		wg.Wait()
+	})
+	return es
+}
+
+// jobWithout is job without agents.
+func jobWithout(t testing.TB, n int) []*Engine {
+	f, err := shm.CreateControl(n)
+	require.NoError(t, err)
+	defer f.Close()
+	es := make([]*Engine, n)
+	for i := range es {
+		fd, err := unix.Dup(int(f.Fd()))
+		require.NoError(t, err)
+		nd, err := shm.Open(fd, i)
+		require.NoError(t, err)
+		es[i], err = New(nd, Config{Rank: i, Size: n})
+		require.NoError(t, err)
+	}
+	t.Cleanup(func() {
 		for _, e := range es {
 			require.Zero(t, e.sends.used, "sends under way in process %d", e.world)
 			require.Zero(t, e.receives.used, "receives under way in process %d", e.world)

@@ -15,6 +15,8 @@ type Message struct {
 	size  int64  // bytes of the whole message
 	data  []byte // eager: its data, in store if that is large enough
 	store [64]byte
+	spare []byte // a larger place for it, kept for the next message
+	one   [1]Segment
 	id    uint64 // of the send that waits for an acknowledgement, 0: none
 	rts   bool   // the data is still at the sender
 	segs  []Segment
@@ -54,13 +56,10 @@ func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag i
 	return &o.Request, nil
 }
 
-// receiveLocked matches o with a message that is there, or posts it.
+// receiveLocked matches o with a message that is there, or posts it. What lies in the ring is taken after it is posted: its data then needs no place of
+// its own.
 func (e *Engine) receiveLocked(o *op) {
 	q := e.queueLocked(o.c.Context(o.x))
-	if q.unexpected.n == 0 && e.in.ready() {
-		e.drainLocked()
-		q = e.queueLocked(o.c.Context(o.x))
-	}
 	if q.unexpected.n > 0 {
 		if m := q.unexpected.message(o.peer, o.tag); m != nil {
 			e.takeLocked(q, m.msg)
@@ -70,6 +69,9 @@ func (e *Engine) receiveLocked(o *op) {
 	}
 	o.entry = entry{src: o.peer, tag: o.tag, op: o}
 	q.posted.add(&o.entry)
+	if e.in.ready() {
+		e.drainLocked()
+	}
 }
 
 // unpostLocked takes a receive back that has not been matched.
@@ -127,7 +129,7 @@ func (m *Message) fill(r *record, payload []byte) {
 	if r.kind() == kindRTS {
 		m.rts, m.id = true, r.id
 		if r.flags()&flagAddr != 0 {
-			m.segs = readSegments(payload, m.size)
+			m.segs = readSegments(payload, m.size, m.one[:0])
 		}
 		return
 	}
@@ -144,7 +146,10 @@ func (m *Message) keep(n int) {
 		m.data = m.store[:n]
 		return
 	}
-	m.data = make([]byte, n)
+	if n > cap(m.spare) {
+		m.spare = make([]byte, n)
+	}
+	m.data = m.spare[:n]
 }
 
 // unexpectedLocked puts a message among the unexpected ones.
@@ -180,7 +185,7 @@ func (e *Engine) newMessageLocked() *Message {
 
 func (e *Engine) freeMessageLocked(m *Message) {
 	if len(e.freeMsgs) < maxFreeMsgs {
-		*m = Message{}
+		*m = Message{spare: m.spare}
 		e.freeMsgs = append(e.freeMsgs, m)
 	}
 }

@@ -170,21 +170,21 @@ func (e *Engine) sendSelfLocked(o *op) {
 
 // putRTS puts the announcement of a message into p's ring; false: there is no room.
 func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
-	var segs [maxSegments + 1]Segment
-	n := 0
-	if !e.noCMA {
-		n = o.buf.segments(0, segs[:])
+	one := [1]Segment{{o.buf.addr, o.buf.size}}
+	segs := one[:]
+	if o.buf.layout != nil {
+		segs = o.buf.fewSegments()
 	}
 	flags := uint8(flagAddr)
-	if n > maxSegments || n == 0 {
-		n, flags = 0, 0
+	if e.noCMA || len(segs) == 0 || o.buf.size == 0 {
+		segs, flags = nil, 0
 	}
-	size := int64(recordSize + n*segmentSize)
+	size := int64(recordSize + len(segs)*segmentSize)
 	room, _ := p.out.reserve(size)
 	if room == nil {
 		return false
 	}
-	for i, s := range segs[:n] {
+	for i, s := range segs {
 		*u64(room, int64(recordSize+i*segmentSize)) = uint64(s.Addr)
 		*u64(room, int64(recordSize+i*segmentSize+8)) = uint64(s.Len)
 	}
@@ -200,19 +200,29 @@ const (
 	segmentSize = 16
 )
 
-// readSegments returns the segments in the payload of kindRTS, nil if they are not those of a message of size bytes.
-func readSegments(payload []byte, size int64) []Segment {
+// fewSegments returns the runs of memory of all data, nil if they are more than maxSegments.
+func (b *Buffer) fewSegments() []Segment {
+	segs := make([]Segment, maxSegments+1)
+	n := b.segments(0, segs)
+	if n > maxSegments {
+		return nil
+	}
+	return segs[:n]
+}
+
+// readSegments returns the segments in the payload of kindRTS, in segs if that has room, nil if they are not those of a message of size bytes.
+func readSegments(payload []byte, size int64, segs []Segment) []Segment {
 	if len(payload) == 0 || len(payload)%segmentSize != 0 || len(payload) > maxSegments*segmentSize {
 		return nil
 	}
-	segs := make([]Segment, len(payload)/segmentSize)
 	left := size
-	for i := range segs {
-		segs[i] = Segment{uintptr(*u64(payload, int64(i*segmentSize))), int64(*u64(payload, int64(i*segmentSize+8)))}
-		if segs[i].Len <= 0 || segs[i].Len > left {
+	for i := 0; i < len(payload); i += segmentSize {
+		s := Segment{uintptr(*u64(payload, int64(i))), int64(*u64(payload, int64(i+8)))}
+		if s.Len <= 0 || s.Len > left {
 			return nil
 		}
-		left -= segs[i].Len
+		left -= s.Len
+		segs = append(segs, s)
 	}
 	if left != 0 {
 		return nil
