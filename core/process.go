@@ -134,6 +134,10 @@ func Finish() error {
 	if p == nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized before")
 	}
+	// What was sent and not yet taken, buffered messages too, needs this process to live.
+	if err := p.Messages.Flushed(); err != nil {
+		return err
+	}
 	if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}

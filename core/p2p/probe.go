@@ -5,6 +5,7 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/handle"
 	"gompirma/core/request"
+	"gompirma/core/shm"
 )
 
 // Messages holds the messages that the application has handles of (MPI_Mprobe).
@@ -57,14 +58,14 @@ func (e *Engine) probeWait(c *comm.Comm, x comm.Context, source int, tag int32, 
 	}
 	var m *Message
 	looked := ^uint64(0)
-	err := e.wait(func() bool {
+	err := e.nd.WaitFor(func() bool {
 		// Only a new arrival can change the answer.
 		if now := e.arrived.Load(); now != looked {
 			looked = now
 			m = look(c, x, source, tag, st)
 		}
 		return m != nil
-	})
+	}, shm.Waiting{Call: "MPI_Probe", Rank: int32(source), Object: uint64(c.Handle)})
 	return m, err
 }
 

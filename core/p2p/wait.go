@@ -3,12 +3,13 @@ package p2p
 import (
 	"gompirma/core/comm"
 	"gompirma/core/request"
+	"gompirma/core/shm"
 )
 
 // await waits for an operation that no handle refers to, and gives it back to the pool.
 func (e *Engine) await(o *op, st *request.Status) error {
 	if !o.IsComplete() {
-		if err := e.wait(func() bool { return o.IsComplete() || e.dead.Load() }); err != nil || !o.IsComplete() {
+		if err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.dead.Load() }, o.waiting()); err != nil || !o.IsComplete() {
 			return e.abandon(o, err)
 		}
 	}
@@ -20,6 +21,15 @@ func (e *Engine) await(o *op, st *request.Status) error {
 	e.recycleLocked(o)
 	e.unlock()
 	return err
+}
+
+// waiting says what a thread that waits for o waits for.
+func (o *op) waiting() shm.Waiting {
+	call := "MPI_Send"
+	if o.Kind == request.Receive {
+		call = "MPI_Recv"
+	}
+	return shm.Waiting{Call: call, Rank: o.peer, Object: uint64(o.c.Handle)}
 }
 
 // abandon takes an operation back that will not complete, as far as that is possible, and returns why.
@@ -52,7 +62,11 @@ func (e *Engine) Await(r *request.Request) error {
 	if r.IsComplete() || r.Inactive() {
 		return nil
 	}
-	if err := e.wait(func() bool { return r.IsComplete() || e.dead.Load() }); err != nil {
+	what := shm.Waiting{Call: "MPI_Wait", Rank: -1}
+	if o, ok := r.Op.(*op); ok {
+		what = o.waiting()
+	}
+	if err := e.nd.WaitFor(func() bool { return r.IsComplete() || e.dead.Load() }, what); err != nil {
 		return err
 	}
 	if !r.IsComplete() {
@@ -76,7 +90,7 @@ func (e *Engine) WaitAll(rs ...*request.Request) error {
 
 // AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
-	if err := e.wait(func() bool { return done() || e.dead.Load() }); err != nil {
+	if err := e.nd.WaitFor(func() bool { return done() || e.dead.Load() }, shm.Waiting{Call: "MPI_Waitany", Rank: -1}); err != nil {
 		return err
 	}
 	if e.dead.Load() && !done() {

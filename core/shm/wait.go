@@ -94,7 +94,10 @@ func (nd *Node) Serve() bool {
 // meanwhile.
 //
 // Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless a service did it in this process, which calls Wake(me) too.
-func (nd *Node) Wait(done func() bool) error {
+func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{}) }
+
+// WaitFor is Wait that says, while it sleeps, what this process waits for.
+func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 	if done() {
 		return nil
 	}
@@ -104,14 +107,14 @@ func (nd *Node) Wait(done func() bool) error {
 			return true
 		}
 		return nd.Serve() && done()
-	})
+	}, what)
 	atomic.AddInt32(nd.i32(nd.Me, CellPollers), -1)
 	// Whoever put something into a ring while it saw a poller here has not rung the doorbell.
 	nd.Serve()
 	return err
 }
 
-func (nd *Node) wait(done func() bool) error {
+func (nd *Node) wait(done func() bool, what Waiting) error {
 	polls, yields := pollsAlone, yieldsAlone
 	if nd.N > nd.Cores {
 		polls, yields = pollsCrowded, yieldsCrowded
@@ -126,6 +129,10 @@ func (nd *Node) wait(done func() bool) error {
 		if done() {
 			return nil
 		}
+	}
+	if what.Call != "" {
+		nd.SetWaiting(what)
+		defer nd.SetWaiting(Waiting{})
 	}
 	for {
 		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
