@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// input returns what rank 0 reads as its standard input. A file or a pipe it gets as it is, so that it takes from it just what it reads: a shell loop
+// around gompirun keeps the rest. A terminal it cannot read itself, since its process group is not the terminal's; gompirun reads for it.
+func (j *job) input() (*os.File, error) {
+	if !isTerminal(0) {
+		return os.Stdin, nil
+	}
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("pipe", err)
+	}
+	unix.SetNonblock(fds[1], true)
+	go forwardTerminal(os.NewFile(uintptr(fds[1]), "input"))
+	return os.NewFile(uintptr(fds[0]), "input"), nil
+}
+
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}
+
+// mayAsk says whether whoever writes gompirun's input may wait for a question before it does.
+func mayAsk() bool {
+	var st unix.Stat_t
+	if unix.Fstat(0, &st) != nil {
+		return false
+	}
+	kind := st.Mode & unix.S_IFMT
+	return kind == unix.S_IFIFO || kind == unix.S_IFSOCK || isTerminal(0)
+}
+
+// forwardTerminal copies what is typed until the end of it, or until rank 0 no longer reads. While gompirun runs in the background it leaves the
+// terminal to whoever is in front.
+func forwardTerminal(to *os.File) {
+	defer to.Close()
+	// With SIGTTIN blocked, reading from the background is an error (EIO) instead of stopping gompirun and with it the ranks' output.
+	runtime.LockOSThread()
+	var set unix.Sigset_t
+	set.Val[0] = 1 << (unix.SIGTTIN - 1)
+	unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
+	buf := make([]byte, 4096)
+	for {
+		poll := []unix.PollFd{{Fd: 0, Events: unix.POLLIN}}
+		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
+			continue
+		}
+		n, err := 0, error(unix.EIO)
+		if front, e := unix.IoctlGetInt(0, unix.TIOCGPGRP); e != nil || front == unix.Getpgrp() {
+			n, err = unix.Read(0, buf)
+		}
+		switch err {
+		case nil:
+			if n == 0 {
+				return
+			}
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		case unix.EINTR, unix.EAGAIN:
+		case unix.EIO:
+			time.Sleep(200 * time.Millisecond) // somebody else's input lies there; nothing tells when the front changes
+		default:
+			return
+		}
+	}
+}

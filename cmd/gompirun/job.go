@@ -1,0 +1,324 @@
+package main
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/boot/pmi1"
+	"gompirma/core/shm"
+)
+
+// How long is waited at the end, at each step.
+const (
+	graceTerm   = 500 * time.Millisecond // from SIGTERM to SIGKILL
+	graceLinger = 300 * time.Millisecond // for what ranks left running to end by itself
+	graceKilled = 200 * time.Millisecond // for the system to take away what was killed
+	graceOutput = time.Second            // for somebody to read gompirun's output after a signal
+)
+
+// job is everything about the processes. After newJob its plain fields belong to the goroutine in run.
+type job struct {
+	opts     *options
+	id       string
+	programs []program // one for each part
+	ranks    []rank
+	bindings []unix.CPUSet // one for each rank, or nil
+	control  *os.File      // the node's control segment
+	node     *shm.Node     // gompirun's view of it
+	pmi      *pmi1.Server
+	out      *output
+	mail     *mailbox
+	stopping atomic.Bool // no further process is to be started
+
+	rankOf  map[int]int // by process id
+	living  int         // ranks that run
+	state   state
+	verdict *verdict
+
+	initialized bool  // some rank has called MPI_Init
+	outsiders   []int // ranks that ended well without it
+
+	outputDone, childless, alone bool // alone: whoever is still there may stay
+	forced                       bool // do not wait for anything any longer
+}
+
+// rank is one process of the job.
+type rank struct {
+	part  int
+	pid   int // 0: not started
+	ended bool
+}
+
+// state is how far the job is.
+type state int
+
+const (
+	starting state = iota // ranks are being started; those that are may run, and end
+	running               // all have been started
+	draining              // all have ended; their output is passed on and what they left running is ended
+	finished
+)
+
+// newJob checks everything that can be checked before the first process is started.
+func newJob(opts *options) (*job, error) {
+	j := &job{opts: opts, mail: newMailbox(), rankOf: map[int]int{}, id: fmt.Sprintf("gompirun_%d_%s", os.Getpid(), rand.Text())}
+	environ := os.Environ()
+	for i, p := range opts.parts {
+		prog, err := prepare(p, environ)
+		if err != nil {
+			return nil, err
+		}
+		j.programs = append(j.programs, prog)
+		for range p.n {
+			j.ranks = append(j.ranks, rank{part: i})
+		}
+	}
+	if opts.outputDir != "" {
+		if err := os.MkdirAll(opts.outputDir, 0o777); err != nil {
+			return nil, fmt.Errorf("--output-dir %s: %w", opts.outputDir, plain(err))
+		}
+	}
+	if err := checkDescriptors(len(j.ranks)); err != nil {
+		return nil, err
+	}
+	if opts.bind {
+		if j.bindings = bindings(len(j.ranks), "/sys/devices/system/cpu"); j.bindings == nil && !opts.quiet {
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to core: %d ranks are more than there are cores, so they are not bound\n", len(j.ranks))
+		}
+	}
+	var err error
+	if j.control, err = shm.CreateControl(len(j.ranks)); err != nil {
+		return nil, err
+	}
+	unix.CloseOnExec(int(j.control.Fd()))
+	if j.node, err = shm.Open(int(j.control.Fd()), -1); err != nil {
+		return nil, err
+	}
+	j.pmi = j.newServer()
+	j.out = newOutput(j.mail, os.Stdout, os.Stderr)
+	j.out.tag, j.out.single, j.out.asks = opts.tag, len(j.ranks) == 1, mayAsk()
+	return j, nil
+}
+
+// Ticks.
+const (
+	timeUp  tick = iota // of --timeout
+	kill                // whoever did not end by SIGTERM
+	linger              // what ranks left running had its time
+	gone                // it had time to end by SIGTERM
+	abandon             // SIGKILL was sent to all
+	giveUp              // nobody reads gompirun's output
+)
+
+func (j *job) after(d time.Duration, t tick) { time.AfterFunc(d, func() { j.mail.send(t) }) }
+
+// run starts the job and returns gompirun's exit status when it is over.
+func (j *job) run() int {
+	j.watchSignals()
+	if j.opts.timeout > 0 {
+		j.after(j.opts.timeout, timeUp)
+	}
+	go j.launch()
+	for j.state != finished {
+		for _, e := range j.mail.receive() {
+			j.handle(e)
+			j.advance()
+		}
+	}
+	if j.verdict == nil {
+		return 0
+	}
+	if len(j.verdict.lines) > 0 && !j.opts.quiet {
+		j.out.stderr.say("gompirun: "+strings.Join(j.verdict.lines, "\ngompirun: ")+"\n", !j.forced)
+	}
+	return j.verdict.status
+}
+
+func (j *job) handle(event any) {
+	switch e := event.(type) {
+	case started:
+		j.ranks[e.rank].pid = e.pid
+		j.rankOf[e.pid] = e.rank
+		j.living++
+		if j.stopping.Load() {
+			j.signalRank(&j.ranks[e.rank], syscall.SIGTERM)
+		}
+	case unable:
+		j.fail(&verdict{statusUsage, []string{e.err.Error()}})
+	case allStarted:
+		j.state = running
+		go j.out.wait()
+	case ended:
+		for _, c := range j.inOrder(e.children) {
+			j.rankEnded(j.rankOf[c.pid], c.status)
+		}
+	case said:
+		j.rankSaid(e.rank, e.event)
+	case interrupted:
+		j.interrupted(e.signal)
+	case outputLost:
+		v := &verdict{status: statusSignal + int(syscall.SIGPIPE)}
+		if !errors.Is(e.err, syscall.EPIPE) {
+			v = &verdict{statusFailed, []string{fmt.Sprintf("the output cannot be written: %v", plain(e.err))}}
+		}
+		j.fail(v)
+	case outputDone:
+		j.outputDone = true
+	case childless:
+		j.childless = true
+	case tick:
+		j.tick(e)
+	}
+}
+
+// fail records the job's first failure and ends the job.
+func (j *job) fail(v *verdict) {
+	if j.verdict == nil {
+		j.verdict = v
+	}
+	j.end(syscall.SIGTERM)
+}
+
+// end asks every rank to end, and makes it so a while later.
+func (j *job) end(s syscall.Signal) {
+	if j.stopping.Swap(true) {
+		return
+	}
+	j.signalAll(s)
+	j.signalAll(syscall.SIGCONT)
+	j.after(graceTerm, kill)
+}
+
+// inOrder leaves out what is no rank. Nothing tells which of several that ended since somebody looked was the first: one that a signal killed is the
+// more likely cause, then the lowest rank.
+func (j *job) inOrder(children []child) []child {
+	ranks := slices.DeleteFunc(children, func(c child) bool { _, ok := j.rankOf[c.pid]; return !ok })
+	slices.SortFunc(ranks, func(a, b child) int {
+		if a.status.Signaled() != b.status.Signaled() {
+			if a.status.Signaled() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(j.rankOf[a.pid], j.rankOf[b.pid])
+	})
+	return ranks
+}
+
+func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
+	j.pmi.Drain(rank)
+	j.ranks[rank].ended = true
+	j.living--
+	st := j.pmi.State(rank)
+	v, hard := j.judge(rank, status, st)
+	if v == nil && !st.Initialized {
+		j.outsiders = append(j.outsiders, rank)
+		if j.initialized {
+			v, hard = j.outsider(rank), true
+		}
+	}
+	if v != nil && j.verdict == nil {
+		j.verdict = v
+	}
+	if hard {
+		// The signal goes first: who waits for the dead rank should die of it quietly instead of complaining.
+		j.fail(v)
+		if st.Initialized {
+			j.node.MarkDead(rank)
+		}
+	}
+}
+
+// outsider is what becomes of a job in which this rank ended without MPI_Init while others called it: they would wait for it for ever.
+func (j *job) outsider(rank int) *verdict {
+	return &verdict{statusFailed, []string{j.name(rank) + " exited with status 0 without having called MPI_Init, which other ranks called"}}
+}
+
+func (j *job) rankSaid(rank int, e pmi1.Event) {
+	switch e {
+	case pmi1.Initialized:
+		j.initialized = true
+		if len(j.outsiders) > 0 {
+			j.fail(j.outsider(j.outsiders[0]))
+		}
+	case pmi1.Aborted:
+		j.fail(j.aborted(rank, j.pmi.State(rank)))
+	case pmi1.Failed:
+		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s does not speak PMI-1: %v", j.name(rank), j.pmi.State(rank).Err)}})
+	}
+}
+
+func (j *job) interrupted(s syscall.Signal) {
+	switch s {
+	case syscall.SIGUSR1, syscall.SIGUSR2:
+		j.signalAll(s)
+	case syscall.SIGTSTP:
+		j.signalAll(syscall.SIGSTOP)
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case syscall.SIGCONT:
+		j.signalAll(s)
+	default:
+		// Not SIGTERM: timeout(1) sends it twice, to gompirun and to its process group.
+		if j.stopping.Load() && (s == syscall.SIGINT || s == syscall.SIGQUIT) {
+			j.signalAll(syscall.SIGKILL)
+			j.after(graceKilled, giveUp)
+		}
+		if j.verdict == nil {
+			j.verdict = &verdict{statusSignal + int(s), []string{fmt.Sprintf("ended by signal %d (%v)", s, s)}}
+		}
+		j.end(s)
+		j.after(graceTerm+graceOutput, giveUp)
+	}
+}
+
+func (j *job) tick(t tick) {
+	switch t {
+	case timeUp:
+		if j.state < draining && j.verdict == nil {
+			lines := append([]string{fmt.Sprintf("not done after %v", j.opts.timeout)}, j.activities()...)
+			j.fail(&verdict{statusTimedOut, lines})
+		}
+	case kill:
+		j.signalAll(syscall.SIGKILL)
+	case linger:
+		j.endLeftovers(syscall.SIGTERM)
+		j.after(graceKilled, gone)
+	case gone:
+		j.endLeftovers(syscall.SIGKILL)
+		j.after(graceKilled, abandon)
+	case abandon:
+		j.alone = true
+		j.out.abandon()
+	case giveUp:
+		j.signalAll(syscall.SIGKILL)
+		j.endLeftovers(syscall.SIGKILL)
+		j.forced = true
+	}
+}
+
+// advance moves the job on when everything that it waits for has come.
+func (j *job) advance() {
+	if j.state == running && j.living == 0 {
+		j.state = draining
+		switch {
+		case j.childless:
+		case j.stopping.Load():
+			j.tick(gone)
+		default:
+			j.after(graceLinger, linger)
+		}
+	}
+	if j.forced || j.state == draining && j.outputDone && (j.childless || j.alone) {
+		j.state = finished
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// launch starts every rank, then reaps whatever ends. It never gives its OS thread back while there are children: they get SIGKILL when the thread
+// that started them ends (Pdeathsig), which is how they end when gompirun is killed with -9.
+func (j *job) launch() {
+	runtime.LockOSThread()
+	// What ranks leave behind becomes a child of gompirun instead of being lost to init.
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	j.startAll()
+	j.mail.send(allStarted{})
+	for j.reap(0) {
+	}
+	j.mail.send(childless{})
+}
+
+func (j *job) startAll() {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		j.mail.send(unable{0, err})
+		return
+	}
+	defer null.Close()
+	// A child inherits the affinity of the thread that starts it.
+	if j.bindings != nil {
+		var before unix.CPUSet
+		if unix.SchedGetaffinity(0, &before) == nil {
+			defer unix.SchedSetaffinity(0, &before)
+		}
+	}
+	for rank := range j.ranks {
+		if j.stopping.Load() {
+			return
+		}
+		pid, err := j.start(rank, null)
+		if err != nil {
+			j.mail.send(unable{rank, err})
+			return
+		}
+		j.mail.send(started{rank, pid})
+		j.reap(syscall.WNOHANG)
+	}
+}
+
+// reap collects every child that has ended, waiting for the first one unless flags say otherwise. False: there is none.
+func (j *job) reap(flags int) bool {
+	var children []child
+	some := true
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, flags, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if pid <= 0 || err != nil {
+			some = err == nil
+			break
+		}
+		children = append(children, child{pid, status})
+		flags = syscall.WNOHANG
+	}
+	if len(children) > 0 {
+		j.mail.send(ended{children})
+		return true
+	}
+	return some
+}
+
+// start makes the descriptors of a rank and its process.
+func (j *job) start(rank int, null *os.File) (pid int, err error) {
+	p := &j.programs[j.ranks[rank].part]
+	var theirs []*os.File // descriptors 0 to 4 of the process
+	defer func() {
+		for _, f := range theirs {
+			if f != null && f != os.Stdin && f != j.control {
+				f.Close()
+			}
+		}
+	}()
+	input := null
+	if rank == 0 {
+		if input, err = j.input(); err != nil {
+			return 0, err
+		}
+	}
+	theirs = append(theirs, input)
+	if j.opts.outputDir != "" {
+		file, err := openOutputFile(j.opts.outputDir, rank, len(j.ranks))
+		if err != nil {
+			return 0, err
+		}
+		theirs = append(theirs, file, file)
+	} else {
+		for _, to := range []*sink{j.out.stdout, j.out.stderr} {
+			ours, end, err := pipe()
+			if err != nil {
+				return 0, err
+			}
+			theirs = append(theirs, end)
+			j.out.attach(rank, ours, to)
+		}
+	}
+	ours, end, err := socketpair()
+	if err != nil {
+		return 0, err
+	}
+	theirs = append(theirs, end, j.control)
+	j.pmi.Serve(rank, ours)
+
+	if j.bindings != nil {
+		if err := unix.SchedSetaffinity(0, &j.bindings[rank]); err != nil {
+			return 0, fmt.Errorf("binding rank %d: %w", rank, err)
+		}
+	}
+	files := make([]uintptr, len(theirs))
+	for i, f := range theirs {
+		files[i] = f.Fd()
+	}
+	pid, err = syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
+		Dir:   p.wdir,
+		Env:   place(p.env, j.id, rank, len(j.ranks)),
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	switch {
+	case err == nil:
+		return pid, nil
+	case errors.Is(err, syscall.ENOEXEC):
+		err = errors.New("is not a program that this system can run (a script needs a #! line)")
+	case errors.Is(err, syscall.ENOENT):
+		err = errors.New("cannot be started: its interpreter is missing")
+	case errors.Is(err, syscall.EAGAIN):
+		err = fmt.Errorf("rank %d cannot be started: the system allows no further process", rank)
+	}
+	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
+}
+
+// pipe returns gompirun's end, which its goroutines can wait on, and the process' end.
+func pipe() (ours, theirs *os.File, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, os.NewSyscallError("pipe", err)
+	}
+	unix.SetNonblock(fds[0], true)
+	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
+}
+
+func socketpair() (ours, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	unix.SetNonblock(fds[0], true)
+	return os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi"), nil
+}
+
+// openOutputFile makes the file of --output-dir that takes a rank's output and errors. Numbers have the same width, so that names sort.
+func openOutputFile(dir string, rank, size int) (*os.File, error) {
+	width := len(fmt.Sprint(size - 1))
+	return os.OpenFile(filepath.Join(dir, fmt.Sprintf("rank-%0*d.txt", width, rank)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+}
+
+// neededDescriptors is how many descriptors gompirun keeps open for a job of n ranks, with some to spare.
+func neededDescriptors(n int) uint64 { return 3*uint64(n) + 32 }
+
+func checkDescriptors(n int) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < neededDescriptors(n) {
+		return fmt.Errorf("%d processes need %d descriptors, %d are allowed (ulimit -n)", n, neededDescriptors(n), limit.Cur)
+	}
+	return nil
+}

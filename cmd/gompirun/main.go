@@ -1,0 +1,57 @@
+// Command gompirun starts the processes of a job on this machine, serves them as a PMI-1 launcher, gives them the node's control segment, passes on
+// their output line by line, and ends them all when one fails. `gompirun --help` is its manual.
+//
+//	options.go   what the command line asks for         launch.go    finding programs, starting and reaping processes
+//	job.go       what happens to the job, event by event output.go    lines of many processes on one stream
+//	pmi.go       the launcher's side of PMI-1            input.go     a terminal's input for rank 0
+//	report.go    the lines about what went wrong         signals.go   signals to gompirun
+//	binding.go   which cores a rank is bound to          leftover.go  what ranks leave running
+//
+// One goroutine, (*job).run, owns all that is known about the job; the others send it events.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"gompirma/core/shm"
+	"gompirma/core/version"
+)
+
+// Exit statuses of gompirun itself; others are those of the first rank that failed.
+const (
+	statusFailed   = 1   // a rank broke the rules of a job: it left without MPI_Finalize, or aborted with status 0
+	statusUsage    = 2   // nothing was started
+	statusTimedOut = 124 // as timeout(1) has it
+	statusSignal   = 128 // plus the signal
+)
+
+func main() { os.Exit(gompirun(os.Args[1:])) }
+
+func gompirun(args []string) int {
+	opts, err := parse(args, os.LookupEnv)
+	switch {
+	case errors.Is(err, errHelp):
+		fmt.Print(strings.ReplaceAll(manual, "%MAX%", strconv.Itoa(shm.MaxProcesses)))
+		return 0
+	case errors.Is(err, errVersion):
+		fmt.Println("gompirun (gompirma)", version.String)
+		return 0
+	case err != nil:
+		return refuse(err)
+	}
+	j, err := newJob(opts)
+	if err != nil {
+		return refuse(err)
+	}
+	return j.run()
+}
+
+// refuse says in one line why nothing was started.
+func refuse(err error) int {
+	fmt.Fprintln(os.Stderr, "gompirun:", err)
+	return statusUsage
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/boot"
+)
+
+// program is what a part's processes have in common, found and checked before any of them is started.
+type program struct {
+	part
+	path string   // of the executable file, as the process will open it from its folder
+	env  []string // of every process, without what differs from rank to rank
+}
+
+// prepare checks folder and program of a part. environ is gompirun's environment.
+func prepare(p part, environ []string) (program, error) {
+	out := program{part: p, env: environment(environ, p)}
+	if p.wdir != "" {
+		if err := checkFolder(p.wdir); err != nil {
+			return program{}, fmt.Errorf("--wdir %s: %w", p.wdir, err)
+		}
+	}
+	name := p.argv[0]
+	if strings.Contains(name, "/") {
+		out.path = name
+		seen := name
+		if !filepath.IsAbs(name) && p.wdir != "" {
+			seen = filepath.Join(p.wdir, name)
+		}
+		if err := checkProgram(seen); err != nil {
+			return program{}, fmt.Errorf("%s: %w", seen, err)
+		}
+		return out, nil
+	}
+	path, ok := search(name, variable(out.env, "PATH"), p.wdir)
+	if !ok {
+		hint := ""
+		if checkProgram(filepath.Join(p.wdir, name)) == nil {
+			hint = "; did you mean ./" + name + "?"
+		}
+		return program{}, fmt.Errorf("%s: not found in PATH%s", name, hint)
+	}
+	out.path = path
+	return out, nil
+}
+
+// search looks for a program in the folders of PATH as the shell does; relative ones count from wdir.
+func search(name, path, wdir string) (string, bool) {
+	for _, dir := range filepath.SplitList(path) {
+		if dir == "" {
+			dir = "."
+		}
+		found := dir + "/" + name
+		seen := found
+		if !filepath.IsAbs(dir) {
+			seen = filepath.Join(wdir, found)
+		}
+		if checkProgram(seen) == nil {
+			return found, true
+		}
+	}
+	return "", false
+}
+
+func checkProgram(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return plain(err)
+	case st.IsDir():
+		return errors.New("is a folder, not a program")
+	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
+		return errors.New("is not executable")
+	}
+	return nil
+}
+
+func checkFolder(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return plain(err)
+	case !st.IsDir():
+		return errors.New("is not a folder")
+	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
+		return errors.New("may not be entered")
+	}
+	return nil
+}
+
+// plain drops call and path from an error of the file system: the line names the path already.
+func plain(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// variable returns the value that a process with this environment sees.
+func variable(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// environment is gompirun's own with the part's additions, without what another launcher, above this one, told its processes.
+func environment(environ []string, p part) []string {
+	replaced := map[string]bool{}
+	for _, v := range p.env {
+		name, _, _ := strings.Cut(v, "=")
+		replaced[name] = true
+	}
+	if p.wdir != "" {
+		replaced["PWD"] = true
+	}
+	var out []string
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		if !replaced[name] && !launchers(name) {
+			out = append(out, v)
+		}
+	}
+	if abs, err := filepath.Abs(p.wdir); p.wdir != "" && err == nil {
+		out = append(out, "PWD="+abs)
+	}
+	// Of two settings of one variable the last one counts.
+	last := map[string]int{}
+	for i, v := range p.env {
+		name, _, _ := strings.Cut(v, "=")
+		last[name] = i
+	}
+	for i, v := range p.env {
+		if name, _, _ := strings.Cut(v, "="); last[name] == i {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// launchers says whether a launcher sets this variable for each of its processes.
+func launchers(name string) bool {
+	switch name {
+	case boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
+		return true
+	}
+	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_") && !strings.HasPrefix(name, "PMIX_MCA_")
+}
+
+// Descriptors of every process, besides standard input, output and errors.
+const (
+	fdLauncher = 3
+	fdControl  = 4
+)
+
+// place adds what tells a process its place in the job.
+func place(env []string, job string, rank, size int) []string {
+	text := strconv.Itoa
+	return append(env[:len(env):len(env)],
+		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank), "PMI_SIZE="+text(size),
+		boot.EnvJob+"="+job, boot.EnvControlFd+"="+text(fdControl), boot.EnvLocalRank+"="+text(rank), boot.EnvLocalRanks+"="+text(size))
+}
