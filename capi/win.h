@@ -10,6 +10,7 @@
 struct gompi_win_member {
 	_Alignas(GOMPI_LINE) gompi_a64 lock; // lock.h
 	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
+	gompi_a32 lock_bypassed;             // times it was taken past the one at the queue's head
 	struct gompi_waitword lock_wait;
 	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // accumulate.h: mode and lock of this member's memory
 	gompi_a32 accumulate_small;                // small updates in a row under the lock; written under it only
