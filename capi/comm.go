@@ -90,6 +90,14 @@ func needInter(c *comm.Comm) error {
 	return nil
 }
 
+// needIntra returns an error if c is an intercommunicator.
+func needIntra(c *comm.Comm) error {
+	if c.IsInter() {
+		return mpierr.New(abi.MPI_ERR_COMM, "it is an intercommunicator: an intracommunicator is needed")
+	}
+	return nil
+}
+
 //export gompi_comm_remote_size
 func gompi_comm_remote_size(comm_, size uintptr) int32 {
 	return onComm("MPI_Comm_remote_size", comm_, func(c *comm.Comm) error {
@@ -332,4 +340,55 @@ func gompi_comm_get_parent(parent uintptr) (rc int32) {
 		*out[uintptr](parent) = abi.MPI_COMM_NULL // there are no spawned processes
 	}
 	return finish("MPI_Comm_get_parent", 0, 0, err)
+}
+
+//export gompi_intercomm_create
+func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remoteLeader, tag int32, newintercomm uintptr) int32 {
+	return onComm("MPI_Intercomm_create", local, func(c *comm.Comm) error {
+		if err := null(newintercomm); err != nil {
+			return err
+		}
+		if err := needIntra(c); err != nil {
+			return err
+		}
+		if localLeader < 0 || int(localLeader) >= c.Size() {
+			return mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d processes", localLeader, c.Size())
+		}
+		if err := tagError(tag, false); err != nil {
+			return err
+		}
+		var p *comm.Comm
+		if c.Rank() == int(localLeader) {
+			var err error
+			if p, err = commOf(peer); err != nil {
+				return mpierr.Wrap(err, "peer_comm")
+			}
+			if remoteLeader < 0 || int(remoteLeader) >= p.RemoteSize() {
+				return mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d: peer_comm has %d processes", remoteLeader, p.RemoteSize())
+			}
+		}
+		n, err := c.NewInter(int(localLeader), p, int(remoteLeader), tag)
+		if err != nil {
+			return err
+		}
+		return storeComm(n, newintercomm)
+	})
+}
+
+//export gompi_intercomm_merge
+func gompi_intercomm_merge(intercomm uintptr, high int32, newintracomm uintptr) int32 {
+	return onComm("MPI_Intercomm_merge", intercomm, func(c *comm.Comm) error {
+		err := needInter(c)
+		if err == nil {
+			err = null(newintracomm)
+		}
+		if err != nil {
+			return err
+		}
+		n, err := c.Merge(high != 0)
+		if err != nil {
+			return err
+		}
+		return storeComm(n, newintracomm)
+	})
 }

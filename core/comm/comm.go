@@ -26,6 +26,7 @@ const (
 	Creation              // making of communicators, one after the other
 	GroupCreation         // MPI_Comm_create_group, told apart by its tag
 	IdupCreation          // MPI_Comm_idup, told apart by its number
+	Leaders               // MPI_Intercomm_create between the leaders, told apart by its tag
 	NumContexts
 
 	contextBits = 4

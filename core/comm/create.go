@@ -58,43 +58,38 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if c.remote != nil {
 		return c.splitInter(color, key)
 	}
-	g, ranks, err := c.splitGroups(c.everyone(Creation, 0), c.local, color, key)
-	if err != nil || g == nil {
+	table, err := c.colors(c.everyone(Creation, 0), color, key)
+	if err != nil || color == abi.MPI_UNDEFINED {
 		return nil, err
 	}
-	return c.sub(Creation, 0, g, ranks)
+	ranks := ranksOf(table, color)
+	g, err := group.Include(c.local, ranks)
+	if err != nil {
+		return nil, err
+	}
+	return c.sub(Creation, 0, g, group.Of(ranks))
 }
 
-// splitGroups exchanges the colors and keys of a team whose members' world ranks are all, and returns the group of the caller's color, nil if that
-// is MPI_UNDEFINED, and its members' places in the team.
-func (c *Comm) splitGroups(t *team, all *group.Group, color, key int32) (*group.Group, *group.Group, error) {
-	n := t.size()
-	table := make([]byte, 8*n)
-	var mine [8]byte
-	binary.LittleEndian.PutUint32(mine[0:], uint32(color))
-	binary.LittleEndian.PutUint32(mine[4:], uint32(key))
-	if err := t.up(mine[:], table); err != nil {
-		return nil, nil, err
+// colors returns the colors and keys of all members of a team, 8 bytes each.
+func (c *Comm) colors(t *team, color, key int32) ([]byte, error) {
+	table := make([]byte, 8*t.size())
+	if err := t.up(packInts([]int32{color, key}), table); err != nil {
+		return nil, err
 	}
-	if err := t.down(table); err != nil {
-		return nil, nil, err
-	}
-	if color == abi.MPI_UNDEFINED {
-		return nil, nil, nil
-	}
+	return table, t.down(table)
+}
+
+// ranksOf returns the places in a table of colors that have the given color, in the order of their keys and then of their places.
+func ranksOf(table []byte, color int32) []int32 {
 	keyOf := func(r int32) int32 { return int32(binary.LittleEndian.Uint32(table[8*r+4:])) }
 	var ranks []int32
-	for r := int32(0); r < int32(n); r++ {
+	for r := int32(0); r < int32(len(table)/8); r++ {
 		if int32(binary.LittleEndian.Uint32(table[8*r:])) == color {
 			ranks = append(ranks, r)
 		}
 	}
 	slices.SortStableFunc(ranks, func(a, b int32) int { return cmp.Compare(keyOf(a), keyOf(b)) })
-	world := make([]int32, len(ranks))
-	for i, r := range ranks {
-		world[i] = all.World(int(r))
-	}
-	return group.Of(world), group.Of(ranks), nil
+	return ranks
 }
 
 // sub makes the communicator of g, whose members have the given ranks in c. Collective over g.
@@ -145,6 +140,15 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 }
 
 func (c *Comm) createOf(x Context, tag int32, g *group.Group) (*Comm, error) {
+	ranks, err := c.ranksIn(g)
+	if err != nil || g.Rank(c.local.World(c.rank)) == group.Undefined {
+		return nil, err
+	}
+	return c.sub(x, tag, g, group.Of(ranks))
+}
+
+// ranksIn returns the ranks in c of the members of g. MPI_ERR_GROUP: one is not a member of c.
+func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 	ranks := make([]int32, g.Size())
 	for i := range ranks {
 		r := c.local.Rank(g.World(i))
@@ -153,8 +157,5 @@ func (c *Comm) createOf(x Context, tag int32, g *group.Group) (*Comm, error) {
 		}
 		ranks[i] = int32(r)
 	}
-	if g.Rank(c.local.World(c.rank)) == group.Undefined {
-		return nil, nil
-	}
-	return c.sub(x, tag, g, group.Of(ranks))
+	return ranks, nil
 }

@@ -1,15 +1,298 @@
 package comm
 
 import (
+	"encoding/binary"
+
 	"gompirma/core/abi"
 	"gompirma/core/group"
 	"gompirma/core/mpierr"
 )
 
-func (c *Comm) dupInter(x Context, tag int32) (*Comm, error) { return nil, notYet() }
-func (c *Comm) splitInter(color, key int32) (*Comm, error)   { return nil, notYet() }
-func (c *Comm) createInter(g *group.Group) (*Comm, error)    { return nil, notYet() }
+// An intercommunicator joins two groups. Each side keeps an intracommunicator of its own (Local), over which its leader tells the others what the two leaders
+// have told each other. It has no control block: collectives go through Local and messages.
 
-func notYet() error {
-	return mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION, "on an intercommunicator")
+// link is how two leaders reach each other: as rank them of c, in a context, with a tag.
+type link struct {
+	c     *Comm
+	x     Context
+	tag   int32
+	them  int
+	first bool // this side speaks first; the other one listens first
+}
+
+// swap sends mine to the other leader and returns what that one sends.
+func (l *link) swap(mine []byte) ([]byte, error) {
+	var theirs []byte
+	speak := func() error {
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(mine)))
+		if err := l.c.host.Send(l.c, l.x, l.them, l.tag, n[:]); err != nil {
+			return err
+		}
+		return l.c.host.Send(l.c, l.x, l.them, l.tag, mine)
+	}
+	listen := func() error {
+		var n [8]byte
+		if err := l.c.host.Recv(l.c, l.x, l.them, l.tag, n[:]); err != nil {
+			return err
+		}
+		size := binary.LittleEndian.Uint64(n[:])
+		if size > 1<<32 {
+			return mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group announces %d bytes: it does not make the same call", size)
+		}
+		theirs = make([]byte, size)
+		return l.c.host.Recv(l.c, l.x, l.them, l.tag, theirs)
+	}
+	steps := []func() error{listen, speak}
+	if l.first {
+		steps = []func() error{speak, listen}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return theirs, nil
+}
+
+// tell has member 0 of the team, which has b or an error, tell the others b or the error's class.
+func (t *team) tell(b []byte, failed error) ([]byte, error) {
+	var head [16]byte
+	binary.LittleEndian.PutUint64(head[0:], uint64(len(b)))
+	binary.LittleEndian.PutUint64(head[8:], uint64(mpierr.ClassOf(failed)))
+	if err := t.down(head[:]); err != nil {
+		return nil, err
+	}
+	if class := int32(binary.LittleEndian.Uint64(head[8:])); class != 0 {
+		if failed != nil {
+			return nil, failed
+		}
+		return nil, mpierr.New(class, "the leaders of the two groups could not agree")
+	}
+	if t.me != 0 {
+		b = make([]byte, binary.LittleEndian.Uint64(head[0:]))
+	}
+	return b, t.down(b)
+}
+
+// rooted returns the team of all members with root as its member 0.
+func (c *Comm) rooted(root int, x Context, tag int32) *team {
+	order := make([]int32, c.size)
+	for i := range order {
+		order[i] = int32((root + i) % c.size)
+	}
+	return &team{c: c, x: x, tag: tag, members: group.Of(order), me: (c.rank - root + c.size) % c.size}
+}
+
+func packInts(xs []int32) []byte {
+	b := make([]byte, 0, 4*len(xs))
+	for _, x := range xs {
+		b = binary.LittleEndian.AppendUint32(b, uint32(x))
+	}
+	return b
+}
+
+func unpackInts(b []byte) []int32 {
+	xs := make([]int32, len(b)/4)
+	for i := range xs {
+		xs[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return xs
+}
+
+// inter returns an intercommunicator, without identity, whose error handler is that of from.
+func inter(local *Comm, remote *group.Group, from *Comm) *Comm {
+	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size, Local: local}
+	n.Errhandler.Store(from.Errhandler.Load())
+	return n
+}
+
+// identify gives an intercommunicator its identity: that drawn by the leader that speaks first. leader is this side's end of the link, used by rank 0 only.
+func (n *Comm) identify(leader *link) error {
+	var b []byte
+	var err error
+	if n.rank == 0 {
+		mine := binary.LittleEndian.AppendUint64(nil, n.host.NewID())
+		b, err = leader.swap(mine)
+		if leader.first {
+			b = mine
+		}
+		if err == nil && len(b) != 8 {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
+		}
+	}
+	if b, err = n.Local.everyone(Creation, 0).tell(b, err); err != nil {
+		return err
+	}
+	n.id = binary.LittleEndian.Uint64(b)
+	return nil
+}
+
+// NewInter makes an intercommunicator of c and the group of the process remoteLeader of peer (MPI_Intercomm_create). peer and remoteLeader matter at localLeader only.
+// Collective over both groups. MPI_ERR_COMM: the groups have a member in common.
+func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
+	local, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	local.Topology = nil
+	all := c.rooted(localLeader, Creation, 0)
+	var b []byte
+	if c.rank == localLeader {
+		b, err = c.meet(peer, remoteLeader, tag)
+	}
+	if b, err = all.tell(b, err); err != nil {
+		local.Free()
+		return nil, err
+	}
+	n := inter(local, group.Of(unpackInts(b[8:])), c)
+	n.id = binary.LittleEndian.Uint64(b)
+	return n, nil
+}
+
+// meet is the part of NewInter that the leaders play: it returns the identity of the new communicator and the world ranks of the other group.
+func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) ([]byte, error) {
+	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
+	if c.local.Rank(them) != group.Undefined {
+		return nil, mpierr.New(abi.MPI_ERR_COMM, "the leader of the other group, world rank %d, is a member of this one", them)
+	}
+	l := &link{c: peer, x: Leaders, tag: tag, them: remoteLeader, first: me < them}
+	id := c.host.NewID()
+	mine := binary.LittleEndian.AppendUint64(nil, id)
+	mine = append(mine, packInts(c.local.Members())...)
+	b, err := l.swap(mine)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) < 12 || len(b)%4 != 0 {
+		return nil, mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
+	}
+	if l.first {
+		binary.LittleEndian.PutUint64(b, id)
+	}
+	if both := group.Intersection(c.local, group.Of(unpackInts(b[8:]))); both.Size() > 0 {
+		return nil, mpierr.New(abi.MPI_ERR_COMM, "the two groups have %d processes in common, such as that of world rank %d", both.Size(), both.World(0))
+	}
+	return b, nil
+}
+
+// Merge makes an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). The members of one group pass the same high; those that pass
+// false come first; if both pass the same, the group of the lower world rank does. Collective.
+func (c *Comm) Merge(high bool) (*Comm, error) {
+	l := &link{c: c, x: Creation, them: 0, first: c.local.World(0) < c.remote.World(0)}
+	var b []byte
+	var err error
+	if c.rank == 0 {
+		mine := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0}
+		if high {
+			mine[0] = 1
+		}
+		binary.LittleEndian.PutUint64(mine[1:], c.host.NewID())
+		if b, err = l.swap(mine); err == nil && len(b) != 9 {
+			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
+		}
+		if err == nil {
+			id := b[1:]
+			if l.first {
+				id = mine[1:]
+			}
+			before := byte(0) // this group comes first
+			if b[0] != mine[0] && high || b[0] == mine[0] && !l.first {
+				before = 1
+			}
+			b = append([]byte{before}, id...)
+		}
+	}
+	if b, err = c.Local.everyone(Creation, 0).tell(b, err); err != nil {
+		return nil, err
+	}
+	g, rank := group.Union(c.local, c.remote), c.rank
+	if b[0] != 0 {
+		g, rank = group.Union(c.remote, c.local), c.rank+c.remote.Size()
+	}
+	n := c.child(g, rank)
+	n.id = binary.LittleEndian.Uint64(b[1:])
+	if err := n.AttachBlock(); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// between returns the link of rank 0 with rank 0 of the other group.
+func (c *Comm) between(x Context, tag int32) *link {
+	return &link{c: c, x: x, tag: tag, first: c.local.World(0) < c.remote.World(0)}
+}
+
+func (c *Comm) dupInter(x Context, tag int32) (*Comm, error) {
+	local, err := c.Local.dup(x, tag)
+	if err != nil {
+		return nil, err
+	}
+	n := inter(local, c.remote, c)
+	if err := n.identify(c.between(x, tag)); err != nil {
+		local.Free()
+		return nil, err
+	}
+	return n, nil
+}
+
+// remoteBytes returns the bytes that the other group's leader passes, which every member of a group has the same of.
+func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
+	var b []byte
+	var err error
+	if c.rank == 0 {
+		b, err = c.between(Creation, 0).swap(mine)
+	}
+	return c.Local.everyone(Creation, 0).tell(b, err)
+}
+
+// part makes the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is empty or the caller is not in it.
+// Collective over the two parts.
+func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
+	me := group.Of(mine).Rank(int32(c.rank))
+	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {
+		return nil, nil
+	}
+	members, err := group.Include(c.local, mine)
+	if err != nil {
+		return nil, err
+	}
+	others, err := group.Include(c.remote, theirs)
+	if err != nil {
+		return nil, err
+	}
+	local, err := c.Local.sub(Creation, 0, members, group.Of(mine))
+	if err != nil {
+		return nil, err
+	}
+	n := inter(local, others, c)
+	if err := n.identify(&link{c: c, x: Creation, them: int(theirs[0]), first: members.World(0) < others.World(0)}); err != nil {
+		local.Free()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (c *Comm) splitInter(color, key int32) (*Comm, error) {
+	mine, err := c.Local.colors(c.Local.everyone(Creation, 0), color, key)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := c.remoteBytes(mine)
+	if err != nil || color == abi.MPI_UNDEFINED {
+		return nil, err
+	}
+	return c.part(ranksOf(mine, color), ranksOf(theirs, color))
+}
+
+func (c *Comm) createInter(g *group.Group) (*Comm, error) {
+	mine, err := c.ranksIn(g)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := c.remoteBytes(packInts(mine))
+	if err != nil {
+		return nil, err
+	}
+	return c.part(mine, unpackInts(theirs))
 }
