@@ -250,6 +250,8 @@ extern GoInt32 gompi_group_rank(GoUintptr group, GoUintptr rank);
 extern GoInt32 gompi_group_size(GoUintptr group, GoUintptr size);
 extern GoInt32 gompi_group_translate_ranks(GoUintptr group1, GoInt32 n, GoUintptr ranks1, GoUintptr group2, GoUintptr ranks2);
 extern GoInt32 gompi_group_union(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
+extern GoInt32 gompi_intercomm_create(GoUintptr local_comm, GoInt32 local_leader, GoUintptr peer_comm, GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);
+extern GoInt32 gompi_intercomm_merge(GoUintptr intercomm, GoInt32 high, GoUintptr newintracomm);
 extern GoInt32 gompi_win_get_name(GoUintptr win, GoUintptr win_name, GoUintptr resultlen);
 extern GoInt32 gompi_win_set_name(GoUintptr win, GoUintptr win_name);
 extern GoInt32 gompi_add_error_class(GoUintptr errorclass);

@@ -284,8 +284,8 @@ GOMPI_ALIAS(MPI_Group_union)
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
     MPI_Comm *newintercomm)
 {
-    (void)local_leader; (void)peer_comm; (void)remote_leader; (void)tag; (void)newintercomm;
-    return gompi_unsupported("MPI_Intercomm_create", GOMPI_ON_COMM, (uintptr_t)local_comm);
+    int rc = gompi_intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader, tag, (uintptr_t)newintercomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_create)
 
@@ -300,8 +300,8 @@ GOMPI_ALIAS(MPI_Intercomm_create_from_groups)
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
-    (void)high; (void)newintracomm;
-    return gompi_unsupported("MPI_Intercomm_merge", GOMPI_ON_COMM, (uintptr_t)intercomm);
+    int rc = gompi_intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_merge)
 
