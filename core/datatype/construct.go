@@ -34,6 +34,12 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 // derive makes the type that args describe. comps are its parts in typemap order; place composes the layouts of types, as view gives them, to
 // that of the new one, and is called twice if bytes and elements differ.
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
+	t := compose(b, a, comps, place)
+	return t.register(b)
+}
+
+// compose is derive without giving the type a handle.
+func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
 	for _, c := range comps {
@@ -57,6 +63,8 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 		}
 		t.align = max(t.align, c.t.align)
 		t.elements = b.add(t.elements, b.mul(c.n, c.t.elements))
+		t.numbers = b.add(t.numbers, b.mul(c.n, c.t.numbers))
+		t.external = b.add(t.external, b.mul(c.n, c.t.external))
 		t.sig = t.sig.append(c.t, c.n)
 	}
 	if several {
@@ -76,7 +84,15 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 			t.lb, t.ub = lo, b.add(lo, b.mul(b.add(length, t.align-1)/t.align, t.align))
 		}
 	}
-	return t.register(b)
+	return t
+}
+
+// like returns a type with the contents of old.
+func like(old *Type, a args) *Type {
+	return &Type{
+		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, external: old.external, sig: old.sig,
+		lb: old.lb, ub: old.ub, align: old.align, resized: old.resized, bytes: old.bytes, elems: old.elems,
+	}
 }
 
 // register gives a new type its handle and takes references to what it was made from.
@@ -122,13 +138,9 @@ func checkBlocklengths(lengths []int64) error {
 
 // Dup makes a copy of old, committed if old is (MPI-5.0 5.1.10). Name and attributes are not copied.
 func Dup(old *Type) (*Type, error) {
-	t := &Type{
-		args: args{combiner: abi.MPI_COMBINER_DUP, types: []*Type{old}},
-		elem: old.elem, elements: old.elements, sig: old.sig, lb: old.lb, ub: old.ub, align: old.align, resized: old.resized,
-		bytes: old.bytes, elems: old.elems,
-	}
+	t := like(old, args{combiner: abi.MPI_COMBINER_DUP, types: []*Type{old}})
 	if old.Committed() {
-		t.prog = old.Program()
+		t.prog.Store(old.prog.Load())
 		t.committed.Store(true)
 	}
 	return t.register(&builder{})
@@ -299,10 +311,7 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 // Resized is old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
 func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
 	b := &builder{}
-	t := &Type{
-		args: args{combiner: abi.MPI_COMBINER_RESIZED, large: bool(form), counts: []int64{lb, extent}, types: []*Type{old}},
-		elem: old.elem, elements: old.elements, sig: old.sig, lb: lb, ub: b.add(lb, extent), align: old.align, resized: true,
-		bytes: old.bytes, elems: old.elems,
-	}
+	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, large: bool(form), counts: []int64{lb, extent}, types: []*Type{old}})
+	t.lb, t.ub, t.resized = lb, b.add(lb, extent), true
 	return t.register(b)
 }

@@ -1,19 +1,119 @@
 package datatype
 
-import "gompirma/core/abi"
+import (
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// args is how a type was constructed: integers, counts and displacements in the order in which the constructor with MPI_Count has them
+// (MPI_Type_get_contents_c tells them so), the types. large says that it was that form.
+type args struct {
+	combiner int32
+	large    bool
+	ints     []int32
+	counts   []int64
+	types    []*Type
+}
+
+var constructors = map[int32]string{
+	abi.MPI_COMBINER_NAMED: "a predefined datatype", abi.MPI_COMBINER_DUP: "MPI_Type_dup", abi.MPI_COMBINER_CONTIGUOUS: "MPI_Type_contiguous",
+	abi.MPI_COMBINER_VECTOR: "MPI_Type_vector", abi.MPI_COMBINER_HVECTOR: "MPI_Type_create_hvector", abi.MPI_COMBINER_INDEXED: "MPI_Type_indexed",
+	abi.MPI_COMBINER_HINDEXED: "MPI_Type_create_hindexed", abi.MPI_COMBINER_INDEXED_BLOCK: "MPI_Type_create_indexed_block",
+	abi.MPI_COMBINER_HINDEXED_BLOCK: "MPI_Type_create_hindexed_block", abi.MPI_COMBINER_STRUCT: "MPI_Type_create_struct",
+	abi.MPI_COMBINER_SUBARRAY: "MPI_Type_create_subarray", abi.MPI_COMBINER_DARRAY: "MPI_Type_create_darray",
+	abi.MPI_COMBINER_F90_REAL: "MPI_Type_create_f90_real", abi.MPI_COMBINER_F90_COMPLEX: "MPI_Type_create_f90_complex",
+	abi.MPI_COMBINER_F90_INTEGER: "MPI_Type_create_f90_integer", abi.MPI_COMBINER_RESIZED: "MPI_Type_create_resized",
+	abi.MPI_COMBINER_VALUE_INDEX: "MPI_Type_get_value_index",
+}
 
 // function names the constructor, for messages.
 func (a *args) function() string {
-	name := map[int32]string{
-		abi.MPI_COMBINER_DUP: "MPI_Type_dup", abi.MPI_COMBINER_CONTIGUOUS: "MPI_Type_contiguous", abi.MPI_COMBINER_VECTOR: "MPI_Type_vector",
-		abi.MPI_COMBINER_HVECTOR: "MPI_Type_create_hvector", abi.MPI_COMBINER_INDEXED: "MPI_Type_indexed",
-		abi.MPI_COMBINER_HINDEXED: "MPI_Type_create_hindexed", abi.MPI_COMBINER_INDEXED_BLOCK: "MPI_Type_create_indexed_block",
-		abi.MPI_COMBINER_HINDEXED_BLOCK: "MPI_Type_create_hindexed_block", abi.MPI_COMBINER_STRUCT: "MPI_Type_create_struct",
-		abi.MPI_COMBINER_SUBARRAY: "MPI_Type_create_subarray", abi.MPI_COMBINER_DARRAY: "MPI_Type_create_darray",
-		abi.MPI_COMBINER_RESIZED: "MPI_Type_create_resized",
-	}[a.combiner]
+	name := constructors[a.combiner]
 	if a.large {
 		name += "_c"
 	}
 	return name
+}
+
+// Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns. A constructor without _c has
+// no counts: its counts are integers, its displacements in bytes are addresses.
+type Contents struct {
+	Combiner  int32
+	Integers  []int32
+	Addresses []int64
+	Counts    []int64
+	Types     []*Type
+}
+
+// Combiner returns the MPI_COMBINER_ of the constructor.
+func (t *Type) Combiner() int32 { return t.args.combiner }
+
+// Large says whether the type was constructed with MPI_Count counts; MPI_Type_get_envelope without _c is not for it.
+func (t *Type) Large() bool { return t.args.large && len(t.args.counts) > 0 }
+
+// Contents tells how the type was constructed. For a named type only the combiner is set.
+func (t *Type) Contents() Contents {
+	a := &t.args
+	c := Contents{Combiner: a.combiner, Integers: a.ints, Types: a.types}
+	if a.large {
+		c.Counts = a.counts
+		return c
+	}
+	counts, bytes := a.counts, 0 // the last so many counts are addresses
+	switch a.combiner {
+	case abi.MPI_COMBINER_HVECTOR:
+		bytes = 1
+	case abi.MPI_COMBINER_HINDEXED, abi.MPI_COMBINER_STRUCT:
+		bytes = int(counts[0])
+	case abi.MPI_COMBINER_HINDEXED_BLOCK:
+		bytes = int(counts[0])
+	case abi.MPI_COMBINER_RESIZED:
+		bytes = 2
+	}
+	c.Addresses = counts[len(counts)-bytes:]
+	narrow := make([]int32, 0, len(a.ints)+len(counts)-bytes)
+	before := 0 // so many integers stand before the counts
+	switch a.combiner {
+	case abi.MPI_COMBINER_SUBARRAY:
+		before = 1
+	case abi.MPI_COMBINER_DARRAY:
+		before = 3
+	case abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX, abi.MPI_COMBINER_F90_INTEGER:
+		before = len(a.ints)
+	}
+	narrow = append(narrow, a.ints[:before]...)
+	for _, n := range counts[:len(counts)-bytes] {
+		narrow = append(narrow, int32(n))
+	}
+	c.Integers = append(narrow, a.ints[before:]...)
+	return c
+}
+
+// CheckContents checks the sizes of the arrays for MPI_Type_get_contents_c. MPI_ERR_TYPE: the type is a named one. MPI_ERR_ARG: an array is too small.
+func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
+	if t.args.combiner == abi.MPI_COMBINER_NAMED {
+		return mpierr.New(abi.MPI_ERR_TYPE, "%s is a named predefined datatype, it has no contents", t)
+	}
+	c := t.Contents()
+	for _, a := range []struct {
+		what       string
+		have, need int64
+	}{
+		{"integers", integers, int64(len(c.Integers))}, {"addresses", addresses, int64(len(c.Addresses))},
+		{"large counts", counts, int64(len(c.Counts))}, {"datatypes", types, int64(len(c.Types))},
+	} {
+		if a.have < a.need {
+			return mpierr.New(abi.MPI_ERR_ARG, "room for %d %s, %s has %d", a.have, a.what, t, a.need)
+		}
+	}
+	return nil
+}
+
+// Again returns what MPI_Type_get_contents hands out for t: a predefined type itself, of another a new one that is constructed the same way, not
+// committed, with a handle of its own.
+func (t *Type) Again() (*Type, error) {
+	if t.Predefined() {
+		return t, nil
+	}
+	return like(t, t.args).register(&builder{})
 }

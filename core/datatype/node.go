@@ -106,9 +106,9 @@ func (b *builder) loopOverlap(n *node) int64 {
 func (b *builder) concat(items []placed) placed {
 	items = b.merge(items)
 	if len(items) > 1 && !same(items) {
-		items = b.compress(items)
+		items = b.extend(b.compress(items))
 		if flat, ok := inline(items); ok {
-			items = b.compress(b.merge(flat))
+			items = b.extend(b.compress(b.merge(flat)))
 		}
 	}
 	switch {
@@ -137,19 +137,24 @@ func (b *builder) concat(items []placed) placed {
 		for i, it := range items {
 			n.size = b.add(n.size, it.n.size)
 			n.prefix[i+1] = n.size
-			n.children[i] = intern(known, it.n)
+			if i > 0 && it.n == items[i-1].n {
+				n.children[i] = n.children[i-1]
+			} else {
+				n.children[i] = intern(known, it.n)
+			}
 		}
 	}
-	hulls := make([]hull, len(items))
 	n.disps = make([]int64, len(items))
 	for i, it := range items {
 		n.disps[i] = b.sub(it.disp, first)
-		hulls[i] = hull{b.add(n.disps[i], it.n.lo), b.add(n.disps[i], it.n.hi), it.n.kind == NodeBlock}
 		n.segments += it.n.segments
 		n.depth = max(n.depth, it.n.depth+1)
 		n.overlap |= it.n.overlap
 	}
-	n.finish(hulls)
+	b.finish(n, func(i int) hull {
+		c := items[i].n
+		return hull{b.add(n.disps[i], c.lo), b.add(n.disps[i], c.hi), c.kind == NodeBlock}
+	})
 	return placed{first, n}
 }
 
@@ -196,10 +201,8 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		return b.concat(items)
 	}
 	n := &node{kind: NodeBlocks, disps: disps, segments: int64(k), depth: 1}
-	hulls := make([]hull, k)
 	for i, d := range disps {
 		disps[i] = b.sub(d, first)
-		hulls[i] = hull{disps[i], b.add(disps[i], sizes[i]), true}
 	}
 	if uniform {
 		n.kind, n.child, n.size, n.depth = NodeList, block(sizes[0]), b.mul(sizes[0], int64(k)), 2
@@ -210,7 +213,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		}
 		n.size = n.prefix[k]
 	}
-	n.finish(hulls)
+	b.finish(n, func(i int) hull { return hull{disps[i], b.add(disps[i], sizes[i]), true} })
 	return placed{first, n}
 }
 
@@ -232,17 +235,23 @@ type hull struct {
 	dense  bool
 }
 
-// finish fills the bounds and the overlap of a list. It changes hulls.
-func (n *node) finish(hulls []hull) {
+// finish fills the bounds and the overlap of a list, whose entry i lies in at(i).
+func (b *builder) finish(n *node, at func(i int) hull) {
 	up, down := true, true
-	n.lo, n.hi = hulls[0].lo, hulls[0].hi
-	for i := 1; i < len(hulls); i++ {
-		p, q := hulls[i-1], hulls[i]
+	p := at(0)
+	n.lo, n.hi = p.lo, p.hi
+	for i := 1; i < len(n.disps); i++ {
+		q := at(i)
 		up, down = up && p.hi <= q.lo, down && q.hi <= p.lo
 		n.lo, n.hi = min(n.lo, q.lo), max(n.hi, q.hi)
+		p = q
 	}
 	if up || down {
 		return
+	}
+	hulls := make([]hull, len(n.disps))
+	for i := range hulls {
+		hulls[i] = at(i)
 	}
 	slices.SortFunc(hulls, func(p, q hull) int { return cmp.Compare(p.lo, q.lo) })
 	reach := hulls[0]
@@ -346,25 +355,69 @@ func regular(items []placed, stride int64) bool {
 	return true
 }
 
-// compress turns each run of the same node at equal distances into one loop, if that leaves far fewer items.
+// compress turns each run of the same node at equal distances into one loop, if that leaves at most half of the items.
 func (b *builder) compress(items []placed) []placed {
-	var out []placed
+	runs := 0
+	for i := 0; i < len(items); runs++ {
+		i = nodeRunEnd(items, i)
+	}
+	if runs*2 > len(items) {
+		return items
+	}
+	out := make([]placed, 0, runs)
 	for i := 0; i < len(items); {
-		j := i + 1
-		for j < len(items) && equal(items[j].n, items[i].n) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp {
-			j++
+		end := nodeRunEnd(items, i)
+		item := items[i]
+		if end > i+1 {
+			item = b.repeat(item, int64(end-i), b.sub(items[i+1].disp, item.disp))
 		}
-		if j-i < 3 {
-			j = i + 1
-			out = append(out, items[i])
-		} else {
-			out = append(out, b.repeat(items[i], int64(j-i), items[i+1].disp-items[i].disp))
-		}
-		if i = j; len(out)*2 > len(items) {
-			return items
-		}
+		out = append(out, item)
+		i = end
 	}
 	return out
+}
+
+// nodeRunEnd is runEnd for nodes.
+func nodeRunEnd(items []placed, i int) int {
+	j := i + 1
+	for j < len(items) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp && equal(items[j].n, items[i].n) {
+		j++
+	}
+	if j-i < 3 {
+		return i + 1
+	}
+	return j
+}
+
+// extend joins a loop with neighbours that go on where it stops: one more child, or another loop of the same.
+func (b *builder) extend(items []placed) []placed {
+	if !slices.ContainsFunc(items, func(p placed) bool { return p.n.kind == NodeLoop }) {
+		return items
+	}
+	out := make([]placed, 1, len(items))
+	out[0] = items[0]
+	for _, next := range items[1:] {
+		last := &out[len(out)-1]
+		count, child, stride := turns(last.n)
+		more, other, step := turns(next.n)
+		if count == 1 {
+			stride = step
+		}
+		if count+more > 2 && (more == 1 || step == stride) && equal(child, other) && next.disp == b.add(last.disp, b.mul(count, stride)) {
+			*last = b.repeat(placed{last.disp, child}, b.add(count, more), stride)
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// turns returns a loop's parts; any other node is one turn of itself.
+func turns(n *node) (count int64, child *node, stride int64) {
+	if n.kind == NodeLoop {
+		return n.count, n.child, n.stride
+	}
+	return 1, n, 0
 }
 
 // inline replaces children that are lists themselves by their entries if they are short or hold more than half of all bytes: fewer levels to

@@ -103,7 +103,9 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 		}
 	}
 	byBytes := r.Intn(2) == 0
-	switch r.Intn(8) {
+	switch r.Intn(9) {
+	case 8:
+		n, out, err = randomArray(r, old, m)
 	case 0:
 		n, err = Contiguous(Small, count, old)
 		for i := int64(0); i < count; i++ {
@@ -180,11 +182,91 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 	return n, out.settle()
 }
 
+// randomArray makes a subarray or a distributed array; the model asks of every index of the whole array, in order, whether it belongs.
+func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err error) {
+	ndims := 1 + r.Intn(3)
+	most := 5
+	if len(m.entries) > 20 {
+		ndims, most = 1, 3
+	}
+	order := int32(abi.MPI_ORDER_C)
+	if r.Intn(2) == 0 {
+		order = abi.MPI_ORDER_FORTRAN
+	}
+	sizes := make([]int64, ndims)
+	whole := int64(1)
+	for i := range sizes {
+		sizes[i] = int64(1 + r.Intn(most))
+		whole *= sizes[i]
+	}
+	var has func(dim int, i int64) bool
+	if r.Intn(2) == 0 {
+		subsizes, starts := make([]int64, ndims), make([]int64, ndims)
+		for i := range sizes {
+			subsizes[i] = 1 + r.Int63n(sizes[i])
+			starts[i] = r.Int63n(sizes[i] - subsizes[i] + 1)
+		}
+		n, err = Subarray(Form(r.Intn(2) == 0), sizes, subsizes, starts, order, old)
+		has = func(dim int, i int64) bool { return i >= starts[dim] && i < starts[dim]+subsizes[dim] }
+	} else {
+		distribs, dargs, psizes := make([]int32, ndims), make([]int32, ndims), make([]int32, ndims)
+		size := int32(1)
+		for i := range sizes {
+			distribs[i] = abi.MPI_DISTRIBUTE_NONE + int32(r.Intn(3))
+			psizes[i], dargs[i] = int32(1+r.Intn(3)), abi.MPI_DISTRIBUTE_DFLT_DARG
+			switch {
+			case distribs[i] == abi.MPI_DISTRIBUTE_NONE:
+				psizes[i] = 1
+			case r.Intn(2) == 0:
+				if dargs[i] = int32(1 + r.Intn(3)); distribs[i] == abi.MPI_DISTRIBUTE_BLOCK {
+					dargs[i] += int32(sizes[i]-1) / psizes[i]
+				}
+			}
+			size *= psizes[i]
+		}
+		rank := int32(r.Intn(int(size)))
+		n, err = Darray(Form(r.Intn(2) == 0), size, rank, sizes, distribs, dargs, psizes, order, old)
+		coordinates := make([]int64, ndims)
+		for i, at := ndims-1, int64(rank); i >= 0; i-- {
+			coordinates[i], at = at%int64(psizes[i]), at/int64(psizes[i])
+		}
+		has = func(dim int, i int64) bool {
+			block := int64(dargs[dim])
+			switch {
+			case distribs[dim] == abi.MPI_DISTRIBUTE_NONE:
+				return true
+			case dargs[dim] != abi.MPI_DISTRIBUTE_DFLT_DARG:
+			case distribs[dim] == abi.MPI_DISTRIBUTE_CYCLIC:
+				block = 1
+			default:
+				block = (sizes[dim] + int64(psizes[dim]) - 1) / int64(psizes[dim])
+			}
+			return i/block%int64(psizes[dim]) == coordinates[dim]
+		}
+	}
+	for at := int64(0); at < whole; at++ {
+		inside, rest := true, at
+		for k := range sizes {
+			dim := k // Fortran: the first dimension is the fastest
+			if order == abi.MPI_ORDER_C {
+				dim = ndims - 1 - k
+			}
+			inside = inside && has(dim, rest%sizes[dim])
+			rest /= sizes[dim]
+		}
+		if inside {
+			out.place(m, at*(m.ub-m.lb))
+		}
+	}
+	out.resized, out.lb, out.ub = true, 0, whole*(m.ub-m.lb)
+	return n, out, err
+}
+
 // TestRandomTypes compares size, bounds, overlap, elements and the bytes that cursors yield with the written-out typemap.
 func TestRandomTypes(t *testing.T) {
-	rounds := 20000
+	rounds := 5000
 	if testing.Short() {
-		rounds = 2000
+		rounds = 1000
 	}
 	for seed := int64(0); seed < int64(rounds); seed++ {
 		r := rand.New(rand.NewSource(seed))
@@ -226,6 +308,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 		}
 	}
 	require.Equal(t, elem, l.Elem(), "seed %d: element type", seed)
+	checkElements(t, r, seed, typ, m)
 
 	count := int64(r.Intn(4))
 	for _, view := range []View{Bytes, Elements} {
@@ -257,6 +340,42 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 			}
 		}
 		checkCopies(t, r, seed, l, m, count, view, want, lo, hi)
+	}
+}
+
+// checkElements compares MPI_Get_elements, MPI_Status_set_elements and external32 with the typemap.
+func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
+	var ends []int64 // of the basic elements of two copies, in packed bytes
+	at, external := int64(0), int64(0)
+	for range 2 {
+		for _, e := range m.entries {
+			external += e.b.external()
+			if e.b.Class == Pair {
+				ends = append(ends, at+BasicOf(e.b.Value).Size)
+			}
+			at += e.b.Size
+			ends = append(ends, at)
+		}
+	}
+	got, ok := typ.ExternalSize(2)
+	require.True(t, ok)
+	require.Equal(t, external, got, "seed %d: external32", seed)
+	for range 4 {
+		k := r.Intn(len(ends) + 1)
+		bytes := int64(0)
+		if k > 0 {
+			bytes = ends[k-1]
+		}
+		n, ok := typ.ElementsIn(bytes)
+		require.True(t, ok)
+		require.EqualValues(t, k, n, "seed %d: elements in %d bytes", seed, bytes)
+		back, ok := typ.BytesOf(int64(k))
+		require.True(t, ok)
+		require.Equal(t, bytes, back, "seed %d: bytes of %d elements", seed, k)
+		if k > 0 && !slices.Contains(ends, bytes-1) && bytes > 1 {
+			_, ok = typ.ElementsIn(bytes - 1)
+			require.False(t, ok, "seed %d: %d bytes", seed, bytes-1)
+		}
 	}
 }
 

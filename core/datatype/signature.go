@@ -20,3 +20,66 @@ func (s signature) append(t *Type, n int64) signature {
 	}
 	return append(s, part{t, n})
 }
+
+// Count returns how many whole copies of the type so many bytes of data are: MPI_Get_count (MPI-5.0 3.2.5). ok is false if they are not whole copies.
+func (t *Type) Count(bytes int64) (n int64, ok bool) {
+	size := t.Size()
+	if size == 0 {
+		return 0, bytes == 0
+	}
+	return bytes / size, bytes%size == 0
+}
+
+// ElementsIn returns how many basic elements the first so many bytes of copies of the type hold, where a pair type is two: MPI_Get_elements (MPI-5.0
+// 5.1.11). ok is false if they end inside an element.
+func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
+	size := t.Size()
+	if size == 0 {
+		return 0, bytes == 0
+	}
+	n = bytes / size * t.numbers
+	for bytes %= size; bytes > 0; {
+		if b := t.basic; b != nil {
+			if b.Class == Pair && bytes == BasicOf(b.Value).Size {
+				return n + 1, true
+			}
+			return n, false
+		}
+		for _, p := range t.sig {
+			size = p.t.Size()
+			if all := p.n * size; bytes >= all {
+				n, bytes = n+p.n*p.t.numbers, bytes-all
+				continue
+			}
+			n, bytes = n+bytes/size*p.t.numbers, bytes%size
+			t = p.t
+			break
+		}
+	}
+	return n, true
+}
+
+// BytesOf returns the bytes of the first n basic elements of copies of the type: MPI_Status_set_elements (MPI-5.0 13.3). ok is false if n is
+// negative or the bytes do not fit 64 bits.
+func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
+	if n < 0 || t.numbers == 0 {
+		return 0, n == 0
+	}
+	var a arith
+	bytes = a.mul(n/t.numbers, t.Size())
+	for n %= t.numbers; n > 0; {
+		if t.basic != nil { // a pair
+			return a.add(bytes, BasicOf(t.basic.Value).Size), !a.over
+		}
+		for _, p := range t.sig {
+			if all := p.n * p.t.numbers; n >= all {
+				n, bytes = n-all, a.add(bytes, p.n*p.t.Size())
+				continue
+			}
+			bytes, n = a.add(bytes, n/p.t.numbers*p.t.Size()), n%p.t.numbers
+			t = p.t
+			break
+		}
+	}
+	return bytes, !a.over
+}

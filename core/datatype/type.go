@@ -17,6 +17,8 @@ type Type struct {
 	args     args   // how it was constructed
 	elem     *Basic // the one predefined type that all elements have; nil: several, or none
 	elements int64  // of predefined types; a pair type is one
+	numbers  int64  // the same, where a pair type is two
+	external int64  // bytes in external32
 	sig      signature
 	lb, ub   int64
 	align    int64 // the largest alignment of an element, 1 without elements
@@ -26,10 +28,10 @@ type Type struct {
 
 	refs      atomic.Int64 // the application's handle, types constructed from this one, operations that use it
 	committed atomic.Bool
+	prog      atomic.Pointer[[]int64] // nil: not assembled yet
 
 	mu   sync.Mutex
 	name *string // nil: never set
-	prog []int64 // nil: not assembled yet
 
 	// Attrs belongs to whoever keeps attributes for types; nil at first and never copied.
 	Attrs any
@@ -47,7 +49,12 @@ var derived = handle.NewTable[Type](handle.Datatype)
 func Live() int { return derived.Len() }
 
 func newBasic(b *Basic) *Type {
-	t := &Type{h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, align: b.Align, ub: b.Extent}
+	t := &Type{
+		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1, external: b.external(), align: b.Align, ub: b.Extent,
+	}
+	if b.Class == Pair {
+		t.numbers = 2
+	}
 	var build builder
 	t.elems = placed{0, block(b.Extent)}
 	t.bytes = t.elems
@@ -136,16 +143,16 @@ func (t *Type) Commit() {
 
 // Program returns the flattened form. It is made at the first call and does not change; the caller must not change it either.
 func (t *Type) Program() []int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.prog == nil {
-		h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
-		if t.elem != nil {
-			h.elem, h.elemSize = t.elem.Handle, t.elem.Extent
-		}
-		t.prog = assemble(h)
+	if p := t.prog.Load(); p != nil {
+		return *p
 	}
-	return t.prog
+	h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
+	if t.elem != nil {
+		h.elem, h.elemSize = t.elem.Handle, t.elem.Extent
+	}
+	p := assemble(h)
+	t.prog.CompareAndSwap(nil, &p)
+	return *t.prog.Load()
 }
 
 // Layout returns what the program says.
@@ -223,15 +230,4 @@ func (t *Type) String() string {
 		return n
 	}
 	return fmt.Sprintf("%#x (%d bytes, extent %d)", t.h, t.Size(), t.Extent())
-}
-
-// args is how a type was constructed, as MPI_Type_get_contents tells it. Counts and displacements are kept 64 bits wide; large says which form the
-// constructor had, which decides where MPI_Type_get_contents returns them.
-type args struct {
-	combiner int32
-	large    bool
-	ints     []int32
-	addrs    []int64
-	counts   []int64
-	types    []*Type
 }

@@ -67,8 +67,8 @@ func (v *validator) node(at int64) (int64, error) {
 		s.size, s.segments, s.depth = a.add(s.size, c.size), a.add(s.segments, c.segments), max(s.depth, c.depth+1)
 	}
 	child := func(ref int64) (seen, error) {
-		c, ok := v.nodes[ref]
-		if !ok || ref >= at {
+		c, ok := v.nodes[ref] // only nodes before this one are there yet
+		if !ok {
 			return c, invalid(at, "%d does not refer to a node before it", ref)
 		}
 		return c, nil

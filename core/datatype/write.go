@@ -1,31 +1,56 @@
 package datatype
 
-// write appends the nodes below n, children first, and returns the reference of n.
-func write(prog *[]int64, known map[*node]int64, n *node) int64 {
-	if ref, ok := known[n]; ok {
-		return ref
+// writer appends nodes to a program, each once.
+type writer struct {
+	prog []int64
+	refs map[*node]int64
+}
+
+// words returns the words that the nodes below n take, those in seen not counted again.
+func words(seen map[*node]bool, n *node) int {
+	if n == nil || seen[n] {
+		return 0
 	}
-	var words []int64
-	switch n.kind {
-	case NodeBlock:
-		words = []int64{NodeBlock, n.size}
-	case NodeLoop:
-		words = []int64{NodeLoop, n.size, n.count, n.stride, write(prog, known, n.child)}
-	case NodeList:
-		words = append([]int64{NodeList, n.size, int64(len(n.disps)), write(prog, known, n.child)}, n.disps...)
-	case NodeBlocks:
-		words = append([]int64{NodeBlocks, n.size, int64(len(n.disps))}, n.disps...)
-		words = append(words, n.prefix...)
-	case NodeSeq:
-		words = append([]int64{NodeSeq, n.size, int64(len(n.disps))}, n.disps...)
-		words = append(words, n.prefix...)
-		for _, c := range n.children {
-			words = append(words, write(prog, known, c))
+	seen[n] = true
+	sum := 5 + len(n.disps) + len(n.prefix) + len(n.children) + words(seen, n.child)
+	last := n
+	for _, c := range n.children {
+		if c != last {
+			sum += words(seen, c)
+			last = c
 		}
 	}
-	ref := int64(len(*prog))
-	*prog = append(*prog, words...)
-	known[n] = ref
+	return sum
+}
+
+// write appends the nodes below n, children first, and returns the reference of n.
+func (w *writer) write(n *node) int64 {
+	if ref, ok := w.refs[n]; ok {
+		return ref
+	}
+	child := int64(0)
+	if n.child != nil {
+		child = w.write(n.child)
+	}
+	for _, c := range n.children {
+		w.write(c)
+	}
+	ref := int64(len(w.prog))
+	switch n.kind {
+	case NodeBlock:
+		w.prog = append(w.prog, NodeBlock, n.size)
+	case NodeLoop:
+		w.prog = append(w.prog, NodeLoop, n.size, n.count, n.stride, child)
+	case NodeList:
+		w.prog = append(append(w.prog, NodeList, n.size, int64(len(n.disps)), child), n.disps...)
+	default:
+		w.prog = append(append(w.prog, n.kind, n.size, int64(len(n.disps))), n.disps...)
+		w.prog = append(w.prog, n.prefix...)
+		for _, c := range n.children {
+			w.prog = append(w.prog, w.refs[c])
+		}
+	}
+	w.refs[n] = ref
 	return ref
 }
 
@@ -39,16 +64,17 @@ type head struct {
 
 // assemble writes the program of a type.
 func assemble(h head) []int64 {
-	p := make([]int64, HeadWords, HeadWords+8)
+	seen := map[*node]bool{}
+	w := writer{make([]int64, HeadWords, HeadWords+words(seen, h.bytes.n)+words(seen, h.elems.n)), map[*node]int64{}}
+	p := w.prog
 	p[HeadMagic] = Magic
 	p[HeadElem], p[HeadElemSize], p[HeadElements] = int64(h.elem), h.elemSize, h.elements
 	p[HeadLB], p[HeadExtent] = h.lb, h.extent
 	if n := h.bytes.n; n == nil {
 		p[HeadFlags] = FlagContiguous | FlagElemContiguous
 	} else {
-		known := map[*node]int64{}
 		p[HeadSize], p[HeadSegments], p[HeadFlags] = n.size, n.segments, n.overlap
-		p[HeadOrigin], p[HeadRoot] = h.bytes.disp, write(&p, known, n)
+		p[HeadOrigin], p[HeadRoot] = h.bytes.disp, w.write(n)
 		p[HeadTrueLB], p[HeadTrueUB] = h.bytes.disp+n.lo, h.bytes.disp+n.hi
 		p[HeadDepth] = n.depth
 		switch {
@@ -63,13 +89,13 @@ func assemble(h head) []int64 {
 			p[HeadBlock], p[HeadRepeat], p[HeadStride] = n.child.size, n.count, n.stride
 		}
 		if e := h.elems.n; h.elem != 0 {
-			p[HeadElemOrigin], p[HeadElemRoot] = h.elems.disp, write(&p, known, e)
+			p[HeadElemOrigin], p[HeadElemRoot] = h.elems.disp, w.write(e)
 			p[HeadDepth] = max(p[HeadDepth], e.depth)
 			if e.kind == NodeBlock && h.extent == e.size {
 				p[HeadFlags] |= FlagElemContiguous
 			}
 		}
 	}
-	p[HeadWords_] = int64(len(p))
-	return p
+	p[HeadWords_] = int64(len(w.prog))
+	return w.prog
 }

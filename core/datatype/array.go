@@ -1,0 +1,173 @@
+package datatype
+
+import (
+	"slices"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// Subarray makes the part of an array of old that has subsizes[i] elements from starts[i] on in dimension i of sizes[i] (MPI-5.0 5.1.3); order is
+// MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. The slices have the same length.
+// MPI_ERR_DIMS: there are no dimensions. MPI_ERR_ARG: order, a size, a subsize or a start is out of range.
+func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type) (*Type, error) {
+	if err := checkOrder(len(sizes), order); err != nil {
+		return nil, err
+	}
+	for i, n := range sizes {
+		switch {
+		case n < 1:
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "size of dimension %d is %d, it must be positive", i, n)
+		case subsizes[i] < 1 || subsizes[i] > n:
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "subsize of dimension %d is %d, it must be from 1 to the size %d", i, subsizes[i], n)
+		case starts[i] < 0 || starts[i] > n-subsizes[i]:
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "start in dimension %d is %d, it must be from 0 to %d: size %d less subsize %d", i, starts[i], n-subsizes[i], n, subsizes[i])
+		}
+	}
+	a := args{
+		combiner: abi.MPI_COMBINER_SUBARRAY, large: bool(form), ints: []int32{int32(len(sizes)), order}, counts: slices.Concat(sizes, subsizes, starts),
+		types: []*Type{old},
+	}
+	dims := make([]dimension, len(sizes))
+	for i, n := range sizes {
+		dims[i] = dimension{size: n, start: starts[i], block: subsizes[i], blocks: 1, last: subsizes[i]}
+	}
+	return array(a, dims, order, old)
+}
+
+// Darray makes what process rank of size has of an array of old that is distributed over a grid of processes (MPI-5.0 5.1.4): of gsizes[i] elements in
+// dimension i, as distribs[i] with dargs[i] says, over psizes[i] processes. The extent is that of the whole array. The slices have the same length.
+// MPI_ERR_DIMS: there are no dimensions, or the grid has not size processes. MPI_ERR_RANK: rank is not in it. MPI_ERR_ARG: another argument is out of range.
+func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes []int32, order int32, old *Type) (*Type, error) {
+	if err := checkOrder(len(gsizes), order); err != nil {
+		return nil, err
+	}
+	if size < 1 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "size is %d, it must be positive", size)
+	}
+	if rank < 0 || rank >= size {
+		return nil, mpierr.New(abi.MPI_ERR_RANK, "rank is %d, it must be from 0 to %d", rank, size-1)
+	}
+	grid := arith{}
+	processes := int64(1)
+	for i, p := range psizes {
+		if p < 1 {
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "process grid size of dimension %d is %d, it must be positive", i, p)
+		}
+		processes = grid.mul(processes, int64(p))
+	}
+	if grid.over || processes != int64(size) {
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v has not the %d processes of size", psizes, size)
+	}
+	dims := make([]dimension, len(gsizes))
+	rest, at := int64(size), int64(rank) // the grid is numbered row by row, whatever the order of the array
+	for i := range gsizes {
+		rest /= int64(psizes[i])
+		coordinate := at / rest
+		at %= rest
+		var err error
+		if dims[i], err = distribute(i, gsizes[i], distribs[i], dargs[i], int64(psizes[i]), coordinate); err != nil {
+			return nil, err
+		}
+	}
+	a := args{
+		combiner: abi.MPI_COMBINER_DARRAY, large: bool(form), ints: slices.Concat([]int32{size, rank, int32(len(gsizes))}, distribs, dargs, psizes, []int32{order}),
+		counts: slices.Clone(gsizes), types: []*Type{old},
+	}
+	return array(a, dims, order, old)
+}
+
+// distribute says what the process with a coordinate of so many has of a dimension.
+func distribute(i int, size int64, distrib, darg int32, processes, coordinate int64) (dimension, error) {
+	if size < 1 {
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "global size of dimension %d is %d, it must be positive", i, size)
+	}
+	block := int64(darg)
+	byDefault := darg == abi.MPI_DISTRIBUTE_DFLT_DARG
+	if !byDefault && distrib != abi.MPI_DISTRIBUTE_NONE && darg < 1 {
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "distribution argument of dimension %d is %d, it must be positive", i, darg)
+	}
+	switch distrib {
+	case abi.MPI_DISTRIBUTE_NONE:
+		if processes != 1 {
+			return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "dimension %d is not distributed, but has %d processes", i, processes)
+		}
+		block = size
+	case abi.MPI_DISTRIBUTE_BLOCK:
+		if byDefault {
+			block = (size-1)/processes + 1
+		} else if (size-1)/block >= processes {
+			return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "dimension %d: %d processes with blocks of %d do not hold its %d elements", i, processes, block, size)
+		}
+	case abi.MPI_DISTRIBUTE_CYCLIC:
+		if byDefault {
+			block = 1
+		}
+	default:
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "distribution of dimension %d is %d, which is none", i, distrib)
+	}
+	var a arith
+	d := dimension{size: size, block: block, step: a.mul(block, processes)}
+	if a.over {
+		d.step = 1<<63 - 1 // beyond the array in any case
+	}
+	if (size-1)/block >= coordinate {
+		d.start = block * coordinate
+		d.blocks = (size-1-d.start)/d.step + 1
+		d.last = min(block, size-d.start-(d.blocks-1)*d.step)
+	}
+	return d, nil
+}
+
+func checkOrder(ndims int, order int32) error {
+	if ndims < 1 {
+		return mpierr.New(abi.MPI_ERR_DIMS, "%d dimensions, at least one is needed", ndims)
+	}
+	if order != abi.MPI_ORDER_C && order != abi.MPI_ORDER_FORTRAN {
+		return mpierr.New(abi.MPI_ERR_ARG, "order is %d, neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", order)
+	}
+	return nil
+}
+
+// dimension says which indices of a dimension belong to a type: blocks of so many, step apart from start on, the last one of last indices.
+type dimension struct {
+	size, start, block, blocks, step, last int64
+}
+
+// array makes the type of the elements that dims tell of an array of old.
+func array(a args, dims []dimension, order int32, old *Type) (*Type, error) {
+	b := &builder{}
+	if order == abi.MPI_ORDER_C {
+		slices.Reverse(dims) // the fastest first
+	}
+	n, whole := int64(1), old.Extent()
+	for _, d := range dims {
+		here := int64(0)
+		if d.blocks > 0 {
+			here = b.add(b.mul(d.blocks-1, d.block), d.last)
+		}
+		n, whole = b.mul(n, here), b.mul(whole, d.size)
+	}
+	t := compose(b, a, []component{{t: old, n: n}}, func(view func(*Type) placed) placed {
+		at, extent := view(old), old.Extent()
+		for _, d := range dims {
+			if d.blocks == 0 {
+				return placed{}
+			}
+			row := b.repeat(at, d.block, extent)
+			step := b.mul(d.step, extent)
+			parts := []placed{b.repeat(at, d.last, extent)}
+			if d.last == d.block {
+				parts = []placed{b.repeat(row, d.blocks, step)}
+			} else if d.blocks > 1 {
+				last := b.at(parts[0], b.mul(d.blocks-1, step))
+				parts = []placed{b.repeat(row, d.blocks-1, step), last}
+			}
+			at = b.at(b.concat(parts), b.mul(d.start, extent))
+			extent = b.mul(extent, d.size)
+		}
+		return at
+	})
+	t.lb, t.ub, t.resized = 0, whole, true
+	return t.register(b)
+}

@@ -1,0 +1,200 @@
+package datatype
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// The canonical representation external32 (MPI-5.0 14.5.2): big-endian, no gaps; long is 4 bytes, wide characters are 2, long double is IEEE binary128.
+
+// external returns the bytes of an element in external32.
+func (b *Basic) external() int64 {
+	switch {
+	case b.Class == Pair:
+		return BasicOf(b.Value).external() + BasicOf(b.Index).external()
+	case b.Handle == abi.MPI_LONG || b.Handle == abi.MPI_UNSIGNED_LONG:
+		return 4
+	case b.Handle == abi.MPI_WCHAR:
+		return 2
+	}
+	return b.Size
+}
+
+// ExternalSize returns the bytes of count copies in external32; ok is false if that does not fit 64 bits or count is negative.
+func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
+	var a arith
+	n = a.mul(count, t.external)
+	return n, !a.over && count >= 0
+}
+
+// PackExternal writes count copies from m to dst in external32; dst has ExternalSize bytes. MPI_ERR_CONVERSION: a long or a wide character does not fit;
+// dst is then filled up to there.
+func (t *Type) PackExternal(dst []byte, m Memory, count int64) error {
+	x := exchange{cursor: NewCursor(t.Program(), count, Bytes), mem: m, external: dst, pack: true}
+	return x.run(t, count)
+}
+
+// UnpackExternal reads count copies in external32 from src into m.
+func (t *Type) UnpackExternal(m Memory, src []byte, count int64) error {
+	x := exchange{cursor: NewCursor(t.Program(), count, Bytes), mem: m, external: src}
+	return x.run(t, count)
+}
+
+// exchange converts between memory and external32, following the signature.
+type exchange struct {
+	cursor   *Cursor
+	mem      Memory
+	external []byte // what is left of it
+	pack     bool
+	native   [4096]byte
+}
+
+func (x *exchange) run(t *Type, n int64) error {
+	if t.basic != nil {
+		return x.elements(t.basic, n)
+	}
+	if len(t.sig) == 1 {
+		return x.run(t.sig[0].t, n*t.sig[0].n)
+	}
+	for ; n > 0 && len(t.sig) > 0; n-- {
+		for _, p := range t.sig {
+			if err := x.run(p.t, p.n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// elements converts n elements of a predefined type.
+func (x *exchange) elements(b *Basic, n int64) error {
+	size := b.external()
+	for most := int64(len(x.native)) / b.Size; n > 0; n -= most {
+		most = min(most, n)
+		native := x.native[:most*b.Size]
+		if x.pack {
+			x.cursor.Pack(native, x.mem)
+		}
+		for ; len(native) > 0; native = native[b.Size:] {
+			if err := b.convert(native, x.external, x.pack); err != nil {
+				return err
+			}
+			x.external = x.external[size:]
+		}
+		if !x.pack {
+			x.cursor.Unpack(x.mem, x.native[:most*b.Size])
+		}
+	}
+	return nil
+}
+
+// convert converts one element, without gaps, between native memory and external32.
+func (b *Basic) convert(native, external []byte, pack bool) error {
+	switch {
+	case b.Class == Pair:
+		v, i := BasicOf(b.Value), BasicOf(b.Index)
+		if err := v.convert(native, external, pack); err != nil {
+			return err
+		}
+		return i.convert(native[v.Size:], external[v.external():], pack)
+	case b.Class == Complex:
+		half := b.Size / 2
+		part := Basic{Class: Floating, Size: half, Long: b.Long}
+		part.convert(native, external, pack)
+		part.convert(native[half:], external[half:], pack)
+	case b.Long && pack:
+		external := external[:16]
+		toQuad(external, native)
+		slices.Reverse(external)
+	case b.Long:
+		var quad [16]byte
+		copy(quad[:], external)
+		slices.Reverse(quad[:])
+		fromQuad(native[:16], quad[:])
+	case b.external() < b.Size:
+		return b.narrow(native, external, pack)
+	case pack:
+		reverse(external[:b.Size], native)
+	default:
+		reverse(native[:b.Size], external)
+	}
+	return nil
+}
+
+func reverse(dst, src []byte) {
+	for i := range dst {
+		dst[i] = src[len(dst)-1-i]
+	}
+}
+
+// narrow converts the integers that are shorter in external32.
+func (b *Basic) narrow(native, external []byte, pack bool) error {
+	switch {
+	case b.Handle == abi.MPI_WCHAR && pack:
+		w := binary.NativeEndian.Uint32(native)
+		if w > 0xffff {
+			return mpierr.New(abi.MPI_ERR_CONVERSION, "wide character %#x does not fit the 2 bytes that external32 has for it", w)
+		}
+		binary.BigEndian.PutUint16(external, uint16(w))
+	case b.Handle == abi.MPI_WCHAR:
+		binary.NativeEndian.PutUint32(native, uint32(binary.BigEndian.Uint16(external)))
+	case pack:
+		u := binary.NativeEndian.Uint64(native)
+		if b.Class == Signed && int64(u) != int64(int32(u)) {
+			return mpierr.New(abi.MPI_ERR_CONVERSION, "%s value %d does not fit the 4 bytes that external32 has for it", b.Name, int64(u))
+		}
+		if b.Class == Unsigned && u>>32 != 0 {
+			return mpierr.New(abi.MPI_ERR_CONVERSION, "%s value %d does not fit the 4 bytes that external32 has for it", b.Name, u)
+		}
+		binary.BigEndian.PutUint32(external, uint32(u))
+	case b.Class == Signed:
+		binary.NativeEndian.PutUint64(native, uint64(int64(int32(binary.BigEndian.Uint32(external)))))
+	default:
+		binary.NativeEndian.PutUint64(native, uint64(binary.BigEndian.Uint32(external)))
+	}
+	return nil
+}
+
+// toQuad converts x86's 80-bit format (in 16 bytes) to IEEE binary128, both little-endian. It is exact.
+func toQuad(quad, x87 []byte) {
+	m, se := binary.LittleEndian.Uint64(x87), binary.LittleEndian.Uint16(x87[8:])
+	if se&0x7fff == 0 && m>>63 != 0 {
+		se++ // a number that could have been written as a normal one
+	}
+	m &^= 1 << 63 // the leading one is not written in binary128
+	binary.LittleEndian.PutUint64(quad, m<<49)
+	binary.LittleEndian.PutUint64(quad[8:], uint64(se)<<48|m>>15)
+}
+
+// fromQuad converts binary128 to the 80-bit format, rounding to nearest, ties to even.
+func fromQuad(x87, quad []byte) {
+	lo, hi := binary.LittleEndian.Uint64(quad), binary.LittleEndian.Uint64(quad[8:])
+	se := uint16(hi >> 48)
+	m := hi<<16>>1 | lo>>49 // the upper 63 bits of the fraction
+	rest := lo << 15        // those behind them
+	switch exp := se & 0x7fff; {
+	case exp == 0x7fff: // infinity, NaN
+		if m == 0 && rest != 0 {
+			m = 1 << 62
+		}
+		m |= 1 << 63
+	default:
+		if exp != 0 {
+			m |= 1 << 63
+		}
+		if rest > 1<<63 || rest == 1<<63 && m&1 != 0 {
+			m++
+			if m == 0 {
+				m, se = 1<<63, se+1
+			} else if exp == 0 && m>>63 != 0 {
+				se++
+			}
+		}
+	}
+	clear(x87)
+	binary.LittleEndian.PutUint64(x87, m)
+	binary.LittleEndian.PutUint16(x87[8:], se)
+}

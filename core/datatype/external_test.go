@@ -1,0 +1,126 @@
+package datatype
+
+import (
+	"encoding/binary"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+func memoryOf(b []byte) Memory { return Memory{Mem: b} }
+
+// TestExternal32: the bytes that the standard prescribes.
+func TestExternal32(t *testing.T) {
+	le := binary.LittleEndian
+	x87one := append(le.AppendUint64(nil, 1<<63), 0xff, 0x3f, 0, 0, 0, 0, 0, 0)
+	x87minusTwoAndAHalf := append(le.AppendUint64(nil, 5<<61), 0x00, 0xc0, 0, 0, 0, 0, 0, 0)
+	for _, c := range []struct {
+		typ      uintptr
+		native   []byte
+		external []byte
+	}{
+		{abi.MPI_INT, le.AppendUint32(nil, 0x01020304), []byte{1, 2, 3, 4}},
+		{abi.MPI_LONG, le.AppendUint64(nil, ^uint64(1)), []byte{0xff, 0xff, 0xff, 0xfe}},
+		{abi.MPI_UNSIGNED_LONG, le.AppendUint64(nil, 0xfffffffe), []byte{0xff, 0xff, 0xff, 0xfe}},
+		{abi.MPI_INT64_T, le.AppendUint64(nil, 1), []byte{0, 0, 0, 0, 0, 0, 0, 1}},
+		{abi.MPI_WCHAR, le.AppendUint32(nil, 0x20ac), []byte{0x20, 0xac}},
+		{abi.MPI_DOUBLE, le.AppendUint64(nil, 0x3ff0000000000000), []byte{0x3f, 0xf0, 0, 0, 0, 0, 0, 0}},
+		{abi.MPI_C_FLOAT_COMPLEX, []byte{1, 2, 3, 4, 5, 6, 7, 8}, []byte{4, 3, 2, 1, 8, 7, 6, 5}},
+		{abi.MPI_SHORT_INT, []byte{1, 2, 0, 0, 3, 4, 5, 6}, []byte{2, 1, 6, 5, 4, 3}},
+		{abi.MPI_LONG_DOUBLE, x87one, []byte{0x3f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{abi.MPI_LONG_DOUBLE, x87minusTwoAndAHalf, []byte{0xc0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{abi.MPI_CHAR, []byte("x"), []byte("x")},
+		{abi.MPI_LOGICAL, []byte{1, 0, 0, 0}, []byte{0, 0, 0, 1}},
+	} {
+		typ := named(c.typ)
+		n, ok := typ.ExternalSize(1)
+		require.True(t, ok)
+		require.EqualValues(t, len(c.external), n, typ)
+		got := make([]byte, n)
+		require.NoError(t, typ.PackExternal(got, memoryOf(c.native), 1))
+		require.Equal(t, c.external, got, typ)
+		back := make([]byte, len(c.native))
+		require.NoError(t, typ.UnpackExternal(memoryOf(back), got, 1))
+		require.Equal(t, c.native, back, typ)
+	}
+	for _, h := range []uintptr{abi.MPI_LONG, abi.MPI_UNSIGNED_LONG, abi.MPI_WCHAR} {
+		native := le.AppendUint64(nil, 1<<31|1<<40)
+		require.EqualValues(t, abi.MPI_ERR_CONVERSION, mpierr.ClassOf(named(h).PackExternal(make([]byte, 4), memoryOf(native), 1)), named(h))
+	}
+}
+
+// TestExternalLongDouble: every 80-bit number survives, except that the ways to write one that hardware does not produce become the usual one.
+func TestExternalLongDouble(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	native, external, back := make([]byte, 16), make([]byte, 16), make([]byte, 16)
+	typ := named(abi.MPI_LONG_DOUBLE)
+	for range 2000 {
+		m, se := r.Uint64()|1<<63, uint16(r.Intn(1<<16))
+		switch r.Intn(8) {
+		case 0:
+			m, se = r.Uint64()>>(1+r.Intn(64)), se&0x8000 // subnormal or zero
+		case 1:
+			m, se = 1<<63, se|0x7fff
+		}
+		binary.LittleEndian.PutUint64(native, m)
+		binary.LittleEndian.PutUint16(native[8:], se)
+		require.NoError(t, typ.PackExternal(external, memoryOf(native), 1))
+		require.NoError(t, typ.UnpackExternal(memoryOf(back), external, 1))
+		require.Equal(t, native, back, "%#x %#x", se, m)
+	}
+	// More digits than 64 bits have are rounded: to even, and up into the next power of two.
+	for quad, want := range map[[2]uint64][2]uint64{
+		{0x3fff << 48, 1 << 48}:               {1 << 63, 0x3fff},
+		{0x3fff << 48, 1<<48 + 1}:             {1<<63 | 1, 0x3fff},
+		{0x3fff << 48, 3 << 48}:               {1<<63 | 2, 0x3fff},
+		{0x3fff<<48 | (1<<48 - 1), 1<<64 - 1}: {1 << 63, 0x4000},
+		{1<<48 - 1, 1<<64 - 1}:                {1 << 63, 1},
+		{0x7fff << 48, 1}:                     {3 << 62, 0x7fff},
+	} {
+		binary.BigEndian.PutUint64(external, quad[0])
+		binary.BigEndian.PutUint64(external[8:], quad[1])
+		require.NoError(t, typ.UnpackExternal(memoryOf(back), external, 1))
+		require.Equal(t, want, [2]uint64{binary.LittleEndian.Uint64(back), uint64(binary.LittleEndian.Uint16(back[8:]))}, "%#x", quad)
+	}
+}
+
+// TestExternalRandomTypes: what is packed from a random type and unpacked again is what was there, element by element in the order of the typemap.
+func TestExternalRandomTypes(t *testing.T) {
+	for seed := int64(0); seed < 2000; seed++ {
+		r := rand.New(rand.NewSource(seed))
+		typ, m := randomType(t, r, 1+r.Intn(4), 0)
+		count := int64(r.Intn(3))
+		lo, hi, ok := typ.Layout().Bounds(count)
+		require.True(t, ok)
+		mem := Memory{Mem: make([]byte, hi-lo), Base: -lo}
+		r.Read(mem.Mem)
+		n, _ := typ.ExternalSize(count)
+		got, want := make([]byte, n), []byte{}
+		require.NoError(t, typ.PackExternal(got, mem, count))
+		for k := int64(0); k < count; k++ {
+			for _, e := range m.entries {
+				one := make([]byte, e.b.external())
+				at := k*(m.ub-m.lb) + e.disp - lo
+				native := append(append([]byte{}, mem.Mem[at:min(at+e.b.Extent, int64(len(mem.Mem)))]...), make([]byte, 16)...)
+				if e.b.Class == Pair {
+					native = append(append([]byte{}, native[:BasicOf(e.b.Value).Size]...), native[e.b.IndexAt:]...)
+				}
+				require.NoError(t, e.b.convert(native, one, true))
+				want = append(want, one...)
+			}
+		}
+		require.Equal(t, want, got, "seed %d", seed)
+		if typ.Layout().Flag(FlagOverlapPossible) || typ.Extent() < hi-lo && count > 1 {
+			continue
+		}
+		back := Memory{Mem: make([]byte, hi-lo), Base: -lo}
+		require.NoError(t, typ.UnpackExternal(back, got, count))
+		again := make([]byte, n)
+		require.NoError(t, typ.PackExternal(again, back, count))
+		require.Equal(t, got, again, "seed %d", seed)
+	}
+}

@@ -1,0 +1,119 @@
+package datatype
+
+import (
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// The kinds of numbers that Fortran has, smallest first: decimal digits, decimal exponent range, the predefined types. The kind between
+// DOUBLE PRECISION and REAL16 is gfortran's REAL(10), the format of C's long double.
+var (
+	integerKinds = []struct {
+		digits int32
+		h      uintptr
+	}{{2, abi.MPI_INTEGER1}, {4, abi.MPI_INTEGER2}, {9, abi.MPI_INTEGER4}, {18, abi.MPI_INTEGER8}, {38, abi.MPI_INTEGER16}}
+	realKinds = []struct {
+		digits, exponent int32
+		real, complex    uintptr
+	}{
+		{6, 37, abi.MPI_REAL4, abi.MPI_COMPLEX8}, {15, 307, abi.MPI_REAL8, abi.MPI_COMPLEX16},
+		{18, 4931, abi.MPI_LONG_DOUBLE, abi.MPI_C_LONG_DOUBLE_COMPLEX}, {33, 4931, abi.MPI_REAL16, abi.MPI_COMPLEX32},
+	}
+)
+
+// f90 holds the types that F90Integer, F90Real and F90Complex made: the same arguments give the same type again.
+var f90 struct {
+	mu    sync.Mutex
+	types map[f90Key]*Type
+}
+
+type f90Key struct{ combiner, p, r int32 }
+
+// F90Integer returns the predefined unnamed type of Fortran's SELECTED_INT_KIND(r) (MPI-5.0 19.1.5); created says that it is the first time. It is
+// committed and never freed. MPI_ERR_ARG: there is no such kind.
+func F90Integer(r int32) (t *Type, created bool, err error) {
+	for _, k := range integerKinds {
+		if r <= k.digits {
+			return unnamed(f90Key{abi.MPI_COMBINER_F90_INTEGER, 0, r}, []int32{r}, k.h)
+		}
+	}
+	return nil, false, mpierr.New(abi.MPI_ERR_ARG, "no integer kind has %d decimal digits", r)
+}
+
+// F90Real is the same for SELECTED_REAL_KIND(p, r); one of p and r may be MPI_UNDEFINED.
+func F90Real(p, r int32) (t *Type, created bool, err error) {
+	return f90Number(abi.MPI_COMBINER_F90_REAL, p, r)
+}
+
+// F90Complex is the same for a complex number of that kind.
+func F90Complex(p, r int32) (t *Type, created bool, err error) {
+	return f90Number(abi.MPI_COMBINER_F90_COMPLEX, p, r)
+}
+
+func f90Number(combiner, p, r int32) (*Type, bool, error) {
+	if p == abi.MPI_UNDEFINED && r == abi.MPI_UNDEFINED {
+		return nil, false, mpierr.New(abi.MPI_ERR_ARG, "both p and r are MPI_UNDEFINED")
+	}
+	for _, k := range realKinds {
+		if (p == abi.MPI_UNDEFINED || p <= k.digits) && (r == abi.MPI_UNDEFINED || r <= k.exponent) {
+			h := k.real
+			if combiner == abi.MPI_COMBINER_F90_COMPLEX {
+				h = k.complex
+			}
+			return unnamed(f90Key{combiner, p, r}, []int32{p, r}, h)
+		}
+	}
+	return nil, false, mpierr.New(abi.MPI_ERR_ARG, "no real kind has precision p = %d and range r = %d", p, r)
+}
+
+// unnamed returns the type for a key, like the named one with handle h.
+func unnamed(key f90Key, ints []int32, h uintptr) (*Type, bool, error) {
+	f90.mu.Lock()
+	defer f90.mu.Unlock()
+	if t := f90.types[key]; t != nil {
+		return t, false, nil
+	}
+	t := like(predefined[h-firstBasic], args{combiner: key.combiner, ints: ints})
+	t.Commit()
+	if _, err := t.register(&builder{}); err != nil {
+		return nil, false, err
+	}
+	if f90.types == nil {
+		f90.types = map[f90Key]*Type{}
+	}
+	f90.types[key] = t
+	return t, true, nil
+}
+
+// MatchSize returns the predefined type of a class (MPI_TYPECLASS_) with so many bytes (MPI-5.0 19.1.5). MPI_ERR_ARG: there is none.
+func MatchSize(class, size int32) (*Type, error) {
+	of := map[int32]map[int32]uintptr{
+		abi.MPI_TYPECLASS_INTEGER: {1: abi.MPI_INTEGER1, 2: abi.MPI_INTEGER2, 4: abi.MPI_INTEGER4, 8: abi.MPI_INTEGER8, 16: abi.MPI_INTEGER16},
+		abi.MPI_TYPECLASS_REAL:    {2: abi.MPI_REAL2, 4: abi.MPI_REAL4, 8: abi.MPI_REAL8, 16: abi.MPI_REAL16},
+		abi.MPI_TYPECLASS_COMPLEX: {4: abi.MPI_COMPLEX4, 8: abi.MPI_COMPLEX8, 16: abi.MPI_COMPLEX16, 32: abi.MPI_COMPLEX32},
+		abi.MPIX_TYPECLASS_LOGICAL: {
+			1: abi.MPI_LOGICAL1, 2: abi.MPI_LOGICAL2, 4: abi.MPI_LOGICAL4, 8: abi.MPI_LOGICAL8, 16: abi.MPI_LOGICAL16,
+		},
+	}[class]
+	if of == nil {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "typeclass %d is none of MPI_TYPECLASS_", class)
+	}
+	h := of[size]
+	if h == 0 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "no type of that class has %d bytes", size)
+	}
+	return predefined[h-firstBasic], nil
+}
+
+// ValueIndex returns the handle of the predefined pair type of a value and an index for MPI_MINLOC and MPI_MAXLOC (MPI-5.0 6.9.4), or
+// MPI_DATATYPE_NULL if there is none.
+func ValueIndex(value, index *Type) uintptr {
+	for i := range basics {
+		if b := &basics[i]; b.Class == Pair && b.Value == value.h && b.Index == index.h {
+			return b.Handle
+		}
+	}
+	return abi.MPI_DATATYPE_NULL
+}

@@ -1,0 +1,154 @@
+package datatype
+
+import (
+	"encoding/binary"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// samples are programs with every kind of node.
+func samples() map[string][]int64 {
+	i, c := named(abi.MPI_INT), named(abi.MPI_CHAR)
+	gap := must(Resized(Small, must(Indexed(Small, []int64{1, 2, 1}, []int64{0, 2, 9}, i)), 0, 50))
+	return map[string][]int64{
+		"block":  named(abi.MPI_DOUBLE).Program(),
+		"pair":   must(Vector(Small, 2, 2, 5, named(abi.MPI_SHORT_INT))).Program(),
+		"loop":   must(Vector(Small, 3, 2, 4, i)).Program(),
+		"list":   must(IndexedBlock(Small, 2, []int64{0, 5, 7, 13, 30}, gap)).Program(),
+		"blocks": gap.Program(),
+		"seq":    must(Struct(Small, []int64{3, 2, 9}, []int64{-7, 200, 500}, []*Type{gap, i, c})).Program(),
+		"empty":  must(Contiguous(Small, 0, i)).Program(),
+	}
+}
+
+// TestValidateChangedWords: no single changed word goes through unless the program it makes is a consistent one.
+func TestValidateChangedWords(t *testing.T) {
+	for name, prog := range samples() {
+		require.NoError(t, Validate(prog), name)
+		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(Validate(nil)))
+		for k := range prog {
+			require.Error(t, Validate(prog[:k]), "%s cut at %d", name, k)
+			for _, v := range []int64{0, 1, -1, prog[k] + 1, prog[k] - 1, 1 << 40, 1<<63 - 1, -1 << 63, int64(len(prog)), HeadWords} {
+				if v == prog[k] {
+					continue
+				}
+				changed := slices.Clone(prog)
+				changed[k] = v
+				if Validate(changed) != nil {
+					continue
+				}
+				// Bounds that the nodes do not say, what may be known of overlap, the type of the elements, offsets: another type, but one.
+				exercise(t, changed)
+			}
+		}
+	}
+}
+
+// TestValidateWidth: an entry far below another is refused when the distance does not fit, though each of both would do.
+func TestValidateWidth(t *testing.T) {
+	const far = 1<<62 + 1
+	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256}, named(abi.MPI_CHAR))).Program())
+	require.NoError(t, Validate(prog))
+	require.EqualValues(t, NodeBlocks, prog[prog[HeadRoot]])
+	prog[HeadWords+3+1], prog[HeadWords+3+2] = far, -far
+	prog[HeadTrueLB], prog[HeadTrueUB] = -far, far+2
+	require.ErrorContains(t, Validate(prog), "do not fit 64 bits")
+}
+
+// exercise interprets a program that was found valid, for as many copies as fit a small buffer.
+func exercise(t *testing.T, prog []int64) {
+	l := FromProgram(prog)
+	for _, count := range []int64{0, 1, 2, 7, 1 << 40, 1<<63 - 1} {
+		for _, view := range []View{Bytes, Elements} {
+			if view == Elements && l.Elem() == 0 {
+				continue
+			}
+			bounds := l.Bounds
+			if view == Elements {
+				bounds = l.ElemBounds
+			}
+			lo, hi, ok := bounds(count)
+			total, sized := l.Packed(count, view)
+			if !ok || !sized {
+				continue
+			}
+			c := NewCursor(prog, count, view)
+			for _, pos := range []int64{0, total / 2, total - 9} {
+				c.SeekTo(max(pos, 0))
+				for range 100 {
+					off, n := c.Next(1 << 20)
+					if n == 0 {
+						require.Equal(t, total, c.Position())
+						break
+					}
+					require.GreaterOrEqual(t, off, lo)
+					require.LessOrEqual(t, off+n, hi)
+					r := c.Run(1 << 20)
+					if r.N > 0 {
+						last := r.Offset + (r.N-1)*r.Stride
+						require.GreaterOrEqual(t, min(r.Offset, last), lo)
+						require.LessOrEqual(t, max(r.Offset, last)+r.Block, hi)
+					}
+				}
+			}
+		}
+	}
+}
+
+// FuzzValidate: whatever is valid can be interpreted within its bounds.
+func FuzzValidate(f *testing.F) {
+	for _, prog := range samples() {
+		f.Add(bytesOfWords(prog))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		prog := make([]int64, len(b)/8)
+		for i := range prog {
+			prog[i] = int64(binary.NativeEndian.Uint64(b[8*i:]))
+		}
+		if Validate(prog) == nil {
+			exercise(t, prog)
+		}
+	})
+}
+
+func bytesOfWords(words []int64) []byte {
+	out := []byte{}
+	for _, w := range words {
+		out = binary.NativeEndian.AppendUint64(out, uint64(w))
+	}
+	return out
+}
+
+// TestValidateRandomChanges is the fuzzing that every test run does: several words of random types changed.
+func TestValidateRandomChanges(t *testing.T) {
+	valid := 0
+	for seed := int64(0); seed < 3000; seed++ {
+		r := rand.New(rand.NewSource(seed))
+		typ, _ := randomType(t, r, 3, 0)
+		prog := slices.Clone(typ.Program())
+		for range 1 + r.Intn(2) {
+			k := r.Intn(len(prog))
+			switch r.Intn(4) {
+			case 0:
+				prog[k] = int64(r.Intn(len(prog) + 5))
+			case 1:
+				prog[k] += int64(r.Intn(9) - 4)
+			case 2:
+				prog[k] = r.Int63() >> r.Intn(60)
+			default:
+				prog[k] = prog[r.Intn(len(prog))]
+			}
+		}
+		if Validate(prog) == nil {
+			valid++
+			exercise(t, prog)
+		}
+	}
+	require.Greater(t, valid, 30, "nothing that was changed is valid: this tests nothing")
+}
