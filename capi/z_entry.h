@@ -6,12 +6,13 @@
 #define GOMPI_Z_ENTRY_H
 
 #include <stdint.h>
-#include "_cgo_export.h"
 
-// The functions of the standard are what the library shows; all else is hidden.
+// The functions of the standard are what the library shows; all else is hidden. First, since other headers include the ABI's as they find it.
 #pragma GCC visibility push(default)
 #include "mpi_rma.h"
 #pragma GCC visibility pop
+
+#include "_cgo_export.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;

@@ -4,7 +4,6 @@
 // Chapters of MPI 5.0:
 //   6 Collective Communication
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,

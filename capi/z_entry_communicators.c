@@ -5,7 +5,6 @@
 //   7 Groups, Contexts, Communicators, and Caching
 //   8 Virtual Topologies for MPI Processes
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)

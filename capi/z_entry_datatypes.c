@@ -5,7 +5,6 @@
 //   5 Datatypes
 //   19 Language Bindings
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)

@@ -9,7 +9,6 @@
 //   16 Deprecated Interfaces
 //   20 Application Binary Interface (ABI)
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Add_error_class(int *errorclass)

@@ -4,7 +4,6 @@
 // Chapters of MPI 5.0:
 //   14 I/O
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_File_close(MPI_File *fh)

@@ -5,7 +5,6 @@
 //   3 Point-to-Point Communication
 //   4 Partitioned Point-to-Point Communication
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)

@@ -4,7 +4,6 @@
 // Chapters of MPI 5.0:
 //   12 One-Sided Communications
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,

@@ -4,7 +4,6 @@
 // Chapters of MPI 5.0:
 //   15 Tool Support
 
-#include "_cgo_export.h"
 #include "z_entry.h"
 
 int PMPI_Pcontrol(const int level, ...)

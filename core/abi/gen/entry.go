@@ -34,7 +34,7 @@ func entryPoints(have implementations) []file {
 		for _, c := range e.chapters {
 			fmt.Fprintf(&b, "//   %d %s\n", c, abi.Chapters()[c])
 		}
-		b.WriteString("\n#include \"_cgo_export.h\"\n#include \"z_entry.h\"\n")
+		b.WriteString("\n#include \"z_entry.h\"\n")
 		for _, c := range e.chapters {
 			for _, f := range abi.Functions() {
 				if f.Chapter == c {
@@ -175,12 +175,13 @@ func entryHeader(have implementations) []byte {
 #define GOMPI_Z_ENTRY_H
 
 #include <stdint.h>
-#include "_cgo_export.h"
 
-// The functions of the standard are what the library shows; all else is hidden.
+// The functions of the standard are what the library shows; all else is hidden. First, since other headers include the ABI's as they find it.
 #pragma GCC visibility push(default)
 #include "mpi_rma.h"
 #pragma GCC visibility pop
+
+#include "_cgo_export.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;
