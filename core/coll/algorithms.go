@@ -13,14 +13,6 @@ const (
 	inFlight       = 32       // messages in each direction that an all-to-all pattern keeps under way
 )
 
-// reducer is a reduction on elements as they travel.
-type reducer struct {
-	size        int  // bytes of an element
-	commutative bool // kept for algorithms that may gain by it; all of these keep the order of ranks
-	// combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
-	combine func(in, inout []byte) error
-}
-
 // barrier: dissemination, ceil(log2 n) rounds.
 func (v view) barrier() {
 	for d := 1; d < v.size; d *= 2 {

@@ -42,7 +42,7 @@ func input(seed, i, size int) []byte {
 }
 
 // compose is an operation that is associative but not commutative: elements of 2 bytes (a, b) stand for the map x -> a*x+b over bytes.
-var compose = &reducer{size: 2, combine: func(in, inout []byte) error {
+var compose = &reducer{size: 2, f: func(in, inout []byte) error {
 	if len(in) != len(inout) || len(in)%2 != 0 {
 		return fmt.Errorf("combine of %d and %d bytes", len(in), len(inout))
 	}
@@ -116,7 +116,7 @@ func TestReduce(t *testing.T) {
 
 // A commutative reduction may start anywhere.
 func TestReduceCommutative(t *testing.T) {
-	sum := &reducer{size: 1, commutative: true, combine: func(in, inout []byte) error {
+	sum := &reducer{size: 1, commutative: true, f: func(in, inout []byte) error {
 		for i := range in {
 			inout[i] += in[i]
 		}

@@ -422,3 +422,29 @@ func TestNonblockingOverlap(t *testing.T) {
 		})
 	})
 }
+
+func BenchmarkRun(b *testing.B) {
+	double, err := datatype.Get(abi.MPI_DOUBLE)
+	require.NoError(b, err)
+	sum, err := op.Get(abi.MPI_SUM)
+	require.NoError(b, err)
+	for _, n := range []int{1, 2} {
+		for _, kind := range []Kind{KindBarrier, KindBcast, KindAllreduce, KindAllgather} {
+			b.Run(fmt.Sprintf("%v/%d", kind, n), func(b *testing.B) {
+				es := job(b, n, n > 1)
+				b.ReportAllocs()
+				b.ResetTimer()
+				everywhere(b, es, func(e *Engine, c *comm.Comm) error {
+					in, out := make([]byte, 8), make([]byte, 16)
+					k := Call{Kind: kind, Comm: c, Op: sum, Send: Buffer{address(in), 1, double}, Recv: Buffer{address(out), 1, double}}
+					for i := 0; i < b.N; i++ {
+						if err := e.Run(&k); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			})
+		}
+	}
+}

@@ -124,6 +124,12 @@ func checkMemory(side string, b *Buffer, size int) error {
 	if size == 0 {
 		return nil
 	}
+	if b.Type.Basic() != nil {
+		if b.Addr < 4096 {
+			return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x: not memory for %d bytes", side, b.Addr, size)
+		}
+		return nil
+	}
 	lb, _, ok := b.Type.Layout().Bounds(b.Count)
 	if !ok {
 		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements with an extent of %d bytes reach beyond all addresses", b.Count, b.Type.Extent())

@@ -23,6 +23,7 @@ type state struct {
 	slots    *slots // nil: there is no control block
 	sequence int32  // blocking calls so far, their tag
 	started  int32  // nonblocking and persistent calls so far, their tag
+	operands        // of the blocking call under way
 }
 
 func (e *Engine) state(c *comm.Comm) *state {

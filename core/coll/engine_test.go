@@ -49,20 +49,19 @@ func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 	t.Helper()
 	errs := make([]error, len(es))
 	var wg sync.WaitGroup
+	var first sync.Once
+	who := 0
 	for i, e := range es {
 		wg.Add(1)
-		go func() { defer wg.Done(); errs[i] = f(e, e.msg.World) }()
+		go func() {
+			defer wg.Done()
+			if errs[i] = f(e, e.msg.World); errs[i] != nil {
+				first.Do(func() { who = i; e.msg.Shared().MarkDead(i) }) // or the others would wait
+			}
+		}()
 	}
-	done := make(chan struct{})
-	go func() { wg.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(60 * time.Second):
-		require.Fail(t, "deadlock")
-	}
-	for i, err := range errs {
-		require.NoError(t, err, "process %d", i)
-	}
+	wg.Wait()
+	require.NoError(t, errs[who], "process %d", who)
 }
 
 // both runs f on jobs of 1 to 5 processes, with and without a control block.

@@ -11,8 +11,10 @@ type operands struct {
 	ins, outs [][]byte // the same where there is a block for each process
 	sizes     []int    // reduce_scatter: bytes of each process' block
 	from      int      // reduce_scatter: where this process' block begins
-	red       *reducer
+	red       reducer
+	reduces   bool           // there is something to reduce
 	after     []func() error // unpack what has arrived
+	few       [2][4][]byte   // ins and outs of few processes
 }
 
 // load returns the data of b, for reading.
@@ -29,34 +31,48 @@ func load(b *Buffer) []byte {
 	return packed
 }
 
-// store returns where the data of b is to be put. What it holds now is there, too, if the caller asks for it with keep.
-func (o *operands) store(b Buffer, keep bool) []byte {
+// store returns where the data of b is to be put; with keep, what it holds now is there.
+func (o *operands) store(b *Buffer, keep bool) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
 		return nil
 	}
-	if run := dense(&b, n); run != nil {
+	if run := dense(b, n); run != nil {
 		return run
 	}
 	packed := make([]byte, n)
 	if keep {
-		pack(packed, &b)
+		pack(packed, b)
 	}
-	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
+	o.afterPacked(*b, packed)
 	return packed
 }
 
-// storeAll returns where the blocks of a side are to be put; keep says of block i that its data is needed.
-func (o *operands) storeAll(b *Buffer, v *Blocks, sh shape, n int, keep func(i int) bool) [][]byte {
-	out := make([][]byte, n)
+// afterPacked has packed data stored to b at the end.
+func (o *operands) afterPacked(b Buffer, packed []byte) {
+	o.after = append(o.after, func() error { unpack(&b, packed); return nil })
+}
+
+// blocks returns room for n blocks of a side.
+func (o *operands) blocks(side, n int) [][]byte {
+	if n <= len(o.few[side]) {
+		return o.few[side][:n]
+	}
+	return make([][]byte, n)
+}
+
+// storeAll returns where the blocks of a side are to be put; what block keep holds now is there (-1: none, n: all).
+func (o *operands) storeAll(b *Buffer, v *Blocks, sh shape, n, keep int) [][]byte {
+	out := o.blocks(1, n)
 	for i := range out {
-		out[i] = o.store(part(b, v, sh, i), keep(i))
+		p := part(b, v, sh, i)
+		out[i] = o.store(&p, i == keep || keep == n)
 	}
 	return out
 }
 
-func loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
-	out := make([][]byte, n)
+func (o *operands) loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
+	out := o.blocks(0, n)
 	for i := range out {
 		p := part(b, v, sh, i)
 		out[i] = load(&p)
@@ -72,11 +88,14 @@ func (k *Call) prepare(o *operands) error {
 		return k.prepareReduction(o, sends, receives, inPlace)
 	}
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
-	mine := func(i int) bool { return inPlace && i == me }
+	mine, all := -1, -1 // blocks that are data already
+	if inPlace {
+		mine, all = me, n
+	}
 	switch k.Kind {
 	case KindBcast:
 		if receives {
-			o.out = o.store(k.Recv, k.place() == rootIsHere)
+			o.out = o.store(&k.Recv, k.place() == rootIsHere)
 			if k.place() == rootIsHere {
 				o.after = nil // the root's own data stays as it is
 			}
@@ -92,18 +111,18 @@ func (k *Call) prepare(o *operands) error {
 		}
 	case KindScatter, KindScatterv:
 		if sends {
-			o.ins = loadAll(&k.Send, &k.SendBlocks, sendSide, n)
+			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, n)
 		}
 		if inPlace {
 			o.out = o.ins[me]
 		} else if receives {
-			o.out = o.store(k.Recv, false)
+			o.out = o.store(&k.Recv, false)
 		}
 	case KindAlltoall, KindAlltoallv, KindAlltoallw:
 		if !inPlace {
-			o.ins = loadAll(&k.Send, &k.SendBlocks, sendSide, n)
+			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, n)
 		}
-		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, func(int) bool { return inPlace })
+		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, all)
 		if inPlace {
 			// What arrives must not overwrite what has not left yet.
 			o.ins = make([][]byte, n)
@@ -144,7 +163,8 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 	if whole.Count == 0 || size == 0 || k.Recv.Type.Size() == 0 {
 		return nil
 	}
-	o.red = newReducer(k.Op, k.Recv.Type)
+	o.reduces = true
+	o.red.set(k.Op, k.Recv.Type)
 	if sends {
 		from := whole
 		if !inPlace {
@@ -153,7 +173,7 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 		o.in = loadElements(&from)
 	}
 	if receives && mine.Count > 0 && !k.lowest() {
-		o.out = o.storeElements(mine)
+		o.out = o.storeElements(&mine)
 	}
 	return nil
 }
@@ -184,29 +204,30 @@ func (k *Call) build(v view, o *operands) error {
 	if k.Comm.IsInter() {
 		return k.buildInter(v, o)
 	}
-	root := int(k.Root)
+	root, red := int(k.Root), new(reducer)
+	*red = o.red // the steps keep it
 	switch k.Kind {
 	case KindBarrier:
 		v.barrier()
 	case KindBcast:
 		v.bcast(o.out, root)
 	case KindReduce:
-		if o.red != nil {
-			if acc := v.reduce(o.red, o.in, root); v.rank == root {
+		if o.reduces {
+			if acc := v.reduce(red, o.in, root); v.rank == root {
 				v.copy(o.out, acc)
 			}
 		}
 	case KindAllreduce:
-		if o.red != nil {
-			v.allreduce(o.red, o.in, o.out)
+		if o.reduces {
+			v.allreduce(red, o.in, o.out)
 		}
 	case KindScan, KindExscan:
-		if o.red != nil {
-			v.scan(o.red, o.in, o.out, k.Kind == KindExscan)
+		if o.reduces {
+			v.scan(red, o.in, o.out, k.Kind == KindExscan)
 		}
 	case KindReduceScatter, KindReduceScatterBlock:
-		if o.red != nil {
-			v.copy(o.out, v.reduceScatter(o.red, blocksOf(o.in, o.sizes)))
+		if o.reduces {
+			v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes)))
 		}
 	case KindGather, KindGatherv:
 		v.gather(o.in, o.outs, root, k.Kind == KindGather && len(o.in) <= gatherTree)
@@ -224,23 +245,24 @@ func (k *Call) build(v view, o *operands) error {
 }
 
 func (k *Call) buildInter(v view, o *operands) error {
-	at, root := k.place(), int(k.Root)
+	at, root, red := k.place(), int(k.Root), new(reducer)
+	*red = o.red
 	switch k.Kind {
 	case KindBarrier:
 		v.interBarrier()
 	case KindBcast:
 		v.interBcast(o.out, at, root)
 	case KindReduce:
-		if o.red != nil {
-			v.interReduce(o.red, o.in, o.out, at, root)
+		if o.reduces {
+			v.interReduce(red, o.in, o.out, at, root)
 		}
 	case KindAllreduce:
-		if o.red != nil {
-			v.interAllreduce(o.red, o.in, o.out)
+		if o.reduces {
+			v.interAllreduce(red, o.in, o.out)
 		}
 	case KindReduceScatter, KindReduceScatterBlock:
-		if o.red != nil {
-			v.interReduceScatter(o.red, o.in, o.sizes, o.out)
+		if o.reduces {
+			v.interReduceScatter(red, o.in, o.sizes, o.out)
 		}
 	case KindGather, KindGatherv:
 		v.interGather(o.in, o.outs, at, root)
@@ -254,6 +276,20 @@ func (k *Call) buildInter(v view, o *operands) error {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
 	}
 	return nil
+}
+
+// alone does a call on a communicator of one process.
+func (k *Call) alone(o *operands) {
+	switch k.Kind {
+	case KindReduce, KindAllreduce, KindScan, KindReduceScatter, KindReduceScatterBlock:
+		copy(o.out, o.in)
+	case KindGather, KindGatherv, KindAllgather, KindAllgatherv:
+		copy(o.outs[0], o.in)
+	case KindScatter, KindScatterv:
+		copy(o.out, o.ins[0])
+	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+		copy(o.outs[0], o.ins[0])
+	}
 }
 
 // slotLimit is the number of bytes up to which a call goes through slots, where its data may take several operations.
@@ -270,7 +306,7 @@ func (k *Call) viaSlots(t *slots, o *operands) (bool, error) {
 			return true, t.bcast(o.out, root)
 		}
 	case KindReduce, KindAllreduce, KindScan, KindExscan:
-		if o.red == nil {
+		if !o.reduces {
 			return true, nil
 		}
 		if len(o.in) > slotLimit || o.red.size > slotData {
@@ -278,17 +314,17 @@ func (k *Call) viaSlots(t *slots, o *operands) (bool, error) {
 		}
 		switch k.Kind {
 		case KindReduce:
-			return true, t.reduce(o.red, o.in, o.out, root)
+			return true, t.reduce(&o.red, o.in, o.out, root)
 		case KindAllreduce:
-			return true, t.allreduce(o.red, o.in, o.out)
+			return true, t.allreduce(&o.red, o.in, o.out)
 		}
-		return true, t.scan(o.red, o.in, o.out, k.Kind == KindExscan)
+		return true, t.scan(&o.red, o.in, o.out, k.Kind == KindExscan)
 	case KindReduceScatter, KindReduceScatterBlock:
-		if o.red == nil {
+		if !o.reduces {
 			return true, nil
 		}
 		if len(o.in) <= slotData {
-			return true, t.reduceScatter(o.red, o.in, o.from, o.out)
+			return true, t.reduceScatter(&o.red, o.in, o.from, o.out)
 		}
 	case KindGather:
 		if len(o.in) <= slotLimit {

@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"runtime"
+
 	"gompirma/core/datatype"
 	"gompirma/core/op"
 )
@@ -13,36 +15,54 @@ import (
 //
 // What is stored in the application's receive buffer is the data of the type only, never a gap.
 
-// newReducer returns the reduction of o on elements of type t.
-func newReducer(o *op.Op, t *datatype.Type) *reducer {
-	r := &reducer{size: int(t.Size()), commutative: o.Commutative()}
-	if flat(t) {
+// reducer is a reduction on elements as they travel.
+type reducer struct {
+	size        int  // bytes of an element
+	commutative bool // the order of ranks may begin at the root
+	op          *op.Op
+	typ         *datatype.Type
+	laidOut     bool                         // elements lie as in memory
+	f           func(in, inout []byte) error // instead of op, in tests
+}
+
+func (r *reducer) set(o *op.Op, t *datatype.Type) {
+	*r = reducer{size: int(t.Size()), commutative: o.Commutative(), op: o, typ: t, laidOut: flat(t)}
+	if r.laidOut {
 		r.size = int(t.Extent())
-		if b := t.Basic(); b != nil && !o.User() {
-			r.combine = func(in, inout []byte) error { return o.Combine(b, in, inout, len(in)/r.size) }
-		} else {
-			r.combine = func(in, inout []byte) error { return o.Call(t, address(in), address(inout), int64(len(in)/r.size)) }
-		}
-		return r
 	}
-	l := t.Layout()
-	var a, b []byte // scratch, each for the elements of one step
-	r.combine = func(in, inout []byte) error {
-		n := int64(len(in) / r.size)
-		lo, hi, _ := l.Bounds(n)
-		if size := int(hi - lo); len(a) < size {
-			// The address that the function gets is aligned as for any type.
-			skew := int(lo & 15)
-			a, b = make([]byte, size+skew)[skew:], make([]byte, size+skew)[skew:]
-		}
-		ma, mb := datatype.Memory{Mem: a, Base: -lo}, datatype.Memory{Mem: b, Base: -lo}
-		l.Unpack(ma, in, n)
-		l.Unpack(mb, inout, n)
-		err := o.Call(t, address(a)-uintptr(lo), address(b)-uintptr(lo), n)
-		l.Pack(inout, mb, n)
-		return err
+}
+
+// combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
+func (r *reducer) combine(in, inout []byte) error {
+	if r.f != nil {
+		return r.f(in, inout)
 	}
-	return r
+	n := len(in) / r.size
+	switch {
+	case !r.op.User():
+		return r.op.Combine(r.typ.Basic(), in, inout, n)
+	case r.laidOut:
+		return r.op.Call(r.typ, address(in), address(inout), int64(n))
+	}
+	return r.spread(in, inout, int64(n))
+}
+
+// spread has the function work on copies laid out as the type says.
+func (r *reducer) spread(in, inout []byte, n int64) error {
+	l := r.typ.Layout()
+	lo, hi, _ := l.Bounds(n)
+	// The address that the function gets is aligned as for any type.
+	size, skew := int(hi-lo), int(lo&15)
+	memory := make([]byte, 2*(size+16))
+	a := memory[skew : skew+size]
+	b := memory[(skew+size+15)&^15+skew:][:size]
+	ma, mb := datatype.Memory{Mem: a, Base: -lo}, datatype.Memory{Mem: b, Base: -lo}
+	l.Unpack(ma, in, n)
+	l.Unpack(mb, inout, n)
+	err := r.op.Call(r.typ, address(a)-uintptr(lo), address(b)-uintptr(lo), n)
+	l.Pack(inout, mb, n)
+	runtime.KeepAlive(memory)
+	return err
 }
 
 // flat returns whether elements of t travel as they lie in memory.
@@ -63,16 +83,22 @@ func loadElements(b *Buffer) []byte {
 }
 
 // storeElements returns where elements as they travel are to be put to get to b.
-func (o *operands) storeElements(b Buffer) []byte {
+func (o *operands) storeElements(b *Buffer) []byte {
 	if t := b.Type; flat(t) && t.Size() != t.Extent() {
 		elements := make([]byte, b.Count*t.Extent())
-		o.after = append(o.after, func() error {
-			packed := make([]byte, b.Count*t.Size())
-			pack(packed, &Buffer{address(elements), b.Count, t})
-			unpack(&b, packed)
-			return nil
-		})
+		o.afterElements(*b, elements)
 		return elements
 	}
 	return o.store(b, false)
+}
+
+// afterElements has the data in elements, without the gaps, stored to b at the end.
+func (o *operands) afterElements(b Buffer, elements []byte) {
+	o.after = append(o.after, func() error {
+		packed := make([]byte, b.Count*b.Type.Size())
+		pack(packed, &Buffer{address(elements), b.Count, b.Type})
+		unpack(&b, packed)
+		runtime.KeepAlive(elements)
+		return nil
+	})
 }

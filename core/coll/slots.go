@@ -29,7 +29,7 @@ const (
 	slotData  = slotSize - slotHead
 
 	// polls is how often a wait looks at its word before it begins to serve the process in shm.Node.Wait, when there is a core for every process.
-	polls = 300
+	polls = 2000
 )
 
 // blockSize returns the shared memory that the slots of n members take.

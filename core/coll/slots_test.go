@@ -277,7 +277,7 @@ func TestSlotsDeathEndsWait(t *testing.T) {
 
 func BenchmarkAllreduce8(b *testing.B) {
 	ms := members(b, 2)
-	sum := &reducer{size: 8, combine: func(in, inout []byte) error { *word64(inout, 0) += *word64(in, 0); return nil }}
+	sum := &reducer{size: 8, f: func(in, inout []byte) error { *word64(inout, 0) += *word64(in, 0); return nil }}
 	b.ResetTimer()
 	inParallel(b, ms, func(m *slots) error {
 		own, out := make([]byte, 8), make([]byte, 8)

@@ -17,17 +17,29 @@ func (e *Engine) Run(k *Call) error {
 	if err := k.Check(); err != nil {
 		return err
 	}
-	var o operands
-	if err := k.prepare(&o); err != nil {
-		return err
+	st := e.state(k.Comm)
+	o := &st.operands
+	err := k.prepare(o)
+	if err == nil {
+		err = e.move(k, st, o)
 	}
-	if t := e.state(k.Comm).slots; t != nil {
-		if done, err := k.viaSlots(t, &o); done {
+	// The communicator must not keep the application's buffers.
+	*o = operands{}
+	return err
+}
+
+func (e *Engine) move(k *Call, st *state, o *operands) error {
+	if k.Comm.Size() == 1 && !k.Comm.IsInter() {
+		k.alone(o)
+		return o.done(nil)
+	}
+	if st.slots != nil {
+		if done, err := k.viaSlots(st.slots, o); done {
 			return o.done(err)
 		}
 	}
 	s := e.blocking(k.Comm)
-	if err := k.build(s.local, &o); err != nil {
+	if err := k.build(s.local, o); err != nil {
 		return err
 	}
 	return o.done(e.run(s))
