@@ -1,0 +1,204 @@
+package comm
+
+import (
+	"slices"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// Cart is a grid: the last coordinate runs fastest.
+type Cart struct {
+	Dims    []int32
+	Periods []bool
+}
+
+// NewCart makes the communicator of a grid of the first members (MPI_Cart_create); nil for the others. Collective.
+// MPI_ERR_DIMS: a dimension is not positive; MPI_ERR_ARG: the grid has more places than c members.
+func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
+	n, err := c.places(dims)
+	if err != nil {
+		return nil, err
+	}
+	x, err := c.prefix(n)
+	if x != nil {
+		x.Topology = &Cart{Dims: slices.Clone(dims), Periods: slices.Clone(periods)}
+	}
+	return x, err
+}
+
+// CartMap returns the rank of the calling process in such a grid, MPI_UNDEFINED if it is not in it (MPI_Cart_map). Errors as for NewCart.
+func (c *Comm) CartMap(dims []int32) (int32, error) {
+	n, err := c.places(dims)
+	if err != nil || c.rank >= n {
+		return abi.MPI_UNDEFINED, err
+	}
+	return int32(c.rank), nil
+}
+
+// places returns the number of places of a grid.
+func (c *Comm) places(dims []int32) (int, error) {
+	n := int64(1)
+	for i, d := range dims {
+		if d <= 0 {
+			return 0, mpierr.New(abi.MPI_ERR_DIMS, "dims[%d] is %d", i, d)
+		}
+		if n *= int64(d); n > int64(c.size) {
+			return 0, mpierr.New(abi.MPI_ERR_ARG, "a grid of %v has more places than the communicator members, %d", dims, c.size)
+		}
+	}
+	return int(n), nil
+}
+
+// Coords returns the coordinates of a rank, which the caller has checked.
+func (t *Cart) Coords(rank int) []int32 {
+	at := make([]int32, len(t.Dims))
+	for i := len(t.Dims) - 1; i >= 0; i-- {
+		at[i] = int32(rank) % t.Dims[i]
+		rank /= int(t.Dims[i])
+	}
+	return at
+}
+
+// Rank returns the rank at coordinates; those of a periodic dimension may lie outside. MPI_ERR_ARG: another one does.
+func (t *Cart) Rank(coords []int32) (int32, error) {
+	rank := int32(0)
+	for i, x := range coords {
+		d := t.Dims[i]
+		if x < 0 || x >= d {
+			if !t.Periods[i] {
+				return 0, mpierr.New(abi.MPI_ERR_ARG, "coords[%d] is %d: that dimension has %d places and is not periodic", i, x, d)
+			}
+			x = (x%d + d) % d
+		}
+		rank = rank*d + x
+	}
+	return rank, nil
+}
+
+// Shift returns the ranks disp places before and after a rank along a dimension, MPI_PROC_NULL where the grid ends (MPI_Cart_shift).
+func (t *Cart) Shift(rank, dim int, disp int32) (source, dest int32) {
+	at := t.Coords(rank)
+	x := int64(at[dim])
+	walk := func(to int64) int32 {
+		d := int64(t.Dims[dim])
+		if to < 0 || to >= d {
+			if !t.Periods[dim] {
+				return abi.MPI_PROC_NULL
+			}
+			to = (to%d + d) % d
+		}
+		at[dim] = int32(to)
+		r, _ := t.Rank(at)
+		return r
+	}
+	return walk(x - int64(disp)), walk(x + int64(disp))
+}
+
+// CartSub divides a grid into those of the dimensions that remain (MPI_Cart_sub). Collective.
+func (c *Comm) CartSub(remain []bool) (*Comm, error) {
+	t, ok := c.Topology.(*Cart)
+	if !ok {
+		return nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology")
+	}
+	sub := &Cart{}
+	color, key := int32(0), int32(0)
+	for i, x := range t.Coords(c.rank) {
+		if remain[i] {
+			key = key*t.Dims[i] + x
+			sub.Dims = append(sub.Dims, t.Dims[i])
+			sub.Periods = append(sub.Periods, t.Periods[i])
+		} else {
+			color = color*t.Dims[i] + x
+		}
+	}
+	n, err := c.Split(color, key)
+	if err != nil {
+		return nil, err
+	}
+	n.Topology = sub
+	return n, nil
+}
+
+// DimsCreate fills the zeros of dims so that the product of all is nnodes and the numbers filled in are as near to each other as they can be, the larger
+// ones first (MPI_Dims_create): the largest is as small as possible, then the second, and so on.
+// MPI_ERR_DIMS: a dimension is negative, or those that are given do not divide nnodes. MPI_ERR_ARG: nnodes is not positive.
+func DimsCreate(nnodes int32, dims []int32) error {
+	if nnodes <= 0 {
+		return mpierr.New(abi.MPI_ERR_ARG, "nnodes is %d", nnodes)
+	}
+	left, free := int64(nnodes), 0
+	for i, d := range dims {
+		switch {
+		case d < 0:
+			return mpierr.New(abi.MPI_ERR_DIMS, "dims[%d] is %d", i, d)
+		case d == 0:
+			free++
+		case left%int64(d) != 0:
+			return mpierr.New(abi.MPI_ERR_DIMS, "the dimensions that are given do not divide %d processes: dims[%d] is %d", nnodes, i, d)
+		default:
+			left /= int64(d)
+		}
+	}
+	if free == 0 {
+		if left != 1 {
+			return mpierr.New(abi.MPI_ERR_DIMS, "all dimensions are given, and their product is not %d", nnodes)
+		}
+		return nil
+	}
+	b := balancer{divisors: divisors(left), can: map[[3]int64]bool{}}
+	most := left
+	for i := range dims {
+		if dims[i] != 0 {
+			continue
+		}
+		for _, d := range b.divisors {
+			if d <= most && left%d == 0 && b.fits(left/d, int64(free-1), d) {
+				dims[i], left, most = int32(d), left/d, d
+				break
+			}
+		}
+		free--
+	}
+	return nil
+}
+
+type balancer struct {
+	divisors []int64
+	can      map[[3]int64]bool
+}
+
+// fits returns whether n is a product of k numbers none of which exceeds most.
+func (b *balancer) fits(n, k, most int64) bool {
+	if k == 0 || n == 1 {
+		return n == 1
+	}
+	key := [3]int64{n, k, most}
+	if r, ok := b.can[key]; ok {
+		return r
+	}
+	r := false
+	for i := len(b.divisors) - 1; i >= 0 && !r; i-- {
+		d := b.divisors[i]
+		if d > 1 && d <= most && n%d == 0 {
+			r = b.fits(n/d, k-1, d)
+		}
+	}
+	b.can[key] = r
+	return r
+}
+
+// divisors returns the divisors of n in ascending order.
+func divisors(n int64) []int64 {
+	var low, high []int64
+	for d := int64(1); d*d <= n; d++ {
+		if n%d == 0 {
+			low = append(low, d)
+			if d*d != n {
+				high = append(high, n/d)
+			}
+		}
+	}
+	slices.Reverse(high)
+	return append(low, high...)
+}

@@ -1,0 +1,86 @@
+package comm
+
+import (
+	"encoding/binary"
+
+	"gompirma/core/abi"
+	"gompirma/core/group"
+	"gompirma/core/mpierr"
+)
+
+// A topology (MPI-5.0 chapter 8) is *Cart, *Graph or *DistGraph in Comm.Topology, immutable and shared by duplicates. Ranks are not reordered: all processes
+// of a node are equally near to each other.
+
+// TopologyKind returns MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED (MPI_Topo_test).
+func (c *Comm) TopologyKind() int32 {
+	switch c.Topology.(type) {
+	case *Cart:
+		return abi.MPI_CART
+	case *Graph:
+		return abi.MPI_GRAPH
+	case *DistGraph:
+		return abi.MPI_DIST_GRAPH
+	}
+	return abi.MPI_UNDEFINED
+}
+
+// Neighbors returns the ranks that the calling process receives from and sends to in neighborhood collectives (MPI-5.0 8.6), MPI_PROC_NULL among them at the
+// edges of a grid. MPI_ERR_TOPOLOGY: c has no topology.
+func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
+	switch t := c.Topology.(type) {
+	case *Cart:
+		for d := range t.Dims {
+			before, after := t.Shift(c.rank, d, 1)
+			sources = append(sources, before, after)
+		}
+		return sources, sources, nil
+	case *Graph:
+		n := t.Neighbors(c.rank)
+		return n, n, nil
+	case *DistGraph:
+		return t.Sources, t.Destinations, nil
+	}
+	return nil, nil, mpierr.New(abi.MPI_ERR_TOPOLOGY, "the communicator has no topology")
+}
+
+// prefix makes the communicator of the first n members, nil for the others.
+func (c *Comm) prefix(n int) (*Comm, error) {
+	if c.rank >= n {
+		return nil, nil
+	}
+	g, err := group.RangeInclude(c.local, []group.Triplet{{First: 0, Last: int32(n - 1), Stride: 1}})
+	if err != nil {
+		return nil, err
+	}
+	return c.sub(Creation, 0, g, group.Range(0, int32(n), 1))
+}
+
+// collect returns to all members what each of them passes, one after another in the order of the ranks.
+func (c *Comm) collect(mine []byte) ([]byte, error) {
+	t := c.everyone(Creation, 0)
+	all := mine
+	var n [8]byte
+	for mask := 1; mask < t.size(); mask <<= 1 {
+		if t.me&mask != 0 {
+			binary.LittleEndian.PutUint64(n[:], uint64(len(all)))
+			if err := t.send(t.me-mask, n[:]); err != nil {
+				return nil, err
+			}
+			if err := t.send(t.me-mask, all); err != nil {
+				return nil, err
+			}
+			break
+		}
+		if child := t.me + mask; child < t.size() {
+			if err := t.recv(child, n[:]); err != nil {
+				return nil, err
+			}
+			part := make([]byte, binary.LittleEndian.Uint64(n[:]))
+			if err := t.recv(child, part); err != nil {
+				return nil, err
+			}
+			all = append(all[:len(all):len(all)], part...)
+		}
+	}
+	return t.tell(all, nil)
+}
