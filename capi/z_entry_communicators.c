@@ -406,74 +406,73 @@ GOMPI_ALIAS(MPI_Win_set_name)
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
-    (void)rank; (void)maxdims; (void)coords;
-    return gompi_unsupported("MPI_Cart_coords", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_coords)
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
     MPI_Comm *comm_cart)
 {
-    (void)ndims; (void)dims; (void)periods; (void)reorder; (void)comm_cart;
-    return gompi_unsupported("MPI_Cart_create", GOMPI_ON_COMM, (uintptr_t)comm_old);
+    int rc = gompi_cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder, (uintptr_t)comm_cart);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_create)
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
-    (void)maxdims; (void)dims; (void)periods; (void)coords;
-    return gompi_unsupported("MPI_Cart_get", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_get)
 
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
-    (void)ndims; (void)dims; (void)periods; (void)newrank;
-    return gompi_unsupported("MPI_Cart_map", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_map)
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
-    (void)coords; (void)rank;
-    return gompi_unsupported("MPI_Cart_rank", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_rank)
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
-    (void)direction; (void)disp; (void)rank_source; (void)rank_dest;
-    return gompi_unsupported("MPI_Cart_shift", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_shift)
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
-    (void)remain_dims; (void)newcomm;
-    return gompi_unsupported("MPI_Cart_sub", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_sub)
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
-    (void)ndims;
-    return gompi_unsupported("MPI_Cartdim_get", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cartdim_get)
 
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
-    (void)nnodes; (void)ndims; (void)dims;
-    return gompi_unsupported("MPI_Dims_create", GOMPI_ON_NONE, 0);
+    int rc = gompi_dims_create(nnodes, ndims, (uintptr_t)dims);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dims_create)
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
     const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-    (void)n; (void)sources; (void)degrees; (void)destinations; (void)weights; (void)info; (void)reorder;
-    (void)comm_dist_graph;
-    return gompi_unsupported("MPI_Dist_graph_create", GOMPI_ON_COMM, (uintptr_t)comm_old);
+    int rc = gompi_dist_graph_create((uintptr_t)comm_old, n, (uintptr_t)sources, (uintptr_t)degrees, (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_create)
 
@@ -481,67 +480,66 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder,
     MPI_Comm *comm_dist_graph)
 {
-    (void)indegree; (void)sources; (void)sourceweights; (void)outdegree; (void)destinations; (void)destweights;
-    (void)info; (void)reorder; (void)comm_dist_graph;
-    return gompi_unsupported("MPI_Dist_graph_create_adjacent", GOMPI_ON_COMM, (uintptr_t)comm_old);
+    int rc = gompi_dist_graph_create_adjacent((uintptr_t)comm_old, indegree, (uintptr_t)sources, (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights, (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_create_adjacent)
 
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
     int destinations[], int destweights[])
 {
-    (void)maxindegree; (void)sources; (void)sourceweights; (void)maxoutdegree; (void)destinations; (void)destweights;
-    return gompi_unsupported("MPI_Dist_graph_neighbors", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources, (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_neighbors)
 
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
-    (void)indegree; (void)outdegree; (void)weighted;
-    return gompi_unsupported("MPI_Dist_graph_neighbors_count", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree, (uintptr_t)weighted);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_neighbors_count)
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
     MPI_Comm *comm_graph)
 {
-    (void)nnodes; (void)indx; (void)edges; (void)reorder; (void)comm_graph;
-    return gompi_unsupported("MPI_Graph_create", GOMPI_ON_COMM, (uintptr_t)comm_old);
+    int rc = gompi_graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)indx, (uintptr_t)edges, reorder, (uintptr_t)comm_graph);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_create)
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
 {
-    (void)maxindex; (void)maxedges; (void)indx; (void)edges;
-    return gompi_unsupported("MPI_Graph_get", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)indx, (uintptr_t)edges);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_get)
 
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
 {
-    (void)nnodes; (void)indx; (void)edges; (void)newrank;
-    return gompi_unsupported("MPI_Graph_map", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_graph_map((uintptr_t)comm, nnodes, (uintptr_t)indx, (uintptr_t)edges, (uintptr_t)newrank);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_map)
 
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
-    (void)rank; (void)maxneighbors; (void)neighbors;
-    return gompi_unsupported("MPI_Graph_neighbors", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_neighbors)
 
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
-    (void)rank; (void)nneighbors;
-    return gompi_unsupported("MPI_Graph_neighbors_count", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_neighbors_count)
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
-    (void)nnodes; (void)nedges;
-    return gompi_unsupported("MPI_Graphdims_get", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graphdims_get)
 
@@ -820,7 +818,7 @@ GOMPI_ALIAS(MPI_Neighbor_alltoallw_init_c)
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
-    (void)status;
-    return gompi_unsupported("MPI_Topo_test", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_topo_test((uintptr_t)comm, (uintptr_t)status);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Topo_test)
