@@ -316,6 +316,8 @@ extern GoInt32 gompi_win_free(GoUintptr win);
 extern GoInt32 gompi_win_get_group(GoUintptr win, GoUintptr group);
 extern GoInt32 gompi_win_shared_query(GoUintptr win, GoInt32 rank, GoUintptr size, GoUintptr disp_unit, GoUintptr baseptr);
 extern GoInt32 gompi_win_shared_query_c(GoUintptr win, GoInt32 rank, GoUintptr size, GoUintptr disp_unit, GoUintptr baseptr);
+extern GoInt32 gompi_grequest_complete(GoUintptr request);
+extern GoInt32 gompi_grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUintptr cancel_fn, GoUintptr extra_state, GoUintptr request);
 extern GoInt32 gompi_abi_get_version(GoUintptr abi_major, GoUintptr abi_minor);
 
 #endif

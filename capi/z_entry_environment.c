@@ -490,16 +490,16 @@ GOMPI_ALIAS(MPI_Unpublish_name)
 
 int PMPI_Grequest_complete(MPI_Request request)
 {
-    (void)request;
-    return gompi_unsupported("MPI_Grequest_complete", GOMPI_ON_NONE, 0);
+    int rc = gompi_grequest_complete((uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Grequest_complete)
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
-    (void)query_fn; (void)free_fn; (void)cancel_fn; (void)extra_state; (void)request;
-    return gompi_unsupported("MPI_Grequest_start", GOMPI_ON_NONE, 0);
+    int rc = gompi_grequest_start((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn, (uintptr_t)extra_state, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Grequest_start)
 
