@@ -32,10 +32,7 @@ func prepare(p part, environ []string) (program, error) {
 	name := p.argv[0]
 	if strings.Contains(name, "/") {
 		out.path = name
-		seen := name
-		if !filepath.IsAbs(name) && p.wdir != "" {
-			seen = filepath.Join(p.wdir, name)
-		}
+		seen := within(p.wdir, name)
 		if err := checkProgram(seen); err != nil {
 			return program{}, fmt.Errorf("%s: %w", seen, err)
 		}
@@ -44,7 +41,7 @@ func prepare(p part, environ []string) (program, error) {
 	path, ok := search(name, variable(out.env, "PATH"), p.wdir)
 	if !ok {
 		hint := ""
-		if checkProgram(filepath.Join(p.wdir, name)) == nil {
+		if checkProgram(within(p.wdir, "./"+name)) == nil {
 			hint = "; did you mean ./" + name + "?"
 		}
 		return program{}, fmt.Errorf("%s: not found in PATH%s", name, hint)
@@ -59,16 +56,19 @@ func search(name, path, wdir string) (string, bool) {
 		if dir == "" {
 			dir = "."
 		}
-		found := dir + "/" + name
-		seen := found
-		if !filepath.IsAbs(dir) {
-			seen = filepath.Join(wdir, found)
-		}
-		if checkProgram(seen) == nil {
+		if found := dir + "/" + name; checkProgram(within(wdir, found)) == nil {
 			return found, true
 		}
 	}
 	return "", false
+}
+
+// within is how gompirun sees a path that a process in folder wdir uses.
+func within(wdir, path string) string {
+	if wdir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return wdir + "/" + path
 }
 
 func checkProgram(path string) error {

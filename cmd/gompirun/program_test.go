@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tree makes a folder with an executable at each path; a path ending in "-" is a file that is not executable.
+func tree(t *testing.T, paths ...string) string {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, p := range paths {
+		mode := os.FileMode(0o755)
+		if p[len(p)-1] == '-' {
+			mode = 0o644
+		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, p)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, p), []byte("#!/bin/sh\n"), mode))
+	}
+	return dir
+}
+
+func TestPrepareFindsPrograms(t *testing.T) {
+	dir := tree(t, "bin/a", "bin/data-", "other/a", "other/b", "work/rel/c", "work/here")
+	path := "PATH=" + dir + "/none:" + dir + "/bin:" + dir + "/other:rel"
+	for name, want := range map[string]string{
+		"a":                   dir + "/bin/a",
+		"b":                   dir + "/other/b",
+		"c":                   "rel/c",
+		"./here":              "./here",
+		"rel/c":               "rel/c",
+		dir + "/bin/a":        dir + "/bin/a",
+		"../other/b":          "../other/b",
+		"./../work/../bin/a/": "",
+		"data-":               "",
+		"nowhere":             "",
+		"here":                "",
+		"./nowhere":           "",
+		dir + "/bin":          "",
+		dir + "/bin/data-":    "",
+	} {
+		got, err := prepare(part{n: 1, wdir: dir + "/work", argv: []string{name}}, []string{path})
+		if want == "" {
+			require.ErrorContains(t, err, filepath.Base(name), name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, want, got.path)
+	}
+	_, err := prepare(part{wdir: dir + "/work", argv: []string{"here"}}, []string{path})
+	require.ErrorContains(t, err, "did you mean ./here?")
+	for _, wdir := range []string{dir + "/none", dir + "/bin/a"} {
+		_, err := prepare(part{wdir: wdir, argv: []string{"a"}}, []string{path})
+		require.ErrorContains(t, err, "--wdir "+wdir)
+	}
+	// The rank's own PATH counts, not gompirun's.
+	got, err := prepare(part{env: []string{"PATH=" + dir + "/other"}, argv: []string{"a"}}, []string{path})
+	require.NoError(t, err)
+	require.Equal(t, dir+"/other/a", got.path)
+}
+
+func TestEnvironment(t *testing.T) {
+	got := environment([]string{"A=1", "B=2", "PMI_RANK=7", "PMIX_RANK=7", "PMIX_MCA_x=1", "GOMPIRMA_JOB=j", "MPI_LOCALRANKID=3", "PWD=/old", "ODD", "A.B=3"},
+		part{env: []string{"B=3", "C=4", "B=5", "PMI_SIZE=mine"}, wdir: "/"})
+	require.Equal(t, []string{"A=1", "PMIX_MCA_x=1", "ODD", "A.B=3", "PWD=/", "C=4", "B=5", "PMI_SIZE=mine"}, got)
+	require.Equal(t, "5", variable(got, "B"))
+	require.Equal(t, "", variable(got, "GONE"))
+	a, b := place(got, "job", 0, 2), place(got, "job", 1, 2)
+	require.Equal(t, "0", variable(a, "PMI_RANK"), "places do not share memory")
+	require.Equal(t, "1", variable(b, "PMI_RANK"))
+	require.Equal(t, "2", variable(b, "PMI_SIZE"))
+	require.Equal(t, "job", variable(b, "GOMPIRMA_JOB"))
+}
+
+func TestBindings(t *testing.T) {
+	many := cores()
+	require.Nil(t, bindings(many+1, "/nowhere"))
+	sets := bindings(many, "/nowhere")
+	require.Len(t, sets, many)
+	for i := range sets {
+		require.Equal(t, 1, sets[i].Count())
+		for k := range i {
+			require.NotEqual(t, sets[i], sets[k])
+		}
+	}
+	// With all processors siblings of one core there is room for one rank, which gets them all.
+	sys := t.TempDir()
+	for cpu := range 64 {
+		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu), "topology")
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "thread_siblings_list"), []byte("0-63\n"), 0o644))
+	}
+	sets = bindings(1, sys)
+	require.Len(t, sets, 1)
+	require.Equal(t, min(many, 64), sets[0].Count())
+	if many > 1 && many <= 64 {
+		require.Nil(t, bindings(2, sys))
+	}
+	require.Equal(t, []int{0, 4, 5, 6}, cpuList("0,4-6,x,-1,3-y\n"))
+	require.Empty(t, cpuList(""))
+}
+
+func TestRanges(t *testing.T) {
+	require.Equal(t, "0-3,7,9-10", ranges([]int{0, 1, 2, 3, 7, 9, 10}))
+	require.Equal(t, "5", ranges([]int{5}))
+	require.Equal(t, "MPI_Barrier??", printable("MPI_Barrier\x1b\n"))
+}
