@@ -1,0 +1,541 @@
+package gotest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// The launcher with programs that know nothing of MPI. launcher_mpi_test.go has those that do.
+
+// hang is how long a job may take before it counts as hung.
+const hang = 60 * time.Second
+
+// launch is one run of gompirun. Its processes are known by a variable in their environment, so that what they leave behind is found.
+type launch struct {
+	cmd      *exec.Cmd
+	out, err buffer
+	marker   string
+	tmp      string
+	shm      map[string]bool
+}
+
+// buffer is a bytes.Buffer that may be read while a command writes to it.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+var launches atomic.Int32
+
+// prepare makes a run that has not started yet; what it writes is collected, and after it nothing must be left.
+func prepare(t *testing.T, args ...string) *launch {
+	t.Helper()
+	return prepareProgram(t, filepath.Join(built(t), "bin/gompirun"), args...)
+}
+
+func prepareProgram(t *testing.T, program string, args ...string) *launch {
+	t.Helper()
+	l := &launch{tmp: t.TempDir(), shm: entries(t, "/dev/shm")}
+	l.marker = fmt.Sprintf("GOMPIRMA_TEST_MARKER=%d.%d", os.Getpid(), launches.Add(1))
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	t.Cleanup(cancel)
+	l.cmd = exec.CommandContext(ctx, program, args...)
+	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.err
+	l.cmd.Env = append(os.Environ(), l.marker, "TMPDIR="+l.tmp)
+	return l
+}
+
+// wait returns the exit status, 128 + signal if a signal killed gompirun, and makes sure that nothing is left.
+func (l *launch) wait(t *testing.T) int {
+	t.Helper()
+	l.cmd.Wait()
+	state := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	l.nothingLeft(t)
+	if state.Signaled() {
+		return 128 + int(state.Signal())
+	}
+	return state.ExitStatus()
+}
+
+func (l *launch) run(t *testing.T) int {
+	t.Helper()
+	require.NoError(t, l.cmd.Start())
+	return l.wait(t)
+}
+
+// gompirun runs a job to its end.
+func gompirun(t *testing.T, args ...string) (status int, out, err string) {
+	t.Helper()
+	l := prepare(t, args...)
+	status = l.run(t)
+	return status, l.out.String(), l.err.String()
+}
+
+func entries(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, e := range list {
+		names[e.Name()] = true
+	}
+	return names
+}
+
+// processes returns the processes of this run, with their command lines.
+func (l *launch) processes() (found []string) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		environ, err := os.ReadFile(dir + "/environ")
+		if err != nil || !slices.Contains(strings.Split(string(environ), "\x00"), l.marker) {
+			continue
+		}
+		command, _ := os.ReadFile(dir + "/cmdline")
+		found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(command), "\x00", " "))
+	}
+	return found
+}
+
+// nothingLeft: no process (one that was killed may need a moment to go, and takes its memfds with it), no memory held by the tests themselves,
+// no file.
+func (l *launch) nothingLeft(t *testing.T) {
+	t.Helper()
+	var left []string
+	require.Eventually(t, func() bool { left = l.processes(); return len(left) == 0 }, 5*time.Second, 5*time.Millisecond, "%v", &left)
+	fds, err := filepath.Glob("/proc/self/fd/*")
+	require.NoError(t, err)
+	for _, fd := range fds {
+		to, _ := os.Readlink(fd)
+		require.NotContains(t, to, "memfd:gompirma")
+	}
+	require.Empty(t, entries(t, l.tmp), "in TMPDIR")
+	for name := range entries(t, "/dev/shm") {
+		// Other MPIs, which may run at the same time, do use files there.
+		if !l.shm[name] && !strings.HasPrefix(name, "mpich") && !strings.HasPrefix(name, "vader") && !strings.HasPrefix(name, "sm_segment") {
+			t.Errorf("/dev/shm/%s is left", name)
+		}
+	}
+}
+
+// sorted returns the lines of a text in order, without the end of the last one.
+func sorted(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func TestLauncherPlaces(t *testing.T) {
+	status, out, err := gompirun(t, "-n", "3", "sh", "-c", "echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS $GOMPIRMA_CONTROL_FD; echo e$PMI_RANK >&2")
+	require.Zero(t, status, err)
+	require.Equal(t, []string{"0 3 0 3 4", "1 3 1 3 4", "2 3 2 3 4"}, sorted(out))
+	require.Equal(t, []string{"e0", "e1", "e2"}, sorted(err))
+
+	status, out, err = gompirun(t, "sh", "-c", "echo $PMI_SIZE")
+	require.Zero(t, status, err)
+	require.Len(t, sorted(out), runtime.NumCPU())
+
+	status, _, err = gompirun(t, "-n", "300", "true")
+	require.Zero(t, status, err)
+	require.Empty(t, err)
+}
+
+func TestLauncherSeveralPrograms(t *testing.T) {
+	dir, err1 := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err1)
+	require.NoError(t, os.WriteFile(dir+"/own.sh", []byte("#!/bin/sh\necho $PMI_RANK $PMI_SIZE \"$A\" \"$B\" $(pwd) $PWD $*\n"), 0o755))
+	l := prepare(t, "-n", "1", "-x", "A=1 2", dir+"/own.sh", "x", ":", "-n", "2", "--wdir", dir, "-x", "B", "-x", "ABSENT", "./own.sh", "y", "z")
+	here, err1 := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err1)
+	l.cmd.Dir = here
+	l.cmd.Env = append(l.cmd.Env, "A=0", "B=3", "PWD="+here)
+	require.Zero(t, l.run(t), &l.err)
+	require.Equal(t, []string{"0 3 1 2 3 " + here + " " + here + " x", "1 3 0 3 " + dir + " " + dir + " y z", "2 3 0 3 " + dir + " " + dir + " y z"},
+		sorted(l.out.String()))
+}
+
+func TestLauncherRefuses(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/data", []byte("x"), 0o644))
+	require.NoError(t, os.WriteFile(dir+"/noshell", []byte("echo hello\n"), 0o755))
+	require.NoError(t, os.WriteFile(dir+"/badshell", []byte("#!/nowhere/sh\n"), 0o755))
+	started := dir + "/started"
+	touch := []string{"-n", "1", "touch", started, ":", "-n", "1"}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "no program"},
+		{[]string{"-n", "0", "true"}, "from 1 to 4096"},
+		{[]string{"-n", "-5", "true"}, "from 1 to 4096"},
+		{[]string{"-n", "1000000", "true"}, "from 1 to 4096"},
+		{[]string{"-n", "two", "true"}, "not a number"},
+		{[]string{"--hosts", "a", "true"}, "unknown option --hosts"},
+		{append(touch, "no-such-program"), "no-such-program: not found in PATH"},
+		{append(touch, "./no/such/program"), "./no/such/program: no such file"},
+		{append(touch, dir), "is a folder"},
+		{append(touch, dir+"/data"), "not executable"},
+		{append(touch, "--wdir", dir+"/nowhere", "true"), "--wdir " + dir + "/nowhere: no such file"},
+		{[]string{"--output-dir", dir + "/data/x", "touch", started}, "--output-dir"},
+		{[]string{"-n", "2", dir + "/noshell"}, "#! line"},
+		{[]string{"-n", "2", dir + "/badshell"}, "interpreter"},
+	} {
+		status, out, err := gompirun(t, c.args...)
+		require.Equal(t, 2, status, c.args)
+		require.Empty(t, out)
+		require.Contains(t, err, c.says, c.args)
+		require.Equal(t, 1, strings.Count(err, "\n"), err)
+		require.NoFileExists(t, started, "%v", c.args)
+	}
+	status, out, _ := gompirun(t, "--help")
+	require.Zero(t, status)
+	require.Contains(t, out, "usage: gompirun")
+	status, out, _ = gompirun(t, "--version")
+	require.Zero(t, status)
+	require.Regexp(t, `^gompirun \(gompirma\) \d+\.\d+\.\d+\n$`, out)
+}
+
+func TestLauncherStatus(t *testing.T) {
+	on := func(rank int, what string) []string {
+		return []string{"sh", "-c", fmt.Sprintf("[ $PMI_RANK = %d ] && %s; exec sleep 600", rank, what)}
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"true"}, 0, ""},
+		{on(2, "exit 3"), 3, "gompirun: rank 2 (sh) exited with status 3; it had not called MPI_Init\n"},
+		{on(0, "exit 255"), 255, "rank 0 (sh) exited with status 255"},
+		{on(1, "kill -SEGV $$"), 128 + 11, "rank 1 (sh) was killed by signal 11 (segmentation fault"},
+		{on(1, "kill -KILL $$"), 128 + 9, "rank 1 (sh) was killed by signal 9 (killed)"},
+		{on(3, "kill -TERM $$"), 128 + 15, "rank 3 (sh) was killed by signal 15 (terminated)"},
+		{[]string{"sh", "-c", "exit 7"}, 7, "exited with status 7"},
+	} {
+		status, out, err := gompirun(t, append([]string{"-n", "4"}, c.args...)...)
+		require.Equal(t, c.status, status, "%v: %s", c.args, err)
+		require.Empty(t, out)
+		require.Contains(t, err, c.says)
+		require.Equal(t, strings.Count(c.says+"\n", "\n") > 1 || c.says != "", strings.Count(err, "\n") == 1, err)
+
+		status, _, err = gompirun(t, append([]string{"--quiet", "-n", "4"}, c.args...)...)
+		require.Equal(t, c.status, status)
+		require.Empty(t, err, "--quiet")
+	}
+}
+
+// The others are ended when one dies, however they resist, with their children, and after all they had printed.
+func TestLauncherEndsTheOthers(t *testing.T) {
+	ready := t.TempDir()
+	script := `
+		if [ $PMI_RANK = 0 ]; then
+			until [ $(ls ` + ready + ` | wc -l) = 3 ]; do sleep 0.01; done
+			printf 'last words'
+			kill -ABRT $$
+		fi
+		trap "" TERM INT
+		sleep 600 &
+		seq -f "$PMI_RANK %g" 1 20000
+		touch ` + ready + `/$PMI_RANK
+		wait
+		sleep 600`
+	status, out, err := gompirun(t, "-n", "4", "sh", "-c", script)
+	require.Equal(t, 128+6, status, err)
+	require.Contains(t, err, "rank 0 (sh) was killed by signal 6")
+	var want []string
+	for r := 1; r <= 3; r++ {
+		for i := 1; i <= 20000; i++ {
+			want = append(want, fmt.Sprintf("%d %d", r, i))
+		}
+	}
+	slices.Sort(want)
+	require.True(t, slices.Equal(append(want, "last words"), sorted(out)), "%d bytes", len(out))
+}
+
+// A rank that ends well but leaves something running in its group, holding its output open.
+func TestLauncherEndsWhatRanksLeave(t *testing.T) {
+	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600) & echo done")
+	require.Zero(t, status, err)
+	require.Equal(t, "done\ndone\n", out)
+	// What ends by itself soon may print its last.
+	status, out, err = gompirun(t, "-n", "2", "sh", "-c", "(sleep 0.05; echo later) &")
+	require.Zero(t, status, err)
+	require.Equal(t, "later\nlater\n", out)
+}
+
+func TestLauncherSignals(t *testing.T) {
+	for _, c := range []struct {
+		signals []syscall.Signal
+		script  string
+		status  int
+		out     string
+	}{
+		{[]syscall.Signal{syscall.SIGINT}, "", 130, ""},
+		{[]syscall.Signal{syscall.SIGTERM}, "", 143, ""},
+		{[]syscall.Signal{syscall.SIGHUP}, "", 129, ""},
+		{[]syscall.Signal{syscall.SIGQUIT}, "", 131, ""},
+		{[]syscall.Signal{syscall.SIGTERM}, `trap "echo bye; exit 0" TERM;`, 143, "bye\nbye\n"},
+		{[]syscall.Signal{syscall.SIGINT}, `trap "echo bye; exit 0" INT;`, 130, "bye\nbye\n"},
+		{[]syscall.Signal{syscall.SIGTERM}, `trap "" TERM INT;`, 143, ""},
+		{[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, `trap "" TERM INT;`, 130, ""},
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT}, "", 143, ""}, // as timeout(1) does
+		{[]syscall.Signal{syscall.SIGUSR1}, `trap "echo usr; exit 0" USR1;`, 0, "usr\nusr\n"},
+		{[]syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM}, "", 143, ""},
+	} {
+		l := prepare(t, "-n", "2", "sh", "-c", c.script+"echo up >&2; while :; do sleep 600 & wait $!; done")
+		require.NoError(t, l.cmd.Start())
+		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hang, time.Millisecond)
+		for _, s := range c.signals {
+			require.NoError(t, l.cmd.Process.Signal(s))
+			if s == syscall.SIGTSTP {
+				require.Eventually(t, func() bool { return stopped(l.cmd.Process.Pid) }, hang, time.Millisecond)
+			}
+		}
+		require.Equal(t, c.status, l.wait(t), "%v %s", c.signals, &l.err)
+		require.Equal(t, c.out, l.out.String(), "%v", c.signals)
+		if c.status != 0 {
+			require.Contains(t, l.err.String(), fmt.Sprintf("gompirun: ended by signal %d (", c.status-128))
+		}
+	}
+}
+
+func stopped(pid int) bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(rest, "T")
+}
+
+// A signal that is ignored stays ignored: a script's background job does not end by its Ctrl-C.
+func TestLauncherLeavesIgnoredSignals(t *testing.T) {
+	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`, filepath.Join(built(t), "bin/gompirun"))
+	in, err := l.cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, l.cmd.Start())
+	require.Eventually(t, func() bool { return l.out.String() == "up\n" }, hang, time.Millisecond)
+	require.NoError(t, l.cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, l.cmd.Process.Signal(syscall.SIGHUP))
+	fmt.Fprintln(in, "still here")
+	require.Zero(t, l.wait(t), &l.err)
+	require.Equal(t, "up\nstill here\n", l.out.String())
+}
+
+// When gompirun is killed its ranks end, also while it still starts some.
+func TestLauncherIsKilled(t *testing.T) {
+	for _, wait := range []bool{true, false} {
+		l := prepare(t, "-n", "50", "sh", "-c", "echo up; exec sleep 600")
+		require.NoError(t, l.cmd.Start())
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") >= 1 }, hang, time.Millisecond)
+		if wait {
+			require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 50 }, hang, time.Millisecond)
+		}
+		require.NoError(t, l.cmd.Process.Kill())
+		require.Equal(t, 128+9, l.wait(t))
+	}
+}
+
+func TestLauncherTimeout(t *testing.T) {
+	status, out, err := gompirun(t, "--timeout", "0.2", "-n", "3", "sh", "-c", "[ $PMI_RANK = 1 ] && exit 0; echo up; exec sleep 600")
+	require.Equal(t, 124, status, err)
+	require.Equal(t, "up\nup\n", out)
+	require.Equal(t, "gompirun: not done after 200ms\ngompirun: ranks 0,2 had not called MPI_Init\ngompirun: rank 1 had ended\n", err)
+	status, _, err = gompirun(t, "--timeout", "100", "-n", "2", "true")
+	require.Zero(t, status)
+	require.Empty(t, err)
+}
+
+// Many ranks, long lines, both streams into one file.
+func TestLauncherLinesNeverMix(t *testing.T) {
+	const ranks, each = 8, 400
+	file, err := os.Create(filepath.Join(t.TempDir(), "all"))
+	require.NoError(t, err)
+	defer file.Close()
+	l := prepare(t, "-l", "-n", strconv.Itoa(ranks), "awk", `BEGIN {
+		r = ENVIRON["PMI_RANK"]; s = r; while (length(s) < 9000) s = s s
+		for (i = 0; i < 400; i++) { printf "%s %d %s.\n", r, i, substr(s, 1, (i * 7919) % 9000) > (i % 2 ? "/dev/stdout" : "/dev/stderr") }}`)
+	l.cmd.Stdout, l.cmd.Stderr = file, file
+	require.Zero(t, l.run(t))
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		fields := strings.Split(line, " ")
+		require.True(t, len(fields) == 4 && fields[0] == "["+fields[1]+"]", "%.100q", line)
+		i, err := strconv.Atoi(fields[2])
+		require.NoError(t, err)
+		require.Equal(t, strings.Repeat(fields[1], i*7919%9000)+".", fields[3], "%.100q", line)
+		seen[fields[1]+" "+fields[2]] = true
+	}
+	require.Len(t, seen, ranks*each)
+}
+
+func TestLauncherOutputDir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new/dir")
+	status, out, err := gompirun(t, "-n", "11", "--output-dir", dir, "sh", "-c", "echo out $PMI_RANK; echo err $PMI_RANK >&2; printf end")
+	require.Zero(t, status)
+	require.Empty(t, out+err)
+	require.Len(t, entries(t, dir), 11)
+	for r := range 11 {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank-%02d.txt", r)))
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("out %d\nerr %d\nend", r, r), string(text))
+	}
+}
+
+func TestLauncherInput(t *testing.T) {
+	l := prepare(t, "-l", "-n", "3", "cat")
+	l.cmd.Stdin = strings.NewReader("a\nb\n" + strings.Repeat("x", 200000))
+	require.Zero(t, l.run(t), &l.err)
+	require.Equal(t, "[0] a\n[0] b\n[0] "+strings.Repeat("x", 200000), l.out.String())
+
+	// A loop's input is not swallowed.
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/lines", []byte("1\n2\n3\n"), 0o644))
+	l = prepareProgram(t, "sh", "-c", `while read line; do "$0" -n 2 sh -c "echo $line"; done <`+dir+"/lines", filepath.Join(built(t), "bin/gompirun"))
+	require.Zero(t, l.run(t), &l.err)
+	require.Equal(t, "1\n1\n2\n2\n3\n3\n", l.out.String())
+
+	// A dialogue over pipes: the question has no newline.
+	l = prepare(t, "-n", "2", "sh", "-c", `[ $PMI_RANK = 1 ] && exit; printf "name? "; read name; echo "hello $name"`)
+	in, err := l.cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, l.cmd.Start())
+	require.Eventually(t, func() bool { return l.out.String() == "name? " }, hang, time.Millisecond)
+	fmt.Fprintln(in, "Bob")
+	require.Zero(t, l.wait(t), &l.err)
+	require.Equal(t, "name? hello Bob\n", l.out.String())
+}
+
+// onTerminal makes a run whose input is a terminal of its own, and returns the keyboard. What the terminal shows is thrown away.
+func onTerminal(t *testing.T, l *launch) *os.File {
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skip("no pseudo terminals: ", err)
+	}
+	t.Cleanup(func() { keyboard.Close() })
+	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { terminal.Close() })
+	l.cmd.Stdin = terminal
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	return keyboard
+}
+
+func TestLauncherTerminal(t *testing.T) {
+	l := prepare(t, "-n", "2", "cat")
+	keyboard := onTerminal(t, l)
+	require.NoError(t, l.cmd.Start())
+	fmt.Fprint(keyboard, "hello\n")
+	require.Eventually(t, func() bool { return l.out.String() == "hello\n" }, hang, time.Millisecond)
+	fmt.Fprint(keyboard, "\x04") // the end of the input
+	require.Zero(t, l.wait(t), &l.err)
+
+	l = prepare(t, "-n", "2", "sh", "-c", "echo up; exec sleep 600")
+	keyboard = onTerminal(t, l)
+	require.NoError(t, l.cmd.Start())
+	require.Eventually(t, func() bool { return l.out.String() == "up\nup\n" }, hang, time.Millisecond)
+	fmt.Fprint(keyboard, "\x03") // Ctrl-C
+	require.Equal(t, 130, l.wait(t), &l.err)
+
+	// In the background it leaves the terminal to the foreground and runs on.
+	l = prepareProgram(t, "bash", "-c", `set -m; "$0" -n 2 sh -c 'echo up; exec sleep 0.3' & sleep 0.1; read line; echo "shell got $line"; wait $!`,
+		filepath.Join(built(t), "bin/gompirun"))
+	keyboard = onTerminal(t, l)
+	require.NoError(t, l.cmd.Start())
+	require.Eventually(t, func() bool { return strings.Contains(l.out.String(), "up\nup\n") }, hang, time.Millisecond)
+	fmt.Fprint(keyboard, "for the shell\n")
+	require.Zero(t, l.wait(t), &l.err)
+	require.Contains(t, l.out.String(), "shell got for the shell\n")
+}
+
+// Whoever reads the output goes away.
+func TestLauncherBrokenPipe(t *testing.T) {
+	l := prepareProgram(t, "sh", "-c", `{ "$0" -n 2 sh -c 'while :; do echo line; done'; echo $? >&2; } | head -n 1`, filepath.Join(built(t), "bin/gompirun"))
+	require.Zero(t, l.run(t))
+	require.Equal(t, "line\n", l.out.String())
+	require.Equal(t, "141\n", l.err.String())
+}
+
+func TestLauncherBinding(t *testing.T) {
+	l := prepare(t, "--bind-to", "core", "-n", "1", "grep", "Cpus_allowed_list", "/proc/self/status")
+	require.Zero(t, l.run(t), &l.err)
+	require.Empty(t, l.err.String())
+	fields := strings.Fields(l.out.String())
+	if runtime.NumCPU() > 2 { // of two, both may be threads of one core
+		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
+	}
+	status, out, err := gompirun(t, "--bind-to", "core", "-n", strconv.Itoa(runtime.NumCPU()+1), "sh", "-c", "echo x")
+	require.Zero(t, status)
+	require.Contains(t, err, "not bound")
+	require.Equal(t, strings.Repeat("x\n", runtime.NumCPU()+1), out)
+}
+
+// Ranks have the descriptors 0 to 4, what gompirun itself inherited, and nothing else of gompirun's.
+func TestLauncherDescriptors(t *testing.T) {
+	// descriptors reads what `ls -l /proc/self/fd` prints, without the one that ls itself opened.
+	descriptors := func(listing string) (numbers []string) {
+		for _, line := range strings.Split(listing, "\n") {
+			if name, to, ok := strings.Cut(line, " -> "); ok && !strings.HasPrefix(to, "/proc/") {
+				numbers = append(numbers, name[strings.LastIndexByte(name, ' ')+1:])
+			}
+		}
+		return numbers
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	l := prepare(t, "-n", "5", "--output-dir", dir, "ls", "-l", "/proc/self/fd")
+	require.Zero(t, l.run(t), &l.err)
+	direct := prepareProgram(t, "ls", "-l", "/proc/self/fd")
+	require.Zero(t, direct.run(t))
+	want := append(descriptors(direct.out.String()), "3", "4")
+	slices.Sort(want)
+	for r := range 5 {
+		text, err := os.ReadFile(fmt.Sprintf("%s/rank-%d.txt", dir, r))
+		require.NoError(t, err)
+		got := descriptors(string(text))
+		slices.Sort(got)
+		require.Equal(t, slices.Compact(slices.Clone(want)), got)
+	}
+	// Rubbish on the launcher's descriptor is nobody's business as long as the program is none of MPI.
+	status, _, err := gompirun(t, "-n", "2", "sh", "-c", "echo rubbish >&3; sleep 0.05")
+	require.Zero(t, status, err)
+	require.Empty(t, err)
+}
+
+func TestLauncherInLauncher(t *testing.T) {
+	run := filepath.Join(built(t), "bin/gompirun")
+	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `exec "$0" -n 2 sh -c 'echo '$PMI_RANK'.$PMI_RANK of $PMI_SIZE'`, run)
+	require.Zero(t, status, err)
+	require.Equal(t, []string{"0.0 of 2", "0.1 of 2", "1.0 of 2", "1.1 of 2"}, sorted(out))
+	// The outer one ends the inner one, and that its own.
+	status, _, err = gompirun(t, "-n", "2", "sh", "-c", `[ $PMI_RANK = 1 ] && sleep 0.2 && exit 9; exec "$0" -n 2 sleep 600`, run)
+	require.Equal(t, 9, status, err)
+}
