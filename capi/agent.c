@@ -9,6 +9,7 @@
 
 #include "apply.h"
 #include "datatype.h"
+#include "dynamic.h"
 #include "epoch.h"
 #include "op.h"
 
@@ -270,12 +271,20 @@ static int apply(struct gompi_agent_cell *c) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)c->window);
 	if (w == NULL)
 		return MPI_ERR_WIN;
-	if (c->offset > (uint64_t)w->size || c->bytes > (uint64_t)w->size - c->offset || c->count == 0 || c->count > c->bytes)
-		return MPI_ERR_RMA_RANGE;
+	char *to;
+	if (c->count == 0 || c->count > c->bytes)
+		return MPI_ERR_INTERN;
+	if (w->attached != NULL) {
+		if (c->offset + c->bytes < c->offset || gompi_dynamic_find(w, w->me, c->offset, c->offset + c->bytes, &to) != MPI_SUCCESS)
+			return MPI_ERR_RMA_RANGE;
+	} else {
+		if (c->offset > (uint64_t)w->size || c->bytes > (uint64_t)w->size - c->offset)
+			return MPI_ERR_RMA_RANGE;
+		to = (char *)w->base + c->offset;
+	}
 	bool inlined = c->kind != AGENT_ACCUMULATE_PULL && c->kind != AGENT_FETCH_PULL;
 	if (inlined && c->bytes * (c->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1) > GOMPI_AGENT_INLINE)
 		return MPI_ERR_INTERN;
-	char *to = (char *)w->base + c->offset;
 	if (c->kind != AGENT_PUT && c->kind != AGENT_GET) {
 		const struct gompi_type *type = gompi_type_get((MPI_Datatype)(uintptr_t)c->type);
 		if (type == NULL || c->type >= GOMPI_PREDEFINED || c->count * (uint64_t)type->extent != c->bytes)

@@ -7,6 +7,7 @@
 #include "agent.h"
 #include "apply.h"
 #include "datatype.h"
+#include "dynamic.h"
 #include "epoch.h"
 #include "op.h"
 
@@ -110,6 +111,19 @@ static int check_range(struct checked *c) {
 		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
 				       "target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes", r->target, (long long)r->disp,
 				       t->disp_unit, (unsigned long long)m->size);
+	if (c->w->attached != NULL) {
+		int rc = gompi_dynamic_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
+		if (rc == MPI_ERR_RMA_RANGE)
+			return gompi_win_error(r->win, r->call, rc, "target %d: no attached memory holds the bytes %#llx to %#llx (displacement %#llx, count %lld)",
+					       r->target, (unsigned long long)from, (unsigned long long)to, (unsigned long long)r->disp,
+					       (long long)c->target.count);
+		if (rc != MPI_SUCCESS)
+			return gompi_win_error(r->win, r->call, rc, "target %d: its attached memory cannot be mapped", r->target);
+		if (c->target.address != NULL)
+			c->target.address -= lo;
+		c->offset = (uint64_t)offset;
+		return MPI_SUCCESS;
+	}
 	if (from < 0 || (uint64_t)to > m->size)
 		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
 				       "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in the window of %llu bytes", r->target,

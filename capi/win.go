@@ -38,7 +38,9 @@ func (dataPath) Install(s *rma.Slot) error {
 	for i, t := range s.Targets {
 		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct), C.int(t.Process), C.uint64_t(t.Address))
 	}
-	C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks))
+	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks)) {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
+	}
 	return nil
 }
 
@@ -128,6 +130,53 @@ func gompi_win_allocate_c(size, dispUnit int64, info, comm, baseptr, win uintptr
 func gompi_win_allocate_shared_c(size, dispUnit int64, info, comm, baseptr, win uintptr) (rc int32) {
 	defer guard("MPI_Win_allocate_shared", handle.Comm, comm, &rc)
 	return allocateWin("MPI_Win_allocate_shared", abi.MPI_WIN_FLAVOR_SHARED, size, dispUnit, info, comm, baseptr, win)
+}
+
+//export gompi_win_create_dynamic
+func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
+	defer guard("MPI_Win_create_dynamic", handle.Comm, comm, &rc)
+	_, rc = createWin("MPI_Win_create_dynamic", comm, rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, DispUnit: 1}, info, win)
+	return rc
+}
+
+//export gompi_win_attach
+func gompi_win_attach(win, base uintptr, size int64) (rc int32) {
+	defer guard("MPI_Win_attach", handle.Win, win, &rc)
+	w, err := window(win)
+	if err == nil {
+		err = w.Attach(base, size)
+	}
+	return finish("MPI_Win_attach", handle.Win, win, err)
+}
+
+//export gompi_win_detach
+func gompi_win_detach(win, base uintptr) (rc int32) {
+	defer guard("MPI_Win_detach", handle.Win, win, &rc)
+	w, err := window(win)
+	if err == nil {
+		err = w.Detach(base)
+	}
+	return finish("MPI_Win_detach", handle.Win, win, err)
+}
+
+// gompi_dynamic_table returns where rank's table of attached memory is mapped here, 0 if it cannot be.
+//
+//export gompi_dynamic_table
+func gompi_dynamic_table(win uintptr, rank int32) uintptr {
+	if w := rma.Lookup(win); w != nil {
+		return w.AttachedTable(int(rank))
+	}
+	return 0
+}
+
+// gompi_dynamic_map returns where size bytes at an offset of the node's memory are mapped here, 0 if they cannot be.
+//
+//export gompi_dynamic_map
+func gompi_dynamic_map(win uintptr, off, size int64) uintptr {
+	if w := rma.Lookup(win); w != nil {
+		return w.MapAttached(off, size)
+	}
+	return 0
 }
 
 // window returns the window behind a handle.

@@ -67,6 +67,15 @@ enum gompi_access {
 	ACCESS_LOCKS_SHIFT = 8, // the rest counts the targets locked by MPI_Win_lock
 };
 
+struct gompi_attached;
+
+// Memory of another process, mapped here.
+struct gompi_win_mapping {
+	char *base;
+	int64_t heap; // offset in the node's memfd
+	uint64_t size;
+};
+
 // A group of an exposure or access epoch as ranks of the window; kept, since codes use the same group again and again.
 struct gompi_win_group {
 	uintptr_t handle;
@@ -96,6 +105,8 @@ struct gompi_win {
 	int disp_unit, flavor, model;
 	bool no_locks;
 	bool lock_all_nocheck;
+	struct gompi_attached **attached; // of a dynamic window: the members' tables, mapped at the first use; else NULL
+	struct gompi_win_mapping mapping; // of a dynamic window: memory used last
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
 };
 

@@ -47,13 +47,16 @@ void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t si
 	m->process = process;
 }
 
-void gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks) {
+bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks) {
 	w->base = base;
 	w->size = size;
 	w->disp_unit = disp_unit;
 	w->flavor = flavor;
+	if (flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(w->n, sizeof *w->attached)) == NULL)
+		return false;
 	w->no_locks = no_locks;
 	w->handle = handle;
+	return true;
 }
 
 void gompi_win_close(uintptr_t handle) {
@@ -62,6 +65,7 @@ void gompi_win_close(uintptr_t handle) {
 		return;
 	w->handle = 0;
 	free(w->targets);
+	free(w->attached);
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
 	w->targets = NULL;

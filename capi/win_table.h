@@ -8,7 +8,8 @@
 struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared);
 // Says where rank's memory is: mapped here at base if direct; address is where it lies in rank's own process, whose number on the node is process.
 void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct, int process, uint64_t address);
-void gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks);
+// Lets the calls see the slot. false: there is no memory.
+bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks);
 void gompi_win_close(uintptr_t handle);
 // The barrier of MPI_Win_free. 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
 int gompi_win_meet_to_free(uintptr_t handle);

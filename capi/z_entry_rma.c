@@ -169,8 +169,8 @@ GOMPI_ALIAS(MPI_Win_allocate_shared_c)
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-    (void)base; (void)size;
-    return gompi_unsupported("MPI_Win_attach", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_attach((uintptr_t)win, (uintptr_t)base, size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_attach)
 
@@ -196,15 +196,15 @@ GOMPI_ALIAS(MPI_Win_create_c)
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    (void)info; (void)win;
-    return gompi_unsupported("MPI_Win_create_dynamic", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_win_create_dynamic((uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_dynamic)
 
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
-    (void)base;
-    return gompi_unsupported("MPI_Win_detach", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_detach((uintptr_t)win, (uintptr_t)base);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_detach)
 

@@ -70,14 +70,17 @@ type Window struct {
 	Attrs      any           // core/attr: cached attributes, guarded by it
 
 	host     *Host
-	control  []byte // control memory
-	segment  []byte // memory of an allocated window, mapped whole; nil for MPI_Win_create
+	own      *attached // of a dynamic window
+	tables   []int64   // of a dynamic window: where the members' tables are in the memfd
+	control  []byte    // control memory
+	segment  []byte    // memory of an allocated window, mapped whole; nil for MPI_Win_create
 	mapped   [][]byte
 	reserved []extent // what this member, the leader, reserved for all: control memory, then the segment
 
 	controlOff, segmentOff int64 // where those are in the memfd
 
 	mu    sync.Mutex
+	maps  map[extent]uintptr // of a dynamic window: attached memory of others that is mapped here
 	name  string
 	hints Hints
 }
@@ -189,9 +192,16 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 			mine.heap = r.off + int64(spec.Base-r.addr)
 		}
 	}
+	if spec.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && err == nil {
+		if w.own, err = newAttached(h.Node); err == nil {
+			mine.heap = w.own.off
+		}
+		mine.class = mpierr.ClassOf(err)
+	}
 	all, xerr := h.Allgather(c, mine.encode())
 	if xerr != nil {
 		windows.withdraw(index)
+		w.close(false)
 		return nil, xerr
 	}
 	members := make([]record, n)
@@ -200,6 +210,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	if err := agree(err, members, c.Rank()); err != nil {
 		windows.withdraw(index)
+		w.close(false)
 		return nil, err
 	}
 
@@ -284,7 +295,7 @@ func (w *Window) reserve(members []record) error {
 	}
 	sizes := []int64{SharedSize(len(members))}
 	alignment := int64(shm.PageSize)
-	if w.Flavor != abi.MPI_WIN_FLAVOR_CREATE {
+	if w.allocates() {
 		_, total := layout(members)
 		sizes = append(sizes, total)
 		for _, m := range members {
@@ -302,6 +313,11 @@ func (w *Window) reserve(members []record) error {
 		w.reserved = append(w.reserved, extent{off, size})
 	}
 	return w.host.Node.Commit(w.reserved[0].off, w.reserved[0].size)
+}
+
+// allocates returns whether the window's memory is made with it.
+func (w *Window) allocates() bool {
+	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
 }
 
 // layout returns where each member's part of an allocated window begins, and the size of all. Parts of MPI_Win_allocate begin on pages, so that each member's
@@ -379,7 +395,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		return err
 	}
 	var offsets []int64
-	if w.Flavor != abi.MPI_WIN_FLAVOR_CREATE {
+	if w.allocates() {
 		var total, alignment int64
 		offsets, total = layout(members)
 		for _, m := range members {
@@ -407,6 +423,8 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 	for i, m := range members {
 		t := Target{Size: m.size, DispUnit: m.unit, Process: int32(w.host.NodeIndex(w.Group.World(i))), Address: uintptr(m.address)}
 		switch {
+		case w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC:
+			w.tables = append(w.tables, m.heap)
 		case i == w.Rank:
 			t.Base, t.Direct, t.Address = w.Base, true, w.Base
 		case w.segment != nil:
@@ -472,6 +490,10 @@ func (w *Window) close(installed bool) {
 	}
 	for _, r := range w.reserved {
 		nd.Release(r.off, r.size)
+	}
+	if w.own != nil {
+		w.own.close()
+		w.own = nil
 	}
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
 }

@@ -1,0 +1,64 @@
+#include "dynamic.h"
+
+#include <stdlib.h>
+
+#include "z_entry.h"
+
+// Copies the entry of table that holds [from, to). Whether there is one. Another process writes the table: its count is not trusted, and what was read counts
+// only if the version is the same before and after.
+static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t to, uint64_t *address, uint64_t *size, int64_t *heap) {
+	for (;;) {
+		uint64_t version = atomic_load_explicit(&table->version, memory_order_acquire);
+		uint64_t low = 0, high = atomic_load_explicit(&table->count, memory_order_relaxed);
+		if (high > GOMPI_MOST_ATTACHED)
+			high = GOMPI_MOST_ATTACHED;
+		while (low < high) { // the last entry that does not begin behind from is low - 1
+			uint64_t middle = (low + high) / 2;
+			if (atomic_load_explicit(&table->entry[middle].address, memory_order_relaxed) <= from)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		bool found = false;
+		if (low > 0) {
+			struct gompi_attached_entry *e = &table->entry[low - 1];
+			*address = atomic_load_explicit(&e->address, memory_order_relaxed);
+			*size = atomic_load_explicit(&e->size, memory_order_relaxed);
+			*heap = (int64_t)atomic_load_explicit(&e->heap, memory_order_relaxed);
+			found = from >= *address && to - *address <= *size && to >= from;
+		}
+		atomic_thread_fence(memory_order_acquire);
+		if (version % 2 == 0 && atomic_load_explicit(&table->version, memory_order_relaxed) == version)
+			return found;
+		gompi_pause();
+	}
+}
+
+int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here) {
+	struct gompi_attached *table = w->attached[rank];
+	if (table == NULL) {
+		table = (struct gompi_attached *)gompi_dynamic_table(w->handle, rank);
+		if (table == NULL)
+			return MPI_ERR_NO_MEM;
+		w->attached[rank] = table;
+	}
+	uint64_t address, size;
+	int64_t heap;
+	*here = NULL;
+	if (!look_up(table, from, to, &address, &size, &heap))
+		return MPI_ERR_RMA_RANGE;
+	if (rank == w->me) {
+		*here = (char *)(uintptr_t)from;
+	} else if (heap >= 0) {
+		// The region used last is remembered; Go remembers all.
+		struct gompi_win_mapping *m = &w->mapping;
+		if (m->base == NULL || m->heap != heap || m->size != size) {
+			char *base = (char *)gompi_dynamic_map(w->handle, heap, (int64_t)size);
+			if (base == NULL)
+				return MPI_ERR_NO_MEM;
+			*m = (struct gompi_win_mapping){base, heap, size};
+		}
+		*here = m->base + (from - address);
+	}
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,164 @@
+package rma
+
+import (
+	"sort"
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of what it has attached in its own part of the node's memory, where the origins look an
+// address up by themselves: sorted by address, with a version that is odd while the table changes, so that a reader who came at a bad time looks again. The
+// layout is struct gompi_attached in capi/dynamic.h.
+//
+//	0   version  uint64
+//	8   count    uint64
+//	64  entries  32 bytes each: address, size, offset of the memory in the node's memfd (-1: ordinary memory), 0
+
+const (
+	// MostAttached is the number of regions that a member can have attached to one window at a time.
+	MostAttached  = 1 << 20
+	attachedHead  = 64
+	attachedEntry = 32
+	attachedSize  = attachedHead + MostAttached*attachedEntry
+	attachedStep  = 64 << 10 // memory for the table is taken in such steps
+)
+
+// attached is this member's own table.
+type attached struct {
+	nd  *shm.Node
+	off int64 // in the memfd
+
+	mu        sync.Mutex
+	bytes     []byte
+	committed int64
+	list      []piece // sorted by address; what the table says
+}
+
+type piece struct {
+	addr uintptr
+	size int64
+	heap int64
+}
+
+// newAttached reserves the address space of a table, takes the memory of its first step and maps it.
+func newAttached(nd *shm.Node) (*attached, error) {
+	off, err := nd.Reserve(attachedSize, 0)
+	if err != nil {
+		return nil, err
+	}
+	a := &attached{nd: nd, off: off}
+	if err = nd.Commit(off, attachedStep); err == nil {
+		a.committed = attachedStep
+		a.bytes, err = nd.Map(off, attachedSize)
+	}
+	if err != nil {
+		nd.Release(off, attachedSize)
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *attached) close() {
+	a.nd.Unmap(a.bytes)
+	a.nd.Release(a.off, attachedSize)
+}
+
+// Attach is MPI_Win_attach. It is local and costs O(n) in the number of attached regions. MPI_ERR_RMA_FLAVOR: not a dynamic window; MPI_ERR_SIZE,
+// MPI_ERR_BASE; MPI_ERR_RMA_ATTACH: it overlaps what is attached already, or too much is.
+func (w *Window) Attach(addr uintptr, size int64) error {
+	if w.own == nil {
+		return mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "memory can be attached to dynamic windows only")
+	}
+	switch {
+	case size < 0:
+		return mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", size)
+	case size == 0:
+		return nil
+	case addr == 0:
+		return mpierr.New(abi.MPI_ERR_BASE, "base is NULL for %d bytes", size)
+	case addr+uintptr(size) < addr:
+		return mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", size, addr)
+	}
+	return w.own.attach(addr, size)
+}
+
+func (a *attached) attach(addr uintptr, size int64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
+	for _, j := range []int{i - 1, i} {
+		if j >= 0 && j < len(a.list) && a.list[j].addr < addr+uintptr(size) && addr < a.list[j].addr+uintptr(a.list[j].size) {
+			return mpierr.New(abi.MPI_ERR_RMA_ATTACH, "%d bytes at %#x overlap the %d bytes at %#x that are attached already", size, addr, a.list[j].size,
+				a.list[j].addr)
+		}
+	}
+	n := len(a.list) + 1
+	if n > MostAttached {
+		return mpierr.New(abi.MPI_ERR_RMA_ATTACH, "%d regions are attached already: more are not possible", MostAttached)
+	}
+	if need := int64(attachedHead + n*attachedEntry); need > a.committed {
+		if err := a.nd.Commit(a.off+a.committed, attachedStep); err != nil {
+			return err
+		}
+		a.committed += attachedStep
+	}
+	p := piece{addr, size, -1}
+	if r, ok := shared.find(addr, size); ok {
+		p.heap = r.off + int64(addr-r.addr)
+	}
+	a.list = append(a.list, piece{})
+	copy(a.list[i+1:], a.list[i:])
+	a.list[i] = p
+	a.write(i)
+	return nil
+}
+
+// Detach is MPI_Win_detach: base is what was attached. An access that comes later is refused. MPI_ERR_RMA_FLAVOR; MPI_ERR_BASE: nothing was attached there.
+func (w *Window) Detach(addr uintptr) error {
+	if w.own == nil {
+		return mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "memory can be detached from dynamic windows only")
+	}
+	a := w.own
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
+	if i == len(a.list) || a.list[i].addr != addr {
+		return mpierr.New(abi.MPI_ERR_BASE, "no memory is attached at %#x", addr)
+	}
+	a.list = append(a.list[:i], a.list[i+1:]...)
+	a.write(i)
+	return nil
+}
+
+// AttachedTable returns where the table of rank's attached memory is mapped here; 0 if it cannot be mapped.
+func (w *Window) AttachedTable(rank int) uintptr {
+	if rank == w.Rank {
+		return address(w.own.bytes)
+	}
+	return w.MapAttached(w.tables[rank], attachedSize)
+}
+
+// MapAttached returns where [off, off+size) of the node's memory is mapped here, mapping it if it is not yet; 0 if it cannot be mapped. The
+// mappings stay until the window is freed.
+func (w *Window) MapAttached(off, size int64) uintptr {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := extent{off, size}
+	if addr, ok := w.maps[key]; ok {
+		return addr
+	}
+	skip := off % shm.PageSize
+	b, err := w.host.Node.Map(off-skip, pages(size+skip))
+	if err != nil {
+		return 0
+	}
+	w.mapped = append(w.mapped, b)
+	if w.maps == nil {
+		w.maps = map[extent]uintptr{}
+	}
+	w.maps[key] = address(b) + uintptr(skip)
+	return w.maps[key]
+}
