@@ -218,9 +218,13 @@ func TestPort(t *testing.T) {
 }
 
 func TestUniverseAndControl(t *testing.T) {
-	f, err := os.CreateTemp(t.TempDir(), "")
+	fd, err := unix.MemfdCreate("control", 0)
 	require.NoError(t, err)
+	f := os.NewFile(uintptr(fd), "control")
 	defer f.Close()
+	other, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer other.Close()
 	control := map[string]string{EnvJob: "job.7", EnvControlFd: strconv.Itoa(int(f.Fd())), EnvLocalRanks: "2"}
 	for i, c := range openJob(t, 2, control) {
 		got, ok := c.Control()
@@ -234,14 +238,14 @@ func TestUniverseAndControl(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i}, p)
 	}
-	for name, value := range map[string]string{EnvJob: "job.6", EnvControlFd: "99999", EnvLocalRanks: "x"} {
+	for _, change := range [][2]string{{EnvJob, "job.6"}, {EnvControlFd, "99999"}, {EnvControlFd, strconv.Itoa(int(other.Fd()))}, {EnvLocalRanks, "x"}} {
 		env := map[string]string{}
 		for k, v := range control {
 			env[k] = v
 		}
-		env[name] = value
+		env[change[0]] = change[1]
 		_, ok := openJob(t, 1, env)[0].Control()
-		require.False(t, ok, "%s=%s", name, value)
+		require.False(t, ok, "%v", change)
 	}
 }
 

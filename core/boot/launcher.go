@@ -130,7 +130,11 @@ func findControl(env func(string) (string, bool), job string) *Control {
 		}
 		*into = n
 	}
-	// No descriptor (something closed it on the way): the processes of the node make a segment of their own, as under other launchers.
+	// Something on the way may have closed the descriptor, and it may be another file by now: only memory has seals. Without it the processes of the
+	// node make a segment of their own, as under other launchers.
+	if _, err := unix.FcntlInt(uintptr(c.Fd), unix.F_GET_SEALS, 0); err != nil {
+		return nil
+	}
 	if _, err := unix.FcntlInt(uintptr(c.Fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 		return nil
 	}

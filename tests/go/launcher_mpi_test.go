@@ -1,0 +1,222 @@
+package gotest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The launcher with programs of MPI, and these programs under other launchers and under none.
+
+// endings is a program whose ranks end in the way that the first argument names; rank 1 is the odd one where there is one.
+const endings = `
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int is(char **argv, const char *name) { return strcmp(argv[1], name) == 0; }
+int main(int argc, char **argv)
+{
+    int rank, size;
+    if (argc < 2)
+        return 99;
+    if (is(argv, "no-init")) {
+        if (atoi(getenv("PMI_RANK")) == 1)
+            return 0;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    printf("up %d of %d\n", rank, size);
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is(argv, "abort") && rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
+    if (is(argv, "fatal") && rank == 1)
+        MPI_Send(NULL, 0, MPI_INT, size, 0, MPI_COMM_WORLD);
+    if (is(argv, "no-finalize") && rank == 1)
+        return 0;
+    if (is(argv, "status") && rank == 1)
+        return 5;
+    if (is(argv, "signal") && rank == 1)
+        raise(atoi(argv[2]));
+    if (is(argv, "loop"))
+        for (;;)
+            ;
+    if (is(argv, "sleep"))
+        for (;;)
+            pause();
+    if (is(argv, "hang") && rank == 0)
+        MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!is(argv, "fine") && !is(argv, "after"))
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    if (is(argv, "after")) {
+        if (rank == 1)
+            return 5;
+        usleep(100000);
+        printf("still here\n");
+    }
+    return 0;
+}
+`
+
+func TestLauncherMPI(t *testing.T) {
+	program := compile(t, endings)
+	up := "up 0 of 3\nup 1 of 3\nup 2 of 3"
+	for _, c := range []struct {
+		args   string
+		status int
+		out    string
+		says   string
+	}{
+		{"fine", 0, up, ""},
+		{"abort 42", 42, up, "gompirun: rank 1 (program) called MPI_Abort with status 42\n"},
+		{"abort 0", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
+		{"abort 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
+		{"abort -1", 255, up, "gompirun: rank 1 (program) called MPI_Abort with status "},
+		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 without having called MPI_Finalize\n"},
+		{"status", 5, up, "gompirun: rank 1 (program) exited with status 5; it had not called MPI_Finalize\n"},
+		{"signal 11", 139, up, "gompirun: rank 1 (program) was killed by signal 11 (segmentation fault"},
+		{"signal 9", 137, up, "gompirun: rank 1 (program) was killed by signal 9 (killed); it had not called MPI_Finalize\n"},
+		{"no-init", 1, "", "gompirun: rank 1 (program) exited with status 0 without having called MPI_Init, which other ranks called\n"},
+		{"after", 5, "still here\nstill here\n" + up, "gompirun: rank 1 (program) exited with status 5; it had called MPI_Finalize\n"},
+	} {
+		status, out, err := gompirun(t, append([]string{"-n", "3", program}, strings.Fields(c.args)...)...)
+		require.Equal(t, c.status, status, "%s: %s", c.args, err)
+		require.Equal(t, c.out, strings.Join(sorted(out), "\n"), c.args)
+		require.Contains(t, err, c.says)
+		if c.says == "" {
+			require.Empty(t, err)
+		}
+		// What a rank is ended for is said once, by gompirun; only MPI_Abort has a line of its own.
+		most := 1
+		if strings.HasPrefix(c.args, "abort") {
+			most = 2
+		}
+		require.LessOrEqual(t, strings.Count(err, "\n"), most, err)
+	}
+	status, _, err := gompirun(t, "-n", "3", program, "fatal")
+	require.NotZero(t, status)
+	require.Contains(t, err, "MPI_Send")
+	require.Contains(t, err, "gompirun: rank 1 (program) called MPI_Abort")
+}
+
+func TestLauncherMPITimeout(t *testing.T) {
+	program := compile(t, endings)
+	status, _, err := gompirun(t, "--timeout", "0.5", "-n", "4", program, "hang")
+	require.Equal(t, 124, status, err)
+	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Recv for rank 1\n")
+	require.Contains(t, err, "gompirun: ranks 1-3 waited in MPI_Barrier")
+	status, _, err = gompirun(t, "--timeout", "0.5", "-n", "2", program, "sleep")
+	require.Equal(t, 124, status, err)
+	require.Contains(t, err, "gompirun: ranks 0-1 ran outside MPI")
+}
+
+// However gompirun or a rank is killed, nothing is left and nobody hangs.
+func TestLauncherMPIKills(t *testing.T) {
+	program := compile(t, endings)
+	start := func(mode string, wrapped bool) *launch {
+		args := []string{"-n", "3", program, mode}
+		if wrapped {
+			args = []string{"-n", "3", "sh", "-c", `"$0" ` + mode + `; echo ended`, program}
+		}
+		l := prepare(t, args...)
+		require.NoError(t, l.cmd.Start())
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up") == 3 }, hang, time.Millisecond, "%s", &l.err)
+		return l
+	}
+	for _, mode := range []string{"loop", "sleep", "hang"} {
+		for _, wrapped := range []bool{false, true} {
+			for signal, status := range map[syscall.Signal]int{syscall.SIGKILL: 137, syscall.SIGTERM: 143, syscall.SIGINT: 130} {
+				l := start(mode, wrapped)
+				require.NoError(t, l.cmd.Process.Signal(signal))
+				require.Equal(t, status, l.wait(t), "%s, wrapped: %v, %v", mode, wrapped, signal)
+			}
+		}
+		// A rank is killed from outside.
+		l := start(mode, false)
+		victim := 0
+		for _, p := range l.processes() {
+			if pid, command, _ := strings.Cut(p, " "); strings.HasPrefix(command, program) {
+				fmt.Sscan(pid, &victim)
+			}
+		}
+		require.NotZero(t, victim)
+		require.NoError(t, syscall.Kill(victim, syscall.SIGKILL))
+		require.Equal(t, 137, l.wait(t), mode)
+		require.Contains(t, l.err.String(), "was killed by signal 9 (killed); it had not called MPI_Finalize\n")
+	}
+}
+
+func TestLauncherMPITwice(t *testing.T) {
+	program := compile(t, endings)
+	// Two programs of MPI one after the other are not one job.
+	status, _, err := gompirun(t, "-n", "2", "sh", "-c", `"$0" fine && "$0" fine`, program)
+	require.NotZero(t, status)
+	require.Contains(t, err, "before")
+	// But several form one together, with scripts in between.
+	status, out, err := gompirun(t, "-n", "1", program, "fine", ":", "-n", "2", "sh", "-c", `exec "$0" fine`, program)
+	require.Zero(t, status, err)
+	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
+}
+
+func TestWithoutLauncher(t *testing.T) {
+	program := compile(t, endings)
+	for _, c := range []struct {
+		mode   string
+		status int
+	}{{"fine", 0}, {"no-finalize", 0}} {
+		l := prepareProgram(t, program, c.mode)
+		require.Equal(t, c.status, l.run(t), &l.err)
+		require.Equal(t, "up 0 of 1\n", l.out.String())
+	}
+	// What stands between launcher and program has closed the descriptors: better no job than many of one process.
+	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `exec "$0" fine 3>&- 4>&-`, program)
+	require.NotZero(t, status)
+	require.Empty(t, out)
+	require.Contains(t, err, "PMI_FD")
+	// Without the control segment alone they make one of their own.
+	status, out, err = gompirun(t, "-n", "3", "sh", "-c", `exec "$0" all 4>&-`, program)
+	require.Zero(t, status, err)
+	require.Len(t, sorted(out), 3)
+}
+
+func TestUnderHydra(t *testing.T) {
+	needCommand(t, "mpiexec.mpich")
+	mpiexec, err := exec.LookPath("mpiexec.mpich")
+	require.NoError(t, err)
+	program := compile(t, endings)
+	for _, args := range [][]string{{"-n", "4"}, {"-pmi-port", "-n", "4"}} {
+		l := prepareProgram(t, mpiexec, append(args, program, "all")...)
+		require.Zero(t, l.run(t), &l.err)
+		require.Equal(t, []string{"up 0 of 4", "up 1 of 4", "up 2 of 4", "up 3 of 4"}, sorted(l.out.String()))
+	}
+	l := prepareProgram(t, mpiexec, "-n", "3", program, "abort", "42")
+	require.Equal(t, 42, l.run(t), &l.err)
+	l = prepareProgram(t, mpiexec, "-n", "3", program, "signal", "11")
+	require.NotZero(t, l.run(t))
+}
+
+// gompirun starts programs of another MPI that speaks PMI-1.
+func TestLauncherOtherMPI(t *testing.T) {
+	needCommand(t, "mpicc.mpich")
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "program.c"), []byte(endings), 0o644))
+	command(t, dir, nil, "mpicc.mpich", "-o", "program", "program.c")
+	status, out, err := gompirun(t, "-n", "3", filepath.Join(dir, "program"), "fine")
+	require.Zero(t, status, err)
+	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
+	status, _, err = gompirun(t, "-n", "3", filepath.Join(dir, "program"), "abort", "42")
+	require.Equal(t, 42, status)
+	require.Contains(t, err, "rank 1 (program) called MPI_Abort with status 42")
+}
