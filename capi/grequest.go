@@ -21,6 +21,7 @@ type generalized struct {
 	request.Request
 	query, free, cancel uintptr // functions of the application
 	extra               uintptr
+	handle              uintptr
 	started             request.None
 }
 
@@ -37,8 +38,9 @@ func (g *generalized) Query(st *request.Status) error {
 	return userError("query", int32(rc))
 }
 
-// Release implements request.Operation.
+// Release implements request.Operation. A request that was freed before it was complete has kept its handle for MPI_Grequest_complete until now.
 func (g *generalized) Release() error {
+	request.Handles.Remove(g.handle)
 	return userError("free", int32(C.gompi_call_free(C.uintptr_t(g.free), C.uintptr_t(g.extra))))
 }
 
@@ -72,7 +74,9 @@ func gompi_grequest_start(query, free, cancel, extra, at uintptr) (rc int32) {
 	if err == nil {
 		g := &generalized{query: query, free: free, cancel: cancel, extra: extra}
 		g.Kind, g.Op = request.Generalized, g
-		err = storeRequest(&g.Request, at)
+		if err = storeRequest(&g.Request, at); err == nil {
+			g.handle = *out[uintptr](at)
+		}
 	}
 	return finish("MPI_Grequest_start", 0, 0, err)
 }

@@ -575,7 +575,9 @@ func gompi_request_free(at uintptr) (rc int32) {
 		return finish("MPI_Request_free", 0, 0, err)
 	}
 	kind, on := ownerOf(r)
-	request.Handles.Remove(*h)
+	if r.Kind != request.Generalized || r.IsComplete() {
+		request.Handles.Remove(*h)
+	}
 	*h = abi.MPI_REQUEST_NULL
 	return finish("MPI_Request_free", kind, on, r.Free())
 }
