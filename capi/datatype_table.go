@@ -30,3 +30,6 @@ func installType(t *datatype.Type) error {
 	}
 	return nil
 }
+
+// removeType takes a type, of which C may not know, from C.
+func removeType(t *datatype.Type) { C.gompi_type_remove(C.uintptr_t(t.Handle())) }

@@ -15,7 +15,10 @@ func slice[T any](address uintptr, n int) []T {
 	return unsafe.Slice(out[T](address), n)
 }
 
-// putString stores s with an ending 0 at address, cut to size bytes altogether, and returns its length without the 0.
+// putString stores s with an ending 0 at address, cut to size bytes altogether, and returns its length without the 0. Not inlined: with a constant s,
+// Go 1.26 fails to compile the copy to an address that it knows as an integer.
+//
+//go:noinline
 func putString(address uintptr, s string, size int) int {
 	b := slice[byte](address, size)
 	n := copy(b[:size-1], s)

@@ -3,6 +3,7 @@
 #ifndef GOMPI_OP_H
 #define GOMPI_OP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined)
 
 // gompi_op_apply runs the kernel of op and type (handles) over n elements. -1: there is none; nothing was done.
 int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n);
+
+// gompi_op_call_user calls a function of the application: an MPI_User_function or, if large, an MPI_User_function_c.
+void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t datatype);
 
 #pragma GCC visibility pop
 #endif

@@ -172,3 +172,15 @@ int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, si
     kernel(in, inout, n);
     return 0;
 }
+
+void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t datatype)
+{
+    MPI_Datatype type = (MPI_Datatype)datatype;
+    if (large) {
+        MPI_Count n = count;
+        ((MPI_User_function_c *)function)((void *)in, (void *)inout, &n, &type);
+    } else {
+        int n = (int)count;
+        ((MPI_User_function *)function)((void *)in, (void *)inout, &n, &type);
+    }
+}

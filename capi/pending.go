@@ -2,7 +2,10 @@ package main
 
 import "C"
 
-import "gompirma/core/comm"
+import (
+	"gompirma/core/comm"
+	"gompirma/core/datatype"
+)
 
 // Stand-ins until the exports of info and attributes are there; whoever writes those deletes what they replace.
 
@@ -11,3 +14,5 @@ func hintsOf(c *comm.Comm, info *uintptr) (any, error)              { return nil
 func infoValue(info uintptr, key string) (string, error)            { return "", nil }
 func copyCommAttributes(from, to *comm.Comm) error                  { return nil }
 func deleteCommAttributes(c *comm.Comm) error                       { return nil }
+func copyTypeAttributes(from, to *datatype.Type) error              { return nil }
+func deleteTypeAttributes(t *datatype.Type) error                   { return nil }

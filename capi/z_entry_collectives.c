@@ -614,29 +614,29 @@ GOMPI_ALIAS(MPI_Iscatterv_c)
 
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
-    (void)op; (void)commute;
-    return gompi_unsupported("MPI_Op_commutative", GOMPI_ON_NONE, 0);
+    int rc = gompi_op_commutative((uintptr_t)op, (uintptr_t)commute);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_commutative)
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-    (void)user_fn; (void)commute; (void)op;
-    return gompi_unsupported("MPI_Op_create", GOMPI_ON_NONE, 0);
+    int rc = gompi_op_create((uintptr_t)user_fn, commute, (uintptr_t)op);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_create)
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-    (void)user_fn; (void)commute; (void)op;
-    return gompi_unsupported("MPI_Op_create_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_op_create_c((uintptr_t)user_fn, commute, (uintptr_t)op);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_create_c)
 
 int PMPI_Op_free(MPI_Op *op)
 {
-    (void)op;
-    return gompi_unsupported("MPI_Op_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_op_free((uintptr_t)op);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_free)
 
@@ -674,15 +674,15 @@ GOMPI_ALIAS(MPI_Reduce_init_c)
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
-    (void)inbuf; (void)inoutbuf; (void)count; (void)datatype; (void)op;
-    return gompi_unsupported("MPI_Reduce_local", GOMPI_ON_NONE, 0);
+    int rc = gompi_reduce_local_c((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_local)
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
-    (void)inbuf; (void)inoutbuf; (void)count; (void)datatype; (void)op;
-    return gompi_unsupported("MPI_Reduce_local_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_reduce_local_c((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_local_c)
 
@@ -847,7 +847,7 @@ GOMPI_ALIAS(MPI_Scatterv_init_c)
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
-    (void)value_type; (void)index_type; (void)pair_type;
-    return gompi_unsupported("MPI_Type_get_value_index", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_value_index)

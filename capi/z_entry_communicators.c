@@ -335,8 +335,8 @@ GOMPI_ALIAS(MPI_Type_get_attr)
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    (void)datatype; (void)type_name; (void)resultlen;
-    return gompi_unsupported("MPI_Type_get_name", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_name)
 
@@ -349,8 +349,8 @@ GOMPI_ALIAS(MPI_Type_set_attr)
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
-    (void)datatype; (void)type_name;
-    return gompi_unsupported("MPI_Type_set_name", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_set_name)
 

@@ -16,105 +16,100 @@ GOMPI_ALIAS(MPI_Get_address)
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Get_elements", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_elements)
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Get_elements_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_elements_c((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_elements_c)
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
     MPI_Comm comm)
 {
-    (void)inbuf; (void)incount; (void)datatype; (void)outbuf; (void)outsize; (void)position;
-    return gompi_unsupported("MPI_Pack", GOMPI_ON_COMM, (uintptr_t)comm);
+    return gompi_pack(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 GOMPI_ALIAS(MPI_Pack)
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
     MPI_Count *position, MPI_Comm comm)
 {
-    (void)inbuf; (void)incount; (void)datatype; (void)outbuf; (void)outsize; (void)position;
-    return gompi_unsupported("MPI_Pack_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    return gompi_pack_c(inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 GOMPI_ALIAS(MPI_Pack_c)
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
     MPI_Aint outsize, MPI_Aint *position)
 {
-    (void)datarep; (void)inbuf; (void)incount; (void)datatype; (void)outbuf; (void)outsize; (void)position;
-    return gompi_unsupported("MPI_Pack_external", GOMPI_ON_NONE, 0);
+    int rc = gompi_pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external)
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
     void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
-    (void)datarep; (void)inbuf; (void)incount; (void)datatype; (void)outbuf; (void)outsize; (void)position;
-    return gompi_unsupported("MPI_Pack_external_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_pack_external_c((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external_c)
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
-    (void)datarep; (void)incount; (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Pack_external_size", GOMPI_ON_NONE, 0);
+    int rc = gompi_pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external_size)
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
-    (void)datarep; (void)incount; (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Pack_external_size_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_pack_external_size_c((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external_size_c)
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
-    (void)incount; (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Pack_size", GOMPI_ON_COMM, (uintptr_t)comm);
+    return gompi_pack_size(incount, datatype, comm, size);
 }
 GOMPI_ALIAS(MPI_Pack_size)
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-    (void)incount; (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Pack_size_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    return gompi_pack_size_c(incount, datatype, comm, size);
 }
 GOMPI_ALIAS(MPI_Pack_size_c)
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
-    (void)datatype;
-    return gompi_unsupported("MPI_Type_commit", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_commit((uintptr_t)datatype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_commit)
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_contiguous", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_contiguous)
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_contiguous_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_contiguous_c(count, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_contiguous_c)
 
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
     const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)size; (void)rank; (void)ndims; (void)array_of_gsizes; (void)array_of_distribs; (void)array_of_dargs;
-    (void)array_of_psizes; (void)order; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_darray", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_darray)
 
@@ -122,143 +117,139 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)size; (void)rank; (void)ndims; (void)array_of_gsizes; (void)array_of_distribs; (void)array_of_dargs;
-    (void)array_of_psizes; (void)order; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_darray_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_darray_c(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_darray_c)
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)array_of_blocklengths; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_hindexed", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed)
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)array_of_blocklengths; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_hindexed_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_hindexed_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_c)
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_hindexed_block", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_block)
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_hindexed_block_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_hindexed_block_c(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_block_c)
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)stride; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_hvector", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hvector)
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)stride; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_hvector_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_hvector_c(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hvector_c)
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_indexed_block", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_indexed_block)
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_indexed_block_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_indexed_block_c(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_indexed_block_c)
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
-    (void)oldtype; (void)lb; (void)extent; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_resized", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_resized)
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
-    (void)oldtype; (void)lb; (void)extent; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_resized_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_resized_c((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_resized_c)
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    (void)count; (void)array_of_blocklengths; (void)array_of_displacements; (void)array_of_types; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_struct", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_struct)
 
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    (void)count; (void)array_of_blocklengths; (void)array_of_displacements; (void)array_of_types; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_struct_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_struct_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_struct_c)
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
     const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)ndims; (void)array_of_sizes; (void)array_of_subsizes; (void)array_of_starts; (void)order; (void)oldtype;
-    (void)newtype;
-    return gompi_unsupported("MPI_Type_create_subarray", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes, (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_subarray)
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
     const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)ndims; (void)array_of_sizes; (void)array_of_subsizes; (void)array_of_starts; (void)order; (void)oldtype;
-    (void)newtype;
-    return gompi_unsupported("MPI_Type_create_subarray_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_subarray_c(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes, (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_subarray_c)
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_dup", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_dup)
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
-    (void)datatype;
-    return gompi_unsupported("MPI_Type_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_free((uintptr_t)datatype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_free)
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
     int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
-    (void)datatype; (void)max_integers; (void)max_addresses; (void)max_datatypes; (void)array_of_integers;
-    (void)array_of_addresses; (void)array_of_datatypes;
-    return gompi_unsupported("MPI_Type_get_contents", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, (uintptr_t)array_of_datatypes);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_contents)
 
@@ -266,131 +257,127 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
     MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
-    (void)datatype; (void)max_integers; (void)max_addresses; (void)max_large_counts; (void)max_datatypes;
-    (void)array_of_integers; (void)array_of_addresses; (void)array_of_large_counts; (void)array_of_datatypes;
-    return gompi_unsupported("MPI_Type_get_contents_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_contents_c((uintptr_t)datatype, max_integers, max_addresses, max_large_counts, max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_contents_c)
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner)
 {
-    (void)datatype; (void)num_integers; (void)num_addresses; (void)num_datatypes; (void)combiner;
-    return gompi_unsupported("MPI_Type_get_envelope", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses, (uintptr_t)num_datatypes, (uintptr_t)combiner);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_envelope)
 
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
     MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
-    (void)datatype; (void)num_integers; (void)num_addresses; (void)num_large_counts; (void)num_datatypes;
-    (void)combiner;
-    return gompi_unsupported("MPI_Type_get_envelope_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_envelope_c((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses, (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_envelope_c)
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
-    (void)datatype; (void)lb; (void)extent;
-    return gompi_unsupported("MPI_Type_get_extent", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_extent)
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    (void)datatype; (void)lb; (void)extent;
-    return gompi_unsupported("MPI_Type_get_extent_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_extent_c((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_extent_c)
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
-    (void)datatype; (void)true_lb; (void)true_extent;
-    return gompi_unsupported("MPI_Type_get_true_extent", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent)
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    (void)datatype; (void)true_lb; (void)true_extent;
-    return gompi_unsupported("MPI_Type_get_true_extent_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_true_extent_c((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_c)
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)array_of_blocklengths; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_indexed", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_indexed)
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)array_of_blocklengths; (void)array_of_displacements; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_indexed_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_indexed_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_indexed_c)
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
-    (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Type_size", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_size((uintptr_t)datatype, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_size)
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
-    (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Type_size_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_size_c((uintptr_t)datatype, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_size_c)
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)stride; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_vector", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_vector)
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
-    (void)count; (void)blocklength; (void)stride; (void)oldtype; (void)newtype;
-    return gompi_unsupported("MPI_Type_vector_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_vector_c(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_vector_c)
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
     MPI_Comm comm)
 {
-    (void)inbuf; (void)insize; (void)position; (void)outbuf; (void)outcount; (void)datatype;
-    return gompi_unsupported("MPI_Unpack", GOMPI_ON_COMM, (uintptr_t)comm);
+    return gompi_unpack(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 GOMPI_ALIAS(MPI_Unpack)
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
     MPI_Datatype datatype, MPI_Comm comm)
 {
-    (void)inbuf; (void)insize; (void)position; (void)outbuf; (void)outcount; (void)datatype;
-    return gompi_unsupported("MPI_Unpack_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    return gompi_unpack_c(inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 GOMPI_ALIAS(MPI_Unpack_c)
 
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
     int outcount, MPI_Datatype datatype)
 {
-    (void)datarep; (void)inbuf; (void)insize; (void)position; (void)outbuf; (void)outcount; (void)datatype;
-    return gompi_unsupported("MPI_Unpack_external", GOMPI_ON_NONE, 0);
+    int rc = gompi_unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Unpack_external)
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
-    (void)datarep; (void)inbuf; (void)insize; (void)position; (void)outbuf; (void)outcount; (void)datatype;
-    return gompi_unsupported("MPI_Unpack_external_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_unpack_external_c((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Unpack_external_c)
 
@@ -408,28 +395,28 @@ GOMPI_ALIAS(MPI_Aint_diff)
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
-    (void)p; (void)r; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_f90_complex", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_f90_complex(p, r, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_f90_complex)
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
-    (void)r; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_f90_integer", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_f90_integer(r, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_f90_integer)
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
-    (void)p; (void)r; (void)newtype;
-    return gompi_unsupported("MPI_Type_create_f90_real", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_f90_real(p, r, (uintptr_t)newtype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_f90_real)
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
-    (void)typeclass; (void)size; (void)datatype;
-    return gompi_unsupported("MPI_Type_match_size", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_match_size(typeclass, size, (uintptr_t)datatype);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_match_size)

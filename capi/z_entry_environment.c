@@ -511,15 +511,15 @@ GOMPI_ALIAS(MPI_Status_set_cancelled)
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Status_set_elements", GOMPI_ON_NONE, 0);
+    int rc = gompi_status_set_elements_c((uintptr_t)status, (uintptr_t)datatype, count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Status_set_elements)
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Status_set_elements_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_status_set_elements_c((uintptr_t)status, (uintptr_t)datatype, count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Status_set_elements_c)
 
@@ -564,8 +564,8 @@ GOMPI_ALIAS(MPI_Attr_put)
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Get_elements_x", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_elements_x((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_elements_x)
 
@@ -599,29 +599,29 @@ GOMPI_ALIAS(MPI_Keyval_free)
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Status_set_elements_x", GOMPI_ON_NONE, 0);
+    int rc = gompi_status_set_elements_x((uintptr_t)status, (uintptr_t)datatype, count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Status_set_elements_x)
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    (void)datatype; (void)lb; (void)extent;
-    return gompi_unsupported("MPI_Type_get_extent_x", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_extent_x((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_extent_x)
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    (void)datatype; (void)true_lb; (void)true_extent;
-    return gompi_unsupported("MPI_Type_get_true_extent_x", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_true_extent_x((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_x)
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
-    (void)datatype; (void)size;
-    return gompi_unsupported("MPI_Type_size_x", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_size_x((uintptr_t)datatype, (uintptr_t)size);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_size_x)
 

@@ -130,15 +130,15 @@ GOMPI_ALIAS(MPI_Comm_iflush_buffer)
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Get_count", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_count)
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    (void)status; (void)datatype; (void)count;
-    return gompi_unsupported("MPI_Get_count_c", GOMPI_ON_NONE, 0);
+    int rc = gompi_get_count_c((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_count_c)
 

@@ -99,7 +99,7 @@ func like(old *Type, a args) *Type {
 func (t *Type) register(b *builder) (*Type, error) {
 	b.sub(t.ub, t.lb)
 	if b.over {
-		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE, "%s: the datatype's size or a displacement in it does not fit 64 bits", t.args.function())
+		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE, "the datatype's size or a displacement in it does not fit 64 bits")
 	}
 	t.refs.Store(1)
 	h, ok := derived.Add(t)

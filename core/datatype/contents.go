@@ -15,26 +15,6 @@ type args struct {
 	types    []*Type
 }
 
-var constructors = map[int32]string{
-	abi.MPI_COMBINER_NAMED: "a predefined datatype", abi.MPI_COMBINER_DUP: "MPI_Type_dup", abi.MPI_COMBINER_CONTIGUOUS: "MPI_Type_contiguous",
-	abi.MPI_COMBINER_VECTOR: "MPI_Type_vector", abi.MPI_COMBINER_HVECTOR: "MPI_Type_create_hvector", abi.MPI_COMBINER_INDEXED: "MPI_Type_indexed",
-	abi.MPI_COMBINER_HINDEXED: "MPI_Type_create_hindexed", abi.MPI_COMBINER_INDEXED_BLOCK: "MPI_Type_create_indexed_block",
-	abi.MPI_COMBINER_HINDEXED_BLOCK: "MPI_Type_create_hindexed_block", abi.MPI_COMBINER_STRUCT: "MPI_Type_create_struct",
-	abi.MPI_COMBINER_SUBARRAY: "MPI_Type_create_subarray", abi.MPI_COMBINER_DARRAY: "MPI_Type_create_darray",
-	abi.MPI_COMBINER_F90_REAL: "MPI_Type_create_f90_real", abi.MPI_COMBINER_F90_COMPLEX: "MPI_Type_create_f90_complex",
-	abi.MPI_COMBINER_F90_INTEGER: "MPI_Type_create_f90_integer", abi.MPI_COMBINER_RESIZED: "MPI_Type_create_resized",
-	abi.MPI_COMBINER_VALUE_INDEX: "MPI_Type_get_value_index",
-}
-
-// function names the constructor, for messages.
-func (a *args) function() string {
-	name := constructors[a.combiner]
-	if a.large {
-		name += "_c"
-	}
-	return name
-}
-
 // Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns. A constructor without _c has
 // no counts: its counts are integers, its displacements in bytes are addresses.
 type Contents struct {

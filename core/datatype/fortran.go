@@ -76,6 +76,7 @@ func unnamed(key f90Key, ints []int32, h uintptr) (*Type, bool, error) {
 		return t, false, nil
 	}
 	t := like(predefined[h-firstBasic], args{combiner: key.combiner, ints: ints})
+	t.basic = t.elem
 	t.Commit()
 	if _, err := t.register(&builder{}); err != nil {
 		return nil, false, err

@@ -13,7 +13,7 @@ import (
 // Type is a datatype, predefined or derived.
 type Type struct {
 	h        uintptr
-	basic    *Basic // of a predefined type
+	basic    *Basic // of a predefined type, unnamed ones included
 	args     args   // how it was constructed
 	elem     *Basic // the one predefined type that all elements have; nil: several, or none
 	elements int64  // of predefined types; a pair type is one
@@ -98,7 +98,7 @@ func GetCommitted(h uintptr) (*Type, error) {
 // Handle returns the handle; it stays the same number when the type is freed.
 func (t *Type) Handle() uintptr { return t.h }
 
-// Basic returns what is known of a predefined type, nil for a derived one.
+// Basic returns what is known of a predefined type, nil for a derived one; that of an unnamed one is the named type's with the same representation.
 func (t *Type) Basic() *Basic { return t.basic }
 
 // Elem returns the one predefined type that all elements have, nil if they are of several types or there are none.
@@ -208,7 +208,7 @@ func (t *Type) Name() string {
 	if t.name != nil {
 		return *t.name
 	}
-	if t.basic != nil {
+	if t.args.combiner == abi.MPI_COMBINER_NAMED {
 		return t.basic.Name
 	}
 	return ""

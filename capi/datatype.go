@@ -1,0 +1,286 @@
+package main
+
+import "C"
+
+import (
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+)
+
+// Datatypes: life, sizes and names (MPI-5.0 5.1 and 7.8). Types belong to no communicator, so their errors are raised on MPI_COMM_SELF. Nothing here
+// communicates or blocks.
+
+// onType does what all calls on a datatype do around their own work f: it finds the type and reports the error of f.
+func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	t, err := datatype.Get(h)
+	if err == nil {
+		err = f(t)
+	}
+	return finish(function, 0, 0, err)
+}
+
+// newType stores the handle of the type that f makes. f is not called if there is no place for it.
+func newType(function string, newtype uintptr, f func() (*datatype.Type, error)) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := null(newtype)
+	if err == nil {
+		var t *datatype.Type
+		if t, err = f(); err == nil {
+			*out[uintptr](newtype) = t.Handle()
+		}
+	}
+	return finish(function, 0, 0, err)
+}
+
+// fromType is newType for a type that is made from one other.
+func fromType(function string, oldtype, newtype uintptr, f func(old *datatype.Type) (*datatype.Type, error)) int32 {
+	return newType(function, newtype, func() (*datatype.Type, error) {
+		old, err := datatype.Get(oldtype)
+		if err != nil {
+			return nil, err
+		}
+		return f(old)
+	})
+}
+
+//export gompi_type_commit
+func gompi_type_commit(at uintptr) (rc int32) {
+	defer guard("MPI_Type_commit", 0, 0, &rc)
+	err := null(at)
+	if err == nil {
+		var t *datatype.Type
+		if t, err = datatype.Get(*out[uintptr](at)); err == nil {
+			err = commitType(t)
+		}
+	}
+	return finish("MPI_Type_commit", 0, 0, err)
+}
+
+// committing is held while C is told of a type, so that two threads that commit the same one tell it once.
+var committing sync.Mutex
+
+func commitType(t *datatype.Type) error {
+	if t.Committed() {
+		return nil
+	}
+	committing.Lock()
+	defer committing.Unlock()
+	if t.Committed() {
+		return nil
+	}
+	if err := installType(t); err != nil {
+		return err
+	}
+	t.Commit()
+	return nil
+}
+
+//export gompi_type_free
+func gompi_type_free(at uintptr) (rc int32) {
+	defer guard("MPI_Type_free", 0, 0, &rc)
+	err := null(at)
+	if err == nil {
+		if err = freeType(*out[uintptr](at)); err == nil {
+			*out[uintptr](at) = abi.MPI_DATATYPE_NULL
+		}
+	}
+	return finish("MPI_Type_free", 0, 0, err)
+}
+
+// freeType ends the life of a type's handle, in C first: there an index may be used anew as soon as Go has given it up.
+func freeType(h uintptr) error {
+	t, err := datatype.Get(h)
+	if err != nil {
+		return err
+	}
+	if !t.Predefined() {
+		if err := deleteTypeAttributes(t); err != nil {
+			return err
+		}
+		removeType(t)
+	}
+	return t.Free()
+}
+
+//export gompi_type_dup
+func gompi_type_dup(oldtype, newtype uintptr) int32 {
+	return fromType("MPI_Type_dup", oldtype, newtype, func(old *datatype.Type) (*datatype.Type, error) {
+		t, err := datatype.Dup(old)
+		if err != nil {
+			return nil, err
+		}
+		if t.Committed() {
+			err = installType(t)
+		}
+		if err == nil {
+			err = copyTypeAttributes(old, t)
+		}
+		if err != nil {
+			removeType(t)
+			t.Free()
+			return nil, err
+		}
+		return t, nil
+	})
+}
+
+// storeInt stores n as an int, MPI_UNDEFINED if it does not fit.
+func storeInt(at uintptr, n int64) {
+	*out[int32](at) = abi.MPI_UNDEFINED
+	if n == int64(int32(n)) {
+		*out[int32](at) = int32(n)
+	}
+}
+
+//export gompi_type_size
+func gompi_type_size(h, size uintptr) int32 {
+	return onType("MPI_Type_size", h, func(t *datatype.Type) error {
+		if err := null(size); err != nil {
+			return err
+		}
+		storeInt(size, t.Size())
+		return nil
+	})
+}
+
+func typeSize(function string, h, size uintptr) int32 {
+	return onType(function, h, func(t *datatype.Type) error {
+		if err := null(size); err != nil {
+			return err
+		}
+		*out[int64](size) = t.Size()
+		return nil
+	})
+}
+
+//export gompi_type_size_c
+func gompi_type_size_c(h, size uintptr) int32 { return typeSize("MPI_Type_size_c", h, size) }
+
+//export gompi_type_size_x
+func gompi_type_size_x(h, size uintptr) int32 { return typeSize("MPI_Type_size_x", h, size) }
+
+// typeExtent serves all forms: MPI_Aint and MPI_Count are both 64 bits wide.
+func typeExtent(function string, h, lb, extent uintptr) int32 {
+	return onType(function, h, func(t *datatype.Type) error {
+		if err := null(lb, extent); err != nil {
+			return err
+		}
+		*out[int64](lb), *out[int64](extent) = t.LB(), t.Extent()
+		return nil
+	})
+}
+
+//export gompi_type_get_extent
+func gompi_type_get_extent(h, lb, extent uintptr) int32 {
+	return typeExtent("MPI_Type_get_extent", h, lb, extent)
+}
+
+//export gompi_type_get_extent_c
+func gompi_type_get_extent_c(h, lb, extent uintptr) int32 {
+	return typeExtent("MPI_Type_get_extent_c", h, lb, extent)
+}
+
+//export gompi_type_get_extent_x
+func gompi_type_get_extent_x(h, lb, extent uintptr) int32 {
+	return typeExtent("MPI_Type_get_extent_x", h, lb, extent)
+}
+
+func typeTrueExtent(function string, h, lb, extent uintptr) int32 {
+	return onType(function, h, func(t *datatype.Type) error {
+		if err := null(lb, extent); err != nil {
+			return err
+		}
+		*out[int64](lb), *out[int64](extent) = t.TrueExtent()
+		return nil
+	})
+}
+
+//export gompi_type_get_true_extent
+func gompi_type_get_true_extent(h, lb, extent uintptr) int32 {
+	return typeTrueExtent("MPI_Type_get_true_extent", h, lb, extent)
+}
+
+//export gompi_type_get_true_extent_c
+func gompi_type_get_true_extent_c(h, lb, extent uintptr) int32 {
+	return typeTrueExtent("MPI_Type_get_true_extent_c", h, lb, extent)
+}
+
+//export gompi_type_get_true_extent_x
+func gompi_type_get_true_extent_x(h, lb, extent uintptr) int32 {
+	return typeTrueExtent("MPI_Type_get_true_extent_x", h, lb, extent)
+}
+
+//export gompi_type_set_name
+func gompi_type_set_name(h, name uintptr) int32 {
+	return onType("MPI_Type_set_name", h, func(t *datatype.Type) error {
+		if name == 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
+		}
+		t.SetName(cString(name))
+		return nil
+	})
+}
+
+//export gompi_type_get_name
+func gompi_type_get_name(h, name, resultlen uintptr) int32 {
+	if h == abi.MPI_DATATYPE_NULL && name != 0 && resultlen != 0 {
+		*out[int32](resultlen) = int32(putString(name, "MPI_DATATYPE_NULL", abi.MPI_MAX_OBJECT_NAME))
+		return abi.MPI_SUCCESS
+	}
+	return onType("MPI_Type_get_name", h, func(t *datatype.Type) error {
+		if err := null(name, resultlen); err != nil {
+			return err
+		}
+		*out[int32](resultlen) = int32(putString(name, t.Name(), abi.MPI_MAX_OBJECT_NAME))
+		return nil
+	})
+}
+
+// predefinedType stores a type that the library owns, which is told to C the first time.
+func predefinedType(function string, newtype uintptr, f func() (*datatype.Type, bool, error)) int32 {
+	return newType(function, newtype, func() (*datatype.Type, error) {
+		t, created, err := f()
+		if err == nil && created {
+			err = installType(t)
+		}
+		return t, err
+	})
+}
+
+//export gompi_type_create_f90_integer
+func gompi_type_create_f90_integer(r int32, newtype uintptr) int32 {
+	return predefinedType("MPI_Type_create_f90_integer", newtype, func() (*datatype.Type, bool, error) { return datatype.F90Integer(r) })
+}
+
+//export gompi_type_create_f90_real
+func gompi_type_create_f90_real(p, r int32, newtype uintptr) int32 {
+	return predefinedType("MPI_Type_create_f90_real", newtype, func() (*datatype.Type, bool, error) { return datatype.F90Real(p, r) })
+}
+
+//export gompi_type_create_f90_complex
+func gompi_type_create_f90_complex(p, r int32, newtype uintptr) int32 {
+	return predefinedType("MPI_Type_create_f90_complex", newtype, func() (*datatype.Type, bool, error) { return datatype.F90Complex(p, r) })
+}
+
+//export gompi_type_match_size
+func gompi_type_match_size(typeclass, size int32, datatypeAt uintptr) int32 {
+	return newType("MPI_Type_match_size", datatypeAt, func() (*datatype.Type, error) { return datatype.MatchSize(typeclass, size) })
+}
+
+//export gompi_type_get_value_index
+func gompi_type_get_value_index(valueType, indexType, pairType uintptr) int32 {
+	return onType("MPI_Type_get_value_index", valueType, func(value *datatype.Type) error {
+		index, err := datatype.Get(indexType)
+		if err == nil {
+			err = null(pairType)
+		}
+		if err == nil {
+			*out[uintptr](pairType) = datatype.ValueIndex(value, index)
+		}
+		return err
+	})
+}

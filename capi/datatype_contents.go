@@ -1,0 +1,97 @@
+package main
+
+import "C"
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+)
+
+// What a datatype was constructed from (MPI-5.0 5.1.13).
+
+// smallForm returns an error for a type that only the forms with MPI_Count can tell of.
+func smallForm(t *datatype.Type) error {
+	if t.Large() {
+		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s was constructed with large counts: use the function that ends in _c", t)
+	}
+	return nil
+}
+
+//export gompi_type_get_envelope
+func gompi_type_get_envelope(h, integers, addresses, types, combiner uintptr) int32 {
+	return onType("MPI_Type_get_envelope", h, func(t *datatype.Type) error {
+		if err := null(integers, addresses, types, combiner); err != nil {
+			return err
+		}
+		if err := smallForm(t); err != nil {
+			return err
+		}
+		c := t.Contents()
+		storeInt(integers, int64(len(c.Integers)))
+		storeInt(addresses, int64(len(c.Addresses)))
+		storeInt(types, int64(len(c.Types)))
+		*out[int32](combiner) = c.Combiner
+		return nil
+	})
+}
+
+//export gompi_type_get_envelope_c
+func gompi_type_get_envelope_c(h, integers, addresses, counts, types, combiner uintptr) int32 {
+	return onType("MPI_Type_get_envelope_c", h, func(t *datatype.Type) error {
+		if err := null(integers, addresses, counts, types, combiner); err != nil {
+			return err
+		}
+		c := t.Contents()
+		*out[int64](integers), *out[int64](addresses) = int64(len(c.Integers)), int64(len(c.Addresses))
+		*out[int64](counts), *out[int64](types) = int64(len(c.Counts)), int64(len(c.Types))
+		*out[int32](combiner) = c.Combiner
+		return nil
+	})
+}
+
+// storeContents fills the arrays, which were found large enough.
+func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr) error {
+	c := t.Contents()
+	handles := make([]uintptr, len(c.Types))
+	for i, inner := range c.Types {
+		again, err := inner.Again()
+		if err != nil {
+			for _, h := range handles[:i] {
+				if old, _ := datatype.Get(h); old != nil && !old.Predefined() {
+					old.Free()
+				}
+			}
+			return err
+		}
+		handles[i] = again.Handle()
+	}
+	copy(slice[uintptr](types, len(handles)), handles)
+	copy(slice[int32](integers, len(c.Integers)), c.Integers)
+	copy(slice[int64](addresses, len(c.Addresses)), c.Addresses)
+	copy(slice[int64](counts, len(c.Counts)), c.Counts)
+	return nil
+}
+
+//export gompi_type_get_contents
+func gompi_type_get_contents(h uintptr, maxIntegers, maxAddresses, maxTypes int32, integers, addresses, types uintptr) int32 {
+	return onType("MPI_Type_get_contents", h, func(t *datatype.Type) error {
+		if err := smallForm(t); err != nil {
+			return err
+		}
+		if err := t.CheckContents(int64(maxIntegers), int64(maxAddresses), 0, int64(maxTypes)); err != nil {
+			return err
+		}
+		return storeContents(t, integers, addresses, 0, types)
+	})
+}
+
+//export gompi_type_get_contents_c
+func gompi_type_get_contents_c(h uintptr, maxIntegers, maxAddresses, maxCounts, maxTypes int64, integers, addresses, counts, types uintptr) int32 {
+	return onType("MPI_Type_get_contents_c", h, func(t *datatype.Type) error {
+		if err := t.CheckContents(maxIntegers, maxAddresses, maxCounts, maxTypes); err != nil {
+			return err
+		}
+		return storeContents(t, integers, addresses, counts, types)
+	})
+}

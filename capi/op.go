@@ -1,0 +1,106 @@
+package main
+
+/*
+#include "op.h"
+*/
+import "C"
+
+import (
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+	"gompirma/core/op"
+)
+
+// Operations of reductions (MPI-5.0 6.9.5 to 6.9.7). They belong to no communicator, so their errors are raised on MPI_COMM_SELF.
+
+func init() { op.CallUser = callUser }
+
+// callUser is op.CallUser.
+func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr) {
+	C.gompi_op_call_user(C.uintptr_t(function), C.bool(large), C.uintptr_t(in), C.uintptr_t(inout), C.int64_t(count), C.uintptr_t(typ))
+}
+
+func createOp(function string, userFn uintptr, large bool, commute int32, at uintptr) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := null(at)
+	if err == nil {
+		var o *op.Op
+		if o, err = op.Create(userFn, large, commute != 0); err == nil {
+			*out[uintptr](at) = o.Handle()
+		}
+	}
+	return finish(function, 0, 0, err)
+}
+
+//export gompi_op_create
+func gompi_op_create(userFn uintptr, commute int32, at uintptr) int32 {
+	return createOp("MPI_Op_create", userFn, false, commute, at)
+}
+
+//export gompi_op_create_c
+func gompi_op_create_c(userFn uintptr, commute int32, at uintptr) int32 {
+	return createOp("MPI_Op_create_c", userFn, true, commute, at)
+}
+
+//export gompi_op_free
+func gompi_op_free(at uintptr) (rc int32) {
+	defer guard("MPI_Op_free", 0, 0, &rc)
+	err := null(at)
+	if err == nil {
+		var o *op.Op
+		if o, err = op.Get(*out[uintptr](at)); err == nil {
+			err = o.Free()
+		}
+		if err == nil {
+			*out[uintptr](at) = abi.MPI_OP_NULL
+		}
+	}
+	return finish("MPI_Op_free", 0, 0, err)
+}
+
+//export gompi_op_commutative
+func gompi_op_commutative(h, commute uintptr) (rc int32) {
+	defer guard("MPI_Op_commutative", 0, 0, &rc)
+	o, err := op.Get(h)
+	if err != nil {
+		return finish("MPI_Op_commutative", 0, 0, err)
+	}
+	return tell("MPI_Op_commutative", commute, o.Commutative())
+}
+
+//export gompi_reduce_local_c
+func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) (rc int32) {
+	defer guard("MPI_Reduce_local", 0, 0, &rc)
+	return finish("MPI_Reduce_local", 0, 0, func() error {
+		o, err := op.Get(opHandle)
+		if err != nil {
+			return err
+		}
+		t, err := datatype.GetCommitted(h)
+		if err != nil {
+			return err
+		}
+		if err := o.ForReduce(t); err != nil {
+			return err
+		}
+		_, _, bounded := t.Layout().Bounds(count)
+		switch {
+		case count < 0:
+			return mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", count)
+		case !bounded:
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d copies of datatype %s do not fit 64 bits", count, t)
+		case inbuf == abi.MPI_IN_PLACE || inoutbuf == abi.MPI_IN_PLACE:
+			return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is no buffer of MPI_Reduce_local")
+		case count == 0:
+			return nil
+		case o.User():
+			return o.Call(t, inbuf, inoutbuf, count)
+		case inbuf == 0 || inoutbuf == 0:
+			return mpierr.New(abi.MPI_ERR_BUFFER, "a buffer of %d elements is a null pointer", count)
+		}
+		b := t.Elem()
+		n := int(count)
+		return o.Combine(b, slice[byte](inbuf, n*int(b.Extent)), slice[byte](inoutbuf, n*int(b.Extent)), n)
+	}())
+}
