@@ -12,9 +12,9 @@ build: ## library, launcher, compiler wrappers and headers into build/
 	@scripts/build.sh "$(BUILD)"
 	@echo "built in $(BUILD)"
 
-demo: ## build and run the three examples, with a report
+demo: ## build and run the three examples, with a report; TEXT=file counts other words
 	@scripts/deps.sh demo
-	@scripts/demo.sh "$(BUILD)"
+	@scripts/demo.sh "$(BUILD)" $(TEXT)
 
 test: ## every test: ctest, go test, race detector, lint, generated files
 	@scripts/deps.sh test

@@ -16,32 +16,30 @@ echo 'building'
 } >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log"; echo "demo: the build failed; all of its output is in $out/build.log" >&2; exit 1; }
 
 failed=0
-# example TITLE PROGRAM ARGUMENT...: runs it on all ranks; the output goes into a file, and is shown.
+# example NAME TITLE PROGRAM ARGUMENT...: runs it on all ranks; the output goes into NAME.txt, and is shown.
 example() {
-	local title=$1 program=$2 log
-	shift 2
-	log=$out/$program${*:+.$(basename "$1")}.txt
+	local name=$1 title=$2 program=$3 begin=$SECONDS result=FAILED
+	shift 3
 	printf '\n== %s\n   gompirun -n %d %s %s\n' "$title" "$ranks" "$program" "$*"
-	local begin=$SECONDS
-	if timeout 120 "$build/bin/gompirun" -n "$ranks" "$build/examples/$program" "$@" >"$log" 2>&1 </dev/null; then
-		sed 's/^/   /' "$log"
-		report+=("verified  $title ($((SECONDS - begin)) s)")
+	if timeout 120 "$build/bin/gompirun" -n "$ranks" "$build/examples/$program" "$@" >"$out/$name.txt" 2>&1 </dev/null; then
+		result=verified
 	else
-		sed 's/^/   /' "$log"
-		report+=("FAILED    $title")
 		failed=1
 	fi
+	sed 's/^/   /' "$out/$name.txt"
+	report+=("$(printf '%-10s%s (%d s)' "$result" "$title" $((SECONDS - begin)))")
 }
 report=()
+rm -f "$out"/*.png
 
-example "words of $text, counted with MPI_Accumulate and MPI_Compare_and_swap" histogram "$text"
+example histogram "words of $text, counted with MPI_Accumulate and MPI_Compare_and_swap" histogram "$text"
 for sync in fence pscw flush; do
-	example "heat equation, halos by MPI_Put, synchronized by $sync" heat "$sync" "$out/heat-$sync.png"
+	example "heat-$sync" "heat equation, halos by MPI_Put, synchronized by $sync" heat "$sync" "$out/heat-$sync.png"
 done
-example 'Mandelbrot set, rows handed out by MPI_Fetch_and_op' mandelbrot "$out/mandelbrot.png"
+example mandelbrot 'Mandelbrot set, rows handed out by MPI_Fetch_and_op' mandelbrot "$out/mandelbrot.png"
 
 printf '\n== report\n'
 printf '%s\n' "${report[@]}"
-for picture in "$out"/*.png; do if [ -e "$picture" ]; then echo "picture   $picture"; fi; done
+for picture in "$out"/*.png; do if [ -s "$picture" ]; then echo "picture   $picture"; fi; done
 if [ "$failed" -ne 0 ]; then echo 'demo: something failed' >&2; fi
 exit "$failed"
