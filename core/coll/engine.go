@@ -20,10 +20,11 @@ func New(msg *p2p.Engine) *Engine { return &Engine{msg} }
 
 // state is what this package keeps with a communicator.
 type state struct {
-	slots    *slots // nil: there is no control block
-	sequence int32  // blocking calls so far, their tag
-	started  int32  // nonblocking and persistent calls so far, their tag
-	operands        // of the blocking call under way
+	small, large *slots // nil: there are none
+	noLarge      bool   // there is no memory for large slots
+	sequence     int32  // blocking calls so far, their tag
+	started      int32  // nonblocking and persistent calls so far, their tag
+	operands            // of the blocking call under way
 }
 
 func (e *Engine) state(c *comm.Comm) *state {
@@ -38,10 +39,26 @@ func (e *Engine) state(c *comm.Comm) *state {
 			index[i] = int32(e.msg.NodeIndex(g.World(i)))
 		}
 		from := comm.CollOffset(c.Size())
-		s.slots = newSlots(nd, c.Block[from:from+blockSize(c.Size())], index, c.Rank())
+		s.small = newSlots(nd, c.Block[from:from+blockSize(c.Size())], index, c.Rank(), smallSize, smallDepth)
 	}
 	c.Coll = s
 	return s
+}
+
+// slots returns the slots for a call in which each member has size bytes, which all members have alike; nil if it is to use messages.
+func (s *state) slots(c *comm.Comm, size int) *slots {
+	if s.small == nil || size <= s.small.data || s.noLarge {
+		return s.small
+	}
+	if s.large == nil {
+		mem, err := c.Extend(slotsSize(c.Size(), largeSize, largeDepth))
+		if err != nil {
+			s.noLarge = true // for all members: none has got any
+			return s.small
+		}
+		s.large = newSlots(s.small.nd, mem, s.small.nodes, s.small.me, largeSize, largeDepth)
+	}
+	return s.large
 }
 
 // channel is the link of one call: its messages carry the call's number as their tag.

@@ -17,7 +17,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	if c.Size() == 1 && !c.IsInter() {
 		return nil
 	}
-	if t := e.state(c).slots; t != nil {
+	if t := e.state(c).small; t != nil {
 		return t.barrier()
 	}
 	s := e.blocking(c)
@@ -34,7 +34,7 @@ func (e *Engine) Bcast(c *comm.Comm, b []byte, root int) error {
 	if c.Size() == 1 || len(b) == 0 {
 		return nil
 	}
-	if t := e.state(c).slots; t != nil {
+	if t := e.state(c).slots(c, len(b)); t != nil {
 		return t.bcast(b, root)
 	}
 	s := e.blocking(c)
@@ -50,7 +50,7 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 	if c.Size() == 1 || len(mine) == 0 {
 		return all, nil
 	}
-	if t := e.state(c).slots; t != nil {
+	if t := e.state(c).slots(c, len(mine)); t != nil {
 		return all, t.allgather(blocks)
 	}
 	s := e.blocking(c)

@@ -10,7 +10,6 @@ type operands struct {
 	in, out   []byte   // what one process contributes, and gets
 	ins, outs [][]byte // the same where there is a block for each process
 	sizes     []int    // reduce_scatter: bytes of each process' block
-	from      int      // reduce_scatter: where this process' block begins
 	red       reducer
 	reduces   bool           // there is something to reduce
 	after     []func() error // unpack what has arrived
@@ -154,7 +153,7 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 				c = k.RecvBlocks.Counts[i]
 			}
 			if i == me {
-				o.from, mine.Count = int(whole.Count)*size, c
+				mine.Count = c
 			}
 			whole.Count += c
 			o.sizes[i] = int(c) * size
@@ -292,24 +291,32 @@ func (k *Call) alone(o *operands) {
 	}
 }
 
-// slotLimit is the number of bytes up to which a call goes through slots, where its data may take several operations.
-const slotLimit = 4 * slotData
+// Up to so many bytes of each member a call goes through slots; above, messages copy the data once where slots copy it twice. Reductions read it where it
+// is, in slots as well, so there is no limit to them.
+const (
+	slotBcast  = 64 << 10
+	slotBlocks = 128 << 10
+)
 
-// viaSlots does a call through slots if its data is short, and says whether it did. Whether it does depends only on what all members have alike.
-func (k *Call) viaSlots(t *slots, o *operands) (bool, error) {
-	root := int(k.Root)
+// viaSlots does a call through slots and says whether it did. Whether it does depends only on what all members have alike.
+func (k *Call) viaSlots(st *state, o *operands) (bool, error) {
+	if st.small == nil {
+		return false, nil
+	}
+	c, root, n := k.Comm, int(k.Root), k.Comm.Size()
 	switch k.Kind {
 	case KindBarrier:
-		return true, t.barrier()
+		return true, st.small.barrier()
 	case KindBcast:
-		if len(o.out) <= slotLimit {
-			return true, t.bcast(o.out, root)
+		if len(o.out) <= slotBcast {
+			return true, st.slots(c, len(o.out)).bcast(o.out, root)
 		}
 	case KindReduce, KindAllreduce, KindScan, KindExscan:
 		if !o.reduces {
 			return true, nil
 		}
-		if len(o.in) > slotLimit || o.red.size > slotData {
+		t := st.slots(c, max(len(o.in), o.red.size))
+		if o.red.size > t.data {
 			break
 		}
 		switch k.Kind {
@@ -323,28 +330,29 @@ func (k *Call) viaSlots(t *slots, o *operands) (bool, error) {
 		if !o.reduces {
 			return true, nil
 		}
-		if len(o.in) <= slotData {
-			return true, t.reduceScatter(&o.red, o.in, o.from, o.out)
+		if t := st.slots(c, max(len(o.in), o.red.size*n)); o.red.size*n <= t.data {
+			return true, t.reduceScatter(&o.red, o.in, o.sizes, o.out)
 		}
 	case KindGather:
-		if len(o.in) <= slotLimit {
-			return true, t.gather(o.in, o.outs, root)
+		if len(o.in) <= slotBlocks {
+			return true, st.slots(c, len(o.in)).gather(o.in, o.outs, root)
 		}
 	case KindScatter:
-		if len(o.out)*t.n <= slotData {
-			return true, t.scatter(o.ins, o.out, root)
+		if len(o.out) <= slotBlocks && n <= smallSize-slotHead {
+			return true, st.slots(c, len(o.out)*n).scatter(o.ins, o.out, root)
 		}
 	case KindAllgather, KindAllgatherv:
+		longest := 0
 		for _, b := range o.outs {
-			if len(b) > slotLimit {
-				return false, nil
-			}
+			longest = max(longest, len(b))
 		}
-		copy(o.outs[t.me], o.in)
-		return true, t.allgather(o.outs)
+		if longest <= slotBlocks {
+			copy(o.outs[c.Rank()], o.in)
+			return true, st.slots(c, longest).allgather(o.outs)
+		}
 	case KindAlltoall:
-		if len(o.outs[t.me])*t.n <= slotData {
-			return true, t.alltoall(o.ins, o.outs)
+		if size := len(o.outs[c.Rank()]); size <= slotBlocks && n <= smallSize-slotHead {
+			return true, st.slots(c, size*n).alltoall(o.ins, o.outs)
 		}
 	}
 	return false, nil

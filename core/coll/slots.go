@@ -8,48 +8,57 @@ import (
 	"gompirma/core/shm"
 )
 
-// The slots are the members' part of a communicator's control block, where short collectives on one node run without messages:
+// Slots are memory that the members of a communicator on one node share, where collectives run without messages:
 //
 //	0                  one line for the number of members that wait
 //	64 * (1 + i)       progress of member i: the number of the last operation that it has finished
-//	64 * (1 + n) ...   slotDepth slots of slotSize bytes for each member
+//	64 * (1 + n) ...   depth slots of size bytes for each member
 //
 // Every collective is one or more operations, numbered alike by all members since they all make the same calls in the same order. In an operation a member may
-// fill its slot (number modulo slotDepth), may read those of others, and then says that it has finished. A slot holds
+// fill its slot (number modulo depth), may read those of others, and then says that it has finished. A slot holds
 //
 //	 0  number of the operation it is filled for, written last
 //	 8  what the operation is and how long, to find calls that do not belong together
 //	16  the data
 //
-// and is filled again only when all members have finished the operation it was filled for; so a member may be slotDepth operations ahead of another.
+// and is filled again only when all members have finished the operation it was filled for; so a member may be depth operations ahead of another.
+//
+// A communicator has small slots in its control block, and large ones from the first call on that needs them.
 const (
-	slotDepth = 4
-	slotSize  = 2 << 10
-	slotHead  = 16
-	slotData  = slotSize - slotHead
+	smallSize, smallDepth = 2 << 10, 4
+	largeSize, largeDepth = 32 << 10, 2
+	slotHead              = 16
+	// wideFrom is the number of bytes that all members put into their slots from which each folds a part of them for all.
+	wideFrom = 64 << 10
 
 	// polls is how often a wait looks at its word before it begins to serve the process in shm.Node.Wait, when there is a core for every process.
 	polls = 2000
 )
 
-// blockSize returns the shared memory that the slots of n members take.
-func blockSize(n int) int64 { return shm.CacheLine*(1+int64(n)) + int64(n)*slotDepth*slotSize }
+func slotsSize(n, size, depth int) int64 {
+	return shm.CacheLine*(1+int64(n)) + int64(n)*int64(depth*size)
+}
+
+// blockSize returns the memory in a control block of n members.
+func blockSize(n int) int64 { return slotsSize(n, smallSize, smallDepth) }
 
 // slots is one member's view. It is used by one thread at a time, as the standard demands of collective calls on one communicator.
 type slots struct {
-	nd    *shm.Node
-	mem   []byte
-	nodes []int32 // index on this node of each member
-	n, me int
+	nd          *shm.Node
+	mem         []byte
+	nodes       []int32 // index on this node of each member
+	n, me       int
+	size, depth int
+	data        int // bytes of data in a slot
 
 	seq     uint64 // number of the operation under way
 	settled uint64 // all members are known to have finished this one
-	scratch []byte
+	scratch []byte // as long as the data of a slot
 	polls   int
 }
 
-func newSlots(nd *shm.Node, mem []byte, nodes []int32, me int) *slots {
-	t := &slots{nd: nd, mem: mem, nodes: nodes, n: len(nodes), me: me, scratch: make([]byte, slotSize)}
+func newSlots(nd *shm.Node, mem []byte, nodes []int32, me, size, depth int) *slots {
+	t := &slots{nd: nd, mem: mem, nodes: nodes, n: len(nodes), me: me, size: size, depth: depth, data: size - slotHead, scratch: make([]byte, size)}
 	if nd.N <= nd.Cores {
 		t.polls = polls
 	}
@@ -59,8 +68,8 @@ func newSlots(nd *shm.Node, mem []byte, nodes []int32, me int) *slots {
 func (t *slots) waiters() *uint32       { return word32(t.mem, 0) }
 func (t *slots) finished(i int) *uint64 { return word64(t.mem, shm.CacheLine*(1+i)) }
 func (t *slots) slot(i int, s uint64) []byte {
-	off := shm.CacheLine*(1+t.n) + (i*slotDepth+int(s%slotDepth))*slotSize
-	return t.mem[off : off+slotSize : off+slotSize]
+	off := shm.CacheLine*(1+t.n) + (i*t.depth+int(s%uint64(t.depth)))*t.size
+	return t.mem[off : off+t.size : off+t.size]
 }
 
 // what describes an operation: which collective, whose root, how many bytes.
@@ -97,8 +106,8 @@ func (t *slots) set(word *uint64, value uint64) {
 // room begins the next operation as one that fills its slot, and returns the slot's data.
 func (t *slots) room() ([]byte, error) {
 	t.seq++
-	if t.seq > t.settled+slotDepth {
-		least := t.seq - slotDepth
+	if t.seq > t.settled+uint64(t.depth) {
+		least := t.seq - uint64(t.depth)
 		low := t.seq
 		for i := 0; i < t.n; i++ {
 			if i == t.me {
@@ -121,7 +130,7 @@ func (t *slots) publish(what uint64) {
 	t.set(word64(s, 0), t.seq)
 }
 
-// read waits for member i's slot of the operation under way and returns its data, slotData bytes of which the caller knows how many count.
+// read waits for member i's slot of the operation under way and returns its data, of which the caller knows how many count.
 // MPI_ERR_OTHER: member i is in another collective call.
 func (t *slots) read(i int, expected uint64) ([]byte, error) {
 	s := t.slot(i, t.seq)
@@ -172,36 +181,52 @@ func (t *slots) barrier() error {
 	return nil
 }
 
-// bcast sends root's b to all, slotData bytes an operation. The root may be slotDepth of them ahead.
+// steps calls f for each operation that size bytes take, step bytes at a time.
+func steps(size, step int, f func(from, to int) error) error {
+	for from := 0; from < size; from += step {
+		if err := f(from, min(from+step, size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill is an operation's first half at a member that contributes: part goes into its slot. It returns the slot's data.
+func (t *slots) fill(part []byte, w uint64) ([]byte, error) {
+	s, err := t.room()
+	if err != nil {
+		return nil, err
+	}
+	copy(s, part)
+	t.publish(w)
+	return s[:len(part)], nil
+}
+
+// bcast sends root's b to all. The root may be depth operations ahead.
 func (t *slots) bcast(b []byte, root int) error {
 	w := what(KindBcast, root, len(b))
-	for len(b) > 0 {
-		n := min(len(b), slotData)
+	return steps(len(b), t.data, func(from, to int) error {
 		if t.me == root {
-			s, err := t.room()
-			if err != nil {
+			if _, err := t.fill(b[from:to], w); err != nil {
 				return err
 			}
-			copy(s, b[:n])
-			t.publish(w)
 		} else {
 			t.seq++
 			s, err := t.read(root, w)
 			if err != nil {
 				return err
 			}
-			copy(b[:n], s)
+			copy(b[from:to], s)
 		}
 		t.finish()
-		b = b[n:]
-	}
-	return nil
+		return nil
+	})
 }
 
-// fold leaves in acc the reduction of part (of at most slotData bytes) over the ranks [0, upto), in their order. own is this member's contribution, which
-// need not be in its slot.
-func (t *slots) fold(r *reducer, w uint64, own, acc []byte, upto int) error {
-	n := len(acc)
+// fold leaves in acc the reduction of the data at from in the slots of ranks [0, upto), in their order. own is this member's data, which need not be
+// in its slot.
+func (t *slots) fold(r *reducer, w uint64, own, acc []byte, from, upto int) error {
+	to := from + len(acc)
 	for i := upto - 1; i >= 0; i-- {
 		s := own
 		if i != t.me {
@@ -211,59 +236,95 @@ func (t *slots) fold(r *reducer, w uint64, own, acc []byte, upto int) error {
 			}
 		}
 		if i == upto-1 {
-			copy(acc, s[:n])
-		} else if err := r.combine(s[:n], acc); err != nil {
-			return err
+			copy(acc, s[from:to])
+		} else if len(acc) > 0 {
+			if err := r.combine(s[from:to], acc); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// elements returns how many bytes of whole elements fit into n bytes.
+func (r *reducer) elements(n int) int { return n / r.size * r.size }
 
 // reduce leaves the reduction of all own in out at root; the two may be the same memory. out counts at root only.
 func (t *slots) reduce(r *reducer, own, out []byte, root int) error {
 	w := what(KindReduce, root, len(own))
-	step := slotData / r.size * r.size
-	for off := 0; off < len(own); off += step {
-		part := own[off:min(off+step, len(own))]
+	if t.wide(own) {
+		return t.spread(r, w, own, out, root)
+	}
+	return steps(len(own), r.elements(t.data), func(from, to int) error {
+		part := own[from:to]
 		if t.me != root {
-			s, err := t.room()
-			if err != nil {
+			if _, err := t.fill(part, w); err != nil {
 				return err
 			}
-			copy(s, part)
-			t.publish(w)
 		} else {
 			t.seq++
 			// own may be out, so the reduction grows beside it.
 			acc := t.scratch[:len(part)]
-			if err := t.fold(r, w, part, acc, t.n); err != nil {
+			if err := t.fold(r, w, part, acc, 0, t.n); err != nil {
 				return err
 			}
-			copy(out[off:], acc)
+			copy(out[from:], acc)
 		}
 		t.finish()
-	}
-	return nil
+		return nil
+	})
 }
 
-// allreduce leaves the reduction of all own in out, which may be the same memory. Each member folds all slots in the order of ranks: the same bits for all.
+// allreduce leaves the reduction of all own in out, which may be the same memory. Each member folds all slots in the order of ranks, or one member does
+// it for all: the same bits for all.
 func (t *slots) allreduce(r *reducer, own, out []byte) error {
 	w := what(KindAllreduce, 0, len(own))
-	step := slotData / r.size * r.size
-	for off := 0; off < len(own); off += step {
-		part := own[off:min(off+step, len(own))]
-		s, err := t.room()
+	if t.wide(own) {
+		return t.spread(r, w, own, out, -1)
+	}
+	return steps(len(own), r.elements(t.data), func(from, to int) error {
+		s, err := t.fill(own[from:to], w)
 		if err != nil {
 			return err
 		}
-		copy(s, part)
-		t.publish(w)
-		if err := t.fold(r, w, s[:len(part)], out[off:off+len(part)], t.n); err != nil {
+		if err := t.fold(r, w, s, out[from:to], 0, t.n); err != nil {
 			return err
 		}
 		t.finish()
-	}
-	return nil
+		return nil
+	})
+}
+
+// wide returns whether a reduction is so large that its work is worth being spread.
+func (t *slots) wide(own []byte) bool { return t.n > 2 && t.n*len(own) >= wideFrom }
+
+// spread is a reduction in two operations a step: each member folds a part of all slots, then gives the others what it has got. Its result goes to
+// root, or to all if root is -1.
+func (t *slots) spread(r *reducer, w uint64, own, out []byte, root int) error {
+	return steps(len(own), r.elements(t.data), func(from, to int) error {
+		s, err := t.fill(own[from:to], w)
+		if err != nil {
+			return err
+		}
+		bound := func(i int) int { return (to - from) / r.size * i / t.n * r.size }
+		acc := t.scratch[:bound(t.me+1)-bound(t.me)]
+		if err := t.fold(r, w, s, acc, bound(t.me), t.n); err != nil {
+			return err
+		}
+		t.finish()
+		if _, err := t.fill(acc, w); err != nil {
+			return err
+		}
+		for i := 0; i < t.n && (root < 0 || root == t.me); i++ {
+			s, err := t.read(i, w)
+			if err != nil {
+				return err
+			}
+			copy(out[from+bound(i):from+bound(i+1)], s)
+		}
+		t.finish()
+		return nil
+	})
 }
 
 // scan leaves the reduction of own over the ranks up to this one in out, without its own if exclusive (then rank 0's out is left alone).
@@ -273,161 +334,166 @@ func (t *slots) scan(r *reducer, own, out []byte, exclusive bool) error {
 		kind, upto = KindExscan, t.me
 	}
 	w := what(kind, 0, len(own))
-	step := slotData / r.size * r.size
-	for off := 0; off < len(own); off += step {
-		part := own[off:min(off+step, len(own))]
-		s, err := t.room()
+	return steps(len(own), r.elements(t.data), func(from, to int) error {
+		s, err := t.fill(own[from:to], w)
 		if err != nil {
 			return err
 		}
-		copy(s, part)
-		t.publish(w)
 		if upto > 0 {
-			if err := t.fold(r, w, s[:len(part)], out[off:off+len(part)], upto); err != nil {
+			if err := t.fold(r, w, s, out[from:to], 0, upto); err != nil {
 				return err
 			}
 		}
 		t.finish()
-	}
-	return nil
+		return nil
+	})
 }
 
-// reduceScatter leaves the reduction of everybody's block for this member, own[from:from+len(out)], in out. own has at most slotData bytes.
-func (t *slots) reduceScatter(r *reducer, own []byte, from int, out []byte) error {
+// share returns how many bytes of whole elements of size bytes a slot holds for each member.
+func (t *slots) share(size int) int { return t.data / t.n / size * size }
+
+// reduceScatter leaves the reduction of everybody's block for this member in out, which may be part of own. sizes are those of the blocks, one behind the
+// other in own.
+func (t *slots) reduceScatter(r *reducer, own []byte, sizes []int, out []byte) error {
 	w := what(KindReduceScatter, 0, len(own))
-	s, err := t.room()
-	if err != nil {
-		return err
+	share, longest := t.share(r.size), 0
+	for _, n := range sizes {
+		longest = max(longest, n)
 	}
-	copy(s, own)
-	t.publish(w)
-	acc := t.scratch[:len(out)]
-	for i := t.n - 1; i >= 0 && len(out) > 0; i-- {
-		s, err := t.read(i, w)
+	if share == 0 {
+		return mpierr.New(abi.MPI_ERR_INTERN, "slots of %d bytes for %d members", t.data, t.n)
+	}
+	// own must stay as it is until the last step has read it.
+	var result []byte
+	if longest <= share {
+		result = t.scratch[:len(out)]
+	} else {
+		result = make([]byte, len(out))
+	}
+	err := steps(longest, share, func(from, to int) error {
+		s, err := t.room()
 		if err != nil {
 			return err
 		}
-		if s = s[from : from+len(out)]; i == t.n-1 {
-			copy(acc, s)
-		} else if err := r.combine(s, acc); err != nil {
+		at := 0
+		for i, n := range sizes {
+			if n > from {
+				copy(s[i*share:(i+1)*share], own[at+from:at+n])
+			}
+			at += n
+		}
+		t.publish(w)
+		acc := result[min(from, len(out)):min(to, len(out))]
+		if err := t.fold(r, w, s, acc, t.me*share, t.n); err != nil {
 			return err
 		}
-	}
-	copy(out, acc)
-	t.finish()
-	return nil
+		t.finish()
+		return nil
+	})
+	copy(out, result)
+	return err
 }
 
 // gather: root gets the own of every member, all of one size, in its blocks.
 func (t *slots) gather(own []byte, blocks [][]byte, root int) error {
 	w := what(KindGather, root, len(own))
-	for off := 0; off < len(own); off += slotData {
-		end := min(off+slotData, len(own))
+	return steps(len(own), t.data, func(from, to int) error {
 		if t.me != root {
-			s, err := t.room()
-			if err != nil {
+			if _, err := t.fill(own[from:to], w); err != nil {
 				return err
 			}
-			copy(s, own[off:end])
-			t.publish(w)
 		} else {
 			t.seq++
 			for i, b := range blocks {
-				s := own[off:end]
+				s := own[from:to]
 				if i != root {
 					var err error
 					if s, err = t.read(i, w); err != nil {
 						return err
 					}
 				}
-				copy(b[off:end], s)
+				copy(b[from:to], s)
 			}
 		}
 		t.finish()
-	}
-	return nil
+		return nil
+	})
 }
 
-// scatter: every member gets its block of root's, all of one size; together they have at most slotData bytes.
+// scatter: every member gets its block of root's, all of one size.
 func (t *slots) scatter(blocks [][]byte, own []byte, root int) error {
-	w := what(KindScatter, root, len(own))
-	if len(own) == 0 {
+	w, share := what(KindScatter, root, len(own)), t.share(1)
+	return steps(len(own), share, func(from, to int) error {
+		if t.me == root {
+			s, err := t.room()
+			if err != nil {
+				return err
+			}
+			for i, b := range blocks {
+				copy(s[i*share:(i+1)*share], b[from:to])
+			}
+			t.publish(w)
+			copy(own[from:to], blocks[root][from:to])
+		} else {
+			t.seq++
+			s, err := t.read(root, w)
+			if err != nil {
+				return err
+			}
+			copy(own[from:to], s[t.me*share:])
+		}
+		t.finish()
 		return nil
-	}
-	if t.me == root {
-		s, err := t.room()
-		if err != nil {
-			return err
-		}
-		for i, b := range blocks {
-			copy(s[i*len(own):], b[:len(own)])
-		}
-		copy(own, blocks[root])
-		t.publish(w)
-	} else {
-		t.seq++
-		s, err := t.read(root, w)
-		if err != nil {
-			return err
-		}
-		copy(own, s[t.me*len(own):])
-	}
-	t.finish()
-	return nil
+	})
 }
 
 // allgather: blocks[me] goes to everybody's blocks. Their sizes may differ, but are known to all.
 func (t *slots) allgather(blocks [][]byte) error {
-	longest := 0
+	longest, own := 0, blocks[t.me]
 	for _, b := range blocks {
 		longest = max(longest, len(b))
 	}
-	for off := 0; off < longest; off += slotData {
-		s, err := t.room()
-		if err != nil {
+	return steps(longest, t.data, func(from, to int) error {
+		mine := own[min(from, len(own)):min(to, len(own))]
+		if _, err := t.fill(mine, what(KindAllgather, 0, len(own))); err != nil {
 			return err
 		}
-		if own := blocks[t.me]; off < len(own) {
-			copy(s, own[off:])
-		}
-		t.publish(what(KindAllgather, 0, len(blocks[t.me])))
 		for i, b := range blocks {
-			if i == t.me || off >= len(b) {
+			if i == t.me || from >= len(b) {
 				continue
 			}
 			s, err := t.read(i, what(KindAllgather, 0, len(b)))
 			if err != nil {
 				return err
 			}
-			copy(b[off:], s)
+			copy(b[from:min(to, len(b))], s)
 		}
 		t.finish()
-	}
-	return nil
+		return nil
+	})
 }
 
-// alltoall: member i's in[me] becomes out[i] here. All blocks have one size; n of them have at most slotData bytes.
+// alltoall: member i's in[me] becomes out[i] here. All blocks have one size; in may be out.
 func (t *slots) alltoall(in, out [][]byte) error {
-	size := len(in[t.me])
-	if size == 0 {
-		return nil
-	}
+	size, share := len(in[t.me]), t.share(1)
 	w := what(KindAlltoall, 0, size)
-	s, err := t.room()
-	if err != nil {
-		return err
-	}
-	for i, b := range in {
-		copy(s[i*size:(i+1)*size], b)
-	}
-	t.publish(w)
-	for i, b := range out {
-		s, err := t.read(i, w)
+	return steps(size, share, func(from, to int) error {
+		s, err := t.room()
 		if err != nil {
 			return err
 		}
-		copy(b, s[t.me*size:(t.me+1)*size])
-	}
-	t.finish()
-	return nil
+		for i, b := range in {
+			copy(s[i*share:(i+1)*share], b[from:to])
+		}
+		t.publish(w)
+		for i, b := range out {
+			s, err := t.read(i, w)
+			if err != nil {
+				return err
+			}
+			copy(b[from:to], s[t.me*share:])
+		}
+		t.finish()
+		return nil
+	})
 }

@@ -33,9 +33,11 @@ func nodes(t testing.TB, n int) []*shm.Node {
 }
 
 // members returns the slots of n members, each with a mapping of its own; member i is process n-1-i of the node.
-func members(t testing.TB, n int) []*slots {
+func members(t testing.TB, n int) []*slots { return sizedMembers(t, n, smallSize, smallDepth) }
+
+func sizedMembers(t testing.TB, n, slotSize, depth int) []*slots {
 	nds := nodes(t, n)
-	size := (blockSize(n) + shm.PageSize - 1) / shm.PageSize * shm.PageSize
+	size := (slotsSize(n, slotSize, depth) + shm.PageSize - 1) / shm.PageSize * shm.PageSize
 	off, err := nds[0].Reserve(size, 0)
 	require.NoError(t, err)
 	require.NoError(t, nds[0].Commit(off, size))
@@ -49,7 +51,7 @@ func members(t testing.TB, n int) []*slots {
 		b, err := nd.Map(off, size)
 		require.NoError(t, err)
 		t.Cleanup(func() { nd.Unmap(b) })
-		out[i] = newSlots(nd, b[:blockSize(n)], index, i)
+		out[i] = newSlots(nd, b[:slotsSize(n, slotSize, depth)], index, i, slotSize, depth)
 	}
 	return out
 }
@@ -78,17 +80,19 @@ func equal(want, got []byte, text string, args ...any) error {
 
 // A random sequence of collectives, the same on all members, with members that are late at random: it also shows that slots are not filled again too early.
 func TestSlotsRandom(t *testing.T) {
-	for n := 1; n <= 7; n++ {
+	for n := 1; n <= 14; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			inParallel(t, members(t, n), func(m *slots) error {
+			ms := sizedMembers(t, (n+1)/2, []int{smallSize, largeSize}[n%2], []int{smallDepth, largeDepth}[n%2])
+			n := len(ms)
+			inParallel(t, ms, func(m *slots) error {
 				script, late := rand.New(rand.NewSource(int64(n))), rand.New(rand.NewSource(int64(m.me)))
-				for k := 0; k < 300; k++ {
+				for k := 0; k < 200; k++ {
 					if late.Intn(20) == 0 {
 						time.Sleep(time.Duration(late.Intn(300)) * time.Microsecond)
 					}
 					kind := Kind(script.Intn(int(numKinds)))
 					root := script.Intn(n)
-					size := []int{0, 2, 8, 100, slotData, slotData + 2, 5*slotData - 100}[script.Intn(7)]
+					size := []int{0, 2, 8, 100, m.data, m.data + 2, 3*m.data - 100}[script.Intn(7)]
 					if err := oneOfSlots(m, kind, k, root, size); err != nil {
 						return fmt.Errorf("call %d, %v, root %d, %d bytes: %w", k, kind, root, size, err)
 					}
@@ -148,18 +152,30 @@ func oneOfSlots(m *slots, kind Kind, seed, root, size int) error {
 			return err
 		}
 		return equal(want, out, "scan")
-	case KindReduceScatter:
-		size = min(size, slotData)
-		own = own[:size]
-		per := size / 2 / n * 2
-		out = make([]byte, per)
-		if inPlace {
-			out = own[:per]
+	case KindReduceScatter, KindReduceScatterBlock:
+		sizes, from := make([]int, n), 0
+		for i := range sizes {
+			sizes[i] = size / 2 / n * 2
+			if kind == KindReduceScatter && i%2 == 1 {
+				sizes[i] = sizes[i] / 4 * 2
+			}
+			if i < m.me {
+				from += sizes[i]
+			}
 		}
-		if err := m.reduceScatter(compose, own, m.me*per, out); err != nil {
+		total := 0
+		for _, s := range sizes {
+			total += s
+		}
+		own = own[:total]
+		out = make([]byte, sizes[m.me])
+		if inPlace {
+			out = own[:sizes[m.me]]
+		}
+		if err := m.reduceScatter(compose, own, sizes, out); err != nil {
 			return err
 		}
-		return equal(reduction(seed, 0, n, size)[m.me*per:(m.me+1)*per], out, "reduce_scatter")
+		return equal(reduction(seed, 0, n, size)[from:from+sizes[m.me]], out, "reduce_scatter")
 	case KindGather:
 		for i := range blocks {
 			blocks[i] = make([]byte, size)
@@ -169,7 +185,6 @@ func oneOfSlots(m *slots, kind Kind, seed, root, size int) error {
 		}
 		return equal(all(same), bytes.Join(blocks, nil), "gather")
 	case KindScatter:
-		size = min(size, slotData/n)
 		for i := range blocks {
 			blocks[i] = input(seed, i, size)
 		}
@@ -192,7 +207,6 @@ func oneOfSlots(m *slots, kind Kind, seed, root, size int) error {
 		}
 		return equal(all(lengths), bytes.Join(blocks, nil), "allgather")
 	case KindAlltoall:
-		size = min(size, slotData/n)
 		in, want := make([][]byte, n), []byte{}
 		for i := range in {
 			in[i] = input(seed*100+m.me, i, size)
@@ -224,7 +238,7 @@ func TestSlotsWake(t *testing.T) {
 			}
 		}
 		// A root that is far ahead waits for room.
-		for k := 0; k < 3*slotDepth; k++ {
+		for k := 0; k < 3*smallDepth; k++ {
 			if m.me == 1 && k == 0 {
 				time.Sleep(20 * time.Millisecond)
 			}

@@ -33,10 +33,8 @@ func (e *Engine) move(k *Call, st *state, o *operands) error {
 		k.alone(o)
 		return o.done(nil)
 	}
-	if st.slots != nil {
-		if done, err := k.viaSlots(st.slots, o); done {
-			return o.done(err)
-		}
+	if done, err := k.viaSlots(st, o); done {
+		return o.done(err)
 	}
 	s := e.blocking(k.Comm)
 	if err := k.build(s.local, o); err != nil {

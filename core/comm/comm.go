@@ -53,7 +53,8 @@ type Comm struct {
 	// nodes. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
 	Block    []byte
 	blockOff int64
-	leader   int32 // world rank of the member that reserved the block
+	extents  []extent // by Extend
+	leader   int32    // world rank of the member that reserved the block
 	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil otherwise.
 	Local *Comm
 
@@ -191,6 +192,7 @@ func (c *Comm) Free() {
 
 func (c *Comm) release() {
 	c.host.Forget(c)
+	c.dropExtents()
 	c.dropBlock()
 	if c.Local != nil {
 		c.Local.Free()

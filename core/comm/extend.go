@@ -1,0 +1,61 @@
+package comm
+
+import (
+	"encoding/binary"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// extent is memory that the members of a communicator share besides its control block.
+type extent struct {
+	b   []byte // its last line is the number of members that have unmapped it
+	off int64
+}
+
+// Extend maps size more bytes of zeroed memory that all members share, until the communicator is released. Collective; the communicator has a Block.
+// 3 messages a member along a tree. MPI_ERR_NO_MEM: a member could not have it, so none has.
+func (c *Comm) Extend(size int64) ([]byte, error) {
+	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
+	t := c.everyone(Creation, 0)
+	var words [16]byte
+	var mine error
+	if t.me == 0 {
+		var off int64
+		off, mine = c.host.NewBlock(whole)
+		binary.LittleEndian.PutUint64(words[0:], uint64(off))
+		binary.LittleEndian.PutUint64(words[8:], uint64(mpierr.ClassOf(mine)))
+	}
+	if err := t.down(words[:]); err != nil {
+		return nil, err
+	}
+	if class := int32(binary.LittleEndian.Uint64(words[8:])); class != 0 {
+		if mine != nil {
+			return nil, mine
+		}
+		return nil, mpierr.New(class, "rank 0 could not reserve %d bytes of shared memory", whole)
+	}
+	x := extent{off: int64(binary.LittleEndian.Uint64(words[0:]))}
+	x.b, mine = c.host.MapBlock(x.off, whole)
+	class, err := t.worst(mpierr.ClassOf(mine))
+	if err == nil && class == 0 {
+		c.extents = append(c.extents, x)
+		return x.b[:size:size], nil
+	}
+	c.host.DropBlock(x.b, c.local.World(0), x.off, whole, t.me == 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case mine != nil:
+		return nil, mine
+	}
+	return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "a member could not map %d bytes of shared memory", whole)
+}
+
+// dropExtents leaves all that Extend gave. Whoever leaves an extent last has its memory given back.
+func (c *Comm) dropExtents() {
+	for _, x := range c.extents {
+		c.host.DropBlock(x.b, c.local.World(0), x.off, int64(len(x.b)), leave(x.b, c.size))
+	}
+	c.extents = nil
+}
