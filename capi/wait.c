@@ -19,16 +19,22 @@
 #include "mpi.h"
 
 
+// With a core for each process a wait polls first: the partner usually answers within microseconds. Then, and with fewer cores at once, it gives its core away
+// some times, since the partner may need this very one. Then it sleeps.
 enum {
-	POLLS_QUIET = 20,
-	POLLS_ALONE = 4000,   // some 20 us with pause: with a core for each process the partner is likely to answer within microseconds
-	YIELDS_ALONE = 20,
-	POLLS_CROWDED = 2,
-	YIELDS_CROWDED = 200, // each lets the other processes of this core run
-	AGENT_POLLS_ALONE = 4000,
+	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the answer of another core
+	POLL_NS = 100000,
+	YIELDS = 200,
+	AGENT_POLLS_ALONE = 1000, // some 50 us
 	AGENT_POLLS_CROWDED = 20,
-	SLICE_MS = 200,       // how often a sleeper looks whether the others still live
+	SLICE_MS = 200, // how often a sleeper looks whether the others still live
 };
+
+static int64_t now_ns(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
 
 static void sleep_on(gompi_a32 *word, uint32_t seen, int ms) {
 	struct timespec t = {ms / 1000, (ms % 1000) * 1000000L};
@@ -73,25 +79,25 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		for (int i = 0; i < POLLS_QUIET; i++) {
 			if (done(arg))
 				return MPI_SUCCESS;
-			gompi_pause();
 		}
 	}
 	struct gompi_cell *me = gompi_my_cell();
 	int rc = MPI_SUCCESS;
 	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst); // pairs with the full barrier before gompi_ring_doorbell
-	int polls = gompi_node.crowded ? POLLS_CROWDED : POLLS_ALONE;
-	int yields = gompi_node.crowded ? YIELDS_CROWDED : YIELDS_ALONE;
-	for (int i = 0; i < polls; i++) {
-		if (done(arg))
-			goto out;
-		if (!gompi_serve())
-			gompi_pause();
+	if (!gompi_node.crowded) {
+		int64_t end = now_ns() + POLL_NS;
+		for (unsigned i = 0; i % 64 != 63 || now_ns() < end; i++) {
+			if (done(arg))
+				goto out;
+			if (!gompi_serve())
+				gompi_pause();
+		}
 	}
-	for (int i = 0; i < yields; i++) {
-		sched_yield();
+	for (int i = 0; i < YIELDS; i++) {
 		if (done(arg))
 			goto out;
 		gompi_serve();
+		sched_yield();
 	}
 	atomic_store_explicit(&me->wait_rank, what->rank, memory_order_relaxed);
 	atomic_store_explicit(&me->wait_object, what->object, memory_order_relaxed);
@@ -108,11 +114,9 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is served here.
 		atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
 		if (!gompi_serve()) {
-			struct timespec a, b;
-			clock_gettime(CLOCK_MONOTONIC, &a);
+			int64_t start = now_ns();
 			sleep_on(&w->wake, seen, SLICE_MS);
-			clock_gettime(CLOCK_MONOTONIC, &b);
-			if ((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= SLICE_MS)
+			if (now_ns() - start >= SLICE_MS * 1000000LL)
 				gompi_find_dead();
 		}
 		atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);

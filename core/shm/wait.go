@@ -66,14 +66,11 @@ func (nd *Node) ForceDoorbell(i int) {
 	}
 }
 
-// How long a wait polls before it sleeps. With a core for each process the partner is likely to answer within a microsecond and a sleep costs tens;
-// with fewer cores the partner may need this very core, so a waiting thread gives it away at once, and sleeps after some rounds.
+// How long a wait polls before it sleeps, as in capi/wait.c: first without giving its core away, if there is one for each process, then giving it away.
 const (
-	pollsAlone    = 2000
-	yieldsAlone   = 50
-	pollsCrowded  = 1
-	yieldsCrowded = 100
-	sleepSlice    = 200 * time.Millisecond // how often a sleeper looks whether the others still live
+	pollAlone  = 100 * time.Microsecond
+	yields     = 200
+	sleepSlice = 200 * time.Millisecond // how often a sleeper looks whether the others still live
 )
 
 // AddService registers work that a waiting thread does for its process between looks at its condition, such as serving a ring. It returns whether it
@@ -115,20 +112,19 @@ func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 }
 
 func (nd *Node) wait(done func() bool, what Waiting) error {
-	polls, yields := pollsAlone, yieldsAlone
-	if nd.N > nd.Cores {
-		polls, yields = pollsCrowded, yieldsCrowded
-	}
-	for i := 0; i < polls; i++ {
-		if done() {
-			return nil
+	if nd.N <= nd.Cores {
+		end := time.Now().Add(pollAlone)
+		for i := 0; i%64 != 63 || time.Now().Before(end); i++ {
+			if done() {
+				return nil
+			}
 		}
 	}
 	for i := 0; i < yields; i++ {
-		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		if done() {
 			return nil
 		}
+		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	}
 	if what.Call != "" {
 		nd.SetWaiting(what)
