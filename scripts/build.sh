@@ -62,3 +62,5 @@ done
 fill cmake/gompirma.pc.in "$out/lib/pkgconfig/gompirma.pc"
 fill cmake/gompirmaConfig.cmake.in "$out/lib/cmake/gompirma/gompirmaConfig.cmake"
 fill cmake/gompirmaConfigVersion.cmake.in "$out/lib/cmake/gompirma/gompirmaConfigVersion.cmake"
+
+scripts/fortran.sh "$out" "$version"

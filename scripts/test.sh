@@ -31,7 +31,7 @@ c() {
 }
 lint() {
 	step 'go vet' 300 go vet ./...
-	step 'generated files' 120 go run ./core/abi/gen -check
+	step 'generated files' 120 sh -c 'go run ./core/abi/gen -check && go run ./fortran/gen -check'
 }
 
 case $what in

@@ -87,7 +87,7 @@ func TestInstall(t *testing.T) {
 			}
 			return err
 		}))
-		require.ElementsMatch(t, strings.Fields(`
+		want := strings.Fields(`
 			bin/gompirun bin/gompicc bin/gompicxx bin/gompifort bin/gompi-info
 			include/mpi.h include/mpi_rma.h
 			lib/libgompirma.so lib/libgompirma.so.0 lib/libgompirma.so.0.1.0
@@ -96,7 +96,14 @@ func TestInstall(t *testing.T) {
 			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
-			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun`), files)
+			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun`)
+		if _, err := exec.LookPath("gfortran"); err == nil {
+			want = append(want, strings.Fields(`
+				include/mpif.h lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
+				lib/gompirma/fortran/mpi.mod lib/gompirma/fortran/mpi_f08.mod lib/gompirma/fortran/gompi_types.mod
+				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod`)...)
+		}
+		require.ElementsMatch(t, want, files)
 	})
 
 	t.Run("wrappers", func(t *testing.T) {

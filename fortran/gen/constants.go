@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// constant is a named constant of Fortran.
+type constant struct {
+	name   string
+	handle string // derived type in mpi_f08, "" for a number
+	kind   string // kind of an INTEGER other than default
+	value  int64
+	group  string
+}
+
+// constants returns the constants that Fortran has: those of C without the tool interface and without addresses; the longest strings are one
+// shorter, since there is no terminating zero (MPI-5.0 19.3.9).
+func constants() []constant {
+	var list []constant
+	add := func(group string, kind string, name string, value int64) {
+		list = append(list, constant{name: name, kind: kind, value: value, group: group})
+	}
+	for _, c := range abi.Constants() {
+		switch {
+		case strings.HasPrefix(c.Name, "MPI_T_"), strings.HasPrefix(c.Name, "MPI_F_"), strings.HasSuffix(c.Type, "*"):
+			continue
+		}
+		typ := c.Type
+		if typ == "alias" {
+			for _, d := range abi.Constants() {
+				if d.Name == c.Value {
+					typ = d.Type
+				}
+			}
+		}
+		k := constant{name: c.Name, value: c.Number(), group: c.Group}
+		switch typ {
+		case "int":
+			if strings.HasPrefix(c.Name, "MPI_MAX_") {
+				k.value--
+			}
+		case "MPI_Offset":
+			k.kind = "MPI_OFFSET_KIND"
+		default:
+			k.handle = typ
+		}
+		if strings.HasPrefix(k.group, "Lengths of strings") {
+			k.group = "Lengths of strings, one less than in C"
+		}
+		list = append(list, k)
+	}
+	const status = "A status of INTEGERs: its size and the indices of its fields"
+	for _, n := range []string{"SOURCE", "TAG", "ERROR"} {
+		add(status, "", "MPI_"+n, number("MPI_F_"+n)+1)
+	}
+	return list
+}
+
+func number(name string) int64 {
+	for _, c := range abi.Constants() {
+		if c.Name == name {
+			return c.Number()
+		}
+	}
+	panic("no constant " + name)
+}
+
+// kinds are the constants that declarations need.
+func kinds() []constant {
+	return []constant{
+		{name: "MPI_ADDRESS_KIND", value: 8},
+		{name: "MPI_COUNT_KIND", value: 8},
+		{name: "MPI_INTEGER_KIND", value: 4},
+		{name: "MPI_OFFSET_KIND", value: 8},
+		{name: "MPI_STATUS_SIZE", value: number("MPI_F_STATUS_SIZE")},
+	}
+}
+
+// sentinel is a variable whose address has a meaning.
+type sentinel struct{ name, typ, dims, f08 string }
+
+// symbol returns the sentinel's linker symbol, that of its common block in mpif.h.
+func (s sentinel) symbol() string {
+	return "gompi_f_" + strings.ToLower(strings.TrimPrefix(s.name, "MPI_")) + "_"
+}
+
+func sentinels() []sentinel {
+	return []sentinel{
+		{"MPI_BOTTOM", "integer", "", ""},
+		{"MPI_IN_PLACE", "integer", "", ""},
+		{"MPI_BUFFER_AUTOMATIC", "integer", "", ""},
+		{"MPI_STATUS_IGNORE", "integer", "MPI_STATUS_SIZE", "type(MPI_Status)"},
+		{"MPI_STATUSES_IGNORE", "integer", "MPI_STATUS_SIZE,1", "type(MPI_Status), dimension(1)"},
+		{"MPI_ERRCODES_IGNORE", "integer", "1", ""},
+		{"MPI_UNWEIGHTED", "integer", "1", ""},
+		{"MPI_WEIGHTS_EMPTY", "integer", "1", ""},
+		{"MPI_ARGV_NULL", "character", "1", ""},
+		{"MPI_ARGVS_NULL", "character", "1,1", ""},
+	}
+}
+
+// logicals says what the binding b, or mpif.h, promises about buffers.
+func subarrays(inF08 bool) string {
+	if inF08 {
+		return ".true."
+	}
+	return ".false."
+}
+
+// copyFunctions are the predefined callbacks and the abstract interface of each, as mpi_f08 has them; "" for the mpi module's own.
+var copyFunctions = []struct{ name, callback string }{
+	{"MPI_COMM_NULL_COPY_FN", "MPI_Comm_copy_attr_function"},
+	{"MPI_COMM_DUP_FN", "MPI_Comm_copy_attr_function"},
+	{"MPI_COMM_NULL_DELETE_FN", "MPI_Comm_delete_attr_function"},
+	{"MPI_TYPE_NULL_COPY_FN", "MPI_Type_copy_attr_function"},
+	{"MPI_TYPE_DUP_FN", "MPI_Type_copy_attr_function"},
+	{"MPI_TYPE_NULL_DELETE_FN", "MPI_Type_delete_attr_function"},
+	{"MPI_WIN_NULL_COPY_FN", "MPI_Win_copy_attr_function"},
+	{"MPI_WIN_DUP_FN", "MPI_Win_copy_attr_function"},
+	{"MPI_WIN_NULL_DELETE_FN", "MPI_Win_delete_attr_function"},
+	{"MPI_CONVERSION_FN_NULL", "MPI_Datarep_conversion_function"},
+	{"MPI_CONVERSION_FN_NULL_C", "MPI_Datarep_conversion_function_c"},
+	{"MPI_NULL_COPY_FN", ""},
+	{"MPI_DUP_FN", ""},
+	{"MPI_NULL_DELETE_FN", ""},
+}
+
+// mpifHeader writes mpif.h, which must be right in fixed and in free form: statements between columns 7 and 72, no continuation lines.
+func mpifHeader() []byte {
+	var b bytes.Buffer
+	statement := func(format string, args ...any) {
+		line := fmt.Sprintf("      "+format, args...)
+		if len(line) > 72 {
+			panic("gen: mpif.h: a line is too long: " + line)
+		}
+		b.WriteString(line + "\n")
+	}
+	fmt.Fprintf(&b, "! %s\n", notice)
+	b.WriteString("! MPI for programs in fixed and free form, without interfaces: constants and what external functions\n! return. " +
+		"Everything in it is in the module mpi too, which also checks the arguments of calls.\n")
+	for _, k := range kinds() {
+		statement("INTEGER %s", k.name)
+		statement("PARAMETER (%s=%d)", k.name, k.value)
+	}
+	group := ""
+	for _, k := range constants() {
+		if k.group != group {
+			group = k.group
+			fmt.Fprintf(&b, "! %s\n", group)
+		}
+		if k.kind != "" {
+			statement("INTEGER(KIND=%s) %s", k.kind, k.name)
+		} else {
+			statement("INTEGER %s", k.name)
+		}
+		statement("PARAMETER (%s=%d)", k.name, k.value)
+	}
+	b.WriteString("! What the compiler's arrays and optimizer allow: see the modules\n")
+	for _, name := range []string{"MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"} {
+		statement("LOGICAL %s", name)
+		statement("PARAMETER (%s=.FALSE.)", name)
+	}
+	b.WriteString("! Variables whose address has a meaning\n")
+	for _, s := range sentinels() {
+		dims := ""
+		if s.dims != "" {
+			dims = "(" + s.dims + ")"
+		}
+		typ := "INTEGER"
+		if s.typ == "character" {
+			typ = "CHARACTER*1"
+		}
+		statement("%s %s%s", typ, s.name, dims)
+		statement("COMMON /%s/ %s", strings.ToUpper(strings.TrimSuffix(s.symbol(), "_")), s.name)
+	}
+	b.WriteString("! Functions\n")
+	for _, f := range abi.Functions() {
+		typ := result(f)
+		if typ == "" || !f90.exists(f) {
+			continue
+		}
+		for _, prefix := range []string{"", "P"} {
+			name := strings.ToUpper(prefix + f.Name)
+			statement("%s %s", strings.ToUpper(typ), name)
+			statement("EXTERNAL %s", name)
+		}
+	}
+	b.WriteString("! Predefined callbacks\n")
+	for _, c := range copyFunctions {
+		statement("EXTERNAL %s", c.name)
+	}
+	return b.Bytes()
+}
+
+// constantsModule writes what both modules have in common: kinds, types, numbers and sentinels.
+func constantsModule() []byte {
+	t := &fortran{}
+	t.line("! %s", notice)
+	t.line("! What the modules mpi and mpi_f08 have in common: kinds, derived types with their operators, numbers, sentinels.")
+	t.line("module gompi_types")
+	t.indent++
+	t.line("implicit none")
+	t.line("public")
+	t.line("")
+	for _, k := range kinds() {
+		t.line("integer, parameter :: %s = %d", k.name, k.value)
+	}
+	t.line("")
+	for _, h := range handleTypes {
+		t.line("type, bind(C) :: %s", h)
+		t.line("  integer :: MPI_VAL")
+		t.line("end type")
+	}
+	t.line("")
+	t.line("! The same eight integers as a status of C.")
+	t.line("type, bind(C) :: MPI_Status")
+	t.line("  integer :: MPI_SOURCE")
+	t.line("  integer :: MPI_TAG")
+	t.line("  integer :: MPI_ERROR")
+	t.line("  integer, private :: internal(5)")
+	t.line("end type")
+	for _, op := range []struct{ symbol, name string }{{"==", "equal"}, {"/=", "unequal"}} {
+		t.line("")
+		t.line("interface operator(%s)", op.symbol)
+		for _, h := range handleTypes {
+			t.line("  module procedure %s_%s", h[4:], op.name)
+		}
+		t.line("end interface")
+		for _, h := range handleTypes {
+			t.line("private :: %s_%s", h[4:], op.name)
+		}
+	}
+	t.indent--
+	t.line("contains")
+	t.indent++
+	for _, op := range []struct{ symbol, name string }{{"==", "equal"}, {"/=", "unequal"}} {
+		for _, h := range handleTypes {
+			t.line("")
+			t.line("elemental logical function %s_%s(a, b)", h[4:], op.name)
+			t.line("  type(%s), intent(in) :: a, b", h)
+			t.line("  %s_%s = a%%MPI_VAL %s b%%MPI_VAL", h[4:], op.name, op.symbol)
+			t.line("end function")
+		}
+	}
+	t.indent--
+	t.line("end module")
+	t.line("")
+	t.line("module gompi_constants")
+	t.indent++
+	t.line("use, intrinsic :: iso_c_binding, only: C_CHAR")
+	t.line("use gompi_types")
+	t.line("implicit none")
+	t.line("public")
+	t.line("private :: C_CHAR")
+	group := ""
+	for _, k := range constants() {
+		if k.handle != "" {
+			continue
+		}
+		if k.group != group {
+			group = k.group
+			t.line("")
+			t.line("! %s.", group)
+		}
+		kind := ""
+		if k.kind != "" {
+			kind = "(kind=" + k.kind + ")"
+		}
+		t.line("integer%s, parameter :: %s = %d", kind, k.name, k.value)
+	}
+	t.line("")
+	t.line("! gfortran keeps a local variable with ASYNCHRONOUS in memory, and takes what such an argument refers to as reachable by")
+	t.line("! every later call: test/async.f90.")
+	t.line("logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.")
+	t.line("")
+	t.line("! Variables whose address has a meaning; in mpif.h they are common blocks.")
+	for _, s := range sentinels() {
+		if s.f08 != "" {
+			continue
+		}
+		typ := s.typ
+		if typ == "character" {
+			typ = "character(kind=C_CHAR)"
+		}
+		dims := ""
+		if s.dims != "" {
+			dims = ", dimension(" + s.dims + ")"
+		}
+		t.line("%s%s, bind(C, name=\"%s\"), target :: %s", typ, dims, s.symbol(), s.name)
+	}
+	t.indent--
+	t.line("end module")
+	return t.Bytes()
+}
+
+// handleConstants writes the predefined handles, which differ between the modules.
+func (t *fortran) handleConstants(b binding) {
+	group := ""
+	for _, k := range constants() {
+		if k.handle == "" {
+			continue
+		}
+		if k.group != group {
+			group = k.group
+			t.line("")
+			t.line("! %s.", group)
+		}
+		if b == f08 {
+			t.line("type(%s), parameter :: %s = %s(%d)", k.handle, k.name, k.handle, k.value)
+		} else {
+			t.line("integer, parameter :: %s = %d", k.name, k.value)
+		}
+	}
+	t.line("")
+	t.line("! No status is wanted.")
+	for _, s := range sentinels() {
+		if s.f08 == "" {
+			continue
+		}
+		typ := s.f08
+		if b == f90 {
+			typ = s.typ + ", dimension(" + s.dims + ")"
+		}
+		t.line("%s, bind(C, name=\"%s\"), target :: %s", typ, s.symbol(), s.name)
+	}
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// binding is one of the two explicit interfaces that Fortran has.
+type binding int
+
+const (
+	f08 binding = iota // module mpi_f08: handles of derived types, buffers as descriptors
+	f90                // module mpi, and the external procedures of mpif.h: handles are INTEGERs, buffers addresses
+)
+
+// exists reports whether a function stands in the binding. The mpi module has no large-count forms (MPI-5.0 19.1).
+func (b binding) exists(f *abi.Function) bool {
+	if b == f08 {
+		return f.F08
+	}
+	return f.F90 && !f.Large
+}
+
+// params returns the dummy arguments of a function.
+func (b binding) params(f *abi.Function) []*abi.Param {
+	hidden := abi.F08
+	if b == f90 {
+		hidden = abi.F90
+	}
+	var list []*abi.Param
+	for _, p := range f.Params {
+		if p.Hidden&hidden == 0 && p.Kind.Name != "VARARGS" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// class is how a parameter looks in Fortran, as core/abi's kinds name it: integer, aint, handle, choice and so on.
+func (b binding) class(f *abi.Function, p *abi.Param) string {
+	switch {
+	case p.Kind.Name == "C_BUFFER2" && b == f90:
+		return "choice" // nothing comes out of it: without TYPE(C_PTR) there was no way to give an address back
+	case p.Kind.Name == "LOGICAL_VOID":
+		return "logical_void"
+	case f.Large:
+		return p.Kind.FLarge
+	}
+	return p.Kind.Fortran
+}
+
+var integerKinds = map[string]string{
+	"integer": "integer",
+	"aint":    "integer(kind=MPI_ADDRESS_KIND)",
+	"count":   "integer(kind=MPI_COUNT_KIND)",
+	"offset":  "integer(kind=MPI_OFFSET_KIND)",
+	"logical": "logical",
+}
+
+// handleTypes are the derived types of mpi_f08, in the order of the standard.
+var handleTypes = []string{
+	"MPI_Comm", "MPI_Datatype", "MPI_Errhandler", "MPI_File", "MPI_Group", "MPI_Info", "MPI_Message", "MPI_Op", "MPI_Request",
+	"MPI_Session", "MPI_Win",
+}
+
+// written are buffers that the tables call input, since the call itself leaves them alone, but that MPI writes later.
+var written = map[string]bool{
+	"MPI_Precv_init buf": true, "MPI_Precv_init_c buf": true,
+	"MPI_Comm_attach_buffer buffer": true, "MPI_Comm_attach_buffer_c buffer": true,
+	"MPI_Session_attach_buffer buffer": true, "MPI_Session_attach_buffer_c buffer": true,
+}
+
+// intent returns the INTENT of a dummy argument, "" if it has none: what may be a constant such as MPI_IN_PLACE or MPI_STATUS_IGNORE, which
+// no call may define, has none where it comes out (MPI-5.0 19.1.2).
+func (b binding) intent(f *abi.Function, p *abi.Param) string {
+	class := b.class(f, p)
+	switch {
+	case p.Hidden&abi.F08Intent != 0, class == "procedure", class == "logical_void":
+		return ""
+	case class == "choice" && (b == f90 || p.Dir != abi.In || written[f.Name+" "+p.Name]):
+		return ""
+	case class == "status" && p.Dir == abi.Out:
+		return ""
+	case b == f90 && (class == "status" || class == "character"):
+		return ""
+	}
+	return string(p.Dir)
+}
+
+// dims returns the shape of a dummy argument, "" for a scalar.
+func (b binding) dims(f *abi.Function, p *abi.Param) string {
+	class := b.class(f, p)
+	switch {
+	case class == "character":
+		switch p.Kind.Name {
+		case "STRING_ARRAY":
+			return "*"
+		case "STRING_2DARRAY":
+			return p.Length[0] + ",*"
+		}
+		return ""
+	case class == "status" && b == f90:
+		if len(p.Length) > 0 {
+			return "MPI_STATUS_SIZE,*"
+		}
+		return "MPI_STATUS_SIZE"
+	case len(p.Length) == 2: // C's [n][3]
+		return p.Length[1] + "," + p.Length[0]
+	case p.Array == "hidden", strings.HasSuffix(p.C, "[]") && len(p.Length) == 0:
+		return "*"
+	case len(p.Length) == 1:
+		return p.Length[0]
+	}
+	return ""
+}
+
+// length returns the length of a CHARACTER dummy argument. What comes out into a shorter variable is cut, so only mpi_f08 insists on a length.
+func (b binding) length(p *abi.Param) string {
+	if b == f08 && p.Dir == abi.Out && len(p.Length) == 1 && p.Length[0] != "*" {
+		return p.Length[0]
+	}
+	return "*"
+}
+
+// declaration returns the lines that declare a dummy argument.
+func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
+	class := b.class(f, p)
+	typ := integerKinds[class]
+	var attributes []string
+	var before []string
+	dims := b.dims(f, p)
+	switch class {
+	case "handle":
+		typ = "integer"
+		if b == f08 {
+			typ = "type(" + p.Kind.C + ")"
+		}
+	case "status":
+		typ = "integer"
+		if b == f08 {
+			typ = "type(MPI_Status)"
+		}
+	case "character":
+		typ = "character(len=" + b.length(p) + ")"
+	case "c_ptr":
+		typ = "type(C_PTR)"
+		if b == f90 {
+			typ = integerKinds["aint"]
+		}
+	case "logical_void":
+		typ = "type(*)"
+	case "procedure":
+		if b == f90 {
+			return []string{"external :: " + p.Name}
+		}
+		name := p.Func
+		if f.Large && p.Kind.Name == "POLYFUNCTION" {
+			name += "_c"
+		}
+		return []string{"procedure(" + name + ") :: " + p.Name}
+	case "choice":
+		typ = "type(*)"
+		attributes = append(attributes, "dimension(..)")
+		if b == f90 {
+			attributes[0] = "dimension(*)"
+			// How each compiler is told that any actual argument fits.
+			before = []string{
+				"!GCC$ attributes no_arg_check :: " + p.Name,
+				"!DIR$ ignore_tkr (tkr) " + p.Name,
+				"!DEC$ attributes no_arg_check :: " + p.Name,
+			}
+		}
+	}
+	if in := b.intent(f, p); in != "" {
+		attributes = append(attributes, "intent("+in+")")
+	}
+	if p.Optional && b == f08 {
+		attributes = append([]string{"optional"}, attributes...)
+	}
+	if p.Async {
+		attributes = append(attributes, "asynchronous")
+		if class == "choice" {
+			// The address outlives the call. gfortran heeds TARGET even where the program's variable has no ASYNCHRONOUS: it does not
+			// move what uses the variable across the calls that follow.
+			attributes = append(attributes, "target")
+		}
+	}
+	decl := typ
+	for _, a := range attributes {
+		decl += ", " + a
+	}
+	decl += " :: " + p.Name
+	if dims != "" {
+		decl += "(" + dims + ")"
+	}
+	return append(before, decl)
+}
+
+// result returns the type of a function's result, "" for a subroutine.
+func result(f *abi.Function) string {
+	switch f.Returns {
+	case "double":
+		return "double precision"
+	case "MPI_Aint":
+		return integerKinds["aint"]
+	}
+	return ""
+}
+
+// hasChoice reports whether a function has a buffer of any type.
+func hasChoice(f *abi.Function) bool {
+	for _, p := range f.Params {
+		if p.Kind.Fortran == "choice" {
+			return true
+		}
+	}
+	return false
+}
+
+// base returns what C and Fortran names of a function have in common: "put_c" for MPI_Put_c.
+func base(f *abi.Function) string { return strings.ToLower(strings.TrimPrefix(f.Name, "MPI_")) }
+
+// suffix returns what is behind a function's name in its specific procedure of mpi_f08 (MPI-5.0 19.1.5): ts says that buffers are descriptors.
+func suffix(f *abi.Function) string {
+	if hasChoice(f) {
+		return "_f08ts"
+	}
+	return "_f08"
+}
+
+// fortranOnly reports whether the large-count form cannot have the generic name: either Fortran does not distinguish the two, because they differ
+// in a callback or in kinds that are the same number, or there is no small form.
+func ambiguous(f *abi.Function) bool {
+	small, large := f, f.Twin
+	if large == nil {
+		return false
+	}
+	if f.Large {
+		small, large = large, small
+	}
+	a, b := f08.params(small), f08.params(large)
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if eight(f08.class(small, a[i])) != eight(f08.class(large, b[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// eight maps the classes of integers of 8 bytes to one.
+func eight(class string) string {
+	switch class {
+	case "aint", "count", "offset":
+		return "8"
+	}
+	return class
+}

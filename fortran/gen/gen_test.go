@@ -1,0 +1,121 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+// TestFresh fails if a generated file is not what the table asks for.
+func TestFresh(t *testing.T) {
+	root, err := moduleRoot()
+	require.NoError(t, err)
+	stale, err := staleFiles(root)
+	require.NoError(t, err)
+	for _, f := range stale {
+		t.Errorf("%s is stale: run go run ./fortran/gen", f.path)
+	}
+}
+
+// TestByHand: what the generator leaves out is defined in fortran/*.c, and nothing is defined there that it writes.
+func TestByHand(t *testing.T) {
+	root, err := moduleRoot()
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(root, "fortran", "*.c"))
+	require.NoError(t, err)
+	var text string
+	for _, name := range files {
+		if !strings.HasPrefix(filepath.Base(name), "z_") {
+			content, err := os.ReadFile(name)
+			require.NoError(t, err)
+			text += string(content)
+		}
+	}
+	for name := range byHand {
+		if f := abi.FunctionByName("MPI_" + strings.ToUpper(name[:1]) + name[1:]); f == nil {
+			require.Contains(t, []string{"f_sync_reg", "sizeof", "status_f2f08", "status_f082f"}, name)
+		}
+		for _, part := range []string{"create_errhandler", "create_keyval", "get_attr", "set_attr"} { // by macros
+			if strings.HasSuffix(name, part) {
+				name = "type##_" + part
+			}
+		}
+		if strings.HasPrefix(name, "register_datarep") {
+			continue
+		}
+		require.Regexp(t, `NAME\(`+name+`(_f08|_f08ts)?\)`, text)
+	}
+}
+
+func TestRoles(t *testing.T) {
+	for name, want := range map[string]string{
+		"MPI_Put origin_addr":              "0 origin_count origin_datatype",
+		"MPI_Get_accumulate result_addr":   "0 result_count result_datatype",
+		"MPI_Sendrecv recvbuf":             "0 recvcount recvtype",
+		"MPI_Gather sendbuf":               "0 sendcount sendtype",
+		"MPI_Gather recvbuf":               "1",
+		"MPI_Iscatterv sendbuf":            "1",
+		"MPI_Iscatterv recvbuf":            "0 recvcount recvtype",
+		"MPI_Reduce_scatter_block sendbuf": "1",
+		"MPI_Allreduce recvbuf":            "1",
+		"MPI_Bcast buffer":                 "0 count datatype",
+		"MPI_Pack inbuf":                   "0 incount datatype",
+		"MPI_Pack outbuf":                  "1",
+		"MPI_Unpack_external_c outbuf":     "0 outcount datatype",
+		"MPI_Win_create base":              "2",
+		"MPI_File_read_all_end buf":        "3",
+		"MPI_Get_address location":         "3",
+		"MPI_Fetch_and_op origin_addr":     "4 datatype",
+		"MPI_Psend_init buf":               "5 count datatype",
+	} {
+		function, param, _ := strings.Cut(name, " ")
+		f := abi.FunctionByName(function)
+		for _, p := range f.Params {
+			if p.Name != param {
+				continue
+			}
+			role, count, datatype := roleOf(f, p)
+			got := string(rune('0' + role))
+			for _, q := range []*abi.Param{count, datatype} {
+				if q != nil {
+					got += " " + q.Name
+				}
+			}
+			require.Equal(t, want, got, name)
+		}
+	}
+}
+
+// TestAmbiguous: these large-count forms have names of their own in mpi_f08, since Fortran could not tell them from the small ones.
+func TestAmbiguous(t *testing.T) {
+	var names []string
+	for _, f := range abi.Functions() {
+		if f.Large && f.F08 && ambiguous(f) {
+			names = append(names, f.Name)
+		}
+	}
+	require.ElementsMatch(t, []string{"MPI_Op_create_c", "MPI_Register_datarep_c", "MPI_Type_create_resized_c", "MPI_Type_get_extent_c",
+		"MPI_Type_get_true_extent_c", "MPI_File_get_type_extent_c"}, names)
+}
+
+func TestLines(t *testing.T) {
+	for _, f := range generate() {
+		for i, line := range strings.Split(string(f.content), "\n") {
+			switch {
+			case strings.HasSuffix(f.path, "mpif.h"):
+				require.LessOrEqual(t, len(line), 132, "%s:%d", f.path, i+1)
+				if !strings.HasPrefix(line, "!") {
+					require.LessOrEqual(t, len(line), 72, "%s:%d: fixed form", f.path, i+1)
+				}
+			case strings.HasSuffix(f.path, ".f90"):
+				require.LessOrEqual(t, len(line), 132, "%s:%d", f.path, i+1)
+			}
+			require.Equal(t, strings.TrimRight(line, " \t"), line, "%s:%d", f.path, i+1)
+		}
+	}
+}

@@ -1,0 +1,635 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+
+	"gompirma/core/abi"
+)
+
+// byHand are the functions that fortran/*.c implements, by what their names have behind MPI_, and why they are more than conversions.
+var byHand = map[string]string{}
+
+func init() {
+	for why, names := range map[string]string{
+		// complete.c
+		"completes requests: indices count from 1, and what was put off until then is done": `wait waitall waitany waitsome test testall testany
+			testsome request_get_status request_get_status_all request_get_status_any request_get_status_some request_free start startall`,
+		"gives its result at completion": "comm_idup comm_idup_with_info",
+		// callback.c, attribute.c, grequest.c
+		"takes procedures of Fortran": `op_create op_create_c comm_create_errhandler file_create_errhandler session_create_errhandler
+			win_create_errhandler comm_create_keyval type_create_keyval win_create_keyval keyval_create grequest_start
+			register_datarep register_datarep_c`,
+		"attributes of C and Fortran differ": `comm_get_attr comm_set_attr type_get_attr type_set_attr win_get_attr win_set_attr
+			attr_get attr_put`,
+		// strings.c
+		"its strings are more than one, or their length goes in and out": `comm_spawn comm_spawn_multiple info_get info_get_string
+			session_get_nth_pset`,
+		// arrays.c
+		"the length of its arrays is another function's result": "cart_sub type_get_contents type_get_contents_c",
+		"is for Fortran alone": "f_sync_reg sizeof status_f2f08 status_f082f",
+	} {
+		for _, name := range strings.Fields(names) {
+			byHand[name] = why
+		}
+	}
+}
+
+// handleNames are the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
+var handleNames = map[string]string{
+	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file", "MPI_Group": "group", "MPI_Info": "info",
+	"MPI_Message": "message", "MPI_Op": "op", "MPI_Request": "request", "MPI_Session": "session", "MPI_Win": "win",
+}
+
+// shim collects the parts of one function in C.
+type shim struct {
+	f          *abi.Function
+	b          binding
+	params     []string // of the prototype
+	hidden     []string // lengths of strings, behind all others
+	locals     []string // declarations
+	open       []string // expressions that prepare an argument and give an error class
+	args       []string // of the call
+	success    []string // statements after a successful call
+	always     []string // statements after the call and after a failed preparation
+	request    string   // the Fortran variable that gets a request, if there is one
+	kept       bool     // struct gompi_kept k is used
+	keptBuffer int
+	keptTypes  int
+}
+
+// shims returns the files of C functions: one with what Fortran calls by external names, one with descriptors, for each chapter.
+func shims() []file {
+	chapters := map[string][2]*bytes.Buffer{}
+	for _, f := range abi.Functions() {
+		if !f.F08 && !f.F90 {
+			continue
+		}
+		name := chapterName(f.Chapter)
+		out, ok := chapters[name]
+		if !ok {
+			out = [2]*bytes.Buffer{{}, {}}
+			chapters[name] = out
+		}
+		if byHand[base(f)] != "" {
+			continue
+		}
+		switch {
+		case !hasChoice(f) && sameABI(f):
+			b := f90
+			if !f90.exists(f) {
+				b = f08
+			}
+			label := base(f)
+			if b == f08 {
+				label += "_f08"
+			}
+			writeShim(out[0], f, b, label)
+			if b == f90 && f.F08 {
+				fmt.Fprintf(out[0], "SAME(%s, %s_f08)\n", base(f), base(f))
+			}
+		case !hasChoice(f):
+			if f90.exists(f) {
+				writeShim(out[0], f, f90, base(f))
+			}
+			writeShim(out[0], f, f08, base(f)+"_f08")
+		default:
+			if f90.exists(f) {
+				writeShim(out[0], f, f90, base(f))
+			}
+			if f.F08 {
+				writeShim(out[1], f, f08, base(f)+"_f08ts")
+			}
+		}
+		if f90.exists(f) && hasPointer(f) {
+			fmt.Fprintf(out[0], "SAME(%s, %s_cptr)\n", base(f), base(f))
+		}
+	}
+	var files []file
+	for name, out := range chapters {
+		for i, what := range []string{"z_f_", "z_f08ts_"} {
+			if out[i].Len() == 0 {
+				continue
+			}
+			include, says := "gompi_f.h", "by their external names"
+			if i == 1 {
+				include, says = "section.h", "that mpi_f08 calls with descriptors of buffers"
+			}
+			head := fmt.Sprintf("/* %s */\n/* The functions of MPI-5.0 chapter %s %s. Compiled twice, see NAME. */\n#include \"%s\"\n",
+				notice, chapterTitle(name), says, include)
+			files = append(files, file{"fortran/" + what + name + ".c", append([]byte(head), out[i].Bytes()...)})
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
+	return files
+}
+
+var chapterNames = map[int]string{
+	3: "p2p", 4: "partitioned", 5: "datatypes", 6: "collectives", 7: "communicators", 8: "topologies", 9: "environment", 10: "info", 11: "processes",
+	12: "rma", 13: "external", 14: "io", 15: "tools", 16: "deprecated", 19: "fortran", 20: "abi",
+}
+
+func chapterName(n int) string {
+	name, ok := chapterNames[n]
+	if !ok {
+		panic(fmt.Sprintf("gen: chapter %d has no name", n))
+	}
+	return name
+}
+
+func chapterTitle(name string) string {
+	for n, s := range chapterNames {
+		if s == name {
+			return fmt.Sprintf("%d (%s)", n, abi.Chapters()[n])
+		}
+	}
+	panic(name)
+}
+
+// sameABI reports whether a function without buffers is called alike from mpi_f08 and from the other two.
+func sameABI(f *abi.Function) bool {
+	for _, p := range f.Params {
+		if f08.class(f, p) != f90.class(f, p) && f90.class(f, p) == "choice" {
+			return false
+		}
+	}
+	return true
+}
+
+func writeShim(out *bytes.Buffer, f *abi.Function, b binding, label string) {
+	s := &shim{f: f, b: b}
+	shown := map[*abi.Param]bool{}
+	for _, p := range b.params(f) {
+		shown[p] = true
+	}
+	for _, p := range f.Params {
+		switch {
+		case p.Name == "ierror":
+			s.params = append(s.params, "int *ierror")
+		case p.Kind.Name == "VARARGS":
+		case !shown[p] && p.Kind.Fortran == "none":
+			if strings.HasSuffix(p.C, "]") || strings.Contains(p.C, "*") {
+				s.args = append(s.args, "NULL")
+			} else {
+				s.args = append(s.args, "0")
+			}
+		case shown[p]:
+			s.param(p)
+		default:
+			panic("gen: " + f.Name + ": no value for " + p.Name)
+		}
+	}
+	s.write(out, label)
+}
+
+// in returns the C type of a parameter that is passed by reference, const if nothing comes out of it.
+func (s *shim) pointer(p *abi.Param, typ string) string {
+	if p.Dir == abi.In {
+		return "const " + typ + " *" + p.Name
+	}
+	return typ + " *" + p.Name
+}
+
+// count returns the C expression of an array's number of elements, given by the table as a parameter's name.
+func (s *shim) count(p *abi.Param) string {
+	for _, q := range s.f.Params {
+		if len(p.Length) > 0 && q.Name == p.Length[0] {
+			return "*" + q.Name
+		}
+	}
+	panic("gen: " + s.f.Name + ": no length of " + p.Name)
+}
+
+func (s *shim) param(p *abi.Param) {
+	local := "c_" + p.Name
+	switch class := s.b.class(s.f, p); class {
+	case "integer", "aint", "count", "offset":
+		typ := map[string]string{"integer": "int", "aint": "MPI_Aint", "count": "MPI_Count", "offset": "MPI_Offset"}[class]
+		s.params = append(s.params, s.pointer(p, typ))
+		switch {
+		case p.Kind.Name == "WEIGHT":
+			s.args = append(s.args, "weights_in("+p.Name+")")
+		case strings.Contains(p.CType(), "(*)"):
+			s.args = append(s.args, "("+p.CType()+")"+p.Name)
+		case p.Pointer():
+			s.args = append(s.args, p.Name)
+		default:
+			s.args = append(s.args, "*"+p.Name)
+		}
+	case "logical_void":
+		s.params = append(s.params, "void *"+p.Name)
+		s.args = append(s.args, p.Name)
+	case "logical":
+		s.params = append(s.params, s.pointer(p, "int"))
+		switch {
+		case len(p.Length) > 0:
+			s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
+			s.always = append(s.always, "gompi_array_free(&"+local+");")
+			s.args = append(s.args, local+".data")
+			if p.Dir == abi.In {
+				s.open = append(s.open, "logicals_in(&"+local+", "+s.count(p)+", "+p.Name+")")
+			} else {
+				s.open = append(s.open, "gompi_array_make(&"+local+", "+s.count(p)+", sizeof(int))")
+				s.success = append(s.success, "logicals_out("+p.Name+", "+s.count(p)+", "+local+".data);")
+			}
+		case p.Pointer():
+			s.locals = append(s.locals, "int "+local+" = 0;")
+			s.args = append(s.args, "&"+local)
+			s.success = append(s.success, "*"+p.Name+" = logical_out("+local+");")
+		default:
+			s.args = append(s.args, "logical_in(*"+p.Name+")")
+		}
+	case "handle":
+		s.handle(p, local)
+	case "status":
+		s.params = append(s.params, strings.Replace(s.pointer(p, "MPI_Status"), "const MPI_Status", "MPI_Status", 1))
+		s.args = append(s.args, "status_in("+p.Name+")")
+	case "character":
+		s.character(p, local)
+	case "c_ptr":
+		s.params = append(s.params, "void *"+p.Name)
+		s.args = append(s.args, p.Name)
+	case "choice":
+		if s.b == f08 {
+			s.descriptor(p)
+			return
+		}
+		s.params = append(s.params, "void *"+p.Name)
+		if p.Kind.Name == "C_BUFFER2" { // nothing is given back in it
+			s.locals = append(s.locals, "void *"+local+";", "(void)"+p.Name+";")
+			s.args = append(s.args, "&"+local)
+			return
+		}
+		s.args = append(s.args, "buffer_in("+p.Name+")")
+	default:
+		panic("gen: " + s.f.Name + ": " + p.Name + " is a " + class)
+	}
+}
+
+func (s *shim) handle(p *abi.Param, local string) {
+	name := handleNames[p.Kind.C]
+	s.params = append(s.params, s.pointer(p, "int"))
+	_, pointer := p.Handle()
+	switch {
+	case len(p.Length) > 0 && p.Length[0] == "*": // the w forms of all-to-all
+		if !s.kept {
+			s.kept = true
+		}
+		array := fmt.Sprintf("k.types[%d]", s.keptTypes)
+		s.keptTypes++
+		buffer := strings.Replace(strings.Replace(p.Name, "types", "buf", 1), "sdispls", "", 1)
+		which := "0"
+		if strings.HasPrefix(p.Name, "recv") {
+			which = "1"
+		}
+		neighbor := "false"
+		if strings.Contains(strings.ToLower(s.f.Name), "neighbor") {
+			neighbor = "true"
+		}
+		s.open = append(s.open, fmt.Sprintf("gompi_peer_types(&%s, comm_in(*comm), %s, %s, %s, %s)", array, neighbor, which, s.ignored(buffer), p.Name))
+		s.args = append(s.args, array+".data")
+	case len(p.Length) > 0:
+		s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
+		s.always = append(s.always, "gompi_array_free(&"+local+");")
+		s.open = append(s.open, fmt.Sprintf("%ss_in(&%s, %s, %s)", name, local, s.count(p), p.Name))
+		s.args = append(s.args, local+".data")
+		if p.Dir != abi.In {
+			panic("gen: " + s.f.Name + ": an array of handles comes out")
+		}
+	case !pointer:
+		s.args = append(s.args, name+"_in(*"+p.Name+")")
+	case p.Dir == abi.In: // MPI_Cancel
+		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+name+"_in(*"+p.Name+");")
+		s.args = append(s.args, "&"+local)
+	case p.Dir == abi.InOut:
+		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+name+"_in(*"+p.Name+");")
+		s.args = append(s.args, "&"+local)
+		s.always = append(s.always, "*"+p.Name+" = "+name+"_out("+local+");")
+	default:
+		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+nullOf(p.Kind.C)+";")
+		s.args = append(s.args, "&"+local)
+		s.success = append(s.success, "*"+p.Name+" = "+name+"_out("+local+");")
+		if p.Kind.C == "MPI_Request" {
+			s.request = p.Name
+		}
+	}
+}
+
+// ignored returns the C expression that is true where the types of a buffer are not significant: its call is in place.
+func (s *shim) ignored(buffer string) string {
+	for _, p := range s.f.Params {
+		if p.Name == buffer {
+			if s.b == f08 {
+				return "in_place(" + buffer + "->base_addr)"
+			}
+			return "in_place(" + buffer + ")"
+		}
+	}
+	panic("gen: " + s.f.Name + ": no buffer " + buffer)
+}
+
+func nullOf(typ string) string { return strings.ToUpper(typ) + "_NULL" }
+
+// stripped are the strings that lose leading blanks too (MPI-5.0 10): the others only those behind.
+func stripped(f *abi.Function) string {
+	if strings.HasPrefix(f.Name, "MPI_Info_") {
+		return "STRIP_BOTH"
+	}
+	return "STRIP_TRAILING"
+}
+
+func (s *shim) character(p *abi.Param, local string) {
+	text, length := p.Name, p.Name+"_len"
+	if s.b == f08 && hasChoice(s.f) { // a descriptor too
+		s.params = append(s.params, "const CFI_cdesc_t *"+p.Name)
+		text, length = p.Name+"->base_addr", p.Name+"->elem_len"
+	} else {
+		s.hidden = append(s.hidden, "size_t "+length)
+		if p.Dir == abi.In {
+			s.params = append(s.params, "const char *"+p.Name)
+		} else {
+			s.params = append(s.params, "char *"+p.Name)
+		}
+	}
+	if p.Dir == abi.In {
+		s.locals = append(s.locals, "struct gompi_string "+local+" = {0};")
+		s.open = append(s.open, fmt.Sprintf("gompi_string_in(&%s, %s, %s, %s)", local, text, length, stripped(s.f)))
+		s.args = append(s.args, local+".text")
+		s.always = append(s.always, "gompi_string_free(&"+local+");")
+		return
+	}
+	size := outSize(s.f, p)
+	s.locals = append(s.locals, "char "+local+"["+size+"] = \"\";")
+	s.args = append(s.args, local)
+	s.success = append(s.success, fmt.Sprintf("gompi_string_out(%s, %s, %s);", text, length, local))
+}
+
+// outSize returns the C constant for the longest string that comes out.
+func outSize(f *abi.Function, p *abi.Param) string {
+	if len(p.Length) == 1 && strings.HasPrefix(p.Length[0], "MPI_MAX_") {
+		return p.Length[0]
+	}
+	switch f.Name + " " + p.Name {
+	case "MPI_Info_get_nthkey key":
+		return "MPI_MAX_INFO_KEY"
+	case "MPI_File_get_view datarep":
+		return "MPI_MAX_DATAREP_STRING"
+	}
+	panic("gen: " + f.Name + ": no longest " + p.Name)
+}
+
+// role is what a descriptor that is not contiguous becomes.
+type role int
+
+const (
+	typed      role = iota // a datatype that describes the section; count is 1
+	scratch                // a copy: blocks for several processes, or one datatype for two buffers, leave no other way
+	whole                  // refused: the memory itself is meant
+	address                // the address of its first element
+	single                 // the address, if one element of the datatype fits in one of the array
+	partitions             // as typed, for each partition
+)
+
+// roleOf tells it for a buffer, and the parameters that are its count and datatype.
+func roleOf(f *abi.Function, p *abi.Param) (r role, count, datatype *abi.Param) {
+	name := strings.ToLower(f.Name)
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(name, part) {
+				return true
+			}
+		}
+		return false
+	}
+	receives := p.Dir != abi.In
+	switch {
+	case has("win_create", "win_attach", "win_detach", "_attach_buffer", "buffer_attach", "free_mem"):
+		return whole, nil, nil
+	case has("get_address") || strings.HasPrefix(name, "mpi_file_") && strings.HasSuffix(name, "_end"):
+		return address, nil, nil
+	case has("fetch_and_op", "compare_and_swap"):
+		r = single
+	case has("psend_init", "precv_init"):
+		r = partitions
+	case has("alltoall") || has("gather") && receives || has("scatter") && !receives:
+		return scratch, nil, nil
+	case f.Chapter == 6 && has("reduce", "scan"):
+		return scratch, nil, nil
+	case has("pack") && (p.Name == "outbuf" && !has("unpack") || p.Name == "inbuf" && has("unpack")):
+		return scratch, nil, nil
+	}
+	// The count and the datatype behind the buffer, which may stand between others.
+	after := false
+	for _, q := range f.Params {
+		switch {
+		case q == p:
+			after = true
+		case after && count == nil && isCount(q):
+			count = q
+		case after && q.Kind.Name == "DATATYPE" && len(q.Length) == 0:
+			if r != single && count == nil {
+				panic("gen: " + f.Name + ": no count for " + p.Name)
+			}
+			return r, count, q
+		}
+	}
+	panic("gen: " + f.Name + ": no datatype for " + p.Name)
+}
+
+func isCount(p *abi.Param) bool {
+	switch p.Kind.Name {
+	case "POLYXFER_NUM_ELEM_NNI", "POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM_NNI", "POLYDTYPE_NUM_ELEM", "XFER_NUM_ELEM_NNI":
+		return len(p.Length) == 0
+	}
+	return false
+}
+
+func (s *shim) descriptor(p *abi.Param) {
+	s.params = append(s.params, "const CFI_cdesc_t *"+p.Name)
+	r, count, datatype := roleOf(s.f, p)
+	local := "s_" + p.Name
+	switch r {
+	case typed, partitions:
+		s.locals = append(s.locals, "struct gompi_section "+local+" = {0};")
+		if r == typed {
+			s.open = append(s.open, fmt.Sprintf("section_open(&%s, %s, *%s, datatype_in(*%s))", local, p.Name, count.Name, datatype.Name))
+		} else {
+			s.open = append(s.open, fmt.Sprintf("gompi_section_partitions(&%s, %s, *partitions, *%s, datatype_in(*%s))", local, p.Name, count.Name, datatype.Name))
+		}
+		s.args = append(s.args, local+".addr")
+		s.always = append(s.always, "section_close(&"+local+");")
+		s.described(count, local+".count")
+		s.described(datatype, local+".type")
+	case scratch:
+		s.kept = true
+		what := fmt.Sprintf("k.buffer[%d]", s.keptBuffer)
+		s.keptBuffer++
+		s.open = append(s.open, fmt.Sprintf("scratch_open(&%s, %s, %v)", what, p.Name, p.Dir != abi.In))
+		s.args = append(s.args, what+".addr")
+	case whole:
+		s.open = append(s.open, "whole("+p.Name+")")
+		s.args = append(s.args, "buffer_in("+p.Name+"->base_addr)")
+	case single:
+		s.open = append(s.open, fmt.Sprintf("single(%s, datatype_in(*%s))", p.Name, datatype.Name))
+		s.args = append(s.args, "buffer_in("+p.Name+"->base_addr)")
+	case address:
+		s.args = append(s.args, "buffer_in("+p.Name+"->base_addr)")
+	}
+}
+
+// described marks a parameter whose value the section of a buffer in front of it replaces; the argument is put in when its turn comes.
+func (s *shim) described(p *abi.Param, value string) {
+	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
+}
+
+// raised names the kind of object that an error is raised on.
+func (s *shim) raised() string {
+	for _, p := range s.f.Params {
+		if len(p.Length) > 0 {
+			continue
+		}
+		switch p.Kind.Name {
+		case "COMMUNICATOR", "WINDOW", "FILE", "SESSION":
+			if p.Dir == abi.In {
+				return "RAISE_" + strings.ToUpper(handleNames[p.Kind.C]) + ", *" + p.Name
+			}
+		}
+	}
+	return "RAISE_SELF, 0"
+}
+
+func (s *shim) write(out *bytes.Buffer, label string) {
+	// Replace counts and datatypes that sections stand for.
+	var locals []string
+	for _, l := range s.locals {
+		if !strings.HasPrefix(l, "\x00") {
+			locals = append(locals, l)
+			continue
+		}
+		f := strings.Split(l, "\x00")
+		value := f[2]
+		for _, p := range s.f.Params {
+			if p.Name == f[1] && strings.HasSuffix(value, ".count") && s.b.class(s.f, p) == "integer" {
+				value = "(int)" + value
+			}
+		}
+		for i, a := range s.args {
+			if a == "*"+f[1] || a == "datatype_in(*"+f[1]+")" {
+				s.args[i] = value
+			}
+		}
+	}
+	name := s.f.Name[4:]
+	out.WriteString("\n")
+	params := append(append([]string{}, s.params...), s.hidden...)
+	if len(params) == 0 {
+		params = []string{"void"}
+	}
+	call := wrapC("CALL("+name+")(", s.args, ")")
+	if typ := s.f.Returns; result(s.f) != "" {
+		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrapC("ENTRY "+typ+" NAME("+label+")(", params, ")"), call)
+		return
+	}
+	fmt.Fprintf(out, "%s\n{\n", wrapC("ENTRY void NAME("+label+")(", params, ")"))
+	ierror := false
+	for _, p := range s.f.Params {
+		ierror = ierror || p.Name == "ierror"
+	}
+	if s.kept {
+		locals = append([]string{"struct gompi_kept k = {0};"}, locals...)
+	}
+	for _, l := range locals {
+		fmt.Fprintf(out, "    %s\n", l)
+	}
+	simple := len(s.open)+len(s.success)+len(s.always) == 0 && !s.kept
+	switch {
+	case !ierror:
+		fmt.Fprintf(out, "    %s;\n}\n", call)
+		return
+	case simple:
+		fmt.Fprintf(out, "    done(ierror, %s);\n}\n", wrapC("CALL("+name+")(", s.args, ")"))
+		return
+	case len(s.open) == 0:
+		fmt.Fprintf(out, "    int rc = %s;\n", call)
+	default:
+		fmt.Fprintf(out, "    int rc = %s;\n", s.open[0])
+		for _, o := range s.open[1:] {
+			fmt.Fprintf(out, "    if (!rc)\n        rc = %s;\n", o)
+		}
+		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise(%s, rc);\n    else\n        rc = %s;\n", s.raised(), call)
+	}
+	switch {
+	case len(s.success) == 1:
+		fmt.Fprintf(out, "    if (!rc)\n        %s\n", s.success[0])
+	case len(s.success) > 1:
+		out.WriteString("    if (!rc) {\n")
+		for _, l := range s.success {
+			fmt.Fprintf(out, "        %s\n", l)
+		}
+		out.WriteString("    }\n")
+	}
+	for _, l := range s.always {
+		fmt.Fprintf(out, "    %s\n", l)
+	}
+	if s.kept {
+		if s.request != "" {
+			fmt.Fprintf(out, "    gompi_keep(&k, rc ? NULL : %s, %v);\n", s.request, strings.Contains(s.f.Name, "_init"))
+		} else {
+			out.WriteString("    gompi_release(&k, !rc);\n")
+		}
+	}
+	out.WriteString("    done(ierror, rc);\n}\n")
+}
+
+// symbolsTest writes a C program that names every symbol the modules and mpif.h refer to.
+func symbolsTest() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "/* %s */\n/* Every external name of the Fortran bindings is in the library. */\n#include <stdio.h>\n\n", notice)
+	var names []string
+	for _, prefix := range []string{"mpi_", "pmpi_"} {
+		for _, f := range abi.Functions() {
+			if f90.exists(f) {
+				names = append(names, prefix+base(f)+"_")
+				if hasPointer(f) {
+					names = append(names, prefix+base(f)+"_cptr_")
+				}
+			}
+			if f08.exists(f) {
+				names = append(names, prefix+base(f)+suffix(f)+"_")
+			}
+		}
+		for _, n := range []string{"sizeof_f08ts_", "f_sync_reg_", "f_sync_reg_f08ts_", "status_f2f08_f08_", "status_f082f_f08_"} {
+			names = append(names, prefix+n)
+		}
+	}
+	for _, c := range copyFunctions {
+		names = append(names, strings.ToLower(c.name)+"_")
+	}
+	for _, s := range sentinels() {
+		names = append(names, s.symbol())
+	}
+	for _, n := range names {
+		fmt.Fprintf(&b, "extern char %s[];\n", n)
+	}
+	b.WriteString("\nstatic char *const symbols[] = {\n")
+	for _, n := range names {
+		fmt.Fprintf(&b, "    %s,\n", n)
+	}
+	b.WriteString(`};
+
+int main(void)
+{
+    int missing = 0;
+
+    for (unsigned i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        char *const volatile symbol = symbols[i];
+        missing += !symbol;
+    }
+    printf(missing ? "FAIL: %d symbols are null\n" : "PASS\n", missing);
+    return missing != 0;
+}
+`)
+	return b.Bytes()
+}

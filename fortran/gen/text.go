@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// fortran collects free-form source, each statement in lines of at most 130 characters.
+type fortran struct {
+	bytes.Buffer
+	indent int
+}
+
+func (t *fortran) line(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if text == "" {
+		t.WriteByte('\n')
+		return
+	}
+	text = strings.Repeat("  ", t.indent) + text
+	for len(text) > 128 && !strings.HasPrefix(strings.TrimSpace(text), "!") {
+		cut := strings.LastIndexAny(text[:127], ", ")
+		t.WriteString(strings.TrimRight(text[:cut+1], " ") + " &\n")
+		text = strings.Repeat("  ", t.indent+2) + strings.TrimLeft(text[cut+1:], " ")
+	}
+	t.WriteString(text + "\n")
+}
+
+// wrapC joins the items of a list with commas, in lines of at most 120 characters.
+func wrapC(head string, items []string, tail string) string {
+	var b strings.Builder
+	line := head
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		} else {
+			item += tail
+		}
+		switch {
+		case i == 0:
+			line += item
+		case len(line)+1+len(item) > 118:
+			b.WriteString(line + "\n")
+			line = "        " + item
+		default:
+			line += " " + item
+		}
+	}
+	if len(items) == 0 {
+		line += tail
+	}
+	return b.String() + line
+}

@@ -1,0 +1,284 @@
+/* A datatype for a section of an array.
+ *
+ * What the call has as count and datatype is applied to the elements of the section as if they lay side by side (MPI-5.0 19.1.12), so the first
+ * element of the datatype need not end where an element of the array does. Two cases: a datatype without gaps whose extent divides the array's
+ * element becomes vectors of vectors, one level for a dimension; any other is taken apart into its basic elements.
+ */
+#include "layout.h"
+
+/* ---- Datatypes without gaps ---- */
+
+/* A list of parts of the described buffer: at most the whole slices of each dimension, and what is left of one element. */
+struct parts {
+    int n;
+    MPI_Aint at[CFI_MAX_RANK + 1];
+    MPI_Datatype type[CFI_MAX_RANK + 1];
+};
+
+static void free_parts(struct parts *p)
+{
+    for (int i = 0; i < p->n; i++)
+        PMPI_Type_free(&p->type[i]);
+}
+
+/* slices makes the type of n slices, each with all elements of the dimensions below d. */
+static int slices(const struct gompi_layout *l, int d, MPI_Count n, MPI_Datatype elem, MPI_Datatype *type)
+{
+    MPI_Datatype inner = elem;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i <= d && !rc; i++) {
+        rc = PMPI_Type_create_hvector_c(i == d ? n : l->dim[i].n, 1, l->dim[i].stride, inner, type);
+        if (inner != elem)
+            PMPI_Type_free(&inner);
+        inner = *type;
+    }
+    return rc;
+}
+
+/* cut lists the parts of n elements: whole slices of the outermost dimension, then of the next. */
+static int cut(const struct gompi_layout *l, MPI_Count n, MPI_Datatype elem, struct parts *p)
+{
+    MPI_Count below = 1; /* elements in one slice */
+    MPI_Aint at = 0;
+    for (int d = 0; d < l->rank - 1; d++)
+        below *= l->dim[d].n;
+    for (int d = l->rank - 1; n > 0; below /= l->dim[--d].n) {
+        MPI_Count whole = n / below;
+        if (whole > 0) {
+            int rc = slices(l, d, whole, elem, &p->type[p->n]);
+            if (rc)
+                return rc;
+            p->at[p->n++] = at;
+            at += whole * l->dim[d].stride;
+            n -= whole * below;
+        }
+        if (d == 0)
+            break;
+    }
+    return MPI_SUCCESS;
+}
+
+/* join makes one type of the parts. */
+static int join(const struct parts *p, MPI_Datatype *type)
+{
+    int ones[CFI_MAX_RANK + 1];
+    if (p->n == 1 && p->at[0] == 0)
+        return PMPI_Type_dup(p->type[0], type);
+    for (int i = 0; i < p->n; i++)
+        ones[i] = 1;
+    return PMPI_Type_create_struct(p->n, ones, p->at, p->type, type);
+}
+
+static int dense(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type, MPI_Count size, MPI_Datatype *made)
+{
+    MPI_Count each = (MPI_Count)l->elem / size; /* of the datatype in an element of the array */
+    MPI_Count whole = count / each, rest = count % each;
+    MPI_Datatype elem = type;
+    struct parts p = {0};
+    int rc = MPI_SUCCESS;
+    if (whole > l->total || (whole == l->total && rest > 0))
+        return MPI_ERR_COUNT;
+    if (each > 1)
+        rc = PMPI_Type_contiguous_c(each, type, &elem);
+    if (!rc)
+        rc = cut(l, whole, elem, &p);
+    if (!rc && rest > 0) {
+        rc = PMPI_Type_contiguous_c(rest, type, &p.type[p.n]);
+        if (!rc)
+            p.at[p.n++] = gompi_layout_at(l, whole);
+    }
+    if (!rc)
+        rc = join(&p, made);
+    free_parts(&p);
+    if (elem != type)
+        PMPI_Type_free(&elem);
+    return rc;
+}
+
+/* ---- Any datatype ---- */
+
+/* The blocks of a structure type, as they grow. */
+struct blocks {
+    const struct gompi_layout *l;
+    MPI_Count n, room;
+    MPI_Count *length, *at;
+    MPI_Datatype *type;
+};
+
+static int add_block(struct blocks *b, MPI_Aint at, MPI_Count n, MPI_Datatype type, MPI_Count extent)
+{
+    if (b->n > 0 && b->type[b->n - 1] == type && b->at[b->n - 1] + b->length[b->n - 1] * extent == at) {
+        b->length[b->n - 1] += n;
+        return MPI_SUCCESS;
+    }
+    if (b->n == b->room) {
+        MPI_Count room = b->room ? 2 * b->room : 64;
+        MPI_Count *length = realloc(b->length, (size_t)room * sizeof *length);
+        if (length)
+            b->length = length;
+        MPI_Count *place = realloc(b->at, (size_t)room * sizeof *place);
+        if (place)
+            b->at = place;
+        MPI_Datatype *types = realloc(b->type, (size_t)room * sizeof *types);
+        if (types)
+            b->type = types;
+        if (!length || !place || !types)
+            return MPI_ERR_NO_MEM;
+        b->room = room;
+    }
+    b->length[b->n] = n;
+    b->at[b->n] = at;
+    b->type[b->n++] = type;
+    return MPI_SUCCESS;
+}
+
+/* place finds where a run of basic elements lies in the array. */
+static int place(void *arg, const struct gompi_run *run)
+{
+    struct blocks *b = arg;
+    const MPI_Count elem = (MPI_Count)b->l->elem;
+    MPI_Count lb, extent, true_lb, span, n = run->n;
+    MPI_Aint at = run->at;
+    int rc = PMPI_Type_get_extent_c(run->basic, &lb, &extent);
+    if (!rc)
+        rc = PMPI_Type_get_true_extent_c(run->basic, &true_lb, &span); /* a pair has a gap at its end */
+    if (rc || extent == 0)
+        return rc;
+    while (n > 0) {
+        MPI_Count i = at / elem, room = elem - at % elem, fit;
+        if (at < 0 || i >= b->l->total)
+            return MPI_ERR_COUNT;
+        if (room < span)
+            return MPI_ERR_TYPE;
+        fit = (room - span) / extent + 1;
+        if (fit > n)
+            fit = n;
+        if ((rc = add_block(b, gompi_layout_at(b->l, i) + at % elem, fit, run->basic, extent)))
+            return rc;
+        at += fit * extent;
+        n -= fit;
+    }
+    return MPI_SUCCESS;
+}
+
+static int any(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type, MPI_Datatype *made)
+{
+    struct blocks b = {.l = l};
+    int rc = gompi_typemap(type, count, place, &b);
+    if (!rc)
+        rc = PMPI_Type_create_struct_c(b.n, b.length, b.at, b.type, made);
+    free(b.length);
+    free(b.at);
+    free(b.type);
+    return rc;
+}
+
+/* ---- What the entry points call ---- */
+
+/* without_gaps tells whether elements of the datatype fill memory without gaps, and its size. */
+static int without_gaps(MPI_Datatype type, bool *yes, MPI_Count *size)
+{
+    MPI_Count lb, extent, true_lb, true_extent;
+    int rc = PMPI_Type_size_c(type, size);
+    if (!rc)
+        rc = PMPI_Type_get_extent_c(type, &lb, &extent);
+    if (!rc)
+        rc = PMPI_Type_get_true_extent_c(type, &true_lb, &true_extent);
+    *yes = !rc && *size > 0 && lb == 0 && true_lb == 0 && extent == *size && true_extent == *size;
+    return rc;
+}
+
+int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count count, MPI_Datatype type)
+{
+    struct gompi_layout l;
+    MPI_Count size;
+    bool gapless;
+    int rc;
+    s->addr = d->base_addr;
+    s->count = count;
+    s->type = type;
+    if (count <= 0 || type == MPI_DATATYPE_NULL)
+        return MPI_SUCCESS; /* nothing to do, or something for the call to refuse */
+    gompi_layout_of(&l, d);
+    rc = without_gaps(type, &gapless, &size);
+    if (rc)
+        return rc;
+    if (gapless && l.elem % (size_t)size == 0)
+        rc = dense(&l, count, type, size, &s->type);
+    else
+        rc = any(&l, count, type, &s->type);
+    if (!rc) {
+        s->made = true;
+        s->count = 1;
+        rc = PMPI_Type_commit(&s->type);
+    }
+    return rc;
+}
+
+int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int partitions, MPI_Count count, MPI_Datatype type)
+{
+    struct gompi_layout l;
+    MPI_Datatype one;
+    MPI_Count size, elems;
+    bool gapless;
+    int rc, dim = 0;
+    s->addr = buffer_in(d->base_addr);
+    s->count = count;
+    s->type = type;
+    if (simple(d) || count <= 0 || partitions <= 0 || type == MPI_DATATYPE_NULL)
+        return MPI_SUCCESS;
+    gompi_layout_of(&l, d);
+    rc = without_gaps(type, &gapless, &size);
+    if (rc)
+        return rc;
+    if (!gapless || count * size % (MPI_Count)l.elem != 0 || l.elem % (size_t)size != 0)
+        return MPI_ERR_BUFFER;
+    /* The elements of one partition must be whole slices, in one dimension for all partitions. */
+    elems = count * size / (MPI_Count)l.elem;
+    for (; dim < l.rank - 1 && elems % l.dim[dim].n == 0; dim++)
+        elems /= l.dim[dim].n;
+    if (elems * partitions > l.dim[dim].n)
+        return MPI_ERR_BUFFER;
+    rc = dense(&l, count, type, size, &one);
+    if (!rc) {
+        rc = PMPI_Type_create_resized_c(one, 0, elems * l.dim[dim].stride, &s->type);
+        PMPI_Type_free(&one);
+    }
+    if (!rc) {
+        s->made = true;
+        s->count = 1;
+        rc = PMPI_Type_commit(&s->type);
+    }
+    return rc;
+}
+
+int gompi_single(const CFI_cdesc_t *d, MPI_Datatype type)
+{
+    struct gompi_layout l;
+    MPI_Count lb, extent;
+    int rc = PMPI_Type_get_true_extent_c(type, &lb, &extent);
+    gompi_layout_of(&l, d);
+    if (!rc && (lb < 0 || lb + extent > (MPI_Count)l.elem))
+        rc = MPI_ERR_TYPE;
+    return rc;
+}
+
+int gompi_scratch_make(struct gompi_scratch *s, const CFI_cdesc_t *d, bool comes_out)
+{
+    struct gompi_layout *l = malloc(sizeof *l);
+    size_t size;
+    if (!l)
+        return MPI_ERR_NO_MEM;
+    gompi_layout_of(l, d);
+    size = (size_t)l->total * l->elem;
+    s->addr = malloc(comes_out ? 2 * size : size);
+    if (!s->addr) {
+        free(l);
+        return MPI_ERR_NO_MEM;
+    }
+    s->of = l;
+    gompi_layout_gather(s->addr, l);
+    if (comes_out)
+        s->before = memcpy((char *)s->addr + size, s->addr, size);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Builds the Fortran bindings into the prefix that scripts/build.sh makes and calls this for: scripts/fortran.sh OUT VERSION
+# The compiler is FC, or gfortran; without one, or without the header for its descriptors, one line says what is left out, and C goes on.
+#
+# It all depends on the compiler: modules, descriptors, LOGICAL. So a compiler of another kind builds its own, in a prefix of its own.
+set -eu
+
+[ $# -eq 2 ] || { echo "usage: scripts/fortran.sh OUT VERSION" >&2; exit 2; }
+cd "$(dirname "$0")/.."
+out=$1 version=$2
+major=${version%%.*}
+real=libgompirma_fortran.so.$version
+soname=libgompirma_fortran.so.$major
+modules=$out/lib/gompirma/fortran
+work=$out/obj/fortran
+fc=${FC:-gfortran} cc=${CC:-gcc}
+
+left_out() {
+	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out/include/mpif.h" "$work"
+	echo "gompirma: Fortran is left out: $1"
+	exit 0
+}
+# One word of FC and CC each may be a compiler, the others its options.
+command -v "${fc%% *}" >/dev/null 2>&1 || left_out "no Fortran compiler (${fc%% *}); Debian's package is gfortran"
+echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
+
+# Everything is built anew, but only if anything is new.
+stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; echo "$fc $cc")
+if [ -e "$out/lib/$real" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
+rm -rf "$work"
+mkdir -p "$work/modules" "$modules"
+
+# The modules, in the order in which they use each other. -J is gfortran's; others write into the current folder.
+top=$PWD
+for source in logical z_constants z_mpi z_mpi_f08; do
+	(cd "$work/modules" && $fc -O2 -fPIC -c "$top/fortran/$source.f90" -o "../$source.o")
+done
+
+# The C behind them; what has entry points is compiled under both names.
+flags="-std=gnu11 -O1 -fPIC -Wall -Wextra -Werror -fno-strict-aliasing -fvisibility=hidden -Iinclude -Ifortran"
+once= twice=
+for source in fortran/*.c; do
+	if grep -q 'ENTRY .*NAME(' "$source"; then twice="$twice $source"; else once="$once $source"; fi
+done
+compile() { # compile PREFIX OPTION FILE...: objects with the prefix
+	prefix=$1 option=$2
+	shift 2
+	for source; do $cc $flags $option -c "$source" -o "$work/$prefix$(basename "$source" .c).o" || return 1; done
+}
+compile '' '' $once $twice &
+first=$!
+compile p_ -DGOMPI_F_PROFILING $twice
+wait "$first"
+
+for old in "$out"/lib/libgompirma_fortran.so.*.*; do # of another release
+	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
+done
+$fc -shared -o "$work/$real" "$work"/*.o -Wl,-soname,"$soname" -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags -Wl,-z,defs -Wl,--as-needed \
+	-L"$out/lib" -lgompirma -lpthread
+mv "$work/$real" "$out/lib/$real"
+ln -sfn "$real" "$out/lib/$soname"
+ln -sfn "$soname" "$out/lib/libgompirma_fortran.so"
+rm -f "$modules"/*.mod
+cp "$work"/modules/mpi*.mod "$work"/modules/gompi_[!l]*.mod "$modules/" # gompi_logical is for C alone
+cp fortran/mpif.h "$out/include/mpif.h"
+rm -f "$work"/*.o
+echo "$stamp" >"$work/stamp"
