@@ -51,6 +51,7 @@ MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
 int gompi_barrier(MPI_Comm comm);
 int gompi_comm_rank(MPI_Comm comm, int *rank);
 int gompi_comm_size(MPI_Comm comm, int *size);
+int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 double gompi_wtick(void);
 double gompi_wtime(void);
 int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);

@@ -378,8 +378,7 @@ GOMPI_ALIAS(MPI_Win_free_keyval)
 
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
-    (void)win_keyval; (void)attribute_val; (void)flag;
-    return gompi_unsupported("MPI_Win_get_attr", GOMPI_ON_WIN, (uintptr_t)win);
+    return gompi_win_get_attr(win, win_keyval, attribute_val, flag);
 }
 GOMPI_ALIAS(MPI_Win_get_attr)
 
