@@ -170,6 +170,14 @@ func TestLauncherMPITwice(t *testing.T) {
 	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
 }
 
+// What a rank told the launcher just before its end counts, whichever of the two gompirun notices first.
+func TestLauncherLastWords(t *testing.T) {
+	for range 5 {
+		status, _, err := gompirun(t, "-n", "20", "sh", "-c", `printf "cmd=init pmi_version=1 pmi_subversion=1\ncmd=finalize\n" >&3; sleep 600 >/dev/null 2>&1 & :`)
+		require.Zero(t, status, err)
+	}
+}
+
 func TestWithoutLauncher(t *testing.T) {
 	program := compile(t, endings)
 	for _, c := range []struct {

@@ -280,9 +280,24 @@ func TestLauncherEndsTheOthers(t *testing.T) {
 	require.True(t, slices.Equal(append(want, "last words"), sorted(out)), "%d bytes", len(out))
 }
 
+// A rank that is stopped is woken to end by its own means.
+func TestLauncherEndsStoppedRanks(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `
+		if [ $PMI_RANK = 0 ]; then
+			until grep -q ') T' /proc/$(cat `+pid+`)/stat; do sleep 0.01; done
+			exit 3
+		fi
+		trap "echo bye; exit 0" TERM
+		echo $$ >`+pid+`.new && mv `+pid+`.new `+pid+`
+		kill -STOP $$`)
+	require.Equal(t, 3, status, err)
+	require.Equal(t, "bye\n", out)
+}
+
 // A rank that ends well but leaves something running in its group, holding its output open.
 func TestLauncherEndsWhatRanksLeave(t *testing.T) {
-	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600) & echo done")
+	status, out, err := gompirun(t, "-n", "2", "sh", "-c", "sleep 600 & (trap '' TERM; sleep 600; :) & echo done")
 	require.Zero(t, status, err)
 	require.Equal(t, "done\ndone\n", out)
 	// What ends by itself soon may print its last.
@@ -480,7 +495,7 @@ func TestLauncherTerminal(t *testing.T) {
 
 // Whoever reads the output goes away.
 func TestLauncherBrokenPipe(t *testing.T) {
-	l := prepareProgram(t, "sh", "-c", `{ "$0" -n 2 sh -c 'while :; do echo line; done'; echo $? >&2; } | head -n 1`, filepath.Join(built(t), "bin/gompirun"))
+	l := prepareProgram(t, "sh", "-c", `{ "$0" -n 2 sh -c 'sleep 600 & while :; do echo line; done'; echo $? >&2; } | head -n 1`, filepath.Join(built(t), "bin/gompirun"))
 	require.Zero(t, l.run(t))
 	require.Equal(t, "line\n", l.out.String())
 	require.Equal(t, "141\n", l.err.String())
