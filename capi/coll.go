@@ -86,7 +86,7 @@ func (a *collective) call(k *coll.Call) error {
 	}
 	k.Kind, k.Comm, k.Root = a.kind, c, a.root
 	k.Send.Addr, k.Recv.Addr = a.send.buf, a.recv.buf
-	if err := k.CheckRoot(); err != nil {
+	if err := k.Locate(); err != nil {
 		return err
 	}
 	sends, receives := k.Sends(), k.Receives()
@@ -107,24 +107,24 @@ func (a *collective) call(k *coll.Call) error {
 	inPlace := k.InPlace()
 	sendInPlace := inPlace && a.send.buf == abi.MPI_IN_PLACE
 	if sends && !sendInPlace {
-		if err := a.fill(&k.Send, &k.SendBlocks, &a.send, c.RemoteSize()); err != nil {
+		if err := a.fill(&k.Send, &k.SendBlocks, &a.send, k.SendPeers()); err != nil {
 			return err
 		}
 	}
 	if receives && (!inPlace || sendInPlace) {
-		return a.fill(&k.Recv, &k.RecvBlocks, &a.recv, c.RemoteSize())
+		return a.fill(&k.Recv, &k.RecvBlocks, &a.recv, k.RecvPeers())
 	}
 	return nil
 }
 
 func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (err error) {
 	b.Count = from.count
-	v.Counts, v.Displs = integers(from.counts, n, a.wide), integers(from.displs, n, a.wide)
-	if a.kind != coll.KindAlltoallw {
+	v.Counts, v.Displs = integers(from.counts, n, a.wide), integers(from.displs, n, a.wide || a.kind == coll.KindNeighborAlltoallw)
+	if a.kind != coll.KindAlltoallw && a.kind != coll.KindNeighborAlltoallw {
 		b.Type, err = datatype.GetCommitted(from.typ)
 		return err
 	}
-	if from.types == 0 {
+	if from.types == 0 && n > 0 {
 		return mpierr.New(abi.MPI_ERR_ARG, "an array of types is NULL")
 	}
 	v.Types = make([]*datatype.Type, n)

@@ -1,5 +1,7 @@
 package coll
 
+import "gompirma/core/abi"
+
 // The algorithms over messages, on bytes as they travel: what is not contiguous in the application's memory has been packed before and is unpacked after.
 // They are used between nodes, on intercommunicators and by the nonblocking and persistent forms; on one node the blocking forms go through the
 // slots of slots.go.
@@ -460,4 +462,23 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 	if !empty {
 		v.copy(out, result)
 	}
+}
+
+// neighbors: in[i] goes to destinations[i], out[i] comes from sources[i]; MPI_PROC_NULL sends and receives nothing. In a grid, what goes to the neighbor
+// before comes from its neighbor after; if both are one process, only the order of its messages tells which is which, so they are received in this order.
+func (v view) neighbors(in, out [][]byte, destinations, sources []int32, grid bool) {
+	for i := range sources {
+		if grid {
+			i ^= 1
+		}
+		if sources[i] != abi.MPI_PROC_NULL {
+			v.recvSome(int(sources[i]), out[i])
+		}
+	}
+	for i, to := range destinations {
+		if to != abi.MPI_PROC_NULL {
+			v.sendSome(int(to), in[i])
+		}
+	}
+	v.wait()
 }

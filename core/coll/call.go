@@ -39,6 +39,8 @@ type Call struct {
 	Send, Recv Buffer
 	SendBlocks Blocks
 	RecvBlocks Blocks
+
+	sources, destinations []int32 // of a neighborhood collective
 }
 
 // inPlace is MPI_IN_PLACE.
@@ -62,6 +64,9 @@ func (k Kind) Reduces() bool {
 	return false
 }
 
+// neighborhood returns whether the call is one along the edges of a topology (MPI-5.0 8.6).
+func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k < numKinds }
+
 // place returns where the root of a rooted call is: for an intracommunicator, rootIsHere at the root and else rootIsRemote.
 func (k *Call) place() place {
 	switch {
@@ -73,8 +78,13 @@ func (k *Call) place() place {
 	return rootIsRemote
 }
 
-// CheckRoot returns MPI_ERR_ROOT if the root is none.
-func (k *Call) CheckRoot() error {
+// Locate finds where the root is, or who the neighbors are; the methods below need that. MPI_ERR_ROOT: the root is none; MPI_ERR_TOPOLOGY: there are no
+// neighbors without a topology.
+func (k *Call) Locate() (err error) {
+	if k.Kind.neighborhood() {
+		k.sources, k.destinations, err = k.Comm.Neighbors()
+		return err
+	}
 	if !k.Kind.rooted() {
 		return nil
 	}
@@ -132,8 +142,21 @@ func (k *Call) InPlace() bool {
 	return k.Sends() && k.Send.Addr == inPlace
 }
 
-// peers returns the number of blocks of a call that has one for each process.
-func (k *Call) peers() int { return k.Comm.RemoteSize() }
+// SendPeers and RecvPeers return the number of blocks of a side that has one for each process.
+func (k *Call) SendPeers() int {
+	if k.Kind.neighborhood() {
+		return len(k.destinations)
+	}
+	return k.Comm.RemoteSize()
+}
+
+// RecvPeers is the number of blocks that are received.
+func (k *Call) RecvPeers() int {
+	if k.Kind.neighborhood() {
+		return len(k.sources)
+	}
+	return k.Comm.RemoteSize()
+}
 
 // shape says what a side of a call consists of.
 type shape uint8
@@ -150,9 +173,9 @@ func (k Kind) sendShape() shape {
 	switch k {
 	case KindBarrier, KindBcast:
 		return none
-	case KindScatter, KindAlltoall:
+	case KindScatter, KindAlltoall, KindNeighborAlltoall:
 		return each
-	case KindScatterv, KindAlltoallv, KindAlltoallw:
+	case KindScatterv, KindAlltoallv, KindAlltoallw, KindNeighborAlltoallv, KindNeighborAlltoallw:
 		return many
 	}
 	return one
@@ -163,9 +186,9 @@ func (k Kind) recvShape() shape {
 	switch k {
 	case KindBarrier:
 		return none
-	case KindGather, KindAllgather, KindAlltoall:
+	case KindGather, KindAllgather, KindAlltoall, KindNeighborAllgather, KindNeighborAlltoall:
 		return each
-	case KindGatherv, KindAllgatherv, KindAlltoallv, KindAlltoallw:
+	case KindGatherv, KindAllgatherv, KindAlltoallv, KindAlltoallw, KindNeighborAllgatherv, KindNeighborAlltoallv, KindNeighborAlltoallw:
 		return many
 	}
 	return one

@@ -10,14 +10,14 @@ import (
 // Check looks at everything that can be seen to be wrong at this process, before anything is sent. Handles have been looked up by the caller, who
 // leaves those nil that do not count.
 //
-// MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_ROOT; MPI_ERR_COUNT: negative, or more than memory can hold; MPI_ERR_OP: not for
+// Errors of Locate; MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_COUNT: negative, or more than memory can hold; MPI_ERR_OP: not for
 // this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the same buffer twice; MPI_ERR_ARG: an array is missing; MPI_ERR_TRUNCATE: what this
 // process sends to itself does not fit.
 func (k *Call) Check() error {
-	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan) {
+	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
 	}
-	if err := k.CheckRoot(); err != nil {
+	if err := k.Locate(); err != nil {
 		return err
 	}
 	if k.Kind.Reduces() {
@@ -30,16 +30,16 @@ func (k *Call) Check() error {
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
 	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // MPI_IN_PLACE is the receive buffer
 	if sends && (!inPlace || backwards) {
-		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide); err != nil {
+		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers()); err != nil {
 			return err
 		}
 	}
 	if receives && (!inPlace || !backwards) {
-		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide); err != nil {
+		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide, k.RecvPeers()); err != nil {
 			return err
 		}
 	}
-	if !sends || !receives || inPlace || k.Comm.IsInter() {
+	if !sends || !receives || inPlace || k.Comm.IsInter() || k.Kind.neighborhood() {
 		return nil
 	}
 	return k.checkOwn(sendSide, recvSide)
@@ -47,7 +47,7 @@ func (k *Call) Check() error {
 
 // checkInPlace refuses MPI_IN_PLACE where the standard does not give it a meaning.
 func (k *Call) checkInPlace(sends, receives bool) error {
-	sendMay, recvMay := !k.Comm.IsInter(), false
+	sendMay, recvMay := !k.Comm.IsInter() && !k.Kind.neighborhood(), false
 	switch k.Kind {
 	case KindGather, KindGatherv, KindReduce:
 		sendMay = sendMay && k.place() == rootIsHere
@@ -66,6 +66,8 @@ func (k *Call) checkInPlace(sends, receives bool) error {
 func (k *Call) notInPlace(side string) error {
 	where := "here"
 	switch {
+	case k.Kind.neighborhood():
+		where = "in a neighborhood collective"
 	case k.Comm.IsInter():
 		where = "on an intercommunicator"
 	case k.Kind.rooted() && k.place() != rootIsHere:
@@ -75,18 +77,16 @@ func (k *Call) notInPlace(side string) error {
 }
 
 // checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has done.
-func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape) error {
-	n := 1
+func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int) error {
 	switch sh {
 	case many:
-		n = k.peers()
 		if len(v.Counts) < n || len(v.Displs) < n {
 			return mpierr.New(abi.MPI_ERR_ARG, "the arrays of %s counts or displacements are missing", side)
 		}
-	case each:
-		n = k.peers()
-		fallthrough
 	default:
+		if sh == one {
+			n = 1
+		}
 		if b.Count < 0 {
 			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count is %d", side, b.Count)
 		}
@@ -94,7 +94,7 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape) error {
 		if err != nil {
 			return err
 		}
-		if size > maxBytes/n {
+		if n > 0 && size > maxBytes/n {
 			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n, size)
 		}
 		return checkMemory(side, b, size)
@@ -103,7 +103,7 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape) error {
 	for i := 0; i < n; i++ {
 		p := part(b, v, sh, i)
 		if p.Count < 0 {
-			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for rank %d is %d", side, i, p.Count)
+			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for process %d is %d", side, i, p.Count)
 		}
 		size, err := p.bytes()
 		if err != nil {

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 )
 
@@ -82,7 +83,7 @@ func (o *operands) loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
 // prepare gets the operands of a checked call.
 func (k *Call) prepare(o *operands) error {
 	sends, receives, inPlace := k.Sends(), k.Receives(), k.InPlace()
-	me, n := k.Comm.Rank(), k.peers()
+	me, n := k.Comm.Rank(), k.RecvPeers()
 	if k.Kind.Reduces() {
 		return k.prepareReduction(o, sends, receives, inPlace)
 	}
@@ -110,16 +111,23 @@ func (k *Call) prepare(o *operands) error {
 		}
 	case KindScatter, KindScatterv:
 		if sends {
-			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, n)
+			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, k.SendPeers())
 		}
 		if inPlace {
 			o.out = o.ins[me]
 		} else if receives {
 			o.out = o.store(&k.Recv, false)
 		}
-	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+	case KindNeighborAllgather, KindNeighborAllgatherv:
+		own := load(&k.Send)
+		o.ins = o.blocks(0, k.SendPeers())
+		for i := range o.ins {
+			o.ins[i] = own
+		}
+		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, -1)
+	case KindAlltoall, KindAlltoallv, KindAlltoallw, KindNeighborAlltoall, KindNeighborAlltoallv, KindNeighborAlltoallw:
 		if !inPlace {
-			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, n)
+			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, k.SendPeers())
 		}
 		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, all)
 		if inPlace {
@@ -237,6 +245,9 @@ func (k *Call) build(v view, o *operands) error {
 		v.allgather(o.outs, k.Kind == KindAllgather)
 	case KindAlltoall, KindAlltoallv, KindAlltoallw:
 		v.alltoall(o.ins, o.outs)
+	case KindNeighborAllgather, KindNeighborAllgatherv, KindNeighborAlltoall, KindNeighborAlltoallv, KindNeighborAlltoallw:
+		_, grid := k.Comm.Topology.(*comm.Cart)
+		v.neighbors(o.ins, o.outs, k.destinations, k.sources, grid)
 	default:
 		return mpierr.New(abi.MPI_ERR_INTERN, "%v has no algorithm", k.Kind)
 	}

@@ -29,7 +29,7 @@ func (e *Engine) Run(k *Call) error {
 }
 
 func (e *Engine) move(k *Call, st *state, o *operands) error {
-	if k.Comm.Size() == 1 && !k.Comm.IsInter() {
+	if k.Comm.Size() == 1 && !k.Comm.IsInter() && !k.Kind.neighborhood() {
 		k.alone(o)
 		return o.done(nil)
 	}
