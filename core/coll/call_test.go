@@ -343,7 +343,7 @@ func TestCalls(t *testing.T) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 			seed := 0
-			for kind := KindBarrier; kind < numKinds; kind++ {
+			for kind := KindBarrier; kind < KindNeighborAllgather; kind++ {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
