@@ -274,7 +274,7 @@ func writeCallbacks(b *bytes.Buffer) {
 	for _, c := range abi.Callbacks() {
 		var list []string
 		for _, p := range c.Params {
-			list = append(list, p.C)
+			list = append(list, declaration(p))
 		}
 		purpose := c.Purpose
 		if c.Large {
@@ -380,6 +380,15 @@ func paramDoc(p *abi.Param, width int) string {
 		meaning += ", at most " + p.Length[0] + " long"
 	}
 	return fmt.Sprintf(" *   %-*s  %-5s  %s\n", width, p.CName, p.Dir, meaning)
+}
+
+// declaration returns a parameter as a prototype of the header has it: as the standard does, but for weights, which are pointers there instead of arrays. A
+// compiler takes an array parameter as a promise that there is memory, and warns of MPI_UNWEIGHTED, which is no address.
+func declaration(p *abi.Param) string {
+	if p.Kind.Name == "WEIGHT" && strings.HasSuffix(p.C, "[]") {
+		return p.CType() + p.CName
+	}
+	return p.C
 }
 
 func contains(params []*abi.Param, name string) bool {
