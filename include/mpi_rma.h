@@ -3768,9 +3768,9 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[]);
  *   comm_dist_graph  out    communicator
  */
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-    const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-    const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
 
 /*
  * Makes a communicator with a graph topology of which each process names its own edges; collective. (MPI-5.0 8.5.4)
@@ -3785,11 +3785,11 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
  *   reorder          in     nonzero if ranks may change
  *   comm_dist_graph  out    communicator
  */
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
-    int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder,
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
+    int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
     MPI_Comm *comm_dist_graph);
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
-    int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder,
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
+    int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
     MPI_Comm *comm_dist_graph);
 
 /*
@@ -3802,10 +3802,10 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
  *   destinations   out    rank (array of maxoutdegree)
  *   destweights    out    weights, or MPI_UNWEIGHTED, or MPI_WEIGHTS_EMPTY (array)
  */
-int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-    int destinations[], int destweights[]);
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-    int destinations[], int destweights[]);
+int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
+    int destinations[], int *destweights);
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
+    int destinations[], int *destweights);
 
 /*
  * Gives the numbers of neighbours of this process in a distributed graph topology. (MPI-5.0 8.5.5)

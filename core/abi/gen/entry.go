@@ -249,7 +249,7 @@ func fixed(f *abi.Function) []string {
 func prototype(f *abi.Function, prefix string) string {
 	var list []string
 	for _, p := range f.CParams() {
-		list = append(list, p.C)
+		list = append(list, declaration(p))
 	}
 	if len(list) == 0 {
 		list = []string{"void"}

@@ -274,7 +274,7 @@ func writeCallbacks(b *bytes.Buffer) {
 	for _, c := range abi.Callbacks() {
 		var list []string
 		for _, p := range c.Params {
-			list = append(list, declaration(p))
+			list = append(list, p.C)
 		}
 		purpose := c.Purpose
 		if c.Large {
