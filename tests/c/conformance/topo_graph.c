@@ -7,6 +7,9 @@
  */
 #include "../check.h"
 
+/* A variable, since compilers take the number behind MPI_UNWEIGHTED for an address that nothing can be at. */
+static int *volatile unweighted = MPI_UNWEIGHTED;
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
@@ -49,10 +52,10 @@ int main(int argc, char **argv)
             if (j != i)
                 to[k++] = j;
     }
-    MPI_Dist_graph_create(MPI_COMM_WORLD, check_rank == 0 ? n : 0, from, degree, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, check_rank == 0 ? n : 0, from, degree, to, unweighted, MPI_INFO_NULL, 0, &c);
     MPI_Dist_graph_neighbors_count(c, &in, &out, &weighted);
     CHECK(in == n - 1 && out == n - 1 && !weighted, "%d in, %d out, weighted %d", in, out, weighted);
-    MPI_Dist_graph_neighbors(c, in, sources, MPI_UNWEIGHTED, out, dests, MPI_UNWEIGHTED);
+    MPI_Dist_graph_neighbors(c, in, sources, unweighted, out, dests, unweighted);
     int seen = 0;
     for (int i = 0; i < n - 1; i++)
         seen += sources[i] + dests[i];
