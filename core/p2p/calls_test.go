@@ -19,7 +19,7 @@ func class(err error) int32 { return mpierr.ClassOf(err) }
 
 func TestTruncation(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
-		for _, n := range []int{10, 5000, 100_000} {
+		for _, n := range []int{10, 5000, 20_000, 100_000} {
 			for _, dest := range []int{0, 1} { // to this process, to another one
 				es := job(t, 2)
 				e, to := es[0], es[dest]
@@ -147,7 +147,7 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 	es := job(t, 2)
 	a, b := es[0], es[1]
 	for i := 0; i < 50; i++ {
-		got, n := make([]byte, 9000), []int{4, 9000}[i%2]
+		got, n := make([]byte, 20_000), []int{4, 20_000}[i%2]
 		r, _ := b.Irecv(b.World, 0, Bytes(got[:n]), 0, 1)
 		require.NoError(t, r.Free())
 		s, _ := a.Isend(a.World, 0, Bytes(pattern(n, i)), 1, 1, Synchronous)
@@ -163,9 +163,9 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 
 func TestPersistent(t *testing.T) {
 	es := job(t, 2)
-	out, in := make([]byte, 6000), make([]byte, 6000)
+	out, in := make([]byte, 20_000), make([]byte, 20_000)
 	all(t, es, func(e *Engine) error {
-		for _, n := range []int{100, 6000} {
+		for _, n := range []int{100, 20_000} {
 			var r *request.Request
 			if e.world == 0 {
 				r = e.Persist(request.Send, e.World, 0, Bytes(out[:n]), 1, 5, Synchronous)
@@ -212,29 +212,29 @@ func TestBufferAccounting(t *testing.T) {
 	const over = abi.MPI_BSEND_OVERHEAD
 	send := func(n int) error { return a.Send(a.World, 0, Bytes(make([]byte, n)), 1, 0, Buffered) }
 	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)), "nothing attached")
-	mem := make([]byte, 3*(10_000+over))
+	mem := make([]byte, 3*(100_000+over))
 	require.NoError(t, a.Attach(BufferOf{}, addressOf(mem), int64(len(mem))))
 	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(a.Attach(BufferOf{}, addressOf(mem), 5)), "attached already")
 	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(len(mem)-over+1)))
 	for i := 0; i < 3; i++ {
-		require.NoError(t, send(10_000), "%d", i)
+		require.NoError(t, send(100_000), "%d", i)
 	}
-	require.ErrorContains(t, send(0), "512 bytes, and 31536 of the 31536 bytes")
+	require.ErrorContains(t, send(0), "512 bytes, and 301536 of the 301536 bytes")
 	f := a.Iflush(BufferOf{})
 	require.False(t, f.IsComplete())
 	recv := func(n int) { require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, n)), 0, 0, nil)) }
 	used := func() int64 { a.mu.Lock(); defer a.unlock(); return a.process.used }
-	recv(10_000)
-	require.Eventually(t, func() bool { return used() == 2*(10_000+over) }, 10*time.Second, time.Millisecond)
+	recv(100_000)
+	require.Eventually(t, func() bool { return used() == 2*(100_000+over) }, 10*time.Second, time.Millisecond)
 	// Gaps do not decide: two messages that fill what is left are accepted though the second does not fit behind the first.
-	require.NoError(t, send(6000))
-	require.NoError(t, send(4000-over))
+	require.NoError(t, send(60_000))
+	require.NoError(t, send(40_000-over))
 	require.False(t, f.IsComplete())
-	recv(10_000)
-	recv(10_000)
+	recv(100_000)
+	recv(100_000)
 	require.Eventually(t, f.IsComplete, 10*time.Second, time.Millisecond, "the messages it waits for have left")
-	recv(6000)
-	recv(4000 - over)
+	recv(60_000)
+	recv(40_000 - over)
 	addr, size, err := a.Detach(BufferOf{})
 	require.NoError(t, err)
 	require.Equal(t, addressOf(mem), addr)

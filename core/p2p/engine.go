@@ -18,7 +18,7 @@ import (
 const TagUB = 1<<31 - 1
 
 // eagerMax is the size of the largest message that is sent with its record.
-const eagerMax = 4 << 10
+const eagerMax = maxRecord - recordSize
 
 // Unexpected messages may take up so many bytes before other processes are asked to keep theirs, and those when they need no longer.
 const (

@@ -64,7 +64,7 @@ func (e *Engine) newOpLocked(k request.Kind, c *comm.Comm, x comm.Context, b *Bu
 	return o
 }
 
-const maxFreeOps = 1024
+const maxFreeOps = 256
 
 // recycleLocked gives an op back to the pool. Nothing refers to it any longer.
 func (e *Engine) recycleLocked(o *op) {

@@ -124,7 +124,7 @@ func TestSendRecvSizes(t *testing.T) {
 			e.noCMA = noCMA
 		}
 		all(t, es, func(e *Engine) error {
-			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, 16 << 10, 100_000, 3 << 20} {
+			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1, eagerMax, eagerMax + 1, 40_000, 100_000, 3 << 20} {
 				for _, mode := range []Mode{Standard, Synchronous} {
 					want := pattern(n, i)
 					if e.world == 0 {

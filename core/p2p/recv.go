@@ -172,7 +172,11 @@ func (e *Engine) takeLocked(q *queue, m *Message) {
 	}
 }
 
-const maxFreeMsgs = 256
+// What is kept for the next messages: a megabyte at most.
+const (
+	maxFreeMsgs = 256
+	maxSpare    = 4 << 10
+)
 
 func (e *Engine) newMessageLocked() *Message {
 	if n := len(e.freeMsgs); n > 0 {
@@ -185,7 +189,11 @@ func (e *Engine) newMessageLocked() *Message {
 
 func (e *Engine) freeMessageLocked(m *Message) {
 	if len(e.freeMsgs) < maxFreeMsgs {
-		*m = Message{spare: m.spare}
+		spare := m.spare
+		if cap(spare) > maxSpare {
+			spare = nil
+		}
+		*m = Message{spare: spare}
 		e.freeMsgs = append(e.freeMsgs, m)
 	}
 }

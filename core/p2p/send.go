@@ -16,7 +16,7 @@ func (e *Engine) peerOf(c *comm.Comm, rank int32) *peer {
 }
 
 // Send sends a message (MPI-5.0 3.2, 3.4); it returns when the buffer may be used again, in Synchronous mode when the receive has begun. dest is a rank of c.Peers()
-// or MPI_PROC_NULL; the caller has checked it and the tag. A message of up to 4 KiB costs one record and does not wait for the receiver as long as there
+// or MPI_PROC_NULL; the caller has checked it and the tag. A message of up to 16 KiB costs one record and does not wait for the receiver as long as there
 // is room in its ring.
 func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32, mode Mode) error {
 	if dest == abi.MPI_PROC_NULL {

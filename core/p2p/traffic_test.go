@@ -42,6 +42,8 @@ func newPlan(rnd *rand.Rand, n, each int) *plan {
 				m.size = rnd.Intn(200_000)
 			case 1, 2:
 				m.size = eagerMax - 8 + rnd.Intn(16)
+			case 3:
+				m.size = rnd.Intn(eagerMax)
 			default:
 				m.size = rnd.Intn(300)
 			}
@@ -379,7 +381,7 @@ func TestBufferedSendLeavesByItself(t *testing.T) {
 		}
 		received := make(chan struct{})
 		all(t, es, func(e *Engine) error {
-			sizes := []int{100, 4000, 1 << 20, 5000, 8}
+			sizes := []int{100, 4000, 1 << 20, 50_000, 8}
 			if e.world == 0 {
 				buf := make([]byte, 4<<20)
 				if err := e.Attach(BufferOf{}, addressOf(buf), int64(len(buf))); err != nil {
