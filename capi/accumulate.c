@@ -35,6 +35,8 @@ int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 
 int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 			MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Raccumulate", MPI_ERR_ARG, "request is NULL");
 	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_ACCUMULATE, .request = true, .call = "MPI_Raccumulate", .origin = origin_addr,
 						  .origin_count = origin_count, .origin_type = origin_datatype, .target = target_rank,
 						  .disp = target_disp, .target_count = target_count, .target_type = target_datatype, .op = op,
@@ -69,6 +71,8 @@ int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
 int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
 			    MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
 			    MPI_Op op, MPI_Win win, MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Rget_accumulate", MPI_ERR_ARG, "request is NULL");
 	struct gompi_rma r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
 						     target_disp, target_count, target_datatype, op, win);
 	r.request = true;

@@ -34,6 +34,21 @@ static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t to, ui
 	}
 }
 
+// Where size bytes at heap are mapped here, NULL if they cannot be. The region used last is remembered here, Go remembers all.
+static char *mapped(struct gompi_win *w, int64_t heap, uint64_t size) {
+	struct gompi_win_mapping *m = &w->mapping;
+	while (atomic_flag_test_and_set_explicit(&m->busy, memory_order_acquire))
+		gompi_pause();
+	if (m->base == NULL || m->heap != heap || m->size != size) {
+		m->base = (char *)gompi_dynamic_map(w->handle, heap, (int64_t)size);
+		m->heap = heap;
+		m->size = size;
+	}
+	char *base = m->base;
+	atomic_flag_clear_explicit(&m->busy, memory_order_release);
+	return base;
+}
+
 int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here) {
 	struct gompi_attached *table = w->attached[rank];
 	if (table == NULL) {
@@ -50,15 +65,10 @@ int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to
 	if (rank == w->me) {
 		*here = (char *)(uintptr_t)from;
 	} else if (heap >= 0) {
-		// The region used last is remembered; Go remembers all.
-		struct gompi_win_mapping *m = &w->mapping;
-		if (m->base == NULL || m->heap != heap || m->size != size) {
-			char *base = (char *)gompi_dynamic_map(w->handle, heap, (int64_t)size);
-			if (base == NULL)
-				return MPI_ERR_NO_MEM;
-			*m = (struct gompi_win_mapping){base, heap, size};
-		}
-		*here = m->base + (from - address);
+		char *base = mapped(w, heap, size);
+		if (base == NULL)
+			return MPI_ERR_NO_MEM;
+		*here = base + (from - address);
 	}
 	return MPI_SUCCESS;
 }

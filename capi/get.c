@@ -22,6 +22,8 @@ int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
 
 int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 		 MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Rget", MPI_ERR_ARG, "request is NULL");
 	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .request = true, .call = "MPI_Rget", .result = origin_addr,
 						  .result_count = origin_count, .result_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						  .target_count = target_count, .target_type = target_datatype, .win = win});

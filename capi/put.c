@@ -23,6 +23,8 @@ int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 
 int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 		 MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Rput", MPI_ERR_ARG, "request is NULL");
 	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .request = true, .call = "MPI_Rput", .origin = origin_addr,
 						  .origin_count = origin_count, .origin_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						  .target_count = target_count, .target_type = target_datatype, .win = win});

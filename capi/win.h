@@ -71,6 +71,7 @@ struct gompi_attached;
 
 // Memory of another process, mapped here.
 struct gompi_win_mapping {
+	atomic_flag busy; // one thread at a time
 	char *base;
 	int64_t heap; // offset in the node's memfd
 	uint64_t size;
