@@ -1,0 +1,54 @@
+/* RMA, then a plain store into a shared window as the flag:
+ *     rank 1: put data = i; flush; store flag = i       rank 0: spin on flag, without MPI, until i; sync; load data
+ * Forbidden: data < i; rank 1's flush waiting for rank 0. Small and large. On each window kind.
+ * MPI-5.0 12.5.4, 12.7.3
+ * np: 2
+ * timeout: 60
+ */
+#include "../windows.h"
+#include <stdatomic.h>
+
+enum { TIMES = 60, MOST = 20000 };
+
+static _Atomic int *flag;
+
+static void body(struct window *w)
+{
+    int *mem = w->mem, *data = malloc(MOST * sizeof(int));
+    if (w->rank == 0)
+        atomic_store(flag, 0);
+    MPI_Barrier(w->comm);
+    MPI_Win_lock_all(0, w->win);
+    for (int i = 1; i <= TIMES; i++) {
+        int count = i % 4 == 0 ? MOST : i % 4;
+        if (w->rank == 1) {
+            for (int k = 0; k < count; k++)
+                data[k] = i;
+            MPI_Put(data, count, MPI_INT, 0, 0, count, MPI_INT, w->win);
+            MPI_Win_flush(0, w->win);
+            atomic_store(flag, i);
+        } else {
+            while (atomic_load(flag) < i)
+                ;
+            MPI_Win_sync(w->win);
+            for (int k = 0; k < count; k++)
+                CHECK(mem[k] == i, "%s window: flag %d, element %d of %d is %d", w->name, i, k, count, mem[k]);
+        }
+        MPI_Barrier(w->comm);
+    }
+    MPI_Win_unlock_all(w->win);
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    MPI_Win shared;
+    MPI_Aint size;
+    int unit;
+    MPI_Win_allocate_shared(check_rank == 0 ? 64 : 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &flag, &shared);
+    MPI_Win_shared_query(shared, 0, &size, &unit, &flag);
+    windows_each(MOST * sizeof(int), sizeof(int), MPI_COMM_WORLD, body);
+    MPI_Win_free(&shared);
+    return check_end();
+}

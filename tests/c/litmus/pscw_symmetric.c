@@ -1,0 +1,44 @@
+/* Both ranks of a pair at once:     post(other); start(other); put; complete; wait        with any amount of data
+ * Forbidden: they wait for each other; data that is not there behind wait. On each window kind.
+ * MPI-5.0 12.5.2, 12.7.3
+ * np: 2 4
+ * timeout: 60
+ */
+#include "../windows.h"
+
+enum { MOST = 500000, TIMES = 16 };
+
+static void body(struct window *w)
+{
+    static const int counts[] = {1, 1000, 40000, MOST};
+    int *mem = w->mem, *out = malloc(MOST * sizeof(int)), other = w->rank ^ 1;
+    MPI_Group all, pair;
+    MPI_Win_get_group(w->win, &all);
+    MPI_Group_incl(all, 1, &other, &pair);
+    for (int i = 0; i < TIMES; i++) {
+        int count = counts[i % 4];
+        for (int k = 0; k < count; k++)
+            out[k] = w->rank + i * 7 + k;
+        MPI_Win_post(pair, 0, w->win);
+        MPI_Win_start(pair, 0, w->win);
+        MPI_Put(out, count, MPI_INT, other, 0, count, MPI_INT, w->win);
+        MPI_Win_complete(w->win);
+        memset(out, 0xff, count * sizeof(int)); /* complete: the origin buffer is ours again */
+        MPI_Win_wait(w->win);
+        for (int k = 0; k < count; k += 1 + k / 100)
+            if (mem[k] != other + i * 7 + k) {
+                CHECK(0, "%s window, %d elements: [%d] is %d, not %d", w->name, count, k, mem[k], other + i * 7 + k);
+                break;
+            }
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&pair);
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    windows_each(MOST * sizeof(int), sizeof(int), MPI_COMM_WORLD, body);
+    return check_end();
+}

@@ -1,0 +1,47 @@
+/* Mutual exclusion made of Compare_and_swap, protecting plain puts and gets:
+ *     until CAS(lock, 0 -> me) gives 0; get x; flush; put x + 1; flush; REPLACE lock = 0; flush
+ * Forbidden: a lost addition. Lock and x on different ranks. On each window kind.
+ * MPI-5.0 12.5.4, 12.7.1
+ * np: 2 4
+ * timeout: 60
+ */
+#include "../windows.h"
+
+enum { TIMES = 25 };
+
+static void body(struct window *w)
+{
+    int home = 0, data = w->n - 1, me = w->rank + 1, zero = 0, held, x;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+    memset(w->mem, 0, w->size);
+    MPI_Win_unlock(w->rank, w->win);
+    MPI_Barrier(w->comm);
+    MPI_Win_lock_all(0, w->win);
+    for (int i = 0; i < TIMES; i++) {
+        do {
+            MPI_Compare_and_swap(&me, &zero, &held, MPI_INT, home, 0, w->win);
+            MPI_Win_flush(home, w->win);
+            CHECK(held != me, "%s window: I hold the lock already", w->name);
+        } while (held != 0);
+        MPI_Get(&x, 1, MPI_INT, data, 8, 1, MPI_INT, w->win);
+        MPI_Win_flush(data, w->win);
+        x++;
+        MPI_Put(&x, 1, MPI_INT, data, 8, 1, MPI_INT, w->win);
+        MPI_Win_flush(data, w->win);
+        MPI_Accumulate(&zero, 1, MPI_INT, home, 0, 1, MPI_INT, MPI_REPLACE, w->win);
+        MPI_Win_flush(home, w->win);
+    }
+    MPI_Barrier(w->comm);
+    MPI_Get(&x, 1, MPI_INT, data, 8, 1, MPI_INT, w->win);
+    MPI_Win_flush(data, w->win);
+    CHECK(x == TIMES * w->n, "%s window: %d, not %d", w->name, x, TIMES * w->n);
+    MPI_Win_unlock_all(w->win);
+    MPI_Barrier(w->comm);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    windows_each(64, sizeof(int), MPI_COMM_WORLD, body);
+    return check_end();
+}
