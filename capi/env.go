@@ -53,6 +53,11 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 //export gompi_finalize
 func gompi_finalize() (rc int32) {
 	defer guard("MPI_Finalize", 0, 0, &rc)
+	if p := core.Self(); p != nil { // first of all, while MPI still works (MPI-5.0 11.2.4)
+		if err := deleteCommAttributes(p.SelfComm); err != nil {
+			return finish("MPI_Finalize", 0, 0, err)
+		}
+	}
 	return finish("MPI_Finalize", 0, 0, core.Finish())
 }
 

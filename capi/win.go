@@ -200,6 +200,9 @@ func gompi_win_free(win uintptr) (rc int32) {
 	defer guard("MPI_Win_free", handle.Win, h, &rc)
 	w, err := window(h)
 	if err == nil {
+		err = deleteWinAttributes(w)
+	}
+	if err == nil {
 		err = w.Free()
 	}
 	if err == nil {

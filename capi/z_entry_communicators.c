@@ -39,15 +39,15 @@ GOMPI_ALIAS(MPI_Comm_create_group)
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
-    (void)comm_copy_attr_fn; (void)comm_delete_attr_fn; (void)comm_keyval; (void)extra_state;
-    return gompi_unsupported("MPI_Comm_create_keyval", GOMPI_ON_NONE, 0);
+    int rc = gompi_comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn, (uintptr_t)comm_keyval, (uintptr_t)extra_state);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_keyval)
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
-    (void)comm_keyval;
-    return gompi_unsupported("MPI_Comm_delete_attr", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_delete_attr((uintptr_t)comm, comm_keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_delete_attr)
 
@@ -74,22 +74,22 @@ GOMPI_ALIAS(MPI_Comm_free)
 
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
-    (void)comm_keyval;
-    return gompi_unsupported("MPI_Comm_free_keyval", GOMPI_ON_NONE, 0);
+    int rc = gompi_comm_free_keyval((uintptr_t)comm_keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_free_keyval)
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
-    (void)comm_keyval; (void)attribute_val; (void)flag;
-    return gompi_unsupported("MPI_Comm_get_attr", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_attr)
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
-    (void)info_used;
-    return gompi_unsupported("MPI_Comm_get_info", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_info)
 
@@ -143,15 +143,15 @@ GOMPI_ALIAS(MPI_Comm_remote_size)
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
-    (void)comm_keyval; (void)attribute_val;
-    return gompi_unsupported("MPI_Comm_set_attr", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_attr)
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Comm_set_info", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_comm_set_info((uintptr_t)comm, (uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_info)
 
@@ -307,29 +307,29 @@ GOMPI_ALIAS(MPI_Intercomm_merge)
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
-    (void)type_copy_attr_fn; (void)type_delete_attr_fn; (void)type_keyval; (void)extra_state;
-    return gompi_unsupported("MPI_Type_create_keyval", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn, (uintptr_t)type_keyval, (uintptr_t)extra_state);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_keyval)
 
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
-    (void)datatype; (void)type_keyval;
-    return gompi_unsupported("MPI_Type_delete_attr", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_delete_attr((uintptr_t)datatype, type_keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_delete_attr)
 
 int PMPI_Type_free_keyval(int *type_keyval)
 {
-    (void)type_keyval;
-    return gompi_unsupported("MPI_Type_free_keyval", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_free_keyval((uintptr_t)type_keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_free_keyval)
 
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
-    (void)datatype; (void)type_keyval; (void)attribute_val; (void)flag;
-    return gompi_unsupported("MPI_Type_get_attr", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_attr)
 
@@ -342,8 +342,8 @@ GOMPI_ALIAS(MPI_Type_get_name)
 
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
-    (void)datatype; (void)type_keyval; (void)attribute_val;
-    return gompi_unsupported("MPI_Type_set_attr", GOMPI_ON_NONE, 0);
+    int rc = gompi_type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_set_attr)
 
@@ -357,22 +357,22 @@ GOMPI_ALIAS(MPI_Type_set_name)
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
-    (void)win_copy_attr_fn; (void)win_delete_attr_fn; (void)win_keyval; (void)extra_state;
-    return gompi_unsupported("MPI_Win_create_keyval", GOMPI_ON_NONE, 0);
+    int rc = gompi_win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, (uintptr_t)win_keyval, (uintptr_t)extra_state);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_keyval)
 
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
-    (void)win_keyval;
-    return gompi_unsupported("MPI_Win_delete_attr", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_delete_attr((uintptr_t)win, win_keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_delete_attr)
 
 int PMPI_Win_free_keyval(int *win_keyval)
 {
-    (void)win_keyval;
-    return gompi_unsupported("MPI_Win_free_keyval", GOMPI_ON_NONE, 0);
+    int rc = gompi_win_free_keyval((uintptr_t)win_keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_free_keyval)
 
@@ -391,8 +391,8 @@ GOMPI_ALIAS(MPI_Win_get_name)
 
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
-    (void)win_keyval; (void)attribute_val;
-    return gompi_unsupported("MPI_Win_set_attr", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_attr)
 

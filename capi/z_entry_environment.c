@@ -242,64 +242,64 @@ GOMPI_ALIAS(MPI_Wtime)
 
 int PMPI_Info_create(MPI_Info *info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Info_create", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_create((uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_create)
 
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-    (void)argc; (void)argv; (void)info;
-    return gompi_unsupported("MPI_Info_create_env", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_create_env)
 
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
-    (void)info; (void)key;
-    return gompi_unsupported("MPI_Info_delete", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_delete((uintptr_t)info, (uintptr_t)key);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_delete)
 
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
-    (void)info; (void)newinfo;
-    return gompi_unsupported("MPI_Info_dup", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_dup((uintptr_t)info, (uintptr_t)newinfo);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_dup)
 
 int PMPI_Info_free(MPI_Info *info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Info_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_free((uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_free)
 
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
-    (void)info; (void)nkeys;
-    return gompi_unsupported("MPI_Info_get_nkeys", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_nkeys)
 
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
-    (void)info; (void)n; (void)key;
-    return gompi_unsupported("MPI_Info_get_nthkey", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_nthkey)
 
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
-    (void)info; (void)key; (void)buflen; (void)value; (void)flag;
-    return gompi_unsupported("MPI_Info_get_string", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_get_string((uintptr_t)info, (uintptr_t)key, (uintptr_t)buflen, (uintptr_t)value, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_string)
 
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
-    (void)info; (void)key; (void)value;
-    return gompi_unsupported("MPI_Info_set", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_set)
 
@@ -543,22 +543,22 @@ GOMPI_ALIAS(MPI_Status_set_tag)
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
-    (void)keyval;
-    return gompi_unsupported("MPI_Attr_delete", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_attr_delete((uintptr_t)comm, keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Attr_delete)
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
-    (void)keyval; (void)attribute_val; (void)flag;
-    return gompi_unsupported("MPI_Attr_get", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_attr_get((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Attr_get)
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
-    (void)keyval; (void)attribute_val;
-    return gompi_unsupported("MPI_Attr_put", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_attr_put((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Attr_put)
 
@@ -571,29 +571,29 @@ GOMPI_ALIAS(MPI_Get_elements_x)
 
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
-    (void)info; (void)key; (void)valuelen; (void)value; (void)flag;
-    return gompi_unsupported("MPI_Info_get", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_get((uintptr_t)info, (uintptr_t)key, valuelen, (uintptr_t)value, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get)
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
-    (void)info; (void)key; (void)valuelen; (void)flag;
-    return gompi_unsupported("MPI_Info_get_valuelen", GOMPI_ON_NONE, 0);
+    int rc = gompi_info_get_valuelen((uintptr_t)info, (uintptr_t)key, (uintptr_t)valuelen, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_valuelen)
 
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
 {
-    (void)copy_fn; (void)delete_fn; (void)keyval; (void)extra_state;
-    return gompi_unsupported("MPI_Keyval_create", GOMPI_ON_NONE, 0);
+    int rc = gompi_keyval_create((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval, (uintptr_t)extra_state);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Keyval_create)
 
 int PMPI_Keyval_free(int *keyval)
 {
-    (void)keyval;
-    return gompi_unsupported("MPI_Keyval_free", GOMPI_ON_NONE, 0);
+    int rc = gompi_keyval_free((uintptr_t)keyval);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Keyval_free)
 

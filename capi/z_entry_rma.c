@@ -254,8 +254,8 @@ GOMPI_ALIAS(MPI_Win_get_group)
 
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
-    (void)info_used;
-    return gompi_unsupported("MPI_Win_get_info", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_get_info((uintptr_t)win, (uintptr_t)info_used);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_info)
 
@@ -279,8 +279,8 @@ GOMPI_ALIAS(MPI_Win_post)
 
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Win_set_info", GOMPI_ON_WIN, (uintptr_t)win);
+    int rc = gompi_win_set_info((uintptr_t)win, (uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_info)
 

@@ -1,0 +1,286 @@
+package main
+
+/*
+#include "attr.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/attr"
+	"gompirma/core/comm"
+	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
+	"gompirma/core/rma"
+)
+
+// Keyvals and attributes (MPI-5.0 7.7), the predefined ones of communicators (9.1), and the deprecated names of the calls on
+// communicators. Each object keeps its attributes in a field of its own, which is made when the first one is set.
+
+func init() {
+	attr.Copy = func(function, object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, int32) {
+		r := C.gompi_attr_call_copy(C.uintptr_t(function), C.uintptr_t(object), C.int(keyval), C.uintptr_t(extra), C.uintptr_t(value))
+		return uintptr(r.value), r.keep != 0, int32(r.code)
+	}
+	attr.Delete = func(function, object uintptr, keyval int32, value, extra uintptr) int32 {
+		return int32(C.gompi_attr_call_delete(C.uintptr_t(function), C.uintptr_t(object), C.int(keyval), C.uintptr_t(value), C.uintptr_t(extra)))
+	}
+}
+
+// attributesOf returns the table that an object keeps in its field.
+func attributesOf(field *any) *attr.Table {
+	sidecar.Lock()
+	defer sidecar.Unlock()
+	if *field == nil {
+		*field = &attr.Table{}
+	}
+	return (*field).(*attr.Table)
+}
+
+func createKeyval(function string, kind attr.Kind, copyFn, deleteFn, at, extra uintptr) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := null(at)
+	if err == nil {
+		*out[int32](at) = attr.Create(kind, copyFn, deleteFn, extra)
+	}
+	return finish(function, 0, 0, err)
+}
+
+func freeKeyval(function string, kind attr.Kind, at uintptr) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	err := null(at)
+	if err == nil {
+		if err = attr.Free(kind, *out[int32](at)); err == nil {
+			*out[int32](at) = abi.MPI_KEYVAL_INVALID
+		}
+	}
+	return finish(function, 0, 0, err)
+}
+
+// getAttribute stores the value of an attribute and whether it is set; predefined, if not nil, knows those that the library sets.
+func getAttribute(table *attr.Table, kind attr.Kind, keyval int32, value, flag uintptr, predefined func(keyval int32) (v uintptr, set, known bool)) error {
+	if err := null(value, flag); err != nil {
+		return err
+	}
+	if predefined != nil {
+		if v, set, known := predefined(keyval); known {
+			if set {
+				*out[uintptr](value) = v
+			}
+			putFlag(flag, set)
+			return nil
+		}
+	}
+	v, ok, err := table.Get(kind, keyval)
+	if err != nil {
+		return err
+	}
+	if ok {
+		*out[uintptr](value) = v
+	}
+	putFlag(flag, ok)
+	return nil
+}
+
+// Communicators.
+
+func commCreateKeyval(function string, copyFn, deleteFn, keyval, extra uintptr) int32 {
+	return createKeyval(function, attr.Comm, copyFn, deleteFn, keyval, extra)
+}
+
+//export gompi_comm_create_keyval
+func gompi_comm_create_keyval(copyFn, deleteFn, keyval, extra uintptr) int32 {
+	return commCreateKeyval("MPI_Comm_create_keyval", copyFn, deleteFn, keyval, extra)
+}
+
+//export gompi_keyval_create
+func gompi_keyval_create(copyFn, deleteFn, keyval, extra uintptr) int32 {
+	return commCreateKeyval("MPI_Keyval_create", copyFn, deleteFn, keyval, extra)
+}
+
+//export gompi_comm_free_keyval
+func gompi_comm_free_keyval(keyval uintptr) int32 {
+	return freeKeyval("MPI_Comm_free_keyval", attr.Comm, keyval)
+}
+
+//export gompi_keyval_free
+func gompi_keyval_free(keyval uintptr) int32 {
+	return freeKeyval("MPI_Keyval_free", attr.Comm, keyval)
+}
+
+func commSetAttr(function string, h uintptr, keyval int32, value uintptr) int32 {
+	return onComm(function, h, func(c *comm.Comm) error { return attributesOf(&c.Attrs).Set(attr.Comm, h, keyval, value) })
+}
+
+//export gompi_comm_set_attr
+func gompi_comm_set_attr(h uintptr, keyval int32, value uintptr) int32 {
+	return commSetAttr("MPI_Comm_set_attr", h, keyval, value)
+}
+
+//export gompi_attr_put
+func gompi_attr_put(h uintptr, keyval int32, value uintptr) int32 {
+	return commSetAttr("MPI_Attr_put", h, keyval, value)
+}
+
+func commGetAttr(function string, h uintptr, keyval int32, value, flag uintptr) int32 {
+	return onComm(function, h, func(c *comm.Comm) error {
+		return getAttribute(attributesOf(&c.Attrs), attr.Comm, keyval, value, flag, commAttribute)
+	})
+}
+
+//export gompi_comm_get_attr
+func gompi_comm_get_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
+	return commGetAttr("MPI_Comm_get_attr", h, keyval, value, flag)
+}
+
+//export gompi_attr_get
+func gompi_attr_get(h uintptr, keyval int32, value, flag uintptr) int32 {
+	return commGetAttr("MPI_Attr_get", h, keyval, value, flag)
+}
+
+func commDeleteAttr(function string, h uintptr, keyval int32) int32 {
+	return onComm(function, h, func(c *comm.Comm) error { return attributesOf(&c.Attrs).Delete(attr.Comm, h, keyval) })
+}
+
+//export gompi_comm_delete_attr
+func gompi_comm_delete_attr(h uintptr, keyval int32) int32 {
+	return commDeleteAttr("MPI_Comm_delete_attr", h, keyval)
+}
+
+//export gompi_attr_delete
+func gompi_attr_delete(h uintptr, keyval int32) int32 {
+	return commDeleteAttr("MPI_Attr_delete", h, keyval)
+}
+
+// commAttribute returns the address of the value of a predefined attribute.
+func commAttribute(keyval int32) (value uintptr, set, known bool) {
+	p := core.Self()
+	a := &C.gompi_comm_attributes
+	point := func(at *C.int, n int) (uintptr, bool, bool) {
+		sidecar.Lock()
+		defer sidecar.Unlock()
+		*at = C.int(n)
+		return uintptr(unsafe.Pointer(at)), true, true
+	}
+	switch keyval {
+	case abi.MPI_TAG_UB:
+		return point(&a.tag_ub, p2p.TagUB)
+	case abi.MPI_HOST:
+		return point(&a.host, abi.MPI_PROC_NULL)
+	case abi.MPI_IO:
+		return point(&a.io, abi.MPI_ANY_SOURCE)
+	case abi.MPI_WTIME_IS_GLOBAL: // the clock of a node
+		global := 0
+		if p.Node.N == p.Size {
+			global = 1
+		}
+		return point(&a.wtime_is_global, global)
+	case abi.MPI_APPNUM:
+		if n, ok := p.Boot.AppNum(); ok {
+			return point(&a.appnum, n)
+		}
+		return 0, false, true
+	case abi.MPI_UNIVERSE_SIZE:
+		if n := p.Boot.UniverseSize(); n > 0 {
+			return point(&a.universe_size, n)
+		}
+		return 0, false, true
+	case abi.MPI_LASTUSEDCODE:
+		return point(&a.lastusedcode, int(mpierr.LastUsed()))
+	}
+	return 0, false, false
+}
+
+// copyCommAttributes and deleteCommAttributes are for duplicating and freeing.
+func copyCommAttributes(from, to *comm.Comm) error {
+	return attributesOf(&from.Attrs).CopyTo(attributesOf(&to.Attrs), handleOrNull(from.Handle), handleOrNull(to.Handle))
+}
+
+func deleteCommAttributes(c *comm.Comm) error {
+	return attributesOf(&c.Attrs).DeleteAll(handleOrNull(c.Handle))
+}
+
+// handleOrNull returns the handle of a communicator for its attributes' functions: MPI_COMM_NULL as long as it has none.
+func handleOrNull(h uintptr) uintptr {
+	if h == 0 {
+		return abi.MPI_COMM_NULL
+	}
+	return h
+}
+
+// Windows.
+
+//export gompi_win_create_keyval
+func gompi_win_create_keyval(copyFn, deleteFn, keyval, extra uintptr) int32 {
+	return createKeyval("MPI_Win_create_keyval", attr.Win, copyFn, deleteFn, keyval, extra)
+}
+
+//export gompi_win_free_keyval
+func gompi_win_free_keyval(keyval uintptr) int32 {
+	return freeKeyval("MPI_Win_free_keyval", attr.Win, keyval)
+}
+
+//export gompi_win_set_attr
+func gompi_win_set_attr(h uintptr, keyval int32, value uintptr) int32 {
+	return onWin("MPI_Win_set_attr", h, func(w *rma.Window) error { return attributesOf(&w.Attrs).Set(attr.Win, h, keyval, value) })
+}
+
+// gompi_win_user_attr is MPI_Win_get_attr for what is not predefined (win_attr.c).
+//
+//export gompi_win_user_attr
+func gompi_win_user_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
+	return onWin("MPI_Win_get_attr", h, func(w *rma.Window) error {
+		return getAttribute(attributesOf(&w.Attrs), attr.Win, keyval, value, flag, nil)
+	})
+}
+
+//export gompi_win_delete_attr
+func gompi_win_delete_attr(h uintptr, keyval int32) int32 {
+	return onWin("MPI_Win_delete_attr", h, func(w *rma.Window) error { return attributesOf(&w.Attrs).Delete(attr.Win, h, keyval) })
+}
+
+// deleteWinAttributes is for freeing.
+func deleteWinAttributes(w *rma.Window) error {
+	return attributesOf(&w.Attrs).DeleteAll(w.Handle)
+}
+
+// Datatypes.
+
+//export gompi_type_create_keyval
+func gompi_type_create_keyval(copyFn, deleteFn, keyval, extra uintptr) int32 {
+	return createKeyval("MPI_Type_create_keyval", attr.Type, copyFn, deleteFn, keyval, extra)
+}
+
+//export gompi_type_free_keyval
+func gompi_type_free_keyval(keyval uintptr) int32 {
+	return freeKeyval("MPI_Type_free_keyval", attr.Type, keyval)
+}
+
+//export gompi_type_set_attr
+func gompi_type_set_attr(h uintptr, keyval int32, value uintptr) int32 {
+	return onType("MPI_Type_set_attr", h, func(t *datatype.Type) error { return attributesOf(&t.Attrs).Set(attr.Type, h, keyval, value) })
+}
+
+//export gompi_type_get_attr
+func gompi_type_get_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
+	return onType("MPI_Type_get_attr", h, func(t *datatype.Type) error {
+		return getAttribute(attributesOf(&t.Attrs), attr.Type, keyval, value, flag, nil)
+	})
+}
+
+//export gompi_type_delete_attr
+func gompi_type_delete_attr(h uintptr, keyval int32) int32 {
+	return onType("MPI_Type_delete_attr", h, func(t *datatype.Type) error { return attributesOf(&t.Attrs).Delete(attr.Type, h, keyval) })
+}
+
+func copyTypeAttributes(from, to *datatype.Type) error {
+	return attributesOf(&from.Attrs).CopyTo(attributesOf(&to.Attrs), from.Handle(), to.Handle())
+}
+
+func deleteTypeAttributes(t *datatype.Type) error {
+	return attributesOf(&t.Attrs).DeleteAll(t.Handle())
+}

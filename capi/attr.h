@@ -1,0 +1,29 @@
+// Attributes: calling the application's functions, and the memory that the predefined ones of communicators point to.
+#ifndef GOMPI_ATTR_H
+#define GOMPI_ATTR_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+#include "mpi_rma.h"
+#pragma GCC visibility pop
+
+#pragma GCC visibility push(hidden)
+
+// What the predefined attributes of communicators point to.
+struct gompi_comm_attributes {
+    int tag_ub, host, io, wtime_is_global, appnum, universe_size, lastusedcode;
+};
+extern struct gompi_comm_attributes gompi_comm_attributes;
+
+// The result of a copy function.
+struct gompi_attr_copied {
+    uintptr_t value;
+    int keep, code;
+};
+
+struct gompi_attr_copied gompi_attr_call_copy(uintptr_t function, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value);
+int gompi_attr_call_delete(uintptr_t function, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,334 @@
+package main
+
+import "C"
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/comm"
+	"gompirma/core/handle"
+	"gompirma/core/info"
+	"gompirma/core/mpierr"
+	"gompirma/core/rma"
+)
+
+// Info objects (MPI-5.0 10), and the hints of communicators and windows (7.4.4, 12.2.7). Info objects belong to nothing, so their errors are raised on
+// MPI_COMM_SELF; they may be used before MPI_Init.
+
+// onInfo does what all calls on an info object do around their own work f. The addresses are those of results.
+func onInfo(function string, h uintptr, f func(i *info.Info) error, results ...uintptr) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	if h == abi.MPI_INFO_ENV {
+		fillEnv()
+	}
+	i, err := info.Get(h)
+	if err == nil {
+		err = null(results...)
+	}
+	if err == nil {
+		err = f(i)
+	}
+	return finish(function, 0, 0, err)
+}
+
+var envOnce sync.Once
+
+// fillEnv says what MPI_INFO_ENV holds.
+func fillEnv() {
+	envOnce.Do(func() {
+		size, _ := strconv.Atoi(os.Getenv("PMI_SIZE"))
+		line, _ := os.ReadFile("/proc/self/cmdline")
+		var args []string
+		if len(line) > 0 {
+			args = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+		}
+		info.SetEnv(info.Env(args, size))
+	})
+}
+
+// storeInfo makes an info object and stores its handle.
+func storeInfo(at uintptr, pairs []info.Pair) error {
+	if err := null(at); err != nil {
+		return err
+	}
+	i, err := info.New(pairs...)
+	if err == nil {
+		*out[uintptr](at) = i.Handle()
+	}
+	return err
+}
+
+//export gompi_info_create
+func gompi_info_create(at uintptr) (rc int32) {
+	defer guard("MPI_Info_create", 0, 0, &rc)
+	return finish("MPI_Info_create", 0, 0, storeInfo(at, nil))
+}
+
+//export gompi_info_create_env
+func gompi_info_create_env(argc int32, argv, at uintptr) (rc int32) {
+	defer guard("MPI_Info_create_env", 0, 0, &rc)
+	var args []string
+	if argv != 0 && argc > 0 {
+		for _, a := range slice[uintptr](argv, int(argc)) {
+			args = append(args, cString(a))
+		}
+	}
+	size, _ := strconv.Atoi(os.Getenv("PMI_SIZE"))
+	return finish("MPI_Info_create_env", 0, 0, storeInfo(at, info.Env(args, size)))
+}
+
+//export gompi_info_dup
+func gompi_info_dup(h, at uintptr) int32 {
+	return onInfo("MPI_Info_dup", h, func(i *info.Info) error { return storeInfo(at, i.Pairs()) })
+}
+
+//export gompi_info_free
+func gompi_info_free(at uintptr) (rc int32) {
+	if err := null(at); err != nil {
+		return finish("MPI_Info_free", 0, 0, err)
+	}
+	return onInfo("MPI_Info_free", *out[uintptr](at), func(i *info.Info) error {
+		err := i.Free()
+		if err == nil {
+			*out[uintptr](at) = abi.MPI_INFO_NULL
+		}
+		return err
+	})
+}
+
+//export gompi_info_set
+func gompi_info_set(h, key, value uintptr) int32 {
+	return onInfo("MPI_Info_set", h, func(i *info.Info) error {
+		if value == 0 {
+			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "the value is a null pointer")
+		}
+		return i.Set(cString(key), cString(value))
+	})
+}
+
+//export gompi_info_delete
+func gompi_info_delete(h, key uintptr) int32 {
+	return onInfo("MPI_Info_delete", h, func(i *info.Info) error { return i.Delete(cString(key)) })
+}
+
+// putFlag stores a logical value.
+func putFlag(at uintptr, value bool) {
+	*out[int32](at) = 0
+	if value {
+		*out[int32](at) = 1
+	}
+}
+
+//export gompi_info_get
+func gompi_info_get(h, key uintptr, valuelen int32, value, flag uintptr) int32 {
+	return onInfo("MPI_Info_get", h, func(i *info.Info) error {
+		v, ok, err := i.Value(cString(key))
+		if err == nil && valuelen < 0 {
+			err = mpierr.New(abi.MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen)
+		}
+		if err == nil && ok {
+			if err = null(value); err == nil {
+				putString(value, v, int(valuelen)+1)
+			}
+		}
+		if err == nil {
+			putFlag(flag, ok)
+		}
+		return err
+	}, flag)
+}
+
+//export gompi_info_get_string
+func gompi_info_get_string(h, key, buflen, value, flag uintptr) int32 {
+	return onInfo("MPI_Info_get_string", h, func(i *info.Info) error {
+		v, ok, err := i.Value(cString(key))
+		if err != nil {
+			return err
+		}
+		if ok {
+			room := *out[int32](buflen)
+			switch {
+			case room < 0:
+				return mpierr.New(abi.MPI_ERR_ARG, "buflen is %d, it must not be negative", room)
+			case room > 0 && value == 0:
+				return mpierr.New(abi.MPI_ERR_ARG, "value is a null pointer, though buflen is %d", room)
+			case room > 0:
+				putString(value, v, int(room))
+			}
+			*out[int32](buflen) = int32(len(v)) + 1
+		}
+		putFlag(flag, ok)
+		return nil
+	}, buflen, flag)
+}
+
+//export gompi_info_get_valuelen
+func gompi_info_get_valuelen(h, key, valuelen, flag uintptr) int32 {
+	return onInfo("MPI_Info_get_valuelen", h, func(i *info.Info) error {
+		v, ok, err := i.Value(cString(key))
+		if err != nil {
+			return err
+		}
+		if ok {
+			*out[int32](valuelen) = int32(len(v))
+		}
+		putFlag(flag, ok)
+		return nil
+	}, valuelen, flag)
+}
+
+//export gompi_info_get_nkeys
+func gompi_info_get_nkeys(h, nkeys uintptr) int32 {
+	return onInfo("MPI_Info_get_nkeys", h, func(i *info.Info) error {
+		*out[int32](nkeys) = int32(len(i.Pairs()))
+		return nil
+	}, nkeys)
+}
+
+//export gompi_info_get_nthkey
+func gompi_info_get_nthkey(h uintptr, n int32, key uintptr) int32 {
+	return onInfo("MPI_Info_get_nthkey", h, func(i *info.Info) error {
+		k, err := i.Nth(int(n))
+		if err == nil {
+			putString(key, k, abi.MPI_MAX_INFO_KEY)
+		}
+		return err
+	}, key)
+}
+
+// infoLookup returns the look-up of keys for a call with an info argument, nil for MPI_INFO_NULL.
+func infoLookup(h uintptr) (func(key string) (string, bool), error) {
+	if h == abi.MPI_INFO_ENV {
+		fillEnv()
+	}
+	return info.Lookup(h)
+}
+
+// infoValue returns the value of one key in an info argument, "" if it is not there.
+func infoValue(h uintptr, key string) (string, error) {
+	lookup, err := infoLookup(h)
+	if err != nil || lookup == nil {
+		return "", err
+	}
+	v, _ := lookup(key)
+	return v, nil
+}
+
+// The assertions that a communicator can be given (MPI-5.0 7.4.4). All of them are allowed to be ignored, and are; they are kept to be told.
+var commHints = []string{
+	"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking", "mpi_assert_strict_start_ordering",
+	"mpi_assert_strict_persistent_collective_ordering",
+}
+
+const memoryKinds = "mpi_memory_alloc_kinds"
+
+// sidecar guards what communicators keep for this file and attr.go: Info and Attrs.
+var sidecar sync.Mutex
+
+// readHints returns the pairs that are in force after lookup was applied to those before. MPI_ERR_INFO_VALUE: an assertion is neither true nor false.
+func readHints(before []info.Pair, lookup func(key string) (string, bool)) ([]info.Pair, error) {
+	after := slices.Clone(before)
+	if after == nil {
+		for _, key := range commHints {
+			after = append(after, info.Pair{Key: key, Value: "false"})
+		}
+	}
+	if lookup == nil {
+		return after, nil
+	}
+	for i := range after {
+		v, ok := lookup(after[i].Key)
+		if !ok {
+			continue
+		}
+		if v = strings.TrimSpace(v); v != "true" && v != "false" {
+			return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "info key %s = %q: it must be \"true\" or \"false\"", after[i].Key, v)
+		}
+		after[i].Value = v
+	}
+	return after, nil
+}
+
+// hintsOf returns the hints for a duplicate of c: its own, or if info is given those of that object.
+func hintsOf(c *comm.Comm, h *uintptr) (any, error) {
+	if h == nil {
+		sidecar.Lock()
+		defer sidecar.Unlock()
+		return c.Info, nil
+	}
+	lookup, err := infoLookup(*h)
+	if err != nil {
+		return nil, err
+	}
+	return readHints(nil, lookup)
+}
+
+//export gompi_comm_set_info
+func gompi_comm_set_info(comm_, h uintptr) int32 {
+	return onComm("MPI_Comm_set_info", comm_, func(c *comm.Comm) error {
+		lookup, err := infoLookup(h)
+		if err != nil {
+			return err
+		}
+		sidecar.Lock()
+		defer sidecar.Unlock()
+		before, _ := c.Info.([]info.Pair)
+		after, err := readHints(before, lookup)
+		if err == nil {
+			c.Info = after
+		}
+		return err
+	})
+}
+
+//export gompi_comm_get_info
+func gompi_comm_get_info(comm_, used uintptr) int32 {
+	return onComm("MPI_Comm_get_info", comm_, func(c *comm.Comm) error {
+		sidecar.Lock()
+		before, _ := c.Info.([]info.Pair)
+		sidecar.Unlock()
+		pairs, err := readHints(before, nil)
+		if err != nil {
+			return err
+		}
+		return storeInfo(used, append(pairs, info.Pair{Key: memoryKinds, Value: "mpi,system"}))
+	})
+}
+
+// onWin does what all calls on a window do around their own work f.
+func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
+	defer guard(function, handle.Win, h, &rc)
+	w, err := window(h)
+	if err != nil {
+		return finish(function, 0, 0, err)
+	}
+	return finish(function, handle.Win, h, f(w))
+}
+
+//export gompi_win_set_info
+func gompi_win_set_info(win, h uintptr) int32 {
+	return onWin("MPI_Win_set_info", win, func(w *rma.Window) error {
+		lookup, err := infoLookup(h)
+		if err != nil || lookup == nil {
+			return err
+		}
+		return w.SetHints(lookup)
+	})
+}
+
+//export gompi_win_get_info
+func gompi_win_get_info(win, used uintptr) int32 {
+	return onWin("MPI_Win_get_info", win, func(w *rma.Window) error {
+		hints := w.Hints()
+		var pairs []info.Pair
+		for _, p := range hints.Pairs() {
+			pairs = append(pairs, info.Pair{Key: p.Key, Value: p.Value})
+		}
+		return storeInfo(used, pairs)
+	})
+}
