@@ -8,7 +8,7 @@
  */
 #include "../windows.h"
 
-enum { COUNT = 2000, TIMES = 12 };
+enum { COUNT = 20000, TIMES = 6 };
 
 static MPI_Datatype type;
 static int size, shift;
