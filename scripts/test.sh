@@ -7,13 +7,19 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1 what=$2
 jobs=$(nproc)
 failed=()
+running=
+
+# `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
+trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
 
 # step NAME SECONDS COMMAND...
 step() {
 	local name=$1 limit=$2 start=$SECONDS
 	shift 2
 	echo "== $name"
-	if timeout --kill-after=10 "$limit" "$@" </dev/null; then
+	timeout --kill-after=10 "$limit" "$@" </dev/null &
+	running=$!
+	if wait "$running"; then
 		echo "== $name: ok ($((SECONDS - start)) s)"
 	else
 		local status=$?
@@ -22,7 +28,7 @@ step() {
 		echo "== $name: FAILED"
 	fi
 }
-# The packages that need no cgo: everything but capi, which has no Go tests of its own.
+# What the race detector can see into: everything but capi, where C does the work.
 pure() { go list ./... | grep -v '/capi$'; }
 
 c() {
