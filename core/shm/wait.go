@@ -66,9 +66,13 @@ func (nd *Node) ForceDoorbell(i int) {
 	}
 }
 
-// How long a wait polls before it sleeps, as in capi/wait.c: first without giving its core away, if there is one for each process, then giving it away.
+// How long a wait polls before it sleeps. With a core for each process the partner is likely to answer soon, and to be woken takes longer than most answers, 100 us
+// and more where an idle core has been switched off: two that wait in turn must not send each other to sleep. But somebody else may use the cores, and then the
+// partner may need this very one, so after some microseconds each round offers it: a yield that nobody takes costs little. With fewer cores than processes every
+// round does, for a while.
 const (
-	pollAlone  = 100 * time.Microsecond
+	pollsAlone = 200
+	spinAlone  = 400 * time.Microsecond
 	yields     = 200
 	sleepSlice = 200 * time.Millisecond // how often a sleeper looks whether the others still live
 )
@@ -112,17 +116,24 @@ func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 }
 
 func (nd *Node) wait(done func() bool, what Waiting) error {
-	if nd.N <= nd.Cores {
-		end := time.Now().Add(pollAlone)
-		for i := 0; i%64 != 63 || time.Now().Before(end); i++ {
-			if done() {
-				return nil
-			}
-		}
-	}
-	for i := 0; i < yields; i++ {
+	crowded := nd.N > nd.Cores
+	var start time.Time
+	for i := 0; ; i++ {
 		if done() {
 			return nil
+		}
+		if !crowded && i < pollsAlone {
+			continue
+		}
+		if crowded && i == yields {
+			break
+		}
+		if !crowded && i%16 == 0 {
+			if now := time.Now(); start.IsZero() {
+				start = now
+			} else if now.Sub(start) > spinAlone {
+				break
+			}
 		}
 		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	}
