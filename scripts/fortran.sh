@@ -16,16 +16,20 @@ work=$out/obj/fortran
 fc=${FC:-gfortran} cc=${CC:-gcc}
 
 left_out() {
-	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out/include/mpif.h" "$work"
+	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out/include/mpif.h" "$out/lib/pkgconfig/gompirma-fortran.pc" "$work"
 	echo "gompirma: Fortran is left out: $1"
 	exit 0
 }
 # One word of FC and CC each may be a compiler, the others its options.
 command -v "${fc%% *}" >/dev/null 2>&1 || left_out "no Fortran compiler (${fc%% *}); Debian's package is gfortran"
+case $($fc --version 2>/dev/null | head -n 1) in
+'GNU Fortran '*) # before 12 it passed descriptors that are not those of the standard
+	[ "$($fc -dumpversion | sed 's/\..*//')" -ge 12 ] || left_out "$fc is older than version 12" ;;
+esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
 
 # Everything is built anew, but only if anything is new.
-stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; echo "$fc $cc")
+stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h cmake/gompirma-fortran.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; echo "$fc $cc")
 if [ -e "$out/lib/$real" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"
 mkdir -p "$work/modules" "$modules"
@@ -60,8 +64,13 @@ $fc -shared -o "$work/$real" "$work"/*.o -Wl,-soname,"$soname" -Wl,-rpath,'$ORIG
 mv "$work/$real" "$out/lib/$real"
 ln -sfn "$real" "$out/lib/$soname"
 ln -sfn "$soname" "$out/lib/libgompirma_fortran.so"
-rm -f "$modules"/*.mod
+rm -f "$modules"/*
 cp "$work"/modules/mpi*.mod "$work"/modules/gompi_[!l]*.mod "$modules/" # gompi_logical is for C alone
 cp fortran/mpif.h "$out/include/mpif.h"
+sed -e "s/@VERSION@/$version/g" cmake/gompirma-fortran.pc.in >"$out/lib/pkgconfig/gompirma-fortran.pc"
+# With mpif.h calls have no interfaces, and gfortran takes buffers of different types in two calls for an error unless it is told.
+flag=-fallow-argument-mismatch
+echo end >"$work/probe.f90"
+if $fc $flag -c "$work/probe.f90" -o "$work/probe.o" 2>/dev/null; then echo "$flag" >"$modules/flags"; fi
 rm -f "$work"/*.o
 echo "$stamp" >"$work/stamp"

@@ -29,6 +29,7 @@ func run() error {
 		getenv: os.Getenv,
 		exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
 		has:    func(name string) bool { _, err := exec.LookPath(name); return err == nil },
+		read:   func(path string) string { content, _ := os.ReadFile(path); return string(content) },
 	}
 	a, err := w.act(os.Args[1:])
 	if err != nil {

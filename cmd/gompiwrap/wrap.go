@@ -38,8 +38,9 @@ type wrapper struct {
 	lang   language
 	prefix string
 	getenv func(string) string
-	exists func(path string) bool // a file
-	has    func(name string) bool // a command in PATH
+	exists func(path string) bool   // a file
+	has    func(name string) bool   // a command in PATH
+	read   func(path string) string // a file's content, "" if there is none
 }
 
 // An action is what to do: print a text, or run a command.
@@ -167,6 +168,9 @@ func (w wrapper) compileFlags() []string {
 	var flags []string
 	for _, dir := range w.includes() {
 		flags = append(flags, "-I"+dir)
+	}
+	if dir := w.moduleDir(); dir != "" { // what the compiler that made the modules needs for mpif.h
+		flags = append(flags, fields(w.read(filepath.Join(dir, "flags")))...)
 	}
 	return flags
 }

@@ -21,7 +21,8 @@ func sample(argv0 string, env map[string]string, files ...string) wrapper {
 			}
 			return false
 		},
-		has: func(name string) bool { return name == "gcc" || name == "g++" || name == "gfortran" },
+		has:  func(name string) bool { return name == "gcc" || name == "g++" || name == "gfortran" },
+		read: func(path string) string { return map[string]string{"/p/lib/gompirma/fortran/flags": "-fallow\n"}[path] },
 	}
 }
 
@@ -54,7 +55,7 @@ func TestCommand(t *testing.T) {
 		{"compiler by option", "gompicc", "-cc=clang x.c", map[string]string{"GOMPI_CC": "no"}, nil, "clang -I/p/include x.c " + link},
 		{"Fortran without modules", "gompifort", "x.f90", nil, nil, "gfortran -I/p/include x.f90 " + link},
 		{"Fortran", "mpif90", "x.f90", nil, fortran,
-			"gfortran -I/p/include -I/p/lib/gompirma/fortran x.f90 -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma_fortran -lgompirma"},
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma_fortran -lgompirma"},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -101,7 +101,8 @@ func TestInstall(t *testing.T) {
 			want = append(want, strings.Fields(`
 				include/mpif.h lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
 				lib/gompirma/fortran/mpi.mod lib/gompirma/fortran/mpi_f08.mod lib/gompirma/fortran/gompi_types.mod
-				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod`)...)
+				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod
+				lib/gompirma/fortran/flags lib/pkgconfig/gompirma-fortran.pc`)...)
 		}
 		require.ElementsMatch(t, want, files)
 	})
