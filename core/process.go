@@ -4,6 +4,7 @@ package core
 
 import (
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -101,6 +102,8 @@ func Start(data DataPath, thread int) error {
 	p.agent.Add(1)
 	go func() {
 		defer p.agent.Done()
+		runtime.LockOSThread()
+		p.Coll.AgentThread()
 		data.Run()
 	}()
 	if lost := b.HangUp(); lost != nil {

@@ -304,7 +304,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.recv((vr+mask+top)%v.size, in)
 			v.wait()
 			low := acc
-			v.do(func() error { return r.combine(low, in) })
+			v.combine(r, low, in)
 			if &acc[0] != &own[0] {
 				spare = append(spare, acc)
 			}
@@ -339,7 +339,7 @@ func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
 		in[i] = all[i*size : (i+1)*size : (i+1)*size]
 	}
 	v.alltoall(own, in)
-	v.do(func() error { return fold(r, in) })
+	v.reducing(r, func() error { return fold(r, in) })
 	return in[v.size-1]
 }
 
@@ -379,10 +379,10 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		v.wait()
 		a, b := acc, spare
 		if partner > v.rank {
-			v.do(func() error { return r.combine(a, b) })
+			v.combine(r, a, b)
 			acc, spare = b, a
 		} else {
-			v.do(func() error { return r.combine(b, a) })
+			v.combine(r, b, a)
 		}
 	}
 	// The first 2*extra processes join in pairs, so that a power of two goes on: the odd ones of them drop out until the end.
@@ -447,7 +447,7 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 		v.wait()
 		a, b := partial, spare
 		if partner > v.rank {
-			v.do(func() error { return r.combine(a, b) })
+			v.combine(r, a, b)
 			partial, spare = b, a
 			continue
 		}
@@ -455,9 +455,9 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 			v.do(func() error { copy(result, b); return nil })
 			empty = false
 		} else {
-			v.do(func() error { return r.combine(b, result) })
+			v.combine(r, b, result)
 		}
-		v.do(func() error { return r.combine(b, a) })
+		v.combine(r, b, a)
 	}
 	if !empty {
 		v.copy(out, result)

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
@@ -447,4 +450,64 @@ func BenchmarkRun(b *testing.B) {
 			})
 		}
 	}
+}
+
+// The agent moves messages of a nonblocking reduction, but leaves the application's function to a thread that waits.
+func TestAgentCallsNoFunction(t *testing.T) {
+	byteType, err := datatype.Get(abi.MPI_BYTE)
+	require.NoError(t, err)
+	var agentThread atomic.Int32
+	var onAgent, calls atomic.Int32
+	op.CallUser = func(uintptr, bool, uintptr, uintptr, int64, uintptr) {
+		calls.Add(1)
+		if int32(unix.Gettid()) == agentThread.Load() {
+			onAgent.Add(1)
+		}
+	}
+	defer func() { op.CallUser = nil }()
+	o, err := op.Create(1, false, false)
+	require.NoError(t, err)
+	defer o.Free()
+	es := job(t, 2, true)
+	stop, gone := make(chan struct{}), make(chan struct{})
+	ready := make(chan struct{})
+	go func() {
+		defer close(gone)
+		runtime.LockOSThread()
+		es[0].AgentThread()
+		agentThread.Store(int32(unix.Gettid()))
+		close(ready)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				es[0].msg.Progress()
+				time.Sleep(20 * time.Microsecond)
+			}
+		}
+	}()
+	<-ready
+	everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+		for i := 0; i < 50; i++ {
+			in, out := make([]byte, 4), make([]byte, 4)
+			k := Call{Kind: KindAllreduce, Comm: c, Op: o, Send: Buffer{Addr: address(in)}, Recv: Buffer{address(out), 4, byteType}}
+			r, err := e.Start(&k)
+			if err != nil {
+				return err
+			}
+			if c.Rank() == 1 && i%4 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			if err := e.msg.Wait(r, nil); err != nil {
+				return err
+			}
+			runtime.KeepAlive(in)
+		}
+		return nil
+	})
+	close(stop)
+	<-gone
+	require.EqualValues(t, 100, calls.Load())
+	require.Zero(t, onAgent.Load())
 }

@@ -1,10 +1,15 @@
 package coll
 
 import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 	"gompirma/core/request"
+	"gompirma/core/shm"
 )
 
 func init() { comm.CollSize = blockSize }
@@ -12,11 +17,19 @@ func init() { comm.CollSize = blockSize }
 // Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call collectives: those on one communicator one
 // after another.
 type Engine struct {
-	msg *p2p.Engine
+	msg   *p2p.Engine
+	agent atomic.Int32 // system's id of the agent's thread
 }
 
 // New returns the collectives that go over the messages of msg.
-func New(msg *p2p.Engine) *Engine { return &Engine{msg} }
+func New(msg *p2p.Engine) *Engine { return &Engine{msg: msg} }
+
+// AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were written for the threads that
+// the application knows of, and often for one of them only.
+func (e *Engine) AgentThread() { e.agent.Store(int32(unix.Gettid())) }
+
+// onAgent returns whether the calling thread is the agent.
+func (e *Engine) onAgent() bool { return e.agent.Load() == int32(unix.Gettid()) }
 
 // state is what this package keeps with a communicator.
 type state struct {
@@ -40,6 +53,7 @@ func (e *Engine) state(c *comm.Comm) *state {
 		}
 		from := comm.CollOffset(c.Size())
 		s.small = newSlots(nd, c.Block[from:from+blockSize(c.Size())], index, c.Rank(), smallSize, smallDepth)
+		s.small.object = uint64(c.Handle)
 	}
 	c.Coll = s
 	return s
@@ -57,6 +71,7 @@ func (s *state) slots(c *comm.Comm, size int) *slots {
 			return s.small
 		}
 		s.large = newSlots(s.small.nd, mem, s.small.nodes, s.small.me, largeSize, largeDepth)
+		s.large.object = uint64(c.Handle)
 	}
 	return s.large
 }
@@ -118,20 +133,24 @@ func (e *Engine) blocking(c *comm.Comm) *schedule {
 
 func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode) *schedule {
 	if !c.IsInter() {
-		return newSchedule(&channel{e.msg, c, x, tag, mode}, c.Rank(), c.Size())
+		s := newSchedule(&channel{e.msg, c, x, tag, mode}, c.Rank(), c.Size())
+		s.foreign = e.onAgent
+		return s
 	}
 	s := newSchedule(&channel{e.msg, c.Local, x, tag, mode}, c.Rank(), c.Size())
 	s.remote = view{s, &channel{e.msg, c, x, tag, mode}, -1, c.RemoteSize()}
+	s.foreign = e.onAgent
 	return s
 }
 
-// run does a schedule to its end.
-func (e *Engine) run(s *schedule) error {
+// run does a schedule of a blocking call to its end.
+func (e *Engine) run(s *schedule, k Kind, c *comm.Comm) error {
 	done, err := s.poll()
 	if done {
 		return err
 	}
-	if waited := e.msg.AwaitAny(func() bool { done, err = s.poll(); return done }); waited != nil {
+	what := shm.Waiting{Call: k.String(), Rank: -1, Object: uint64(c.Handle)}
+	if waited := e.msg.AwaitFor(func() bool { done, err = s.poll(); return done }, what); waited != nil {
 		return waited
 	}
 	return err

@@ -25,7 +25,9 @@ type schedule struct {
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
 
-	missed atomic.Bool // a thread wanted to poll while another one did
+	missed  atomic.Bool // a thread wanted to poll while another one did
+	stalled atomic.Bool // the next step is not for the thread that polled last
+	foreign func() bool // whether the calling thread must not call the application's functions
 
 	mu      sync.Mutex
 	next    int
@@ -40,6 +42,7 @@ const (
 	stepSend stepKind = iota
 	stepRecv
 	stepDo
+	stepCall // stepDo that calls a function of the application
 	stepWait
 )
 
@@ -76,6 +79,20 @@ func (v view) recv(from int, b []byte) {
 
 // do adds a local step. It runs when everything before it has been started; put wait before it if it needs what arrives.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
+
+// combine adds a local step that does inout = in op inout.
+func (s *schedule) combine(r *reducer, in, inout []byte) {
+	s.reducing(r, func() error { return r.combine(in, inout) })
+}
+
+// reducing adds a local step that uses r.
+func (s *schedule) reducing(r *reducer, f func() error) {
+	kind := stepDo
+	if r.op != nil && r.op.User() {
+		kind = stepCall
+	}
+	s.steps = append(s.steps, step{kind: kind, do: f})
+}
 
 // copy adds a step that copies src to dst; none if they are the same bytes.
 func (s *schedule) copy(dst, src []byte) {
@@ -136,6 +153,11 @@ func (s *schedule) pollLocked() (bool, error) {
 		if st.kind == stepWait && len(s.waiting) > 0 {
 			return false, nil
 		}
+		if st.kind == stepCall && s.foreign != nil && s.foreign() {
+			s.stalled.Store(true)
+			return false, nil
+		}
+		s.stalled.Store(false)
 		s.next++
 		if err := s.startLocked(st); err != nil {
 			return s.endLocked(err)
@@ -151,7 +173,7 @@ func (s *schedule) startLocked(st *step) error {
 		p, err = st.via.send(st.peer, st.buf)
 	case stepRecv:
 		p, err = st.via.recv(st.peer, st.buf)
-	case stepDo:
+	case stepDo, stepCall:
 		return st.do()
 	}
 	if err == nil && p != nil {

@@ -51,6 +51,8 @@ type slots struct {
 	size, depth int
 	data        int // bytes of data in a slot
 
+	object  uint64 // handle of the communicator, for reports
+	kind    Kind   // of the call under way
 	seq     uint64 // number of the operation under way
 	settled uint64 // all members are known to have finished this one
 	scratch []byte // as long as the data of a slot
@@ -73,20 +75,21 @@ func (t *slots) slot(i int, s uint64) []byte {
 }
 
 // what describes an operation: which collective, whose root, how many bytes.
-func what(kind Kind, root, bytes int) uint64 {
+func (t *slots) what(kind Kind, root, bytes int) uint64 {
+	t.kind = kind
 	return uint64(kind)<<56 | uint64(root&0xffffff)<<32 | uint64(uint32(bytes))
 }
 
-// wait waits until *word is at least least.
-func (t *slots) wait(word *uint64, least uint64) error {
-	for i := 0; i <= t.polls; i++ {
+// wait waits until *word, which member i changes, is at least least.
+func (t *slots) wait(word *uint64, least uint64, i int) error {
+	for n := 0; n <= t.polls; n++ {
 		if atomic.LoadUint64(word) >= least {
 			return nil
 		}
 	}
 	// Whoever changes a word looks at the number of waiters afterwards.
 	atomic.AddUint32(t.waiters(), 1)
-	err := t.nd.Wait(func() bool { return atomic.LoadUint64(word) >= least })
+	err := t.nd.WaitFor(func() bool { return atomic.LoadUint64(word) >= least }, shm.Waiting{Call: t.kind.String(), Rank: int32(i), Object: t.object})
 	atomic.AddUint32(t.waiters(), ^uint32(0))
 	return err
 }
@@ -113,7 +116,7 @@ func (t *slots) room() ([]byte, error) {
 			if i == t.me {
 				continue
 			}
-			if err := t.wait(t.finished(i), least); err != nil {
+			if err := t.wait(t.finished(i), least, i); err != nil {
 				return nil, err
 			}
 			low = min(low, atomic.LoadUint64(t.finished(i)))
@@ -135,7 +138,7 @@ func (t *slots) publish(what uint64) {
 func (t *slots) read(i int, expected uint64) ([]byte, error) {
 	s := t.slot(i, t.seq)
 	if atomic.LoadUint64(word64(s, 0)) != t.seq {
-		if err := t.wait(word64(s, 0), t.seq); err != nil {
+		if err := t.wait(word64(s, 0), t.seq, i); err != nil {
 			return nil, err
 		}
 		if got := atomic.LoadUint64(word64(s, 0)); got != t.seq {
@@ -165,7 +168,7 @@ func mismatch(i int, theirs, ours uint64) error {
 }
 
 func (t *slots) barrier() error {
-	w := what(KindBarrier, 0, 0)
+	w := t.what(KindBarrier, 0, 0)
 	if _, err := t.room(); err != nil {
 		return err
 	}
@@ -204,7 +207,7 @@ func (t *slots) fill(part []byte, w uint64) ([]byte, error) {
 
 // bcast sends root's b to all. The root may be depth operations ahead.
 func (t *slots) bcast(b []byte, root int) error {
-	w := what(KindBcast, root, len(b))
+	w := t.what(KindBcast, root, len(b))
 	return steps(len(b), t.data, func(from, to int) error {
 		if t.me == root {
 			if _, err := t.fill(b[from:to], w); err != nil {
@@ -251,7 +254,7 @@ func (r *reducer) elements(n int) int { return n / r.size * r.size }
 
 // reduce leaves the reduction of all own in out at root; the two may be the same memory. out counts at root only.
 func (t *slots) reduce(r *reducer, own, out []byte, root int) error {
-	w := what(KindReduce, root, len(own))
+	w := t.what(KindReduce, root, len(own))
 	if t.wide(own) {
 		return t.spread(r, w, own, out, root)
 	}
@@ -278,7 +281,7 @@ func (t *slots) reduce(r *reducer, own, out []byte, root int) error {
 // allreduce leaves the reduction of all own in out, which may be the same memory. Each member folds all slots in the order of ranks, or one member does
 // it for all: the same bits for all.
 func (t *slots) allreduce(r *reducer, own, out []byte) error {
-	w := what(KindAllreduce, 0, len(own))
+	w := t.what(KindAllreduce, 0, len(own))
 	if t.wide(own) {
 		return t.spread(r, w, own, out, -1)
 	}
@@ -333,7 +336,7 @@ func (t *slots) scan(r *reducer, own, out []byte, exclusive bool) error {
 	if exclusive {
 		kind, upto = KindExscan, t.me
 	}
-	w := what(kind, 0, len(own))
+	w := t.what(kind, 0, len(own))
 	return steps(len(own), r.elements(t.data), func(from, to int) error {
 		s, err := t.fill(own[from:to], w)
 		if err != nil {
@@ -355,7 +358,7 @@ func (t *slots) share(size int) int { return t.data / t.n / size * size }
 // reduceScatter leaves the reduction of everybody's block for this member in out, which may be part of own. sizes are those of the blocks, one behind the
 // other in own.
 func (t *slots) reduceScatter(r *reducer, own []byte, sizes []int, out []byte) error {
-	w := what(KindReduceScatter, 0, len(own))
+	w := t.what(KindReduceScatter, 0, len(own))
 	share, longest := t.share(r.size), 0
 	for _, n := range sizes {
 		longest = max(longest, n)
@@ -396,7 +399,7 @@ func (t *slots) reduceScatter(r *reducer, own []byte, sizes []int, out []byte) e
 
 // gather: root gets the own of every member, all of one size, in its blocks.
 func (t *slots) gather(own []byte, blocks [][]byte, root int) error {
-	w := what(KindGather, root, len(own))
+	w := t.what(KindGather, root, len(own))
 	return steps(len(own), t.data, func(from, to int) error {
 		if t.me != root {
 			if _, err := t.fill(own[from:to], w); err != nil {
@@ -422,7 +425,7 @@ func (t *slots) gather(own []byte, blocks [][]byte, root int) error {
 
 // scatter: every member gets its block of root's, all of one size.
 func (t *slots) scatter(blocks [][]byte, own []byte, root int) error {
-	w, share := what(KindScatter, root, len(own)), t.share(1)
+	w, share := t.what(KindScatter, root, len(own)), t.share(1)
 	return steps(len(own), share, func(from, to int) error {
 		if t.me == root {
 			s, err := t.room()
@@ -455,14 +458,14 @@ func (t *slots) allgather(blocks [][]byte) error {
 	}
 	return steps(longest, t.data, func(from, to int) error {
 		mine := own[min(from, len(own)):min(to, len(own))]
-		if _, err := t.fill(mine, what(KindAllgather, 0, len(own))); err != nil {
+		if _, err := t.fill(mine, t.what(KindAllgather, 0, len(own))); err != nil {
 			return err
 		}
 		for i, b := range blocks {
 			if i == t.me || from >= len(b) {
 				continue
 			}
-			s, err := t.read(i, what(KindAllgather, 0, len(b)))
+			s, err := t.read(i, t.what(KindAllgather, 0, len(b)))
 			if err != nil {
 				return err
 			}
@@ -476,7 +479,7 @@ func (t *slots) allgather(blocks [][]byte) error {
 // alltoall: member i's in[me] becomes out[i] here. All blocks have one size; in may be out.
 func (t *slots) alltoall(in, out [][]byte) error {
 	size, share := len(in[t.me]), t.share(1)
-	w := what(KindAlltoall, 0, size)
+	w := t.what(KindAlltoall, 0, size)
 	return steps(size, share, func(from, to int) error {
 		s, err := t.room()
 		if err != nil {

@@ -40,7 +40,7 @@ func (e *Engine) move(k *Call, st *state, o *operands) error {
 	if err := k.build(s.local, o); err != nil {
 		return err
 	}
-	return o.done(e.run(s))
+	return o.done(e.run(s, k.Kind, k.Comm))
 }
 
 // operation is a nonblocking or persistent collective behind a request.
@@ -130,6 +130,11 @@ func (x *operation) begin() error {
 // progress advances the schedule and returns whether that completed the request.
 func (r *start) progress() bool {
 	done, err := r.s.poll()
+	if r.s.stalled.Load() && !done {
+		// The agent leaves the next step to a thread of the application: one that sleeps in a call is woken for it.
+		nd := r.x.e.msg.Shared()
+		nd.Wake(nd.Me)
+	}
 	if !done || !r.over.CompareAndSwap(false, true) {
 		return false
 	}

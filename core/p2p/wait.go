@@ -90,7 +90,12 @@ func (e *Engine) WaitAll(rs ...*request.Request) error {
 
 // AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
-	if err := e.nd.WaitFor(func() bool { return done() || e.dead.Load() }, shm.Waiting{Call: "MPI_Waitany", Rank: -1}); err != nil {
+	return e.AwaitFor(done, shm.Waiting{Call: "MPI_Waitany", Rank: -1})
+}
+
+// AwaitFor is AwaitAny for another call than MPI_Waitany.
+func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
+	if err := e.nd.WaitFor(func() bool { return done() || e.dead.Load() }, what); err != nil {
 		return err
 	}
 	if e.dead.Load() && !done() {
