@@ -173,17 +173,24 @@ static bool move_pieces(int process, uint64_t address, struct gompi_cursor *curs
 	return true;
 }
 
+enum { SERIES = 16 };
+static _Thread_local unsigned small_moves __attribute__((tls_model("initial-exec")));
+
 int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes, bool put) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	struct gompi_rma r = {.kind = put ? RMA_PUT : RMA_GET};
 	enum gompi_agent_kind kind = put ? AGENT_PUT : AGENT_GET;
 	bool contiguous = type->flags & GOMPI_TYPE_CONTIGUOUS;
-	// The ring is quicker only while somebody at the target looks at it, for little, and if a flush is likely to follow each; otherwise the data is moved without
-	// the target.
-	bool polled = (atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) &&
+	// The ring is quicker where somebody at the target looks at it: in active target synchronization it comes to a call of its own soon, and the data of several
+	// origins is moved by it in parallel. Otherwise the data is moved without the target.
+	bool polled = !(atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) ||
 		      atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
 	if (contiguous && polled && bytes <= (int64_t)GOMPI_AGENT_INLINE)
 		return post_pieces(w, &r, kind, rank, offset + (uint64_t)type->origin, put ? local : NULL, put ? NULL : local, MPI_BYTE, 1, (uint64_t)bytes);
+	// A series of small ones to a process that is blocked in a call anyway: from now on its agent looks, and they take the ring.
+	if (contiguous && bytes <= (int64_t)GOMPI_AGENT_INLINE && ++small_moves % SERIES == 0 &&
+	    atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
+		gompi_ring_doorbell(m->process);
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
 	if (gompi_node.cma && move_pieces(m->process, m->address + offset, &cursor, local, bytes, put))
@@ -207,18 +214,18 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(atomic_load_explicit(a->ack, memory_order_acquire) - a->number) >= 0;
 }
 
-enum { ACK_POLLS = 100 };
+enum { ACK_POLLS = 400 };
 
 int gompi_agent_wait(struct gompi_win *w, int rank) {
 	struct ack_wait a = {&gompi_my_cell()->acks[gompi_member(w, rank)->process], atomic_load_explicit(&w->targets[rank].sent, memory_order_relaxed)};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
-	// The target may be about to look at its ring by itself, which is quicker than waking its agent.
+	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also wait in the same way for this process.
 	for (int i = gompi_node.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
-		gompi_serve();
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
-		gompi_pause();
+		if (i % 8 == 7)
+			gompi_serve();
 	}
 	gompi_full_fence(); // what was sent is seen before the look at the target's pollers
 	gompi_ring_doorbell(gompi_member(w, rank)->process);

@@ -23,6 +23,7 @@ var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.doorbell)-shm.CellDoorbell]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.agent_sleeps)-shm.CellAgent]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.pollers)-shm.CellPollers]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.blocked)-shm.CellBlocked]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_call)-shm.CellWaitCall]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_rank)-shm.CellWaitFor]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_object)-shm.CellWaitObj]

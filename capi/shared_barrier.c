@@ -13,6 +13,8 @@ static bool round_done(void *arg) {
 	return (int32_t)(atomic_load_explicit(r->word, memory_order_acquire) - r->number) >= 0;
 }
 
+enum { QUICK = 100 }; // looks before the partner is woken, should it sleep
+
 static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
 	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that all wait for
 	if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_seq_cst) + 1 == (uint32_t)n * number) {
@@ -34,11 +36,17 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		return central(b, n, k, what);
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;
-		// seq_cst store: also the full barrier between the signal and the look at who sleeps
-		atomic_exchange_explicit(&b->member[to].round[round], k, memory_order_seq_cst);
-		gompi_wake(&b->member[to].wait);
+		struct gompi_barrier_member *partner = &b->member[to];
+		// release: what this member stored before is seen by whoever sees the signal. A plain store: it takes its way to the other core while this one
+		// already looks for its own signal; a locked instruction would wait for it.
+		atomic_store_explicit(&partner->round[round], k, memory_order_release);
 		struct round_wait r = {&b->member[me].round[round], k};
-		int rc = gompi_await(&b->member[me].wait, round_done, &r, what);
+		bool done = false;
+		for (int i = 0; i < QUICK && !done; i++)
+			done = round_done(&r);
+		gompi_full_fence(); // the signal is seen before the look at who sleeps
+		gompi_wake(&partner->wait);
+		int rc = done ? 0 : gompi_await(&b->member[me].wait, round_done, &r, what);
 		if (rc)
 			return rc;
 	}

@@ -19,13 +19,15 @@
 #include "mpi.h"
 
 
-// With a core for each process a wait polls first: the partner usually answers within microseconds. Then, and with fewer cores at once, it gives its core away
-// some times, since the partner may need this very one. Then it sleeps.
+// A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each process. Then it gives its core away between
+// looks: that costs little if nobody wants it, and the partner may be waiting for this very one, since systems put processes together even where
+// another core is idle. Then it sleeps.
 enum {
 	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the answer of another core
+	POLLS_ALONE = 32,
 	POLL_NS = 100000,
-	YIELDS = 200,
 	AGENT_POLLS_ALONE = 1000, // some 50 us
+	AGENT_EAGER = 100,        // of these without pause: the next operation of a series comes within 200 ns
 	AGENT_POLLS_CROWDED = 20,
 	SLICE_MS = 200, // how often a sleeper looks whether the others still live
 };
@@ -83,21 +85,17 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	}
 	struct gompi_cell *me = gompi_my_cell();
 	int rc = MPI_SUCCESS;
+	atomic_fetch_add_explicit(&me->blocked, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst); // pairs with the full barrier before gompi_ring_doorbell
-	if (!gompi_node.crowded) {
-		int64_t end = now_ns() + POLL_NS;
-		for (unsigned i = 0; i % 64 != 63 || now_ns() < end; i++) {
-			if (done(arg))
-				goto out;
-			if (!gompi_serve())
-				gompi_pause();
-		}
-	}
-	for (int i = 0; i < YIELDS; i++) {
+	int64_t end = now_ns() + POLL_NS;
+	for (unsigned i = gompi_node.crowded ? POLLS_ALONE : 0; i % 16 != 15 || now_ns() < end; i++) {
 		if (done(arg))
 			goto out;
-		gompi_serve();
-		sched_yield();
+		bool worked = gompi_serve();
+		if (i >= POLLS_ALONE)
+			sched_yield();
+		else if (!worked)
+			gompi_pause();
 	}
 	atomic_store_explicit(&me->wait_rank, what->rank, memory_order_relaxed);
 	atomic_store_explicit(&me->wait_object, what->object, memory_order_relaxed);
@@ -125,6 +123,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	}
 	me->wait_call[0] = 0;
 out:
+	atomic_fetch_sub_explicit(&me->blocked, 1, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
 	gompi_serve();
 	return rc;
@@ -143,7 +142,7 @@ static void agent_poll(struct gompi_cell *me) {
 			i = 0;
 		else if (gompi_node.crowded)
 			sched_yield();
-		else
+		else if (i > AGENT_EAGER)
 			gompi_pause();
 	}
 	atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
@@ -156,8 +155,8 @@ void gompi_agent_run(void) {
 		uint32_t seen = atomic_load_explicit(&me->doorbell, memory_order_seq_cst);
 		if (!gompi_serve() && !atomic_load(&agent_stop)) {
 			sleep_on(&me->doorbell, seen, 1000);
-			if (!gompi_serve())
-				continue;
+			if (!gompi_serve() && atomic_load_explicit(&me->doorbell, memory_order_relaxed) == seen)
+				continue; // nobody has rung
 		}
 		atomic_store_explicit(&me->agent_sleeps, 0, memory_order_seq_cst);
 		agent_poll(me);

@@ -49,6 +49,7 @@ const (
 	CellSleeping = 68        // uint32: 1 if a thread may sleep on CellWake
 	CellDoorbell = 128       // uint32 futex word of the agent
 	CellAgent    = 132       // uint32: 1 if the agent sleeps
+	CellBlocked  = 196       // int32: threads of the application inside a blocking call, polling or asleep
 	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
 	CellWaitCall = 256       // 32 bytes: name of the MPI function that waits, ended by 0; empty: none
 	CellWaitFor  = 288       // int32: rank waited for, -1: not one

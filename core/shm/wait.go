@@ -102,6 +102,8 @@ func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 	if done() {
 		return nil
 	}
+	atomic.AddInt32(nd.i32(nd.Me, CellBlocked), 1)
+	defer atomic.AddInt32(nd.i32(nd.Me, CellBlocked), -1)
 	atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
 	err := nd.wait(func() bool {
 		if done() {
