@@ -25,7 +25,7 @@
 enum {
 	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the answer of another core
 	POLLS_ALONE = 32,
-	POLL_NS = 100000,
+	POLL_NS = 400000, // being woken takes up to 100 us: two that wait in turn must not send each other to sleep
 	AGENT_POLLS_ALONE = 1000, // some 50 us
 	AGENT_EAGER = 100,        // of these without pause: the next operation of a series comes within 200 ns
 	AGENT_POLLS_CROWDED = 20,
