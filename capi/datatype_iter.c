@@ -121,9 +121,14 @@ void gompi_cursor_advance(struct gompi_cursor *c)
         case LOOP:
             descend(c, q[LOOP_CHILD], f->base + f->i * q[STRIDE], 0);
             return;
-        case LIST:
-            descend(c, q[LIST_CHILD], f->base + q[LIST_DISP + f->i], 0);
+        case LIST: {
+            const int64_t *child = c->prog + q[LIST_CHILD], base = f->base + q[LIST_DISP + f->i];
+            if (child[0] == BLOCK)
+                c->run = (struct gompi_run){base, child[SIZE], 1, 0};
+            else
+                descend(c, q[LIST_CHILD], base, 0);
             return;
+        }
         case BLOCKS:
             c->run = (struct gompi_run){f->base + disp[f->i], disp[n + f->i + 1] - disp[n + f->i], 1, 0};
             return;
@@ -137,86 +142,229 @@ void gompi_cursor_advance(struct gompi_cursor *c)
         descend(c, c->root, c->origin + c->copy * c->extent, 0);
 }
 
-// copy_blocks copies n blocks between two places. The sizes that programs have most are single loads and stores.
-static inline void copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n)
+// copy_one copies a block of any size; small ones without a call.
+static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 {
-#define COPY(size) \
-    for (int64_t i = 0; i < n; i++) \
-        memcpy(d + i * dstride, s + i * sstride, size)
-    switch (block) {
-    case 1: COPY(1); break;
-    case 2: COPY(2); break;
-    case 4: COPY(4); break;
-    case 8: COPY(8); break;
-    case 16: COPY(16); break;
-    default: COPY((size_t)block); break;
+    uint64_t a, b;
+    if (n > 16) {
+        memcpy(d, s, (size_t)n);
+    } else if (n >= 8) { // two that overlap
+        memcpy(&a, s, 8);
+        memcpy(&b, s + n - 8, 8);
+        memcpy(d, &a, 8);
+        memcpy(d + n - 8, &b, 8);
+    } else if (n >= 4) {
+        memcpy(&a, s, 4);
+        memcpy(&b, s + n - 4, 4);
+        memcpy(d, &a, 4);
+        memcpy(d + n - 4, &b, 4);
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            d[i] = s[i];
     }
-#undef COPY
 }
 
-// One side of a copy: the blocks at hand and where more come from.
+// COPY_SIZES does the loop with a constant size for those that programs have most, which makes each block a load and a store.
+#define COPY_SIZES(block, loop) \
+    switch (block) { \
+    case 1: loop(memcpy, 1); break; \
+    case 2: loop(memcpy, 2); break; \
+    case 4: loop(memcpy, 4); break; \
+    case 8: loop(memcpy, 8); break; \
+    case 16: loop(memcpy, 16); break; \
+    default: loop(copy_one, block); break; \
+    }
+
+// copy_blocks copies n blocks between two places.
+static inline void copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n)
+{
+#define STRIDED(copy, size) \
+    for (int64_t i = 0; i < n; i++) \
+        copy(d + i * dstride, s + i * sstride, size)
+    COPY_SIZES(block, STRIDED)
+#undef STRIDED
+}
+
+// Entries of a list of blocks of one size (prefix NULL) or of several.
+struct entries {
+    const int64_t *disp, *prefix;
+    int64_t base, block, n, bytes;
+};
+
+// take_entries takes the blocks that are left in the list the cursor is in, as many as fit in limit bytes. n 0: it is not in one, or not at the beginning of
+// a block, or there are few.
+static inline struct entries take_entries(struct gompi_cursor *c, int64_t limit)
+{
+    struct entries e = {.n = 0};
+    if (!c->depth || c->skip)
+        return e;
+    struct gompi_cursor_frame *f = &c->stack[c->depth - 1];
+    const int64_t *q = c->prog + f->node, n = q[N];
+    if (q[0] == LIST && c->prog[q[LIST_CHILD]] == BLOCK) {
+        e.disp = q + LIST_DISP + f->i;
+        e.block = c->prog[q[LIST_CHILD] + SIZE];
+        e.n = limit / e.block;
+        if (e.n > n - f->i)
+            e.n = n - f->i;
+        e.bytes = e.n * e.block;
+    } else if (q[0] == BLOCKS) {
+        const int64_t *prefix = q + DISP + n + f->i;
+        e.disp = q + DISP + f->i;
+        e.prefix = prefix;
+        e.n = n - f->i;
+        while (prefix[e.n] - prefix[0] > limit)
+            e.n /= 2;
+        e.bytes = prefix[e.n] - prefix[0];
+    }
+    if (!e.n)
+        return e;
+    e.base = f->base;
+    f->i += e.n - 1;
+    gompi_cursor_advance(c);
+    return e;
+}
+
+// gather copies the blocks of a list to where they lie together, scatter goes the other way.
+static inline void gather(char *restrict d, const char *restrict s, struct entries e)
+{
+    s += e.base;
+#define EACH(copy, size) \
+    for (int64_t i = 0; i < e.n; i++) \
+        copy(d + i * (size), s + e.disp[i], size)
+    if (e.prefix)
+        for (int64_t i = 0; i < e.n; i++)
+            copy_one(d + (e.prefix[i] - e.prefix[0]), s + e.disp[i], e.prefix[i + 1] - e.prefix[i]);
+    else
+        COPY_SIZES(e.block, EACH)
+#undef EACH
+}
+
+static inline void scatter(char *restrict d, const char *restrict s, struct entries e)
+{
+    d += e.base;
+#define EACH(copy, size) \
+    for (int64_t i = 0; i < e.n; i++) \
+        copy(d + e.disp[i], s + i * (size), size)
+    if (e.prefix)
+        for (int64_t i = 0; i < e.n; i++)
+            copy_one(d + e.disp[i], s + (e.prefix[i] - e.prefix[0]), e.prefix[i + 1] - e.prefix[i]);
+    else
+        COPY_SIZES(e.block, EACH)
+#undef EACH
+}
+
+// pack_some copies the next bytes of a cursor over src to dst, unpack_some those at src to where a cursor over dst says: limit bytes, or all that are left.
+static int64_t pack_some(char *dst, const char *src, struct gompi_cursor *c, int64_t limit)
+{
+    int64_t done = 0;
+    while (done < limit && c->run.n) {
+        struct entries e = take_entries(c, limit - done);
+        if (e.n) {
+            gather(dst + done, src, e);
+            done += e.bytes;
+            continue;
+        }
+        struct gompi_run r = gompi_cursor_run(c, limit - done);
+        if (!r.n) {
+            r.block = gompi_cursor_next(c, limit - done, &r.offset);
+            r.n = 1;
+        }
+        copy_blocks(dst + done, r.block, src + r.offset, r.stride, r.block, r.n);
+        done += r.n * r.block;
+    }
+    return done;
+}
+
+static int64_t unpack_some(char *dst, struct gompi_cursor *c, const char *src, int64_t limit)
+{
+    int64_t done = 0;
+    while (done < limit && c->run.n) {
+        struct entries e = take_entries(c, limit - done);
+        if (e.n) {
+            scatter(dst, src + done, e);
+            done += e.bytes;
+            continue;
+        }
+        struct gompi_run r = gompi_cursor_run(c, limit - done);
+        if (!r.n) {
+            r.block = gompi_cursor_next(c, limit - done, &r.offset);
+            r.n = 1;
+        }
+        copy_blocks(dst + r.offset, r.stride, src + done, r.block, r.block, r.n);
+        done += r.n * r.block;
+    }
+    return done;
+}
+
+// One side of a copy: the blocks at hand, those behind them if one had to be split, and where more come from.
 struct side {
-    struct gompi_run r;
+    struct gompi_run r, rest;
     struct gompi_cursor *more; // NULL: nowhere
 };
 
 static inline bool refill(struct side *s)
 {
-    if (!s->r.n && s->more)
-        s->r = gompi_cursor_run(s->more, INT64_MAX);
+    if (!s->r.n) {
+        if (s->rest.n) {
+            s->r = s->rest;
+            s->rest.n = 0;
+        } else if (s->more) {
+            s->r = gompi_cursor_run(s->more, INT64_MAX);
+        }
+    }
     return s->r.n;
 }
 
-// leave moves a side on by n blocks.
-static inline void leave(struct side *s, int64_t n)
+// leave moves a side on by n blocks of its own size, or by bytes that are less than one block.
+static inline void leave(struct side *s, int64_t n, int64_t bytes)
 {
-    s->r.offset += n * s->r.stride;
-    s->r.n -= n;
+    struct gompi_run *r = &s->r;
+    if (!bytes) {
+        r->offset += n * r->stride;
+        r->n -= n;
+        return;
+    }
+    if (r->n > 1) {
+        s->rest = (struct gompi_run){r->offset + r->stride, r->block, r->n - 1, r->stride};
+        r->n = 1;
+    }
+    r->offset += bytes;
+    r->block -= bytes;
+    if (!r->block)
+        r->n = 0;
 }
 
-// copy_sides copies at most limit bytes.
+// copy_sides copies at most limit bytes between two sides of any shape.
 static int64_t copy_sides(char *dst, struct side *d, const char *src, struct side *s, int64_t limit)
 {
-    struct side drest = {.more = d->more}, srest = {.more = s->more}; // what follows a block that was split
     int64_t done = 0;
-    while (done < limit) {
-        if (!d->r.n && drest.r.n) {
-            d->r = drest.r;
-            drest.r.n = 0;
-        }
-        if (!s->r.n && srest.r.n) {
-            s->r = srest.r;
-            srest.r.n = 0;
-        }
-        if (!refill(d) || !refill(s))
-            break;
-        int64_t block = d->r.block < s->r.block ? d->r.block : s->r.block;
-        if (limit - done < block)
-            block = limit - done;
-        // As many blocks at once as both sides have at equal distances.
-        int64_t dn = d->r.block == block ? d->r.n : d->r.block / block, sn = s->r.block == block ? s->r.n : s->r.block / block;
-        int64_t dstep = d->r.block == block ? d->r.stride : block, sstep = s->r.block == block ? s->r.stride : block;
-        int64_t n = dn < sn ? dn : sn;
-        if (n > (limit - done) / block)
-            n = (limit - done) / block;
-        copy_blocks(dst + d->r.offset, dstep, src + s->r.offset, sstep, block, n);
-        done += n * block;
-        struct side *sides[] = {d, s}, *rests[] = {&drest, &srest};
-        for (int k = 0; k < 2; k++) {
-            struct gompi_run *r = &sides[k]->r;
-            if (r->block == block) {
-                leave(sides[k], n);
+    while (done < limit && refill(d) && refill(s)) {
+        if (d->r.block == s->r.block) { // as many blocks at once as both have
+            int64_t block = d->r.block, n = d->r.n < s->r.n ? d->r.n : s->r.n;
+            if (n * block > limit - done)
+                n = (limit - done) / block;
+            if (n) {
+                copy_blocks(dst + d->r.offset, d->r.stride, src + s->r.offset, s->r.stride, block, n);
+                done += n * block;
+                leave(d, n, 0);
+                leave(s, n, 0);
                 continue;
             }
-            if (r->n > 1) {
-                rests[k]->r = (struct gompi_run){r->offset + r->stride, r->block, r->n - 1, r->stride};
-                r->n = 1;
-            }
-            r->offset += n * block;
-            r->block -= n * block;
-            if (!r->block)
-                r->n = 0;
         }
+        // The smaller blocks, as many as the larger one holds.
+        int64_t block = d->r.block < s->r.block ? d->r.block : s->r.block;
+        if (block > limit - done)
+            block = limit - done;
+        bool dwhole = d->r.block == block, swhole = s->r.block == block;
+        int64_t n = dwhole ? d->r.n : d->r.block / block, m = swhole ? s->r.n : s->r.block / block;
+        if (m < n)
+            n = m;
+        if (n > (limit - done) / block)
+            n = (limit - done) / block;
+        copy_blocks(dst + d->r.offset, dwhole ? d->r.stride : block, src + s->r.offset, swhole ? s->r.stride : block, block, n);
+        done += n * block;
+        leave(d, n, dwhole ? 0 : n * block);
+        leave(s, n, swhole ? 0 : n * block);
     }
     return done;
 }
@@ -242,11 +390,11 @@ static inline bool single(struct gompi_run *r, const struct gompi_type *t, int64
 int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount, const struct gompi_type *st)
 {
     struct side d = {.more = NULL}, s = {.more = NULL};
-    bool done = single(&d.r, dt, dcount), sone = single(&s.r, st, scount);
+    bool dsingle = single(&d.r, dt, dcount), ssingle = single(&s.r, st, scount);
     int64_t limit = dcount * dt->size, sbytes = scount * st->size;
     if (sbytes < limit)
         limit = sbytes;
-    if (done && sone) {
+    if (dsingle && ssingle) {
         if (d.r.n == 1 && s.r.n == 1) {
             memcpy((char *)dst + d.r.offset, (const char *)src + s.r.offset, (size_t)limit);
             return limit;
@@ -254,13 +402,17 @@ int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt,
         return copy_sides(dst, &d, src, &s, limit);
     }
     struct gompi_cursor dc, sc;
-    if (!done) {
-        gompi_cursor_init(&dc, dt, dcount, GOMPI_BYTES);
-        d.more = &dc;
-    }
-    if (!sone) {
+    if (!ssingle) {
         gompi_cursor_init(&sc, st, scount, GOMPI_BYTES);
+        if (dsingle && d.r.n == 1)
+            return pack_some((char *)dst + d.r.offset, src, &sc, limit);
         s.more = &sc;
+    }
+    if (!dsingle) {
+        gompi_cursor_init(&dc, dt, dcount, GOMPI_BYTES);
+        if (ssingle && s.r.n == 1)
+            return unpack_some(dst, &dc, (const char *)src + s.r.offset, limit);
+        d.more = &dc;
     }
     return copy_sides(dst, &d, src, &s, limit);
 }
@@ -271,8 +423,7 @@ int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t coun
     gompi_cursor_init(&c, t, count, GOMPI_BYTES);
     if (position)
         gompi_cursor_seek(&c, position);
-    struct side d = {.r = {0, limit, limit > 0, 0}, .more = NULL}, s = {.more = &c};
-    return copy_sides(out, &d, buf, &s, limit);
+    return pack_some(out, buf, &c, limit);
 }
 
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in, int64_t limit)
@@ -281,6 +432,5 @@ int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t,
     gompi_cursor_init(&c, t, count, GOMPI_BYTES);
     if (position)
         gompi_cursor_seek(&c, position);
-    struct side d = {.more = &c}, s = {.r = {0, limit, limit > 0, 0}, .more = NULL};
-    return copy_sides(buf, &d, in, &s, limit);
+    return unpack_some(buf, &c, in, limit);
 }

@@ -24,11 +24,8 @@ func (c *Cursor) Pack(dst []byte, m Memory) int64 {
 			done += int64(copy(dst[done:done+n], m.Mem[m.Base+off:]))
 			continue
 		}
-		off := m.Base + r.Offset
-		for ; r.N > 0; r.N-- {
-			copy(dst[done:done+r.Block], m.Mem[off:])
-			done, off = done+r.Block, off+r.Stride
-		}
+		copyRun(dst, done, r.Block, m.Mem, m.Base+r.Offset, r.Stride, r.Block, r.N)
+		done += r.N * r.Block
 	}
 }
 
@@ -49,11 +46,8 @@ func (c *Cursor) Unpack(m Memory, src []byte) int64 {
 			done += int64(copy(m.Mem[m.Base+off:m.Base+off+n], src[done:]))
 			continue
 		}
-		off := m.Base + r.Offset
-		for ; r.N > 0; r.N-- {
-			copy(m.Mem[off:off+r.Block], src[done:])
-			done, off = done+r.Block, off+r.Stride
-		}
+		copyRun(m.Mem, m.Base+r.Offset, r.Stride, src, done, r.Block, r.Block, r.N)
+		done += r.N * r.Block
 	}
 }
 

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"math/rand"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+)
+
+func must(t *datatype.Type, err error) *datatype.Type {
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// randomType makes a type from random constructors: every kind of node, some of them nested.
+func randomType(r *rand.Rand, depth int) *datatype.Type {
+	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE, abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
+	if depth == 0 {
+		return must(datatype.Get(leaves[r.Intn(len(leaves))]))
+	}
+	old := randomType(r, depth-1)
+	n := int64(1 + r.Intn(6))
+	disps, lengths := make([]int64, n), make([]int64, n)
+	at := int64(-4)
+	for i := range disps {
+		lengths[i] = int64(r.Intn(4))
+		disps[i] = at
+		at += lengths[i] + int64(r.Intn(3))
+	}
+	switch r.Intn(6) {
+	case 0:
+		return must(datatype.Contiguous(datatype.Small, n, old))
+	case 1:
+		return must(datatype.Vector(datatype.Small, n, int64(r.Intn(3)), 3, old))
+	case 2:
+		return must(datatype.Indexed(datatype.Small, lengths, disps, old))
+	case 3:
+		return must(datatype.IndexedBlock(datatype.Small, 1, disps, old))
+	case 4:
+		other := randomType(r, depth-1)
+		wide := old.Extent()*5 + 100
+		return must(datatype.Struct(datatype.Small, []int64{2, 1}, []int64{0, wide}, []*datatype.Type{old, other}))
+	default:
+		lb, e := old.TrueExtent()
+		return must(datatype.Resized(datatype.Small, old, lb, e+int64(r.Intn(20))))
+	}
+}
+
+func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
+	require.NoError(t, commitType(typ))
+	return typ
+}
+
+// arena hands out memory that C may be given any address in; each test takes what it needs and gives all back at its end.
+type arena struct {
+	bytes []byte
+	used  int
+}
+
+func newArena(t testing.TB) *arena {
+	b, err := unix.Mmap(-1, 0, 1<<24, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	require.NoError(t, err)
+	t.Cleanup(func() { unix.Munmap(b) })
+	return &arena{bytes: b}
+}
+
+func (a *arena) reset() {
+	clear(a.bytes[:a.used])
+	a.used = 0
+}
+
+func (a *arena) take(n int64) []byte {
+	b := a.bytes[a.used : a.used+int(n) : a.used+int(n)]
+	a.used += (int(n) + 127) &^ 63
+	return b
+}
+
+// spread joins segments that lie together and splits none, so that two ways of walking can be compared.
+func spread(segments [][2]int64) (bytes []int64) {
+	for _, s := range segments {
+		for k := int64(0); k < s[1]; k++ {
+			bytes = append(bytes, s[0]+k)
+		}
+	}
+	return bytes
+}
+
+// TestCopyAgainstGo compares walking, packing, unpacking and copying in C with core/datatype.
+func TestCopyAgainstGo(t *testing.T) {
+	rounds := int64(4000)
+	if testing.Short() {
+		rounds = 500
+	}
+	a := newArena(t)
+	for seed := int64(0); seed < rounds; seed++ {
+		a.reset()
+		r := rand.New(rand.NewSource(seed))
+		st := commit(t, randomType(r, r.Intn(4)))
+		count := int64(r.Intn(4))
+		l := st.Layout()
+		lo, hi, ok := l.ElemBounds(count)
+		require.True(t, ok)
+		memory := a.take(hi - lo + 16)
+		r.Read(memory)
+		buf := pointer(uintptr(unsafe.Pointer(&memory[0])) - uintptr(lo))
+		m := datatype.Memory{Mem: memory, Base: -lo}
+		total, _ := l.Packed(count, datatype.Bytes)
+		want := make([]byte, total)
+		require.Equal(t, total, l.Pack(want, m, count))
+
+		for _, view := range []datatype.View{datatype.Bytes, datatype.Elements} {
+			if view == datatype.Elements && l.Elem() == 0 {
+				continue
+			}
+			n, _ := l.Packed(count, view)
+			position := int64(0)
+			if n > 0 {
+				position = r.Int63n(n + 1)
+			}
+			c := datatype.NewCursor(l.Words(), count, view)
+			c.SeekTo(position)
+			var bytes []int64
+			for {
+				off, k := c.Next(1 << 40)
+				if k == 0 {
+					break
+				}
+				bytes = append(bytes, spread([][2]int64{{off, k}})...)
+			}
+			for _, runs := range []bool{false, true} {
+				got := spread(walkTyped(st, count, view, position, int64(1+r.Intn(60)), runs))
+				require.Equal(t, bytes, got, "seed %d: bytes from %d", seed, position)
+			}
+		}
+
+		got := make([]byte, total)
+		for at := int64(0); at < total; {
+			n := min(total-at, int64(1+r.Intn(100)))
+			require.Equal(t, n, packTyped(got[at:at+n], buf, count, st, at), "seed %d", seed)
+			at += n
+		}
+		require.Equal(t, want, got, "seed %d: packed", seed)
+
+		// To copies of another type, fewer or more bytes than there are.
+		dt := commit(t, randomType(r, r.Intn(4)))
+		dcount := int64(r.Intn(5))
+		dl := dt.Layout()
+		dlo, dhi, _ := dl.ElemBounds(dcount)
+		target, expected := a.take(dhi-dlo+16), make([]byte, dhi-dlo+16)
+		dbuf := pointer(uintptr(unsafe.Pointer(&target[0])) - uintptr(dlo))
+		room, _ := dl.Packed(dcount, datatype.Bytes)
+		n := min(room, total)
+		dl.Unpack(datatype.Memory{Mem: expected, Base: -dlo}, want[:n], dcount)
+		require.Equal(t, n, copyTyped(dbuf, dcount, dt, buf, count, st), "seed %d", seed)
+		require.Equal(t, expected, target, "seed %d: copied", seed)
+		clear(target)
+		if k := n / 2; true {
+			require.Equal(t, k, unpackTyped(dbuf, dcount, dt, 0, want[:k]), "seed %d", seed)
+			require.Equal(t, n-k, unpackTyped(dbuf, dcount, dt, k, want[k:n]), "seed %d", seed)
+		}
+		require.Equal(t, expected, target, "seed %d: unpacked", seed)
+		for _, typ := range []*datatype.Type{st, dt} {
+			if !typ.Predefined() {
+				require.NoError(t, freeType(typ.Handle()))
+				require.Nil(t, cType(typ), "a freed type is still there")
+			}
+		}
+	}
+}
+
+// TestTypeTable: C knows predefined types and committed ones, and nothing else.
+func TestTypeTable(t *testing.T) {
+	datatype.Predefined(func(typ *datatype.Type) { require.NotNil(t, cType(typ), typ) })
+	typ := must(datatype.Vector(datatype.Small, 3, 1, 2, must(datatype.Get(abi.MPI_INT))))
+	require.Nil(t, cType(typ), "not committed")
+	commit(t, typ)
+	require.NotNil(t, cType(typ))
+	h := typ.Handle()
+	require.NoError(t, freeType(h))
+	again := commit(t, must(datatype.Contiguous(datatype.Small, 3, must(datatype.Get(abi.MPI_INT)))))
+	require.Equal(t, h&0xfffff, again.Handle()&0xfffff, "the index is used again")
+	require.Nil(t, cType(typ), "the old handle is refused")
+	require.NoError(t, freeType(again.Handle()))
+}
+
+func BenchmarkCopy(b *testing.B) {
+	double := must(datatype.Get(abi.MPI_DOUBLE))
+	vector := must(datatype.Vector(datatype.Small, 1024, 1, 2, double))
+	gaps := make([]int64, 1024)
+	for i := range gaps {
+		gaps[i] = int64(2*i + i/7)
+	}
+	list := must(datatype.IndexedBlock(datatype.Small, 1, gaps, double))
+	dense := must(datatype.Contiguous(datatype.Small, 1024, double))
+	cube := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{8, 8, 16}, []int64{2, 3, 0}, abi.MPI_ORDER_C, double))
+	column := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{16, 16, 4}, []int64{0, 0, 1}, abi.MPI_ORDER_C, double))
+	src, dst := make([]float64, 1<<16), make([]float64, 1<<16)
+	for _, x := range []*datatype.Type{vector, list, dense, cube, column} {
+		if err := commitType(x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		d, s *datatype.Type
+	}{
+		{"vector-vector", vector, vector}, {"dense-vector", dense, vector}, {"vector-dense", vector, dense}, {"dense-list", dense, list}, {"list-list", list, list},
+		{"cube-dense", cube, dense}, {"column-dense", column, dense},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				copyTyped(unsafe.Pointer(&dst[0]), 1, c.d, unsafe.Pointer(&src[0]), 1, c.s)
+			}
+		})
+		b.Run(c.name+"-go", func(b *testing.B) {
+			m := datatype.Memory{Mem: unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), 8*len(src))}
+			out := unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 8*1024)
+			l := c.s.Layout()
+			for b.Loop() {
+				l.Pack(out, m, 1)
+			}
+		})
+	}
+}
