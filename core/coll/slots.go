@@ -31,7 +31,8 @@ const (
 	// wideFrom is the number of bytes that all members put into their slots from which each folds a part of them for all.
 	wideFrom = 64 << 10
 
-	// polls is how often a wait looks at its word before it begins to serve the process in shm.Node.Wait, when there is a core for every process.
+	// A wait looks at its word so often, and more often where others may be copying much, before it begins to serve the process and to offer its
+	// core in shm.Node.Wait. That is a few microseconds, and only done when there is a core for every process.
 	polls = 2000
 )
 
@@ -62,7 +63,7 @@ type slots struct {
 func newSlots(nd *shm.Node, mem []byte, nodes []int32, me, size, depth int) *slots {
 	t := &slots{nd: nd, mem: mem, nodes: nodes, n: len(nodes), me: me, size: size, depth: depth, data: size - slotHead, scratch: make([]byte, size)}
 	if nd.N <= nd.Cores {
-		t.polls = polls
+		t.polls = polls + size/8
 	}
 	return t
 }
