@@ -7,12 +7,14 @@
  */
 #include "../check.h"
 
-/* A variable, since compilers take the number behind MPI_UNWEIGHTED for an address that nothing can be at. */
-static int *volatile unweighted = MPI_UNWEIGHTED;
+/* MPI_UNWEIGHTED in a variable: compilers take the number behind it for an address that nothing can be at, and other libraries
+ * have no constant for it. */
+static int *volatile unweighted;
 
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    unweighted = MPI_UNWEIGHTED;
     int n = check_size, right = (check_rank + 1) % n, left = (check_rank + n - 1) % n, kind, nodes, edges, count, near[64], weighted, in, out;
     MPI_Comm c;
     /* a ring, each node with its left and right neighbor */
