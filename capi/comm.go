@@ -9,6 +9,7 @@ import (
 	"gompirma/core/errhandler"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -295,6 +296,9 @@ func freeComm(function string, at uintptr) (rc int32) {
 			return mpierr.New(abi.MPI_ERR_COMM, "it is predefined and cannot be freed")
 		}
 		if err := deleteCommAttributes(c); err != nil {
+			return err
+		}
+		if _, _, err := core.Self().Messages.Detach(p2p.BufferOf{Comm: c}); err != nil {
 			return err
 		}
 		closeComm(h)

@@ -30,9 +30,15 @@ func openNode(nd *shm.Node) {
 // agentPath is the part of an RMA operation's progress that is C's: serving the agent's ring.
 type agentPath struct{}
 
-func (agentPath) Serve() bool { return bool(C.gompi_agent_serve()) }
-func (agentPath) Run()        { C.gompi_agent_run() }
-func (agentPath) Stop()       { C.gompi_agent_stop() }
+func (agentPath) Serve() bool {
+	// A call into C costs more than this look, which waits in Go make all the time.
+	if p := core.Self(); p != nil && p.Node.AgentRingEmpty() {
+		return false
+	}
+	return bool(C.gompi_agent_serve())
+}
+func (agentPath) Run()  { C.gompi_agent_run() }
+func (agentPath) Stop() { C.gompi_agent_stop() }
 
 // gompi_progress_messages lets a thread that waits in C make messages move; 1 if there was something to do.
 //

@@ -53,11 +53,12 @@ type Engine struct {
 	queues    map[uint64]*queue
 	lastCtx   uint64 // the queue looked up last
 	lastQueue *queue
-	sends     slots // sends that wait for an acknowledgement or are sent in pieces
-	receives  slots // receives whose data comes in pieces
-	work      []*op // receives whose data is to be copied from a sender's memory
-	mustFlush bool  // there may be room for what waits to be sent
-	held      int64 // bytes in unexpected messages
+	sends     slots   // sends that wait for an acknowledgement or are sent in pieces
+	receives  slots   // receives whose data comes in pieces
+	work      []*op   // receives whose data is to be copied from a sender's memory
+	mustFlush bool    // there may be room for what waits to be sent
+	behind    []*peer // those that something waits to be sent to
+	held      int64   // bytes in unexpected messages
 	congested bool
 	freeOps   []*op
 	freeMsgs  []*Message

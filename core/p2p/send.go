@@ -1,6 +1,8 @@
 package p2p
 
 import (
+	"slices"
+
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/request"
@@ -147,8 +149,10 @@ func (e *Engine) waitsLocked(p *peer, by int32) {
 	switch {
 	case now == by && by > 0:
 		e.backlog.Add(1)
+		e.behind = append(e.behind, p)
 	case now == 0 && by < 0:
 		e.backlog.Add(-1)
+		e.behind = slices.DeleteFunc(e.behind, func(x *peer) bool { return x == p })
 	}
 }
 
@@ -218,19 +222,17 @@ func (e *Engine) acknowledgedLocked(r *record) {
 // flushLocked sends what waits for room, to all peers, and returns whether anything has left. It gives the lock away from time to time.
 func (e *Engine) flushLocked() bool {
 	worked := false
-	for i := range e.peers {
-		for {
-			p := e.peers[i].Load()
-			if p == nil || p.waiting.Load() == 0 {
-				break
-			}
-			sent, more := e.flushPeerLocked(p)
-			worked = worked || sent
-			if !more {
-				break
-			}
+	for i := 0; i < len(e.behind); {
+		p := e.behind[i]
+		sent, more := e.flushPeerLocked(p)
+		worked = worked || sent
+		if more {
 			e.mu.Unlock()
 			e.mu.Lock()
+			continue
+		}
+		if i < len(e.behind) && e.behind[i] == p {
+			i++
 		}
 	}
 	return worked

@@ -113,6 +113,13 @@ func (nd *Node) MessageRing(i int) []byte {
 	return nd.control[o : o+MessageRingSize : o+MessageRingSize]
 }
 
+// AgentRingEmpty returns whether nothing has been put into the agent's inbox of this process that has not been served: its first word counts what origins
+// have put in, the one a cache line further what has been served (capi/agent.h).
+func (nd *Node) AgentRingEmpty() bool {
+	o := AgentRing(nd.N, nd.Me)
+	return atomic.LoadUint64(u64(nd.control, o)) == atomic.LoadUint64(u64(nd.control, o+CacheLine))
+}
+
 // Pid returns the process id of process i as it wrote it, 0 before it has started.
 func (nd *Node) Pid(i int) int { return int(atomic.LoadInt32(nd.i32(i, CellPid))) }
 
