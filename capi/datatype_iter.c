@@ -142,22 +142,39 @@ void gompi_cursor_advance(struct gompi_cursor *c)
         descend(c, c->root, c->origin + c->copy * c->extent, 0);
 }
 
-// copy_one copies a block of any size; small ones without a call.
+// copy_one copies a block of any size; up to 64 bytes without a call, by pieces that overlap.
 static inline void copy_one(char *restrict d, const char *restrict s, int64_t n)
 {
-    uint64_t a, b;
-    if (n > 16) {
+    struct bytes16 {
+        char b[16];
+    } a, b, c, e;
+    uint64_t x, y;
+    if (n > 64) {
         memcpy(d, s, (size_t)n);
-    } else if (n >= 8) { // two that overlap
-        memcpy(&a, s, 8);
-        memcpy(&b, s + n - 8, 8);
-        memcpy(d, &a, 8);
-        memcpy(d + n - 8, &b, 8);
+    } else if (n > 32) {
+        memcpy(&a, s, 16);
+        memcpy(&b, s + 16, 16);
+        memcpy(&c, s + n - 32, 16);
+        memcpy(&e, s + n - 16, 16);
+        memcpy(d, &a, 16);
+        memcpy(d + 16, &b, 16);
+        memcpy(d + n - 32, &c, 16);
+        memcpy(d + n - 16, &e, 16);
+    } else if (n >= 16) {
+        memcpy(&a, s, 16);
+        memcpy(&b, s + n - 16, 16);
+        memcpy(d, &a, 16);
+        memcpy(d + n - 16, &b, 16);
+    } else if (n >= 8) {
+        memcpy(&x, s, 8);
+        memcpy(&y, s + n - 8, 8);
+        memcpy(d, &x, 8);
+        memcpy(d + n - 8, &y, 8);
     } else if (n >= 4) {
-        memcpy(&a, s, 4);
-        memcpy(&b, s + n - 4, 4);
-        memcpy(d, &a, 4);
-        memcpy(d + n - 4, &b, 4);
+        memcpy(&x, s, 4);
+        memcpy(&y, s + n - 4, 4);
+        memcpy(d, &x, 4);
+        memcpy(d + n - 4, &y, 4);
     } else {
         for (int64_t i = 0; i < n; i++)
             d[i] = s[i];
