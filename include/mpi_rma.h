@@ -6983,8 +6983,7 @@ int PMPI_Win_toint(MPI_Win win);
 
 /*
  * The standard ABI does not know the Fortran compiler, so what follows is no part of it: it is here for programs that were written against
- * it. An INTEGER of Fortran is taken to be an int. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL). There are no
- * MPI_F_STATUS_IGNORE and MPI_F08_STATUS_IGNORE: their values belong to the Fortran library.
+ * it. An INTEGER of Fortran is taken to be an int. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
  */
 typedef int MPI_Fint;
 
@@ -6995,6 +6994,12 @@ typedef struct MPI_F08_status {
     MPI_Fint MPI_ERROR;
     MPI_Fint MPI_internal[5];
 } MPI_F08_status;
+
+/* What Fortran passes where it wants no status. They are in the library of the Fortran bindings, libgompirma_fortran. */
+extern MPI_Fint *MPI_F_STATUS_IGNORE;
+extern MPI_Fint *MPI_F_STATUSES_IGNORE;
+extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
+extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
 /* Handles to and from INTEGERs. */
 #define MPI_Comm_c2f MPI_Comm_toint

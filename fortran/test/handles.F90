@@ -29,6 +29,11 @@ program handles
       import
       integer(C_INT) :: status(*)
     end function
+    integer(C_INT) function c_is_ignore(status) bind(C)
+      import
+      !GCC$ attributes no_arg_check :: status
+      type(*) :: status(*)
+    end function
     integer(C_INT) function c_key() bind(C)
       import
     end function
@@ -106,6 +111,10 @@ program handles
     call expect(c08 == MPI_Comm(c) .and. c08 /= MPI_Comm(c2), 'types of handles in mpi')
   end block
 #endif
+
+  call expect(c_is_ignore(MPI_STATUS_IGNORE), 1, 'MPI_STATUS_IGNORE in C')
+  call expect(c_is_ignore(MPI_STATUSES_IGNORE), 2, 'MPI_STATUSES_IGNORE in C')
+  call expect(c_is_ignore(f_status), 0, 'a status that is none of them')
 
   ! Attributes that either language sets, with keys of either.
   key = c_key()

@@ -6,11 +6,11 @@
 
 int c_check_handles(int comm, int win, int type, int op, int info, int group, int errhandler, int request)
 {
-    MPI_Comm c = MPI_Comm_fromint(comm);
-    MPI_Win w = MPI_Win_fromint(win);
+    MPI_Comm c = MPI_Comm_f2c(comm);
+    MPI_Win w = MPI_Win_f2c(win);
     MPI_Datatype t = MPI_Type_fromint(type);
     int size, n;
-    if (MPI_Comm_toint(c) != comm || MPI_Comm_size(c, &size) != MPI_SUCCESS || size < 1)
+    if (MPI_Comm_c2f(c) != comm || MPI_Comm_size(c, &size) != MPI_SUCCESS || size < 1)
         return 1;
     MPI_Group g;
     if (MPI_Win_toint(w) != win || MPI_Win_get_group(w, &g) != MPI_SUCCESS || MPI_Group_free(&g) != MPI_SUCCESS)
@@ -49,7 +49,7 @@ void c_make(int *comm, int *type)
     MPI_Datatype t;
     MPI_Comm_dup(MPI_COMM_SELF, &c);
     MPI_Type_contiguous(5, MPI_INT, &t);
-    *comm = MPI_Comm_toint(c);
+    *comm = MPI_Comm_c2f(c);
     *type = MPI_Type_toint(t);
 }
 
@@ -57,8 +57,20 @@ void c_make(int *comm, int *type)
 int c_check_status(const MPI_Status *status)
 {
     int count = -1;
+    MPI_Fint f_status[8];
+    MPI_Status s;
     MPI_Get_count(status, MPI_INTEGER, &count);
+    MPI_Status_c2f(status, f_status);
+    MPI_Status_f2c(f_status, &s);
+    if (s.MPI_TAG != 77)
+        return 2;
     return !(status->MPI_SOURCE == 0 && status->MPI_TAG == 77 && count == 3);
+}
+
+/* Which of the addresses that stand for no status is this? */
+int c_is_ignore(const MPI_Fint *status)
+{
+    return status == MPI_F_STATUS_IGNORE ? 1 : status == MPI_F_STATUSES_IGNORE ? 2 : 0;
 }
 
 /* Attributes. C sets a pointer; what Fortran set C gets as the address of the value. */

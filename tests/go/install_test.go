@@ -191,6 +191,69 @@ func TestInstall(t *testing.T) {
 		runs(t, nil, cmake(t, "C", "p.c", "add_executable(p p.c)", "-DCMAKE_C_COMPILER="+filepath.Join(usual, "mpicc")))
 	})
 
+	// Fortran, in each way that a program may ask for MPI. Other sources are those of fortran/examples.
+	fortranSource := func(t *testing.T, name string) string {
+		text, err := os.ReadFile(filepath.Join(top, "fortran/examples", name))
+		require.NoError(t, err)
+		return write(t, name, string(text))
+	}
+	fortranRuns := func(t *testing.T, program, want string) {
+		t.Helper()
+		require.Contains(t, command(t, dir, nil, filepath.Join(bin, "gompirun"), "-n", "3", program), want)
+	}
+	const sameAsSerial = "largest difference from the serial solution:  0.00E+00"
+	t.Run("gompifort", func(t *testing.T) {
+		needCommand(t, "gfortran")
+		for name, want := range map[string]string{"heat_f08.f90": sameAsSerial, "counter_mpi.f90": "as counted serially", "stencil_f77.f": sameAsSerial} {
+			program := filepath.Join(t.TempDir(), "p")
+			command(t, t.TempDir(), nil, filepath.Join(usual, "mpif90"), "-o", program, fortranSource(t, name))
+			fortranRuns(t, program, want)
+		}
+	})
+	t.Run("Fortran by a plain Makefile", func(t *testing.T) {
+		needCommand(t, "gfortran")
+		needCommand(t, "make")
+		here := t.TempDir()
+		text := "FC = gompifort\nFFLAGS = -O2 -Wall\n\nall: heat counter\n\nheat: heat.o\n\t$(FC) $(FFLAGS) -o $@ heat.o\n" +
+			"counter: counter.o\n\t$(FC) $(FFLAGS) -o $@ counter.o\n\n%.o: %.f90\n\t$(FC) $(FFLAGS) -c $<\n"
+		require.NoError(t, os.WriteFile(filepath.Join(here, "Makefile"), []byte(text), 0o644))
+		require.NoError(t, os.Rename(fortranSource(t, "heat_f08.f90"), filepath.Join(here, "heat.f90")))
+		require.NoError(t, os.Rename(fortranSource(t, "counter_mpi.f90"), filepath.Join(here, "counter.f90")))
+		command(t, here, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, "make")
+		fortranRuns(t, filepath.Join(here, "heat"), sameAsSerial)
+		fortranRuns(t, filepath.Join(here, "counter"), "as counted serially")
+	})
+	// fortranCMake builds the examples of mpi_f08 and mpif.h as a project, with a target to link with.
+	fortranCMake := func(t *testing.T, find, target string, options ...string) {
+		needCommand(t, "gfortran")
+		needCommand(t, "cmake")
+		here := t.TempDir()
+		require.NoError(t, os.Rename(fortranSource(t, "heat_f08.f90"), filepath.Join(here, "heat.f90")))
+		require.NoError(t, os.Rename(fortranSource(t, "stencil_f77.f"), filepath.Join(here, "stencil.f")))
+		lists := "cmake_minimum_required(VERSION 3.18)\nproject(p Fortran)\n" + find + "\nforeach(name heat.f90 stencil.f)\n" +
+			"get_filename_component(p ${name} NAME_WE)\nadd_executable(${p} ${name})\ntarget_link_libraries(${p} " + target + ")\nendforeach()\n"
+		require.NoError(t, os.WriteFile(filepath.Join(here, "CMakeLists.txt"), []byte(lists), 0o644))
+		command(t, here, nil, "cmake", append([]string{"-S", ".", "-B", "b"}, options...)...)
+		command(t, here, nil, "cmake", "--build", "b")
+		fortranRuns(t, filepath.Join(here, "b/heat"), sameAsSerial)
+		fortranRuns(t, filepath.Join(here, "b/stencil"), sameAsSerial)
+	}
+	t.Run("CMake find_package(gompirma) in Fortran", func(t *testing.T) {
+		fortranCMake(t, "find_package(gompirma REQUIRED)", "gompirma::fortran", "-DCMAKE_PREFIX_PATH="+prefix)
+	})
+	t.Run("CMake find_package(MPI) in Fortran", func(t *testing.T) {
+		fortranCMake(t, "find_package(MPI REQUIRED)\nif(NOT MPI_Fortran_HAVE_F08_MODULE OR NOT MPI_Fortran_HAVE_F90_MODULE OR NOT MPI_Fortran_HAVE_F77_HEADER)\n"+
+			"message(FATAL_ERROR \"CMake does not see all bindings\")\nendif()", "MPI::MPI_Fortran", "-DMPI_Fortran_COMPILER="+filepath.Join(bin, "gompifort"))
+	})
+	t.Run("pkg-config in Fortran", func(t *testing.T) {
+		needCommand(t, "gfortran")
+		needCommand(t, "pkg-config")
+		program := filepath.Join(t.TempDir(), "p")
+		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
+		command(t, t.TempDir(), env, "sh", "-c", `gfortran -o "$0" "$1" $(pkg-config --cflags --libs gompirma-fortran)`, program, fortranSource(t, "heat_f08.f90"))
+		fortranRuns(t, program, sameAsSerial)
+	})
+
 	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0.
 	t.Run("standard ABI", func(t *testing.T) {
 		here := t.TempDir()
