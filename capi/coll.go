@@ -129,6 +129,9 @@ func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (er
 	}
 	v.Types = make([]*datatype.Type, n)
 	for i, h := range slice[uintptr](from.types, n) {
+		if v.Counts != nil && v.Counts[i] == 0 {
+			h = abi.MPI_BYTE // no data, so the type does not count either; some programs pass MPI_DATATYPE_NULL
+		}
 		if v.Types[i], err = datatype.GetCommitted(h); err != nil {
 			return mpierr.Wrap(err, "type for rank %d", i)
 		}

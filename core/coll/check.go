@@ -213,10 +213,14 @@ func (k *Call) checkReduction() error {
 		}
 	}
 	if receives && (!k.lowest() || k.Send.Addr == inPlace) {
-		if err := checkMemory("receive", &total, size); err != nil {
+		mine := total
+		if k.Kind == KindReduceScatter && k.Send.Addr != inPlace {
+			mine.Count = k.RecvBlocks.Counts[k.Comm.Rank()]
+		}
+		if err := checkMemory("receive", &mine, int(mine.Count*mine.Type.Size())); err != nil {
 			return err
 		}
-		if sends && !k.Comm.IsInter() && k.Send.Addr == k.Recv.Addr {
+		if mine.Count > 0 && sends && !k.Comm.IsInter() && k.Send.Addr == k.Recv.Addr {
 			return mpierr.New(abi.MPI_ERR_BUFFER, "the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", k.Send.Addr)
 		}
 	}
