@@ -641,60 +641,60 @@ GOMPI_ALIAS(MPI_Waitsome)
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
-    (void)request; (void)partition; (void)flag;
-    return gompi_unsupported("MPI_Parrived", GOMPI_ON_NONE, 0);
+    int rc = gompi_parrived((uintptr_t)request, partition, (uintptr_t)flag);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Parrived)
 
 int PMPI_Pready(int partition, MPI_Request request)
 {
-    (void)partition; (void)request;
-    return gompi_unsupported("MPI_Pready", GOMPI_ON_NONE, 0);
+    int rc = gompi_pready(partition, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pready)
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
-    (void)length; (void)array_of_partitions; (void)request;
-    return gompi_unsupported("MPI_Pready_list", GOMPI_ON_NONE, 0);
+    int rc = gompi_pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pready_list)
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
-    (void)partition_low; (void)partition_high; (void)request;
-    return gompi_unsupported("MPI_Pready_range", GOMPI_ON_NONE, 0);
+    int rc = gompi_pready_range(partition_low, partition_high, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pready_range)
 
 int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
-    (void)buf; (void)partitions; (void)count; (void)datatype; (void)dest; (void)tag; (void)info; (void)request;
-    return gompi_unsupported("MPI_Precv_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_precv_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Precv_init)
 
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    (void)buf; (void)partitions; (void)count; (void)datatype; (void)dest; (void)tag; (void)info; (void)request;
-    return gompi_unsupported("MPI_Precv_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_precv_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Precv_init_c)
 
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    (void)buf; (void)partitions; (void)count; (void)datatype; (void)dest; (void)tag; (void)info; (void)request;
-    return gompi_unsupported("MPI_Psend_init", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_psend_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Psend_init)
 
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    (void)buf; (void)partitions; (void)count; (void)datatype; (void)dest; (void)tag; (void)info; (void)request;
-    return gompi_unsupported("MPI_Psend_init_c", GOMPI_ON_COMM, (uintptr_t)comm);
+    int rc = gompi_psend_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Psend_init_c)

@@ -198,3 +198,15 @@ func (c *Comm) release() {
 		c.Local.Free()
 	}
 }
+
+// Channel returns a communicator of the same processes whose messages have contexts of their own, those of id, which NewChannel of one of them has returned.
+// It costs no messages and no shared memory; it exists for the processes that use it and ends with Forget.
+func (c *Comm) Channel(id uint64) *Comm {
+	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size, Handle: c.Handle}
+}
+
+// NewChannel draws an identity for Channel.
+func (c *Comm) NewChannel() uint64 { return c.host.NewID() }
+
+// Forget drops what the process keeps for the contexts of a Channel.
+func (c *Comm) Forget() { c.host.Forget(c) }

@@ -31,6 +31,7 @@ type Buffer struct {
 	size   int64   // bytes of data
 	count  int64
 	layout layout
+	skip   int64  // bytes of the layout's data before the buffer's
 	keep   []byte // Go memory, kept alive
 }
 
@@ -112,10 +113,22 @@ func (d derived) Segments(addr uintptr, count, skip int64, out []Segment) int {
 // Size returns the number of bytes of data.
 func (b *Buffer) Size() int64 { return b.size }
 
+// slice returns the buffer of n bytes of data from byte skip on.
+func (b *Buffer) slice(skip, n int64) Buffer {
+	s := *b
+	s.size = n
+	if b.layout != nil {
+		s.skip += skip
+	} else {
+		s.addr += uintptr(skip)
+	}
+	return s
+}
+
 // pack copies bytes [skip, skip+len(dst)) of the buffer's data to dst.
 func (b *Buffer) pack(dst []byte, skip int64) {
 	if b.layout != nil {
-		b.layout.Pack(dst, b.addr, b.count, skip)
+		b.layout.Pack(dst, b.addr, b.count, b.skip+skip)
 		return
 	}
 	copy(dst, view(b.addr+uintptr(skip), int64(len(dst))))
@@ -124,7 +137,7 @@ func (b *Buffer) pack(dst []byte, skip int64) {
 // unpack copies src to bytes [skip, skip+len(src)) of the buffer's data.
 func (b *Buffer) unpack(skip int64, src []byte) {
 	if b.layout != nil {
-		b.layout.Unpack(b.addr, b.count, skip, src)
+		b.layout.Unpack(b.addr, b.count, b.skip+skip, src)
 		return
 	}
 	copy(view(b.addr+uintptr(skip), int64(len(src))), src)
@@ -133,7 +146,19 @@ func (b *Buffer) unpack(skip int64, src []byte) {
 // segments fills out with the runs of memory from byte skip on and returns how many it filled.
 func (b *Buffer) segments(skip int64, out []Segment) int {
 	if b.layout != nil {
-		return b.layout.Segments(b.addr, b.count, skip, out)
+		n, left := b.layout.Segments(b.addr, b.count, b.skip+skip, out), b.size-skip
+		for i := range out[:n] {
+			if out[i].Len >= left {
+				out[i].Len = left
+				n = i + 1
+				if left == 0 {
+					n = i
+				}
+				break
+			}
+			left -= out[i].Len
+		}
+		return n
 	}
 	if skip >= b.size || len(out) == 0 {
 		return 0
