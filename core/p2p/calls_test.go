@@ -339,3 +339,68 @@ func TestDeathEndsAWait(t *testing.T) {
 	<-marked
 	require.Zero(t, es[0].queueLocked(es[0].World.Context(0)).posted.n, "the receive is taken back")
 }
+
+// TestOneCopyRefused: the system does not let a process read another one's memory, or reads somebody else's; the data comes in pieces then.
+func TestOneCopyRefused(t *testing.T) {
+	es := job(t, 2)
+	*u64(es[0].in.b, ringToken)++
+	all(t, es, func(e *Engine) error {
+		for i := 0; i < 3; i++ {
+			want := pattern(200_000, i)
+			if e.world == 0 {
+				if err := e.Send(e.World, 0, Bytes(want), 1, 0, Standard); err != nil {
+					return err
+				}
+				continue
+			}
+			got := make([]byte, len(want))
+			if err := e.Recv(e.World, 0, Bytes(got), 0, 0, nil); err != nil {
+				return err
+			}
+			if string(got) != string(want) {
+				return fmt.Errorf("message %d", i)
+			}
+		}
+		return nil
+	})
+	require.False(t, es[1].peer(0).cma.possible())
+}
+
+// TestBuffersThatAreNoMemory: both sides get an error, and go on.
+func TestBuffersThatAreNoMemory(t *testing.T) {
+	es := job(t, 2)
+	good := make([]byte, 100_000)
+	for _, bad := range []int{0, 1} {
+		errs := make([]error, 2)
+		all(t, es, func(e *Engine) error {
+			b := Bytes(good)
+			if e.world == bad {
+				b = Memory(1<<40|0x123000, int64(len(good)))
+			}
+			if e.world == 0 {
+				errs[0] = e.Send(e.World, 0, b, 1, 0, Standard)
+			} else {
+				errs[1] = e.Recv(e.World, 0, b, 0, 0, nil)
+			}
+			return nil
+		})
+		require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(errs[0]))
+		require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(errs[1]))
+	}
+	all(t, es, func(e *Engine) error {
+		if e.world == 0 {
+			return e.Send(e.World, 0, Bytes(good), 1, 0, Standard)
+		}
+		return e.Recv(e.World, 0, Bytes(good), 0, 0, nil)
+	})
+}
+
+// TestDamagedRingEndsWaits: what cannot be a record ends every wait of the process with an error.
+func TestDamagedRingEndsWaits(t *testing.T) {
+	es := jobWithout(t, 2)
+	room, _ := es[0].peer(1).out.reserve(recordSize)
+	commit(room, &record{}, kindLast, 0, recordSize)
+	err := es[1].Recv(es[1].World, 0, Bytes(make([]byte, 8)), 0, 0, nil)
+	require.Equal(t, int32(abi.MPI_ERR_INTERN), class(err))
+	require.ErrorContains(t, err, "damaged")
+}

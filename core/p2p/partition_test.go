@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -93,9 +92,9 @@ func TestPartitions(t *testing.T) {
 func TestPartitionsRefuse(t *testing.T) {
 	es := job(t, 2)
 	out, in := make([]byte, 100), make([]byte, 50)
-	s, err := es[0].PsendInit(es[0].World, Memory(uintptr(unsafe.Pointer(&out[0])), 100), 4, 1, 0)
+	s, err := es[0].PsendInit(es[0].World, Bytes(out), 4, 1, 0)
 	require.NoError(t, err)
-	r, err := es[1].PrecvInit(es[1].World, Memory(uintptr(unsafe.Pointer(&in[0])), 50), 1, 0, 0)
+	r, err := es[1].PrecvInit(es[1].World, Bytes(in), 1, 0, 0)
 	require.NoError(t, err)
 	p := s.Op.(*Partitioned)
 	require.Equal(t, int32(abi.MPI_ERR_REQUEST), class(p.Ready(0, 0)), "not started")

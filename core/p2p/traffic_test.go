@@ -242,7 +242,7 @@ func (m *memory) clean() bool {
 
 // TestFloods has all processes send far more than a ring holds to each other before they receive anything.
 func TestFloods(t *testing.T) {
-	const each = 600
+	const each = 250
 	for _, size := range []int{8, 4000, 40_000} {
 		for _, noCMA := range []bool{false, true} {
 			es := job(t, 3)
