@@ -11,6 +11,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/group"
+	"gompirma/core/shm"
 )
 
 // Communicators need messages, so they are tested here, with all that core/comm leaves to its host.
@@ -303,5 +304,12 @@ func TestBlockThatCannotBeMade(t *testing.T) {
 	}
 	for range es {
 		require.Equal(t, int32(abi.MPI_ERR_NO_MEM), class(<-errs))
+	}
+}
+
+// TestBarrierSize: core/comm may not import core/shm, so it states the size of a barrier itself.
+func TestBarrierSize(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 4096} {
+		require.Equal(t, shm.BarrierSize(n), comm.BarrierSize(n))
 	}
 }
