@@ -6,19 +6,18 @@
 
 // A few elements on the direct path: whether it is done.
 static inline bool accumulate_few(const void *origin, void *result, MPI_Count count, MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op, MPI_Win win) {
-	uint64_t bytes;
-	int64_t size = gompi_simple(type);
+	int64_t bytes, size = gompi_simple(type);
 	struct gompi_win *w = gompi_win_get(win);
-	char *to = gompi_direct(w, target, disp, count, size, &bytes);
+	char *to;
 	gompi_atomic_kernel kernel = gompi_atomic(op, type);
-	if (to == NULL || kernel == NULL || (uint64_t)count > GOMPI_FEW || ((uintptr_t)to & ((uintptr_t)size - 1)) != 0 || !gompi_small_enter(gompi_member(w, target)))
+	if (!gompi_direct(w, target, disp, count, size, &to, &bytes) || kernel == NULL || (uint64_t)count > GOMPI_FEW || ((uintptr_t)to & ((uintptr_t)size - 1)) != 0 || !gompi_small_enter(gompi_member(w, target)))
 		return false;
 	kernel(origin, to, result, (size_t)count);
 	gompi_small_leave();
 	return true;
 }
 
-static __attribute__((noinline)) int accumulate_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 		       MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_ACCUMULATE, .call = "MPI_Accumulate", .origin = origin_addr, .origin_count = origin_count,
 						.origin_type = origin_datatype, .target = target_rank, .disp = target_disp,

@@ -74,15 +74,29 @@ static int publish(struct gompi_win *w, int rank, int process, struct gompi_agen
 	return rc;
 }
 
+// The numbers of what was last sent to each member, made when the first is needed. NULL: there is no memory.
+static gompi_a64 *sent_numbers(struct gompi_win *w) {
+	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
+	if (numbers != NULL)
+		return numbers;
+	gompi_a64 *mine = calloc(w->n, sizeof *mine);
+	if (mine == NULL || atomic_compare_exchange_strong(&w->sent, &numbers, mine))
+		return mine;
+	free(mine); // another thread was first
+	return numbers;
+}
+
 // Sends one cell.
 static int post(struct gompi_win *w, const struct gompi_rma *r, enum gompi_agent_kind kind, int rank, uint64_t offset, const void *origin, void *result,
 		MPI_Datatype type, uint64_t count, uint64_t bytes, bool reply) {
 	int process = gompi_member(w, rank)->process;
 	uint64_t pos;
+	gompi_a64 *numbers = sent_numbers(w);
+	if (numbers == NULL)
+		return MPI_ERR_NO_MEM;
 	struct gompi_agent_cell *cell = take(w, rank, process, &pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
-	struct gompi_target *t = &w->targets[rank];
 	cell->window = (uint32_t)w->handle;
 	cell->origin = gompi_node.me;
 	cell->kind = (uint8_t)kind;
@@ -101,8 +115,9 @@ static int post(struct gompi_win *w, const struct gompi_rma *r, enum gompi_agent
 	} else if (kind == AGENT_PUT || kind == AGENT_ACCUMULATE || (kind == AGENT_FETCH && origin != NULL)) {
 		memcpy(cell->data, origin, bytes);
 	}
-	uint64_t sent = atomic_load_explicit(&t->sent, memory_order_relaxed);
-	while (sent < pos + 1 && !atomic_compare_exchange_weak_explicit(&t->sent, &sent, pos + 1, memory_order_relaxed, memory_order_relaxed))
+	gompi_a64 *last = &numbers[rank];
+	uint64_t sent = atomic_load_explicit(last, memory_order_relaxed);
+	while (sent < pos + 1 && !atomic_compare_exchange_weak_explicit(last, &sent, pos + 1, memory_order_relaxed, memory_order_relaxed))
 		;
 	atomic_store_explicit(&w->agent_used, 1, memory_order_relaxed);
 	return publish(w, rank, process, cell, pos, result, bytes);
@@ -217,7 +232,10 @@ static bool acknowledged(void *arg) {
 enum { ACK_POLLS = 400 };
 
 int gompi_agent_wait(struct gompi_win *w, int rank) {
-	struct ack_wait a = {&gompi_my_cell()->acks[gompi_member(w, rank)->process], atomic_load_explicit(&w->targets[rank].sent, memory_order_relaxed)};
+	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
+	if (numbers == NULL)
+		return MPI_SUCCESS;
+	struct ack_wait a = {&gompi_my_cell()->acks[gompi_member(w, rank)->process], atomic_load_explicit(&numbers[rank], memory_order_relaxed)};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
 	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also wait in the same way for this process.

@@ -2,22 +2,30 @@
 #include "rma.h"
 #include "z_entry.h"
 
-static __attribute__((noinline)) int get_slow(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+static __attribute__((noipa)) int get_slow(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 		MPI_Datatype target_datatype, MPI_Win win) {
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .call = "MPI_Get", .result = origin_addr, .result_count = origin_count,
 						.result_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						.target_count = target_count, .target_type = target_datatype, .win = win});
 }
 
+// Where types and counts are the same on both sides the first two arguments tell nothing more: their registers are free for the fast path.
+static __attribute__((noipa)) int get_same(void *origin_addr, MPI_Count unused_count, MPI_Datatype unused_datatype, int target_rank, MPI_Aint target_disp,
+					     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	(void)unused_count, (void)unused_datatype;
+	return get_slow(origin_addr, target_count, target_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+
 int gompi_get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 		MPI_Datatype target_datatype, MPI_Win win) {
-	if (__builtin_expect(origin_datatype == target_datatype && origin_count == target_count, 1)) {
-		uint64_t bytes;
-		char *from = gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &bytes);
-		if (__builtin_expect(from != NULL, 1) && gompi_copy(origin_addr, from, bytes))
-			return MPI_SUCCESS;
-	}
-	return get_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+	if (__builtin_expect(origin_datatype != target_datatype || origin_count != target_count, 0))
+		return get_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+	int64_t bytes;
+	char *from;
+	if (__builtin_expect(gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes), 1) &&
+	    gompi_copy(origin_addr, from, bytes))
+		return MPI_SUCCESS;
+	return get_same(origin_addr, 0, 0, target_rank, target_disp, target_count, target_datatype, win);
 }
 
 int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,

@@ -36,35 +36,35 @@ static inline int64_t gompi_simple(MPI_Datatype type) {
 	return __builtin_expect(i < GOMPI_PREDEFINED, 1) ? gompi_simple_size[i] : 0;
 }
 
-// The address of [disp, disp + count elements of size bytes) in the memory of rank, with the number of bytes; NULL if the fast path cannot have it:
+// Finds the address of [disp, disp + count elements of size bytes) in the memory of rank, and the number of bytes. false if the fast path cannot have it:
 // no epoch, not mapped, out of bounds, or any of the arguments is not what it should be.
-static inline char *gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, uint64_t *bytes) {
+static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes) {
 	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n, 0))
-		return NULL;
+		return false;
 	struct gompi_target *t = &w->targets[(uint32_t)rank];
 	// The bits of both words that open an epoch to this target are the same ones (win.h).
 	uint32_t open = atomic_load_explicit(&t->state, memory_order_relaxed) | atomic_load_explicit(&w->access, memory_order_relaxed);
-	if (__builtin_expect((open & TARGET_ACCESS) == 0, 0))
-		return NULL;
-	int64_t offset, length;
-	if (__builtin_expect(__builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) || __builtin_mul_overflow(count, size, &length), 0))
-		return NULL;
-	// What is negative becomes huge here.
-	if (__builtin_expect((uint64_t)offset > t->reach || (uint64_t)length > t->reach - (uint64_t)offset, 0))
-		return NULL;
-	*bytes = (uint64_t)length;
-	return t->base + offset;
+	int64_t offset;
+	if (__builtin_expect((open & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+				     __builtin_mul_overflow(count, size, bytes),
+			     0))
+		return false;
+	*address = t->base + offset;
+	// What is negative becomes huge here. Eight bytes, the commonest number, have a limit of their own.
+	if (__builtin_expect(*bytes == 8, 1))
+		return __builtin_expect((uint64_t)offset < t->reach8, 1);
+	return (uint64_t)offset <= t->reach && (uint64_t)*bytes <= t->reach - (uint64_t)offset;
 }
 
 // Copies, unless there is nothing to copy: no bytes may also mean a type that is not simple, which the caller leaves to gompi_rma_do.
-static inline bool gompi_copy(void *to, const void *from, uint64_t bytes) {
+static inline bool gompi_copy(void *to, const void *from, int64_t bytes) {
 	if (__builtin_expect(bytes == 8, 1)) {
 		__builtin_memcpy(to, from, 8);
 		return true;
 	}
 	if (bytes == 0)
 		return false;
-	__builtin_memmove(to, from, bytes);
+	__builtin_memmove(to, from, (size_t)bytes);
 	return true;
 }
 

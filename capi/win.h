@@ -40,7 +40,7 @@ struct gompi_target {
 	uint64_t reach;     // bytes that can be addressed here: the member's size if TARGET_DIRECT, else 0
 	uint32_t disp_unit;
 	gompi_a32 state;    // TARGET_ bits
-	gompi_a64 sent;     // agent path: position after this process' last operation in the ring of the member's process
+	uint64_t reach8;    // number of offsets at which 8 bytes can be addressed here: reach - 7, or 0
 };
 
 enum {
@@ -100,6 +100,7 @@ struct gompi_win {
 	uint32_t barriers;       // fences so far
 	uint32_t completes_due; // value of my member's `completed` at which the open exposure epoch is over; moved on by post
 	gompi_a32 agent_used;    // whether any operation has taken the agent path
+	gompi_a64 *_Atomic sent; // [n], agent path: position after this process' last operation in the ring of the member's process; made at the first use
 	// attributes: the standard hands out their addresses
 	void *base;
 	MPI_Aint size;

@@ -38,7 +38,8 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared) 
 }
 
 void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct, int process, uint64_t address) {
-	w->targets[rank] = (struct gompi_target){.base = base, .reach = direct ? size : 0, .disp_unit = (uint32_t)disp_unit, .state = direct ? TARGET_DIRECT : 0};
+	w->targets[rank] = (struct gompi_target){.base = base, .reach = direct ? size : 0, .reach8 = direct && size >= 8 ? size - 7 : 0,
+						  .disp_unit = (uint32_t)disp_unit, .state = direct ? TARGET_DIRECT : 0};
 	// All members write the same: shared memory has each of them once.
 	struct gompi_win_member *m = gompi_member(w, rank);
 	m->address = address;
@@ -66,6 +67,7 @@ void gompi_win_close(uintptr_t handle) {
 	w->handle = 0;
 	free(w->targets);
 	free(w->attached);
+	free(atomic_load(&w->sent));
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
 	w->targets = NULL;
