@@ -96,7 +96,7 @@ func all(t testing.TB, es []*Engine, f func(e *Engine) error) {
 	for _, e := range es {
 		go func() { errs <- f(e) }()
 	}
-	timeout := time.After(10 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	for range es {
 		select {
 		case err := <-errs:
