@@ -204,6 +204,9 @@ void gompi_kept_completed(int request);
 void gompi_kept_started(int request);
 void gompi_kept_freed(int request);
 
+/* gompi_forget_sections: the library is about to end, and with it the datatypes that are kept for sections to come (section.c). */
+void gompi_forget_sections(void);
+
 /* ---- Errors (raise.c) ---- */
 
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };

@@ -4,6 +4,8 @@
  * element of the datatype need not end where an element of the array does. Two cases: a datatype without gaps whose extent divides the array's
  * element becomes vectors of vectors, one level for a dimension; any other is taken apart into its basic elements.
  */
+#include <pthread.h>
+
 #include "layout.h"
 
 /* ---- Datatypes without gaps ---- */
@@ -173,6 +175,105 @@ static int any(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type,
     return rc;
 }
 
+/* ---- Sections that come again ---- */
+
+/* A program puts the edges of its arrays again and again. So each thread keeps the datatypes of the sections that it described last, where the
+ * elements have a predefined type: the handle of another may come to mean another type. */
+struct known {
+    MPI_Datatype of, made; /* made MPI_DATATYPE_NULL or 0: nothing here */
+    MPI_Count count;
+    size_t elem;
+    int rank;
+    struct {
+        MPI_Count n;
+        MPI_Aint stride;
+    } dim[4];
+};
+
+enum { KNOWN = 16 };
+
+struct memory {
+    unsigned life;     /* when it was filled: types of an earlier life of the library are gone */
+    unsigned next;     /* the entry to be replaced */
+    struct known known[KNOWN];
+};
+
+static _Atomic unsigned life;
+static _Thread_local struct memory *memory;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+void gompi_forget_sections(void) { life++; }
+
+/* forget is called when a thread ends. */
+static void forget(void *ending)
+{
+    struct memory *m = ending;
+    int over = 0;
+    PMPI_Finalized(&over);
+    for (int i = 0; i < KNOWN; i++)
+        if (m->known[i].made && !over && m->life == life)
+            PMPI_Type_free(&m->known[i].made);
+    free(m);
+}
+
+static void make_key(void) { pthread_key_create(&key, forget); }
+
+/* recall returns this thread's memory, or NULL if there can be none. */
+static struct memory *recall(void)
+{
+    if (!memory && (memory = calloc(1, sizeof *memory))) {
+        pthread_once(&once, make_key);
+        pthread_setspecific(key, memory);
+    }
+    if (memory && memory->life != life) {
+        memset(memory->known, 0, sizeof memory->known);
+        memory->life = life;
+    }
+    return memory;
+}
+
+/* may_keep tells whether a section is one to keep, and makes the entry to look for. */
+static bool may_keep(struct known *k, const struct gompi_layout *l, MPI_Count count, MPI_Datatype type)
+{
+    if ((uintptr_t)type >= 4096 || l->rank > (int)(sizeof k->dim / sizeof *k->dim))
+        return false;
+    memset(k, 0, sizeof *k); /* it is compared as bytes */
+    k->of = type;
+    k->count = count;
+    k->elem = l->elem;
+    k->rank = l->rank;
+    for (int i = 0; i < l->rank; i++) {
+        k->dim[i].n = l->dim[i].n;
+        k->dim[i].stride = l->dim[i].stride;
+    }
+    return true;
+}
+
+static MPI_Datatype find(const struct memory *m, struct known *wanted)
+{
+    for (int i = 0; m && i < KNOWN; i++) {
+        wanted->made = m->known[i].made;
+        if (wanted->made && memcmp(wanted, &m->known[i], sizeof *wanted) == 0)
+            return wanted->made;
+    }
+    return MPI_DATATYPE_NULL;
+}
+
+/* keep takes a type over, if there is a memory, and tells whether it did. */
+static bool keep(struct memory *m, struct known *k, MPI_Datatype made)
+{
+    struct known *old;
+    if (!m)
+        return false;
+    old = &m->known[m->next++ % KNOWN];
+    if (old->made)
+        PMPI_Type_free(&old->made);
+    k->made = made;
+    memcpy(old, k, sizeof *old); /* gaps between its members too */
+    return true;
+}
+
 /* ---- What the entry points call ---- */
 
 /* without_gaps tells whether elements of the datatype fill memory without gaps, and its size. */
@@ -191,8 +292,9 @@ static int without_gaps(MPI_Datatype type, bool *yes, MPI_Count *size)
 int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count count, MPI_Datatype type)
 {
     struct gompi_layout l;
+    struct known known;
     MPI_Count size;
-    bool gapless;
+    bool gapless, keepable;
     int rc;
     s->addr = d->base_addr;
     s->count = count;
@@ -200,6 +302,15 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
     if (count <= 0 || type == MPI_DATATYPE_NULL)
         return MPI_SUCCESS; /* nothing to do, or something for the call to refuse */
     gompi_layout_of(&l, d);
+    keepable = may_keep(&known, &l, count, type);
+    if (keepable) {
+        MPI_Datatype made = find(recall(), &known);
+        if (made != MPI_DATATYPE_NULL) {
+            s->type = made;
+            s->count = 1;
+            return MPI_SUCCESS;
+        }
+    }
     rc = without_gaps(type, &gapless, &size);
     if (rc)
         return rc;
@@ -212,6 +323,8 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
         s->count = 1;
         rc = PMPI_Type_commit(&s->type);
     }
+    if (!rc && keepable && keep(recall(), &known, s->type))
+        s->made = false;
     return rc;
 }
 

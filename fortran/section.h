@@ -31,7 +31,7 @@ struct gompi_section {
     void *addr;
     MPI_Count count;
     MPI_Datatype type;
-    bool made;         /* type is freed after the call; what is under way keeps it */
+    bool made;         /* type is freed after the call; what is under way keeps it. Else it is the program's, or kept for the next call. */
 };
 
 /* gompi_section_make describes the first count elements of datatype of the array's elements, taken in array element order as if they lay

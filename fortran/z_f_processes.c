@@ -86,6 +86,7 @@ SAME(comm_join, comm_join_f08)
 
 ENTRY void NAME(finalize)(int *ierror)
 {
+    gompi_forget_sections();
     done(ierror, CALL(Finalize)());
 }
 SAME(finalize, finalize_f08)
@@ -186,6 +187,7 @@ SAME(query_thread, query_thread_f08)
 ENTRY void NAME(session_finalize)(int *session, int *ierror)
 {
     MPI_Session c_session = session_in(*session);
+    gompi_forget_sections();
     int rc = CALL(Session_finalize)(&c_session);
     *session = session_out(c_session);
     done(ierror, rc);

@@ -37,6 +37,12 @@ func init() {
 	}
 }
 
+// beforehand are statements in front of a call.
+var beforehand = map[string]string{
+	"finalize":         "gompi_forget_sections();",
+	"session_finalize": "gompi_forget_sections();",
+}
+
 // handleNames are the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
 var handleNames = map[string]string{
 	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file", "MPI_Group": "group", "MPI_Info": "info",
@@ -542,6 +548,9 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	}
 	for _, l := range locals {
 		fmt.Fprintf(out, "    %s\n", l)
+	}
+	if before := beforehand[base(s.f)]; before != "" {
+		fmt.Fprintf(out, "    %s\n", before)
 	}
 	simple := len(s.open)+len(s.success)+len(s.always) == 0 && !s.kept
 	switch {
