@@ -158,6 +158,7 @@ contains
   subroutine persistent()
     integer, asynchronous :: a(6), b(6)
     type(MPI_Request) :: request
+    logical :: done
     a = gap
     b = gap
     call MPI_Allreduce_init(a(1::2), b(2::2), 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request)
@@ -167,6 +168,17 @@ contains
       call MPI_Wait(request, MPI_STATUS_IGNORE)
       call expect(b, [gap, n * j, gap, n * (n - 1) / 2, gap, 10 * j * n], 'allreduce_init')
     end do
+    ! Once its completion is seen the elements are the program's again, before MPI_Wait too.
+    a(1::2) = 1
+    call MPI_Start(request)
+    done = .false.
+    do while (.not. done)
+      call MPI_Request_get_status(request, done, MPI_STATUS_IGNORE)
+    end do
+    call expect(b(2::2), [n, n, n], 'request_get_status')
+    b = 5
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call expect(b, [5, 5, 5, 5, 5, 5], 'wait after request_get_status')
     call MPI_Request_free(request)
     call expect(request == MPI_REQUEST_NULL, 'request_free')
   end subroutine
