@@ -174,7 +174,7 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 // predefined one that is defined for b. The slices are the same or do not overlap. Gaps inside pair types are left alone.
 // MPI_ERR_OP: there is neither a Kernel nor a Go type for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
-	if n == 0 || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
+	if n == 0 || n <= fewMost && few(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
 		return nil
 	}
 	if !reference(o.h, b, origin, target, n) {
