@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
@@ -116,9 +117,16 @@ func (t *transfer) poll() (bool, error) {
 		return true, err
 	}
 	if t.size >= 0 && st.Bytes != t.size {
-		return true, mpierr.New(classOfShort, "rank %d contributed %d bytes where %d were expected", st.Source, st.Bytes, t.size)
+		return true, mpierr.New(abi.MPI_ERR_COUNT, "rank %d contributed %d bytes where %d were expected", st.Source, st.Bytes, t.size)
 	}
 	return true, nil
+}
+
+// cancel takes a receive back that has not been matched, so that nothing comes into its buffer later.
+func (t *transfer) cancel() {
+	if t.size >= 0 && !t.r.IsComplete() {
+		t.r.Op.Cancel()
+	}
 }
 
 // tag returns the tag that the n-th call uses.
@@ -151,6 +159,7 @@ func (e *Engine) run(s *schedule, k Kind, c *comm.Comm) error {
 	}
 	what := shm.Waiting{Call: k.String(), Rank: -1, Object: uint64(c.Handle)}
 	if waited := e.msg.AwaitFor(func() bool { done, err = s.poll(); return done }, what); waited != nil {
+		s.abandon(waited)
 		return waited
 	}
 	return err

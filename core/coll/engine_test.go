@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 )
 
@@ -101,4 +103,35 @@ func TestForOtherPackages(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// Without slots, what arrives tells of a member that passed another length.
+func TestMessagesMismatch(t *testing.T) {
+	for size, class := range map[int]int32{16: abi.MPI_ERR_COUNT, 4: abi.MPI_ERR_TRUNCATE} {
+		es := job(t, 2, false)
+		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
+			if c.Rank() == 0 {
+				return e.Bcast(c, make([]byte, 8), 0)
+			}
+			err := e.Bcast(c, make([]byte, size), 0)
+			if mpierr.ClassOf(err) != class {
+				return fmt.Errorf("%d bytes: %v", size, err)
+			}
+			return nil
+		})
+	}
+}
+
+// When a member dies, the others' calls end with an error, and nothing arrives in their buffers later.
+func TestDeathEndsMessages(t *testing.T) {
+	es := job(t, 3, false)
+	done := make(chan error)
+	b := make([]byte, 8)
+	go func() { done <- es[1].Bcast(es[1].msg.World, b, 0) }()
+	time.Sleep(5 * time.Millisecond)
+	es[2].msg.Shared().MarkDead(2)
+	require.EqualValues(t, abi.MPI_ERR_PROC_ABORTED, mpierr.ClassOf(<-done))
+	require.NoError(t, es[0].msg.Send(es[0].msg.World, comm.Collective, p2p.Bytes(input(1, 0, 8)), 1, 1, p2p.Standard))
+	time.Sleep(5 * time.Millisecond)
+	require.Equal(t, make([]byte, 8), b)
 }

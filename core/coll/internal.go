@@ -3,14 +3,10 @@ package coll
 import (
 	"encoding/binary"
 
-	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/mpierr"
 )
 
 // Collectives for other packages, on bytes. They count as collective calls on c like those of the application, and need an intracommunicator.
-
-const classOfShort = abi.MPI_ERR_COUNT
 
 // Barrier returns when all members of c have called it. c may be an intercommunicator.
 func (e *Engine) Barrier(c *comm.Comm) error {
@@ -83,12 +79,4 @@ func cut(b []byte, size, n int) [][]byte {
 		out[i] = b[i*size : (i+1)*size : (i+1)*size]
 	}
 	return out
-}
-
-// intraOnly refuses an intercommunicator where the standard does.
-func intraOnly(c *comm.Comm, k Kind) error {
-	if c.IsInter() {
-		return mpierr.New(abi.MPI_ERR_COMM, "%v needs an intracommunicator", k)
-	}
-	return nil
 }

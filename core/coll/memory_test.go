@@ -28,6 +28,8 @@ func (p *parcel) poll() (bool, error) {
 	return p.done, p.err
 }
 
+func (p *parcel) cancel() {}
+
 func newMailbox(eager int) *mailbox { return &mailbox{eager: eager, lanes: map[[2]int]*lane{}} }
 
 // end is process me's side of the mailbox. Processes of two groups that talk to each other use different boxes.

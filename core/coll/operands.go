@@ -147,10 +147,7 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 	}
 	n, me := k.Comm.Size(), k.Comm.Rank()
 	whole, mine := k.Recv, k.Recv
-	size := int(k.Recv.Type.Size())
-	if flat(k.Recv.Type) {
-		size = int(k.Recv.Type.Extent())
-	}
+	o.red.set(k.Op, k.Recv.Type)
 	switch k.Kind {
 	case KindReduceScatter, KindReduceScatterBlock:
 		whole.Count = 0
@@ -164,20 +161,19 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 				mine.Count = c
 			}
 			whole.Count += c
-			o.sizes[i] = int(c) * size
+			o.sizes[i] = int(c) * o.red.size
 		}
 	}
-	if whole.Count == 0 || size == 0 || k.Recv.Type.Size() == 0 {
+	if whole.Count == 0 || k.Recv.Type.Size() == 0 {
 		return nil
 	}
 	o.reduces = true
-	o.red.set(k.Op, k.Recv.Type)
 	if sends {
 		from := whole
 		if !inPlace {
 			from.Addr = k.Send.Addr
 		}
-		o.in = loadElements(&from)
+		o.in = o.red.load(&from)
 	}
 	if receives && mine.Count > 0 && !k.lowest() {
 		o.out = o.storeElements(&mine)

@@ -7,13 +7,9 @@ import (
 	"gompirma/core/op"
 )
 
-// How the elements of a reduction travel:
-//
-//	a predefined type       as they lie in memory, gaps inside pairs included, so that they can be reduced where they arrive
-//	a derived type without gaps  the same
-//	any other derived type       packed; a user-defined function, the only one that takes such a type, gets copies laid out as the type says
-//
-// What is stored in the application's receive buffer is the data of the type only, never a gap.
+// How the elements of a reduction travel: those of a type without gaps as they lie in memory, others packed. A user's function, the only operation that takes
+// a derived type, gets copies of packed elements laid out as the type says. Pairs with a gap, under MPI_MINLOC and MPI_MAXLOC, travel with it, as
+// the loops want them. What is stored in the application's receive buffer is the data of the type only, never a gap.
 
 // reducer is a reduction on elements as they travel.
 type reducer struct {
@@ -26,8 +22,12 @@ type reducer struct {
 }
 
 func (r *reducer) set(o *op.Op, t *datatype.Type) {
-	*r = reducer{size: int(t.Size()), commutative: o.Commutative(), op: o, typ: t, laidOut: flat(t)}
-	if r.laidOut {
+	*r = reducer{size: int(t.Size()), commutative: o.Commutative(), op: o, typ: t, laidOut: true}
+	switch {
+	case t.Size() == t.Extent() && (t.Basic() != nil || t.Layout().Contiguous() && t.Layout().Origin() == 0):
+	case o.User():
+		r.laidOut = false
+	default:
 		r.size = int(t.Extent())
 	}
 }
@@ -65,31 +65,22 @@ func (r *reducer) spread(in, inout []byte, n int64) error {
 	return err
 }
 
-// flat returns whether elements of t travel as they lie in memory.
-func flat(t *datatype.Type) bool {
-	if t.Basic() != nil {
-		return true
-	}
-	l := t.Layout()
-	return l.Contiguous() && l.Origin() == 0 && l.Size() == l.Extent()
-}
-
-// loadElements returns count elements at addr as they travel.
-func loadElements(b *Buffer) []byte {
-	if flat(b.Type) {
-		return memory(b.Addr, int(b.Count*b.Type.Extent()))
+// load returns the elements of b as they travel.
+func (r *reducer) load(b *Buffer) []byte {
+	if r.laidOut {
+		return memory(b.Addr, int(b.Count)*r.size)
 	}
 	return load(b)
 }
 
 // storeElements returns where elements as they travel are to be put to get to b.
 func (o *operands) storeElements(b *Buffer) []byte {
-	if t := b.Type; flat(t) && t.Size() != t.Extent() {
-		elements := make([]byte, b.Count*t.Extent())
-		o.afterElements(*b, elements)
-		return elements
+	if int64(o.red.size) == b.Type.Size() {
+		return o.store(b, false)
 	}
-	return o.store(b, false)
+	elements := make([]byte, int(b.Count)*o.red.size)
+	o.afterElements(*b, elements)
+	return elements
 }
 
 // afterElements has the data in elements, without the gaps, stored to b at the end.

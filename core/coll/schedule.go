@@ -12,9 +12,10 @@ type link interface {
 	recv(from int, b []byte) (pending, error)
 }
 
-// pending is a message under way; poll does not block and is not called again after it returned true.
+// pending is a message under way; poll does not block and is not called again after it returned true. cancel gives it up.
 type pending interface {
 	poll() (done bool, err error)
+	cancel()
 }
 
 // schedule is a collective call as a list of steps. Sends and receives are only started by their step; a barrier between rounds is a step of its own.
@@ -200,8 +201,20 @@ func (s *schedule) reapLocked() error {
 	return first
 }
 
+// abandon ends the call with an error.
+func (s *schedule) abandon(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.endLocked(err)
+	}
+}
+
 // endLocked forgets every buffer: the application may free them from now on.
 func (s *schedule) endLocked(err error) (bool, error) {
+	for _, p := range s.waiting {
+		p.cancel()
+	}
 	s.over, s.err = true, err
 	s.steps, s.finish, s.waiting = nil, nil, nil
 	return true, err
