@@ -455,6 +455,11 @@ extern GoInt32 gompi_type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr new
 extern GoInt32 gompi_type_create_f90_integer(GoInt32 r, GoUintptr newtype);
 extern GoInt32 gompi_type_create_f90_real(GoInt32 p, GoInt32 r, GoUintptr newtype);
 extern GoInt32 gompi_type_match_size(GoInt32 typeclass, GoInt32 size, GoUintptr datatype);
+extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false, GoUintptr is_set);
+extern GoInt32 gompi_abi_get_fortran_info(GoUintptr info);
+extern GoInt32 gompi_abi_get_info(GoUintptr info);
 extern GoInt32 gompi_abi_get_version(GoUintptr abi_major, GoUintptr abi_minor);
+extern GoInt32 gompi_abi_set_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false);
+extern GoInt32 gompi_abi_set_fortran_info(GoUintptr info);
 
 #endif

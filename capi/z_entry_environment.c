@@ -627,22 +627,22 @@ GOMPI_ALIAS(MPI_Type_size_x)
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
-    (void)logical_size; (void)logical_true; (void)logical_false; (void)is_set;
-    return gompi_unsupported("MPI_Abi_get_fortran_booleans", GOMPI_ON_NONE, 0);
+    int rc = gompi_abi_get_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false, (uintptr_t)is_set);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_fortran_booleans)
 
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Abi_get_fortran_info", GOMPI_ON_NONE, 0);
+    int rc = gompi_abi_get_fortran_info((uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_fortran_info)
 
 int PMPI_Abi_get_info(MPI_Info *info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Abi_get_info", GOMPI_ON_NONE, 0);
+    int rc = gompi_abi_get_info((uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_info)
 
@@ -655,15 +655,15 @@ GOMPI_ALIAS(MPI_Abi_get_version)
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
-    (void)logical_size; (void)logical_true; (void)logical_false;
-    return gompi_unsupported("MPI_Abi_set_fortran_booleans", GOMPI_ON_NONE, 0);
+    int rc = gompi_abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_set_fortran_booleans)
 
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
-    (void)info;
-    return gompi_unsupported("MPI_Abi_set_fortran_info", GOMPI_ON_NONE, 0);
+    int rc = gompi_abi_set_fortran_info((uintptr_t)info);
+    return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_set_fortran_info)
 

@@ -967,7 +967,7 @@ module mpi
       !GCC$ attributes no_arg_check :: buf
       !DIR$ ignore_tkr (tkr) buf
       !DEC$ attributes no_arg_check :: buf
-      type(*), dimension(*) :: buf
+      type(*), dimension(*), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       integer, intent(in) :: datatype
@@ -986,7 +986,7 @@ module mpi
       !GCC$ attributes no_arg_check :: buf
       !DIR$ ignore_tkr (tkr) buf
       !DEC$ attributes no_arg_check :: buf
-      type(*), dimension(*) :: buf
+      type(*), dimension(*), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       integer, intent(in) :: datatype
@@ -6564,7 +6564,7 @@ module mpi
       !GCC$ attributes no_arg_check :: buf
       !DIR$ ignore_tkr (tkr) buf
       !DEC$ attributes no_arg_check :: buf
-      type(*), dimension(*) :: buf
+      type(*), dimension(*), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       integer, intent(in) :: datatype
@@ -6583,7 +6583,7 @@ module mpi
       !GCC$ attributes no_arg_check :: buf
       !DIR$ ignore_tkr (tkr) buf
       !DEC$ attributes no_arg_check :: buf
-      type(*), dimension(*) :: buf
+      type(*), dimension(*), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       integer, intent(in) :: datatype

@@ -1315,7 +1315,7 @@ module mpi_f08
     subroutine MPI_Precv_init_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) bind(C, &
         name="mpi_precv_init_f08ts_")
       import
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -1329,7 +1329,7 @@ module mpi_f08
     subroutine MPI_Precv_init_c_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) bind(C, &
         name="mpi_precv_init_c_f08ts_")
       import
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -1346,7 +1346,7 @@ module mpi_f08
     subroutine MPI_Psend_init_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) bind(C, &
         name="mpi_psend_init_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -1360,7 +1360,7 @@ module mpi_f08
     subroutine MPI_Psend_init_c_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) bind(C, &
         name="mpi_psend_init_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -8120,7 +8120,7 @@ module mpi_f08
     subroutine PMPI_Precv_init_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) bind(C, &
         name="pmpi_precv_init_f08ts_")
       import
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -8134,7 +8134,7 @@ module mpi_f08
     subroutine PMPI_Precv_init_c_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) bind(C, &
         name="pmpi_precv_init_c_f08ts_")
       import
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -8151,7 +8151,7 @@ module mpi_f08
     subroutine PMPI_Psend_init_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) bind(C, &
         name="pmpi_psend_init_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
@@ -8165,7 +8165,7 @@ module mpi_f08
     subroutine PMPI_Psend_init_c_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) bind(C, &
         name="pmpi_psend_init_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous, target :: buf
       integer, intent(in) :: partitions
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype

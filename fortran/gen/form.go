@@ -178,7 +178,7 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 	if p.Optional && b == f08 {
 		attributes = append([]string{"optional"}, attributes...)
 	}
-	if p.Async {
+	if p.Async || class == "choice" && f.Chapter == 4 { // the tables forget partitioned communication
 		attributes = append(attributes, "asynchronous")
 		if class == "choice" {
 			// The address outlives the call. gfortran heeds TARGET even where the program's variable has no ASYNCHRONOUS: it does not

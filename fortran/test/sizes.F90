@@ -20,7 +20,7 @@ program sizes
   double precision :: seconds
   real(real64) :: r8(5)
   complex(real64) :: c16
-  logical :: l
+  logical :: l, yes, no
   character(len=7) :: text(2)
   DATATYPE :: t
   integer(kind=MPI_ADDRESS_KIND) :: a, b
@@ -43,6 +43,8 @@ program sizes
   call expect(n, 4, 'logical')
   call MPI_Sizeof(text, n, ierror)
   call expect(n, 7, 'character')
+  call MPI_Abi_get_fortran_booleans(4, yes, no, l, ierror)
+  call expect(l .and. transfer(yes, 0) == transfer(.true., 0) .and. transfer(no, 0) == transfer(.false., 0), 'abi_get_fortran_booleans')
   call MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, t, ierror)
   call MPI_Type_size(t, n, ierror)
   call expect(n, 8, 'type_match_size')
