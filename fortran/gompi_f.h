@@ -64,6 +64,13 @@ static inline void *buffer_in(const void *buffer)
     return (void *)buffer;
 }
 
+/* pointer_out puts Fortran's address in the place of C's constant, where a call has given a buffer back. */
+static inline void pointer_out(void *pointer)
+{
+    if (*(void **)pointer == MPI_BUFFER_AUTOMATIC)
+        *(void **)pointer = &gompi_f_buffer_automatic_;
+}
+
 static inline bool in_place(const void *buffer) { return buffer == &gompi_f_in_place_; }
 
 static inline MPI_Status *status_in(const void *status)

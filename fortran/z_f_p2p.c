@@ -32,12 +32,18 @@ ENTRY void NAME(buffer_detach)(void *buffer_addr, int *size, int *ierror)
 
 ENTRY void NAME(buffer_detach_f08)(void *buffer_addr, int *size, int *ierror)
 {
-    done(ierror, CALL(Buffer_detach)(buffer_addr, size));
+    int rc = CALL(Buffer_detach)(buffer_addr, size);
+    if (!rc)
+        pointer_out(buffer_addr);
+    done(ierror, rc);
 }
 
 ENTRY void NAME(buffer_detach_c_f08)(void *buffer_addr, MPI_Count *size, int *ierror)
 {
-    done(ierror, CALL(Buffer_detach_c)(buffer_addr, size));
+    int rc = CALL(Buffer_detach_c)(buffer_addr, size);
+    if (!rc)
+        pointer_out(buffer_addr);
+    done(ierror, rc);
 }
 
 ENTRY void NAME(buffer_flush)(int *ierror)
@@ -77,12 +83,18 @@ ENTRY void NAME(comm_detach_buffer)(const int *comm, void *buffer_addr, int *siz
 
 ENTRY void NAME(comm_detach_buffer_f08)(const int *comm, void *buffer_addr, int *size, int *ierror)
 {
-    done(ierror, CALL(Comm_detach_buffer)(comm_in(*comm), buffer_addr, size));
+    int rc = CALL(Comm_detach_buffer)(comm_in(*comm), buffer_addr, size);
+    if (!rc)
+        pointer_out(buffer_addr);
+    done(ierror, rc);
 }
 
 ENTRY void NAME(comm_detach_buffer_c_f08)(const int *comm, void *buffer_addr, MPI_Count *size, int *ierror)
 {
-    done(ierror, CALL(Comm_detach_buffer_c)(comm_in(*comm), buffer_addr, size));
+    int rc = CALL(Comm_detach_buffer_c)(comm_in(*comm), buffer_addr, size);
+    if (!rc)
+        pointer_out(buffer_addr);
+    done(ierror, rc);
 }
 
 ENTRY void NAME(comm_flush_buffer)(const int *comm, int *ierror)
@@ -324,12 +336,18 @@ ENTRY void NAME(session_detach_buffer)(const int *session, void *buffer_addr, in
 
 ENTRY void NAME(session_detach_buffer_f08)(const int *session, void *buffer_addr, int *size, int *ierror)
 {
-    done(ierror, CALL(Session_detach_buffer)(session_in(*session), buffer_addr, size));
+    int rc = CALL(Session_detach_buffer)(session_in(*session), buffer_addr, size);
+    if (!rc)
+        pointer_out(buffer_addr);
+    done(ierror, rc);
 }
 
 ENTRY void NAME(session_detach_buffer_c_f08)(const int *session, void *buffer_addr, MPI_Count *size, int *ierror)
 {
-    done(ierror, CALL(Session_detach_buffer_c)(session_in(*session), buffer_addr, size));
+    int rc = CALL(Session_detach_buffer_c)(session_in(*session), buffer_addr, size);
+    if (!rc)
+        pointer_out(buffer_addr);
+    done(ierror, rc);
 }
 
 ENTRY void NAME(session_flush_buffer)(const int *session, int *ierror)

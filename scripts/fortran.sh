@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Fortran bindings into the prefix that scripts/build.sh makes and calls this for: scripts/fortran.sh OUT VERSION
-# The compiler is FC, or gfortran; without one, or without the header for its descriptors, one line says what is left out, and C goes on.
+# The compiler is FC, or gfortran, with FFLAGS; without one, or without the header for its descriptors, one line says what is left out, and C goes on.
 #
 # It all depends on the compiler: modules, descriptors, LOGICAL. So a compiler of another kind builds its own, in a prefix of its own.
 set -eu
@@ -13,7 +13,7 @@ real=libgompirma_fortran.so.$version
 soname=libgompirma_fortran.so.$major
 modules=$out/lib/gompirma/fortran
 work=$out/obj/fortran
-fc=${FC:-gfortran} cc=${CC:-gcc}
+fc=${FC:-gfortran} cc=${CC:-gcc} fflags=${FFLAGS:-}
 
 left_out() {
 	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out/include/mpif.h" "$out/lib/pkgconfig/gompirma-fortran.pc" "$work"
@@ -29,7 +29,7 @@ esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
 
 # Everything is built anew, but only if anything is new.
-stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h cmake/gompirma-fortran.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; echo "$fc $cc")
+stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h cmake/gompirma-fortran.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
 if [ -e "$out/lib/$real" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"
 mkdir -p "$work/modules" "$modules"
@@ -37,7 +37,7 @@ mkdir -p "$work/modules" "$modules"
 # The modules, in the order in which they use each other. -J is gfortran's; others write into the current folder.
 top=$PWD
 for source in logical z_constants z_mpi z_mpi_f08; do
-	(cd "$work/modules" && $fc -O2 -fPIC -c "$top/fortran/$source.f90" -o "../$source.o")
+	(cd "$work/modules" && $fc $fflags -O2 -fPIC -c "$top/fortran/$source.f90" -o "../$source.o")
 done
 
 # The C behind them; what has entry points is compiled under both names.

@@ -257,6 +257,9 @@ func (s *shim) param(p *abi.Param) {
 	case "c_ptr":
 		s.params = append(s.params, "void *"+p.Name)
 		s.args = append(s.args, p.Name)
+		if p.Kind.Name == "C_BUFFER2" {
+			s.success = append(s.success, "pointer_out("+p.Name+");")
+		}
 	case "choice":
 		if s.b == f08 {
 			s.descriptor(p)

@@ -48,6 +48,16 @@ program messages
 #endif
   call expect(count, 8000, 'buffer_detach: size')
 
+  ! A buffer that grows by itself.
+  call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0, ierror)
+  call MPI_Bsend(a, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, ierror)
+  call MPI_Recv(b, 6, MPI_INTEGER, other, 1, MPI_COMM_WORLD, s, ierror)
+  call MPI_Buffer_detach(back, count, ierror)
+  call expect(count, 0, 'buffer_detach of an automatic one: size')
+#ifdef USE_F08
+  call expect(c_associated(back, c_loc(MPI_BUFFER_AUTOMATIC)), 'buffer_detach of an automatic one')
+#endif
+
   ! A matched probe.
   call MPI_Isend(a, 3, MPI_INTEGER, other, 2, MPI_COMM_WORLD, r, ierror)
   call MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, m, s, ierror)
