@@ -12,7 +12,7 @@ running=
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
 trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
 
-# step NAME SECONDS COMMAND...
+# step NAME SECONDS COMMAND...; says whether it passed
 step() {
 	local name=$1 limit=$2 start=$SECONDS
 	shift 2
@@ -26,13 +26,14 @@ step() {
 		[ "$status" -eq 124 ] && echo "== $name: not done within $limit s"
 		failed+=("$name")
 		echo "== $name: FAILED"
+		return 1
 	fi
 }
 # What the race detector can see into: everything but capi, where C does the work.
 pure() { go list ./... | grep -v '/capi$'; }
 
 c() {
-	step 'cmake' 600 sh -c 'cmake -S . -B "$0" >"$0.cmake.log" 2>&1 || { cat "$0.cmake.log"; exit 1; }; rm -f "$0.cmake.log"; cmake --build "$0" -j "$1"' "$build" "$jobs"
+	step 'cmake' 600 sh -c 'cmake -S . -B "$0" >"$0.cmake.log" 2>&1 || { cat "$0.cmake.log"; exit 1; }; rm -f "$0.cmake.log"; cmake --build "$0" -j "$1"' "$build" "$jobs" || return
 	step 'ctest' 900 ctest --test-dir "$build" --output-on-failure --timeout 120 -j "$jobs"
 }
 lint() {

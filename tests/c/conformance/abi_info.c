@@ -5,7 +5,7 @@
  * ref: none (functions of MPI 5.0)
  * timeout: 20
  */
-#include "check.h"
+#include "../check.h"
 
 static void key_is(MPI_Info info, const char *key, const char *want)
 {
