@@ -299,24 +299,26 @@ static int apply(struct gompi_agent_cell *c) {
 	char *to;
 	if (c->count == 0 || c->count > c->bytes)
 		return MPI_ERR_INTERN;
-	if (w->attached != NULL) {
-		if (c->offset + c->bytes < c->offset || gompi_dynamic_find(w, w->me, c->offset, c->offset + c->bytes, &to) != MPI_SUCCESS)
-			return MPI_ERR_RMA_RANGE;
-	} else {
-		if (c->offset > (uint64_t)w->size || c->bytes > (uint64_t)w->size - c->offset)
-			return MPI_ERR_RMA_RANGE;
-		to = (char *)w->base + c->offset;
-	}
-	bool inlined = c->kind != AGENT_ACCUMULATE_PULL && c->kind != AGENT_FETCH_PULL;
-	if (inlined && c->bytes * (c->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1) > GOMPI_AGENT_INLINE)
-		return MPI_ERR_INTERN;
+	uint64_t reach = c->bytes; // of the window's memory; the gap behind the data of the last element need not be there
 	if (c->kind != AGENT_PUT && c->kind != AGENT_GET) {
 		const struct gompi_type *type = gompi_type_get((MPI_Datatype)(uintptr_t)c->type);
 		if (type == NULL || c->type >= GOMPI_PREDEFINED || c->count * (uint64_t)type->extent != c->bytes)
 			return MPI_ERR_TYPE;
 		if (c->kind != AGENT_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)c->op, (MPI_Datatype)(uintptr_t)c->type) == NULL)
 			return MPI_ERR_OP;
+		reach -= (uint64_t)(type->extent - type->true_ub);
 	}
+	if (w->attached != NULL) {
+		if (c->offset + reach < c->offset || gompi_dynamic_find(w, w->me, c->offset, c->offset + reach, &to) != MPI_SUCCESS)
+			return MPI_ERR_RMA_RANGE;
+	} else {
+		if (c->offset > (uint64_t)w->size || reach > (uint64_t)w->size - c->offset)
+			return MPI_ERR_RMA_RANGE;
+		to = (char *)w->base + c->offset;
+	}
+	bool inlined = c->kind != AGENT_ACCUMULATE_PULL && c->kind != AGENT_FETCH_PULL;
+	if (inlined && c->bytes * (c->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1) > GOMPI_AGENT_INLINE)
+		return MPI_ERR_INTERN;
 	_Alignas(16) char result[GOMPI_AGENT_INLINE];
 	int rc = MPI_SUCCESS;
 	switch (c->kind) {

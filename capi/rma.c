@@ -179,33 +179,33 @@ static int check_epoch(const struct gompi_rma *r, struct gompi_win *w) {
 	return MPI_SUCCESS;
 }
 
-// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller frees.
-// fill says that the array gets what s holds.
-static char *array_of(const struct side *s, int64_t elements, bool fill, char **temporary) {
-	*temporary = NULL;
-	const struct gompi_type *t = s->type;
-	if (t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
-		return s->address + t->elem_origin;
-	char *array = malloc((size_t)(elements * t->elem_size));
-	*temporary = array;
-	if (array == NULL || !fill)
-		return array;
-	struct gompi_cursor c;
-	gompi_cursor_init(&c, t, s->count, GOMPI_ELEMENTS);
-	int64_t n, offset;
-	for (char *to = array; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; to += n)
-		memcpy(to, s->address + offset, (size_t)n);
-	return array;
-}
+// Whether elements of t have gaps in or behind their data, as pair types have. Gaps belong to the application: they are neither read nor written, and nothing need
+// be mapped there.
+static bool has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 
-// Puts an array of elements back to where s has them; holes inside elements stay as they are.
-static void scatter(const struct side *s, const char *array, MPI_Datatype element) {
+// Copies elements between an array and where s has them, but not their gaps.
+static void copy_elements(const struct side *s, char *array, MPI_Datatype element, bool to_array) {
 	gompi_kernel copy = gompi_op_kernel(MPI_REPLACE, element);
 	struct gompi_cursor c;
 	gompi_cursor_init(&c, s->type, s->count, GOMPI_ELEMENTS);
 	int64_t n, offset;
 	for (; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; array += n)
-		copy(array, s->address + offset, (size_t)(n / s->type->elem_size));
+		copy(to_array ? s->address + offset : array, to_array ? array : s->address + offset, (size_t)(n / s->type->elem_size));
+}
+
+// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller frees. fill says that the array gets what s
+// holds; whole that elements will be read or written with their gaps, which must not happen in place.
+static char *array_of(const struct side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole, char **temporary) {
+	*temporary = NULL;
+	const struct gompi_type *t = s->type;
+	bool gaps = has_gaps(t);
+	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps))
+		return s->address + t->elem_origin;
+	char *array = gaps ? calloc((size_t)elements, (size_t)t->elem_size) : malloc((size_t)(elements * t->elem_size));
+	*temporary = array;
+	if (array != NULL && fill)
+		copy_elements(s, array, element, true);
+	return array;
 }
 
 static int do_accumulate(const struct checked *c) {
@@ -215,9 +215,11 @@ static int do_accumulate(const struct checked *c) {
 	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
 	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
 	int rc = MPI_ERR_NO_MEM;
-	if (!no_op && (origin = array_of(&c->origin, c->elements, true, &origin_temporary)) == NULL && origin_temporary == NULL && c->origin.address != NULL)
+	bool whole = c->target.address == NULL; // the agent path moves elements with their gaps
+	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL && origin_temporary == NULL &&
+	    c->origin.address != NULL)
 		goto out;
-	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, false, &result_temporary)) == NULL)
+	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
 		goto out;
 	int64_t size = c->target.type->elem_size, done = 0, n, offset;
 	struct gompi_update u = {.w = c->w, .rank = r->target, .kind = r->kind, .op = r->op, .element = c->element, .compare = r->compare};
@@ -235,7 +237,7 @@ static int do_accumulate(const struct checked *c) {
 	if (c->target.address != NULL && rc == MPI_SUCCESS)
 		gompi_update_end(&u);
 	if (rc == MPI_SUCCESS && result_temporary != NULL)
-		scatter(&c->result, result, c->element);
+		copy_elements(&c->result, result, c->element, false);
 out:
 	free(origin_temporary);
 	free(result_temporary);
