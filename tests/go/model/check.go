@@ -1,0 +1,378 @@
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Output is what a program wrote: for each phase and rank of the phase's window its memory and its result buffers, one behind the other.
+type Output struct {
+	Memory, Results [][][]byte
+}
+
+// Failure says how an output differs from what the standard allows.
+type Failure struct {
+	Phase int
+	Text  string
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("phase %d: %s", f.Phase, f.Text) }
+
+// event is one operation on one element that several origins accumulate into.
+type event struct {
+	origin                   int
+	call                     *Action
+	op                       Op
+	operand, compare, result []byte // result: as the program got it, nil: not fetched
+}
+
+// place is an element of a member's memory.
+type place struct{ rank, at int }
+
+// history is what happened to one element.
+type history struct {
+	basic  *Basic
+	events [][]event // of each origin in its order
+	order  int
+}
+
+// checker goes through one phase.
+type checker struct {
+	p      *Program
+	ph     *Phase
+	memory [][]byte // as it must be
+	// owners[rank][at] is 1 + the only origin that accumulates into the element at this place, -1: there are several.
+	owners    [][]int8
+	histories map[place]*history
+	// Padding that a call may have changed takes the value found.
+	padding []place
+	// Undecided counts elements with too many possible orders to look at.
+	Undecided int
+}
+
+// Check compares an output with the model. nil: it is right. undecided: elements whose history was too long to be decided.
+func Check(p *Program, out *Output) (failure *Failure, undecided int) {
+	memory := make([][][]byte, len(p.Windows)) // by window
+	for i, w := range p.Windows {
+		for _, m := range w.Members {
+			memory[i] = append(memory[i], bytes.Clone(m.Init))
+		}
+	}
+	for i, ph := range p.Phases {
+		c := &checker{p: p, ph: ph, memory: memory[ph.Win], histories: map[place]*history{}}
+		f := c.phase(out.Memory[i], out.Results[i])
+		undecided += c.Undecided
+		if f != nil {
+			return &Failure{i, f.Error()}, undecided
+		}
+	}
+	return nil, undecided
+}
+
+func (c *checker) phase(memory, results [][]byte) error {
+	c.findOwners()
+	for rank, actions := range c.ph.Ranks {
+		left := results[rank]
+		for _, a := range actions {
+			var got []byte
+			if a.Result != nil {
+				got, left = left[:a.Result.Size], left[a.Result.Size:]
+			}
+			if a.ID != 0 {
+				if err := c.call(rank, a, got); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	// The memory found decides where several final values are possible.
+	for at, h := range c.histories {
+		found := memory[at.rank][at.at : at.at+h.basic.Extent]
+		initial := c.memory[at.rank][at.at : at.at+h.basic.Extent]
+		ok, decided := h.explain(initial, found)
+		if !decided {
+			c.Undecided++
+		} else if !ok {
+			return fmt.Errorf("no order of the calls explains the element at byte %d of rank %d, %x before, %x behind:\n%v", at.at, at.rank, initial, found, h)
+		}
+		h.basic.copy(initial, found)
+		c.loosen(at.rank, at.at, h.basic)
+	}
+	for _, p := range c.padding {
+		c.memory[p.rank][p.at] = memory[p.rank][p.at]
+	}
+	for rank := range memory {
+		if at := differ(c.memory[rank], memory[rank]); at >= 0 {
+			return fmt.Errorf("memory of rank %d, byte %d: %s\n%s", rank, at, show(c.memory[rank], memory[rank], at), c.users(rank, at))
+		}
+	}
+	return nil
+}
+
+// differ returns the first place at which the two differ, -1: none.
+func differ(want, got []byte) int {
+	for i := range want {
+		if want[i] != got[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+func show(want, got []byte, at int) string {
+	from, to := max(0, at-at%8), min(len(want), at-at%8+16)
+	n := 0
+	for i := range want {
+		n += int(truth(want[i] != got[i]))
+	}
+	return fmt.Sprintf("bytes %d to %d are %x and should be %x; %d bytes are wrong", from, to, got[from:to], want[from:to], n)
+}
+
+// users lists the calls of the phase that touch a byte.
+func (c *checker) users(rank, at int) string {
+	var b strings.Builder
+	for origin, actions := range c.ph.Ranks {
+		for _, a := range actions {
+			if a.ID == 0 || a.Target != rank {
+				continue
+			}
+			touches := false
+			a.TType.each(a.TCount, func(off int, basic *Basic) {
+				touches = touches || a.At+off <= at && at < a.At+off+basic.Extent
+			})
+			if touches {
+				fmt.Fprintf(&b, "    rank %d: %v\n", origin, a)
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return "    no call touches it"
+	}
+	return b.String()
+}
+
+func (c *checker) findOwners() {
+	for _, m := range c.memory {
+		c.owners = append(c.owners, make([]int8, len(m)))
+	}
+	for origin, actions := range c.ph.Ranks {
+		for _, a := range actions {
+			if !a.accumulates() || a.Target == procNull {
+				continue
+			}
+			owners := c.owners[a.Target]
+			a.TType.each(a.TCount, func(off int, b *Basic) {
+				switch o := &owners[a.At+off]; *o {
+				case 0, int8(1 + origin):
+					*o = int8(1 + origin)
+				default:
+					*o = -1
+				}
+			})
+		}
+	}
+}
+
+// loose says which bytes of long double carry nothing: any value may be found there.
+func (b *Basic) loose() []span {
+	switch {
+	case b == longDouble && x87:
+		return []span{{10, 16}}
+	case b.part == longDouble && x87 && b.Kind == cmplx:
+		return []span{{10, 16}, {26, 32}}
+	case b.part == longDouble && x87:
+		return []span{{10, 16}}
+	}
+	return nil
+}
+
+func (c *checker) loosen(rank, at int, b *Basic) {
+	for _, s := range b.loose() {
+		for i := s.from; i < s.to; i++ {
+			c.padding = append(c.padding, place{rank, at + i})
+		}
+	}
+}
+
+// offsets lists where the elements of one side of a call lie in its buffer.
+func offsets(t *Type, count, pos int) []int {
+	var all []int
+	if t != nil {
+		t.each(count, func(off int, _ *Basic) { all = append(all, pos+off) })
+	}
+	return all
+}
+
+// call does what a does; got is the result buffer as the program has it.
+func (c *checker) call(rank int, a *Action, got []byte) error {
+	var want []byte
+	if a.Result != nil {
+		want = bytes.Repeat([]byte{resultFill}, a.Result.Size)
+	}
+	if a.Target != procNull {
+		c.move(rank, a, want, got)
+	}
+	if at := differ(want, got); at >= 0 {
+		return fmt.Errorf("result of rank %d's %v, byte %d: %s", rank, a, at-a.Result.Pos, show(want, got, at))
+	}
+	return nil
+}
+
+func (c *checker) move(rank int, a *Action, want, got []byte) {
+	memory := c.memory[a.Target]
+	var from, to []int
+	if a.Origin != nil {
+		from = offsets(a.OType, a.OCount, a.Origin.Pos)
+	}
+	if a.Result != nil {
+		to = offsets(a.RType, a.RCount, a.Result.Pos)
+	}
+	i := -1
+	a.TType.each(a.TCount, func(off int, b *Basic) {
+		i++
+		at := a.At + off
+		target := memory[at : at+b.Extent]
+		var operand, compare []byte
+		if a.Origin != nil && len(from) > 0 {
+			operand = a.Origin.Data[from[i]:]
+		}
+		if a.Compare != nil {
+			compare = a.Compare.Data[a.Compare.Pos:]
+		}
+		shared := a.accumulates() && c.owners[a.Target][at] < 0
+		if want != nil {
+			result := want[to[i] : to[i]+b.Extent]
+			switch {
+			case a.Verb == verbLoad:
+				copy(result, target)
+			case shared:
+				b.copy(result, got[to[i]:])
+			default:
+				b.copy(result, target)
+			}
+			if a.Verb != verbLoad {
+				for _, s := range b.loose() {
+					copy(result[s.from:s.to], got[to[i]+s.from:])
+				}
+			}
+		}
+		switch a.Verb {
+		case verbStore:
+			copy(target, operand[:b.Extent])
+		case verbPut:
+			b.copy(target, operand)
+			c.loosen(a.Target, at, b)
+		case verbIncrement:
+			b.reduce(opSum, target, operand, nil)
+		case verbAccumulate, verbGetAccumulate, verbFetch, verbSwap:
+			if !shared {
+				b.reduce(a.Op, target, operand, compare)
+				c.loosen(a.Target, at, b)
+				return
+			}
+			e := event{origin: rank, call: a, op: a.Op, operand: operand, compare: compare}
+			if want != nil {
+				e.result = got[to[i] : to[i]+b.Extent]
+			}
+			c.note(place{a.Target, at}, b, e)
+		}
+	})
+}
+
+func (c *checker) note(at place, b *Basic, e event) {
+	h := c.histories[at]
+	if h == nil {
+		h = &history{basic: b, events: make([][]event, len(c.ph.Ranks))}
+		c.histories[at] = h
+	}
+	h.events[e.origin] = append(h.events[e.origin], e)
+}
+
+func (h *history) String() string {
+	var b strings.Builder
+	for _, events := range h.events {
+		for _, e := range events {
+			n := h.basic.Extent
+			fmt.Fprintf(&b, "    rank %d: #%d %s %s", e.origin, e.call.ID, e.call.Verb, e.op)
+			if e.operand != nil {
+				fmt.Fprintf(&b, " with %x", e.operand[:n])
+			}
+			if e.compare != nil {
+				fmt.Fprintf(&b, " if %x", e.compare[:n])
+			}
+			if e.result != nil {
+				fmt.Fprintf(&b, " fetched %x", e.result)
+			}
+			fmt.Fprintf(&b, "   (%s)\n", h.basic.Name)
+		}
+	}
+	return b.String()
+}
+
+const mostStates = 300_000
+
+// explain looks for an order of the events that gives every result and the final value. decided false: it gave up.
+func (h *history) explain(initial, final []byte) (ok, decided bool) {
+	b := h.basic
+	// Where the order makes no difference one is as good as another.
+	value, plain := bytes.Clone(initial), true
+	for _, events := range h.events {
+		for _, e := range events {
+			if e.result != nil || e.op == opReplace || e.op == opSwap || e.op != h.first().op {
+				plain = false
+			} else if plain {
+				b.reduce(e.op, value, e.operand, e.compare)
+			}
+		}
+	}
+	if plain && (b.equal(value, final) || h.first().op.commutes(b)) {
+		return b.equal(value, final), true
+	}
+	seen := map[string]bool{}
+	done := make([]byte, len(h.events)) // events done of each origin
+	var search func(value []byte) bool
+	search = func(value []byte) bool {
+		if len(seen) >= mostStates {
+			return false
+		}
+		key := string(done) + string(value)
+		if seen[key] {
+			return false
+		}
+		seen[key] = true
+		finished := true
+		for o, events := range h.events {
+			if int(done[o]) == len(events) {
+				continue
+			}
+			finished = false
+			e := events[done[o]]
+			if e.result != nil && !b.equal(value, e.result) {
+				continue
+			}
+			next := bytes.Clone(value)
+			b.reduce(e.op, next, e.operand, e.compare)
+			done[o]++
+			found := search(next)
+			done[o]--
+			if found {
+				return true
+			}
+		}
+		return finished && b.equal(value, final)
+	}
+	start := make([]byte, b.Extent)
+	b.copy(start, initial) // without padding, which is no part of the state
+	ok = search(start)
+	return ok, ok || len(seen) < mostStates
+}
+
+func (h *history) first() event {
+	for _, events := range h.events {
+		if len(events) > 0 {
+			return events[0]
+		}
+	}
+	panic("an element without events")
+}

@@ -1,0 +1,745 @@
+package model
+
+import (
+	"math/big"
+	"math/rand/v2"
+)
+
+// Profile says what kind of programs to make.
+type Profile struct {
+	Ranks    int
+	Windows  int    // most
+	Kind     string // of windows; "": any
+	Bytes    int    // most per member, about
+	Elements int    // most in a call, about
+	Calls    int    // most of a rank in a phase
+	Phases   int
+	Depth    int  // most levels of datatypes
+	Mixed    bool // different operations accumulate into one element at the same time
+	Hot      int  // of 100 accumulates, how many go where another one went
+	Plain    bool // no derived datatypes
+	Strange  bool // elements at addresses that are no multiples of their size
+	// Reference leaves out what Debian's MPICH gets wrong: sizes and addresses of windows that are no multiples of 64, MPI_MIN and MPI_MAX of
+	// unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop,
+	// locks with MPI_MODE_NOCHECK.
+	Reference bool
+}
+
+// generator makes one program.
+type generator struct {
+	*rand.Rand
+	profile Profile
+	p       *Program
+	id      int
+
+	win  *Window
+	ph   *Phase
+	use  *tracker
+	past [][]*Action // accumulate-type calls of this phase by target
+}
+
+// Generate makes the program of a seed: the same one for the same profile.
+func Generate(seed uint64, profile Profile) *Program {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6d6f64656c)), profile: profile}
+	g.p = &Program{Seed: seed, N: profile.Ranks, Fresh: g.IntN(3) == 0}
+	for range 1 + g.IntN(profile.Windows) {
+		g.p.Windows = append(g.p.Windows, g.window())
+	}
+	for range 1 + g.IntN(profile.Phases) {
+		g.phase()
+	}
+	return g.p
+}
+
+func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
+
+func (g *generator) window() *Window {
+	w := &Window{Kind: g.profile.Kind, Order: g.Perm(g.p.N)}
+	if w.Kind == "" {
+		w.Kind = pick(g, "create", "create", "allocate", "shared", "dynamic")
+	}
+	w.NonContig = w.Kind == "shared" && g.IntN(2) == 0
+	units := []int{1, 1, 2, 4, 8, 16, 3, 12}
+	same := pick(g, units...)
+	memory := pick(g, "malloc", "alloc", "static", "")
+	sameUnit := g.IntN(2) == 0
+	for range g.p.N {
+		m := &Member{Unit: same}
+		if !sameUnit {
+			m.Unit = pick(g, units...)
+		}
+		regions := 1
+		if w.Kind == "dynamic" {
+			m.Unit = 1
+			regions = 1 + g.IntN(3)
+		}
+		if w.Kind == "create" || w.Kind == "dynamic" {
+			m.Skew = pick(g, 0, 0, 0, 16, 8)
+			if g.profile.Strange {
+				m.Skew = g.IntN(16)
+			}
+		}
+		for r := range regions {
+			size := g.profile.Bytes/4 + g.IntN(g.profile.Bytes)
+			if g.IntN(16) == 0 {
+				size = g.IntN(20)
+				if w.Kind == "dynamic" {
+					size++
+				}
+			}
+			if g.profile.Reference {
+				size, m.Skew = (size+63)/64*64, 0
+			}
+			region := Region{Start: len(m.Init), Size: size}
+			if w.Kind == "create" || w.Kind == "dynamic" {
+				region.Memory = memory
+				if memory == "" {
+					region.Memory = pick(g, "malloc", "alloc", "static")
+				}
+			}
+			m.Regions = append(m.Regions, region)
+			m.Init = append(m.Init, make([]byte, size)...)
+			g.zones(m, r)
+		}
+		w.Members = append(w.Members, m)
+	}
+	return w
+}
+
+// zones divides a region by the types that its memory holds, and fills it.
+func (g *generator) zones(m *Member, region int) {
+	r := m.Regions[region]
+	for at := 0; at < r.Size; {
+		z := zone{region: region, start: at, size: r.Size - at}
+		if g.IntN(3) != 0 {
+			z.size = min(z.size, 16+g.IntN(r.Size))
+		}
+		if g.IntN(2) == 0 {
+			z.basic = pick(g, basics...)
+			z.small = g.IntN(2) == 0
+			z.size -= z.size % z.basic.Extent
+			if z.size == 0 {
+				z = zone{region: region, start: at, size: min(r.Size-at, 16)}
+			}
+		}
+		bytes := m.Init[r.Start+z.start : r.Start+z.start+z.size]
+		g.fill(bytes)
+		if z.basic != nil {
+			for off := 0; off < z.size; off += z.basic.Extent {
+				g.value(z.basic, "", z.small, bytes[off:])
+			}
+		}
+		m.zones = append(m.zones, z)
+		at = (z.start + z.size + 15) / 16 * 16
+	}
+}
+
+func (g *generator) fill(b []byte) {
+	for i := range b {
+		b[i] = byte(g.Uint32())
+	}
+}
+
+// value makes one value of b, fit to be an operand of op on memory that holds such values.
+func (g *generator) value(b *Basic, op Op, small bool, to []byte) {
+	float := func(x float64, p *Basic, to []byte) { p.storeFloat(to, big.NewFloat(x)) }
+	switch b.Kind {
+	case signed, unsigned, bits, character:
+		v := g.Uint64()
+		if small || g.IntN(3) == 0 {
+			v = uint64(g.IntN(5)) - 1
+		}
+		b.storeInt(to, v)
+	case logical:
+		to[0] = byte(g.IntN(2))
+	case floating:
+		if op == opProd {
+			float(pick(g, 0.5, 1, 2, -1, -2), b, to)
+		} else {
+			float(float64(g.IntN(33)-16)/2, b, to)
+		}
+	case cmplx:
+		re, im := float64(g.IntN(9)-4), float64(g.IntN(9)-4)
+		if op == opProd {
+			re, im = pick(g, 1.0, -1, 0), 0
+			if re == 0 {
+				im = pick(g, 1.0, -1)
+			}
+		}
+		float(re, b.part, to)
+		float(im, b.part, to[b.part.Extent:])
+	case pair:
+		if b.part.Kind == floating {
+			float(float64(g.IntN(5)-2), b.part, to)
+		} else {
+			b.part.storeInt(to, uint64(g.IntN(5)-2))
+		}
+		b.index.storeInt(to[b.at:], uint64(g.IntN(16)))
+	}
+}
+
+// Assertions, as interp.c reads them.
+const (
+	noCheck = 1 << iota
+	noStore
+	noPut
+	noPrecede
+	noSucceed
+)
+
+func (g *generator) phase() {
+	win := g.IntN(len(g.p.Windows))
+	g.win = g.p.Windows[win]
+	g.ph = &Phase{Win: win, Ranks: make([][]*Action, g.p.N)}
+	g.use = newTracker(g.win)
+	g.use.mixed = g.profile.Mixed && g.IntN(2) == 0
+	if g.profile.Hot > 50 {
+		g.use.most = 24
+	}
+	g.past = make([][]*Action, g.p.N)
+	g.ph.Sync = pick(g, "fence", "pscw", "passive", "passive")
+	switch g.ph.Sync {
+	case "fence":
+		g.fence()
+	case "pscw":
+		g.pscw()
+	default:
+		g.passive()
+	}
+	g.p.Phases = append(g.p.Phases, g.ph)
+}
+
+func (g *generator) do(rank int, verb string, args ...int) {
+	g.ph.Ranks[rank] = append(g.ph.Ranks[rank], &Action{Verb: verb, Args: args})
+}
+
+// calls makes up to n calls of rank to the targets; passive: the epoch is of passive target.
+func (g *generator) calls(rank, n int, targets []int, passive bool) {
+	for range n {
+		if a := g.call(rank, targets, passive); a != nil {
+			g.ph.Ranks[rank] = append(g.ph.Ranks[rank], a)
+		}
+	}
+}
+
+func (g *generator) everyone() []int {
+	all := make([]int, g.p.N)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// written says whether any call of this phase changes rank's memory, stored whether there are stores to it.
+func (g *generator) written(rank int) (written, stored bool) {
+	for _, actions := range g.ph.Ranks {
+		for _, a := range actions {
+			if a.ID != 0 && a.Target == rank {
+				if a.Verb == verbStore {
+					stored = true
+				} else if a.Verb != verbGet && a.Verb != verbLoad {
+					written = true
+				}
+			}
+		}
+	}
+	return written, stored
+}
+
+func (g *generator) fence() {
+	for r := range g.p.N {
+		g.do(r, "barrier")
+		g.do(r, "fence", 0)
+		g.calls(r, g.IntN(g.profile.Calls+1), g.everyone(), false)
+		g.do(r, "fence", 0)
+	}
+	precede, succeed := g.IntN(2)*noPrecede, g.IntN(2)*noSucceed
+	for r, actions := range g.ph.Ranks {
+		first, last := precede, succeed
+		written, stored := g.written(r)
+		if !written && g.IntN(2) == 0 {
+			first |= noPut
+		}
+		if !stored && g.IntN(2) == 0 {
+			last |= noStore
+		}
+		actions[1].Args = []int{first}
+		actions[len(actions)-1].Args = []int{last}
+	}
+}
+
+func (g *generator) pscw() {
+	targets, origins := make([][]int, g.p.N), make([][]int, g.p.N)
+	for o := range g.p.N {
+		for _, t := range g.Perm(g.p.N) {
+			if g.IntN(3) > 0 {
+				targets[o] = append(targets[o], t)
+				origins[t] = append(origins[t], o)
+			}
+		}
+	}
+	check := g.IntN(2) * noCheck
+	for r := range g.p.N {
+		g.do(r, "barrier")
+		if len(origins[r]) > 0 {
+			g.do(r, "post", append([]int{check, len(origins[r])}, origins[r]...)...)
+		}
+		if check != 0 { // posts must be there before start
+			g.do(r, "barrier")
+		}
+		if len(targets[r]) > 0 {
+			g.do(r, "start", append([]int{check, len(targets[r])}, targets[r]...)...)
+			g.calls(r, g.IntN(g.profile.Calls+1), targets[r], false)
+			g.do(r, "complete")
+		}
+		if len(origins[r]) > 0 {
+			if g.IntN(3) == 0 && !g.profile.Reference {
+				g.do(r, "test")
+			} else {
+				g.do(r, "wait")
+			}
+		}
+		if g.win.Kind == "shared" { // for the loads and stores
+			g.do(r, "own")
+			g.do(r, "barrier")
+			g.do(r, "own")
+		}
+	}
+	for r, actions := range g.ph.Ranks {
+		written, _ := g.written(r)
+		for _, a := range actions {
+			if a.Verb == "post" && !written && g.IntN(2) == 0 {
+				a.Args[0] |= noPut
+			}
+		}
+	}
+}
+
+func (g *generator) passive() {
+	// Without any exclusive lock NOCHECK is allowed.
+	unchecked := g.IntN(3) == 0 && !g.profile.Reference
+	for r := range g.p.N {
+		g.do(r, "own")
+		g.do(r, "barrier")
+		for range 1 + g.IntN(3) {
+			g.lockEpoch(r, unchecked)
+		}
+		g.do(r, "barrier")
+		g.do(r, "own")
+	}
+}
+
+// lockEpoch is lock_all, or locks of some targets at once: in ascending order, so that no ranks wait for each other in a circle.
+func (g *generator) lockEpoch(r int, unchecked bool) {
+	check := func() int {
+		if unchecked {
+			return g.IntN(2) * noCheck
+		}
+		return 0
+	}
+	var targets []int
+	all := g.IntN(3) == 0
+	exclusive := false
+	switch {
+	case all:
+		targets = g.everyone()
+		g.do(r, "lock_all", check())
+	case g.IntN(2) == 0:
+		targets = []int{g.IntN(g.p.N)}
+	default:
+		for t := range g.p.N {
+			if g.IntN(2) == 0 {
+				targets = append(targets, t)
+			}
+		}
+	}
+	if !all {
+		exclusive = !unchecked && g.IntN(2) == 0
+		for _, t := range targets {
+			g.do(r, "lock", int(truth(exclusive)), t, check())
+		}
+	}
+	if len(targets) == 0 {
+		return
+	}
+	first := len(g.ph.Ranks[r])
+	for range 1 + g.IntN(3) {
+		g.calls(r, 1+g.IntN(g.profile.Calls), targets, true)
+		if exclusive && g.IntN(2) == 0 {
+			g.increment(r, pick(g, targets...))
+		}
+		way := g.IntN(7)
+		if g.profile.Reference && (way == 3 || way == 4) {
+			way = 0
+		}
+		switch way {
+		case 0, 1:
+			t := pick(g, targets...)
+			g.do(r, "flush", t)
+			g.use.segments[r][t]++
+		case 2:
+			g.do(r, "flush_all")
+			for _, t := range targets {
+				g.use.segments[r][t]++
+			}
+		case 3:
+			g.do(r, "flush_local", pick(g, targets...))
+		case 4:
+			g.do(r, "flush_local_all")
+		case 5:
+			g.do(r, "requests", g.IntN(5))
+		}
+	}
+	pending := false
+	for _, a := range g.ph.Ranks[r][first:] {
+		pending = pending || a.Form&formRequest != 0
+	}
+	late := g.IntN(2) == 0
+	if pending && !late {
+		g.do(r, "requests", g.IntN(5))
+	}
+	if all {
+		g.do(r, "unlock_all")
+	} else {
+		for _, i := range g.Perm(len(targets)) {
+			g.do(r, "unlock", targets[i])
+		}
+	}
+	for _, t := range targets {
+		g.use.segments[r][t]++
+	}
+	if pending && late {
+		g.do(r, "requests", g.IntN(5))
+	}
+}
+
+// place finds bytes of target's memory for count copies of t, starting in z. -1: there is no room.
+func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, at int) {
+	from, to := t.bounds(count)
+	region := m.Regions[z.region]
+	if to-from > z.size {
+		return -1, 0
+	}
+	room := (z.size - (to - from)) / grain
+	for range 12 {
+		at = z.start + g.IntN(room+1)*grain - from
+		if g.IntN(4) == 0 {
+			at = z.start - from
+		}
+		if g.profile.Strange && z.basic == nil {
+			at = z.start + g.IntN(z.size-(to-from)+1) - from
+		}
+		if at >= 0 && at%m.Unit == 0 {
+			return at / m.Unit, region.Start + at
+		}
+	}
+	return -1, 0
+}
+
+// elements is how many elements a call may have.
+func (g *generator) elements() int {
+	if g.IntN(3) == 0 {
+		return 1
+	}
+	if g.IntN(3) > 0 {
+		return 1 + g.IntN(min(12, g.profile.Elements))
+	}
+	return 1 + g.IntN(g.profile.Elements)
+}
+
+// side makes a type for a signature and a count of it.
+func (g *generator) side(sig []run, grain, most int) (*Type, int) {
+	s := &shaper{g.Rand, grain, most}
+	depth := 0
+	if !g.profile.Plain && g.IntN(2) == 0 {
+		depth = 1 + g.IntN(g.profile.Depth)
+	}
+	count := 1
+	if len(sig) == 1 {
+		if depth == 0 {
+			return leaf(sig[0].basic), sig[0].n
+		}
+		if sig[0].n > 2000 {
+			// Only regular types are made large: a block of an eighth, so many times.
+			for count = 8; sig[0].n%count != 0; count-- {
+			}
+			sig = []run{{sig[0].basic, sig[0].n / count}}
+			depth = 1
+			if sig[0].n > 2000 {
+				return leaf(sig[0].basic), sig[0].n * count
+			}
+		} else if g.IntN(2) == 0 {
+			count = s.divisor(sig[0].n)
+			sig = []run{{sig[0].basic, sig[0].n / count}}
+		}
+	}
+	t := s.typeFor(sig, depth)
+	if count > 1 && !t.disjoint(count) {
+		t = settled(resized(t, min(t.lb, t.trueLB), s.spacing(t)))
+	}
+	return t, count
+}
+
+// buffer makes an origin or result buffer for count copies of t; data: with values.
+func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Buffer {
+	from, to := t.bounds(count)
+	before := (max(0, -from) + 15) / 16 * 16
+	if g.IntN(4) == 0 {
+		before += g.IntN(16)
+	}
+	b := &Buffer{Size: before + max(to, 0) + g.IntN(8), Pos: before}
+	if !data {
+		return b
+	}
+	b.Data = make([]byte, b.Size)
+	g.fill(b.Data)
+	t.each(count, func(off int, basic *Basic) { g.value(basic, op, small, b.Data[before+off:]) })
+	return b
+}
+
+// call makes a call of rank to one of the targets, or a load or store; nil if it finds nothing that is allowed.
+func (g *generator) call(rank int, targets []int, passive bool) *Action {
+	for range 8 {
+		a := g.attempt(rank, pick(g, targets...), passive)
+		if a == nil || !g.use.claim(rank, a) {
+			continue
+		}
+		g.id++
+		a.ID = g.id
+		if a.accumulates() && a.Target >= 0 && a.TCount > 0 {
+			g.past[a.Target] = append(g.past[a.Target], a)
+		}
+		return a
+	}
+	return nil
+}
+
+func (g *generator) attempt(rank, target int, passive bool) *Action {
+	m := g.win.Members[target]
+	a := &Action{Target: target}
+	switch n := g.IntN(20); {
+	case n < 5:
+		a.Verb = verbPut
+	case n < 9:
+		a.Verb = verbGet
+	case n < 13:
+		a.Verb = verbAccumulate
+	case n < 16:
+		a.Verb = verbGetAccumulate
+	case n < 17:
+		a.Verb = verbFetch
+	case n < 18:
+		a.Verb = verbSwap
+	default:
+		a.Verb = pick(g, verbLoad, verbStore)
+		if target != rank && g.win.Kind != "shared" {
+			a.Target = rank
+			m = g.win.Members[rank]
+		}
+	}
+	if a.accumulates() && g.IntN(100) < g.profile.Hot && len(g.past[target]) > 0 {
+		return g.echo(a, pick(g, g.past[target]...), passive)
+	}
+	if len(m.zones) == 0 {
+		return nil
+	}
+	z := pick(g, m.zones...)
+	b := z.basic
+	for b == nil {
+		if c := pick(g, basics...); !c.typed() {
+			b = c
+		}
+	}
+	sig := []run{{b, g.elements()}}
+	grain := b.Extent
+	if a.Verb == verbFetch || a.Verb == verbSwap {
+		sig[0].n = 1
+	}
+	if a.Verb == verbSwap && !b.swappable() {
+		return nil
+	}
+	if z.basic == nil && (a.Verb == verbPut || a.Verb == verbGet) && !g.profile.Plain && g.IntN(4) == 0 {
+		// A structure of several types.
+		for range 1 + g.IntN(3) {
+			if c := pick(g, basics...); !c.typed() {
+				sig = append(sig, run{c, 1 + g.IntN(6)})
+			}
+		}
+		grain = 8
+	}
+	if g.profile.Strange && z.basic == nil && g.IntN(3) == 0 {
+		grain = 1
+	}
+	if a.Verb == verbFetch || a.Verb == verbSwap || a.Verb == verbLoad || a.Verb == verbStore {
+		if sig[0].n*b.Extent > z.size {
+			sig[0].n = 1
+		}
+		a.TType, a.TCount = leaf(b), sig[0].n
+	} else {
+		a.TType, a.TCount = g.side(sig, grain, z.size)
+	}
+	if a.Disp, a.At = g.place(m, z, a.TType, a.TCount, grain); a.Disp < 0 {
+		return nil
+	}
+	a.Region = z.region
+	if a.accumulates() {
+		a.Op = pick(g, b.ops()...)
+		if g.profile.Reference && b.Kind == unsigned && (a.Op == opMin || a.Op == opMax) {
+			a.Op = opReplace
+		}
+		if a.Verb != verbAccumulate && g.IntN(5) == 0 {
+			a.Op = opNoOp
+		}
+		if a.Verb == verbSwap {
+			a.Op = opSwap
+		}
+	}
+	return g.finish(a, sig, z.small, passive)
+}
+
+// echo aims a at the target of an earlier call.
+func (g *generator) echo(a, before *Action, passive bool) *Action {
+	b := before.TType.elems[0].basic
+	a.Region, a.Disp, a.At, a.Op = before.Region, before.Disp, before.At, before.Op
+	n := len(before.TType.elems) * before.TCount
+	a.TType, a.TCount = before.TType, before.TCount
+	if a.Verb == verbFetch || a.Verb == verbSwap {
+		// One of the elements that the earlier call wrote to.
+		m := g.win.Members[a.Target]
+		i := g.IntN(n)
+		a.At += i/len(before.TType.elems)*before.TType.extent() + before.TType.elems[i%len(before.TType.elems)].off
+		if off := a.At - m.Regions[a.Region].Start; off%m.Unit != 0 {
+			return nil
+		} else {
+			a.Disp = off / m.Unit
+		}
+		a.TType, a.TCount, n = leaf(b), 1, 1
+	}
+	switch {
+	case a.Verb == verbSwap:
+		if !b.swappable() || (before.Op != opSwap && !g.use.mixed) {
+			return nil
+		}
+		a.Op = opSwap
+	case g.use.mixed:
+		a.Op = pick(g, b.ops()...)
+	case a.Op == opSwap:
+		a.Op = opNoOp
+	}
+	if a.Verb != verbAccumulate && a.Verb != verbSwap && g.IntN(5) == 0 {
+		a.Op = opNoOp
+	}
+	if a.Verb == verbAccumulate && a.Op == opNoOp {
+		return nil
+	}
+	return g.finish(a, []run{{b, n}}, g.IntN(2) == 0, passive)
+}
+
+// finish adds the origin's side to a.
+func (g *generator) finish(a *Action, sig []run, small, passive bool) *Action {
+	b := sig[0].basic
+	var most int
+	for _, r := range sig {
+		most += r.n * r.basic.Extent
+	}
+	most = 4*most + 64
+	grain := b.Extent
+	if len(sig) > 1 {
+		grain = 8
+	}
+	if g.profile.Strange && g.IntN(3) == 0 {
+		grain = 1
+	}
+	origin := func() (t *Type, count int, buffer *Buffer) {
+		t, count = g.side(sig, grain, most)
+		return t, count, g.buffer(t, count, true, a.Op, small)
+	}
+	result := func() (t *Type, count int, buffer *Buffer) {
+		t, count = g.side(sig, grain, most)
+		return t, count, g.buffer(t, count, false, "", false)
+	}
+	one := func(data bool) *Buffer { return g.buffer(leaf(b), a.TCount, data, a.Op, small) }
+	switch a.Verb {
+	case verbPut, verbAccumulate:
+		a.OType, a.OCount, a.Origin = origin()
+	case verbGet:
+		a.RType, a.RCount, a.Result = result()
+	case verbGetAccumulate:
+		if a.Op != opNoOp || g.IntN(2) == 0 { // else the origin is NULL, 0, MPI_DATATYPE_NULL
+			a.OType, a.OCount, a.Origin = origin()
+		}
+		a.RType, a.RCount, a.Result = result()
+	case verbFetch:
+		if a.Op != opNoOp || g.IntN(2) == 0 {
+			a.OType, a.OCount, a.Origin = leaf(b), 1, one(true)
+		}
+		a.RType, a.RCount, a.Result = leaf(b), 1, one(false)
+	case verbSwap:
+		a.OType, a.OCount, a.Origin, a.Compare = leaf(b), 1, one(true), one(true)
+		a.Origin.Pos, a.Compare.Pos = 0, 0
+		g.value(b, "", small, a.Origin.Data)
+		g.value(b, "", small, a.Compare.Data)
+		a.Origin.Size, a.Compare.Size = b.Extent, b.Extent
+		a.Origin.Data, a.Compare.Data = a.Origin.Data[:b.Extent], a.Compare.Data[:b.Extent]
+		a.RType, a.RCount, a.Result = leaf(b), 1, one(false)
+	case verbStore:
+		n := a.TCount * b.Extent
+		a.OType, a.OCount, a.Origin = leaf(b), a.TCount, &Buffer{Size: n, Data: make([]byte, n)}
+		g.fill(a.Origin.Data)
+		for i := range a.TCount {
+			g.value(b, "", small, a.Origin.Data[i*b.Extent:])
+		}
+		return a
+	case verbLoad:
+		a.RType, a.RCount, a.Result = leaf(b), a.TCount, &Buffer{Size: a.TCount * b.Extent}
+		return a
+	}
+	switch g.IntN(40) {
+	case 0:
+		a.OCount, a.RCount, a.TCount = 0, 0, 0
+		if a.Verb == verbFetch || a.Verb == verbSwap {
+			return nil
+		}
+	case 1:
+		a.Target = procNull
+	}
+	if a.Verb != verbFetch && a.Verb != verbSwap {
+		if g.IntN(4) == 0 {
+			a.Form |= formCount
+		}
+		if passive && g.IntN(4) == 0 {
+			a.Form |= formRequest
+		}
+		if !g.profile.Plain && g.IntN(6) == 0 && (a.OType == nil || a.OCount > 0) && (a.RType == nil || a.RCount > 0) {
+			a.Form |= formBottom
+		}
+	}
+	return a
+}
+
+// increment adds a verbIncrement of rank, which has locked target exclusively.
+func (g *generator) increment(rank, target int) {
+	m := g.win.Members[target]
+	if len(m.zones) == 0 {
+		return
+	}
+	z := pick(g, m.zones...)
+	if z.basic != nil || z.size < 8 {
+		return
+	}
+	a := &Action{Verb: verbIncrement, Target: target, Region: z.region, TType: leaf(int64Type), TCount: 1, OType: leaf(int64Type), OCount: 1}
+	for range 8 {
+		if a.Disp, a.At = g.place(m, z, a.TType, 1, 8); a.Disp < 0 {
+			return
+		}
+		a.Origin = &Buffer{Size: 8, Data: make([]byte, 8)}
+		g.fill(a.Origin.Data)
+		if g.use.claim(rank, a) {
+			g.id++
+			a.ID = g.id
+			g.ph.Ranks[rank] = append(g.ph.Ranks[rank], a)
+			g.use.segments[rank][target]++ // it flushes
+			return
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Environment of these tests:
+//
+//	GOMPIRMA_SOAK=10m            random seeds for so long, instead of a few fixed ones
+//	GOMPIRMA_MODEL_SEED=17       only the program of this seed ...
+//	GOMPIRMA_MODEL_PROFILE=name  ... and of this profile
+//	GOMPIRMA_MODEL_CALLS=3,8     only these calls of it
+//	GOMPIRMA_MODEL_TIMES=100     so many times
+//	GOMPIRMA_MODEL_PRINT=1       a listing of the program
+//	GOMPIRMA_MODEL_MPI=mpich     under Debian's MPICH (or openmpi) instead of gompirma
+var (
+	envSoak    = os.Getenv("GOMPIRMA_SOAK")
+	envSeed    = os.Getenv("GOMPIRMA_MODEL_SEED")
+	envProfile = os.Getenv("GOMPIRMA_MODEL_PROFILE")
+	envCalls   = os.Getenv("GOMPIRMA_MODEL_CALLS")
+	envTimes   = os.Getenv("GOMPIRMA_MODEL_TIMES")
+	envPrint   = os.Getenv("GOMPIRMA_MODEL_PRINT")
+	envMPI     = os.Getenv("GOMPIRMA_MODEL_MPI")
+)
+
+// named is a profile under test: what is generated and how it is run.
+type named struct {
+	name string
+	Profile
+	env []string
+}
+
+func profiles() []named {
+	small := Profile{Ranks: 3, Windows: 2, Bytes: 600, Elements: 40, Calls: 8, Phases: 4, Depth: 3, Hot: 30}
+	with := func(change func(p *Profile)) Profile {
+		p := small
+		change(&p)
+		return p
+	}
+	noCMA := []string{"GOMPIRMA_NO_CMA=1"}
+	all := []named{
+		{"two", with(func(p *Profile) { p.Ranks = 2 }), nil},
+		{"mixed", with(func(p *Profile) { p.Mixed = true }), nil},
+		{"four", with(func(p *Profile) { p.Ranks, p.Mixed = 4, true }), nil},
+		{"no-cma", with(func(p *Profile) { p.Kind, p.Mixed = "create", true }), noCMA},
+		{"dynamic", with(func(p *Profile) { p.Kind = "dynamic" }), nil},
+		{"dynamic-no-cma", with(func(p *Profile) { p.Kind, p.Ranks = "dynamic", 2 }), noCMA},
+		{"strange", with(func(p *Profile) { p.Strange, p.Mixed = true, true }), nil},
+		{"strange-no-cma", with(func(p *Profile) { p.Strange, p.Kind = true, "create" }), noCMA},
+		{"contended", with(func(p *Profile) { p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot = 4, 80, 6, 12, 90 }), nil},
+		{"contended-agent", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Mixed = "create", 80, 6, 12, 90, true }), noCMA},
+		{"six", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), nil},
+		{"large", with(func(p *Profile) { p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1, 60 }), nil},
+		{"large-no-cma", with(func(p *Profile) {
+			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 60, "create", 2
+		}), noCMA},
+		{"five-deep", with(func(p *Profile) { p.Ranks, p.Depth, p.Bytes = 5, 5, 2000 }), nil},
+	}
+	for i := range all {
+		if os.Getenv("GOMPIRMA_MODEL_PLAIN") != "" {
+			all[i].Plain = true
+		}
+		if envMPI != "" { // what others get wrong, or need not do
+			all[i].Reference, all[i].Strange, all[i].Mixed = true, false, false
+		}
+	}
+	return all
+}
+
+// TestModelItself runs programs in this process: what a right execution gives must pass, and a changed byte must not.
+func TestModelItself(t *testing.T) {
+	for _, profile := range profiles() {
+		t.Run(profile.name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, 2))
+			calls, shared := 0, 0
+			for seed := range uint64(6) {
+				p := Generate(seed, profile.Profile)
+				calls += len(p.Calls())
+				out := Execute(p, r)
+				failure, undecided := Check(p, out)
+				require.Nil(t, failure, "seed %d: %v\n%v", seed, failure, p)
+				require.Zero(t, undecided, "seed %d", seed)
+				shared += sharedElements(p)
+				for range 3 {
+					what := damage(p, out, r)
+					failure, undecided := Check(p, out)
+					require.True(t, failure != nil || what == "" || undecided > 0, "seed %d: %s was not noticed\n%v", seed, what, p)
+					out = Execute(p, r)
+				}
+			}
+			require.Greater(t, calls, 100, "the programs do little")
+			require.Greater(t, shared, 5, "few elements are accumulated into by several origins")
+		})
+	}
+}
+
+// sharedElements counts the elements into which several origins accumulate at the same time.
+func sharedElements(p *Program) int {
+	n := 0
+	for _, ph := range p.Phases {
+		c := &checker{p: p, ph: ph}
+		for _, m := range p.Windows[ph.Win].Members {
+			c.memory = append(c.memory, m.Init)
+		}
+		c.findOwners()
+		for _, owners := range c.owners {
+			for _, o := range owners {
+				n += int(truth(o < 0))
+			}
+		}
+	}
+	return n
+}
+
+// damage changes one byte of an output, of memory or of a result; "": there was none, or it is one that may have any value.
+func damage(p *Program, out *Output, r *rand.Rand) string {
+	i := r.IntN(len(p.Phases))
+	ph := p.Phases[i]
+	rank := r.IntN(p.N)
+	where, what := out.Memory[i][rank], "memory"
+	if r.IntN(2) == 0 {
+		where, what = out.Results[i][rank], "result"
+	}
+	if len(where) == 0 {
+		return ""
+	}
+	at := r.IntN(len(where))
+	where[at] ^= 1 << r.IntN(8)
+	if what == "memory" {
+		// Padding of long double, and elements into which several origins have put a value of their own.
+		for _, actions := range ph.Ranks {
+			for _, a := range actions {
+				loose := false
+				if a.ID != 0 && a.Target == rank {
+					a.TType.each(a.TCount, func(off int, b *Basic) {
+						for _, s := range b.loose() {
+							loose = loose || a.At+off+s.from <= at && at < a.At+off+s.to
+						}
+					})
+				}
+				if loose {
+					return ""
+				}
+			}
+		}
+	} else {
+		for _, a := range ph.Ranks[rank] {
+			if a.Result == nil {
+				continue
+			}
+			if at < a.Result.Size {
+				for _, off := range offsets(a.RType, a.RCount, a.Result.Pos) {
+					for _, s := range a.RType.elems[0].basic.loose() {
+						if off+s.from <= at && at < off+s.to {
+							return ""
+						}
+					}
+				}
+				break
+			}
+			at -= a.Result.Size
+		}
+	}
+	return fmt.Sprintf("byte %d of rank %d's %s in phase %d", at, rank, what, i)
+}
+
+const top = "../../.."
+
+// launcher compiles interp.c for the MPI under test.
+func launcher(t *testing.T) *Launcher {
+	l := &Launcher{Interp: filepath.Join(t.TempDir(), "interp"), Timeout: 30 * time.Second}
+	var cc string
+	switch envMPI {
+	case "":
+		build, err := filepath.Abs(filepath.Join(top, "build"))
+		require.NoError(t, err)
+		out, err := exec.Command(filepath.Join(top, "scripts/build.sh"), build).CombinedOutput()
+		require.NoError(t, err, "scripts/build.sh: %s", out)
+		cc, l.Command = filepath.Join(build, "bin/gompicc"), []string{filepath.Join(build, "bin/gompirun"), "-n"}
+	case "mpich":
+		cc, l.Command = "mpicc.mpich", []string{"mpiexec.mpich", "-n"}
+	case "openmpi":
+		cc, l.Command = "mpicc.openmpi", []string{"mpirun.openmpi", "--oversubscribe", "-n"}
+	default:
+		t.Fatalf("GOMPIRMA_MODEL_MPI=%s is neither mpich nor openmpi", envMPI)
+	}
+	out, err := exec.Command(cc, "-O1", "-g", "-o", l.Interp, "interp/interp.c").CombinedOutput()
+	require.NoError(t, err, "%s: %s", cc, out)
+	return l
+}
+
+// batch is how many programs run in one job.
+const batch = 12
+
+func TestModel(t *testing.T) {
+	l := launcher(t)
+	if envSeed != "" {
+		repeat(t, l)
+		return
+	}
+	if envSoak != "" {
+		soak(t, l)
+		return
+	}
+	for i, profile := range profiles() {
+		t.Run(profile.name, func(t *testing.T) {
+			var programs []*Program
+			n := batch
+			if profile.Bytes > 10000 {
+				n = 4
+			}
+			for seed := range n {
+				programs = append(programs, Generate(uint64(1000*(i+1)+seed), profile.Profile))
+			}
+			runAll(t, l, profile, programs)
+		})
+	}
+}
+
+// soak runs random seeds until the time is over or something is wrong.
+func soak(t *testing.T, l *Launcher) {
+	length, err := time.ParseDuration(envSoak)
+	require.NoError(t, err, "GOMPIRMA_SOAK")
+	end := time.Now().Add(length)
+	programs, calls := 0, 0
+	for time.Now().Before(end) && !t.Failed() {
+		for _, profile := range profiles() {
+			if !time.Now().Before(end) || t.Failed() || envProfile != "" && profile.name != envProfile {
+				continue
+			}
+			var list []*Program
+			for range batch {
+				list = append(list, Generate(uint64(rand.Uint32()), profile.Profile))
+				calls += len(list[len(list)-1].Calls())
+			}
+			programs += len(list)
+			runAll(t, l, profile, list)
+		}
+	}
+	t.Logf("%d programs with %d calls", programs, calls)
+}
+
+// repeat runs the program of GOMPIRMA_MODEL_SEED.
+func repeat(t *testing.T, l *Launcher) {
+	seed, err := strconv.ParseUint(envSeed, 10, 64)
+	require.NoError(t, err, "GOMPIRMA_MODEL_SEED")
+	times := 1
+	if envTimes != "" {
+		times, err = strconv.Atoi(envTimes)
+		require.NoError(t, err, "GOMPIRMA_MODEL_TIMES")
+	}
+	for _, profile := range profiles() {
+		if envProfile != profile.name && envProfile != "" {
+			continue
+		}
+		p := Generate(seed, profile.Profile)
+		if envCalls != "" {
+			ids := map[int]bool{}
+			for _, word := range strings.Split(envCalls, ",") {
+				id, err := strconv.Atoi(word)
+				require.NoError(t, err, "GOMPIRMA_MODEL_CALLS")
+				ids[id] = true
+			}
+			p = p.Only(ids)
+		}
+		if envPrint != "" {
+			t.Logf("%v", p)
+		}
+		l.Env = profile.env
+		for i := range times {
+			require.NoError(t, l.Try(p), "profile %s, seed %d, run %d", profile.name, seed, i)
+		}
+	}
+}
+
+// runAll executes the programs and, if one fails, makes it small and says how to repeat it.
+func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
+	l.Env = profile.env
+	outputs, err := l.Run(programs)
+	checks := make([]error, len(outputs))
+	undecided := make([]int, len(outputs))
+	var wait sync.WaitGroup
+	for i, out := range outputs {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			if failure, n := Check(programs[i], out); failure != nil {
+				checks[i] = failure
+			} else {
+				undecided[i] = n
+			}
+		}()
+	}
+	wait.Wait()
+	for i, failure := range checks {
+		if failure != nil {
+			report(t, l, profile, programs[i], failure)
+			return
+		}
+		if undecided[i] > 0 {
+			t.Logf("seed %d: %d elements have too long a history to be decided", programs[i].Seed, undecided[i])
+		}
+	}
+	if err != nil {
+		i := min(len(outputs), len(programs)-1)
+		report(t, l, profile, programs[i], err)
+	}
+}
+
+func report(t *testing.T, l *Launcher, profile named, p *Program, failure error) {
+	last := failure
+	// What needs a certain timing fails now and then only.
+	fails := func(q *Program) bool {
+		for range 4 {
+			if err := l.Try(q); err != nil {
+				last = err
+				return true
+			}
+		}
+		return false
+	}
+	command := fmt.Sprintf("GOMPIRMA_MODEL_PROFILE=%s GOMPIRMA_MODEL_SEED=%d", profile.name, p.Seed)
+	if !fails(p) {
+		t.Errorf("%v\nIt did not happen again with this program alone. To repeat: %s GOMPIRMA_MODEL_TIMES=100 go test ./tests/go/model -run TestModel$ -v",
+			failure, command)
+		return
+	}
+	small, keep := Shrink(p, fails, time.Now().Add(20*time.Second))
+	t.Errorf("%v\nthe smallest program that fails:\n%v\n%v\nTo repeat: %s GOMPIRMA_MODEL_CALLS=%s go test ./tests/go/model -run TestModel$ -v", failure, small, last,
+		command, Numbers(keep))
+}

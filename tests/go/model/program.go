@@ -1,0 +1,322 @@
+// Package model makes random RMA programs, runs them under an MPI and compares what they did with a sequential model.
+//
+// A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator (generate.go) makes only programs that the
+// standard allows: what happens at one place of memory at a time is either one origin's alone, or reading, or accumulating. interp.c executes a program with
+// nothing but mpi.h and writes down, after each phase, what the memory and the result buffers hold. check.go goes through the same actions in order; where
+// several origins accumulate into one element it looks for an order of their operations that explains every result (each element's history must be
+// linearizable, with the operations of one origin in its order, MPI-5.0 12.7.2).
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Program is a random program for N ranks.
+type Program struct {
+	Seed    uint64
+	N       int
+	Fresh   bool // datatypes are made for each call and freed right behind it
+	Windows []*Window
+	Phases  []*Phase
+}
+
+// Window is one window; all ranks are members, in the order Order.
+type Window struct {
+	Kind      string // create, allocate, shared, dynamic
+	NonContig bool   // info alloc_shared_noncontig
+	Order     []int  // rank in MPI_COMM_WORLD of each member
+	Members   []*Member
+}
+
+// Member is one rank's part of a window.
+type Member struct {
+	Unit    int
+	Skew    int // distance of the base from an aligned address, for memory that the program allocates
+	Regions []Region
+	Init    []byte // of all regions, one behind the other
+	zones   []zone
+}
+
+// Region is memory of one member: the whole window, or one of the pieces attached to a dynamic window.
+type Region struct {
+	Memory      string // malloc, static, alloc (MPI_Alloc_mem); "" where the window allocates
+	Start, Size int    // in Member.Init
+}
+
+// zone is a part of a region in which accumulates use one type only; nil: any of those that are not typed().
+type zone struct {
+	region, start, size int // start in the region
+	basic               *Basic
+	small               bool // values are few, so that compare-and-swap finds what it looks for
+}
+
+// Phase is a part of a program after which all ranks' operations are complete everywhere. Its actions are for one window, by rank in that window.
+type Phase struct {
+	Win   int
+	Sync  string
+	Ranks [][]*Action
+}
+
+// Action is one thing that a rank does. ID is 0 for synchronization, which is only Verb and Args.
+type Action struct {
+	ID   int
+	Verb string
+	Args []int
+
+	Form         int // formRequest and so on
+	Op           Op
+	Target       int // rank in the window, procNull
+	Region, Disp int // of the target's buffer; Disp in units, from the region's beginning
+	At           int // the same in bytes, from the beginning of the member's memory
+	Origin       *Buffer
+	Compare      *Buffer
+	Result       *Buffer
+	OCount       int
+	RCount       int
+	TCount       int
+	OType        *Type
+	RType        *Type
+	TType        *Type
+}
+
+const procNull = -1
+
+// Forms of a communication call.
+const (
+	formRequest = 1 << iota // MPI_Rput and so on
+	formCount               // the _c function
+	formBottom              // MPI_BOTTOM with a type of absolute addresses for the origin or result buffer
+)
+
+// Buffer is an origin, compare or result buffer. Pos is where its address lies in it, since types may reach below their address.
+type Buffer struct {
+	Size, Pos int
+	Data      []byte // nil: a result buffer, filled with resultFill
+}
+
+const resultFill = 0xa5
+
+// verbs that communicate, and what interp.c reads behind them.
+const (
+	verbPut           = "put"
+	verbGet           = "get"
+	verbAccumulate    = "accumulate"
+	verbGetAccumulate = "get_accumulate"
+	verbFetch         = "fetch_and_op"
+	verbSwap          = "compare_and_swap"
+	verbStore         = "store" // a plain store to the memory of Target, by its address
+	verbLoad          = "load"
+	verbIncrement     = "increment" // get, flush, add, put, flush under an exclusive lock
+)
+
+// accumulates says whether a is an accumulate-type call.
+func (a *Action) accumulates() bool {
+	switch a.Verb {
+	case verbAccumulate, verbGetAccumulate, verbFetch, verbSwap:
+		return true
+	}
+	return false
+}
+
+func (a *Action) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", a.Verb)
+	if a.ID == 0 {
+		for _, x := range a.Args {
+			fmt.Fprintf(&b, " %d", x)
+		}
+		return b.String()
+	}
+	if a.Op != "" {
+		fmt.Fprintf(&b, " %s", a.Op)
+	}
+	fmt.Fprintf(&b, " #%d target %d byte %d: %d x %v", a.ID, a.Target, a.At, a.TCount, a.TType)
+	if a.Origin != nil {
+		fmt.Fprintf(&b, "; origin %d x %v", a.OCount, a.OType)
+	}
+	if a.Result != nil {
+		fmt.Fprintf(&b, "; result %d x %v", a.RCount, a.RType)
+	}
+	for i, name := range []string{"request", "_c", "MPI_BOTTOM"} {
+		if a.Form>>i&1 != 0 {
+			fmt.Fprintf(&b, "; %s", name)
+		}
+	}
+	return b.String()
+}
+
+// String is a listing for people.
+func (p *Program) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "program of seed %d, %d ranks\n", p.Seed, p.N)
+	for i, w := range p.Windows {
+		fmt.Fprintf(&b, "window %d: %s, ranks in order %v\n", i, w.Kind, w.Order)
+		for r, m := range w.Members {
+			fmt.Fprintf(&b, "  rank %d: unit %d, skew %d", r, m.Unit, m.Skew)
+			for _, g := range m.Regions {
+				fmt.Fprintf(&b, ", %d bytes %s", g.Size, g.Memory)
+			}
+			for _, z := range m.zones {
+				if z.basic != nil {
+					fmt.Fprintf(&b, "; %s at %d to %d", z.basic.Name, z.start, z.start+z.size)
+				}
+			}
+			b.WriteByte('\n')
+		}
+	}
+	for i, ph := range p.Phases {
+		fmt.Fprintf(&b, "phase %d: window %d, %s\n", i, ph.Win, ph.Sync)
+		for r, actions := range ph.Ranks {
+			for _, a := range actions {
+				fmt.Fprintf(&b, "  rank %d: %v\n", r, a)
+			}
+		}
+	}
+	return b.String()
+}
+
+// writer writes programs in the form that interp.c reads: words, and a second file with the bytes that they refer to.
+type writer struct {
+	text, data bytes.Buffer
+	types      []*Type
+	known      map[*Type]int
+}
+
+func (w *writer) bytes(b []byte) int {
+	off := w.data.Len()
+	w.data.Write(b)
+	return off
+}
+
+// add makes t known to the program, its parts before it.
+func (w *writer) add(t *Type) {
+	if t == nil || t.Basic != nil {
+		return
+	}
+	if _, ok := w.known[t]; ok {
+		return
+	}
+	for _, k := range t.kids {
+		w.add(k)
+	}
+	w.known[t] = len(w.types)
+	w.types = append(w.types, t)
+}
+
+func (w *writer) name(t *Type) string {
+	if t.Basic != nil {
+		return t.Basic.Name
+	}
+	return fmt.Sprintf("#%d", w.known[t])
+}
+
+func (w *writer) ints(xs []int) {
+	for _, x := range xs {
+		fmt.Fprintf(&w.text, " %d", x)
+	}
+}
+
+func (w *writer) program(p *Program) {
+	w.types, w.known = nil, map[*Type]int{}
+	fmt.Fprintf(&w.text, "program %d %d %d\n", p.Seed, truth(p.Fresh), len(p.Windows))
+	for _, win := range p.Windows {
+		fmt.Fprintf(&w.text, "window %s %d", win.Kind, truth(win.NonContig))
+		w.ints(win.Order)
+		w.text.WriteByte('\n')
+		for _, m := range win.Members {
+			fmt.Fprintf(&w.text, "member %d %d %d %d", m.Unit, m.Skew, w.bytes(m.Init), len(m.Regions))
+			for _, g := range m.Regions {
+				memory := g.Memory
+				if memory == "" {
+					memory = "-"
+				}
+				fmt.Fprintf(&w.text, " %s %d", memory, g.Size)
+			}
+			w.text.WriteByte('\n')
+		}
+	}
+	for _, ph := range p.Phases {
+		for _, actions := range ph.Ranks {
+			for _, a := range actions {
+				w.add(a.OType)
+				w.add(a.RType)
+				w.add(a.TType)
+			}
+		}
+	}
+	fmt.Fprintf(&w.text, "types %d\n", len(w.types))
+	for _, t := range w.types {
+		w.text.WriteString(t.ctor)
+		w.ints(t.args)
+		for _, k := range t.kids {
+			w.text.WriteString(" " + w.name(k))
+		}
+		w.text.WriteByte('\n')
+	}
+	for world := range p.N {
+		fmt.Fprintf(&w.text, "rank %d\n", world)
+		for _, ph := range p.Phases {
+			fmt.Fprintf(&w.text, "phase %d\n", ph.Win)
+			for r, actions := range ph.Ranks {
+				if p.Windows[ph.Win].Order[r] == world {
+					for _, a := range actions {
+						w.action(a)
+					}
+				}
+			}
+			w.text.WriteString("endphase\n")
+		}
+		w.text.WriteString("endrank\n")
+	}
+}
+
+func (w *writer) action(a *Action) {
+	w.text.WriteString(a.Verb)
+	if a.ID == 0 {
+		w.ints(a.Args)
+		w.text.WriteByte('\n')
+		return
+	}
+	buffer := func(b *Buffer) {
+		switch {
+		case b == nil:
+			w.text.WriteString(" -1 0 0")
+		case b.Data == nil:
+			fmt.Fprintf(&w.text, " -1 %d %d", b.Size, b.Pos)
+		default:
+			fmt.Fprintf(&w.text, " %d %d %d", w.bytes(b.Data), b.Size, b.Pos)
+		}
+	}
+	side := func(count int, t *Type) {
+		if t == nil {
+			w.text.WriteString(" 0 -")
+			return
+		}
+		fmt.Fprintf(&w.text, " %d %s", count, w.name(t))
+	}
+	op := string(a.Op)
+	if op == "" || a.Op == opSwap {
+		op = "-"
+	}
+	fmt.Fprintf(&w.text, " %d %d %s %d %d %d", a.ID, a.Form, op, a.Target, a.Region, a.Disp)
+	buffer(a.Origin)
+	side(a.OCount, a.OType)
+	buffer(a.Compare)
+	buffer(a.Result)
+	side(a.RCount, a.RType)
+	side(a.TCount, a.TType)
+	w.text.WriteByte('\n')
+}
+
+// outputs returns how many bytes rank r of the phase's window writes after it, in two parts: memory and results.
+func (p *Program) outputs(ph *Phase, r int) (memory, results int) {
+	memory = len(p.Windows[ph.Win].Members[r].Init)
+	for _, a := range ph.Ranks[r] {
+		if a.Result != nil {
+			results += a.Result.Size
+		}
+	}
+	return memory, results
+}
