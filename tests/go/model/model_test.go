@@ -61,9 +61,9 @@ func profiles() []named {
 		{"contended", with(func(p *Profile) { p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot = 4, 80, 6, 12, 90 }), nil},
 		{"contended-agent", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Mixed = "create", 80, 6, 12, 90, true }), noCMA},
 		{"six", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), nil},
-		{"large", with(func(p *Profile) { p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1, 60 }), nil},
+		{"large", with(func(p *Profile) { p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1, 90 }), nil},
 		{"large-no-cma", with(func(p *Profile) {
-			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 60, "create", 2
+			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 90, "create", 2
 		}), noCMA},
 		{"five-deep", with(func(p *Profile) { p.Ranks, p.Depth, p.Bytes = 5, 5, 2000 }), nil},
 	}
