@@ -32,6 +32,11 @@ test-ref: ## tests/c/conformance under Debian's MPICH: are the tests themselves 
 	@scripts/deps.sh ref
 	@scripts/test.sh "$(BUILD)" ref
 
+matrix: ## the one-sided operations: operation x datatype x synchronization x window kind, tried cell by cell
+	@scripts/deps.sh build
+	@scripts/build.sh "$(BUILD)"
+	@go run ./tests/go/matrix "$(BUILD)"
+
 race: ## the Go packages under the race detector
 	@scripts/deps.sh build
 	@scripts/test.sh "$(BUILD)" race
@@ -60,5 +65,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-ref race lint fmt generate bench install uninstall clean
+.PHONY: help build demo test test-c test-go test-ref matrix race lint fmt generate bench install uninstall clean
 .DEFAULT_GOAL := help

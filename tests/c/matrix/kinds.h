@@ -1,0 +1,125 @@
+/* The window kinds of the matrix: those of ../windows.h, and shared windows whose parts need not be neighbours, dynamic windows with memory
+ * from everywhere, and a window on a communicator that has not all ranks, in another order.
+ *
+ *   kinds[k].run(body);      collective over MPI_COMM_WORLD; body(w) on the window's members; kinds_disp(w, t, byte) finds a byte of target t
+ */
+#ifndef MATRIX_KINDS_H
+#define MATRIX_KINDS_H
+
+#include "../windows.h"
+#include "classes.h"
+
+enum { RANKS_MOST = 16 };
+
+static MPI_Aint kinds_base[RANKS_MOST]; /* where the memory of each member begins, in bytes from displacement 0 */
+
+/* kinds_disp is the displacement of a byte of target t's memory. */
+static inline MPI_Aint kinds_disp(const struct window *w, int t, MPI_Aint byte)
+{
+    return (kinds_base[t] + byte) / w->unit;
+}
+
+static inline MPI_Aint kinds_size(MPI_Comm comm)
+{
+    int n;
+    MPI_Comm_size(comm, &n);
+    return (MPI_Aint)n * AREA;
+}
+
+typedef void kinds_body(struct window *w);
+
+static void kinds_named(int kind, kinds_body *body)
+{
+    windows_one(kind, kinds_size(MPI_COMM_WORLD), kind == KIND_STATIC ? 1 : 4, MPI_COMM_WORLD, body);
+}
+
+static void kinds_allocate(kinds_body *body) { kinds_named(KIND_ALLOCATE, body); }
+static void kinds_shared(kinds_body *body) { kinds_named(KIND_SHARED, body); }
+static void kinds_malloc(kinds_body *body) { kinds_named(KIND_MALLOC, body); }
+static void kinds_stack(kinds_body *body) { kinds_named(KIND_STACK, body); }
+static void kinds_static(kinds_body *body) { kinds_named(KIND_STATIC, body); }
+static void kinds_alloc_mem(kinds_body *body) { kinds_named(KIND_ALLOC_MEM, body); }
+
+static void kinds_noncontig(kinds_body *body)
+{
+    struct window w = {.name = "noncontig", .size = kinds_size(MPI_COMM_WORLD), .unit = 4, .comm = MPI_COMM_WORLD, .rank = check_rank, .n = check_size};
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    MPI_Win_allocate_shared(w.size, w.unit, info, w.comm, &w.mem, &w.win);
+    MPI_Info_free(&info);
+    body(&w);
+    MPI_Win_free(&w.win);
+}
+
+/* A dynamic window over area, guards included. */
+static void kinds_attached(const char *name, char *area, kinds_body *body)
+{
+    struct window w = {.name = name, .size = kinds_size(MPI_COMM_WORLD), .unit = 1, .comm = MPI_COMM_WORLD, .rank = check_rank, .n = check_size};
+    windows_set_guards(area, w.size);
+    w.mem = area + GUARD;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, w.comm, &w.win);
+    MPI_Win_attach(w.win, w.mem, w.size);
+    MPI_Get_address(w.mem, &kinds_base[w.rank]);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, kinds_base, 1, MPI_AINT, w.comm);
+    body(&w);
+    MPI_Barrier(w.comm);
+    MPI_Win_detach(w.win, w.mem);
+    MPI_Win_free(&w.win);
+    memset(kinds_base, 0, sizeof kinds_base);
+    windows_check_guards(area, w.size, name);
+}
+
+static void kinds_dynamic_malloc(kinds_body *body)
+{
+    char *area = malloc(kinds_size(MPI_COMM_WORLD) + 2 * GUARD);
+    kinds_attached("dynamic_malloc", area, body);
+    free(area);
+}
+
+static void kinds_dynamic_alloc_mem(kinds_body *body)
+{
+    char *area;
+    MPI_Alloc_mem(kinds_size(MPI_COMM_WORLD) + 2 * GUARD, MPI_INFO_NULL, &area);
+    kinds_attached("dynamic_alloc_mem", area, body);
+    MPI_Free_mem(area);
+}
+
+static void kinds_dynamic_window(kinds_body *body)
+{
+    char *area;
+    MPI_Win owner;
+    MPI_Win_allocate(kinds_size(MPI_COMM_WORLD) + 2 * GUARD, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &area, &owner);
+    kinds_attached("dynamic_window", area, body);
+    MPI_Win_free(&owner);
+}
+
+/* Without rank 1 of three and more, in reverse order; the members' memory is by turns of MPI_Alloc_mem and of malloc. */
+static void kinds_subcomm(kinds_body *body)
+{
+    MPI_Comm sub;
+    MPI_Comm_split(MPI_COMM_WORLD, check_size > 2 && check_rank == 1 ? MPI_UNDEFINED : 0, -check_rank, &sub);
+    if (sub == MPI_COMM_NULL)
+        return;
+    windows_one(KIND_MIXED, kinds_size(sub), 2, sub, body);
+    MPI_Comm_free(&sub);
+}
+
+static const struct kind {
+    const char *name;
+    void (*run)(kinds_body *body);
+} kinds[] = {{"allocate", kinds_allocate},
+             {"shared", kinds_shared},
+             {"noncontig", kinds_noncontig},
+             {"malloc", kinds_malloc},
+             {"stack", kinds_stack},
+             {"static", kinds_static},
+             {"alloc_mem", kinds_alloc_mem},
+             {"dynamic_malloc", kinds_dynamic_malloc},
+             {"dynamic_alloc_mem", kinds_dynamic_alloc_mem},
+             {"dynamic_window", kinds_dynamic_window},
+             {"subcomm", kinds_subcomm}};
+
+enum { KINDS_NUMBER = sizeof kinds / sizeof *kinds };
+
+#endif
