@@ -12,6 +12,7 @@
 #include "dynamic.h"
 #include "epoch.h"
 #include "op.h"
+#include "poll.h"
 
 static inline struct gompi_agent_ring *ring_of(int process) {
 	return (struct gompi_agent_ring *)(gompi_node.agent_rings + (size_t)process * gompi_node.agent_stride);
@@ -119,7 +120,8 @@ static int post(struct gompi_win *w, const struct gompi_rma *r, enum gompi_agent
 	uint64_t sent = atomic_load_explicit(last, memory_order_relaxed);
 	while (sent < pos + 1 && !atomic_compare_exchange_weak_explicit(last, &sent, pos + 1, memory_order_relaxed, memory_order_relaxed))
 		;
-	atomic_store_explicit(&w->agent_used, 1, memory_order_relaxed);
+	if (!(atomic_load_explicit(&w->flush_more, memory_order_relaxed) & FLUSH_AGENT))
+		atomic_fetch_or_explicit(&w->flush_more, FLUSH_AGENT, memory_order_relaxed);
 	return publish(w, rank, process, cell, pos, result, bytes);
 }
 
@@ -231,10 +233,7 @@ static bool acknowledged(void *arg) {
 
 enum { ACK_POLLS = 400 };
 
-int gompi_agent_wait(struct gompi_win *w, int rank) {
-	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
-	if (numbers == NULL)
-		return MPI_SUCCESS;
+static int wait_for(struct gompi_win *w, int rank, gompi_a64 *numbers) {
 	struct ack_wait a = {&gompi_my_cell()->acks[gompi_member(w, rank)->process], atomic_load_explicit(&numbers[rank], memory_order_relaxed)};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
@@ -251,10 +250,20 @@ int gompi_agent_wait(struct gompi_win *w, int rank) {
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
 }
 
+int gompi_agent_wait(struct gompi_win *w, int rank) {
+	gompi_poll_flushed();
+	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
+	return numbers == NULL ? MPI_SUCCESS : wait_for(w, rank, numbers);
+}
+
 int gompi_agent_wait_all(struct gompi_win *w) {
+	gompi_poll_flushed();
+	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
+	if (numbers == NULL)
+		return MPI_SUCCESS;
 	int rc = MPI_SUCCESS;
 	for (uint32_t i = 0; i < w->n && rc == MPI_SUCCESS; i++)
-		rc = gompi_agent_wait(w, (int)i);
+		rc = wait_for(w, (int)i, numbers);
 	return rc;
 }
 

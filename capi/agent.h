@@ -57,11 +57,11 @@ int gompi_agent_wait(struct gompi_win *w, int rank);
 int gompi_agent_wait_all(struct gompi_win *w);
 
 static inline int gompi_agent_flush(struct gompi_win *w, int rank) {
-	return __builtin_expect(atomic_load_explicit(&w->agent_used, memory_order_relaxed) != 0, 0) ? gompi_agent_wait(w, rank) : MPI_SUCCESS;
+	return __builtin_expect(atomic_load_explicit(&w->flush_more, memory_order_relaxed) != 0, 0) ? gompi_agent_wait(w, rank) : MPI_SUCCESS;
 }
 
 static inline int gompi_agent_flush_all(struct gompi_win *w) {
-	return __builtin_expect(atomic_load_explicit(&w->agent_used, memory_order_relaxed) != 0, 0) ? gompi_agent_wait_all(w) : MPI_SUCCESS;
+	return __builtin_expect(atomic_load_explicit(&w->flush_more, memory_order_relaxed) != 0, 0) ? gompi_agent_wait_all(w) : MPI_SUCCESS;
 }
 
 // Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.

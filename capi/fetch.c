@@ -1,4 +1,5 @@
 // MPI_Fetch_and_op and MPI_Compare_and_swap (MPI-5.0 12.3.4): one element, there and back.
+#include "poll.h"
 #include "rma.h"
 #include "z_entry.h"
 
@@ -16,7 +17,13 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	char *to;
 	gompi_atomic_kernel kernel = gompi_atomic(op, datatype);
 	if (__builtin_expect(gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) && kernel != NULL && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0, 1) && gompi_small_enter(gompi_member(w, target_rank))) {
-		kernel(op == MPI_NO_OP ? NULL : origin_addr, to, result_addr, 1);
+		if (__builtin_expect(op == MPI_NO_OP, 0)) {
+			kernel(NULL, to, result_addr, 1);
+			gompi_small_leave();
+			gompi_poll_saw(to, result_addr, size);
+			return MPI_SUCCESS;
+		}
+		kernel(origin_addr, to, result_addr, 1);
 		gompi_small_leave();
 		return MPI_SUCCESS;
 	}
@@ -38,8 +45,12 @@ int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, vo
 	char *to;
 	if (__builtin_expect(gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) && gompi_swappable(datatype) && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0, 1) &&
 	    gompi_small_enter(gompi_member(w, target_rank))) {
-		gompi_compare_and_swap_element(to, origin_addr, compare_addr, result_addr, (uint64_t)size);
+		bool swapped = gompi_compare_and_swap_element(to, origin_addr, compare_addr, result_addr, (uint64_t)size);
 		gompi_small_leave();
+		if (swapped)
+			gompi_poll_over();
+		else
+			gompi_polled();
 		return MPI_SUCCESS;
 	}
 	return swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);

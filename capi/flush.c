@@ -28,7 +28,7 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 
 // Whether the flush of one target is allowed and has nothing to wait for.
 static inline bool nothing_pending(struct gompi_win *w, int rank) {
-	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n || atomic_load_explicit(&w->agent_used, memory_order_relaxed), 0))
+	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n || atomic_load_explicit(&w->flush_more, memory_order_relaxed), 0))
 		return false;
 	return __builtin_expect(atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_LOCK_ALL, 1) ||
 	       (atomic_load_explicit(&w->targets[rank].state, memory_order_relaxed) & TARGET_LOCKED);

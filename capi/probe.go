@@ -60,6 +60,8 @@ func gompi_iprobe(source, tag int32, comm_, flag, status uintptr) (rc int32) {
 		storeFlag(flag, found)
 		if found {
 			st.Store(status)
+		} else {
+			polled()
 		}
 	}
 	return raise("MPI_Iprobe", comm_, err)
@@ -112,6 +114,8 @@ func gompi_improbe(source, tag int32, comm_, flag, message, status uintptr) (rc 
 			if err = storeMessage(m, message); err == nil {
 				st.Store(status)
 			}
+		} else {
+			polled()
 		}
 		storeFlag(flag, m != nil && err == nil)
 	}

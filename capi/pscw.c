@@ -7,6 +7,7 @@
 #include "_cgo_export.h"
 #include "agent.h"
 #include "epoch.h"
+#include "poll.h"
 #include "win_table.h"
 #include "z_entry.h"
 
@@ -148,9 +149,11 @@ int gompi_win_test(MPI_Win win, int *flag) {
 	if (atomic_load(&w->exposure) == 0)
 		return gompi_win_error(win, "MPI_Win_test", MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
 	*flag = completed(w);
-	if (*flag)
+	if (*flag) {
 		atomic_store(&w->exposure, 0);
-	else
+	} else {
 		gompi_serve(); // a program that loops over MPI_Win_test must not starve those who wait for this process
+		gompi_polled();
+	}
 	return MPI_SUCCESS;
 }

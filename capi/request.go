@@ -120,6 +120,7 @@ func gompi_test(at, flag, status uintptr) (rc int32) {
 	}
 	if !r.IsComplete() {
 		*out[int32](flag) = 0
+		polled()
 		return abi.MPI_SUCCESS
 	}
 	kind, on := ownerOf(r)
@@ -294,6 +295,7 @@ func gompi_testall(count int32, requests, flag, statuses uintptr) (rc int32) {
 	}
 	*out[int32](flag) = 0
 	if !s.complete() {
+		polled()
 		return abi.MPI_SUCCESS
 	}
 	*out[int32](flag) = 1
@@ -354,6 +356,7 @@ func gompi_testany(count int32, requests, index, flag, status uintptr) (rc int32
 	i := s.first()
 	if i < 0 {
 		*out[int32](flag) = 0
+		polled()
 		return abi.MPI_SUCCESS
 	}
 	*out[int32](flag) = 1
@@ -415,6 +418,9 @@ func some(function string, wait bool, count int32, requests, outcount, indices, 
 	}
 	if !wait {
 		s.messages.Progress()
+		if s.first() < 0 {
+			polled()
+		}
 	} else if err := s.messages.AwaitAny(func() bool { return s.first() >= 0 }); err != nil {
 		return finish(function, 0, 0, err)
 	}

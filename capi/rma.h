@@ -73,16 +73,16 @@ extern uint8_t gompi_swap_size[GOMPI_PREDEFINED];
 
 static inline bool gompi_swappable(MPI_Datatype type) { return (uintptr_t)type < GOMPI_PREDEFINED && gompi_swap_size[(uintptr_t)type] != 0; }
 
-// Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it.
-static inline void gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result, uint64_t size) {
+// Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Whether it was equal.
+static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result, uint64_t size) {
 #define CASE(U)                                                                                                          \
 	case sizeof(U): {                                                                                                \
 		U want, new;                                                                                             \
 		__builtin_memcpy(&want, compare, sizeof want);                                                           \
 		__builtin_memcpy(&new, origin, sizeof new);                                                              \
-		__atomic_compare_exchange_n((U *)target, &want, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);             \
+		bool equal = __atomic_compare_exchange_n((U *)target, &want, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); \
 		__builtin_memcpy(result, &want, sizeof want);                                                            \
-		break;                                                                                                   \
+		return equal;                                                                                            \
 	}
 	switch (size) {
 		CASE(uint64_t)
@@ -91,6 +91,7 @@ static inline void gompi_compare_and_swap_element(void *target, const void *orig
 		CASE(uint8_t)
 	}
 #undef CASE
+	return false;
 }
 
 // The request that stands for every request-based operation that was complete when its call returned: any number of times waited for, never freed.

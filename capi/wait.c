@@ -29,10 +29,12 @@ enum {
 	AGENT_POLLS_ALONE = 1000, // some 50 us
 	AGENT_EAGER = 100,        // of these without pause: the next operation of a series comes within 200 ns
 	AGENT_POLLS_CROWDED = 20,
+	// A yield that took so long went to somebody who computes, of this job or another: it would be so again and again. Asleep this thread is woken in time.
+	LONG_YIELD_NS = 100000,
 	SLICE_MS = 200, // how often a sleeper looks whether the others still live
 };
 
-static int64_t now_ns(void) {
+int64_t gompi_now_ns(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
@@ -41,6 +43,14 @@ static int64_t now_ns(void) {
 static void sleep_on(gompi_a32 *word, uint32_t seen, int ms) {
 	struct timespec t = {ms / 1000, (ms % 1000) * 1000000L};
 	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+// Gives the core away at the time *now, which moves on. Whether somebody has kept it.
+static bool yield_long(int64_t *now) {
+	int64_t before = *now;
+	sched_yield();
+	*now = gompi_now_ns();
+	return *now - before >= LONG_YIELD_NS;
 }
 
 void gompi_wake_sleepers(struct gompi_waitword *w) {
@@ -87,15 +97,19 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	int rc = MPI_SUCCESS;
 	atomic_fetch_add_explicit(&me->blocked, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst); // pairs with the full barrier before gompi_ring_doorbell
-	int64_t end = now_ns() + POLL_NS;
-	for (unsigned i = gompi_node.crowded ? POLLS_ALONE : 0; i % 16 != 15 || now_ns() < end; i++) {
+	int64_t now = gompi_now_ns(), end = now + POLL_NS;
+	for (unsigned i = gompi_node.crowded ? POLLS_ALONE : 0; now < end; i++) {
 		if (done(arg))
 			goto out;
 		bool worked = gompi_serve();
-		if (i >= POLLS_ALONE)
-			sched_yield();
-		else if (!worked)
+		if (worked)
+			now = gompi_now_ns();
+		if (i >= POLLS_ALONE) {
+			if (yield_long(&now))
+				break;
+		} else if (!worked) {
 			gompi_pause();
+		}
 	}
 	atomic_store_explicit(&me->wait_rank, what->rank, memory_order_relaxed);
 	atomic_store_explicit(&me->wait_object, what->object, memory_order_relaxed);
@@ -112,9 +126,9 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is served here.
 		atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
 		if (!gompi_serve()) {
-			int64_t start = now_ns();
+			int64_t start = gompi_now_ns();
 			sleep_on(&w->wake, seen, SLICE_MS);
-			if (now_ns() - start >= SLICE_MS * 1000000LL)
+			if (gompi_now_ns() - start >= SLICE_MS * 1000000LL)
 				gompi_find_dead();
 		}
 		atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);
@@ -136,14 +150,18 @@ static atomic_bool agent_stop;
 static void agent_poll(struct gompi_cell *me) {
 	int polls = gompi_node.crowded ? AGENT_POLLS_CROWDED : AGENT_POLLS_ALONE;
 	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);
+	int64_t now = gompi_node.crowded ? gompi_now_ns() : 0;
 	// A thread of the application that polls does the same work; this one would only take its core.
 	for (int i = 0; i < polls && atomic_load_explicit(&me->pollers, memory_order_relaxed) == 1; i++) {
-		if (gompi_serve())
+		if (gompi_serve()) {
 			i = 0;
-		else if (gompi_node.crowded)
-			sched_yield();
-		else if (i > AGENT_EAGER)
+			now = gompi_node.crowded ? gompi_now_ns() : 0;
+		} else if (gompi_node.crowded) {
+			if (yield_long(&now))
+				break;
+		} else if (i > AGENT_EAGER) {
 			gompi_pause();
+		}
 	}
 	atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
 }

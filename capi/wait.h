@@ -21,6 +21,9 @@ static inline void gompi_pause(void) {
 #endif
 }
 
+// Monotonic time.
+int64_t gompi_now_ns(void);
+
 void gompi_wake_sleepers(struct gompi_waitword *w);
 
 // Wakes whoever sleeps on w. The caller has made their condition true and has passed a full barrier since.

@@ -67,6 +67,11 @@ enum gompi_access {
 	ACCESS_LOCKS_SHIFT = 8, // the rest counts the targets locked by MPI_Win_lock
 };
 
+enum {
+	FLUSH_AGENT = 1 << 0, // an operation has taken the agent path
+	FLUSH_POLL = 1 << 1,  // more processes than cores: a series of flushes may be a program that polls
+};
+
 struct gompi_attached;
 
 // Memory of another process, mapped here.
@@ -99,7 +104,7 @@ struct gompi_win {
 	int me;
 	uint32_t barriers;       // fences so far
 	uint32_t completes_due; // value of my member's `completed` at which the open exposure epoch is over; moved on by post
-	gompi_a32 agent_used;    // whether any operation has taken the agent path
+	gompi_a32 flush_more;    // FLUSH_ bits: what the end of operations needs besides a barrier
 	gompi_a64 *_Atomic sent; // [n], agent path: position after this process' last operation in the ring of the member's process; made at the first use
 	// attributes: the standard hands out their addresses
 	void *base;

@@ -32,6 +32,7 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared) 
 	w->shared = shared;
 	w->barrier = (struct gompi_barrier *)((char *)shared + sizeof(struct gompi_win_member) * (size_t)n);
 	w->model = MPI_WIN_UNIFIED;
+	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
 	if (fresh)
 		atomic_store(&gompi_win_table[handle % GOMPI_WIN_INDICES], w);
 	return w;

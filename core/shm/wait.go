@@ -69,11 +69,12 @@ func (nd *Node) ForceDoorbell(i int) {
 // How long a wait polls before it sleeps. With a core for each process the partner is likely to answer soon, and to be woken takes longer than most answers, 100 us
 // and more where an idle core has been switched off: two that wait in turn must not send each other to sleep. But somebody else may use the cores, and then the
 // partner may need this very one, so after some microseconds each round offers it: a yield that nobody takes costs little. With fewer cores than processes every
-// round does, for a while.
+// round does, for a while. A yield that took long went to somebody who computes; it would be so each time, and a sleeper is woken at once.
 const (
 	pollsAlone = 200
 	spinAlone  = 400 * time.Microsecond
 	yields     = 200
+	longYield  = 100 * time.Microsecond
 	sleepSlice = 200 * time.Millisecond // how often a sleeper looks whether the others still live
 )
 
@@ -137,7 +138,11 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 				break
 			}
 		}
+		before := time.Now()
 		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		if time.Since(before) >= longYield {
+			break
+		}
 	}
 	if what.Call != "" {
 		nd.SetWaiting(what)

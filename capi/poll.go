@@ -1,0 +1,9 @@
+package main
+
+/*
+#include "poll.h"
+*/
+import "C"
+
+// polled is called where a call that programs repeat, such as MPI_Test, found nothing: poll.h.
+func polled() { C.gompi_polled() }
