@@ -164,6 +164,22 @@ static void put_vector(long n)
     }
 }
 
+static void get_vector(long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Get(local, 1, vector, target, 0, 1, vector, win);
+        MPI_Win_flush(target, win);
+    }
+}
+
+static void acc_vector(long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Accumulate(local, 1, vector, target, 0, 1, vector, MPI_SUM, win);
+        MPI_Win_flush(target, win);
+    }
+}
+
 /* The hardware's speed between the same two places. */
 static void memcpy_1m(long n)
 {
@@ -259,6 +275,8 @@ static const struct measurement {
     {"acc_1m", allocated, acc_1m, ORIGIN | LOCK_ALL},
     {"loop_1m", shared, loop_1m, ORIGIN | LOCK_ALL},
     {"put_vector", allocated, put_vector, ORIGIN | LOCK_ALL},
+    {"get_vector", allocated, get_vector, ORIGIN | LOCK_ALL},
+    {"acc_vector", allocated, acc_vector, ORIGIN | LOCK_ALL},
     {"lock_put_unlock", allocated, lock_put_unlock, ORIGIN},
     {"lock_fop_unlock", allocated, lock_fop_unlock, THROUGHPUT},
     {"fence_put", allocated, fence_put, 0},
@@ -271,6 +289,8 @@ static const struct measurement {
     {"m_put_1m", over_malloc, put_1m, ORIGIN | LOCK_ALL},
     {"m_acc_1m", over_malloc, acc_1m, ORIGIN | LOCK_ALL},
     {"m_put_vector", over_malloc, put_vector, ORIGIN | LOCK_ALL},
+    {"m_get_vector", over_malloc, get_vector, ORIGIN | LOCK_ALL},
+    {"m_acc_vector", over_malloc, acc_vector, ORIGIN | LOCK_ALL},
     {"m_lock_put_unlock", over_malloc, lock_put_unlock, ORIGIN},
     {"m_fence_put", over_malloc, fence_put, 0},
     {"m_pscw", over_malloc, pscw, 0},
@@ -318,10 +338,8 @@ static void run(const struct measurement *m, int json)
     int enough = 0;
 
     m->window();
-    if (m->body == put_vector) {
-        MPI_Type_vector(VECTOR, 1, 2, MPI_DOUBLE, &vector);
-        MPI_Type_commit(&vector);
-    }
+    MPI_Type_vector(VECTOR, 1, 2, MPI_DOUBLE, &vector);
+    MPI_Type_commit(&vector);
     while (!enough) { /* warm-up, which also finds n */
         double s = timed(m, n);
         enough = s >= LOOP_SECONDS || n >= 1L << 30;
@@ -332,8 +350,7 @@ static void run(const struct measurement *m, int json)
     for (int i = 0; i < REPETITIONS; i++)
         seconds[i] = timed(m, n);
     release();
-    if (m->body == put_vector)
-        MPI_Type_free(&vector);
+    MPI_Type_free(&vector);
     if (rank != 0)
         return;
     qsort(seconds, REPETITIONS, sizeof *seconds, ascending);

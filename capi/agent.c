@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "agent_layout.h"
 #include "apply.h"
 #include "datatype.h"
 #include "dynamic.h"
@@ -87,42 +88,97 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	return numbers;
 }
 
+// What is sent: an operation, or the part of one that fits a cell.
+struct message {
+	enum gompi_agent_kind kind; // without AGENT_LAYOUT
+	int rank;
+	uint64_t offset; // in the target's window
+	MPI_Op op;
+	MPI_Datatype type;
+	const void *origin, *compare; // data here, NULL: none
+	void *result;
+	uint64_t element, bytes;     // of one element, of all
+	struct gompi_cursor *pieces; // at the target; NULL: one piece at offset
+	bool reply;
+};
+
+static bool is_pull(enum gompi_agent_kind kind) { return kind == AGENT_PUT_PULL || kind == AGENT_GET_PULL || kind == AGENT_ACCUMULATE_PULL || kind == AGENT_FETCH_PULL; }
+
+// Writes what the message says of its data into the cell: as many of its pieces as fit, after which m->bytes says how much that is.
+static void write_data(struct gompi_agent_cell *cell, struct message *m) {
+	char *data = cell->data;
+	bool pull = is_pull(m->kind), inlined = m->origin != NULL && !pull;
+	if (pull) {
+		*(struct gompi_agent_pull *)data = (struct gompi_agent_pull){(uintptr_t)m->origin, (uintptr_t)m->result};
+		data += sizeof(struct gompi_agent_pull);
+	}
+	if (m->pieces != NULL) {
+		struct gompi_agent_pieces *p = (struct gompi_agent_pieces *)data;
+		struct gompi_layout_limits limits = {.room = (char *)cell + GOMPI_AGENT_CELL - (char *)p->word - (int64_t)sizeof p->word[0], .unit = (int64_t)m->element,
+						     .most = (int64_t)m->bytes, .shared = inlined};
+		if (!pull && limits.most > (int64_t)GOMPI_AGENT_INLINE)
+			limits.most = GOMPI_AGENT_INLINE;
+		int64_t bytes;
+		p->n = gompi_layout_fill(p->word, m->pieces, &limits, &bytes);
+		m->bytes = (uint64_t)bytes;
+		data = (char *)(p->word + (p->n | 1)); // the data is aligned as in a cell without pieces
+	}
+	if (inlined)
+		memcpy(data, m->origin, m->bytes);
+	if (m->kind == AGENT_COMPARE_AND_SWAP)
+		memcpy(data + m->bytes, m->compare, m->bytes);
+}
+
 // Sends one cell.
-static int post(struct gompi_win *w, const struct gompi_rma *r, enum gompi_agent_kind kind, int rank, uint64_t offset, const void *origin, void *result,
-		MPI_Datatype type, uint64_t count, uint64_t bytes, bool reply) {
-	int process = gompi_member(w, rank)->process;
+static int post(struct gompi_win *w, struct message *m) {
+	int process = gompi_member(w, m->rank)->process;
 	uint64_t pos;
 	gompi_a64 *numbers = sent_numbers(w);
 	if (numbers == NULL)
 		return MPI_ERR_NO_MEM;
-	struct gompi_agent_cell *cell = take(w, rank, process, &pos);
+	struct gompi_agent_cell *cell = take(w, m->rank, process, &pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
+	write_data(cell, m);
 	cell->window = (uint32_t)w->handle;
 	cell->origin = gompi_node.me;
-	cell->kind = (uint8_t)kind;
-	cell->wants_reply = reply;
-	cell->op = (uint16_t)(uintptr_t)r->op;
-	cell->type = (uint16_t)(uintptr_t)type;
+	cell->kind = (uint8_t)(m->kind | (m->pieces != NULL ? AGENT_LAYOUT : 0));
+	cell->wants_reply = m->reply;
+	cell->op = (uint16_t)(uintptr_t)m->op;
+	cell->type = (uint16_t)(uintptr_t)m->type;
 	cell->status = 0;
-	cell->offset = offset;
-	cell->count = count;
-	cell->bytes = bytes;
-	if (kind == AGENT_ACCUMULATE_PULL || kind == AGENT_FETCH_PULL) {
-		*(struct gompi_agent_pull *)cell->data = (struct gompi_agent_pull){(uintptr_t)origin, (uintptr_t)result};
-	} else if (kind == AGENT_COMPARE_AND_SWAP) {
-		memcpy(cell->data, origin, bytes);
-		memcpy(cell->data + bytes, r->compare, bytes);
-	} else if (kind == AGENT_PUT || kind == AGENT_ACCUMULATE || (kind == AGENT_FETCH && origin != NULL)) {
-		memcpy(cell->data, origin, bytes);
-	}
-	gompi_a64 *last = &numbers[rank];
+	cell->offset = m->offset;
+	cell->count = m->bytes / m->element;
+	cell->bytes = m->bytes;
+	gompi_a64 *last = &numbers[m->rank];
 	uint64_t sent = atomic_load_explicit(last, memory_order_relaxed);
 	while (sent < pos + 1 && !atomic_compare_exchange_weak_explicit(last, &sent, pos + 1, memory_order_relaxed, memory_order_relaxed))
 		;
 	if (!(atomic_load_explicit(&w->flush_more, memory_order_relaxed) & FLUSH_AGENT))
 		atomic_fetch_or_explicit(&w->flush_more, FLUSH_AGENT, memory_order_relaxed);
-	return publish(w, rank, process, cell, pos, result, bytes);
+	return publish(w, m->rank, process, cell, pos, is_pull(m->kind) ? NULL : m->result, m->bytes);
+}
+
+// Sends a message of any size in as many cells as it takes.
+static int post_all(struct gompi_win *w, const struct message *whole) {
+	for (uint64_t done = 0; done < whole->bytes;) {
+		struct message m = *whole;
+		m.bytes -= done;
+		if (m.pieces == NULL) {
+			m.offset += done;
+			if (!is_pull(m.kind) && m.bytes > GOMPI_AGENT_INLINE)
+				m.bytes = GOMPI_AGENT_INLINE / m.element * m.element;
+		}
+		if (m.origin != NULL)
+			m.origin = (const char *)m.origin + done;
+		if (m.result != NULL)
+			m.result = (char *)m.result + done;
+		int rc = post(w, &m);
+		if (rc != MPI_SUCCESS)
+			return rc == MPI_ERR_UNSUPPORTED_OPERATION && done != 0 ? MPI_ERR_OTHER : rc;
+		done += m.bytes;
+	}
+	return MPI_SUCCESS;
 }
 
 // Moves bytes between this process and an address in another. Whether it could; if not, the first piece has not been moved either.
@@ -138,33 +194,42 @@ static bool move_process(int process, uint64_t address, void *local, uint64_t by
 	return true;
 }
 
-// Sends an operation in pieces that fit cells.
-static int post_pieces(struct gompi_win *w, const struct gompi_rma *r, enum gompi_agent_kind kind, int rank, uint64_t offset, const char *origin, char *result,
-		       MPI_Datatype type, uint64_t element, uint64_t bytes) {
-	bool reply = kind == AGENT_GET || kind == AGENT_FETCH;
-	uint64_t most = GOMPI_AGENT_INLINE / element * element;
-	for (uint64_t done = 0; done < bytes; done += most) {
-		uint64_t n = bytes - done < most ? bytes - done : most;
-		int rc = post(w, r, kind, rank, offset + done, origin ? origin + done : NULL, result ? result + done : NULL, type, n / element, n, reply);
-		if (rc != MPI_SUCCESS)
-			return rc;
-	}
-	return MPI_SUCCESS;
-}
-
-int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, const void *origin, void *result, MPI_Datatype type,
-			   uint64_t count, uint64_t bytes) {
-	if (r->kind == RMA_COMPARE_AND_SWAP)
-		return post(w, r, AGENT_COMPARE_AND_SWAP, r->target, offset, origin, result, type, 1, bytes, true);
-	bool fetch = r->kind != RMA_ACCUMULATE;
-	if (gompi_node.cma && bytes > GOMPI_AGENT_INLINE) {
-		// The target reads this process' buffer itself. It answers when it has, since the buffer may be a temporary one of this call.
-		int rc = post(w, r, fetch ? AGENT_FETCH_PULL : AGENT_ACCUMULATE_PULL, r->target, offset, origin, result, type, count, bytes, true);
+// Sends an operation whose data, if it is too large for a cell, the target moves itself between its memory and the buffers here, if the system allows that.
+// It answers when it has, since the buffers may be temporary ones of this call.
+static int post_or_pull(struct gompi_win *w, struct message *m, enum gompi_agent_kind pull, const struct gompi_type *type, int64_t count, enum gompi_view view) {
+	struct gompi_cursor cursor;
+	if (m->pieces != NULL)
+		gompi_cursor_init(m->pieces = &cursor, type, count, view);
+	if (gompi_node.cma && m->bytes > GOMPI_AGENT_INLINE) {
+		struct message pulled = *m;
+		pulled.kind = pull;
+		pulled.reply = true;
+		int rc = post_all(w, &pulled);
 		if (rc != MPI_ERR_UNSUPPORTED_OPERATION)
 			return rc;
 		gompi_node.cma = false; // the system forbids it after all, and nothing has been done
+		if (m->pieces != NULL)
+			gompi_cursor_init(&cursor, type, count, view);
 	}
-	return post_pieces(w, r, fetch ? AGENT_FETCH : AGENT_ACCUMULATE, r->target, offset, origin, result, type, bytes / count, bytes);
+	return post_all(w, m);
+}
+
+int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, const char *origin,
+			   char *result) {
+	struct message m = {.rank = r->target, .offset = offset, .op = r->op, .type = (MPI_Datatype)(uintptr_t)type->elem, .origin = origin, .compare = r->compare,
+			    .result = result, .element = (uint64_t)type->elem_size, .bytes = (uint64_t)(count * type->elements * type->elem_size)};
+	struct gompi_cursor any;
+	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
+		m.offset += (uint64_t)type->elem_origin;
+	else
+		m.pieces = &any;
+	m.reply = r->kind != RMA_ACCUMULATE;
+	if (r->kind == RMA_COMPARE_AND_SWAP) {
+		m.kind = AGENT_COMPARE_AND_SWAP;
+		return post(w, &m);
+	}
+	m.kind = m.reply ? AGENT_FETCH : AGENT_ACCUMULATE;
+	return post_or_pull(w, &m, m.reply ? AGENT_FETCH_PULL : AGENT_ACCUMULATE_PULL, type, count, GOMPI_ELEMENTS);
 }
 
 enum { IOVECS = 256 };
@@ -193,32 +258,51 @@ static bool move_pieces(int process, uint64_t address, struct gompi_cursor *curs
 enum { SERIES = 16 };
 static _Thread_local unsigned small_moves __attribute__((tls_model("initial-exec")));
 
+// Gets pieces by reading all between the first and the last, if that is little and at least a quarter of it is wanted: less work than a call of the system with
+// an address for each piece. Whether it could.
+enum { SPAN = 32 << 10 };
+static bool get_span(int process, uint64_t address, int64_t count, const struct gompi_type *type, char *local, int64_t bytes) {
+	char span[SPAN];
+	int64_t lo, hi;
+	struct gompi_cursor cursor;
+	gompi_type_bounds(type, count, &lo, &hi);
+	if (hi - lo > SPAN || hi - lo > 4 * bytes || !move_process(process, address + (uint64_t)lo, span, (uint64_t)(hi - lo), false))
+		return false;
+	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
+	gompi_cursor_pack(local, span - lo, &cursor, bytes);
+	return true;
+}
+
+// Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
+enum { FEW_PIECES = 16, LONG_PIECE = 512 };
+
 int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes, bool put) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	struct gompi_rma r = {.kind = put ? RMA_PUT : RMA_GET};
-	enum gompi_agent_kind kind = put ? AGENT_PUT : AGENT_GET;
-	bool contiguous = type->flags & GOMPI_TYPE_CONTIGUOUS;
+	struct gompi_cursor cursor;
+	bool contiguous = type->flags & GOMPI_TYPE_CONTIGUOUS, small = bytes <= (int64_t)GOMPI_AGENT_INLINE;
+	struct message message = {.kind = put ? AGENT_PUT : AGENT_GET, .rank = rank, .offset = offset, .op = MPI_OP_NULL, .type = MPI_BYTE, .origin = put ? local : NULL,
+				  .result = put ? NULL : local, .element = 1, .bytes = (uint64_t)bytes, .pieces = contiguous ? NULL : &cursor, .reply = !put};
+	if (contiguous)
+		message.offset += (uint64_t)type->origin;
 	// The ring is quicker where somebody at the target looks at it: in active target synchronization it comes to a call of its own soon, and the data of several
 	// origins is moved by it in parallel. Otherwise the data is moved without the target.
 	bool polled = !(atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) ||
 		      atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
-	if (contiguous && polled && bytes <= (int64_t)GOMPI_AGENT_INLINE)
-		return post_pieces(w, &r, kind, rank, offset + (uint64_t)type->origin, put ? local : NULL, put ? NULL : local, MPI_BYTE, 1, (uint64_t)bytes);
+	bool by_system = contiguous ? !(polled && small)
+				    : (count <= FEW_PIECES && count * type->segments <= FEW_PIECES && !polled) || bytes / LONG_PIECE / count >= type->segments;
 	// A series of small ones to a process that is blocked in a call anyway: from now on its agent looks, and they take the ring.
-	if (contiguous && bytes <= (int64_t)GOMPI_AGENT_INLINE && ++small_moves % SERIES == 0 &&
-	    atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
+	if (contiguous && small && by_system && ++small_moves % SERIES == 0 && atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
 		gompi_ring_doorbell(m->process);
-	struct gompi_cursor cursor;
-	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
-	if (gompi_node.cma && move_pieces(m->process, m->address + offset, &cursor, local, bytes, put))
+	if (gompi_node.cma && !put && !contiguous && get_span(m->process, m->address + offset, count, type, local, bytes))
 		return MPI_SUCCESS;
-	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
-	for (int64_t done = 0, n, at; done < bytes && (n = gompi_cursor_next(&cursor, bytes - done, &at)) > 0; done += n) {
-		int rc = post_pieces(w, &r, kind, rank, offset + (uint64_t)at, put ? local + done : NULL, put ? NULL : local + done, MPI_BYTE, 1, (uint64_t)n);
-		if (rc != MPI_SUCCESS)
-			return rc;
+	if (gompi_node.cma && by_system) {
+		gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
+		if (move_pieces(m->process, m->address + offset, &cursor, local, bytes, put))
+			return MPI_SUCCESS;
 	}
-	return MPI_SUCCESS;
+	if (contiguous)
+		return post_all(w, &message);
+	return post_or_pull(w, &message, put ? AGENT_PUT_PULL : AGENT_GET_PULL, type, count, GOMPI_BYTES);
 }
 
 struct ack_wait {
@@ -269,85 +353,191 @@ int gompi_agent_wait_all(struct gompi_win *w) {
 
 enum { SCRATCH = 128 << 10 }; // of which one half holds what came from the origin, the other what goes back
 
-// Applies an accumulate-type operation to contiguous elements of this process' memory. An error class.
-static int update(struct gompi_win *w, enum gompi_rma_kind kind, const struct gompi_agent_cell *c, char *to, const void *origin, const void *compare, void *result,
-		  uint64_t count) {
-	struct gompi_update u = {.w = w, .rank = w->me, .kind = kind, .op = (MPI_Op)(uintptr_t)c->op, .element = (MPI_Datatype)(uintptr_t)c->type,
-				 .compare = compare};
-	int rc = gompi_update_begin(&u, count, to);
+// A cell that is being applied. Its layout is a copy: another process may write the cell.
+struct work {
+	const struct gompi_agent_cell *cell;
+	struct gompi_win *w;
+	enum gompi_agent_kind kind; // without AGENT_LAYOUT
+	uint64_t element, gap;      // bytes of one element, and of those behind its data, which need not be there after the last
+	char *to;                   // where the offsets of the layout count from
+	struct gompi_layout layout;
+	struct gompi_agent_pull pull;
+	const char *data;
+	int64_t words[GOMPI_AGENT_CELL / sizeof(int64_t)];
+};
+
+// Copies the next bytes of a layout to or from data.
+static void copy_to(const struct work *k, struct gompi_layout *l, const char *data, uint64_t bytes) {
+	while (bytes != 0) {
+		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
+		gompi_copy_blocks(k->to + r.offset, r.stride, data, r.block, r.block, r.n);
+		data += r.n * r.block;
+		bytes -= (uint64_t)(r.n * r.block);
+	}
+}
+
+static void copy_from(const struct work *k, struct gompi_layout *l, char *data, uint64_t bytes) {
+	while (bytes != 0) {
+		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
+		gompi_copy_blocks(data, r.block, k->to + r.offset, r.stride, r.block, r.n);
+		data += r.n * r.block;
+		bytes -= (uint64_t)(r.n * r.block);
+	}
+}
+
+// Applies an accumulate-type operation to the next bytes of the layout. An error class.
+static int update(struct work *k, enum gompi_rma_kind kind, const char *origin, const void *compare, char *result, uint64_t bytes) {
+	struct gompi_update u = {.w = k->w, .rank = k->w->me, .kind = kind, .op = (MPI_Op)(uintptr_t)k->cell->op,
+				 .element = (MPI_Datatype)(uintptr_t)k->cell->type, .compare = compare};
+	const struct gompi_layout begin = k->layout;
+	struct gompi_run r = gompi_layout_take(&k->layout, (int64_t)bytes);
+	int rc = gompi_update_begin(&u, bytes / k->element, k->to + r.offset);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	gompi_update(&u, to, origin, result, count);
+	if (r.block < (int64_t)bytes && gompi_update_gathers(&u)) {
+		struct gompi_layout back = k->layout = begin;
+		static _Alignas(64) char array[GOMPI_GATHER]; // one thread serves at a time
+		for (uint64_t n; bytes != 0; bytes -= n, origin += n, result = result != NULL ? result + n : NULL) {
+			n = bytes < sizeof array ? bytes : sizeof array;
+			copy_from(k, &k->layout, array, n);
+			gompi_update(&u, array, origin, result, n / k->element);
+			if (u.op != MPI_NO_OP)
+				copy_to(k, &back, array, n);
+		}
+	}
+	while (bytes != 0) {
+		for (char *to = k->to + r.offset; r.n > 0; r.n--, to += r.stride) {
+			gompi_update(&u, to, origin, result, (uint64_t)r.block / k->element);
+			bytes -= (uint64_t)r.block;
+			origin += r.block;
+			if (result != NULL)
+				result += r.block;
+		}
+		if (bytes != 0)
+			r = gompi_layout_take(&k->layout, (int64_t)bytes);
+	}
 	gompi_update_end(&u);
 	return MPI_SUCCESS;
 }
 
-// Applies an operation whose data stays with the origin, in pieces that fit the cache. An error class.
-static int apply_pulled(struct gompi_win *w, const struct gompi_agent_cell *c, char *to, bool fetch) {
+// Applies an operation whose data stays with the origin, in parts that fit the cache. An error class.
+static int apply_pulled(struct work *k) {
 	static _Alignas(64) char scratch[SCRATCH]; // one thread serves at a time
-	struct gompi_agent_pull from = *(const struct gompi_agent_pull *)c->data;
-	uint64_t element = c->bytes / c->count, most = SCRATCH / 2 / element * element;
-	for (uint64_t done = 0; done < c->bytes; done += most) {
-		uint64_t n = c->bytes - done < most ? c->bytes - done : most;
-		if (from.origin != 0 && !move_process(c->origin, from.origin + done, scratch, n, false))
-			return done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER;
-		int rc = update(w, fetch ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, c, to + done, scratch, NULL, fetch ? scratch + SCRATCH / 2 : NULL, n / element);
-		if (rc != MPI_SUCCESS)
-			return rc;
-		if (fetch && !move_process(c->origin, from.result + done, scratch + SCRATCH / 2, n, true))
-			return MPI_ERR_OTHER;
+	const struct gompi_agent_cell *c = k->cell;
+	char *from = scratch, *back = scratch + SCRATCH / 2;
+	uint64_t total = c->count * k->element, most = SCRATCH / 2 / k->element * k->element;
+	for (uint64_t done = 0; done < total; done += most) {
+		uint64_t n = total - done < most ? total - done : most;
+		int class = done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER; // of data that cannot be moved
+		if (k->pull.origin != 0 && !move_process(c->origin, k->pull.origin + done, from, n, false))
+			return class;
+		if (k->kind == AGENT_PUT_PULL) {
+			copy_to(k, &k->layout, from, n);
+			continue;
+		}
+		if (k->kind == AGENT_GET_PULL) {
+			copy_from(k, &k->layout, back, n);
+		} else {
+			bool fetch = k->kind == AGENT_FETCH_PULL;
+			int rc = update(k, fetch ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL, fetch ? back : NULL, n);
+			if (rc != MPI_SUCCESS)
+				return rc;
+			class = MPI_ERR_OTHER;
+		}
+		if (k->kind != AGENT_ACCUMULATE_PULL && !move_process(c->origin, k->pull.result + done, back, n, true))
+			return class;
+	}
+	return MPI_SUCCESS;
+}
+
+// Reads where the data of a cell is, and looks whether all of it lies in this process' memory. An error class.
+static int locate(struct work *k) {
+	const struct gompi_agent_cell *c = k->cell;
+	const char *data = c->data, *end = (const char *)c + GOMPI_AGENT_CELL;
+	int64_t lo = 0, hi = (int64_t)c->bytes;
+	if (c->count == 0 || c->count > c->bytes || hi < 0)
+		return MPI_ERR_INTERN;
+	if (is_pull(k->kind)) {
+		k->pull = *(const struct gompi_agent_pull *)data;
+		data += sizeof k->pull;
+	}
+	if (c->kind & AGENT_LAYOUT) {
+		const struct gompi_agent_pieces *p = (const struct gompi_agent_pieces *)data;
+		int64_t n = p->n;
+		if (n <= 0 || n > (end - (const char *)p->word) / (int64_t)sizeof p->word[0])
+			return MPI_ERR_INTERN;
+		memcpy(k->words, p->word, (size_t)n * sizeof p->word[0]);
+		if (!gompi_layout_open(&k->layout, k->words, n, (int64_t)k->element, (int64_t)c->bytes, &lo, &hi))
+			return MPI_ERR_INTERN;
+		data = (const char *)(p->word + (n | 1));
+	} else {
+		k->layout = (struct gompi_layout){.run = {0, (int64_t)c->bytes, 1, 0}};
+	}
+	k->data = data;
+	uint64_t inlined = is_pull(k->kind) || k->kind == AGENT_GET ? 0 : c->bytes * (k->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1);
+	if (k->kind == AGENT_FETCH && (MPI_Op)(uintptr_t)c->op == MPI_NO_OP)
+		inlined = 0;
+	if ((!is_pull(k->kind) && c->bytes > GOMPI_AGENT_INLINE) || (data <= end ? inlined > (uint64_t)(end - data) : inlined != 0))
+		return MPI_ERR_INTERN;
+	uint64_t from = c->offset + (uint64_t)lo, to = c->offset + (uint64_t)hi - k->gap;
+	if (to < from)
+		return MPI_ERR_RMA_RANGE;
+	if (k->w->attached != NULL) {
+		if (gompi_dynamic_find(k->w, k->w->me, from, to, &k->to) != MPI_SUCCESS)
+			return MPI_ERR_RMA_RANGE;
+		k->to -= lo;
+	} else {
+		if (to > (uint64_t)k->w->size)
+			return MPI_ERR_RMA_RANGE;
+		k->to = (char *)k->w->base + c->offset;
 	}
 	return MPI_SUCCESS;
 }
 
 // Applies one cell. What it says is checked again: another process wrote it.
 static int apply(struct gompi_agent_cell *c) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)c->window);
-	if (w == NULL)
+	static struct work work; // one thread serves at a time
+	struct work *k = &work;
+	k->cell = c;
+	k->kind = c->kind & ~AGENT_LAYOUT;
+	k->w = gompi_win_get((MPI_Win)(uintptr_t)c->window);
+	if (k->w == NULL)
 		return MPI_ERR_WIN;
-	char *to;
-	if (c->count == 0 || c->count > c->bytes)
-		return MPI_ERR_INTERN;
-	uint64_t reach = c->bytes; // of the window's memory; the gap behind the data of the last element need not be there
-	if (c->kind != AGENT_PUT && c->kind != AGENT_GET) {
+	k->element = 1;
+	k->gap = 0;
+	if (k->kind >= AGENT_ACCUMULATE) {
 		const struct gompi_type *type = gompi_type_get((MPI_Datatype)(uintptr_t)c->type);
 		if (type == NULL || c->type >= GOMPI_PREDEFINED || c->count * (uint64_t)type->extent != c->bytes)
 			return MPI_ERR_TYPE;
-		if (c->kind != AGENT_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)c->op, (MPI_Datatype)(uintptr_t)c->type) == NULL)
+		k->element = (uint64_t)type->extent;
+		if (k->kind != AGENT_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)c->op, (MPI_Datatype)(uintptr_t)c->type) == NULL)
 			return MPI_ERR_OP;
-		reach -= (uint64_t)(type->extent - type->true_ub);
+		k->gap = (uint64_t)(type->extent - type->true_ub);
 	}
-	if (w->attached != NULL) {
-		if (c->offset + reach < c->offset || gompi_dynamic_find(w, w->me, c->offset, c->offset + reach, &to) != MPI_SUCCESS)
-			return MPI_ERR_RMA_RANGE;
-	} else {
-		if (c->offset > (uint64_t)w->size || reach > (uint64_t)w->size - c->offset)
-			return MPI_ERR_RMA_RANGE;
-		to = (char *)w->base + c->offset;
-	}
-	bool inlined = c->kind != AGENT_ACCUMULATE_PULL && c->kind != AGENT_FETCH_PULL;
-	if (inlined && c->bytes * (c->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1) > GOMPI_AGENT_INLINE)
-		return MPI_ERR_INTERN;
+	int rc = locate(k);
+	if (rc != MPI_SUCCESS)
+		return rc;
 	_Alignas(16) char result[GOMPI_AGENT_INLINE];
-	int rc = MPI_SUCCESS;
-	switch (c->kind) {
+	switch (k->kind) {
 	case AGENT_PUT:
-		memcpy(to, c->data, c->bytes);
+		copy_to(k, &k->layout, k->data, c->bytes);
 		return MPI_SUCCESS;
 	case AGENT_GET:
-		memcpy(c->data, to, c->bytes);
+		copy_from(k, &k->layout, c->data, c->bytes);
 		return MPI_SUCCESS;
 	case AGENT_ACCUMULATE:
-		return update(w, RMA_ACCUMULATE, c, to, c->data, NULL, NULL, c->count);
+		return update(k, RMA_ACCUMULATE, k->data, NULL, NULL, c->bytes);
 	case AGENT_FETCH:
-		rc = update(w, RMA_GET_ACCUMULATE, c, to, c->data, NULL, result, c->count);
+		rc = update(k, RMA_GET_ACCUMULATE, k->data, NULL, result, c->bytes);
 		break;
 	case AGENT_COMPARE_AND_SWAP:
-		rc = update(w, RMA_COMPARE_AND_SWAP, c, to, c->data, c->data + c->bytes, result, 1);
+		rc = update(k, RMA_COMPARE_AND_SWAP, k->data, k->data + c->bytes, result, c->bytes);
 		break;
+	case AGENT_PUT_PULL:
+	case AGENT_GET_PULL:
 	case AGENT_ACCUMULATE_PULL:
 	case AGENT_FETCH_PULL:
-		return apply_pulled(w, c, to, c->kind == AGENT_FETCH_PULL);
+		return apply_pulled(k);
 	default:
 		return MPI_ERR_INTERN;
 	}

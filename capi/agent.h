@@ -2,7 +2,8 @@
 //
 // Each process has a ring of fixed cells in the control segment. An origin takes a cell, writes one operation with up to GOMPI_AGENT_INLINE bytes of data, and
 // publishes it; whichever thread of the target serves the ring (one that waits in a blocking call, or the agent) applies the operations in the order of the
-// ring, with the same functions as the direct path, and then tells the origin the position up to which it has. Contiguous puts and gets move their data by process_vm_writev and readv where that is allowed and the target is not polling anyway.
+// ring, with the same functions as the direct path, and then tells the origin the position up to which it has. Puts and gets of few or long pieces move their
+// data by process_vm_writev and readv where that is allowed and the target is not polling anyway.
 #ifndef GOMPI_AGENT_H
 #define GOMPI_AGENT_H
 
@@ -10,7 +11,18 @@
 
 enum { GOMPI_AGENT_CELL = 1024, GOMPI_AGENT_CELLS = 62 };
 
-enum gompi_agent_kind { AGENT_PUT = 1, AGENT_GET, AGENT_ACCUMULATE, AGENT_ACCUMULATE_PULL, AGENT_FETCH, AGENT_FETCH_PULL, AGENT_COMPARE_AND_SWAP };
+enum gompi_agent_kind {
+	AGENT_PUT = 1,
+	AGENT_PUT_PULL,
+	AGENT_GET,
+	AGENT_GET_PULL,
+	AGENT_ACCUMULATE, // from here on elements are updated
+	AGENT_ACCUMULATE_PULL,
+	AGENT_FETCH,
+	AGENT_FETCH_PULL,
+	AGENT_COMPARE_AND_SWAP,
+	AGENT_LAYOUT = 0x80, // added: the data at the target is in pieces
+};
 
 // The header and 16 bytes of data share a cache line, so that a small operation moves one line.
 struct gompi_agent_cell {
@@ -23,12 +35,17 @@ struct gompi_agent_cell {
 	uint64_t offset;    // in the target's window, bytes
 	uint64_t count;     // elements of type
 	uint64_t bytes;     // of data
-	char data[];        // of the _PULL forms: struct gompi_agent_pull
+	char data[];        // of the _PULL forms: struct gompi_agent_pull; with AGENT_LAYOUT: struct gompi_agent_pieces; then the origin's data
 };
 
 // Where the buffers of an operation are that is too large for a cell: addresses in the origin's process, 0: none.
 struct gompi_agent_pull {
 	uint64_t origin, result;
+};
+
+// Where the data lies at the target: words of agent_layout.h.
+struct gompi_agent_pieces {
+	int64_t n, word[];
 };
 #define GOMPI_AGENT_INLINE (GOMPI_AGENT_CELL - offsetof(struct gompi_agent_cell, data))
 
@@ -39,12 +56,12 @@ struct gompi_agent_ring {
 	_Alignas(1024) char cells[];
 };
 
-// Sends one contiguous piece of the accumulate-type call r: count elements of a predefined type, bytes altogether, at offset in the target's window. Results are
-// there when it returns. 0 or an error class.
-int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, const void *origin, void *result, MPI_Datatype type,
-			   uint64_t count, uint64_t bytes);
-
 struct gompi_type;
+
+// Sends the accumulate-type call r on count copies of type, whose elements are predefined ones, at offset in the target's window. origin and result are arrays of
+// elements or NULL. Results are there when it returns; origin may be used again in any case. 0 or an error class.
+int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, const char *origin,
+			   char *result);
 
 // Moves bytes between local and count copies of type at offset in rank's window. A get is there when it returns; local may be used again in any case.
 // 0 or an error class.

@@ -175,6 +175,14 @@ static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t 
     return r;
 }
 
+// gompi_cursor_pack copies the next bytes of a cursor over src to dst, gompi_cursor_unpack those at src to where a cursor over dst says: limit bytes, or all
+// that are left. They return how many.
+int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
+int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
+
+// gompi_copy_blocks copies n blocks between two places that do not overlap.
+void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n);
+
 // gompi_typed_copy copies scount copies of st at src to dcount copies of dt at dst, in typemap order on both sides, until one is used up, and
 // returns the bytes. The two do not overlap.
 int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt, const void *src, int64_t scount, const struct gompi_type *st);

@@ -202,6 +202,14 @@ static inline void copy_blocks(char *restrict d, int64_t dstride, const char *re
 #undef STRIDED
 }
 
+void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n)
+{
+    if (n == 1) // mostly long
+        copy_one(d, s, block);
+    else
+        copy_blocks(d, dstride, s, sstride, block, n);
+}
+
 // Entries of a list of blocks of one size (prefix NULL) or of several.
 struct entries {
     const int64_t *disp, *prefix;
@@ -270,8 +278,7 @@ static inline void scatter(char *restrict d, const char *restrict s, struct entr
 #undef EACH
 }
 
-// pack_some copies the next bytes of a cursor over src to dst, unpack_some those at src to where a cursor over dst says: limit bytes, or all that are left.
-static int64_t pack_some(char *dst, const char *src, struct gompi_cursor *c, int64_t limit)
+int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit)
 {
     int64_t done = 0;
     while (done < limit && c->run.n) {
@@ -292,7 +299,7 @@ static int64_t pack_some(char *dst, const char *src, struct gompi_cursor *c, int
     return done;
 }
 
-static int64_t unpack_some(char *dst, struct gompi_cursor *c, const char *src, int64_t limit)
+int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit)
 {
     int64_t done = 0;
     while (done < limit && c->run.n) {
@@ -422,13 +429,13 @@ int64_t gompi_typed_copy(void *dst, int64_t dcount, const struct gompi_type *dt,
     if (!ssingle) {
         gompi_cursor_init(&sc, st, scount, GOMPI_BYTES);
         if (dsingle && d.r.n == 1)
-            return pack_some((char *)dst + d.r.offset, src, &sc, limit);
+            return gompi_cursor_pack((char *)dst + d.r.offset, src, &sc, limit);
         s.more = &sc;
     }
     if (!dsingle) {
         gompi_cursor_init(&dc, dt, dcount, GOMPI_BYTES);
         if (ssingle && s.r.n == 1)
-            return unpack_some(dst, &dc, (const char *)src + s.r.offset, limit);
+            return gompi_cursor_unpack(dst, &dc, (const char *)src + s.r.offset, limit);
         d.more = &dc;
     }
     return copy_sides(dst, &d, src, &s, limit);
@@ -440,7 +447,7 @@ int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t coun
     gompi_cursor_init(&c, t, count, GOMPI_BYTES);
     if (position)
         gompi_cursor_seek(&c, position);
-    return pack_some(out, buf, &c, limit);
+    return gompi_cursor_pack(out, buf, &c, limit);
 }
 
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in, int64_t limit)
@@ -449,5 +456,5 @@ int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t,
     gompi_cursor_init(&c, t, count, GOMPI_BYTES);
     if (position)
         gompi_cursor_seek(&c, position);
-    return unpack_some(buf, &c, in, limit);
+    return gompi_cursor_unpack(buf, &c, in, limit);
 }

@@ -208,6 +208,35 @@ static char *array_of(const struct side *s, int64_t elements, MPI_Datatype eleme
 	return array;
 }
 
+// Updates the target's elements, which are mapped here, from and to arrays of elements.
+static int update(const struct checked *c, const char *origin, char *result) {
+	const struct gompi_rma *r = c->r;
+	struct gompi_update u = {.w = c->w, .rank = r->target, .kind = r->kind, .op = r->op, .element = c->element, .compare = r->compare};
+	const struct side *t = &c->target;
+	int64_t size = t->type->elem_size, n, offset;
+	struct gompi_cursor cursor, back;
+	gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
+	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->address);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS);
+	if (gather)
+		gompi_cursor_init(&back, t->type, t->count, GOMPI_ELEMENTS);
+	_Alignas(64) char array[GOMPI_GATHER];
+	for (;;) {
+		n = gather ? gompi_cursor_pack(array, t->address, &cursor, GOMPI_GATHER) : gompi_cursor_next(&cursor, INT64_MAX, &offset);
+		if (n == 0)
+			break;
+		gompi_update(&u, gather ? array : t->address + offset, origin, result, (uint64_t)(n / size));
+		if (gather && r->op != MPI_NO_OP)
+			gompi_cursor_unpack(t->address, &back, array, n);
+		origin = origin != NULL ? origin + n : NULL;
+		result = result != NULL ? result + n : NULL;
+	}
+	gompi_update_end(&u);
+	return MPI_SUCCESS;
+}
+
 static int do_accumulate(const struct checked *c) {
 	const struct gompi_rma *r = c->r;
 	if (c->elements == 0)
@@ -221,21 +250,8 @@ static int do_accumulate(const struct checked *c) {
 		goto out;
 	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
 		goto out;
-	int64_t size = c->target.type->elem_size, done = 0, n, offset;
-	struct gompi_update u = {.w = c->w, .rank = r->target, .kind = r->kind, .op = r->op, .element = c->element, .compare = r->compare};
-	struct gompi_cursor cursor;
-	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_ELEMENTS);
-	rc = c->target.address != NULL ? gompi_update_begin(&u, (uint64_t)c->elements, c->target.address) : MPI_SUCCESS;
-	while (rc == MPI_SUCCESS && (n = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0) {
-		char *o = origin != NULL ? origin + done : NULL, *res = result != NULL ? result + done : NULL;
-		if (c->target.address != NULL)
-			gompi_update(&u, c->target.address + offset, o, res, (uint64_t)(n / size));
-		else
-			rc = gompi_agent_accumulate(c->w, r, c->offset + (uint64_t)offset, o, res, c->element, (uint64_t)(n / size), (uint64_t)n);
-		done += n;
-	}
-	if (c->target.address != NULL && rc == MPI_SUCCESS)
-		gompi_update_end(&u);
+	rc = c->target.address != NULL ? update(c, origin, result)
+				       : gompi_agent_accumulate(c->w, r, c->offset, c->target.count, c->target.type, origin, result);
 	if (rc == MPI_SUCCESS && result_temporary != NULL)
 		copy_elements(&c->result, result, c->element, false);
 out:
