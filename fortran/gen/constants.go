@@ -142,6 +142,9 @@ func mpifHeader() []byte {
 	fmt.Fprintf(&b, "! %s\n", notice)
 	b.WriteString("! MPI for programs in fixed and free form, without interfaces: constants and what external functions\n! return. " +
 		"Everything in it is in the module mpi too, which also checks the arguments of calls.\n")
+	b.WriteString("! INTEGERs have 4 bytes, whatever options like -fdefault-integer-8 want: with 8 the next line divides by 0.\n")
+	statement("INTEGER GOMPI_INTEGERS_HAVE_4_BYTES")
+	statement("PARAMETER (GOMPI_INTEGERS_HAVE_4_BYTES=1/(8/KIND(1)-1))")
 	for _, k := range kinds() {
 		statement("INTEGER %s", k.name)
 		statement("PARAMETER (%s=%d)", k.name, k.value)
@@ -172,7 +175,7 @@ func mpifHeader() []byte {
 		}
 		typ := "INTEGER"
 		if s.typ == "character" {
-			typ = "CHARACTER*1"
+			typ = "CHARACTER"
 		}
 		statement("%s %s%s", typ, s.name, dims)
 		statement("COMMON /%s/ %s", strings.ToUpper(strings.TrimSuffix(s.symbol(), "_")), s.name)

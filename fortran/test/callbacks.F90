@@ -222,6 +222,15 @@ contains
     call expect(calls, 1, 'calls of the window''s error handler')
     call expect(last_handle, VALUE_OF(w), 'the window it gets')
     call expect_class(last_code, MPI_ERR_RMA_RANGE, 'the code it gets')
+#ifdef USE_F08
+    last_code = MPI_SUCCESS
+    call MPI_Put(memory, 1, MPI_INTEGER, me, far, 1, MPI_INTEGER, w)
+    call expect(calls, 2, 'calls of the error handler, without ierror')
+    call expect_class(last_code, MPI_ERR_RMA_RANGE, 'the code it gets, without ierror')
+    call MPI_Put(memory(1:2:1), -3, MPI_INTEGER, me, far, 1, MPI_INTEGER, w)
+    call expect(calls, 3, 'calls of the error handler, another call')
+    calls = 1
+#endif
     call MPI_Win_unlock(me, w, ierror)
     call MPI_Win_call_errhandler(w, MPI_ERR_OTHER, ierror)
     call expect(calls, 2, 'win_call_errhandler')

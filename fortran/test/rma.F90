@@ -6,12 +6,24 @@
 ! with: check.F90
 #include "binding.h"
 
-program rma
-  use check
-  use, intrinsic :: iso_c_binding
+module handler
   MODULE_MPI
   implicit none
   INCLUDE_MPI
+  integer :: handled
+contains
+  subroutine on_error(w, code)
+    WIN :: w
+    integer :: code
+    if (w /= MPI_WIN_NULL .and. code == MPI_ERR_OTHER) handled = handled + 1
+  end subroutine
+end module
+
+program rma
+  use check
+  use handler
+  use, intrinsic :: iso_c_binding
+  implicit none
   integer :: ierror, me, n, next, before, i
   COMM :: comm
   integer, parameter :: unit = 4
@@ -54,6 +66,7 @@ contains
     call MPI_Comm_group(comm, all, ierror)
     call MPI_Group_compare(all, g, result, ierror)
     call expect(result, MPI_IDENT, 'win_get_group')
+    call informed(w)
     call MPI_Group_free(g, ierror)
     call MPI_Group_free(all, ierror)
     call MPI_Win_fence(MPI_MODE_NOPRECEDE, w, ierror)
@@ -70,6 +83,53 @@ contains
     if (me == 0) call expect(memory(9), n - 1, 'accumulate')
     call MPI_Win_free(w, ierror)
     call expect(w == MPI_WIN_NULL, 'win_free')
+  end subroutine
+
+  ! Hints, attributes, names and error handlers of a window; the values of the attributes are what it was made with.
+  subroutine informed(w)
+    WIN, intent(in) :: w
+    INFO :: given, used
+    ERRHANDLER :: h, before_h
+    integer :: key, length
+    integer(kind=MPI_ADDRESS_KIND) :: value, extra
+    logical :: flag
+    character(len=8) :: text
+    character(len=MPI_MAX_OBJECT_NAME) :: name
+    call MPI_Info_create(given, ierror)
+    call MPI_Info_set(given, 'no_locks', 'false', ierror)
+    call MPI_Win_set_info(w, given, ierror)
+    call expect(ierror, MPI_SUCCESS, 'win_set_info')
+    call MPI_Win_get_info(w, used, ierror)
+    call MPI_Info_get(used, 'no_locks', len(text), text, flag, ierror)
+    call expect(flag, 'win_get_info')
+    call expect(text, 'false', 'win_get_info: value')
+    call MPI_Info_free(given, ierror)
+    call MPI_Info_free(used, ierror)
+    extra = 0
+    call MPI_Win_create_keyval(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN, key, extra, ierror)
+    value = 2_MPI_ADDRESS_KIND**40
+    call MPI_Win_set_attr(w, key, value, ierror)
+    value = 0
+    call MPI_Win_get_attr(w, key, value, flag, ierror)
+    call expect(flag .and. value == 2_MPI_ADDRESS_KIND**40, 'win_get_attr')
+    call MPI_Win_delete_attr(w, key, ierror)
+    call MPI_Win_get_attr(w, key, value, flag, ierror)
+    call expect(.not. flag, 'win_delete_attr')
+    call MPI_Win_free_keyval(key, ierror)
+    call expect(key, MPI_KEYVAL_INVALID, 'win_free_keyval')
+    call MPI_Win_get_attr(w, MPI_WIN_SIZE, value, flag, ierror)
+    call expect(flag .and. value == 10 * unit, 'MPI_WIN_SIZE')
+    call MPI_Win_set_name(w, 'tested', ierror)
+    call MPI_Win_get_name(w, name, length, ierror)
+    call expect(name(:length), 'tested', 'win_get_name')
+    call MPI_Win_get_errhandler(w, before_h, ierror)
+    call MPI_Win_create_errhandler(on_error, h, ierror)
+    call MPI_Win_set_errhandler(w, h, ierror)
+    handled = 0
+    call MPI_Win_call_errhandler(w, MPI_ERR_OTHER, ierror)
+    call expect(handled, 1, 'win_call_errhandler')
+    call MPI_Win_set_errhandler(w, before_h, ierror)
+    call MPI_Errhandler_free(h, ierror)
   end subroutine
 
   ! Memory of MPI, as a C_PTR where there are interfaces, else as an address.
@@ -149,6 +209,9 @@ contains
 #else
     integer(kind=MPI_ADDRESS_KIND) :: base
 #endif
+#ifdef USE_MPI
+    type(C_PTR) :: pointer, queried
+#endif
     WIN :: w
     size = 4 * unit
     call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, comm, base, w, ierror)
@@ -175,6 +238,14 @@ contains
     call MPI_Barrier(comm, ierror)
     call MPI_Win_unlock_all(w, ierror)
     call MPI_Win_free(w, ierror)
+#ifdef USE_MPI
+    ! The other form of both.
+    call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, comm, pointer, w, ierror)
+    call MPI_Win_shared_query(w, me, got_size, got_unit, queried, ierror)
+    call expect(got_size == size .and. got_unit == unit, 'win_shared_query with a C_PTR')
+    call expect(c_associated(pointer, queried), 'the pointers of win_allocate_shared and win_shared_query')
+    call MPI_Win_free(w, ierror)
+#endif
   end subroutine
 
   ! Memory attached later; displacements are addresses.

@@ -106,6 +106,7 @@ program strings
   call expect(.not. flag, 'info_get_string of no key')
   call expect(value, 'untouched', 'info_get_string of no key')
   call keys()
+  call nothing()
   call MPI_Info_delete(i, 'key  ', ierror)
   call MPI_Info_get_nkeys(i, n, ierror)
   call expect(n, 1, 'info_delete')
@@ -114,6 +115,43 @@ program strings
   call check_end()
 
 contains
+
+  ! Strings without a character, and of blanks alone.
+  subroutine nothing()
+    character(len=0) :: none
+    integer :: length
+    logical :: flag
+    call MPI_Comm_dup(MPI_COMM_WORLD, c, ierror)
+    call MPI_Comm_set_name(c, none, ierror)
+    call expect(ierror, MPI_SUCCESS, 'an empty name')
+    call MPI_Comm_get_name(c, name, length, ierror)
+    call expect(length, 0, 'an empty name: length')
+    call expect(name, ' ', 'an empty name')
+    call MPI_Comm_set_name(c, 'some', ierror)
+    call MPI_Comm_set_name(c, '     ', ierror)
+    call MPI_Comm_get_name(c, name, length, ierror)
+    call expect(length, 0, 'a name of blanks: length')
+    call MPI_Comm_set_name(c, repeat('m', 400) // '  ', ierror) ! longer than any may be: it is cut
+    call MPI_Comm_get_name(c, name, length, ierror)
+    call expect(length, MPI_MAX_OBJECT_NAME, 'a name that is too long')
+    call expect(name, repeat('m', MPI_MAX_OBJECT_NAME), 'a name that is too long')
+    call MPI_Comm_free(c, ierror)
+#ifndef USE_F08
+    call MPI_Comm_get_name(MPI_COMM_WORLD, none, length, ierror)
+    call expect(ierror, MPI_SUCCESS, 'no room for a name')
+#endif
+    call MPI_Info_set(i, 'blank', '   ', ierror)
+    call MPI_Info_get_valuelen(i, 'blank', length, flag, ierror)
+    call expect(flag .and. length == 0, 'a value of blanks')
+    value = 'xxxxxxxxxxxx'
+    call MPI_Info_get(i, 'blank', len(value), value, flag, ierror)
+    call expect(flag .and. value == ' ', 'a value of blanks comes out')
+    call MPI_Info_delete(i, 'blank', ierror)
+    value = 'xxxxxxxxxxxx'
+    call MPI_Info_get(i, 'key', len(value), value(3:2), flag, ierror)
+    call expect(flag, 'no room for a value')
+    call expect(value, 'xxxxxxxxxxxx', 'no room for a value: nothing is written')
+  end subroutine
 
   subroutine keys()
     character(len=MPI_MAX_INFO_KEY) :: key
