@@ -3,6 +3,9 @@
  *   static void body(struct window *w) { ... w->win, w->mem ... }
  *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after the other
  *
+ * With WINDOWS_DYNAMIC defined before this file is included there are dynamic windows too. Their displacements are addresses, so such a
+ * program writes window_at(w, target, d) wherever it would write a displacement d.
+ *
  * The memory of windows made over memory that exists already lies between guards, which windows_each checks at the end.
  */
 #ifndef WINDOWS_H
@@ -18,10 +21,17 @@ enum {
     KIND_MIXED,     /* even ranks: MPI_Alloc_mem, odd ranks: malloc */
     KIND_ALLOCATE,  /* MPI_Win_allocate */
     KIND_SHARED,    /* MPI_Win_allocate_shared; left out where the communicator spans nodes */
+    KIND_DYNAMIC,   /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
+    KIND_DYNAMIC_ALLOC_MEM, /* with memory of MPI_Alloc_mem attached */
+#ifdef WINDOWS_DYNAMIC
     KINDS
+#else
+    KINDS = KIND_DYNAMIC
+#endif
 };
 
-static const char *const kind_name[KINDS] = {"malloc", "static", "stack", "alloc_mem", "mixed", "allocate", "shared"};
+static const char *const kind_name[] = {"malloc", "static",   "stack",  "alloc_mem", "mixed",
+                                        "allocate", "shared", "dynamic", "dynamic_alloc_mem"};
 
 struct window {
     MPI_Win win;
@@ -29,10 +39,17 @@ struct window {
     const char *name; /* of the kind */
     void *mem;        /* this rank's window memory */
     MPI_Aint size;    /* in bytes, as given */
-    int unit;         /* displacement unit */
+    int unit;         /* displacement unit, as given; that of a dynamic window is 1 all the same */
     MPI_Comm comm;
     int rank, n; /* in comm */
+    MPI_Aint *at; /* of a dynamic window: the address of each rank's memory */
 };
+
+/* The displacement of element d of target's memory. */
+static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d)
+{
+    return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
+}
 
 enum { GUARD = 64, STATIC_MOST = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
 
@@ -55,7 +72,15 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 /* windows_over makes the window over area (guards included) or lets MPI allocate it (area NULL), runs body and frees it. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w))
 {
-    if (area) {
+    if (w->kind >= KIND_DYNAMIC) {
+        windows_set_guards(area, w->size);
+        w->mem = area + GUARD;
+        MPI_Win_create_dynamic(MPI_INFO_NULL, w->comm, &w->win);
+        MPI_Win_attach(w->win, w->mem, w->size);
+        w->at = malloc(w->n * sizeof *w->at);
+        MPI_Get_address(w->mem, &w->at[w->rank]);
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_AINT, w->at, 1, MPI_AINT, w->comm);
+    } else if (area) {
         windows_set_guards(area, w->size);
         w->mem = area + GUARD;
         MPI_Win_create(w->mem, w->size, w->unit, MPI_INFO_NULL, w->comm, &w->win);
@@ -65,7 +90,12 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
         MPI_Win_allocate_shared(w->size, w->unit, MPI_INFO_NULL, w->comm, &w->mem, &w->win);
     }
     body(w);
+    if (w->at) {
+        MPI_Barrier(w->comm); /* nobody accesses it any more */
+        MPI_Win_detach(w->win, w->mem);
+    }
     MPI_Win_free(&w->win);
+    free(w->at);
     if (area)
         windows_check_guards(area, w->size, w->name);
 }
@@ -108,7 +138,9 @@ static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm,
     case KIND_MALLOC:
     case KIND_ALLOC_MEM:
     case KIND_MIXED:
-        if (kind == KIND_MALLOC || (kind == KIND_MIXED && w.rank % 2 == 1)) {
+    case KIND_DYNAMIC:
+    case KIND_DYNAMIC_ALLOC_MEM:
+        if (kind == KIND_MALLOC || kind == KIND_DYNAMIC || (kind == KIND_MIXED && w.rank % 2 == 1)) {
             area = malloc(size + 2 * GUARD);
             windows_over(&w, area, body);
             free(area);

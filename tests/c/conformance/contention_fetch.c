@@ -4,8 +4,10 @@
  * np: 1 2 4 8
  * args: lock lock_shared flush cas
  * ref: mpich
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../epochs.h"
 
 enum { TIMES = 150 };
@@ -17,13 +19,13 @@ static void fetch(struct window *w, int64_t *old)
     int64_t one = 1, seen, new;
     if (strcmp(check_arg, "cas") != 0) {
         epoch_target(how, w, 0);
-        MPI_Fetch_and_op(&one, old, MPI_INT64_T, 0, 0, MPI_SUM, w->win);
+        MPI_Fetch_and_op(&one, old, MPI_INT64_T, 0, window_at(w, 0, 0), MPI_SUM, w->win);
         epoch_target_done(how, w, 0);
         return;
     }
     for (*old = 0;; *old = seen) {
         new = *old + 1;
-        MPI_Compare_and_swap(&new, old, &seen, MPI_INT64_T, 0, 0, w->win);
+        MPI_Compare_and_swap(&new, old, &seen, MPI_INT64_T, 0, window_at(w, 0, 0), w->win);
         MPI_Win_flush(0, w->win);
         if (seen == *old)
             return;
@@ -50,7 +52,8 @@ static void body(struct window *w)
     for (int i = 0; i < total; i++)
         CHECK(all[i] == 1, "%s window: ticket %d was given %d times", w->name, i, all[i]);
     if (w->rank == 0)
-        CHECK(*(int64_t *)w->mem == total, "%s window: the counter ends at %d, not %d", w->name, (int)*(int64_t *)w->mem, total);
+        CHECK(*(int64_t *)w->mem == total, "%s window: the counter ends at %d, not %d", w->name, (int)*(int64_t *)w->mem,
+              total);
     free(seen);
     free(all);
 }

@@ -4,8 +4,10 @@
  * MPI-5.0 12.7.1
  * np: 1 2 4
  * ref: mpich
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { COUNT = 20000, TIMES = 6 };
@@ -40,21 +42,21 @@ static void single(struct window *w, int t, int i)
     set(one, 1);
     switch (i % 3) {
     case 0:
-        MPI_Fetch_and_op(one, old, type, t, at, MPI_SUM, w->win);
+        MPI_Fetch_and_op(one, old, type, t, window_at(w, t, at), MPI_SUM, w->win);
         break;
     case 1:
-        MPI_Get_accumulate(one, 1, type, old, 1, type, t, at, 1, type, MPI_SUM, w->win);
+        MPI_Get_accumulate(one, 1, type, old, 1, type, t, window_at(w, t, at), 1, type, MPI_SUM, w->win);
         break;
     case 2:
         if (type == MPI_DOUBLE) { /* not for Compare_and_swap */
-            MPI_Accumulate(one, 1, type, t, at, 1, type, MPI_SUM, w->win);
+            MPI_Accumulate(one, 1, type, t, window_at(w, t, at), 1, type, MPI_SUM, w->win);
             break;
         }
-        MPI_Fetch_and_op(NULL, old, type, t, at, MPI_NO_OP, w->win);
+        MPI_Fetch_and_op(NULL, old, type, t, window_at(w, t, at), MPI_NO_OP, w->win);
         MPI_Win_flush(t, w->win);
         for (;;) {
             set(new, get(old) + 1);
-            MPI_Compare_and_swap(new, old, seen, type, t, at, w->win);
+            MPI_Compare_and_swap(new, old, seen, type, t, window_at(w, t, at), w->win);
             MPI_Win_flush(t, w->win);
             if (memcmp(seen, old, size) == 0)
                 break;
@@ -78,7 +80,7 @@ static void body(struct window *w)
     for (int i = 0; i < TIMES; i++)
         for (int t = 0; t < w->n; t++) {
             if (w->rank % 2 == 0) {
-                MPI_Accumulate(ones, COUNT, type, t, shift, COUNT, type, MPI_SUM, w->win);
+                MPI_Accumulate(ones, COUNT, type, t, window_at(w, t, shift), COUNT, type, MPI_SUM, w->win);
                 MPI_Win_flush_local(t, w->win);
             } else {
                 for (int k = 0; k < 30; k++)

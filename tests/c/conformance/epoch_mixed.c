@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../epochs.h"
 
 static void one(struct window *w, int sync, int step)
@@ -15,8 +16,8 @@ static void one(struct window *w, int sync, int step)
     mem[1] = w->rank * 7 + step;
     epoch_open(sync, w);
     epoch_target(sync, w, right);
-    MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, w->win);
-    MPI_Get(&got, 1, MPI_INT, right, 1, 1, MPI_INT, w->win);
+    MPI_Put(&value, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win);
+    MPI_Get(&got, 1, MPI_INT, right, window_at(w, right, 1), 1, MPI_INT, w->win);
     epoch_target_done(sync, w, right);
     if (sync == SYNC_FENCE)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);

@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 12 };
@@ -17,7 +18,7 @@ static void body(struct window *w)
         int value = w->rank * 100 + i;
         /* put phase: nothing precedes */
         MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win);
-        MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, w->win);
+        MPI_Put(&value, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win);
         if (i % 2 == 0)
             MPI_Win_fence(MPI_MODE_NOSTORE, w->win); /* no local store since the last fence */
         else
@@ -27,14 +28,14 @@ static void body(struct window *w)
         if (i % 2 == 1) { /* a lock epoch between the fences */
             MPI_Barrier(w->comm);
             MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w->win);
-            MPI_Accumulate(&one, 1, MPI_INT, right, 2, 1, MPI_INT, MPI_SUM, w->win);
+            MPI_Accumulate(&one, 1, MPI_INT, right, window_at(w, right, 2), 1, MPI_INT, MPI_SUM, w->win);
             MPI_Win_unlock(right, w->win);
             MPI_Barrier(w->comm);
         }
         /* get phase: no rank puts into this window until the next fence */
         MPI_Win_fence(i % 2 == 0 ? MPI_MODE_NOPUT : MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE, w->win);
         got = -1;
-        MPI_Get(&got, 1, MPI_INT, right, 1, 1, MPI_INT, w->win);
+        MPI_Get(&got, 1, MPI_INT, right, window_at(w, right, 1), 1, MPI_INT, w->win);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);
         CHECK(got == w->rank * 100 + i + 1, "%s window: fence %d: got %d, not %d", w->name, i, got, w->rank * 100 + i + 1);
     }

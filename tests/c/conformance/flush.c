@@ -4,8 +4,10 @@
  * np: 1 2 3 5
  * args: flush flush_all
  * ref: mpich
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../epochs.h"
 
 enum { TIMES = 20, COUNT = 200 };
@@ -22,9 +24,9 @@ static void body(struct window *w)
             for (int i = 0; i < COUNT; i++)
                 values[i] = time * 1000 + i;
             if (time % 2)
-                MPI_Put(values, COUNT, MPI_INT, target, 0, COUNT, MPI_INT, w->win);
+                MPI_Put(values, COUNT, MPI_INT, target, window_at(w, target, 0), COUNT, MPI_INT, w->win);
             else
-                MPI_Accumulate(values, COUNT, MPI_INT, target, 0, COUNT, MPI_INT, MPI_REPLACE, w->win);
+                MPI_Accumulate(values, COUNT, MPI_INT, target, window_at(w, target, 0), COUNT, MPI_INT, MPI_REPLACE, w->win);
             if (strcmp(check_arg, "flush") == 0)
                 MPI_Win_flush(target, w->win);
             else
@@ -35,10 +37,11 @@ static void body(struct window *w)
             MPI_Recv(&token, 1, MPI_INT, 0, 0, w->comm, MPI_STATUS_IGNORE);
         }
         if (w->rank == reader) {
-            MPI_Get(got, COUNT, MPI_INT, target, 0, COUNT, MPI_INT, w->win);
+            MPI_Get(got, COUNT, MPI_INT, target, window_at(w, target, 0), COUNT, MPI_INT, w->win);
             MPI_Win_flush(target, w->win);
             for (int i = 0; i < COUNT; i++)
-                CHECK(got[i] == time * 1000 + i, "%s window: rank %d reads %d, not %d", w->name, reader, got[i], time * 1000 + i);
+                CHECK(got[i] == time * 1000 + i, "%s window: rank %d reads %d, not %d", w->name, reader, got[i],
+                      time * 1000 + i);
         }
         if (w->rank == target) {
             MPI_Win_sync(w->win);

@@ -3,8 +3,10 @@
  * MPI-5.0 12.5.3
  * np: 1 2 4
  * ref: mpich
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 40, COUNT = 100 };
@@ -23,11 +25,11 @@ static void body(struct window *w)
             for (int k = 0; k < COUNT; k++)
                 mem[k]++;
         } else {
-            MPI_Get(copy, COUNT, MPI_INT, t, 0, COUNT, MPI_INT, w->win);
+            MPI_Get(copy, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT, MPI_INT, w->win);
             MPI_Win_flush(t, w->win);
             for (int k = 0; k < COUNT; k++)
                 copy[k]++;
-            MPI_Put(copy, COUNT, MPI_INT, t, 0, COUNT, MPI_INT, w->win);
+            MPI_Put(copy, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT, MPI_INT, w->win);
         }
         MPI_Win_unlock(t, w->win);
     }

@@ -6,6 +6,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 /* MOST: locks taken by others before this counts as starvation. Where ranks outnumber cores the one that asks may not even run for some
@@ -23,12 +24,12 @@ static void body(struct window *w)
     for (int time = 1; time <= TIMES; time++) {
         if (w->rank == 0) {
             MPI_Win_lock(alone, 0, 0, w->win);
-            MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w->win);
+            MPI_Accumulate(&one, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, MPI_SUM, w->win);
             MPI_Win_unlock(0, w->win);
         } else {
             for (rounds = 0; seen < time && rounds < MOST; rounds++) {
                 MPI_Win_lock(crowd, 0, 0, w->win);
-                MPI_Fetch_and_op(NULL, &seen, MPI_INT, 0, 0, MPI_NO_OP, w->win);
+                MPI_Fetch_and_op(NULL, &seen, MPI_INT, 0, window_at(w, 0, 0), MPI_NO_OP, w->win);
                 MPI_Win_unlock(0, w->win);
             }
             CHECK(seen >= time, "%s window: rank 0 still waits for its lock after %d locks of mine", w->name, rounds);

@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 6 };
@@ -25,7 +26,7 @@ static void body(struct window *w)
         for (int t = 0; t < n; t++)
             MPI_Win_lock(time % 3 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, t, 0, w->win);
         for (int t = n - 1; t >= 0; t--)
-            MPI_Accumulate(&value, 1, MPI_INT, t, 1, 1, MPI_INT, MPI_SUM, w->win);
+            MPI_Accumulate(&value, 1, MPI_INT, t, window_at(w, t, 1), 1, MPI_INT, MPI_SUM, w->win);
         MPI_Win_flush_all(w->win);
         for (int k = 0; k < n; k++)
             MPI_Win_unlock((k + w->rank) % n, w->win);
@@ -34,7 +35,7 @@ static void body(struct window *w)
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, second);
         MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, second);
         MPI_Win_unlock(0, second);
-        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, w->win);
+        MPI_Get(&got, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, w->win);
         MPI_Win_unlock(0, w->win);
         CHECK(got == 0, "%s window: got %d, not 0", w->name, got);
     }

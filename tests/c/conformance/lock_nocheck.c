@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 static void body(struct window *w)
@@ -19,15 +20,15 @@ static void body(struct window *w)
             continue;
         for (int t = 0; t < n; t++) {
             MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, MPI_MODE_NOCHECK, w->win);
-            MPI_Get(&copy, 1, MPI_INT, t, 0, 1, MPI_INT, w->win);
+            MPI_Get(&copy, 1, MPI_INT, t, window_at(w, t, 0), 1, MPI_INT, w->win);
             MPI_Win_flush(t, w->win);
             copy = copy * 10 + turn + 1;
-            MPI_Put(&copy, 1, MPI_INT, t, 0, 1, MPI_INT, w->win);
+            MPI_Put(&copy, 1, MPI_INT, t, window_at(w, t, 0), 1, MPI_INT, w->win);
             MPI_Win_unlock(t, w->win);
         }
         MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win);
         for (int t = 0; t < n; t++) {
-            MPI_Fetch_and_op(NULL, &copy, MPI_INT, t, 0, MPI_NO_OP, w->win);
+            MPI_Fetch_and_op(NULL, &copy, MPI_INT, t, window_at(w, t, 0), MPI_NO_OP, w->win);
             MPI_Win_flush_local(t, w->win);
             CHECK(copy % 10 == turn + 1, "%s window: read back %d", w->name, copy);
         }

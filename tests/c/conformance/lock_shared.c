@@ -1,10 +1,12 @@
-/* Proves: shared locks of one target are held by all ranks at once (they meet in a barrier while holding them), and an exclusive
+/* Proves: shared locks of one target are held by all ranks at once (they meet in a barrier while holding them),
+                                                                     and an exclusive
  *   lock waits for them: its put is not seen, and its unlock does not return, before the shared one is released. Each window kind.
  * MPI-5.0 12.5.3
  * np: 2 4
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 static void body(struct window *w)
@@ -16,7 +18,7 @@ static void body(struct window *w)
     MPI_Barrier(w->comm);
 
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win);
-    MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, w->win);
+    MPI_Get(&got, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, w->win);
     MPI_Win_flush(0, w->win);
     MPI_Barrier(w->comm); /* would never end if the locks excluded each other */
     MPI_Win_unlock(0, w->win);
@@ -42,7 +44,7 @@ static void body(struct window *w)
     } else if (w->rank == 1) {
         MPI_Recv(&done, 1, MPI_INT, 0, 0, w->comm, MPI_STATUS_IGNORE);
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
-        MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, w->win);
+        MPI_Put(&value, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, w->win);
         MPI_Win_unlock(0, w->win);
         MPI_Send(&done, 1, MPI_INT, 0, 1, w->comm);
     }

@@ -5,9 +5,11 @@
  * np: 2 4
  * args: put get accumulate get_accumulate fetch_and_op compare_and_swap rput rget raccumulate rget_accumulate lock
  * ref: none (MPICH makes no progress while the target computes, Open MPI on allocated windows only)
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
 #include "../away.h"
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { SMALL = 1, LARGE = 20000 };
@@ -27,27 +29,27 @@ static void operate(struct window *w, int64_t *in, int64_t *out, int count)
     int64_t zero = 0;
     MPI_Request r = MPI_REQUEST_NULL;
     if (is("put"))
-        MPI_Put(in, count, L, 0, mine, count, L, w->win);
+        MPI_Put(in, count, L, 0, window_at(w, 0, mine), count, L, w->win);
     if (is("get"))
-        MPI_Get(out, count, L, 0, mine, count, L, w->win);
+        MPI_Get(out, count, L, 0, window_at(w, 0, mine), count, L, w->win);
     if (is("accumulate") || is("lock"))
-        MPI_Accumulate(in, count, L, 0, 0, count, L, MPI_SUM, w->win);
+        MPI_Accumulate(in, count, L, 0, window_at(w, 0, 0), count, L, MPI_SUM, w->win);
     if (is("get_accumulate"))
-        MPI_Get_accumulate(in, count, L, out, count, L, 0, 0, count, L, MPI_SUM, w->win);
+        MPI_Get_accumulate(in, count, L, out, count, L, 0, window_at(w, 0, 0), count, L, MPI_SUM, w->win);
     for (int i = 0; i < (count > 10 ? 10 : count); i++) {
         if (is("fetch_and_op"))
-            MPI_Fetch_and_op(in + i, out + i, L, 0, i, MPI_SUM, w->win);
+            MPI_Fetch_and_op(in + i, out + i, L, 0, window_at(w, 0, i), MPI_SUM, w->win);
         if (is("compare_and_swap"))
-            MPI_Compare_and_swap(in + i, &zero, out + i, L, 0, mine + i, w->win);
+            MPI_Compare_and_swap(in + i, &zero, out + i, L, 0, window_at(w, 0, mine + i), w->win);
     }
     if (is("rput"))
-        MPI_Rput(in, count, L, 0, mine, count, L, w->win, &r);
+        MPI_Rput(in, count, L, 0, window_at(w, 0, mine), count, L, w->win, &r);
     if (is("rget"))
-        MPI_Rget(out, count, L, 0, mine, count, L, w->win, &r);
+        MPI_Rget(out, count, L, 0, window_at(w, 0, mine), count, L, w->win, &r);
     if (is("raccumulate"))
-        MPI_Raccumulate(in, count, L, 0, 0, count, L, MPI_SUM, w->win, &r);
+        MPI_Raccumulate(in, count, L, 0, window_at(w, 0, 0), count, L, MPI_SUM, w->win, &r);
     if (is("rget_accumulate"))
-        MPI_Rget_accumulate(in, count, L, out, count, L, 0, 0, count, L, MPI_SUM, w->win, &r);
+        MPI_Rget_accumulate(in, count, L, out, count, L, 0, window_at(w, 0, 0), count, L, MPI_SUM, w->win, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
@@ -64,7 +66,8 @@ static void origin(struct window *w, int64_t *in, int64_t *out)
             operate(w, in, out, counts[c]);
             MPI_Win_unlock(0, w->win);
         }
-        snprintf(text, sizeof text, "lock_all, %s of %d elements, flush on a %s window, target %s", check_arg, counts[c], w->name,
+        snprintf(text, sizeof text, "lock_all, %s of %d elements, flush on a %s window, target %s", check_arg, counts[c],
+                 w->name,
                  away_name[how]);
         away_watch(text);
         MPI_Win_lock_all(0, w->win);

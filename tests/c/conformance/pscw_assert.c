@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 10, COUNT = 50 };
@@ -24,7 +25,7 @@ static void body(struct window *w)
         if (nocheck)
             MPI_Barrier(w->comm); /* all posts are done: start need not check */
         MPI_Win_start(to, nocheck, w->win);
-        MPI_Put(values, COUNT, MPI_INT, right, 0, COUNT, MPI_INT, w->win);
+        MPI_Put(values, COUNT, MPI_INT, right, window_at(w, right, 0), COUNT, MPI_INT, w->win);
         MPI_Win_complete(w->win);
         MPI_Win_wait(w->win);
         for (int i = 0; i < COUNT; i++)
@@ -35,7 +36,7 @@ static void body(struct window *w)
         if (nocheck)
             MPI_Barrier(w->comm);
         MPI_Win_start(to, nocheck, w->win);
-        MPI_Get(got, COUNT, MPI_INT, right, 0, COUNT, MPI_INT, w->win);
+        MPI_Get(got, COUNT, MPI_INT, right, window_at(w, right, 0), COUNT, MPI_INT, w->win);
         MPI_Win_complete(w->win);
         for (int i = 0; i < COUNT; i++)
             CHECK(got[i] == values[i], "%s window: got %d, not %d", w->name, got[i], values[i]);

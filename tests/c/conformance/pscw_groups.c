@@ -5,6 +5,7 @@
  * ref: mpich (with more than 2 ranks it takes a post of another rank for the one it waits for)
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 8 };
@@ -25,7 +26,7 @@ static void ring(struct window *w, int time)
     mem[0] = -1;
     MPI_Win_post(from, 0, w->win);
     MPI_Win_start(to, 0, w->win);
-    MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, w->win);
+    MPI_Put(&value, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win);
     MPI_Win_complete(w->win);
     MPI_Win_wait(w->win);
     CHECK(mem[0] == left * 100 + time, "%s window: ring %d: %d, not %d", w->name, time, mem[0], left * 100 + time);
@@ -53,7 +54,8 @@ static void star(struct window *w, int centre, int inward, int time)
     } else {
         MPI_Win_start(inward ? middle : rim, 0, w->win);
         for (int i = 0; i < (inward ? 1 : k); i++)
-            MPI_Put(&value, 1, MPI_INT, inward ? centre : others[i], w->rank, 1, MPI_INT, w->win);
+            MPI_Put(&value, 1, MPI_INT, inward ? centre : others[i], window_at(w, inward ? centre : others[i], w->rank), 1,
+                    MPI_INT, w->win);
         MPI_Win_complete(w->win);
     }
     MPI_Group_free(&rim);
@@ -78,7 +80,7 @@ static void pairs(struct window *w, int time)
     mem[1] = -1;
     MPI_Win_post(group, 0, w->win);
     MPI_Win_start(group, 0, w->win);
-    MPI_Put(&value, 1, MPI_INT, other, 1, 1, MPI_INT, w->win);
+    MPI_Put(&value, 1, MPI_INT, other, window_at(w, other, 1), 1, MPI_INT, w->win);
     MPI_Win_complete(w->win);
     MPI_Win_wait(w->win);
     CHECK(mem[1] == 5000 + other * 100 + time, "%s window: pair: %d, not %d", w->name, mem[1], 5000 + other * 100 + time);

@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../epochs.h"
 
 enum { REQUESTS = 6, TIMES = 20 };
@@ -22,12 +23,13 @@ static void body(struct window *w)
     MPI_Win_lock_all(0, w->win);
     for (int time = 0; time < TIMES; time++) {
         put = w->rank * 100 + time, send = put, got = recv = old = -1, sum = 1;
-        MPI_Rput(&put, 1, MPI_INT, right, 0, 1, MPI_INT, w->win, requests);
+        MPI_Rput(&put, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win, requests);
         MPI_Irecv(&recv, 1, MPI_INT, left, time, w->comm, requests + 1);
-        MPI_Rget(&got, 1, MPI_INT, right, 1, 1, MPI_INT, w->win, requests + 2);
-        MPI_Raccumulate(&sum, 1, MPI_INT, right, 2, 1, MPI_INT, MPI_SUM, w->win, requests + 3);
+        MPI_Rget(&got, 1, MPI_INT, right, window_at(w, right, 1), 1, MPI_INT, w->win, requests + 2);
+        MPI_Raccumulate(&sum, 1, MPI_INT, right, window_at(w, right, 2), 1, MPI_INT, MPI_SUM, w->win, requests + 3);
         MPI_Isend(&send, 1, MPI_INT, right, time, w->comm, requests + 4);
-        MPI_Rget_accumulate(&one, 1, MPI_INT, &old, 1, MPI_INT, right, 3, 1, MPI_INT, MPI_SUM, w->win, requests + 5);
+        MPI_Rget_accumulate(&one, 1, MPI_INT, &old, 1, MPI_INT, right, window_at(w, right, 3), 1, MPI_INT, MPI_SUM, w->win,
+                            requests + 5);
         if (time % 3 == 0) {
             MPI_Waitall(REQUESTS, requests, statuses);
             CHECK(statuses[1].MPI_SOURCE == left && statuses[1].MPI_TAG == time, "the receive's status says %d, %d",

@@ -7,6 +7,7 @@
  * ref-wrong: fence lock (MPICH allows the R-forms between fences, and under a lock access to other targets)
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 #define SYNC(call) check_is_class(__FILE__, __LINE__, #call, call, MPI_ERR_RMA_SYNC, "MPI_ERR_RMA_SYNC")
@@ -18,16 +19,16 @@ static void no_access(struct window *w, int target)
 {
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Datatype I = MPI_INT;
-    SYNC(MPI_Put(&value, 1, I, target, 0, 1, I, w->win));
-    SYNC(MPI_Get(&result, 1, I, target, 0, 1, I, w->win));
-    SYNC(MPI_Accumulate(&value, 1, I, target, 0, 1, I, MPI_SUM, w->win));
-    SYNC(MPI_Get_accumulate(&value, 1, I, &result, 1, I, target, 0, 1, I, MPI_SUM, w->win));
-    SYNC(MPI_Fetch_and_op(&value, &result, I, target, 0, MPI_SUM, w->win));
-    SYNC(MPI_Compare_and_swap(&value, &value, &result, I, target, 0, w->win));
-    SYNC(MPI_Rput(&value, 1, I, target, 0, 1, I, w->win, &r));
-    SYNC(MPI_Rget(&result, 1, I, target, 0, 1, I, w->win, &r));
-    SYNC(MPI_Raccumulate(&value, 1, I, target, 0, 1, I, MPI_SUM, w->win, &r));
-    SYNC(MPI_Rget_accumulate(&value, 1, I, &result, 1, I, target, 0, 1, I, MPI_SUM, w->win, &r));
+    SYNC(MPI_Put(&value, 1, I, target, window_at(w, target, 0), 1, I, w->win));
+    SYNC(MPI_Get(&result, 1, I, target, window_at(w, target, 0), 1, I, w->win));
+    SYNC(MPI_Accumulate(&value, 1, I, target, window_at(w, target, 0), 1, I, MPI_SUM, w->win));
+    SYNC(MPI_Get_accumulate(&value, 1, I, &result, 1, I, target, window_at(w, target, 0), 1, I, MPI_SUM, w->win));
+    SYNC(MPI_Fetch_and_op(&value, &result, I, target, window_at(w, target, 0), MPI_SUM, w->win));
+    SYNC(MPI_Compare_and_swap(&value, &value, &result, I, target, window_at(w, target, 0), w->win));
+    SYNC(MPI_Rput(&value, 1, I, target, window_at(w, target, 0), 1, I, w->win, &r));
+    SYNC(MPI_Rget(&result, 1, I, target, window_at(w, target, 0), 1, I, w->win, &r));
+    SYNC(MPI_Raccumulate(&value, 1, I, target, window_at(w, target, 0), 1, I, MPI_SUM, w->win, &r));
+    SYNC(MPI_Rget_accumulate(&value, 1, I, &result, 1, I, target, window_at(w, target, 0), 1, I, MPI_SUM, w->win, &r));
 }
 
 static void no_flush(struct window *w, int target)
@@ -61,7 +62,7 @@ static void in_fence(struct window *w)
     MPI_Request r = MPI_REQUEST_NULL;
     int right = (w->rank + 1) % w->n, put = 100 + w->rank;
     MPI_Win_fence(0, w->win);
-    CHECK_OK(MPI_Put(&put, 1, MPI_INT, right, 1, 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Put(&put, 1, MPI_INT, right, window_at(w, right, 1), 1, MPI_INT, w->win));
     SYNC(MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win));
     SYNC(MPI_Win_lock_all(0, w->win));
     SYNC(MPI_Win_unlock(w->rank, w->win));
@@ -71,10 +72,11 @@ static void in_fence(struct window *w)
     no_flush(w, right);
     no_flush_all(w);
     /* the R-forms are for passive targets */
-    SYNC(MPI_Rput(&value, 1, MPI_INT, right, 0, 1, MPI_INT, w->win, &r));
-    SYNC(MPI_Rget(&result, 1, MPI_INT, right, 0, 1, MPI_INT, w->win, &r));
+    SYNC(MPI_Rput(&value, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win, &r));
+    SYNC(MPI_Rget(&result, 1, MPI_INT, right, window_at(w, right, 0), 1, MPI_INT, w->win, &r));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
-    CHECK(((int *)w->mem)[1] == 100 + (w->rank + w->n - 1) % w->n, "%s window: the fence moved %d", w->name, ((int *)w->mem)[1]);
+    CHECK(((int *)w->mem)[1] == 100 + (w->rank + w->n - 1) % w->n, "%s window: the fence moved %d", w->name,
+          ((int *)w->mem)[1]);
     outside(w); /* NOSUCCEED: no epoch is open */
 }
 
@@ -105,7 +107,7 @@ static void in_pscw(struct window *w)
         SYNC(MPI_Win_wait(w->win));
         SYNC(MPI_Win_test(w->win, &flag));
     }
-    CHECK_OK(MPI_Put(&value, 1, MPI_INT, 0, 2 + w->rank, 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Put(&value, 1, MPI_INT, 0, window_at(w, 0, 2 + w->rank), 1, MPI_INT, w->win));
     CHECK_OK(MPI_Win_complete(w->win));
     no_access(w, 0);
     SYNC(MPI_Win_complete(w->win));
@@ -182,7 +184,7 @@ static void in_free(struct window *w)
     CHECK_OK(MPI_Win_complete(w->win));
     CHECK_OK(MPI_Win_wait(w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Put(&value, 1, MPI_INT, w->rank, 1, 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Put(&value, 1, MPI_INT, w->rank, window_at(w, w->rank, 1), 1, MPI_INT, w->win));
     SYNC(MPI_Win_free(&win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     MPI_Group_free(&all);

@@ -3,8 +3,10 @@
  * MPI-5.0 12.7, 11.6
  * np: 1 2 4
  * ref: mpich
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 #include <pthread.h>
 
@@ -22,11 +24,11 @@ static void *work(void *argument)
         int t = (w->rank + time) % n;
         for (int i = 0; i < SLOTS; i++)
             values[i] = w->rank * 1000000 + thread * 10000 + time * 100 + i, got[i] = -1;
-        MPI_Put(values, SLOTS, MPI_INT64_T, t, mine, SLOTS, MPI_INT64_T, w->win);
-        MPI_Accumulate(&one, 1, MPI_INT64_T, t, 0, 1, MPI_INT64_T, MPI_SUM, w->win);
+        MPI_Put(values, SLOTS, MPI_INT64_T, t, window_at(w, t, mine), SLOTS, MPI_INT64_T, w->win);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, t, window_at(w, t, 0), 1, MPI_INT64_T, MPI_SUM, w->win);
         MPI_Win_flush(t, w->win);
-        MPI_Get(got, SLOTS, MPI_INT64_T, t, mine, SLOTS, MPI_INT64_T, w->win);
-        MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, 1, MPI_SUM, w->win);
+        MPI_Get(got, SLOTS, MPI_INT64_T, t, window_at(w, t, mine), SLOTS, MPI_INT64_T, w->win);
+        MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, window_at(w, 0, 1), MPI_SUM, w->win);
         MPI_Win_flush_all(w->win);
         CHECK(memcmp(values, got, sizeof values) == 0, "%s window: thread %d read back %lld, not %lld", w->name, thread,
               (long long)got[0], (long long)values[0]);

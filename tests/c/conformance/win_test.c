@@ -5,6 +5,7 @@
  * ref: mpich
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 6 };
@@ -35,7 +36,7 @@ static void body(struct window *w)
         } else {
             int value = w->rank * 10 + time;
             MPI_Win_start(first, 0, w->win);
-            MPI_Put(&value, 1, MPI_INT, 0, w->rank, 1, MPI_INT, w->win);
+            MPI_Put(&value, 1, MPI_INT, 0, window_at(w, 0, w->rank), 1, MPI_INT, w->win);
             if (w->rank == 1)
                 MPI_Recv(&go, 1, MPI_INT, 0, 0, w->comm, MPI_STATUS_IGNORE);
             MPI_Win_complete(w->win);

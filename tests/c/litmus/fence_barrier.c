@@ -2,8 +2,10 @@
  * Forbidden: a flag < i. Checked with plain loads right behind the fence; on each window kind.
  * MPI-5.0 12.5.1
  * np: 2 5
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 #include <stdatomic.h>
 
@@ -18,7 +20,7 @@ static void body(struct window *w)
     MPI_Win_fence(0, w->win);
     for (int i = 1; i <= TIMES; i++) {
         int put = value * 1000 + i;
-        MPI_Put(&put, 1, MPI_INT, right, i % 2, 1, MPI_INT, w->win);
+        MPI_Put(&put, 1, MPI_INT, right, window_at(w, right, i % 2), 1, MPI_INT, w->win);
         atomic_store(mine, i);
         MPI_Win_fence(0, w->win);
         for (int r = 0; r < w->n; r++)

@@ -3,8 +3,10 @@
  * Forbidden: data < i; rank 1's flush waiting for rank 0. Small and large. On each window kind.
  * MPI-5.0 12.5.4, 12.7.3
  * np: 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 #include <stdatomic.h>
 
@@ -24,7 +26,7 @@ static void body(struct window *w)
         if (w->rank == 1) {
             for (int k = 0; k < count; k++)
                 data[k] = i;
-            MPI_Put(data, count, MPI_INT, 0, 0, count, MPI_INT, w->win);
+            MPI_Put(data, count, MPI_INT, 0, window_at(w, 0, 0), count, MPI_INT, w->win);
             MPI_Win_flush(0, w->win);
             atomic_store(flag, i);
         } else {

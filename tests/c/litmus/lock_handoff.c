@@ -3,8 +3,10 @@
  * Forbidden: a turn seen without its data, a turn lost. Shared locks to look, exclusive ones to change. On each window kind.
  * MPI-5.0 12.5.3
  * np: 2 4
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { COUNT = 64 };
@@ -19,7 +21,7 @@ static void body(struct window *w)
     while (turn < turns) {
         int looks = turn % w->n != w->rank; /* last time I looked it was not my turn: only look again */
         MPI_Win_lock(looks ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
-        MPI_Get(state, 1 + COUNT, MPI_INT, 0, 0, 1 + COUNT, MPI_INT, w->win);
+        MPI_Get(state, 1 + COUNT, MPI_INT, 0, window_at(w, 0, 0), 1 + COUNT, MPI_INT, w->win);
         MPI_Win_flush(0, w->win);
         CHECK(state[0] >= turn, "%s window: turn %d behind %d", w->name, state[0], turn);
         turn = state[0];
@@ -28,7 +30,7 @@ static void body(struct window *w)
         if (!looks && turn < turns && turn % w->n == w->rank) {
             for (int k = 0; k <= COUNT; k++)
                 state[k] += k ? k : 1;
-            MPI_Put(state, 1 + COUNT, MPI_INT, 0, 0, 1 + COUNT, MPI_INT, w->win);
+            MPI_Put(state, 1 + COUNT, MPI_INT, 0, window_at(w, 0, 0), 1 + COUNT, MPI_INT, w->win);
             turn++;
         }
         MPI_Win_unlock(0, w->win);

@@ -3,8 +3,10 @@
  * Forbidden: the reader sees flag i and data < i. Small and large data. On each window kind.
  * MPI-5.0 12.5.4
  * np: 2 3
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 60, MOST = 3000 };
@@ -24,18 +26,18 @@ static void body(struct window *w)
         if (w->rank == 1) {
             for (int k = 0; k < count; k++)
                 data[k] = i;
-            MPI_Put(data, count, L, 0, 8, count, L, w->win);
+            MPI_Put(data, count, L, 0, window_at(w, 0, 8), count, L, w->win);
             MPI_Win_flush(0, w->win);
-            MPI_Accumulate(&i, 1, L, 0, 0, 1, L, MPI_REPLACE, w->win);
+            MPI_Accumulate(&i, 1, L, 0, window_at(w, 0, 0), 1, L, MPI_REPLACE, w->win);
             MPI_Win_flush(0, w->win);
             MPI_Recv(NULL, 0, MPI_INT, reader, 0, w->comm, MPI_STATUS_IGNORE);
         } else if (w->rank == reader) {
             for (flag = 0; flag < i;) {
-                MPI_Fetch_and_op(NULL, &flag, L, 0, 0, MPI_NO_OP, w->win);
+                MPI_Fetch_and_op(NULL, &flag, L, 0, window_at(w, 0, 0), MPI_NO_OP, w->win);
                 MPI_Win_flush(0, w->win);
             }
             memset(data, 0, MOST * 8);
-            MPI_Get(data, count, L, 0, 8, count, L, w->win);
+            MPI_Get(data, count, L, 0, window_at(w, 0, 8), count, L, w->win);
             MPI_Win_flush(0, w->win);
             for (int k = 0; k < count; k++)
                 CHECK(data[k] == i, "%s window: flag %d, element %d of %d is %d", w->name, (int)i, k, count, (int)data[k]);

@@ -3,8 +3,10 @@
  * Forbidden: flag i and data < i. All pairs of window kinds.
  * MPI-5.0 12.5.4, 12.7
  * np: 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 25, COUNT = 100 };
@@ -25,19 +27,20 @@ static void both(struct window *b)
         if (b->rank == 1) {
             for (int k = 0; k < COUNT; k++)
                 values[k] = i;
-            MPI_Put(values, COUNT, L, 0, 0, COUNT, L, a->win);
+            MPI_Put(values, COUNT, L, 0, window_at(a, 0, 0), COUNT, L, a->win);
             MPI_Win_flush(0, a->win);
-            MPI_Accumulate(&i, 1, L, 0, 0, 1, L, MPI_REPLACE, b->win);
+            MPI_Accumulate(&i, 1, L, 0, window_at(b, 0, 0), 1, L, MPI_REPLACE, b->win);
             MPI_Win_flush(0, b->win);
             MPI_Recv(NULL, 0, MPI_INT, 0, 0, b->comm, MPI_STATUS_IGNORE);
         } else if (b->rank == 0) {
             for (flag = 0; flag < i;) {
-                MPI_Fetch_and_op(NULL, &flag, L, 0, 0, MPI_NO_OP, b->win);
+                MPI_Fetch_and_op(NULL, &flag, L, 0, window_at(b, 0, 0), MPI_NO_OP, b->win);
                 MPI_Win_flush(0, b->win);
             }
             MPI_Win_sync(a->win);
             for (int k = 0; k < COUNT; k++)
-                CHECK(data[k] == i, "data in a %s window, flag in a %s window: flag %d, data %d", a->name, b->name, (int)i, (int)data[k]);
+                CHECK(data[k] == i, "data in a %s window, flag in a %s window: flag %d, data %d", a->name, b->name, (int)i,
+                      (int)data[k]);
             MPI_Send(NULL, 0, MPI_INT, 1, 0, b->comm);
         }
     }

@@ -2,8 +2,10 @@
  * Forbidden: r2 < r1. One and several elements, no flush between. On each window kind.
  * MPI-5.0 12.7.2
  * np: 2 3
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 400, WIDE = 5, READS = 4 };
@@ -19,16 +21,16 @@ static void body(struct window *w)
     MPI_Win_lock_all(0, w->win);
     for (int i = 1; i <= TIMES; i++) {
         if (w->rank == 1) {
-            MPI_Accumulate(one, i % 2 ? WIDE : 3, L, 0, 0, i % 2 ? WIDE : 3, L, MPI_SUM, w->win);
+            MPI_Accumulate(one, i % 2 ? WIDE : 3, L, 0, window_at(w, 0, 0), i % 2 ? WIDE : 3, L, MPI_SUM, w->win);
             if (i % 8 == 0)
                 MPI_Win_flush(0, w->win);
             continue;
         }
         for (int k = 0; k < READS; k++)
             if ((i + k) % 2)
-                MPI_Get_accumulate(NULL, 0, L, read[k], WIDE, L, 0, 0, WIDE, L, MPI_NO_OP, w->win);
+                MPI_Get_accumulate(NULL, 0, L, read[k], WIDE, L, 0, window_at(w, 0, 0), WIDE, L, MPI_NO_OP, w->win);
             else
-                MPI_Fetch_and_op(NULL, &read[k][2], L, 0, 2, MPI_NO_OP, w->win);
+                MPI_Fetch_and_op(NULL, &read[k][2], L, 0, window_at(w, 0, 2), MPI_NO_OP, w->win);
         MPI_Win_flush(0, w->win);
         for (int k = 1; k < READS; k++)
             CHECK(read[k][2] >= read[k - 1][2], "%s window: %d read behind %d", w->name, (int)read[k][2], (int)read[k - 1][2]);

@@ -3,8 +3,10 @@
  * On each window kind.
  * MPI-5.0 12.7.2
  * np: 1 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 400, WIDE = 5 };
@@ -24,21 +26,21 @@ static void body(struct window *w)
             value[k] = i, read[k] = -1;
         switch (i % 4) {
         case 0:
-            MPI_Accumulate(value, WIDE, L, t, 0, WIDE, L, MPI_REPLACE, w->win);
+            MPI_Accumulate(value, WIDE, L, t, window_at(w, t, 0), WIDE, L, MPI_REPLACE, w->win);
             break;
         case 1:
-            MPI_Accumulate(value, 1, L, t, 2, 1, L, MPI_REPLACE, w->win);
+            MPI_Accumulate(value, 1, L, t, window_at(w, t, 2), 1, L, MPI_REPLACE, w->win);
             break;
         case 2:
-            MPI_Fetch_and_op(value, old, L, t, 2, MPI_REPLACE, w->win);
+            MPI_Fetch_and_op(value, old, L, t, window_at(w, t, 2), MPI_REPLACE, w->win);
             break;
         case 3:
-            MPI_Compare_and_swap(value, &before, old, L, t, 2, w->win);
+            MPI_Compare_and_swap(value, &before, old, L, t, window_at(w, t, 2), w->win);
         }
         if (i / 4 % 2)
-            MPI_Get_accumulate(NULL, 0, L, read, WIDE, L, t, 0, WIDE, L, MPI_NO_OP, w->win);
+            MPI_Get_accumulate(NULL, 0, L, read, WIDE, L, t, window_at(w, t, 0), WIDE, L, MPI_NO_OP, w->win);
         else
-            MPI_Fetch_and_op(NULL, read + 2, L, t, 2, MPI_NO_OP, w->win);
+            MPI_Fetch_and_op(NULL, read + 2, L, t, window_at(w, t, 2), MPI_NO_OP, w->win);
         MPI_Win_flush(t, w->win);
         CHECK(read[2] == i, "%s window: wrote %d, read %d", w->name, i, (int)read[2]);
         before = i;

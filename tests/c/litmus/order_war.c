@@ -2,8 +2,10 @@
  * Forbidden: r = i. The read changes between Fetch_and_op and Get_accumulate of several elements. On each window kind.
  * MPI-5.0 12.7.2
  * np: 1 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 400, WIDE = 5 };
@@ -23,10 +25,10 @@ static void body(struct window *w)
         for (int k = 0; k < WIDE; k++)
             value[k] = i, read[k] = -1;
         if (i % 2)
-            MPI_Get_accumulate(NULL, 0, L, read, WIDE, L, t, 0, WIDE, L, MPI_NO_OP, w->win);
+            MPI_Get_accumulate(NULL, 0, L, read, WIDE, L, t, window_at(w, t, 0), WIDE, L, MPI_NO_OP, w->win);
         else
-            MPI_Fetch_and_op(NULL, read, L, t, 2, MPI_NO_OP, w->win);
-        MPI_Accumulate(value, wide, L, t, at, wide, L, MPI_REPLACE, w->win);
+            MPI_Fetch_and_op(NULL, read, L, t, window_at(w, t, 2), MPI_NO_OP, w->win);
+        MPI_Accumulate(value, wide, L, t, window_at(w, t, at), wide, L, MPI_REPLACE, w->win);
         MPI_Win_flush(t, w->win);
         int64_t got = i % 2 ? read[2] : read[0];
         CHECK(got == i - 1, "%s window: read %d before %d was written over %d", w->name, (int)got, i, i - 1);

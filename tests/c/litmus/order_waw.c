@@ -3,8 +3,10 @@
  * The writes change between Accumulate, Fetch_and_op and Get_accumulate of several elements. On each window kind.
  * MPI-5.0 12.7.2
  * np: 2 3
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 400, WIDE = 5 };
@@ -13,13 +15,13 @@ static void write_at(struct window *w, int64_t *value, int64_t *old, int how)
 {
     MPI_Datatype L = MPI_INT64_T;
     if (how == 0)
-        MPI_Accumulate(value, 1, L, 0, 2, 1, L, MPI_REPLACE, w->win);
+        MPI_Accumulate(value, 1, L, 0, window_at(w, 0, 2), 1, L, MPI_REPLACE, w->win);
     else if (how == 1)
-        MPI_Fetch_and_op(value, old, L, 0, 2, MPI_REPLACE, w->win);
+        MPI_Fetch_and_op(value, old, L, 0, window_at(w, 0, 2), MPI_REPLACE, w->win);
     else if (how == 2)
-        MPI_Accumulate(value, WIDE, L, 0, 0, WIDE, L, MPI_REPLACE, w->win);
+        MPI_Accumulate(value, WIDE, L, 0, window_at(w, 0, 0), WIDE, L, MPI_REPLACE, w->win);
     else
-        MPI_Get_accumulate(value, WIDE, L, old, WIDE, L, 0, 0, WIDE, L, MPI_REPLACE, w->win);
+        MPI_Get_accumulate(value, WIDE, L, old, WIDE, L, 0, window_at(w, 0, 0), WIDE, L, MPI_REPLACE, w->win);
 }
 
 static void body(struct window *w)
@@ -37,11 +39,11 @@ static void body(struct window *w)
             write_at(w, values[0], old[0], i % 4);
             write_at(w, values[1], old[1], i / 4 % 4);
             MPI_Win_flush(0, w->win);
-            MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, 0, 2, MPI_NO_OP, w->win);
+            MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, 0, window_at(w, 0, 2), MPI_NO_OP, w->win);
             MPI_Win_flush(0, w->win);
             CHECK(seen == 2 * i, "%s window: %d then %d: in the end %d", w->name, 2 * i - 1, 2 * i, (int)seen);
         } else {
-            MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, 0, 2, MPI_NO_OP, w->win);
+            MPI_Fetch_and_op(NULL, &seen, MPI_INT64_T, 0, window_at(w, 0, 2), MPI_NO_OP, w->win);
             MPI_Win_flush(0, w->win);
             CHECK(seen >= last, "%s window: %d seen behind %d", w->name, (int)seen, (int)last);
             last = seen;

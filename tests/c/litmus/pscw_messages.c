@@ -7,8 +7,10 @@
  * Forbidden: any of them waits for ever. Small and large data. On each window kind.
  * MPI-5.0 12.7.3
  * np: 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { MOST = 200000, TIMES = 5 };
@@ -24,11 +26,11 @@ static void origin(struct window *w, char order, int *data, int count)
         MPI_Ssend(&m, 1, MPI_INT, 1, 0, w->comm);
     MPI_Win_start(pair, 0, w->win);
     if (order == 'd')
-        MPI_Get(data, count, MPI_INT, 1, 0, count, MPI_INT, w->win);
+        MPI_Get(data, count, MPI_INT, 1, window_at(w, 1, 0), count, MPI_INT, w->win);
     else if (order == 'e')
-        MPI_Accumulate(data, count, MPI_INT, 1, 0, count, MPI_INT, MPI_REPLACE, w->win);
+        MPI_Accumulate(data, count, MPI_INT, 1, window_at(w, 1, 0), count, MPI_INT, MPI_REPLACE, w->win);
     else
-        MPI_Put(data, count, MPI_INT, 1, 0, count, MPI_INT, w->win);
+        MPI_Put(data, count, MPI_INT, 1, window_at(w, 1, 0), count, MPI_INT, w->win);
     MPI_Win_complete(w->win);
     if (order == 'a' || order == 'd')
         MPI_Ssend(&m, 1, MPI_INT, 1, 0, w->comm);
@@ -68,7 +70,8 @@ static void body(struct window *w)
                 target(w, order);
             int *got = w->rank == 0 ? data : mem, last = count - 1;
             int want = order == 'd' ? mark + 5 + last : mark + last;
-            CHECK((w->rank == 0 && order != 'd') || got[last] == want, "%s window, order %c: %d, not %d", w->name, order, got[last],
+            CHECK((w->rank == 0 && order != 'd') || got[last] == want, "%s window, order %c: %d, not %d", w->name, order,
+                  got[last],
                   want);
         }
     MPI_Group_free(&all);

@@ -2,8 +2,10 @@
  * Forbidden: they wait for each other; data that is not there behind wait. On each window kind.
  * MPI-5.0 12.5.2, 12.7.3
  * np: 2 4
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { MOST = 500000, TIMES = 16 };
@@ -21,7 +23,7 @@ static void body(struct window *w)
             out[k] = w->rank + i * 7 + k;
         MPI_Win_post(pair, 0, w->win);
         MPI_Win_start(pair, 0, w->win);
-        MPI_Put(out, count, MPI_INT, other, 0, count, MPI_INT, w->win);
+        MPI_Put(out, count, MPI_INT, other, window_at(w, other, 0), count, MPI_INT, w->win);
         MPI_Win_complete(w->win);
         memset(out, 0xff, count * sizeof(int)); /* complete: the origin buffer is ours again */
         MPI_Win_wait(w->win);

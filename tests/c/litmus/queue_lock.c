@@ -1,10 +1,13 @@
-/* A queue lock (Mellor-Crummey and Scott): the tail on rank 0, swapped by Fetch_and_op REPLACE; each waits on a word of its own, which
+/* A queue lock (Mellor-Crummey and Scott): the tail on rank 0,
+                 swapped by Fetch_and_op REPLACE; each waits on a word of its own, which
  * the one before sets; the last one leaves by Compare_and_swap of the tail. It protects plain puts and gets.
  * Forbidden: a lost addition; a rank that is never let in. On each window kind.
  * MPI-5.0 12.5.4, 12.7
  * np: 2 4
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TAIL, NEXT, LOCKED, DATA, NOBODY = -1 };
@@ -12,7 +15,7 @@ enum { TAIL, NEXT, LOCKED, DATA, NOBODY = -1 };
 static int swap_at(struct window *w, int target, int place, int value, MPI_Op op)
 {
     int old;
-    MPI_Fetch_and_op(&value, &old, MPI_INT, target, place, op, w->win);
+    MPI_Fetch_and_op(&value, &old, MPI_INT, target, window_at(w, target, place), op, w->win);
     MPI_Win_flush(target, w->win);
     return old;
 }
@@ -33,7 +36,7 @@ static void release(struct window *w)
 {
     int next = swap_at(w, w->rank, NEXT, 0, MPI_NO_OP), nobody = NOBODY, tail;
     if (next == NOBODY) {
-        MPI_Compare_and_swap(&nobody, &w->rank, &tail, MPI_INT, 0, TAIL, w->win);
+        MPI_Compare_and_swap(&nobody, &w->rank, &tail, MPI_INT, 0, window_at(w, 0, TAIL), w->win);
         MPI_Win_flush(0, w->win);
         if (tail == w->rank)
             return; /* I was the last one */
@@ -54,15 +57,15 @@ static void body(struct window *w)
     MPI_Win_lock_all(0, w->win);
     for (int i = 0; i < times; i++) {
         acquire(w);
-        MPI_Get(&x, 1, MPI_INT, data, DATA, 1, MPI_INT, w->win);
+        MPI_Get(&x, 1, MPI_INT, data, window_at(w, data, DATA), 1, MPI_INT, w->win);
         MPI_Win_flush(data, w->win);
         x++;
-        MPI_Put(&x, 1, MPI_INT, data, DATA, 1, MPI_INT, w->win);
+        MPI_Put(&x, 1, MPI_INT, data, window_at(w, data, DATA), 1, MPI_INT, w->win);
         MPI_Win_flush(data, w->win);
         release(w);
     }
     MPI_Barrier(w->comm);
-    MPI_Get(&x, 1, MPI_INT, data, DATA, 1, MPI_INT, w->win);
+    MPI_Get(&x, 1, MPI_INT, data, window_at(w, data, DATA), 1, MPI_INT, w->win);
     MPI_Win_flush(data, w->win);
     CHECK(x == times * w->n, "%s window: %d, not %d", w->name, x, times * w->n);
     MPI_Win_unlock_all(w->win);

@@ -3,8 +3,10 @@
  * Forbidden: garbage at the target. From 8 bytes to 1 MB. On each window kind.
  * MPI-5.0 12.3.5, 12.5.4
  * np: 2 3
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { MOST = 130000, TIMES = 24 };
@@ -23,27 +25,27 @@ static void body(struct window *w)
         MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w->win);
         switch (i / 4) {
         case 0:
-            MPI_Put(data, count, L, right, 0, count, L, w->win);
+            MPI_Put(data, count, L, right, window_at(w, right, 0), count, L, w->win);
             MPI_Win_flush_local(right, w->win);
             break;
         case 1:
-            MPI_Accumulate(data, count, L, right, 0, count, L, MPI_REPLACE, w->win);
+            MPI_Accumulate(data, count, L, right, window_at(w, right, 0), count, L, MPI_REPLACE, w->win);
             MPI_Win_flush_local(right, w->win);
             break;
         case 2:
-            MPI_Put(data, count, L, right, 0, count, L, w->win);
+            MPI_Put(data, count, L, right, window_at(w, right, 0), count, L, w->win);
             MPI_Win_flush_local_all(w->win);
             break;
         case 3:
-            MPI_Rput(data, count, L, right, 0, count, L, w->win, &r);
+            MPI_Rput(data, count, L, right, window_at(w, right, 0), count, L, w->win, &r);
             MPI_Wait(&r, MPI_STATUS_IGNORE);
             break;
         case 4:
-            MPI_Raccumulate(data, count, L, right, 0, count, L, MPI_REPLACE, w->win, &r);
+            MPI_Raccumulate(data, count, L, right, window_at(w, right, 0), count, L, MPI_REPLACE, w->win, &r);
             MPI_Wait(&r, MPI_STATUS_IGNORE);
             break;
         case 5:
-            MPI_Rput(data, count, L, right, 0, count, L, w->win, &r);
+            MPI_Rput(data, count, L, right, window_at(w, right, 0), count, L, w->win, &r);
             for (int done = 0; !done;)
                 MPI_Test(&r, &done, MPI_STATUS_IGNORE);
         }

@@ -4,8 +4,10 @@
  * On each window kind.
  * MPI-5.0 12.5.4
  * np: 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 240 };
@@ -21,21 +23,21 @@ static void body(struct window *w)
         MPI_Aint at[2] = {0, i % 3 == 2 ? 16 : 0};
         if (me == 0) {
             int zero = 0;
-            MPI_Put(&zero, 1, MPI_INT, place[0], at[0], 1, MPI_INT, w->win);
-            MPI_Put(&zero, 1, MPI_INT, place[1], at[1], 1, MPI_INT, w->win);
+            MPI_Put(&zero, 1, MPI_INT, place[0], window_at(w, place[0], at[0]), 1, MPI_INT, w->win);
+            MPI_Put(&zero, 1, MPI_INT, place[1], window_at(w, place[1], at[1]), 1, MPI_INT, w->win);
             MPI_Win_flush_all(w->win);
         }
         MPI_Barrier(w->comm);
         got = -1;
         if (i % 2)
-            MPI_Put(&one, 1, MPI_INT, place[me], at[me], 1, MPI_INT, w->win);
+            MPI_Put(&one, 1, MPI_INT, place[me], window_at(w, place[me], at[me]), 1, MPI_INT, w->win);
         else
-            MPI_Accumulate(&one, 1, MPI_INT, place[me], at[me], 1, MPI_INT, MPI_REPLACE, w->win);
+            MPI_Accumulate(&one, 1, MPI_INT, place[me], window_at(w, place[me], at[me]), 1, MPI_INT, MPI_REPLACE, w->win);
         MPI_Win_flush(place[me], w->win);
         if (i % 2)
-            MPI_Get(&got, 1, MPI_INT, place[other], at[other], 1, MPI_INT, w->win);
+            MPI_Get(&got, 1, MPI_INT, place[other], window_at(w, place[other], at[other]), 1, MPI_INT, w->win);
         else
-            MPI_Fetch_and_op(NULL, &got, MPI_INT, place[other], at[other], MPI_NO_OP, w->win);
+            MPI_Fetch_and_op(NULL, &got, MPI_INT, place[other], window_at(w, place[other], at[other]), MPI_NO_OP, w->win);
         MPI_Win_flush(place[other], w->win);
         MPI_Allgather(&got, 1, MPI_INT, both, 1, MPI_INT, w->comm);
         CHECK(both[0] + both[1] >= 1, "%s window, turn %d: both read 0", w->name, i);

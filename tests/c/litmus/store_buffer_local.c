@@ -3,8 +3,10 @@
  * Forbidden: r0 = r1 = 0, in windows of the unified memory model. On each window kind.
  * MPI-5.0 12.4, 12.7
  * np: 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 
 enum { TIMES = 200 };
@@ -24,7 +26,7 @@ static void body(struct window *w)
         got = -1;
         *mine = 1;
         MPI_Win_sync(w->win);
-        MPI_Get(&got, 1, MPI_INT, 1 - w->rank, 0, 1, MPI_INT, w->win);
+        MPI_Get(&got, 1, MPI_INT, 1 - w->rank, window_at(w, 1 - w->rank, 0), 1, MPI_INT, w->win);
         MPI_Win_flush(1 - w->rank, w->win);
         MPI_Allgather(&got, 1, MPI_INT, both, 1, MPI_INT, w->comm);
         CHECK(both[0] + both[1] >= 1, "%s window, turn %d: both read 0", w->name, i);

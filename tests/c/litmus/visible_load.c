@@ -3,8 +3,10 @@
  * Forbidden: a rank spins for ever. On each window kind.
  * MPI-5.0 12.4, 12.7.3
  * np: 2
+ * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 #include <signal.h>
 #include <unistd.h>
@@ -33,7 +35,7 @@ static void body(struct window *w)
     for (int i = 1; i <= TIMES; i++) {
         for (int turn = 0; turn < 2; turn++) {
             if (turn == w->rank) {
-                MPI_Put(&i, 1, MPI_INT, 1 - w->rank, 0, 1, MPI_INT, w->win);
+                MPI_Put(&i, 1, MPI_INT, 1 - w->rank, window_at(w, 1 - w->rank, 0), 1, MPI_INT, w->win);
                 MPI_Win_flush(1 - w->rank, w->win);
             } else {
                 while (*mine < i)
