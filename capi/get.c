@@ -4,6 +4,12 @@
 
 static __attribute__((noipa)) int get_slow(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 		MPI_Datatype target_datatype, MPI_Win win) {
+	int64_t bytes;
+	char *from;
+	if (origin_datatype == target_datatype && origin_count == target_count &&
+	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes) &&
+	    gompi_copy(origin_addr, from, bytes))
+		return MPI_SUCCESS;
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .call = "MPI_Get", .result = origin_addr, .result_count = origin_count,
 						.result_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						.target_count = target_count, .target_type = target_datatype, .win = win});

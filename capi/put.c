@@ -5,6 +5,12 @@
 // Neither inlined nor given other parameters: the fast path then needs no stack frame, and comes here by a jump.
 static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
 		MPI_Datatype target_datatype, MPI_Win win) {
+	int64_t bytes;
+	char *to;
+	if (origin_datatype == target_datatype && origin_count == target_count &&
+	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes) &&
+	    gompi_copy(to, origin_addr, bytes))
+		return MPI_SUCCESS;
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .call = "MPI_Put", .origin = origin_addr, .origin_count = origin_count,
 						.origin_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						.target_count = target_count, .target_type = target_datatype, .win = win});

@@ -18,11 +18,26 @@ struct side {
 	const struct gompi_type *type;
 };
 
+bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes) {
+	if (w == NULL || w->parts == NULL || (uint32_t)rank >= w->n)
+		return false;
+	struct gompi_target *t = &w->targets[rank];
+	const struct gompi_part *p = &w->parts[rank];
+	uint32_t open = atomic_load_explicit(&t->state, memory_order_relaxed) | atomic_load_explicit(&w->access, memory_order_relaxed);
+	int64_t offset;
+	if ((open & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	    __builtin_mul_overflow(count, size, bytes) || *bytes <= 0)
+		return false;
+	*address = t->base + offset;
+	return offset >= (int64_t)p->from && offset <= (int64_t)p->to && (uint64_t)*bytes <= p->to - (uint64_t)offset;
+}
+
 // An operation whose arguments have been looked up and checked.
 struct checked {
 	const struct gompi_rma *r;
 	struct gompi_win *w;
 	struct side origin, result, target; // target.address is where it lies here, or NULL on the agent path
+	const struct gompi_part *part;      // if part of the target's buffer can be addressed here: which bytes of its window can
 	uint64_t offset;                    // of the target's buffer in its window, bytes; may lie outside where the type has a lower bound
 	int64_t bytes;                      // to be moved
 	MPI_Datatype element;               // of an accumulate: the predefined type
@@ -130,7 +145,13 @@ static int check_range(struct checked *c) {
 				       (long long)from, (long long)to, (long long)r->disp, t->disp_unit, (long long)c->target.count,
 				       (unsigned long long)m->size);
 	c->offset = (uint64_t)offset;
-	c->target.address = atomic_load_explicit(&t->state, memory_order_relaxed) & TARGET_DIRECT ? t->base + offset : NULL;
+	bool direct = atomic_load_explicit(&t->state, memory_order_relaxed) & TARGET_DIRECT;
+	if (!direct && c->w->parts != NULL) {
+		const struct gompi_part *p = &c->w->parts[r->target];
+		direct = (uint64_t)from >= p->from && (uint64_t)to <= p->to;
+		c->part = !direct && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
+	}
+	c->target.address = direct ? t->base + offset : NULL;
 	return MPI_SUCCESS;
 }
 
@@ -237,6 +258,57 @@ static int update(const struct checked *c, const char *origin, char *result) {
 	return MPI_SUCCESS;
 }
 
+static uint64_t at_least(uint64_t x, uint64_t least) { return x < least ? least : x; }
+static uint64_t at_most(uint64_t x, uint64_t most) { return x > most ? most : x; }
+
+// Updates n elements at an offset in the target's window, of which part can be addressed here. An element that lies in it wholly is updated here by every origin,
+// any other one, also where only a byte of it lies outside, by the agent.
+static int update_run(const struct checked *c, struct gompi_update *u, uint64_t at, const char *origin, char *result, uint64_t n) {
+	const struct gompi_part *p = c->part;
+	char *base = c->w->targets[c->r->target].base;
+	uint64_t size = (uint64_t)c->target.type->elem_size;
+	uint64_t first = p->from > at ? at_most((p->from - at + size - 1) / size, n) : 0; // of the elements here
+	uint64_t end = p->to > at ? at_least(at_most((p->to - at) / size, n), first) : first;
+	const uint64_t border[] = {0, first, end, n};
+	for (int i = 0; i < 3; i++) {
+		uint64_t count = border[i + 1] - border[i], skip = border[i] * size, from = at + skip, to = from + count * size;
+		if (count == 0)
+			continue;
+		const char *o = origin != NULL ? origin + skip : NULL;
+		char *res = result != NULL ? result + skip : NULL;
+		int rc;
+		if (i == 1) {
+			rc = gompi_update_begin(u, count, base + from);
+			if (rc == MPI_SUCCESS) {
+				gompi_update(u, base + from, o, res, count);
+				gompi_update_end(u);
+			}
+		} else {
+			rc = gompi_agent_accumulate(c->w, c->r, from, (int64_t)count, gompi_type_get(c->element), o, res);
+			// An element across the border: what this process does to its bytes here comes later and must find it done.
+			if (rc == MPI_SUCCESS && from < p->to && to > p->from)
+				rc = gompi_agent_wait(c->w, c->r->target);
+		}
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+	return MPI_SUCCESS;
+}
+
+// Updates the target's elements, of which part can be addressed here.
+static int update_part(const struct checked *c, const char *origin, char *result) {
+	struct gompi_update u = {.w = c->w, .rank = c->r->target, .kind = c->r->kind, .op = c->r->op, .element = c->element, .compare = c->r->compare};
+	struct gompi_cursor cursor;
+	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_ELEMENTS);
+	int rc = MPI_SUCCESS;
+	for (int64_t n, offset; rc == MPI_SUCCESS && (n = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
+		rc = update_run(c, &u, c->offset + (uint64_t)offset, origin, result, (uint64_t)(n / c->target.type->elem_size));
+		origin = origin != NULL ? origin + n : NULL;
+		result = result != NULL ? result + n : NULL;
+	}
+	return rc;
+}
+
 static int do_accumulate(const struct checked *c) {
 	const struct gompi_rma *r = c->r;
 	if (c->elements == 0)
@@ -250,14 +322,44 @@ static int do_accumulate(const struct checked *c) {
 		goto out;
 	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
 		goto out;
-	rc = c->target.address != NULL ? update(c, origin, result)
-				       : gompi_agent_accumulate(c->w, r, c->offset, c->target.count, c->target.type, origin, result);
+	if (c->target.address != NULL)
+		rc = update(c, origin, result);
+	else if (c->part != NULL)
+		rc = update_part(c, origin, result);
+	else
+		rc = gompi_agent_accumulate(c->w, r, c->offset, c->target.count, c->target.type, origin, result);
 	if (rc == MPI_SUCCESS && result_temporary != NULL)
 		copy_elements(&c->result, result, c->element, false);
 out:
 	free(origin_temporary);
 	free(result_temporary);
 	return rc;
+}
+
+// Moves bytes between local and the target's buffer, of which part can be addressed here: that part by a copy, the rest through the agent path.
+static int move_part(const struct checked *c, char *local, bool put) {
+	const struct gompi_part *p = c->part;
+	char *base = c->w->targets[c->r->target].base;
+	struct gompi_cursor cursor;
+	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_BYTES);
+	for (int64_t done = 0, n, offset; done < c->bytes && (n = gompi_cursor_next(&cursor, c->bytes - done, &offset)) > 0; done += n) {
+		uint64_t at = c->offset + (uint64_t)offset, end = at + (uint64_t)n;
+		const uint64_t border[] = {at, at_most(at_least(at, p->from), end), at_least(at_most(end, p->to), at_most(at_least(at, p->from), end)), end};
+		for (int i = 0; i < 3; i++) {
+			uint64_t from = border[i], bytes = border[i + 1] - from;
+			char *mine = local + done + (from - at);
+			if (bytes == 0)
+				continue;
+			int rc = MPI_SUCCESS;
+			if (i == 1)
+				memmove(put ? base + from : mine, put ? mine : base + from, bytes);
+			else
+				rc = gompi_agent_move(c->w, c->r->target, from, (int64_t)bytes, gompi_type_get(MPI_BYTE), mine, (int64_t)bytes, put);
+			if (rc != MPI_SUCCESS)
+				return rc;
+		}
+	}
+	return MPI_SUCCESS;
 }
 
 static int do_move(const struct checked *c) {
@@ -282,7 +384,7 @@ static int do_move(const struct checked *c) {
 	} else if (put) {
 		gompi_typed_pack(local, c->bytes, mine->address, mine->count, mine->type, 0);
 	}
-	int rc = gompi_agent_move(c->w, c->r->target, c->offset, target->count, target->type, local, c->bytes, put);
+	int rc = c->part != NULL ? move_part(c, local, put) : gompi_agent_move(c->w, c->r->target, c->offset, target->count, target->type, local, c->bytes, put);
 	if (rc == MPI_SUCCESS && temporary != NULL && !put)
 		gompi_typed_unpack(mine->address, mine->count, mine->type, 0, local, c->bytes);
 	free(temporary);

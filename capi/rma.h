@@ -56,6 +56,9 @@ static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MP
 	return (uint64_t)offset <= t->reach && (uint64_t)*bytes <= t->reach - (uint64_t)offset;
 }
 
+// The same for memory that is mapped here in part (gompi_part); where gompi_direct fails. No bytes: false.
+bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes);
+
 // Copies, unless there is nothing to copy: no bytes may also mean a type that is not simple, which the caller leaves to gompi_rma_do.
 static inline bool gompi_copy(void *to, const void *from, int64_t bytes) {
 	if (__builtin_expect(bytes == 8, 1)) {

@@ -1,11 +1,16 @@
 package main
 
 /*
+#include "in_place.h"
 #include "win_table.h"
 */
 import "C"
 
 import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
@@ -31,12 +36,14 @@ func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
 
 func (dataPath) Install(s *rma.Slot) error {
-	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared))
+	parts := slices.ContainsFunc(s.Targets, func(t rma.Target) bool { return !t.Direct && t.From < t.To })
+	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared), C.bool(parts))
 	if w == nil {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
 	}
 	for i, t := range s.Targets {
-		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct), C.int(t.Process), C.uint64_t(t.Address))
+		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct),
+			C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)}, C.int(t.Process), C.uint64_t(t.Address))
 	}
 	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks)) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
@@ -59,6 +66,23 @@ func (dataPath) Free(h uintptr) error {
 	default:
 		return mpierr.New(int32(rc), "%#x is no window, or one that was freed", h)
 	}
+}
+
+func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
+	image := shm.ImageOffset(nd.N, nd.Me)
+	return system(C.gompi_in_place_share(C.int(nd.Fd()), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
+}
+
+func (dataPath) Unshare(addr uintptr, size int64) error {
+	return system(C.gompi_in_place_unshare(C.uintptr_t(addr), C.size_t(size)))
+}
+
+// system makes an error of errno.
+func system(errno C.int) error {
+	if errno == 0 {
+		return nil
+	}
+	return unix.Errno(errno)
 }
 
 // createWin makes a window over comm and stores its handle.

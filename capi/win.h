@@ -37,10 +37,15 @@ struct gompi_win_shared {
 // What this process knows of one member; 32 bytes.
 struct gompi_target {
 	char *base;         // where the member's memory is mapped here, if TARGET_DIRECT
-	uint64_t reach;     // bytes that can be addressed here: the member's size if TARGET_DIRECT, else 0
+	uint64_t reach;     // bytes that can be addressed here from base on: the member's size if TARGET_DIRECT, else 0, or the end of its part (gompi_part) if that begins at base
 	uint32_t disp_unit;
 	gompi_a32 state;    // TARGET_ bits
 	uint64_t reach8;    // number of offsets at which 8 bytes can be addressed here: reach - 7, or 0
+};
+
+// The bytes of a member's memory, from its beginning, that are mapped here if not all are: the whole pages of memory that is shared in place.
+struct gompi_part {
+	uint64_t from, to; // equal: none
 };
 
 enum {
@@ -114,6 +119,7 @@ struct gompi_win {
 	bool lock_all_nocheck;
 	struct gompi_attached **attached; // of a dynamic window: the members' tables, mapped at the first use; else NULL
 	struct gompi_win_mapping mapping; // of a dynamic window: memory used last
+	struct gompi_part *parts;         // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
 };
 

@@ -14,14 +14,16 @@ _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member
 
 struct gompi_win *_Atomic gompi_win_table[GOMPI_WIN_INDICES];
 
-struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared) {
+struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, bool parts) {
 	struct gompi_win *w = atomic_load(&gompi_win_table[handle % GOMPI_WIN_INDICES]);
 	bool fresh = w == NULL;
 	if (fresh && (w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE)) == NULL)
 		return NULL;
 	memset(w, 0, sizeof *w);
 	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * (size_t)n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
-	if (w->targets == NULL) {
+	if (w->targets == NULL || (parts && (w->parts = calloc((size_t)n, sizeof *w->parts)) == NULL)) {
+		free(w->targets);
+		w->targets = NULL;
 		if (fresh)
 			free(w);
 		return NULL;
@@ -38,8 +40,12 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared) 
 	return w;
 }
 
-void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct, int process, uint64_t address) {
-	w->targets[rank] = (struct gompi_target){.base = base, .reach = direct ? size : 0, .reach8 = direct && size >= 8 ? size - 7 : 0,
+void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct, struct gompi_part part, int process,
+			  uint64_t address) {
+	uint64_t reach = direct ? size : part.from == 0 ? part.to : 0;
+	if (w->parts != NULL && !direct)
+		w->parts[rank] = part;
+	w->targets[rank] = (struct gompi_target){.base = base, .reach = reach, .reach8 = reach >= 8 ? reach - 7 : 0,
 						  .disp_unit = (uint32_t)disp_unit, .state = direct ? TARGET_DIRECT : 0};
 	// All members write the same: shared memory has each of them once.
 	struct gompi_win_member *m = gompi_member(w, rank);
@@ -68,6 +74,7 @@ void gompi_win_close(uintptr_t handle) {
 	w->handle = 0;
 	free(w->targets);
 	free(w->attached);
+	free(w->parts);
 	free(atomic_load(&w->sent));
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);

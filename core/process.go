@@ -34,6 +34,9 @@ type DataPath interface {
 	Install(*rma.Slot) error
 	Remove(h uintptr)
 	Free(h uintptr) error
+	// Share and Unshare too, for the node's memory.
+	Share(nd *shm.Node, addr uintptr, size int64) error
+	Unshare(addr uintptr, size int64) error
 }
 
 // Process is this MPI process between MPI_Init and MPI_Finalize.
@@ -97,6 +100,7 @@ func Start(data DataPath, thread int) error {
 	p.Windows = &rma.Host{
 		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) }, Allgather: p.Coll.Allgather,
 		Install: data.Install, Remove: data.Remove, Free: data.Free,
+		Share: func(addr uintptr, size int64) error { return data.Share(p.Node, addr, size) }, Unshare: data.Unshare,
 	}
 	self.Store(p)
 	p.agent.Add(1)

@@ -116,6 +116,18 @@ func (a *attached) attach(addr uintptr, size int64) error {
 	return nil
 }
 
+// overlaps returns whether memory that is attached, and reached by the agent path, lies in r.
+func (a *attached) overlaps(r span) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.list {
+		if p.heap < 0 && p.addr < r.hi && r.lo < p.addr+uintptr(p.size) {
+			return true
+		}
+	}
+	return false
+}
+
 // Detach is MPI_Win_detach: base is what was attached. An access that comes later is refused. MPI_ERR_RMA_FLAVOR; MPI_ERR_BASE: nothing was attached there.
 func (w *Window) Detach(addr uintptr) error {
 	if w.own == nil {

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,21 @@ type Hints struct {
 	NonContiguous    bool   // alloc_shared_noncontig
 	Alignment        int64  // mpi_minimum_memory_alignment, bytes
 	MemoryAllocKinds string // mpi_assert_memory_alloc_kinds, as given
+	InPlace          uint8  // gompirma_share_in_place: InPlaceOff..
+	Shared           string // gompirma_shared_in_place: "true", which bytes, or "false" and why not; "": the window's memory is not of that kind
 }
+
+// Whether MPI_Win_create makes ordinary memory shared memory where it lies.
+const (
+	InPlaceOff = iota
+	InPlaceOn
+	InPlaceRequired // or else the window is not made
+)
+
+var inPlaceNames = []string{"false", "true", "require"}
+
+// EnvInPlace is the environment variable that says what gompirma_share_in_place is where the key is not given.
+const EnvInPlace = "GOMPIRMA_SHARE_IN_PLACE"
 
 // The four orderings of accumulate_ordering; read after read and so on.
 const (
@@ -47,6 +62,8 @@ const (
 	keyNonContig   = "alloc_shared_noncontig"
 	keyAlignment   = "mpi_minimum_memory_alignment"
 	keyAllocKinds  = "mpi_assert_memory_alloc_kinds"
+	keyInPlace     = "gompirma_share_in_place"
+	keyShared      = "gompirma_shared_in_place" // told only
 )
 
 // Apply sets what info, a look-up of keys, says. Unknown keys are ignored. MPI_ERR_INFO_VALUE: a value that its key does not allow; h is then unchanged.
@@ -104,7 +121,31 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 	if v, ok := info(keyAllocKinds); ok {
 		n.MemoryAllocKinds = v
 	}
+	if v, ok := info(keyInPlace); ok {
+		i := slices.Index(inPlaceNames, strings.TrimSpace(v))
+		if i < 0 {
+			return badValue(keyInPlace, v, `"true", "false" or "require"`)
+		}
+		n.InPlace = uint8(i)
+	}
 	*h = n
+	return nil
+}
+
+// applyEnvironment sets what environment variables say.
+func (h *Hints) applyEnvironment() error {
+	v := strings.TrimSpace(os.Getenv(EnvInPlace))
+	switch v {
+	case "", "0":
+		v = "false"
+	case "1":
+		v = "true"
+	}
+	i := slices.Index(inPlaceNames, v)
+	if i < 0 {
+		return mpierr.New(abi.MPI_ERR_INFO_VALUE, "environment variable %s = %q: it must be 0, 1, true, false or require", EnvInPlace, v)
+	}
+	h.InPlace = uint8(i)
 	return nil
 }
 
@@ -139,6 +180,10 @@ func (h *Hints) Pairs() []Pair {
 		{keySameUnit, strconv.FormatBool(h.SameDispUnit)},
 		{keyNonContig, strconv.FormatBool(h.NonContiguous)},
 		{keyAlignment, strconv.FormatInt(h.Alignment, 10)},
+		{keyInPlace, inPlaceNames[h.InPlace]},
+	}
+	if h.Shared != "" {
+		pairs = append(pairs, Pair{keyShared, h.Shared})
 	}
 	if h.MemoryAllocKinds != "" {
 		pairs = append(pairs, Pair{keyAllocKinds, h.MemoryAllocKinds})

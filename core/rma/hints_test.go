@@ -27,6 +27,7 @@ func TestHintsInForce(t *testing.T) {
 		{"mpi_minimum_memory_alignment", "4096", "4096"},
 		{"mpi_accumulate_granularity", "64", "64"},
 		{"mpi_assert_memory_alloc_kinds", "system", "system"},
+		{"gompirma_share_in_place", "require", "require"},
 	} {
 		h := DefaultHints()
 		require.NoError(t, h.Apply(lookup(map[string]string{c.key: c.value, "unknown": "x"})))
@@ -46,6 +47,7 @@ func TestBadHintsChangeNothing(t *testing.T) {
 	for key, value := range map[string]string{
 		"no_locks": "yes", "accumulate_ordering": "raw,waw,none", "accumulate_ops": "sum", "same_size": "", "mpi_minimum_memory_alignment": "48",
 		"mpi_accumulate_granularity": "-1", "alloc_shared_noncontig": "1",
+		"gompirma_share_in_place": "always",
 	} {
 		h := DefaultHints()
 		err := h.Apply(lookup(map[string]string{"same_disp_unit": "true", key: value}))

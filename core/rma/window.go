@@ -30,6 +30,10 @@ type Host struct {
 	Remove  func(h uintptr)
 	// Free meets the other members (after which no member uses the window any more) if the epochs allow it; it reports what is wrong as an error.
 	Free func(h uintptr) error
+	// Share makes whole pages of ordinary memory shared memory where they lie, in this process' image (core/shm); Unshare makes what is still mapped of them
+	// private memory again. An error is the system's; after one of Share everything is as before.
+	Share   func(addr uintptr, size int64) error
+	Unshare func(addr uintptr, size int64) error
 }
 
 // Target is a member of a window as its slot needs it.
@@ -38,6 +42,7 @@ type Target struct {
 	Size     int64
 	DispUnit int32
 	Direct   bool
+	From, To int64   // bytes of the window that are mapped here though not all are (Direct is false): shared in place; From == To: none
 	Process  int32   // number on the node
 	Address  uintptr // of the window in the member's own address space
 }
@@ -71,6 +76,7 @@ type Window struct {
 
 	host     *Host
 	own      *attached // of a dynamic window
+	held     []span    // memory shared in place that this window uses
 	tables   []int64   // of a dynamic window: where the members' tables are in the memfd
 	control  []byte    // control memory
 	segment  []byte    // memory of an allocated window, mapped whole; nil for MPI_Win_create
@@ -131,6 +137,8 @@ const (
 	flagNonContiguous = 1 << iota
 	flagSameSize
 	flagSameUnit
+	flagAgreed  = iota            // number of the bits that must be the same at all members
+	flagInPlace = 1 << flagAgreed // the whole pages of the memory are shared in place; heap is where the window would begin
 )
 
 func (r *record) encode() []byte {
@@ -167,6 +175,9 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints := DefaultHints()
 	err := spec.Err
 	if err == nil {
+		err = hints.applyEnvironment()
+	}
+	if err == nil {
 		err = check(c, &spec, &hints)
 	}
 	n := c.Size()
@@ -188,9 +199,16 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		}
 	}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
+		part := false
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
+			if hints.InPlace != InPlaceOff {
+				w.hints.Shared = "true"
+			}
+		} else if mine.heap, part, err = w.enterInPlace(); part {
+			mine.flags |= flagInPlace
 		}
+		mine.class = mpierr.ClassOf(err)
 	}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && err == nil {
 		if w.own, err = newAttached(h.Node); err == nil {
@@ -272,7 +290,7 @@ func agree(own error, members []record, rank int) error {
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN, "rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor, first.flavor)
 		}
-		if m.flags != first.flags {
+		if (m.flags^first.flags)&(1<<flagAgreed-1) != 0 {
 			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info keys same_size, same_disp_unit or alloc_shared_noncontig differ between rank 0 and rank %d", i)
 		}
 		if first.flags&flagSameSize != 0 && m.size != first.size {
@@ -431,6 +449,10 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
 		case m.size == 0:
 			t.Direct = true
+		case m.flags&flagInPlace != 0:
+			if err := w.mapInPlace(&t, &m); err != nil {
+				return err
+			}
 		case m.heap >= 0:
 			skip := m.heap % shm.PageSize
 			b, err := nd.Map(m.heap-skip, pages(m.size+skip))
@@ -468,6 +490,7 @@ func (w *Window) close(installed bool) {
 	if w.Handle != 0 {
 		w.host.Remove(w.Handle)
 	}
+	w.leaveInPlace()
 	if w.segment != nil {
 		shared.remove(address(w.segment), false)
 		nd.Unmap(w.segment)
@@ -538,6 +561,7 @@ func (w *Window) SetHints(info func(key string) (string, bool)) error {
 		return err
 	}
 	n.NoLocks, n.SameSize, n.SameDispUnit, n.NonContiguous, n.Alignment = w.hints.NoLocks, w.hints.SameSize, w.hints.SameDispUnit, w.hints.NonContiguous, w.hints.Alignment
+	n.InPlace = w.hints.InPlace
 	w.hints = n
 	return nil
 }

@@ -164,8 +164,8 @@ func readInt(path string) (int64, error) {
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size are rounded out to whole
 // pages by the caller.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
-	if off < 0 || size <= 0 || off > HeapOffset(nd.N, nd.N)-size {
-		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, HeapOffset(nd.N, nd.N))
+	if end := ImageOffset(nd.N, nd.N); off < 0 || size <= 0 || off > end-size {
+		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, end)
 	}
 	p, err := unix.MmapPtr(nd.fd, off, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 	if err != nil {

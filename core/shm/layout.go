@@ -6,6 +6,8 @@
 //	MessageRing(i)      inbox of process i for messages (core/p2p)
 //	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/agent*.c)
 //	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory, MPI_Alloc_mem, control blocks
+//	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has become shared where it lies; the byte at
+//	                    an address of the process is at ImageOffset(i) + address
 //
 // "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and indices, never addresses, and what
 // is read from it is range-checked before it is used as an index. The layout is known to C as well: capi/node.h; capi compares the two at compile time.
@@ -16,7 +18,7 @@ package shm
 // Sizes and strides in bytes. CellFixed is the part of the cell whose size does not depend on the number of processes.
 const (
 	Magic      = 0x676f6d7069726d61 // "gompirma"
-	Layout     = 1                  // version of the layout; a launcher and a library of different layouts refuse each other
+	Layout     = 2                  // version of the layout; a launcher and a library of different layouts refuse each other
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -27,6 +29,8 @@ const (
 	MessageRingSize = 128 << 10
 	AgentRingSize   = 64 << 10
 	HeapStride      = 1 << 40
+	// ImageStride is more than any address of a user process without five levels of page tables.
+	ImageStride = 1 << 48
 	// MaxProcesses is the number of processes on one node that the layout has room for.
 	MaxProcesses = 4096
 )
@@ -88,7 +92,12 @@ func AgentRing(n, i int) int64 { return MessageRing(n, n) + int64(i)*AgentRingSi
 // ControlSize returns the size of everything before the heaps: what each process maps once.
 func ControlSize(n int) int64 { return AgentRing(n, n) }
 
-// HeapOffset returns where the heap region of process i begins; HeapOffset(n, n) is the size of the whole memfd.
+// HeapOffset returns where the heap region of process i begins.
 func HeapOffset(n, i int) int64 { return roundUp(ControlSize(n), HeapStride) + int64(i)*HeapStride }
+
+// ImageOffset returns where the image of the address space of process i begins; ImageOffset(n, n) is the size of the whole memfd.
+func ImageOffset(n, i int) int64 {
+	return roundUp(HeapOffset(n, n), ImageStride) + int64(i)*ImageStride
+}
 
 func roundUp(x, to int64) int64 { return (x + to - 1) / to * to }

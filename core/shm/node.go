@@ -34,7 +34,7 @@ func CreateControl(n int) (*os.File, error) {
 		return nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "gompirma-control")
-	if err := unix.Ftruncate(fd, HeapOffset(n, n)); err != nil {
+	if err := unix.Ftruncate(fd, ImageOffset(n, n)); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("reserving the address space of %d processes: %w", n, err)
 	}

@@ -1,0 +1,375 @@
+package rma
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// Ordinary memory that is shared where it lies: at MPI_Win_create with the key gompirma_share_in_place the whole pages of the buffer become pages of the node's
+// memfd, in this process' image (core/shm), and origins address them directly; at MPI_Win_free they become private memory again. What lies on the pages at
+// either end together with other data of the process stays private and is reached by the agent path.
+//
+// An address says by itself where its byte is in the memfd. So what windows over the same or overlapping memory have in common is a count for each stretch of it.
+
+// stretch is memory that is shared in place now, whole pages.
+type stretch struct {
+	lo, hi uintptr
+	users  int // windows and attached regions
+	advice uint8
+}
+
+// span is a range of addresses.
+type span struct{ lo, hi uintptr }
+
+type stretches struct {
+	mu   sync.Mutex
+	list []stretch // sorted, disjoint
+}
+
+var inPlace stretches
+
+// wholePages returns the whole pages of a buffer; lo >= hi: there are none.
+func wholePages(addr uintptr, size int64) span {
+	return span{(addr + shm.PageSize - 1) &^ (shm.PageSize - 1), (addr + uintptr(size)) &^ (shm.PageSize - 1)}
+}
+
+// cutLocked makes at a border between stretches.
+func (s *stretches) cutLocked(at uintptr) {
+	for i, x := range s.list {
+		if x.lo < at && at < x.hi {
+			left := x
+			left.hi, x.lo = at, at
+			s.list[i] = x
+			s.insertLocked(i, left)
+			return
+		}
+	}
+}
+
+func (s *stretches) insertLocked(i int, x stretch) {
+	s.list = append(s.list, stretch{})
+	copy(s.list[i+1:], s.list[i:])
+	s.list[i] = x
+}
+
+// gapsLocked returns the parts of r that are not shared.
+func (s *stretches) gapsLocked(r span) (gaps []span) {
+	for _, x := range s.list {
+		if x.hi <= r.lo || x.lo >= r.hi {
+			continue
+		}
+		if x.lo > r.lo {
+			gaps = append(gaps, span{r.lo, x.lo})
+		}
+		r.lo = x.hi
+	}
+	if r.lo < r.hi {
+		gaps = append(gaps, r)
+	}
+	return gaps
+}
+
+// take shares what of r is not shared yet and counts one more user of all of it. On error everything is as before.
+func (s *stretches) take(h *Host, r span) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gaps := s.gapsLocked(r)
+	added := make([]stretch, len(gaps))
+	for i, g := range gaps {
+		advice, err := shareable(g)
+		if err == nil && private(g) {
+			err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "a window or attached region that is not shared in place has memory in %#x to %#x", g.lo, g.hi)
+		}
+		if err == nil {
+			if err = h.Share(g.lo, int64(g.hi-g.lo)); err != nil {
+				err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", g.lo, g.hi, err)
+			}
+		}
+		if err != nil {
+			for _, done := range added[:i] {
+				h.Unshare(done.lo, int64(done.hi-done.lo))
+				advise(done)
+			}
+			return err
+		}
+		added[i] = stretch{lo: g.lo, hi: g.hi, advice: advice}
+		advise(added[i])
+	}
+	for _, x := range added {
+		i := 0
+		for i < len(s.list) && s.list[i].lo < x.lo {
+			i++
+		}
+		s.insertLocked(i, x)
+	}
+	s.countLocked(r, 1)
+	return nil
+}
+
+// covers returns whether all of r is shared.
+func (s *stretches) covers(r span) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.gapsLocked(r)) == 0
+}
+
+// hold counts one more user of what of r is shared already, and returns what that is.
+func (s *stretches) hold(r span) (held []span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.list {
+		if x.lo < r.hi && r.lo < x.hi {
+			held = append(held, span{max(x.lo, r.lo), min(x.hi, r.hi)})
+		}
+	}
+	for _, x := range held {
+		s.countLocked(x, 1)
+	}
+	return held
+}
+
+func (s *stretches) countLocked(r span, by int) {
+	s.cutLocked(r.lo)
+	s.cutLocked(r.hi)
+	for i := range s.list {
+		if x := &s.list[i]; r.lo <= x.lo && x.hi <= r.hi {
+			x.users += by
+		}
+	}
+}
+
+// release counts one user less; what has none becomes private memory again.
+func (s *stretches) release(h *Host, held []span) {
+	if len(held) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range held {
+		s.countLocked(r, -1)
+	}
+	kept := s.list[:0]
+	for i := 0; i < len(s.list); i++ {
+		x := s.list[i]
+		if n := len(kept); x.users > 0 && n > 0 && kept[n-1].hi == x.lo && kept[n-1].users == x.users && kept[n-1].advice == x.advice {
+			kept[n-1].hi = x.hi
+		} else if x.users > 0 {
+			kept = append(kept, x)
+		} else {
+			// An error means that memory is short: the pages stay shared, with their contents, until the process ends.
+			h.Unshare(x.lo, int64(x.hi-x.lo))
+			advise(x)
+		}
+	}
+	clear(s.list[len(kept):])
+	s.list = kept
+}
+
+// private returns whether a window or an attached region has memory in r. What is shared in place is not in r.
+func private(r span) bool {
+	windows.mu.RLock()
+	defer windows.mu.RUnlock()
+	for _, w := range windows.windows {
+		if w.Flavor == abi.MPI_WIN_FLAVOR_CREATE && w.Base < r.hi && r.lo < w.Base+uintptr(w.Size) {
+			return true
+		}
+		if w.own != nil && w.own.overlaps(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// Advice that a program gives the system on memory and that a new mapping forgets: the flag in /proc/self/smaps, madvise's number.
+var advices = []struct {
+	flag   string
+	advice int
+}{{"hg", 14}, {"nh", 15}, {"mg", 12}, {"dd", 16}}
+
+// What else /proc/self/smaps may say of memory that can be shared: readable, writable and so on, grows downwards, not reserved, read sequentially or at
+// random, accounted, soft-dirty.
+const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
+
+// shareable says what advice the program gave for the pages of r, or why they cannot be shared in place.
+func shareable(r span) (advice uint8, err error) {
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		return 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "the process cannot look at its own memory: %v", err)
+	}
+	defer f.Close()
+	advice, absent, why := inspect(f, r)
+	if why == "" && r.hi > shm.ImageStride {
+		why = "lies above the addresses that can be shared"
+	}
+	if why != "" {
+		return 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory in %#x to %#x %s", r.lo, r.hi, why)
+	}
+	if free := shm.AvailableMemory(); absent > free {
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of memory that was never written: only %d are available", absent, free)
+	}
+	return advice, nil
+}
+
+// inspect reads a file like /proc/self/smaps up to the end of r: the advice given for its pages, about how many bytes of them have no memory yet, and, unless
+// it is "", why they cannot be shared.
+func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
+	var m span // the mapping whose lines follow
+	next := r.lo
+	first := true
+	for lines := bufio.NewScanner(smaps); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 {
+			continue
+		}
+		if lo, hi, ok := strings.Cut(fields[0], "-"); ok && len(fields) >= 5 {
+			m = span{address64(lo), address64(hi)}
+			if m.lo >= r.hi {
+				break
+			}
+			if m.hi <= r.lo {
+				continue
+			}
+			mode := fields[1]
+			switch {
+			case m.lo > next:
+				return 0, 0, "is not mapped"
+			case strings.HasSuffix(mode, "s"):
+				return 0, 0, "is shared memory or a shared file already (" + mode + ")"
+			case !strings.HasPrefix(mode, "rw-"):
+				return 0, 0, "is not just readable and writable (" + mode + ")"
+			}
+			next = m.hi
+			continue
+		}
+		if m.hi <= r.lo || m.lo >= r.hi {
+			continue
+		}
+		switch fields[0] {
+		case "Rss:":
+			kib, _ := strconv.ParseInt(fields[1], 10, 64)
+			// Which pages are there is not told: as many of r as may be missing.
+			absent += min(int64(min(m.hi, r.hi)-max(m.lo, r.lo)), int64(m.hi-m.lo)-kib<<10)
+		case "VmFlags:":
+			var given uint8
+			for _, flag := range fields[1:] {
+				known := strings.Contains(harmlessFlags, flag)
+				for i, a := range advices {
+					if a.flag == flag {
+						given |= 1 << i
+						known = true
+					}
+				}
+				if !known {
+					return 0, 0, whyNot(flag)
+				}
+			}
+			if !first && given != advice {
+				return 0, 0, "has parts with different advice to the system (madvise)"
+			}
+			advice, first = given, false
+		}
+	}
+	if next < r.hi {
+		return 0, 0, "is not mapped"
+	}
+	return advice, absent, ""
+}
+
+func address64(hex string) uintptr {
+	x, err := strconv.ParseUint(hex, 16, 64)
+	if err != nil {
+		return 0
+	}
+	return uintptr(x)
+}
+
+// whyNot says what a flag of /proc/self/smaps means for sharing.
+func whyNot(flag string) string {
+	switch flag {
+	case "lo":
+		return "is locked (mlock, mlockall)"
+	case "io", "pf":
+		return "belongs to a device"
+	case "ht":
+		return "has huge pages of hugetlbfs"
+	case "um", "uw", "ui":
+		return "is watched by userfaultfd"
+	case "dc":
+		return "is not for children of fork (MADV_DONTFORK)"
+	case "wf":
+		return "is wiped in children of fork (MADV_WIPEONFORK)"
+	case "sl":
+		return "is sealed (mseal)"
+	}
+	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
+}
+
+// enterInPlace finds out whether the buffer of MPI_Win_create can be addressed by the other members: wholly (heap is where it is in the memfd), in its whole
+// pages (part), or not at all (heap -1). MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM: gompirma_share_in_place is "require", and it cannot.
+func (w *Window) enterInPlace() (heap int64, part bool, err error) {
+	nd := w.host.Node
+	r := wholePages(w.Base, w.Size)
+	if w.hints.InPlace == InPlaceOff {
+		if r.lo >= r.hi || !inPlace.covers(r) {
+			err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "not asked for")
+		}
+	} else if r.lo >= r.hi {
+		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size, w.Base, shm.PageSize)
+	} else if err = inPlace.take(w.host, r); err == nil {
+		w.held = []span{r}
+	}
+	// Memory that another window has shared stays so as long as this one lives.
+	outer := span{w.Base &^ (shm.PageSize - 1), (w.Base + uintptr(w.Size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
+	if len(w.held) == 0 {
+		w.held = inPlace.hold(outer)
+	} else {
+		w.held = append(w.held, inPlace.hold(span{outer.lo, r.lo})...)
+		w.held = append(w.held, inPlace.hold(span{r.hi, outer.hi})...)
+	}
+	switch {
+	case err != nil && w.hints.InPlace == InPlaceOff:
+		return -1, false, nil
+	case err != nil && w.hints.InPlace == InPlaceRequired:
+		return -1, false, err
+	case err != nil:
+		w.hints.Shared = "false: " + err.Error()
+		return -1, false, nil
+	case int64(r.hi-r.lo) == w.Size:
+		w.hints.Shared = "true"
+	default:
+		w.hints.Shared = fmt.Sprintf("true: bytes %d to %d of %d", r.lo-w.Base, r.hi-w.Base, w.Size)
+	}
+	return shm.ImageOffset(nd.N, nd.Me) + int64(w.Base), true, nil
+}
+
+// leaveInPlace gives up what enterInPlace took.
+func (w *Window) leaveInPlace() {
+	inPlace.release(w.host, w.held)
+	w.held = nil
+}
+
+// mapInPlace maps the whole pages of a member's memory that is shared in place.
+func (w *Window) mapInPlace(t *Target, m *record) error {
+	r := wholePages(uintptr(m.address), m.size)
+	t.From, t.To = int64(r.lo-uintptr(m.address)), int64(r.hi-uintptr(m.address))
+	if r.lo >= r.hi {
+		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are said to be shared in place", m.size, m.address)
+	}
+	b, err := w.host.Node.Map(m.heap+t.From, t.To-t.From)
+	if err != nil {
+		return err
+	}
+	w.mapped = append(w.mapped, b)
+	t.Base = address(b) - uintptr(t.From)
+	t.Direct = t.From == 0 && t.To == t.Size
+	return nil
+}
