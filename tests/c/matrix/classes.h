@@ -93,6 +93,10 @@ static inline void classes_make(void)
     class_block(c, -12, 1);
     class_block(c, 8, 2);
 
+    MPI_Type_create_hindexed(1, (int[]){3}, (MPI_Aint[]){-8}, MPI_INT32_T, &t); /* one piece, but not where the buffer begins */
+    c = class_new("hindexed_shift", MPI_INT32_T, t, 12, 2);
+    class_block(c, -8, 3);
+
     MPI_Type_create_indexed_block(4, 2, (int[]){9, 0, 5, 2}, MPI_UINT16_T, &t);
     c = class_new("indexed_block", MPI_UINT16_T, t, 22, 2);
     for (int b = 0; b < 4; b++)
