@@ -4,9 +4,9 @@
 
 #include "z_entry.h"
 
-// Copies the entry of table that holds [from, to). Whether there is one. Another process writes the table: its count is not trusted, and what was read counts
+// Copies the entry of table that holds from. Whether there is one. Another process writes the table: its count is not trusted, and what was read counts
 // only if the version is the same before and after.
-static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t to, uint64_t *address, uint64_t *size, int64_t *heap) {
+static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t *address, uint64_t *size, int64_t *heap) {
 	for (;;) {
 		uint64_t version = atomic_load_explicit(&table->version, memory_order_acquire);
 		uint64_t low = 0, high = atomic_load_explicit(&table->count, memory_order_relaxed);
@@ -25,7 +25,7 @@ static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t to, ui
 			*address = atomic_load_explicit(&e->address, memory_order_relaxed);
 			*size = atomic_load_explicit(&e->size, memory_order_relaxed);
 			*heap = (int64_t)atomic_load_explicit(&e->heap, memory_order_relaxed);
-			found = from >= *address && to - *address <= *size && to >= from;
+			found = from >= *address && from - *address < *size;
 		}
 		atomic_thread_fence(memory_order_acquire);
 		if (version % 2 == 0 && atomic_load_explicit(&table->version, memory_order_relaxed) == version)
@@ -50,6 +50,15 @@ static char *mapped(struct gompi_win *w, int64_t heap, uint64_t size) {
 }
 
 int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here) {
+	uint64_t end;
+	int rc = gompi_dynamic_find_some(w, rank, from, to, here, &end);
+	if (rc != MPI_SUCCESS || end == to)
+		return rc;
+	*here = NULL;
+	return MPI_ERR_RMA_RANGE;
+}
+
+int gompi_dynamic_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end) {
 	struct gompi_attached *table = w->attached[rank];
 	if (table == NULL) {
 		table = (struct gompi_attached *)gompi_dynamic_table(w->handle, rank);
@@ -60,8 +69,9 @@ int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to
 	uint64_t address, size;
 	int64_t heap;
 	*here = NULL;
-	if (!look_up(table, from, to, &address, &size, &heap))
+	if (to <= from || !look_up(table, from, &address, &size, &heap))
 		return MPI_ERR_RMA_RANGE;
+	*end = to - address <= size ? to : address + size;
 	if (rank == w->me) {
 		*here = (char *)(uintptr_t)from;
 	} else if (heap >= 0) {

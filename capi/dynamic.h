@@ -22,4 +22,7 @@ enum { GOMPI_MOST_ATTACHED = 1 << 20 };
 // NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: it cannot be mapped.
 int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here);
 
+// The same for as much of [from, to) as is in one region: up to *end.
+int gompi_dynamic_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end);
+
 #endif

@@ -42,6 +42,7 @@ struct checked {
 	int64_t bytes;                      // to be moved
 	MPI_Datatype element;               // of an accumulate: the predefined type
 	int64_t elements;
+	bool scattered; // the target's buffer lies in several attached regions
 };
 
 static int refuse(const struct checked *c, int class, const char *what, const char *why, long long value) {
@@ -112,6 +113,42 @@ static int check_accumulate(struct checked *c) {
 	return MPI_SUCCESS;
 }
 
+typedef int do_at_target(const struct checked *c, const char *origin, char *result);
+
+// Splits an operation on a dynamic window into the parts that lie together in one attached region each and calls f, unless that is NULL, for each with what
+// belongs to it in the arrays origin and result. 0; MPI_ERR_RMA_RANGE: not all of it is attached, or an element lies in two regions.
+static int each_region(const struct checked *c, do_at_target *f, const char *origin, char *result) {
+	bool elements = is_accumulate(c->r);
+	const struct gompi_type *unit = gompi_type_get(elements ? c->element : MPI_BYTE);
+	int64_t n, at, all = elements ? c->elements * unit->extent : c->bytes, gap = unit->extent - unit->true_ub;
+	struct gompi_cursor cursor;
+	gompi_cursor_init(&cursor, c->target.type, c->target.count, elements ? GOMPI_ELEMENTS : GOMPI_BYTES);
+	for (; all > 0 && (n = gompi_cursor_next(&cursor, all, &at)) > 0;) {
+		for (int64_t done; n > 0; n -= done, all -= done, at += done) {
+			struct checked part = *c;
+			part.scattered = false;
+			part.offset = c->offset + (uint64_t)at;
+			uint64_t end;
+			int rc = gompi_dynamic_find_some(c->w, c->r->target, part.offset, part.offset + (uint64_t)(n - gap), &part.target.address, &end);
+			if (rc != MPI_SUCCESS)
+				return rc;
+			part.elements = ((int64_t)(end - part.offset) + gap) / unit->extent;
+			if (part.elements == 0)
+				return MPI_ERR_RMA_RANGE;
+			part.bytes = done = part.elements * unit->extent;
+			part.target.count = part.elements;
+			part.target.type = unit;
+			if (f == NULL)
+				continue;
+			if ((rc = f(&part, origin, result)) != MPI_SUCCESS)
+				return rc;
+			origin = origin != NULL ? origin + done : NULL;
+			result = result != NULL ? result + done : NULL;
+		}
+	}
+	return MPI_SUCCESS;
+}
+
 // Where the target's buffer lies, within the target's window. 0, or an error raised.
 static int check_range(struct checked *c) {
 	const struct gompi_rma *r = c->r;
@@ -127,7 +164,12 @@ static int check_range(struct checked *c) {
 				       "target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes", r->target, (long long)r->disp,
 				       t->disp_unit, (unsigned long long)m->size);
 	if (c->w->attached != NULL) {
+		c->offset = (uint64_t)offset;
 		int rc = gompi_dynamic_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
+		if (rc == MPI_ERR_RMA_RANGE) {
+			c->scattered = true;
+			rc = each_region(c, NULL, NULL, NULL);
+		}
 		if (rc == MPI_ERR_RMA_RANGE)
 			return gompi_win_error(r->win, r->call, rc, "target %d: no attached memory holds the bytes %#llx to %#llx (displacement %#llx, count %lld)",
 					       r->target, (unsigned long long)from, (unsigned long long)to, (unsigned long long)r->disp,
@@ -136,7 +178,6 @@ static int check_range(struct checked *c) {
 			return gompi_win_error(r->win, r->call, rc, "target %d: its attached memory cannot be mapped", r->target);
 		if (c->target.address != NULL)
 			c->target.address -= lo;
-		c->offset = (uint64_t)offset;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > m->size)
@@ -309,6 +350,17 @@ static int update_part(const struct checked *c, const char *origin, char *result
 	return rc;
 }
 
+// The accumulate-type call on elements of the target, from and to arrays.
+static int accumulate_at_target(const struct checked *c, const char *origin, char *result) {
+	if (c->scattered)
+		return each_region(c, accumulate_at_target, origin, result);
+	if (c->target.address != NULL)
+		return update(c, origin, result);
+	if (c->part != NULL)
+		return update_part(c, origin, result);
+	return gompi_agent_accumulate(c->w, c->r, c->offset, c->target.count, c->target.type, origin, result);
+}
+
 static int do_accumulate(const struct checked *c) {
 	const struct gompi_rma *r = c->r;
 	if (c->elements == 0)
@@ -322,12 +374,7 @@ static int do_accumulate(const struct checked *c) {
 		goto out;
 	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
 		goto out;
-	if (c->target.address != NULL)
-		rc = update(c, origin, result);
-	else if (c->part != NULL)
-		rc = update_part(c, origin, result);
-	else
-		rc = gompi_agent_accumulate(c->w, r, c->offset, c->target.count, c->target.type, origin, result);
+	rc = accumulate_at_target(c, origin, result);
 	if (rc == MPI_SUCCESS && result_temporary != NULL)
 		copy_elements(&c->result, result, c->element, false);
 out:
@@ -362,6 +409,23 @@ static int move_part(const struct checked *c, char *local, bool put) {
 	return MPI_SUCCESS;
 }
 
+// Moves one contiguous buffer on this side from or to the target.
+static int move_at_target(const struct checked *c, const char *origin, char *result) {
+	if (c->scattered)
+		return each_region(c, move_at_target, origin, result);
+	bool put = c->r->kind == RMA_PUT;
+	const struct side *target = &c->target;
+	if (c->part != NULL)
+		return move_part(c, put ? (char *)(uintptr_t)origin : result, put);
+	if (target->address == NULL)
+		return gompi_agent_move(c->w, c->r->target, c->offset, target->count, target->type, put ? (char *)(uintptr_t)origin : result, c->bytes, put);
+	if (put)
+		memmove(target->address, origin, (size_t)c->bytes);
+	else
+		memmove(result, target->address, (size_t)c->bytes);
+	return MPI_SUCCESS;
+}
+
 static int do_move(const struct checked *c) {
 	if (c->bytes == 0)
 		return MPI_SUCCESS;
@@ -375,7 +439,6 @@ static int do_move(const struct checked *c) {
 			gompi_typed_copy(to->address, to->count, to->type, from->address, from->count, from->type);
 		return MPI_SUCCESS;
 	}
-	// The agent path moves one contiguous buffer on this side.
 	char *temporary = NULL, *local;
 	if (mine->type->flags & GOMPI_TYPE_CONTIGUOUS) {
 		local = mine->address + mine->type->origin;
@@ -384,7 +447,7 @@ static int do_move(const struct checked *c) {
 	} else if (put) {
 		gompi_typed_pack(local, c->bytes, mine->address, mine->count, mine->type, 0);
 	}
-	int rc = c->part != NULL ? move_part(c, local, put) : gompi_agent_move(c->w, c->r->target, c->offset, target->count, target->type, local, c->bytes, put);
+	int rc = move_at_target(c, put ? local : NULL, put ? NULL : local);
 	if (rc == MPI_SUCCESS && temporary != NULL && !put)
 		gompi_typed_unpack(mine->address, mine->count, mine->type, 0, local, c->bytes);
 	free(temporary);
