@@ -17,13 +17,16 @@ struct gompi_update {
 	const void *compare;
 	// Set by begin:
 	uint64_t size; // of an element that instructions cover, else 0
+	uint64_t most; // elements that may be updated with the lock before it is given to others
+	uint64_t left; // elements that may still be updated before that, or before the mark of a small update is taken away for a moment
 	bool small;    // no lock would be needed
 	bool locked;
 };
 
 // Prepares for the update of so many elements altogether, of which the first lies at to: either with the memory's lock or so that each element is updated
 // by an instruction. All others lie at multiples of the element's size from it, or the memory is locked for each piece that does not.
-// 0, or MPI_ERR_PROC_ABORTED; then there is nothing to end.
+// The window's mpi_accumulate_granularity, if it has one, says for how many bytes the lock is taken at a time; up to GOMPI_FEW elements it says that
+// there shall be no lock where instructions do. 0, or MPI_ERR_PROC_ABORTED; then there is nothing to end.
 int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
 // Updates n elements at to with those at origin; old values go to result unless that is NULL.
 void gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);

@@ -153,15 +153,14 @@ func gompi_alloc_mem(size int64, info, baseptr uintptr) (rc int32) {
 	defer guard("MPI_Alloc_mem", 0, 0, &rc)
 	err := needRunning()
 	if err == nil {
-		hints := rma.DefaultHints()
-		if lookup, ierr := infoLookup(info); ierr != nil {
-			err = ierr
-		} else if lookup != nil {
-			err = hints.Apply(lookup)
+		var hints rma.Hints
+		var lookup func(key string) (string, bool)
+		if lookup, err = infoLookup(info); err == nil {
+			hints, err = rma.NewHints(lookup)
 		}
 		if err == nil {
 			var addr uintptr
-			if addr, err = rma.AllocMem(core.Self().Node, size, hints.Alignment); err == nil {
+			if addr, err = rma.AllocMem(core.Self().Node, size, &hints); err == nil {
 				*out[uintptr](baseptr) = addr
 			}
 		}

@@ -225,12 +225,11 @@ var commHints = []string{
 	"mpi_assert_strict_persistent_collective_ordering",
 }
 
-const memoryKinds = "mpi_memory_alloc_kinds"
-
 // sidecar guards what communicators keep for this file and attr.go: Info and Attrs.
 var sidecar sync.Mutex
 
-// readHints returns the pairs that are in force after lookup was applied to those before. MPI_ERR_INFO_VALUE: an assertion is neither true nor false.
+// readHints returns the pairs that are in force after lookup was applied to those before. MPI_ERR_INFO_VALUE: an assertion is neither true nor false, or kinds of
+// memory are no list of kinds.
 func readHints(before []info.Pair, lookup func(key string) (string, bool)) ([]info.Pair, error) {
 	after := slices.Clone(before)
 	if after == nil {
@@ -241,9 +240,16 @@ func readHints(before []info.Pair, lookup func(key string) (string, bool)) ([]in
 	if lookup == nil {
 		return after, nil
 	}
+	if v, ok := lookup(rma.KeyAssertKinds); ok {
+		kinds, err := rma.ParseKinds(v)
+		if err != nil {
+			return nil, err
+		}
+		after = append(slices.DeleteFunc(after, func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }), info.Pair{Key: rma.KeyAssertKinds, Value: kinds})
+	}
 	for i := range after {
 		v, ok := lookup(after[i].Key)
-		if !ok {
+		if !ok || after[i].Key == rma.KeyAssertKinds {
 			continue
 		}
 		if v = strings.TrimSpace(v); v != "true" && v != "false" {
@@ -296,7 +302,11 @@ func gompi_comm_get_info(comm_, used uintptr) int32 {
 		if err != nil {
 			return err
 		}
-		return storeInfo(used, append(pairs, info.Pair{Key: memoryKinds, Value: "mpi,system"}))
+		asserted := ""
+		if i := slices.IndexFunc(pairs, func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }); i >= 0 {
+			asserted = pairs[i].Value
+		}
+		return storeInfo(used, append(pairs, info.Pair{Key: rma.KeyKinds, Value: rma.SupportedKinds(asserted)}))
 	})
 }
 
@@ -314,10 +324,7 @@ func onWin(function string, h uintptr, f func(w *rma.Window) error) (rc int32) {
 func gompi_win_set_info(win, h uintptr) int32 {
 	return onWin("MPI_Win_set_info", win, func(w *rma.Window) error {
 		lookup, err := infoLookup(h)
-		if err != nil || lookup == nil {
-			return err
-		}
-		return w.SetHints(lookup)
+		return w.SetHints(lookup, err)
 	})
 }
 

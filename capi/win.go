@@ -45,7 +45,8 @@ func (dataPath) Install(s *rma.Slot) error {
 		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct),
 			C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)}, C.int(t.Process), C.uint64_t(t.Address))
 	}
-	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks)) {
+	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks),
+		C.int64_t(s.Granularity)) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
 	}
 	return nil
@@ -53,8 +54,19 @@ func (dataPath) Install(s *rma.Slot) error {
 
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
-func (dataPath) Free(h uintptr) error {
-	switch rc := C.gompi_win_meet_to_free(C.uintptr_t(h)); rc {
+func (dataPath) MayFree(h uintptr) error { return winError(h, C.gompi_win_may_free(C.uintptr_t(h))) }
+
+func (dataPath) Meet(h uintptr, free bool) error {
+	return winError(h, C.gompi_win_meet(C.uintptr_t(h), C.bool(free)))
+}
+
+func (dataPath) SetGranularity(h uintptr, bytes int64) {
+	C.gompi_win_set_granularity(C.uintptr_t(h), C.int64_t(bytes))
+}
+
+// winError makes an error of the class that a C function of win_table.h returned for a window.
+func winError(h uintptr, class C.int) error {
+	switch class {
 	case abi.MPI_SUCCESS:
 		return nil
 	case abi.MPI_ERR_RMA_SYNC:
@@ -64,7 +76,7 @@ func (dataPath) Free(h uintptr) error {
 	case abi.MPI_ERR_PROC_ABORTED:
 		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of the job ended without calling MPI_Finalize while this one waited for it")
 	default:
-		return mpierr.New(int32(rc), "%#x is no window, or one that was freed", h)
+		return mpierr.New(int32(class), "%#x is no window, or one that was freed", h)
 	}
 }
 
@@ -224,10 +236,7 @@ func gompi_win_free(win uintptr) (rc int32) {
 	defer guard("MPI_Win_free", handle.Win, h, &rc)
 	w, err := window(h)
 	if err == nil {
-		err = deleteWinAttributes(w)
-	}
-	if err == nil {
-		err = w.Free()
+		err = w.Free(func() error { return deleteWinAttributes(w) })
 	}
 	if err == nil {
 		errhandler.Release(uintptr(w.Errhandler.Load()))

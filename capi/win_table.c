@@ -55,7 +55,7 @@ void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t si
 	m->process = process;
 }
 
-bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks) {
+bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks, int64_t granularity) {
 	w->base = base;
 	w->size = size;
 	w->disp_unit = disp_unit;
@@ -63,6 +63,7 @@ bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint
 	if (flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(w->n, sizeof *w->attached)) == NULL)
 		return false;
 	w->no_locks = no_locks;
+	atomic_store(&w->granularity, (uint64_t)granularity);
 	w->handle = handle;
 	return true;
 }
@@ -82,15 +83,28 @@ void gompi_win_close(uintptr_t handle) {
 	w->n = 0;
 }
 
-int gompi_win_meet_to_free(uintptr_t handle) {
+int gompi_win_may_free(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
 	uint32_t access = atomic_load(&w->access);
 	if (gompi_access_after[gompi_access_number(access)][EPOCH_FREE] == 0xff || !gompi_exposure_allows[atomic_load(&w->exposure) != 0][EPOCH_FREE])
 		return MPI_ERR_RMA_SYNC;
-	struct gompi_waiting what = {"MPI_Win_free", -1, handle};
+	return MPI_SUCCESS;
+}
+
+int gompi_win_meet(uintptr_t handle, bool free) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return MPI_ERR_WIN;
+	struct gompi_waiting what = {free ? "MPI_Win_free" : "MPI_Win_set_info", -1, handle};
 	return gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);
+}
+
+void gompi_win_set_granularity(uintptr_t handle, int64_t bytes) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w != NULL)
+		atomic_store(&w->granularity, (uint64_t)bytes);
 }
 
 static void describe_epochs(struct gompi_win *w, char *text, size_t size) {

@@ -30,10 +30,12 @@ type DataPath interface {
 	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
 	Run()
 	Stop()
-	// Install, Remove and Free are those of rma.Host.
+	// Those of rma.Host.
 	Install(*rma.Slot) error
 	Remove(h uintptr)
-	Free(h uintptr) error
+	MayFree(h uintptr) error
+	Meet(h uintptr, free bool) error
+	SetGranularity(h uintptr, bytes int64)
 	// Share and Unshare too, for the node's memory.
 	Share(nd *shm.Node, addr uintptr, size int64) error
 	Unshare(addr uintptr, size int64) error
@@ -99,7 +101,7 @@ func Start(data DataPath, thread int) error {
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
 		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) }, Allgather: p.Coll.Allgather,
-		Install: data.Install, Remove: data.Remove, Free: data.Free,
+		Install: data.Install, Remove: data.Remove, MayFree: data.MayFree, Meet: data.Meet, SetGranularity: data.SetGranularity,
 		Share: func(addr uintptr, size int64) error { return data.Share(p.Node, addr, size) }, Unshare: data.Unshare,
 	}
 	self.Store(p)

@@ -45,7 +45,7 @@ func (r *registry) propose(least uint32) (index, gen uint32, ok bool) {
 			return index, r.gen + 1, true
 		}
 	}
-	return 0, 0, false
+	return handle.MaxIndex, 0, false // an index that nobody has, which may be withdrawn
 }
 
 // withdraw gives an index back.

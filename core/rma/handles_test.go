@@ -59,7 +59,7 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 10, 10, 5010}, offsets, "one after the other without a gap")
 	require.Equal(t, int64(5011), total)
 	for i := range m {
-		m[i].flags = flagNonContiguous
+		m[i].hints.NonContiguous = true
 	}
 	offsets, _ = layout(m)
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"encoding/binary"
 	"os"
 	"slices"
 	"strconv"
@@ -10,19 +11,20 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Hints are the info keys that windows honour (MPI-5.0 12.2.1 to 12.2.4 and 10), as values in force.
+// Hints are the info keys that windows honour (MPI-5.0 12.2.1 to 12.2.3, 12.2.7), as values in force.
 type Hints struct {
-	NoLocks          bool
-	SameSize         bool
-	SameDispUnit     bool
-	SameOp           bool   // accumulate_ops = same_op; false: same_op_no_op, the default
-	Ordering         uint8  // which of OrderRAR.. must hold
-	Granularity      int64  // mpi_accumulate_granularity, bytes; 0: not given
-	NonContiguous    bool   // alloc_shared_noncontig
-	Alignment        int64  // mpi_minimum_memory_alignment, bytes
-	MemoryAllocKinds string // mpi_assert_memory_alloc_kinds, as given
-	InPlace          uint8  // gompirma_share_in_place: InPlaceOff..
-	Shared           string // gompirma_shared_in_place: "true", which bytes, or "false" and why not; "": the window's memory is not of that kind
+	NoLocks       bool
+	SameSize      bool
+	SameDispUnit  bool
+	SameOp        bool   // accumulate_ops = same_op; false: same_op_no_op, the default
+	Ordering      uint8  // which of OrderRAR.. must hold
+	Granularity   int64  // mpi_accumulate_granularity, bytes; 0: not given
+	NonContiguous bool   // alloc_shared_noncontig
+	Alignment     int64  // mpi_minimum_memory_alignment, bytes; at least LeastAlignment
+	HugePages     bool   // gompirma_huge_pages: asked for
+	AllocKinds    string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
+	InPlace       uint8  // gompirma_share_in_place: InPlaceOff..
+	Shared        string // gompirma_shared_in_place: "true", which bytes, or "false" and why not; "": the window's memory is not of that kind
 }
 
 // Whether MPI_Win_create makes ordinary memory shared memory where it lies.
@@ -48,8 +50,27 @@ const (
 
 var orderNames = []string{"rar", "raw", "war", "waw"}
 
-// DefaultHints are the values in force where no info says otherwise.
-func DefaultHints() Hints { return Hints{Ordering: OrderAll, Alignment: 64} }
+// LeastAlignment is that of all memory that MPI allocates, in bytes: a cache line, which is more than any predefined datatype needs.
+const LeastAlignment = 64
+
+// MemoryKinds are the kinds of memory that may be used for all buffers (mpi_memory_alloc_kinds, MPI-5.0 11.4.3).
+const MemoryKinds = "mpi,system"
+
+// EnvHugePages is the environment variable that says what gompirma_huge_pages is where the key is not given.
+const EnvHugePages = "GOMPIRMA_HUGE_PAGES"
+
+// DefaultHints are the values in force where neither info nor environment says otherwise.
+func DefaultHints() Hints { return Hints{Ordering: OrderAll, Alignment: LeastAlignment} }
+
+// NewHints returns the defaults, changed as the environment and then info (nil: no info) say. MPI_ERR_INFO_VALUE.
+func NewHints(info func(key string) (string, bool)) (Hints, error) {
+	h := DefaultHints()
+	err := h.applyEnvironment()
+	if err == nil && info != nil {
+		err = h.Apply(info)
+	}
+	return h, err
+}
 
 // Keys that a window's info may hold, in the order in which MPI_Win_get_info returns them.
 const (
@@ -61,10 +82,24 @@ const (
 	keySameUnit    = "same_disp_unit"
 	keyNonContig   = "alloc_shared_noncontig"
 	keyAlignment   = "mpi_minimum_memory_alignment"
-	keyAllocKinds  = "mpi_assert_memory_alloc_kinds"
+	keyHugePages   = "gompirma_huge_pages"
+	KeyKinds       = "mpi_memory_alloc_kinds" // told, never asked for
+	KeyAssertKinds = "mpi_assert_memory_alloc_kinds"
 	keyInPlace     = "gompirma_share_in_place"
 	keyShared      = "gompirma_shared_in_place" // told only
 )
+
+// What the values of a key may be, for the texts of errors.
+const (
+	wantBool        = `"true" or "false"`
+	wantOps         = `"same_op" or "same_op_no_op"`
+	wantOrdering    = `"none" or a list of rar, raw, war, waw`
+	wantGranularity = "a number of bytes, 0 for the implementation's choice"
+	wantAlignment   = "a number of bytes that is a power of two, up to 2^30"
+	wantKinds       = `a list of kinds, each with restrictors behind colons, such as "system,mpi:alloc_mem"`
+)
+
+const mostAlignment = 1 << 30
 
 // Apply sets what info, a look-up of keys, says. Unknown keys are ignored. MPI_ERR_INFO_VALUE: a value that its key does not allow; h is then unchanged.
 func (h *Hints) Apply(info func(key string) (string, bool)) error {
@@ -72,7 +107,7 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 	for _, b := range []struct {
 		key string
 		to  *bool
-	}{{keyNoLocks, &n.NoLocks}, {keySameSize, &n.SameSize}, {keySameUnit, &n.SameDispUnit}, {keyNonContig, &n.NonContiguous}} {
+	}{{keyNoLocks, &n.NoLocks}, {keySameSize, &n.SameSize}, {keySameUnit, &n.SameDispUnit}, {keyNonContig, &n.NonContiguous}, {keyHugePages, &n.HugePages}} {
 		if v, ok := info(b.key); ok {
 			switch strings.TrimSpace(v) {
 			case "true":
@@ -80,7 +115,7 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 			case "false":
 				*b.to = false
 			default:
-				return badValue(b.key, v, `"true" or "false"`)
+				return badValue(b.key, v, wantBool)
 			}
 		}
 	}
@@ -91,7 +126,7 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 		case "same_op_no_op":
 			n.SameOp = false
 		default:
-			return badValue(keyOps, v, `"same_op" or "same_op_no_op"`)
+			return badValue(keyOps, v, wantOps)
 		}
 	}
 	if v, ok := info(keyOrdering); ok {
@@ -100,26 +135,31 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 			for _, word := range words {
 				i := slices.Index(orderNames, strings.TrimSpace(word))
 				if i < 0 {
-					return badValue(keyOrdering, v, `"none" or a list of rar, raw, war, waw`)
+					return badValue(keyOrdering, v, wantOrdering)
 				}
 				n.Ordering |= 1 << i
 			}
 		}
 	}
-	for _, b := range []struct {
-		key string
-		to  *int64
-	}{{keyGranularity, &n.Granularity}, {keyAlignment, &n.Alignment}} {
-		if v, ok := info(b.key); ok {
-			x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-			if err != nil || x < 0 || (b.key == keyAlignment && (x&(x-1) != 0 || x > 1<<30)) {
-				return badValue(b.key, v, "a number of bytes (an alignment: a power of two up to 2^30)")
-			}
-			*b.to = x
+	if v, ok := info(keyGranularity); ok {
+		x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		if err != nil || x < 0 {
+			return badValue(keyGranularity, v, wantGranularity)
 		}
+		n.Granularity = x
 	}
-	if v, ok := info(keyAllocKinds); ok {
-		n.MemoryAllocKinds = v
+	if v, ok := info(keyAlignment); ok {
+		x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+		if err != nil || x < 1 || x&(x-1) != 0 || x > mostAlignment {
+			return badValue(keyAlignment, v, wantAlignment)
+		}
+		n.Alignment = max(x, LeastAlignment)
+	}
+	if v, ok := info(KeyAssertKinds); ok {
+		var err error
+		if n.AllocKinds, err = ParseKinds(v); err != nil {
+			return err
+		}
 	}
 	if v, ok := info(keyInPlace); ok {
 		i := slices.Index(inPlaceNames, strings.TrimSpace(v))
@@ -134,19 +174,62 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 
 // applyEnvironment sets what environment variables say.
 func (h *Hints) applyEnvironment() error {
-	v := strings.TrimSpace(os.Getenv(EnvInPlace))
-	switch v {
-	case "", "0":
-		v = "false"
-	case "1":
-		v = "true"
-	}
-	i := slices.Index(inPlaceNames, v)
-	if i < 0 {
-		return mpierr.New(abi.MPI_ERR_INFO_VALUE, "environment variable %s = %q: it must be 0, 1, true, false or require", EnvInPlace, v)
+	i, err := fromEnvironment(EnvInPlace, inPlaceNames)
+	if err != nil {
+		return err
 	}
 	h.InPlace = uint8(i)
-	return nil
+	i, err = fromEnvironment(EnvHugePages, inPlaceNames[:InPlaceRequired])
+	h.HugePages = i == 1
+	return err
+}
+
+// fromEnvironment returns which of names a variable holds; "" and 0 stand for the first, 1 for the second.
+func fromEnvironment(variable string, names []string) (int, error) {
+	v := strings.TrimSpace(os.Getenv(variable))
+	switch v {
+	case "", "0":
+		return 0, nil
+	case "1":
+		return 1, nil
+	}
+	i := slices.Index(names, v)
+	if i < 0 {
+		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE, "environment variable %s = %q: it must be 0, 1 or one of %s", variable, v, strings.Join(names, ", "))
+	}
+	return i, nil
+}
+
+// ParseKinds returns the value of mpi_assert_memory_alloc_kinds (MPI-5.0 11.4.3) without blanks. Kinds that only other libraries know ("cuda:device") are as good
+// as any: the assertion promises what buffers will be, and is not a request. MPI_ERR_INFO_VALUE: it is not a list of kinds.
+func ParseKinds(value string) (string, error) {
+	kinds := strings.Split(value, ",")
+	for i := range kinds {
+		parts := strings.Split(kinds[i], ":")
+		for j := range parts {
+			if parts[j] = strings.TrimSpace(parts[j]); parts[j] == "" || strings.ContainsAny(parts[j], " \t\n") {
+				return "", badValue(KeyAssertKinds, value, wantKinds)
+			}
+		}
+		kinds[i] = strings.Join(parts, ":")
+	}
+	return strings.Join(kinds, ","), nil
+}
+
+// SupportedKinds returns mpi_memory_alloc_kinds for an object with this mpi_assert_memory_alloc_kinds: all that there are, or those of them that the
+// assertion names, with its restrictors.
+func SupportedKinds(asserted string) string {
+	if asserted == "" {
+		return MemoryKinds
+	}
+	var both []string
+	for _, kind := range strings.Split(asserted, ",") {
+		name, _, _ := strings.Cut(kind, ":")
+		if slices.Contains(strings.Split(MemoryKinds, ","), name) {
+			both = append(both, kind)
+		}
+	}
+	return strings.Join(both, ",")
 }
 
 func badValue(key, value, want string) error {
@@ -156,12 +239,8 @@ func badValue(key, value, want string) error {
 // Pair is one key of an info object and its value.
 type Pair struct{ Key, Value string }
 
-// Pairs returns every honoured key with the value in force.
-func (h *Hints) Pairs() []Pair {
-	ops := "same_op_no_op"
-	if h.SameOp {
-		ops = "same_op"
-	}
+// ordering returns the value of accumulate_ordering.
+func (h *Hints) ordering() string {
 	var order []string
 	for i, name := range orderNames {
 		if h.Ordering>>i&1 != 0 {
@@ -169,24 +248,94 @@ func (h *Hints) Pairs() []Pair {
 		}
 	}
 	if order == nil {
-		order = []string{"none"}
+		return "none"
 	}
-	pairs := []Pair{
+	return strings.Join(order, ",")
+}
+
+func (h *Hints) ops() string {
+	if h.SameOp {
+		return "same_op"
+	}
+	return "same_op_no_op"
+}
+
+// Pairs returns every honoured key with the value in force.
+func (h *Hints) Pairs() []Pair {
+	pairs := append(h.agreed(), []Pair{
+		{keyAlignment, strconv.FormatInt(h.Alignment, 10)},
+		{keyHugePages, strconv.FormatBool(h.HugePages)},
+		{keyInPlace, inPlaceNames[h.InPlace]},
+		{KeyKinds, SupportedKinds(h.AllocKinds)},
+	}...)
+	if h.Shared != "" {
+		pairs = append(pairs, Pair{keyShared, h.Shared})
+	}
+	if h.AllocKinds != "" {
+		pairs = append(pairs, Pair{KeyAssertKinds, h.AllocKinds})
+	}
+	return pairs
+}
+
+// agreed returns the keys whose values must be the same at all members of a window.
+func (h *Hints) agreed() []Pair {
+	return []Pair{
 		{keyNoLocks, strconv.FormatBool(h.NoLocks)},
-		{keyOrdering, strings.Join(order, ",")},
-		{keyOps, ops},
+		{keyOrdering, h.ordering()},
+		{keyOps, h.ops()},
 		{keyGranularity, strconv.FormatInt(h.Granularity, 10)},
 		{keySameSize, strconv.FormatBool(h.SameSize)},
 		{keySameUnit, strconv.FormatBool(h.SameDispUnit)},
 		{keyNonContig, strconv.FormatBool(h.NonContiguous)},
-		{keyAlignment, strconv.FormatInt(h.Alignment, 10)},
-		{keyInPlace, inPlaceNames[h.InPlace]},
 	}
-	if h.Shared != "" {
-		pairs = append(pairs, Pair{keyShared, h.Shared})
+}
+
+// Bits of the word in which members tell each other the keys of agreed; the four orderings are in the highest bits.
+const (
+	bitNoLocks = 1 << iota
+	bitSameSize
+	bitSameUnit
+	bitSameOp
+	bitNonContiguous
+	bitOrdering = 28
+)
+
+// agreedSize is the number of bytes that hold all that agreed tells.
+const agreedSize = 16
+
+// putAgreed writes what agreed tells as agreedSize bytes.
+func (h *Hints) putAgreed(b []byte) {
+	word := uint64(h.Ordering) << bitOrdering
+	for _, f := range []struct {
+		on  bool
+		bit uint64
+	}{{h.NoLocks, bitNoLocks}, {h.SameSize, bitSameSize}, {h.SameDispUnit, bitSameUnit}, {h.SameOp, bitSameOp}, {h.NonContiguous, bitNonContiguous}} {
+		if f.on {
+			word |= f.bit
+		}
 	}
-	if h.MemoryAllocKinds != "" {
-		pairs = append(pairs, Pair{keyAllocKinds, h.MemoryAllocKinds})
+	binary.LittleEndian.PutUint64(b, word)
+	binary.LittleEndian.PutUint64(b[8:], uint64(h.Granularity))
+}
+
+// agreedOf is the reverse of putAgreed: hints of which those keys are meant.
+func agreedOf(b []byte) Hints {
+	word := binary.LittleEndian.Uint64(b)
+	return Hints{NoLocks: word&bitNoLocks != 0, SameSize: word&bitSameSize != 0, SameDispUnit: word&bitSameUnit != 0, SameOp: word&bitSameOp != 0,
+		NonContiguous: word&bitNonContiguous != 0, Ordering: uint8(word >> bitOrdering & OrderAll), Granularity: int64(binary.LittleEndian.Uint64(b[8:]))}
+}
+
+// compareHints returns an error that names the first key on which the members do not agree, with its values and who gave them; all members return the same
+// (MPI-5.0 12.2.7). MPI_ERR_INFO_VALUE.
+func compareHints(members []Hints) error {
+	first := members[0].agreed()
+	for key := range first {
+		for rank := range members {
+			if other := members[rank].agreed()[key]; other != first[key] {
+				return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info key %s must have one value at all members of a window: rank 0 gives \"%s\", rank %d \"%s\"",
+					other.Key, first[key].Value, rank, other.Value)
+			}
+		}
 	}
-	return pairs
+	return nil
 }

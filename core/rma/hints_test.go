@@ -7,6 +7,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
+	"gompirma/core/shm"
 )
 
 func lookup(m map[string]string) func(string) (string, bool) {
@@ -25,8 +26,11 @@ func TestHintsInForce(t *testing.T) {
 		{"same_disp_unit", "true", "true"},
 		{"alloc_shared_noncontig", "true", "true"},
 		{"mpi_minimum_memory_alignment", "4096", "4096"},
+		{"mpi_minimum_memory_alignment", "1", "64"},
 		{"mpi_accumulate_granularity", "64", "64"},
-		{"mpi_assert_memory_alloc_kinds", "system", "system"},
+		{"gompirma_huge_pages", "true", "true"},
+		{"mpi_assert_memory_alloc_kinds", " system , mpi:alloc_mem : win_allocate", "system,mpi:alloc_mem:win_allocate"},
+		{"mpi_memory_alloc_kinds", "cuda", "mpi,system"},
 		{"gompirma_share_in_place", "require", "require"},
 	} {
 		h := DefaultHints()
@@ -45,8 +49,8 @@ func TestHintsInForce(t *testing.T) {
 
 func TestBadHintsChangeNothing(t *testing.T) {
 	for key, value := range map[string]string{
-		"no_locks": "yes", "accumulate_ordering": "raw,waw,none", "accumulate_ops": "sum", "same_size": "", "mpi_minimum_memory_alignment": "48",
-		"mpi_accumulate_granularity": "-1", "alloc_shared_noncontig": "1",
+		"no_locks": "yes", "accumulate_ordering": "raw,waw,none", "accumulate_ops": "sum", "same_size": "",
+		"mpi_accumulate_granularity": "-1", "alloc_shared_noncontig": "1", "gompirma_huge_pages": "2M", "mpi_assert_memory_alloc_kinds": "system,,mpi",
 		"gompirma_share_in_place": "always",
 	} {
 		h := DefaultHints()
@@ -54,5 +58,68 @@ func TestBadHintsChangeNothing(t *testing.T) {
 		require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), "%s=%s", key, value)
 		require.ErrorContains(t, err, key)
 		require.Equal(t, DefaultHints(), h)
+	}
+	for _, value := range []string{"48", "0", "-64", "2147483648", "page", "", "1e3"} {
+		h := DefaultHints()
+		err := h.Apply(lookup(map[string]string{"mpi_minimum_memory_alignment": value}))
+		require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), value)
+		require.ErrorContains(t, err, "power of two")
+	}
+}
+
+func TestKindsOfMemory(t *testing.T) {
+	require.Equal(t, "mpi,system", SupportedKinds(""))
+	require.Equal(t, "system", SupportedKinds("system"))
+	require.Equal(t, "mpi:alloc_mem,system", SupportedKinds("mpi:alloc_mem,system,cuda:device"))
+	require.Equal(t, "", SupportedKinds("rocm:host"))
+	for _, bad := range []string{"", ",", "system,", "mpi:", ":alloc_mem", "mpi alloc_mem"} {
+		_, err := ParseKinds(bad)
+		require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), bad)
+	}
+}
+
+func TestHugePagesByEnvironment(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "1": true, "true": true, "0": false, "false": false} {
+		t.Setenv(EnvHugePages, value)
+		h, err := NewHints(nil)
+		require.NoError(t, err)
+		require.Equal(t, want, h.HugePages, value)
+		h, err = NewHints(lookup(map[string]string{"gompirma_huge_pages": "false"}))
+		require.NoError(t, err)
+		require.False(t, h.HugePages, "info goes before environment")
+	}
+	t.Setenv(EnvHugePages, "require")
+	_, err := NewHints(nil)
+	require.ErrorContains(t, err, EnvHugePages)
+	h := Hints{Alignment: 64, HugePages: true}
+	require.EqualValues(t, 64, h.alignment(shm.HugePage-1))
+	require.EqualValues(t, shm.HugePage, h.alignment(shm.HugePage))
+}
+
+// What the members tell each other comes back whole, and each key on which they do not agree is named with its values and ranks.
+func TestAgreement(t *testing.T) {
+	changes := map[string]string{"no_locks": "true", "accumulate_ordering": "waw,rar", "accumulate_ops": "same_op", "mpi_accumulate_granularity": "9223372036854775807",
+		"same_size": "true", "same_disp_unit": "true", "alloc_shared_noncontig": "true"}
+	all := DefaultHints()
+	require.NoError(t, all.Apply(lookup(changes)))
+	var b [agreedSize]byte
+	all.putAgreed(b[:])
+	back := agreedOf(b[:])
+	require.Equal(t, all.agreed(), back.agreed())
+	require.Len(t, changes, len(all.agreed()), "every key that must be the same is here")
+	require.NoError(t, compareHints([]Hints{all, back, all}))
+	for key, value := range changes {
+		members := []Hints{DefaultHints(), DefaultHints(), DefaultHints()}
+		require.NoError(t, members[2].Apply(lookup(map[string]string{key: value})))
+		err := compareHints(members)
+		require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), key)
+		require.ErrorContains(t, err, key)
+		require.ErrorContains(t, err, "rank 0 ")
+		require.ErrorContains(t, err, "rank 2 ")
+		for _, p := range members[2].agreed() {
+			if p.Key == key {
+				require.ErrorContains(t, err, p.Value)
+			}
+		}
 	}
 }

@@ -18,6 +18,7 @@ type region struct {
 	bytes []byte
 	off   int64 // in the memfd
 	owned bool  // made by MPI_Alloc_mem here
+	huge  bool  // of huge pages
 }
 
 type regions struct {
@@ -60,21 +61,18 @@ func (r *regions) remove(addr uintptr, owned bool) (region, bool) {
 	return region{}, false
 }
 
-// AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the node, aligned to at least alignment bytes
-// (a power of two; a page is the least). MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
-func AllocMem(nd *shm.Node, size, alignment int64) (uintptr, error) {
+// AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the node, aligned to at least
+// hints.Alignment bytes (a page is the least), to huge pages and made of them if hints ask for them. MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
+func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
 		return 0, mpierr.New(abi.MPI_ERR_ARG, "size %d is negative", size)
 	}
 	if size == 0 {
 		return 0, nil
 	}
+	alignment := hints.alignment(size)
 	off, err := nd.Reserve(size, alignment)
 	if err != nil {
-		return 0, err
-	}
-	if err := nd.Commit(off, size); err != nil {
-		nd.Release(off, size)
 		return 0, err
 	}
 	b, err := nd.MapAligned(off, pages(size), alignment)
@@ -82,9 +80,23 @@ func AllocMem(nd *shm.Node, size, alignment int64) (uintptr, error) {
 		nd.Release(off, size)
 		return 0, err
 	}
+	huge, err := nd.CommitMapped(b, off, hints.HugePages)
+	if err != nil {
+		nd.Unmap(b)
+		nd.Release(off, size)
+		return 0, err
+	}
 	addr := address(b)
-	shared.add(region{addr: addr, bytes: b, off: off, owned: true})
+	shared.add(region{addr: addr, bytes: b, off: off, owned: true, huge: huge})
 	return addr, nil
+}
+
+// alignment returns that of so many bytes of memory, which huge pages raise.
+func (h *Hints) alignment(size int64) int64 {
+	if h.HugePages && size >= shm.HugePage {
+		return max(h.Alignment, shm.HugePage)
+	}
+	return h.Alignment
 }
 
 // FreeMem is MPI_Free_mem. MPI_ERR_BASE: addr is not what MPI_Alloc_mem returned, or was freed already.

@@ -7,6 +7,7 @@ package rma
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -28,8 +29,12 @@ type Host struct {
 	// Install makes the slot of a window that all members have agreed on; Remove takes it away.
 	Install func(*Slot) error
 	Remove  func(h uintptr)
-	// Free meets the other members (after which no member uses the window any more) if the epochs allow it; it reports what is wrong as an error.
-	Free func(h uintptr) error
+	// MayFree returns an error if the epochs do not allow MPI_Win_free now.
+	MayFree func(h uintptr) error
+	// Meet waits until all members have come to the same call of MPI_Win_free (free) or MPI_Win_set_info.
+	Meet func(h uintptr, free bool) error
+	// SetGranularity tells C the window's mpi_accumulate_granularity in bytes.
+	SetGranularity func(h uintptr, bytes int64)
 	// Share makes whole pages of ordinary memory shared memory where they lie, in this process' image (core/shm); Unshare makes what is still mapped of them
 	// private memory again. An error is the system's; after one of Share everything is as before.
 	Share   func(addr uintptr, size int64) error
@@ -58,6 +63,8 @@ type Slot struct {
 	DispUnit int32
 	Flavor   int32
 	NoLocks  bool
+	// Granularity is the window's mpi_accumulate_granularity in bytes.
+	Granularity int64
 }
 
 // Window is an MPI window at one member. What is fixed at creation is read freely; the rest is safe for concurrent use.
@@ -74,14 +81,15 @@ type Window struct {
 	Errhandler atomic.Uint64 // handle of the error handler
 	Attrs      any           // core/attr: cached attributes, guarded by it
 
-	host     *Host
-	own      *attached // of a dynamic window
-	held     []span    // memory shared in place that this window uses
-	tables   []int64   // of a dynamic window: where the members' tables are in the memfd
-	control  []byte    // control memory
-	segment  []byte    // memory of an allocated window, mapped whole; nil for MPI_Win_create
-	mapped   [][]byte
-	reserved []extent // what this member, the leader, reserved for all: control memory, then the segment
+	host      *Host
+	own       *attached // of a dynamic window
+	tables    []int64   // of a dynamic window: where the members' tables are in the memfd
+	control   []byte    // control memory
+	segment   []byte    // memory of an allocated window, mapped whole; nil for MPI_Win_create
+	hugePages bool      // some of the member's own memory is of huge pages
+	mapped    [][]byte
+	reserved  []extent // what this member, the leader, reserved for all: control memory, then the segment
+	held      []span   // memory shared in place that this window uses
 
 	controlOff, segmentOff int64 // where those are in the memfd
 
@@ -96,9 +104,15 @@ type extent struct{ off, size int64 }
 // MemberSize is sizeof(struct gompi_win_member) in capi/win.h, compared at compile time there.
 const MemberSize = 256
 
-// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win.h), and a line that counts who has left.
+// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win.h), a line that counts who has left, and the
+// members' words for MPI_Win_set_info.
 func SharedSize(n int) int64 {
-	return leftOffset(n) + shm.CacheLine
+	return hintsOffset(n, n)
+}
+
+// hintsOffset returns where in control memory a member of n leaves its hints for MPI_Win_set_info: the class of what is wrong with them, then Hints.agreed.
+func hintsOffset(n, rank int) int64 {
+	return leftOffset(n) + shm.CacheLine + int64(rank)*(4+agreedSize)
 }
 
 func leftOffset(n int) int64 {
@@ -121,24 +135,19 @@ type record struct {
 	class     int32
 	flavor    int32
 	unit      int32
-	flags     uint32
 	size      int64
 	heap      int64 // offset of the memory in the memfd, -1: ordinary memory
 	address   uint64
 	proposal  uint32
 	gen       uint32
 	alignment int64
+	inPlace   bool  // the whole pages of the memory are shared in place; heap is where the window would begin
+	hints     Hints // those that must be the same: Hints.agreed
 }
 
-const recordSize = 64
-
-// Bits of record.flags.
 const (
-	flagNonContiguous = 1 << iota
-	flagSameSize
-	flagSameUnit
-	flagAgreed  = iota            // number of the bits that must be the same at all members
-	flagInPlace = 1 << flagAgreed // the whole pages of the memory are shared in place; heap is where the window would begin
+	recordHints = 56 // where its hints begin
+	recordSize  = recordHints + agreedSize
 )
 
 func (r *record) encode() []byte {
@@ -147,22 +156,26 @@ func (r *record) encode() []byte {
 	le.PutUint32(b[0:], uint32(r.class))
 	le.PutUint32(b[4:], uint32(r.flavor))
 	le.PutUint32(b[8:], uint32(r.unit))
-	le.PutUint32(b[12:], r.flags)
+	le.PutUint32(b[12:], r.proposal)
 	le.PutUint64(b[16:], uint64(r.size))
 	le.PutUint64(b[24:], uint64(r.heap))
 	le.PutUint64(b[32:], r.address)
-	le.PutUint32(b[40:], r.proposal)
-	le.PutUint32(b[44:], r.gen)
-	le.PutUint64(b[48:], uint64(r.alignment))
+	le.PutUint64(b[40:], uint64(r.alignment))
+	le.PutUint32(b[48:], r.gen)
+	if r.inPlace {
+		b[52] = 1
+	}
+	r.hints.putAgreed(b[recordHints:])
 	return b
 }
 
 func decode(b []byte) record {
 	le := binary.LittleEndian
 	return record{
-		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])), flags: le.Uint32(b[12:]),
-		size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]), proposal: le.Uint32(b[40:]), gen: le.Uint32(b[44:]),
-		alignment: int64(le.Uint64(b[48:])),
+		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
+		proposal: le.Uint32(b[12:]), size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
+		alignment: int64(le.Uint64(b[40:])), gen: le.Uint32(b[48:]), inPlace: b[52] == 1,
+		hints: agreedOf(b[recordHints:]),
 	}
 }
 
@@ -172,13 +185,12 @@ func decode(b []byte) record {
 // there is not enough memory, all members return an error, the one that found it with its class, the others with the class of the first that did.
 // MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the members cannot share memory.
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
-	hints := DefaultHints()
-	err := spec.Err
+	hints, err := DefaultHints(), spec.Err
 	if err == nil {
-		err = hints.applyEnvironment()
+		hints, err = check(&spec)
 	}
-	if err == nil {
-		err = check(c, &spec, &hints)
+	if c.IsInter() {
+		return nil, mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
 	}
 	n := c.Size()
 	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size, DispUnit: spec.DispUnit, hints: hints}
@@ -189,24 +201,17 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		err = mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxIndex)
 	}
 	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1, address: uint64(spec.Base), proposal: index,
-		gen: gen, alignment: hints.Alignment}
-	for _, f := range []struct {
-		on  bool
-		bit uint32
-	}{{hints.NonContiguous, flagNonContiguous}, {hints.SameSize, flagSameSize}, {hints.SameDispUnit, flagSameUnit}} {
-		if f.on {
-			mine.flags |= f.bit
-		}
-	}
+		gen: gen, alignment: hints.alignment(spec.Size), hints: hints}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
 		part := false
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
+			w.hugePages = r.huge
 			if hints.InPlace != InPlaceOff {
 				w.hints.Shared = "true"
 			}
 		} else if mine.heap, part, err = w.enterInPlace(); part {
-			mine.flags |= flagInPlace
+			mine.inPlace = true
 		}
 		mine.class = mpierr.ClassOf(err)
 	}
@@ -253,26 +258,21 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	return w, nil
 }
 
-// check looks at one member's arguments.
-func check(c *comm.Comm, spec *Spec, hints *Hints) error {
+// check looks at one member's arguments and returns its hints.
+func check(spec *Spec) (Hints, error) {
 	switch {
-	case c.IsInter():
-		return mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
 	case spec.Size < 0:
-		return mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", spec.Size)
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", spec.Size)
 	case spec.DispUnit <= 0:
-		return mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d is not positive", spec.DispUnit)
+		return Hints{}, mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d is not positive", spec.DispUnit)
 	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base == 0 && spec.Size > 0:
-		return mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
+		return Hints{}, mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
 	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base+uintptr(spec.Size) < spec.Base:
-		return mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", spec.Size, spec.Base)
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", spec.Size, spec.Base)
 	case spec.Size > shm.HeapStride:
-		return mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size, int64(shm.HeapStride))
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size, int64(shm.HeapStride))
 	}
-	if spec.Info != nil {
-		return hints.Apply(spec.Info)
-	}
-	return nil
+	return NewHints(spec.Info)
 }
 
 // agree turns the members' verdicts on their own arguments into one for all, and compares what must be the same.
@@ -290,13 +290,19 @@ func agree(own error, members []record, rank int) error {
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN, "rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor, first.flavor)
 		}
-		if (m.flags^first.flags)&(1<<flagAgreed-1) != 0 {
-			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info keys same_size, same_disp_unit or alloc_shared_noncontig differ between rank 0 and rank %d", i)
-		}
-		if first.flags&flagSameSize != 0 && m.size != first.size {
+	}
+	hints := make([]Hints, len(members))
+	for i, m := range members {
+		hints[i] = m.hints
+	}
+	if err := compareHints(hints); err != nil {
+		return err
+	}
+	for i, m := range members {
+		if first.hints.SameSize && m.size != first.size {
 			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "same_size is true, but rank 0 gives %d bytes and rank %d gives %d", first.size, i, m.size)
 		}
-		if first.flags&flagSameUnit != 0 && m.unit != first.unit {
+		if first.hints.SameDispUnit && m.unit != first.unit {
 			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "same_disp_unit is true, but rank 0 gives %d and rank %d gives %d", first.unit, i, m.unit)
 		}
 	}
@@ -342,7 +348,7 @@ func (w *Window) allocates() bool {
 // memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow each other without a gap unless the members asked for pages.
 func layout(members []record) (offsets []int64, total int64) {
 	offsets = make([]int64, len(members))
-	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && members[0].flags&flagNonContiguous == 0
+	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && !members[0].hints.NonContiguous
 	for i, m := range members {
 		if !contiguous {
 			to := max(m.alignment, shm.PageSize)
@@ -419,19 +425,21 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		for _, m := range members {
 			alignment = max(alignment, m.alignment)
 		}
-		if w.Size > 0 {
-			// Whole pages, each by the member whose memory begins in it or covers it; a page that two members share is committed by both.
-			from := w.segmentOff + offsets[w.Rank]/shm.PageSize*shm.PageSize
-			if err := nd.Commit(from, w.segmentOff+pages(offsets[w.Rank]+w.Size)-from); err != nil {
-				return err
-			}
-		}
 		if total > 0 {
 			if w.segment, err = nd.MapAligned(w.segmentOff, pages(total), alignment); err != nil {
 				return err
 			}
 			w.Base = address(w.segment) + uintptr(offsets[w.Rank])
-			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff})
+		}
+		if w.Size > 0 {
+			// Whole pages, each by the member whose memory begins in it or covers it; a page that two members share is committed by both.
+			from, to := offsets[w.Rank]/shm.PageSize*shm.PageSize, pages(offsets[w.Rank]+w.Size)
+			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from, w.hints.HugePages); err != nil {
+				return err
+			}
+		}
+		if w.segment != nil {
+			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff, huge: w.hugePages})
 		}
 		if w.Size == 0 && w.Flavor != abi.MPI_WIN_FLAVOR_SHARED {
 			w.Base = 0
@@ -449,7 +457,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
 		case m.size == 0:
 			t.Direct = true
-		case m.flags&flagInPlace != 0:
+		case m.inPlace:
 			if err := w.mapInPlace(&t, &m); err != nil {
 				return err
 			}
@@ -465,7 +473,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		w.Targets[i] = t
 	}
 	return w.host.Install(&Slot{Handle: w.Handle, Rank: w.Rank, Shared: address(w.control), Targets: w.Targets, Base: w.Base, Size: w.Size,
-		DispUnit: w.DispUnit, Flavor: w.Flavor, NoLocks: w.hints.NoLocks})
+		DispUnit: w.DispUnit, Flavor: w.Flavor, NoLocks: w.hints.NoLocks, Granularity: w.hints.Granularity})
 }
 
 // allFine is the last exchange of creation: a window exists at all members or at none.
@@ -521,9 +529,19 @@ func (w *Window) close(installed bool) {
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
 }
 
-// Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. MPI_ERR_RMA_SYNC: an epoch is open; the window is then unchanged.
-func (w *Window) Free() error {
-	if err := w.host.Free(w.Handle); err != nil {
+// Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. before is called when the epochs have been looked at and before the members meet; its
+// error ends the call, and the window lives on. MPI_ERR_RMA_SYNC: an epoch is open; the window is then unchanged, and before has not been called.
+func (w *Window) Free(before func() error) error {
+	if err := w.host.MayFree(w.Handle); err != nil {
+		return err
+	}
+	if err := before(); err != nil {
+		return err
+	}
+	if err := w.host.MayFree(w.Handle); err != nil { // before runs code of the application
+		return err
+	}
+	if err := w.host.Meet(w.Handle, true); err != nil {
 		return err
 	}
 	w.close(true)
@@ -549,33 +567,68 @@ func (w *Window) SetName(name string) {
 func (w *Window) Hints() Hints {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.hints
+	h := w.hints
+	h.HugePages = w.hugePages
+	return h
 }
 
-// SetHints is MPI_Win_set_info: keys that can only be given at creation keep their values. MPI_ERR_INFO_VALUE: nothing has changed.
-func (w *Window) SetHints(info func(key string) (string, bool)) error {
+// SetHints is MPI_Win_set_info (MPI-5.0 12.2.7), collective over the window's group: two barriers. err is what is wrong with this member's arguments already, info
+// nil stands for no keys. Keys that can only be given at creation keep their values. MPI_ERR_INFO_VALUE: a value is wrong, or one that must be the same at all
+// members is not; nothing has changed anywhere, and all members return an error.
+func (w *Window) SetHints(info func(key string) (string, bool), err error) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := w.hints
-	if err := n.Apply(info); err != nil {
+	old := w.hints
+	w.mu.Unlock()
+	n := old
+	if err == nil && info != nil {
+		err = n.Apply(info)
+	}
+	n.NoLocks, n.SameSize, n.SameDispUnit, n.NonContiguous, n.Alignment = old.NoLocks, old.SameSize, old.SameDispUnit, old.NonContiguous, old.Alignment
+	n.HugePages, n.InPlace = old.HugePages, old.InPlace
+	members := len(w.Targets)
+	mine := w.control[hintsOffset(members, w.Rank):]
+	binary.LittleEndian.PutUint32(mine, uint32(mpierr.ClassOf(err)))
+	n.putAgreed(mine[4:])
+	if merr := w.host.Meet(w.Handle, false); merr != nil {
+		return merr
+	}
+	hints := make([]Hints, members)
+	for i := range hints {
+		theirs := w.control[hintsOffset(members, i):]
+		if class := int32(binary.LittleEndian.Uint32(theirs)); class != abi.MPI_SUCCESS && err == nil {
+			err = mpierr.New(class, "the arguments of rank %d are wrong", i)
+		}
+		hints[i] = agreedOf(theirs[4:])
+	}
+	// Nobody may leave other hints before all have read these.
+	if merr := w.host.Meet(w.Handle, false); merr != nil {
+		return merr
+	}
+	if err == nil {
+		err = compareHints(hints)
+	}
+	if err != nil {
 		return err
 	}
-	n.NoLocks, n.SameSize, n.SameDispUnit, n.NonContiguous, n.Alignment = w.hints.NoLocks, w.hints.SameSize, w.hints.SameDispUnit, w.hints.NonContiguous, w.hints.Alignment
-	n.InPlace = w.hints.InPlace
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.hints = n
+	w.host.SetGranularity(w.Handle, n.Granularity)
 	return nil
 }
 
-// SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory. MPI_PROC_NULL stands for the lowest rank
-// with memory. Memory that is not mapped here has size 0 and address 0. MPI_ERR_RANK: no such rank.
+// SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory. MPI_PROC_NULL stands for the lowest rank of
+// this node with memory. Memory that is not mapped here has size 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
 func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, err error) {
+	if w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
+		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "a dynamic window has no one memory that could be queried")
+	}
 	if rank == abi.MPI_PROC_NULL {
-		for i, t := range w.Targets {
-			if t.Size > 0 && t.Direct {
-				return t.Size, t.DispUnit, w.Targets[i].Base, nil
-			}
+		i := slices.IndexFunc(w.Targets, func(t Target) bool { return t.Size > 0 && t.Process >= 0 })
+		if i < 0 {
+			return 0, 1, 0, nil
 		}
-		return 0, 1, 0, nil
+		rank = int32(i)
 	}
 	if rank < 0 || int(rank) >= len(w.Targets) {
 		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank, len(w.Targets))

@@ -22,6 +22,9 @@ func (nd *Node) i32(i int, field int64) *int32 {
 
 func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
 
+// address returns where mapped memory begins.
+func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
 func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
 
 // mapInto maps [off, off+size) at the first multiple of align in room, which holds size+align bytes of address space, and gives the rest of it back.
