@@ -19,7 +19,7 @@ struct gompi_attached {
 enum { GOMPI_MOST_ATTACHED = 1 << 20 };
 
 // Finds the region of rank that holds the addresses [from, to) of its process. 0 and, if this process can address it, where `from` is mapped here (else
-// NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: it cannot be mapped.
+// NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: the member's table cannot be mapped.
 int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here);
 
 // The same for as much of [from, to) as is in one region: up to *end.

@@ -306,7 +306,14 @@ func objectNameOf(name uintptr) string {
 
 //export gompi_win_get_name
 func gompi_win_get_name(win, name, resultlen uintptr) (rc int32) {
+	if win == abi.MPI_WIN_NULL && name != 0 && resultlen != 0 {
+		*out[int32](resultlen) = int32(putString(name, "MPI_WIN_NULL", abi.MPI_MAX_OBJECT_NAME))
+		return abi.MPI_SUCCESS
+	}
 	w, err := window(win)
+	if err == nil {
+		err = null(name, resultlen)
+	}
 	if err == nil {
 		*out[int32](resultlen) = int32(putString(name, w.Name(), abi.MPI_MAX_OBJECT_NAME))
 	}

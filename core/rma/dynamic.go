@@ -34,7 +34,8 @@ type attached struct {
 	mu        sync.Mutex
 	bytes     []byte
 	committed int64
-	list      []piece // sorted by address; what the table says
+	list      []piece         // sorted by address; what the table says
+	empty     map[uintptr]int // regions of no bytes by address, which the table does not say: they are there to be detached
 }
 
 type piece struct {
@@ -75,11 +76,9 @@ func (w *Window) Attach(addr uintptr, size int64) error {
 	switch {
 	case size < 0:
 		return mpierr.New(abi.MPI_ERR_SIZE, "size %d is negative", size)
-	case size == 0:
-		return nil
-	case addr == 0:
+	case addr == 0 && size > 0:
 		return mpierr.New(abi.MPI_ERR_BASE, "base is NULL for %d bytes", size)
-	case addr+uintptr(size) < addr:
+	case beyond(addr, size):
 		return mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", size, addr)
 	}
 	return w.own.attach(addr, size)
@@ -88,6 +87,13 @@ func (w *Window) Attach(addr uintptr, size int64) error {
 func (a *attached) attach(addr uintptr, size int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if size == 0 {
+		if a.empty == nil {
+			a.empty = map[uintptr]int{}
+		}
+		a.empty[addr]++
+		return nil
+	}
 	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
 	for _, j := range []int{i - 1, i} {
 		if j >= 0 && j < len(a.list) && a.list[j].addr < addr+uintptr(size) && addr < a.list[j].addr+uintptr(a.list[j].size) {
@@ -138,6 +144,13 @@ func (w *Window) Detach(addr uintptr) error {
 	defer a.mu.Unlock()
 	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
 	if i == len(a.list) || a.list[i].addr != addr {
+		if n := a.empty[addr]; n > 1 {
+			a.empty[addr] = n - 1
+			return nil
+		} else if n == 1 {
+			delete(a.empty, addr)
+			return nil
+		}
 		return mpierr.New(abi.MPI_ERR_BASE, "no memory is attached at %#x", addr)
 	}
 	a.list = append(a.list[:i], a.list[i+1:]...)

@@ -113,4 +113,9 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 	return nil
 }
 
+// beyond returns whether size bytes at addr reach where no process of any system has memory: addresses have at most 57 bits, half of them the kernel's.
+func beyond(addr uintptr, size int64) bool {
+	return uint64(addr) > 1<<56 || uint64(size) > 1<<56-uint64(addr)
+}
+
 func pages(n int64) int64 { return (n + shm.PageSize - 1) / shm.PageSize * shm.PageSize }

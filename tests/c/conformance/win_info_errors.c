@@ -1,0 +1,130 @@
+/* Proves: a value that a window's info key does not allow is MPI_ERR_INFO_VALUE, in every creating call and in MPI_Win_set_info, on all
+ *   members, whichever of them gave it, and the text names the key and what is allowed; keys that must have one value at all members
+ *   and have not give the same error on all of them, with the values and ranks; same_size and same_disp_unit that are not true are
+ *   found; afterwards everything works, however often it was tried. A freed info handle is MPI_ERR_INFO.
+ * MPI-5.0 12.2.7, 12.2.1
+ * np: 1 2 4
+ * ref: none (libraries may ignore what is wrong with hints)
+ * timeout: 60
+ */
+#include "../check.h"
+
+enum { CREATE, ALLOCATE, SHARED, DYNAMIC, SET, CALLS };
+static const char *const call_name[] = {"create", "allocate", "allocate_shared", "create_dynamic", "set_info"};
+static char memory[256];
+static MPI_Win existing;
+
+static int call(int which, MPI_Aint size, int unit, MPI_Info info, MPI_Win *win)
+{
+    static void *base;
+    switch (which) {
+    case CREATE: return MPI_Win_create(memory, size, unit, info, MPI_COMM_WORLD, win);
+    case ALLOCATE: return MPI_Win_allocate(size, unit, info, MPI_COMM_WORLD, &base, win);
+    case SHARED: return MPI_Win_allocate_shared(size, unit, info, MPI_COMM_WORLD, &base, win);
+    case DYNAMIC: return MPI_Win_create_dynamic(info, MPI_COMM_WORLD, win);
+    default: return MPI_Win_set_info(existing, info);
+    }
+}
+
+static MPI_Info one(const char *key, const char *value)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    return info;
+}
+
+/* must_fail: the call with info must be MPI_ERR_INFO_VALUE with each of these words in its text */
+static void must_fail(int which, MPI_Aint size, int unit, MPI_Info info, const char *const words[3])
+{
+    MPI_Win win = MPI_WIN_NULL;
+    int code = call(which, size, unit, info, &win), len;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    MPI_Error_string(code, text, &len);
+    CHECK(check_class(code) == MPI_ERR_INFO_VALUE, "%s: class %d (%s)", call_name[which], check_class(code), text);
+    CHECK(win == MPI_WIN_NULL, "%s: a refused call wrote the handle", call_name[which]);
+    for (int i = 0; i < 3 && words[i]; i++)
+        CHECK(strstr(text, words[i]), "%s: \"%s\" is not in the text: %s", call_name[which], words[i], text);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+}
+
+static const struct { const char *key, *value, *allowed; } bad[] = {
+    {"no_locks", "yes", "true"}, {"no_locks", "", "true"}, {"same_size", "TRUE", "false"}, {"same_disp_unit", "1", "true"},
+    {"alloc_shared_noncontig", "maybe", "true"}, {"accumulate_ops", "sum", "same_op_no_op"}, {"accumulate_ordering", "rar,wow", "waw"},
+    {"accumulate_ordering", "rar,none", "none"}, {"accumulate_ordering", "", "rar"}, {"mpi_accumulate_granularity", "-1", "bytes"},
+    {"mpi_accumulate_granularity", "1.5", "bytes"}, {"mpi_accumulate_granularity", "99999999999999999999", "bytes"},
+    {"mpi_minimum_memory_alignment", "48", "power of two"}, {"mpi_minimum_memory_alignment", "0", "power of two"},
+    {"mpi_minimum_memory_alignment", "8k", "power of two"}, {"mpi_assert_memory_alloc_kinds", "system,,mpi", "kinds"},
+    {"mpi_assert_memory_alloc_kinds", "mpi:", "kinds"}, {"gompirma_huge_pages", "2M", "true"},
+};
+
+static const struct { const char *key, *value, *other; int set; } agreed[] = { /* set: MPI_Win_set_info can change it */
+    {"no_locks", "false", "true", 0}, {"accumulate_ordering", "rar,raw,war,waw", "none", 1}, {"accumulate_ordering", "rar,raw,war,waw", "raw", 1},
+    {"accumulate_ops", "same_op_no_op", "same_op", 1}, {"mpi_accumulate_granularity", "0", "8", 1}, {"same_size", "false", "true", 0},
+    {"same_disp_unit", "false", "true", 0}, {"alloc_shared_noncontig", "false", "true", 0},
+};
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    int rank = check_rank, last = check_size - 1;
+    void *base;
+    MPI_Win win;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &existing));
+    MPI_Win_set_errhandler(existing, MPI_ERRORS_RETURN);
+    for (int time = 0; time < 30; time++) {
+        for (int c = 0; c < CALLS; c++) {
+            for (unsigned b = 0; b < sizeof bad / sizeof *bad; b++) {
+                /* at all members, and at the last one only: the others are told whose arguments are wrong */
+                must_fail(c, 64, 1, one(bad[b].key, bad[b].value), (const char *const[3]){bad[b].key, bad[b].allowed});
+                char who[40];
+                snprintf(who, sizeof who, "rank %d", last);
+                if (rank == last)
+                    must_fail(c, 64, 1, one(bad[b].key, bad[b].value), (const char *const[3]){bad[b].key, bad[b].allowed});
+                else
+                    must_fail(c, 64, 1, MPI_INFO_NULL, (const char *const[3]){who});
+            }
+            for (unsigned a = 0; last > 0 && a < sizeof agreed / sizeof *agreed; a++) {
+                if (c == SET && !agreed[a].set)
+                    continue;
+                char who[40];
+                snprintf(who, sizeof who, "rank %d \"%s\"", last, agreed[a].other);
+                /* another value against the default that is not given, and against the default that is */
+                must_fail(c, 64, 1, rank == last ? one(agreed[a].key, agreed[a].other) : MPI_INFO_NULL,
+                          (const char *const[3]){agreed[a].key, who, agreed[a].value});
+                must_fail(c, 64, 1, one(agreed[a].key, rank == last ? agreed[a].other : agreed[a].value),
+                          (const char *const[3]){agreed[a].key, who, "rank 0"});
+            }
+            if (last > 0 && c < DYNAMIC) {
+                char who[40];
+                snprintf(who, sizeof who, "rank %d gives 32", last);
+                must_fail(c, rank == last ? 32 : 64, 1, one("same_size", "true"), (const char *const[3]){"same_size", "64 bytes", who});
+                must_fail(c, 64, rank == last ? 32 : 8, one("same_disp_unit", "true"), (const char *const[3]){"same_disp_unit", "rank 0 gives 8", who});
+            }
+        }
+        MPI_Info info = one("same_size", "true");
+        CHECK_OK(MPI_Win_allocate(64, 1, info, MPI_COMM_WORLD, &base, &win)); /* what is true is fine */
+        CHECK_OK(MPI_Win_free(&win));
+        MPI_Info freed = info;
+        MPI_Info_free(&info);
+        if (rank == last)
+            CHECK_CLASS(MPI_Win_set_info(existing, freed), MPI_ERR_INFO);
+        else
+            CHECK_CLASS(MPI_Win_set_info(existing, MPI_INFO_NULL), MPI_ERR_INFO);
+        if (rank == last)
+            CHECK_CLASS(MPI_Win_allocate(64, 1, freed, MPI_COMM_WORLD, &base, &win), MPI_ERR_INFO);
+        else
+            CHECK_CLASS(MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_INFO);
+    }
+    int value = 5, got = 0;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, existing));
+    CHECK_OK(MPI_Put(&value, 1, MPI_INT, rank, 0, 1, MPI_INT, existing));
+    CHECK_OK(MPI_Get(&got, 1, MPI_INT, rank, 0, 1, MPI_INT, existing));
+    CHECK_OK(MPI_Win_unlock(rank, existing));
+    CHECK(got == 5, "got %d", got);
+    CHECK_OK(MPI_Win_free(&existing));
+    return check_end();
+}
