@@ -44,7 +44,7 @@ static void has(MPI_Win win, const char *what, const char *key, const char *want
 static const struct { const char *key, *value; } defaults[] = {
     {"no_locks", "false"}, {"accumulate_ordering", "rar,raw,war,waw"}, {"accumulate_ops", "same_op_no_op"},
     {"mpi_accumulate_granularity", "0"}, {"same_size", "false"}, {"same_disp_unit", "false"}, {"alloc_shared_noncontig", "false"},
-    {"mpi_minimum_memory_alignment", "64"}, {"gompirma_huge_pages", "false"}, {"mpi_memory_alloc_kinds", "mpi,system"},
+    {"mpi_minimum_memory_alignment", "64"}, {"gompirma_huge_pages", "false"}, {"gompirma_share_in_place", "false"}, {"mpi_memory_alloc_kinds", "mpi,system"},
     {"mpi_assert_memory_alloc_kinds", NULL},
 };
 enum { KEYS = sizeof defaults / sizeof *defaults };
