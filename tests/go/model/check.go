@@ -2,7 +2,10 @@ package model
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -33,8 +36,7 @@ type place struct{ rank, at int }
 // history is what happened to one element.
 type history struct {
 	basic  *Basic
-	events [][]event // of each origin in its order
-	order  int
+	events [][]*event // of each origin in its order; the same one again for a call that was made several times
 }
 
 // checker goes through one phase.
@@ -77,7 +79,7 @@ func (c *checker) phase(memory, results [][]byte) error {
 		for _, a := range actions {
 			var got []byte
 			if a.Result != nil {
-				got, left = left[:a.Result.Size], left[a.Result.Size:]
+				got, left = left[:a.Times*a.Result.Size], left[a.Times*a.Result.Size:]
 			}
 			if a.ID != 0 {
 				if err := c.call(rank, a, got); err != nil {
@@ -204,22 +206,26 @@ func offsets(t *Type, count, pos int) []int {
 	return all
 }
 
-// call does what a does; got is the result buffer as the program has it.
+// call does what a does; got are its result buffers as the program has them.
 func (c *checker) call(rank int, a *Action, got []byte) error {
-	var want []byte
-	if a.Result != nil {
-		want = bytes.Repeat([]byte{resultFill}, a.Result.Size)
-	}
-	if a.Target != procNull {
-		c.move(rank, a, want, got)
-	}
-	if at := differ(want, got); at >= 0 {
-		return fmt.Errorf("result of rank %d's %v, byte %d: %s", rank, a, at-a.Result.Pos, show(want, got, at))
+	for i := range a.Times {
+		var want, found []byte
+		if a.Result != nil {
+			want = bytes.Repeat([]byte{resultFill}, a.Result.Size)
+			found = got[i*a.Result.Size : (i+1)*a.Result.Size]
+		}
+		if a.Target != procNull {
+			c.move(rank, a, i, want, found)
+		}
+		if at := differ(want, found); at >= 0 {
+			return fmt.Errorf("result %d of rank %d's %v, byte %d: %s", i, rank, a, at-a.Result.Pos, show(want, found, at))
+		}
 	}
 	return nil
 }
 
-func (c *checker) move(rank int, a *Action, want, got []byte) {
+// move does a call for the time-th time.
+func (c *checker) move(rank int, a *Action, time int, want, got []byte) {
 	memory := c.memory[a.Target]
 	var from, to []int
 	if a.Origin != nil {
@@ -271,28 +277,42 @@ func (c *checker) move(rank int, a *Action, want, got []byte) {
 				c.loosen(a.Target, at, b)
 				return
 			}
-			e := event{origin: rank, call: a, op: a.Op, operand: operand, compare: compare}
+			h := c.history(place{a.Target, at}, b)
+			events := &h.events[rank]
+			if n := len(*events); time > 0 && want == nil {
+				*events = append(*events, (*events)[n-1])
+				return
+			}
+			e := &event{origin: rank, call: a, op: a.Op, operand: operand, compare: compare}
 			if want != nil {
 				e.result = got[to[i] : to[i]+b.Extent]
 			}
-			c.note(place{a.Target, at}, b, e)
+			*events = append(*events, e)
 		}
 	})
 }
 
-func (c *checker) note(at place, b *Basic, e event) {
+func (c *checker) history(at place, b *Basic) *history {
 	h := c.histories[at]
 	if h == nil {
-		h = &history{basic: b, events: make([][]event, len(c.ph.Ranks))}
+		h = &history{basic: b, events: make([][]*event, len(c.ph.Ranks))}
 		c.histories[at] = h
 	}
-	h.events[e.origin] = append(h.events[e.origin], e)
+	return h
 }
 
 func (h *history) String() string {
 	var b strings.Builder
+	lines := 0
 	for _, events := range h.events {
-		for _, e := range events {
+		for i, e := range events {
+			if i > 0 && e == events[i-1] {
+				continue
+			}
+			if lines++; lines > 200 {
+				b.WriteString("    ...\n")
+				return b.String()
+			}
 			n := h.basic.Extent
 			fmt.Fprintf(&b, "    rank %d: #%d %s %s", e.origin, e.call.ID, e.call.Verb, e.op)
 			if e.operand != nil {
@@ -303,6 +323,8 @@ func (h *history) String() string {
 			}
 			if e.result != nil {
 				fmt.Fprintf(&b, " fetched %x", e.result)
+			} else if e.call.Times > 1 {
+				fmt.Fprintf(&b, ", %d times", e.call.Times)
 			}
 			fmt.Fprintf(&b, "   (%s)\n", h.basic.Name)
 		}
@@ -315,60 +337,148 @@ const mostStates = 300_000
 // explain looks for an order of the events that gives every result and the final value. decided false: it gave up.
 func (h *history) explain(initial, final []byte) (ok, decided bool) {
 	b := h.basic
-	// Where the order makes no difference one is as good as another.
-	value, plain := bytes.Clone(initial), true
-	for _, events := range h.events {
-		for _, e := range events {
-			if e.result != nil || e.op == opReplace || e.op == opSwap || e.op != h.first().op {
-				plain = false
-			} else if plain {
+	start := make([]byte, b.Extent)
+	b.copy(start, initial) // without padding, which is no part of the state
+	if h.orderless(start) {
+		value := bytes.Clone(start)
+		for _, events := range h.events {
+			for _, e := range events {
 				b.reduce(e.op, value, e.operand, e.compare)
 			}
 		}
-	}
-	if plain && (b.equal(value, final) || h.first().op.commutes(b)) {
 		return b.equal(value, final), true
 	}
-	seen := map[string]bool{}
-	done := make([]byte, len(h.events)) // events done of each origin
-	var search func(value []byte) bool
-	search = func(value []byte) bool {
-		if len(seen) >= mostStates {
-			return false
-		}
-		key := string(done) + string(value)
-		if seen[key] {
-			return false
-		}
-		seen[key] = true
-		finished := true
-		for o, events := range h.events {
-			if int(done[o]) == len(events) {
-				continue
-			}
-			finished = false
-			e := events[done[o]]
-			if e.result != nil && !b.equal(value, e.result) {
-				continue
-			}
-			next := bytes.Clone(value)
-			b.reduce(e.op, next, e.operand, e.compare)
-			done[o]++
-			found := search(next)
-			done[o]--
-			if found {
-				return true
-			}
-		}
-		return finished && b.equal(value, final)
-	}
-	start := make([]byte, b.Extent)
-	b.copy(start, initial) // without padding, which is no part of the state
-	ok = search(start)
-	return ok, ok || len(seen) < mostStates
+	s := &search{h: h, final: final, seen: map[string]bool{}, done: make([]int, len(h.events))}
+	ok = s.from(start)
+	return ok, ok || len(s.seen) < mostStates
 }
 
-func (h *history) first() event {
+// orderless says that every order of the events gives the same value, and that nothing of what is between can be known.
+func (h *history) orderless(initial []byte) bool {
+	first := h.first().op
+	for _, events := range h.events {
+		for i, e := range events {
+			if i > 0 && e == events[i-1] {
+				continue
+			}
+			if e.result != nil || e.op != first {
+				return false
+			}
+		}
+	}
+	return first.commutes(h.basic) || first == opSum && h.exact(initial)
+}
+
+// exact says that no sum of any of the operands is rounded: all numbers are multiples of one power of two, and their absolute values together have no more digits
+// than fit.
+func (h *history) exact(initial []byte) bool {
+	parts, at := []*Basic{h.basic}, 0
+	if h.basic.Kind == cmplx {
+		parts = []*Basic{h.basic.part, h.basic.part}
+	}
+	for _, part := range parts {
+		total, low, precision := new(big.Float).SetPrec(1000), 0, uint(0)
+		first := true
+		add := func(value []byte) {
+			x := part.loadFloat(value[at:])
+			precision = x.Prec()
+			if x.Sign() == 0 {
+				return
+			}
+			if unit := x.MantExp(nil) - int(x.MinPrec()); first || unit < low {
+				low, first = unit, false
+			}
+			total.Add(total, x.Abs(x))
+		}
+		add(initial)
+		for _, events := range h.events {
+			for _, e := range events {
+				add(e.operand)
+			}
+		}
+		if total.MantExp(nil)-low > int(precision) {
+			return false
+		}
+		at += part.Extent
+	}
+	return true
+}
+
+// search is for an order of a history's events, depth first.
+type search struct {
+	h     *history
+	final []byte
+	seen  map[string]bool // states that lead nowhere
+	done  []int           // events of each origin
+}
+
+// from says whether the events that are not done yet can follow on value; done is as before if they cannot.
+func (s *search) from(value []byte) bool {
+	b := s.h.basic
+	// An event that has fetched this value and leaves it as it is can only do so wherever it comes: it may as well be the next.
+	before := slices.Clone(s.done)
+	for o := 0; o < len(s.done); o++ {
+		for s.done[o] < len(s.h.events[o]) {
+			e := s.h.events[o][s.done[o]]
+			if next := s.next(e, value); e.result == nil || next == nil || !bytes.Equal(next, value) {
+				break
+			}
+			s.done[o]++
+		}
+	}
+	if s.branch(value, b) {
+		return true
+	}
+	copy(s.done, before)
+	return false
+}
+
+// next is the value behind e; nil: e has another result.
+func (s *search) next(e *event, value []byte) []byte {
+	if e.result != nil && !s.h.basic.equal(value, e.result) {
+		return nil
+	}
+	next := bytes.Clone(value)
+	s.h.basic.reduce(e.op, next, e.operand, e.compare)
+	return next
+}
+
+func (s *search) branch(value []byte, b *Basic) bool {
+	key := make([]byte, 0, 64)
+	finished := true
+	for o, n := range s.done {
+		key = binary.AppendUvarint(key, uint64(n))
+		finished = finished && n == len(s.h.events[o])
+	}
+	if finished {
+		return b.equal(value, s.final)
+	}
+	key = append(key, value...)
+	if len(s.seen) >= mostStates || s.seen[string(key)] {
+		return false
+	}
+	s.seen[string(key)] = true
+	// What was fetched says most about the order.
+	for _, fetched := range []bool{true, false} {
+		for o, events := range s.h.events {
+			if s.done[o] == len(events) || (events[s.done[o]].result != nil) != fetched {
+				continue
+			}
+			next := s.next(events[s.done[o]], value)
+			if next == nil {
+				continue
+			}
+			s.done[o]++
+			if s.from(next) {
+				return true
+			}
+			s.done[o]--
+		}
+	}
+	return false
+}
+
+func (h *history) first() *event {
 	for _, events := range h.events {
 		if len(events) > 0 {
 			return events[0]

@@ -27,14 +27,13 @@ const several = -1
 
 // element is a value into which calls accumulate in this phase.
 type element struct {
-	base      int
-	basic     *Basic
-	origin    int  // several: more than one
-	alone     bool // only its origin may go on
-	ops       map[Op]bool
-	calls     int
-	fetches   bool
-	notCommut bool
+	base     int
+	basic    *Basic
+	origin   int  // several: more than one
+	alone    bool // only its origin may go on
+	ops      map[Op]bool
+	calls    int
+	fetching int // of them
 }
 
 // tracker has the cells of all members of a window.
@@ -165,14 +164,30 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	}
 	if c := &cells[at]; c.use == accumulating && t.elements[c.element].base == at {
 		e := &t.elements[c.element]
-		if e.calls >= t.most && (e.fetches || e.notCommut || a.Result != nil || !a.kind().commutes(b)) {
+		if e.calls+a.Times > t.most && !e.easy(a, b) {
 			return false
 		}
 	}
 	return true
 }
 
-// commutes says that any order of calls with op gives the same sum, exactly.
+// easy says that many calls together with a can be checked: every one fetches, which tells their order, or none does and all orders give the same.
+func (e *element) easy(a *Action, b *Basic) bool {
+	if a.Result != nil {
+		return e.fetching == e.calls
+	}
+	if e.fetching > 0 || !(a.kind().commutes(b) || a.kind() == opSum) {
+		return false
+	}
+	for o := range e.ops {
+		if o != a.kind() {
+			return false
+		}
+	}
+	return true
+}
+
+// commutes says that any order of calls with op gives the same value, exactly. Sums of floating-point numbers do if nothing is rounded.
 func (op Op) commutes(b *Basic) bool {
 	return op != opReplace && op != opSwap && b.Kind != floating && b.Kind != cmplx
 }
@@ -196,8 +211,9 @@ func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Acti
 		e.origin = several
 	}
 	e.ops[a.kind()] = true
-	e.calls++
-	e.fetches = e.fetches || a.Result != nil
-	e.notCommut = e.notCommut || !a.kind().commutes(b)
+	e.calls += a.Times
+	if a.Result != nil {
+		e.fetching += a.Times
+	}
 	return c.element
 }

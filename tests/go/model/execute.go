@@ -16,20 +16,25 @@ func Execute(p *Program, r *rand.Rand) *Output {
 	}
 	out := &Output{}
 	for _, ph := range p.Phases {
-		next := make([]int, p.N)
+		next, times := make([]int, p.N), make([]int, p.N)
 		results := make([][]byte, p.N)
 		for left := p.N; left > 0; {
 			rank := r.IntN(p.N)
 			if next[rank] > len(ph.Ranks[rank]) {
 				continue
 			}
-			if next[rank]++; next[rank] > len(ph.Ranks[rank]) {
+			if next[rank] == len(ph.Ranks[rank]) {
+				next[rank]++
 				left--
 				continue
 			}
-			a := ph.Ranks[rank][next[rank]-1]
+			a := ph.Ranks[rank][next[rank]]
 			if a.ID != 0 {
 				results[rank] = append(results[rank], execute(a, memory[ph.Win])...)
+			}
+			if times[rank]++; times[rank] >= a.Times {
+				next[rank]++
+				times[rank] = 0
 			}
 		}
 		var after [][]byte

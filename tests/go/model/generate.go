@@ -3,6 +3,7 @@ package model
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 )
 
 // Profile says what kind of programs to make.
@@ -17,6 +18,7 @@ type Profile struct {
 	Depth    int  // most levels of datatypes
 	Mixed    bool // different operations accumulate into one element at the same time
 	Hot      int  // of 100 accumulates, how many go where another one went
+	Burst    int  // of 100 accumulates, how many are made many times; if any, ranks also collide
 	Plain    bool // no derived datatypes
 	Strange  bool // elements at addresses that are no multiples of their size
 	// Reference leaves out what Debian's MPICH gets wrong: sizes and addresses of windows that are no multiples of 64, MPI_MIN and MPI_MAX of
@@ -59,6 +61,7 @@ func (g *generator) window() *Window {
 		w.Kind = pick(g, "create", "create", "allocate", "shared", "dynamic")
 	}
 	w.NonContig = w.Kind == "shared" && g.IntN(2) == 0
+	w.Held = g.IntN(4) == 0
 	units := []int{1, 1, 2, 4, 8, 16, 3, 12}
 	same := pick(g, units...)
 	memory := pick(g, "malloc", "alloc", "static", "")
@@ -116,6 +119,9 @@ func (g *generator) zones(m *Member, region int) {
 		}
 		if g.IntN(2) == 0 {
 			z.basic = pick(g, basics...)
+			if g.profile.Burst > 0 && g.IntN(2) == 0 { // each in its way updated: by compare-and-swap, under a lock
+				z.basic = pick(g, float32Type, float64Type, longDouble, doubleInt)
+			}
 			z.small = g.IntN(2) == 0
 			z.size -= z.size % z.basic.Extent
 			if z.size == 0 {
@@ -198,7 +204,17 @@ func (g *generator) phase() {
 	}
 	g.past = make([][]*Action, g.p.N)
 	g.ph.Sync = pick(g, "fence", "pscw", "passive", "passive")
+	if g.profile.Burst > 0 && g.IntN(3) > 0 {
+		g.collide()
+		g.p.Phases = append(g.p.Phases, g.ph)
+		return
+	}
+	if g.win.Held {
+		g.ph.Sync = "held"
+	}
 	switch g.ph.Sync {
+	case "held":
+		g.held()
 	case "fence":
 		g.fence()
 	case "pscw":
@@ -362,6 +378,85 @@ func (g *generator) lockEpoch(r int, unchecked bool) {
 	if len(targets) == 0 {
 		return
 	}
+	pending := g.rounds(r, targets, exclusive)
+	late := g.IntN(2) == 0
+	if pending && !late {
+		g.do(r, "requests", g.IntN(5))
+	}
+	if all {
+		g.do(r, "unlock_all")
+	} else {
+		for _, i := range g.Perm(len(targets)) {
+			g.do(r, "unlock", targets[i])
+		}
+	}
+	for _, t := range targets {
+		g.use.segments[r][t]++
+	}
+	if pending && late {
+		g.do(r, "requests", g.IntN(5))
+	}
+}
+
+// held is what a program does that never leaves one lock_all epoch: flushes and barriers instead.
+func (g *generator) held() {
+	for r := range g.p.N {
+		g.do(r, "sync")
+		g.do(r, "barrier")
+		if g.rounds(r, g.everyone(), false) && g.IntN(2) == 0 {
+			g.do(r, "requests", g.IntN(5))
+		}
+		g.do(r, "flush_all")
+		g.do(r, "barrier")
+		g.do(r, "sync")
+	}
+}
+
+// collide lets all ranks accumulate many times into the same elements at the same time, and do nothing else.
+func (g *generator) collide() {
+	g.ph.Sync = "collide"
+	usual := g.profile
+	g.profile.Hot, g.profile.Burst = 100, 100
+	defer func() { g.profile = usual }()
+	// If every call fetches, or none does and all have one operation, long histories can be checked.
+	verbs := []string{verbAccumulate}
+	if g.IntN(3) == 0 {
+		verbs = []string{verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap}
+	} else {
+		g.use.mixed = false
+	}
+	target := g.IntN(g.p.N)
+	for r := range g.p.N {
+		g.do(r, "sync")
+		g.do(r, "barrier")
+		if !g.win.Held {
+			g.do(r, "lock_all", 0)
+		}
+		g.do(r, "barrier")
+	}
+	for range 1 + g.IntN(3) {
+		for _, r := range g.Perm(g.p.N) {
+			for range 8 {
+				if a := g.aim(r, pick(g, verbs...), target, false); a != nil && g.accept(r, a) {
+					g.ph.Ranks[r] = append(g.ph.Ranks[r], a)
+					break
+				}
+			}
+		}
+	}
+	for r := range g.p.N {
+		if g.win.Held {
+			g.do(r, "flush_all")
+		} else {
+			g.do(r, "unlock_all")
+		}
+		g.do(r, "barrier")
+		g.do(r, "sync")
+	}
+}
+
+// rounds makes calls of r to targets in an epoch of passive target, with something between them that completes some. Whether there are requests among them.
+func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {
 		g.calls(r, 1+g.IntN(g.profile.Calls), targets, true)
@@ -390,27 +485,10 @@ func (g *generator) lockEpoch(r int, unchecked bool) {
 			g.do(r, "requests", g.IntN(5))
 		}
 	}
-	pending := false
 	for _, a := range g.ph.Ranks[r][first:] {
-		pending = pending || a.Form&formRequest != 0
+		requests = requests || a.Form&formRequest != 0
 	}
-	late := g.IntN(2) == 0
-	if pending && !late {
-		g.do(r, "requests", g.IntN(5))
-	}
-	if all {
-		g.do(r, "unlock_all")
-	} else {
-		for _, i := range g.Perm(len(targets)) {
-			g.do(r, "unlock", targets[i])
-		}
-	}
-	for _, t := range targets {
-		g.use.segments[r][t]++
-	}
-	if pending && late {
-		g.do(r, "requests", g.IntN(5))
-	}
+	return requests
 }
 
 // place finds bytes of target's memory for count copies of t, starting in z. -1: there is no room.
@@ -438,6 +516,9 @@ func (g *generator) place(m *Member, z zone, t *Type, count, grain int) (disp, a
 
 // elements is how many elements a call may have.
 func (g *generator) elements() int {
+	if most := g.profile.Elements; g.profile.Burst == 100 && most > 100 && g.IntN(2) == 0 {
+		return 64 + g.IntN(most-64) // many enough for a lock
+	}
 	if g.IntN(3) == 0 {
 		return 1
 	}
@@ -500,43 +581,40 @@ func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Bu
 // call makes a call of rank to one of the targets, or a load or store; nil if it finds nothing that is allowed.
 func (g *generator) call(rank int, targets []int, passive bool) *Action {
 	for range 8 {
-		a := g.attempt(rank, pick(g, targets...), passive)
-		if a == nil || !g.use.claim(rank, a) {
-			continue
+		a := g.aim(rank, pick(g, verbs...), pick(g, targets...), passive)
+		if a != nil && g.accept(rank, a) {
+			return a
 		}
-		g.id++
-		a.ID = g.id
-		if a.accumulates() && a.Target >= 0 && a.TCount > 0 {
-			g.past[a.Target] = append(g.past[a.Target], a)
-		}
-		return a
 	}
 	return nil
 }
 
-func (g *generator) attempt(rank, target int, passive bool) *Action {
-	m := g.win.Members[target]
-	a := &Action{Target: target}
-	switch n := g.IntN(20); {
-	case n < 5:
-		a.Verb = verbPut
-	case n < 9:
-		a.Verb = verbGet
-	case n < 13:
-		a.Verb = verbAccumulate
-	case n < 16:
-		a.Verb = verbGetAccumulate
-	case n < 17:
-		a.Verb = verbFetch
-	case n < 18:
-		a.Verb = verbSwap
-	default:
-		a.Verb = pick(g, verbLoad, verbStore)
-		if target != rank && g.win.Kind != "shared" {
-			a.Target = rank
-			m = g.win.Members[rank]
-		}
+// verbs are the calls, as often as programs make them.
+var verbs = []string{
+	verbPut, verbPut, verbPut, verbPut, verbPut, verbGet, verbGet, verbGet, verbGet, verbAccumulate, verbAccumulate, verbAccumulate, verbAccumulate,
+	verbGetAccumulate, verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap, verbLoad, verbStore,
+}
+
+// accept adds a to the phase if it is in conflict with nothing there.
+func (g *generator) accept(rank int, a *Action) bool {
+	if !g.use.claim(rank, a) {
+		return false
 	}
+	g.id++
+	a.ID = g.id
+	if a.accumulates() && a.Target >= 0 && a.TCount > 0 {
+		g.past[a.Target] = append(g.past[a.Target], a)
+	}
+	return true
+}
+
+// aim makes a call of rank to target; loads and stores go to rank's own memory unless they can reach target's. nil: it found no place or no type.
+func (g *generator) aim(rank int, verb string, target int, passive bool) *Action {
+	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
+		target = rank
+	}
+	m := g.win.Members[target]
+	a := &Action{Verb: verb, Target: target, Times: 1}
 	if a.accumulates() && g.IntN(100) < g.profile.Hot && len(g.past[target]) > 0 {
 		return g.echo(a, pick(g, g.past[target]...), passive)
 	}
@@ -584,6 +662,9 @@ func (g *generator) attempt(rank, target int, passive bool) *Action {
 	a.Region = z.region
 	if a.accumulates() {
 		a.Op = pick(g, b.ops()...)
+		if g.profile.Burst == 100 && g.IntN(2) == 0 && slices.Contains(b.ops(), opSum) {
+			a.Op = opSum // what is lost shows
+		}
 		if g.profile.Reference && b.Kind == unsigned && (a.Op == opMin || a.Op == opMax) {
 			a.Op = opReplace
 		}
@@ -603,7 +684,7 @@ func (g *generator) echo(a, before *Action, passive bool) *Action {
 	a.Region, a.Disp, a.At, a.Op = before.Region, before.Disp, before.At, before.Op
 	n := len(before.TType.elems) * before.TCount
 	a.TType, a.TCount = before.TType, before.TCount
-	if a.Verb == verbFetch || a.Verb == verbSwap {
+	if a.Verb == verbFetch || a.Verb == verbSwap || g.IntN(4) == 0 {
 		// One of the elements that the earlier call wrote to.
 		m := g.win.Members[a.Target]
 		i := g.IntN(n)
@@ -660,7 +741,13 @@ func (g *generator) finish(a *Action, sig []run, small, passive bool) *Action {
 	}
 	one := func(data bool) *Buffer { return g.buffer(leaf(b), a.TCount, data, a.Op, small) }
 	switch a.Verb {
-	case verbPut, verbAccumulate:
+	case verbPut:
+		if a.OType = g.overlapping(sig); a.OType != nil {
+			a.OCount, a.Origin = 1, g.buffer(a.OType, 1, true, "", small)
+			break
+		}
+		fallthrough
+	case verbAccumulate:
 		a.OType, a.OCount, a.Origin = origin()
 	case verbGet:
 		a.RType, a.RCount, a.Result = result()
@@ -703,6 +790,9 @@ func (g *generator) finish(a *Action, sig []run, small, passive bool) *Action {
 	case 1:
 		a.Target = procNull
 	}
+	if g.burst(a, b) {
+		return a
+	}
 	if a.Verb != verbFetch && a.Verb != verbSwap {
 		if g.IntN(4) == 0 {
 			a.Form |= formCount
@@ -717,6 +807,43 @@ func (g *generator) finish(a *Action, sig []run, small, passive bool) *Action {
 	return a
 }
 
+// burst makes a a call that is made many times, so that those of several origins meet; false: not this one.
+func (g *generator) burst(a *Action, b *Basic) bool {
+	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst {
+		return false
+	}
+	if (b.Kind == floating || b.Kind == cmplx) && a.Op == opProd {
+		return false // out of range soon
+	}
+	most := 60000
+	for _, region := range g.win.Members[a.Target].Regions {
+		if region.Memory != "" && region.Memory != "alloc" { // by messages
+			most = 4000
+		}
+	}
+	if a.Result != nil {
+		most = 1500
+		a.Result.Size = up(a.Result.Size, 16) // the next buffer is aligned as this one
+	}
+	most = max(2, most/(a.TCount*len(a.TType.elems)))
+	a.Times = most/4 + g.IntN(most)
+	return true
+}
+
+// overlapping makes a type with elements that share bytes, which the origin of a put may have; nil: none this time.
+func (g *generator) overlapping(sig []run) *Type {
+	b, n := sig[0].basic, sig[0].n
+	if len(sig) > 1 || b.typed() || n > 100 || g.profile.Plain || g.IntN(10) > 0 {
+		return nil
+	}
+	stride := g.IntN(b.Extent)
+	var parts []placed
+	for i := range n {
+		parts = append(parts, placed{1, i * stride, leaf(b)})
+	}
+	return (&Type{ctor: "hvector", args: []int{n, 1, stride}, kids: []*Type{leaf(b)}}).make(parts)
+}
+
 // increment adds a verbIncrement of rank, which has locked target exclusively.
 func (g *generator) increment(rank, target int) {
 	m := g.win.Members[target]
@@ -727,7 +854,7 @@ func (g *generator) increment(rank, target int) {
 	if z.basic != nil || z.size < 8 {
 		return
 	}
-	a := &Action{Verb: verbIncrement, Target: target, Region: z.region, TType: leaf(int64Type), TCount: 1, OType: leaf(int64Type), OCount: 1}
+	a := &Action{Verb: verbIncrement, Times: 1, Target: target, Region: z.region, TType: leaf(int64Type), TCount: 1, OType: leaf(int64Type), OCount: 1}
 	for range 8 {
 		if a.Disp, a.At = g.place(m, z, a.TType, 1, 8); a.Disp < 0 {
 			return

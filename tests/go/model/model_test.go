@@ -43,10 +43,15 @@ type named struct {
 
 func profiles() []named {
 	small := Profile{Ranks: 3, Windows: 2, Bytes: 600, Elements: 40, Calls: 8, Phases: 4, Depth: 3, Hot: 30}
-	with := func(change func(p *Profile)) Profile {
+	with := func(changes ...func(p *Profile)) Profile {
 		p := small
-		change(&p)
+		for _, change := range changes {
+			change(&p)
+		}
 		return p
+	}
+	hammer := func(p *Profile) {
+		p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot, p.Burst, p.Phases = 2, 60, 4, 5, 95, 30, 8
 	}
 	noCMA := []string{"GOMPIRMA_NO_CMA=1"}
 	all := []named{
@@ -60,7 +65,13 @@ func profiles() []named {
 		{"strange-no-cma", with(func(p *Profile) { p.Strange, p.Kind = true, "create" }), noCMA},
 		{"contended", with(func(p *Profile) { p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot = 4, 80, 6, 12, 90 }), nil},
 		{"contended-agent", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Mixed = "create", 80, 6, 12, 90, true }), noCMA},
+		{"contended-dynamic", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Ranks = "dynamic", 80, 6, 12, 90, 4 }), nil},
+		{"hammer", with(hammer), nil},
+		{"hammer-three", with(hammer, func(p *Profile) { p.Ranks, p.Mixed = 3, true }), nil},
+		{"hammer-agent", with(hammer, func(p *Profile) { p.Kind = "create" }), noCMA},
+		{"hammer-bulk", with(hammer, func(p *Profile) { p.Bytes, p.Elements = 3000, 300 }), nil},
 		{"six", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), nil},
+		{"six-no-cma", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), noCMA},
 		{"large", with(func(p *Profile) { p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1, 90 }), nil},
 		{"large-no-cma", with(func(p *Profile) {
 			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 90, "create", 2
@@ -84,10 +95,11 @@ func TestModelItself(t *testing.T) {
 		t.Run(profile.name, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(1, 2))
-			calls, shared := 0, 0
+			calls, most, shared := 0, 0, 0
 			for seed := range uint64(6) {
 				p := Generate(seed, profile.Profile)
 				calls += len(p.Calls())
+				most += profile.Ranks * len(p.Phases) * profile.Calls
 				out := Execute(p, r)
 				failure, undecided := Check(p, out)
 				require.Nil(t, failure, "seed %d: %v\n%v", seed, failure, p)
@@ -100,7 +112,7 @@ func TestModelItself(t *testing.T) {
 					out = Execute(p, r)
 				}
 			}
-			require.Greater(t, calls, 100, "the programs do little")
+			require.Greater(t, calls, most/5, "the programs do little")
 			require.Greater(t, shared, 5, "few elements are accumulated into by several origins")
 		})
 	}
@@ -160,7 +172,8 @@ func damage(p *Program, out *Output, r *rand.Rand) string {
 			if a.Result == nil {
 				continue
 			}
-			if at < a.Result.Size {
+			if at < a.Times*a.Result.Size {
+				at %= a.Result.Size
 				for _, off := range offsets(a.RType, a.RCount, a.Result.Pos) {
 					for _, s := range a.RType.elems[0].basic.loose() {
 						if off+s.from <= at && at < off+s.to {
@@ -170,7 +183,7 @@ func damage(p *Program, out *Output, r *rand.Rand) string {
 				}
 				break
 			}
-			at -= a.Result.Size
+			at -= a.Times * a.Result.Size
 		}
 	}
 	return fmt.Sprintf("byte %d of rank %d's %s in phase %d", at, rank, what, i)
@@ -201,8 +214,21 @@ func launcher(t *testing.T) *Launcher {
 	return l
 }
 
-// batch is how many programs run in one job.
-const batch = 12
+// batch is how many programs run in one job, batches how many jobs there are for each profile without GOMPIRMA_SOAK; -short: one.
+const batch, batches = 12, 5
+
+// some returns as many programs of a profile as run in one job, with the seeds that seed gives.
+func some(profile named, seed func(i int) uint64) []*Program {
+	n := batch
+	if profile.Bytes > 10000 || profile.Burst > 0 {
+		n /= 2
+	}
+	programs := make([]*Program, n)
+	for i := range programs {
+		programs[i] = Generate(seed(i), profile.Profile)
+	}
+	return programs
+}
 
 func TestModel(t *testing.T) {
 	l := launcher(t)
@@ -216,15 +242,12 @@ func TestModel(t *testing.T) {
 	}
 	for i, profile := range profiles() {
 		t.Run(profile.name, func(t *testing.T) {
-			var programs []*Program
-			n := batch
-			if profile.Bytes > 10000 {
-				n = 4
+			for job := range batches {
+				if t.Failed() || job > 0 && testing.Short() {
+					return
+				}
+				runAll(t, l, profile, some(profile, func(k int) uint64 { return uint64(1000*(i+1) + batch*job + k) }))
 			}
-			for seed := range n {
-				programs = append(programs, Generate(uint64(1000*(i+1)+seed), profile.Profile))
-			}
-			runAll(t, l, profile, programs)
 		})
 	}
 }
@@ -234,19 +257,22 @@ func soak(t *testing.T, l *Launcher) {
 	length, err := time.ParseDuration(envSoak)
 	require.NoError(t, err, "GOMPIRMA_SOAK")
 	end := time.Now().Add(length)
-	programs, calls := 0, 0
+	programs, calls, said := 0, 0, time.Now()
 	for time.Now().Before(end) && !t.Failed() {
 		for _, profile := range profiles() {
 			if !time.Now().Before(end) || t.Failed() || envProfile != "" && profile.name != envProfile {
 				continue
 			}
-			var list []*Program
-			for range batch {
-				list = append(list, Generate(uint64(rand.Uint32()), profile.Profile))
-				calls += len(list[len(list)-1].Calls())
-			}
+			list := some(profile, func(int) uint64 { return uint64(rand.Uint32()) })
 			programs += len(list)
+			for _, p := range list {
+				calls += len(p.Calls())
+			}
 			runAll(t, l, profile, list)
+			if time.Since(said) > time.Minute {
+				said = time.Now()
+				t.Logf("%d programs so far", programs)
+			}
 		}
 	}
 	t.Logf("%d programs with %d calls", programs, calls)
@@ -310,7 +336,7 @@ func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 			return
 		}
 		if undecided[i] > 0 {
-			t.Logf("seed %d: %d elements have too long a history to be decided", programs[i].Seed, undecided[i])
+			t.Logf("profile %s, seed %d: %d elements have too long a history to be decided", profile.name, programs[i].Seed, undecided[i])
 		}
 	}
 	if err != nil {

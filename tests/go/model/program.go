@@ -26,6 +26,7 @@ type Program struct {
 type Window struct {
 	Kind      string // create, allocate, shared, dynamic
 	NonContig bool   // info alloc_shared_noncontig
+	Held      bool   // MPI_Win_lock_all as long as it is there
 	Order     []int  // rank in MPI_COMM_WORLD of each member
 	Members   []*Member
 }
@@ -66,6 +67,7 @@ type Action struct {
 	Args []int
 
 	Form         int // formRequest and so on
+	Times        int // that the call is made, one right behind the other; each time with the same origin and a result buffer of its own
 	Op           Op
 	Target       int // rank in the window, procNull
 	Region, Disp int // of the target's buffer; Disp in units, from the region's beginning
@@ -139,6 +141,9 @@ func (a *Action) String() string {
 	if a.Result != nil {
 		fmt.Fprintf(&b, "; result %d x %v", a.RCount, a.RType)
 	}
+	if a.Times > 1 {
+		fmt.Fprintf(&b, "; %d times", a.Times)
+	}
 	for i, name := range []string{"request", "_c", "MPI_BOTTOM"} {
 		if a.Form>>i&1 != 0 {
 			fmt.Fprintf(&b, "; %s", name)
@@ -152,7 +157,11 @@ func (p *Program) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "program of seed %d, %d ranks\n", p.Seed, p.N)
 	for i, w := range p.Windows {
-		fmt.Fprintf(&b, "window %d: %s, ranks in order %v\n", i, w.Kind, w.Order)
+		fmt.Fprintf(&b, "window %d: %s, ranks in order %v", i, w.Kind, w.Order)
+		if w.Held {
+			b.WriteString(", in one lock_all epoch")
+		}
+		b.WriteByte('\n')
 		for r, m := range w.Members {
 			fmt.Fprintf(&b, "  rank %d: unit %d, skew %d", r, m.Unit, m.Skew)
 			for _, g := range m.Regions {
@@ -222,7 +231,7 @@ func (w *writer) program(p *Program) {
 	w.types, w.known = nil, map[*Type]int{}
 	fmt.Fprintf(&w.text, "program %d %d %d\n", p.Seed, truth(p.Fresh), len(p.Windows))
 	for _, win := range p.Windows {
-		fmt.Fprintf(&w.text, "window %s %d", win.Kind, truth(win.NonContig))
+		fmt.Fprintf(&w.text, "window %s %d %d", win.Kind, truth(win.NonContig), truth(win.Held))
 		w.ints(win.Order)
 		w.text.WriteByte('\n')
 		for _, m := range win.Members {
@@ -300,7 +309,7 @@ func (w *writer) action(a *Action) {
 	if op == "" || a.Op == opSwap {
 		op = "-"
 	}
-	fmt.Fprintf(&w.text, " %d %d %s %d %d %d", a.ID, a.Form, op, a.Target, a.Region, a.Disp)
+	fmt.Fprintf(&w.text, " %d %d %d %s %d %d %d", a.ID, a.Form, a.Times, op, a.Target, a.Region, a.Disp)
 	buffer(a.Origin)
 	side(a.OCount, a.OType)
 	buffer(a.Compare)
@@ -315,7 +324,7 @@ func (p *Program) outputs(ph *Phase, r int) (memory, results int) {
 	memory = len(p.Windows[ph.Win].Members[r].Init)
 	for _, a := range ph.Ranks[r] {
 		if a.Result != nil {
-			results += a.Result.Size
+			results += a.Times * a.Result.Size
 		}
 	}
 	return memory, results

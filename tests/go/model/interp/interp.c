@@ -278,7 +278,7 @@ struct member {
 
 struct window {
     char kind[WORD];
-    int noncontig, me;
+    int noncontig, held, me;
     struct member *members; /* by rank in the window */
     MPI_Comm comm;
     MPI_Win win;
@@ -322,6 +322,7 @@ static void window_read(struct window *w)
     expect("window");
     word(w->kind);
     w->noncontig = (int)number();
+    w->held = (int)number();
     int *order = numbers(size);
     for (int i = 0; i < size; i++)
         if (order[i] == world)
@@ -382,11 +383,15 @@ static void window_make(struct window *w)
                 MPI_Bcast(&other->address, 1, MPI_AINT, i, w->comm);
             }
     MPI_Barrier(w->comm);
+    if (w->held)
+        MPI_Win_lock_all(0, w->win);
 }
 
 static void window_free(struct window *w)
 {
     struct member *m = w->members + w->me;
+    if (w->held)
+        MPI_Win_unlock_all(w->win);
     MPI_Barrier(w->comm);
     if (strcmp(w->kind, "dynamic") == 0)
         for (int i = 0; i < m->regions; i++)
@@ -421,8 +426,8 @@ struct buffer {
 };
 
 struct call {
-    int id, target, complete;
-    struct buffer origin, compare, result;
+    int id, target, complete, times;
+    struct buffer origin, compare, result; /* result: times buffers of that size, one behind the other */
     unsigned char *snapshot; /* of the result, when the call was locally complete */
     MPI_Request request;
 };
@@ -441,12 +446,13 @@ static void *copy(const void *from, long n)
     return to;
 }
 
-static struct buffer buffer_read(int result)
+static struct buffer buffer_read(int results)
 {
     long off = number();
-    struct buffer b = {NULL, number(), number()};
-    if (off >= 0 || (result && b.size > 0))
-        b.bytes = copy(off >= 0 ? data + off : NULL, b.size);
+    struct buffer b = {NULL, number(), 0};
+    b.pos = number();
+    if (off >= 0 || (results && b.size > 0))
+        b.bytes = copy(off >= 0 ? data + off : NULL, b.size * (results ? results : 1));
     return b;
 }
 
@@ -461,7 +467,7 @@ static void call_complete(struct call *c)
     if (c->compare.bytes)
         memset(c->compare.bytes, SCRIBBLE, c->compare.size);
     if (c->result.bytes)
-        c->snapshot = copy(c->result.bytes, c->result.size);
+        c->snapshot = copy(c->result.bytes, c->result.size * c->times);
 }
 
 static void complete(int target)
@@ -478,13 +484,13 @@ static void call_end(struct call *c)
             fail("call %d: byte %ld of its origin buffer was changed", c->id, i);
             break;
         }
-    for (long i = 0; c->result.bytes && i < c->result.size; i++)
+    for (long i = 0; c->result.bytes && i < c->result.size * c->times; i++)
         if (c->result.bytes[i] != c->snapshot[i]) {
             fail("call %d: byte %ld of its result changed from %#x to %#x after it was complete", c->id, i, c->snapshot[i], c->result.bytes[i]);
             break;
         }
     if (c->result.bytes)
-        fwrite(c->snapshot, 1, c->result.size, out);
+        fwrite(c->snapshot, 1, c->result.size * c->times, out);
     free(c->origin.bytes);
     free(c->compare.bytes);
     free(c->result.bytes);
@@ -557,6 +563,29 @@ enum { FORM_REQUEST = 1, FORM_COUNT = 2, FORM_BOTTOM = 4 };
     (form & FORM_COUNT ? (form & FORM_REQUEST ? rname##_c(__VA_ARGS__, &c->request) : name##_c(__VA_ARGS__))                                           \
                        : (form & FORM_REQUEST ? rname(__VA_ARGS__, &c->request) : name(__VA_ARGS__)))
 
+enum verb { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, INCREMENT };
+
+static enum verb verb_number(const char *verb)
+{
+    static const char *const names[] = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "increment"};
+    for (int i = 0; i <= INCREMENT; i++)
+        if (strcmp(verb, names[i]) == 0)
+            return (enum verb)i;
+    give_up("no action is called %s", verb);
+}
+
+/* Adds to a number at the target, which this rank has locked. */
+static void increment(struct window *w, int target, MPI_Aint disp, const unsigned char *by)
+{
+    uint64_t value = 0, add;
+    memcpy(&add, by, sizeof add);
+    MPI_Get(&value, 1, MPI_INT64_T, target, disp, 1, MPI_INT64_T, w->win);
+    MPI_Win_flush(target, w->win);
+    value += add;
+    MPI_Put(&value, 1, MPI_INT64_T, target, disp, 1, MPI_INT64_T, w->win);
+    MPI_Win_flush(target, w->win);
+}
+
 static void communicate(struct window *w, const char *verb)
 {
     char op_name[WORD];
@@ -568,6 +597,7 @@ static void communicate(struct window *w, const char *verb)
     c->snapshot = NULL;
     c->id = (int)number();
     int form = (int)number();
+    c->times = (int)number();
     MPI_Op op = operation(word(op_name));
     int target = (int)number(), region = (int)number();
     MPI_Aint disp = number();
@@ -575,7 +605,7 @@ static void communicate(struct window *w, const char *verb)
     c->origin = buffer_read(0);
     struct side o = side_read();
     c->compare = buffer_read(0);
-    c->result = buffer_read(1);
+    c->result = buffer_read(c->times);
     struct side r = side_read(), t = side_read();
     if (strcmp(verb, "store") == 0) {
         memcpy(window_address(w, target, region) + disp * w->members[target].unit, c->origin.bytes, c->origin.size);
@@ -597,28 +627,31 @@ static void communicate(struct window *w, const char *verb)
         disp += w->members[target].region[region].address;
     if (target < 0)
         target = MPI_PROC_NULL;
-    if (strcmp(verb, "put") == 0)
-        CALL(MPI_Put, MPI_Rput, o.address, o.count, o.type, target, disp, t.count, t.type, w->win);
-    else if (strcmp(verb, "get") == 0)
-        CALL(MPI_Get, MPI_Rget, r.address, r.count, r.type, target, disp, t.count, t.type, w->win);
-    else if (strcmp(verb, "accumulate") == 0)
-        CALL(MPI_Accumulate, MPI_Raccumulate, o.address, o.count, o.type, target, disp, t.count, t.type, op, w->win);
-    else if (strcmp(verb, "get_accumulate") == 0)
-        CALL(MPI_Get_accumulate, MPI_Rget_accumulate, o.address, o.count, o.type, r.address, r.count, r.type, target, disp, t.count, t.type, op, w->win);
-    else if (strcmp(verb, "fetch_and_op") == 0)
-        MPI_Fetch_and_op(o.address, r.address, t.type, target, disp, op, w->win);
-    else if (strcmp(verb, "compare_and_swap") == 0)
-        MPI_Compare_and_swap(o.address, c->compare.bytes, r.address, t.type, target, disp, w->win);
-    else if (strcmp(verb, "increment") == 0) {
-        int64_t value = 0, add;
-        memcpy(&add, c->origin.bytes, sizeof add);
-        MPI_Get(&value, 1, MPI_INT64_T, target, disp, 1, MPI_INT64_T, w->win);
-        MPI_Win_flush(target, w->win);
-        value = (int64_t)((uint64_t)value + (uint64_t)add);
-        MPI_Put(&value, 1, MPI_INT64_T, target, disp, 1, MPI_INT64_T, w->win);
-        MPI_Win_flush(target, w->win);
-    } else
-        give_up("no action is called %s", verb);
+    enum verb what = verb_number(verb);
+    for (int i = 0; i < c->times; i++, r.address = (char *)r.address + c->result.size)
+        switch (what) {
+        case PUT:
+            CALL(MPI_Put, MPI_Rput, o.address, o.count, o.type, target, disp, t.count, t.type, w->win);
+            break;
+        case GET:
+            CALL(MPI_Get, MPI_Rget, r.address, r.count, r.type, target, disp, t.count, t.type, w->win);
+            break;
+        case ACCUMULATE:
+            CALL(MPI_Accumulate, MPI_Raccumulate, o.address, o.count, o.type, target, disp, t.count, t.type, op, w->win);
+            break;
+        case GET_ACCUMULATE:
+            CALL(MPI_Get_accumulate, MPI_Rget_accumulate, o.address, o.count, o.type, r.address, r.count, r.type, target, disp, t.count, t.type, op,
+                 w->win);
+            break;
+        case FETCH_AND_OP:
+            MPI_Fetch_and_op(o.address, r.address, t.type, target, disp, op, w->win);
+            break;
+        case COMPARE_AND_SWAP:
+            MPI_Compare_and_swap(o.address, c->compare.bytes, r.address, t.type, target, disp, w->win);
+            break;
+        case INCREMENT:
+            increment(w, target, disp, c->origin.bytes);
+        }
     side_free(&o);
     side_free(&r);
     side_free(&t);
