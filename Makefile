@@ -1,6 +1,7 @@
 # `make` alone prints the targets. CMakeLists.txt does the same work with cmake; both call scripts/build.sh.
 PREFIX ?= /usr/local
 DESTDIR ?=
+SECONDS ?= 600
 BUILD := $(CURDIR)/build
 
 help: ## print this
@@ -27,6 +28,10 @@ test-c: ## the C and Fortran tests alone (ctest)
 test-go: ## the Go tests alone
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" go
+
+soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
+	@scripts/deps.sh build
+	@GOMPIRMA_SOAK=$(SECONDS)s go test -count=1 -timeout 0 -v -run '^TestModel$$' ./tests/go/model
 
 test-ref: ## tests/c/conformance under Debian's MPICH: are the tests themselves right?
 	@scripts/deps.sh ref
@@ -65,5 +70,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-ref matrix race lint fmt generate bench install uninstall clean
+.PHONY: help build demo test test-c test-go soak test-ref matrix race lint fmt generate bench install uninstall clean
 .DEFAULT_GOAL := help

@@ -8,9 +8,11 @@ set -eu
 
 [ $# -eq 1 ] || { echo "usage: scripts/build.sh OUT" >&2; exit 2; }
 top=$(cd "$(dirname "$0")/.." && pwd)
-mkdir -p "$1"
+mkdir -p "$1/obj"
 out=$(cd "$1" && pwd)
 cd "$top"
+exec 9>"$out/obj/lock"
+flock 9 # two packages of tests may build at the same time
 
 version=$(cat core/version/VERSION)
 major=${version%%.*}
