@@ -1,7 +1,7 @@
 /* Proves: dynamic windows refuse memory that overlaps what is attached (MPI_ERR_RMA_ATTACH) and a detach of what is not attached
  *   (MPI_ERR_BASE), attach and detach on windows of another flavor (MPI_ERR_RMA_FLAVOR), a negative size (MPI_ERR_SIZE); an access to
- *   memory that is not attached, that ends or begins outside of a region, lies across two neighbours, or was detached, is
- *   MPI_ERR_RMA_RANGE and touches nothing; memory may be attached again, to two windows, with size 0, and as a neighbour; attaching is
+ *   memory that is not attached, that ends or begins outside of what is, an accumulate of an element that lies in two
+ *   regions, and an access to what was detached is MPI_ERR_RMA_RANGE and touches nothing; memory may be attached again, to two windows, with size 0, and as a neighbour; attaching is
  *   local. Memory of malloc and of MPI_Alloc_mem.
  * MPI-5.0 12.2.4
  * np: 1 2 4
@@ -51,7 +51,7 @@ static void with(char *mem, const char *what)
     MPI_Allgather(&mine, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
     char data[BYTES];
     memset(data, 0x22, sizeof data);
-    static const int outside[][2] = {{0, 8}, {1023, 1}, {1020, 8}, {2044, 8}, {2560, 1}, {2559, 2}, {1024, 1536}, {3000, 8}, {0, BYTES}};
+    static const int outside[][2] = {{0, 8}, {1023, 1}, {1020, 8}, {2560, 1}, {2559, 2}, {1024, 1537}, {1500, 1100}, {3000, 8}, {0, BYTES}};
     MPI_Win_lock_all(0, win);
     for (unsigned i = 0; i < sizeof outside / sizeof *outside; i++) {
         MPI_Aint at = MPI_Aint_add(all[right], outside[i][0]);
@@ -60,6 +60,7 @@ static void with(char *mem, const char *what)
         CHECK_CLASS(MPI_Get(data, bytes, MPI_BYTE, right, at, bytes, MPI_BYTE, win), MPI_ERR_RMA_RANGE);
         CHECK_CLASS(MPI_Accumulate(data, bytes, MPI_BYTE, right, at, bytes, MPI_BYTE, MPI_REPLACE, win), MPI_ERR_RMA_RANGE);
     }
+    CHECK_CLASS(MPI_Accumulate(data, 1, MPI_INT64_T, right, MPI_Aint_add(all[right], 2044), 1, MPI_INT64_T, MPI_SUM, win), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Put(data, 1, MPI_BYTE, right, -1, 1, MPI_BYTE, win), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Put(data, 1024, MPI_BYTE, right, MPI_Aint_add(all[right], 1024), 1024, MPI_BYTE, win));
     CHECK_OK(MPI_Put(data, 512, MPI_BYTE, right, MPI_Aint_add(all[right], 2048), 512, MPI_BYTE, win));
