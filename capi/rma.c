@@ -391,7 +391,8 @@ static int move_part(const struct checked *c, char *local, bool put) {
 	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_BYTES);
 	for (int64_t done = 0, n, offset; done < c->bytes && (n = gompi_cursor_next(&cursor, c->bytes - done, &offset)) > 0; done += n) {
 		uint64_t at = c->offset + (uint64_t)offset, end = at + (uint64_t)n;
-		const uint64_t border[] = {at, at_most(at_least(at, p->from), end), at_least(at_most(end, p->to), at_most(at_least(at, p->from), end)), end};
+		uint64_t first = at_most(at_least(at, p->from), end);
+		const uint64_t border[] = {at, first, at_least(at_most(end, p->to), first), end};
 		for (int i = 0; i < 3; i++) {
 			uint64_t from = border[i], bytes = border[i + 1] - from;
 			char *mine = local + done + (from - at);
