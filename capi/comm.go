@@ -149,6 +149,7 @@ func dupComm(c *comm.Comm, info *uintptr, newcomm uintptr) error {
 	n.Info = hints
 	if err := copyCommAttributes(c, n); err != nil {
 		n.Free()
+		*out[uintptr](newcomm) = abi.MPI_COMM_NULL // the application's own function failed: programs look at the handle
 		return err
 	}
 	return storeComm(n, newcomm)
@@ -182,6 +183,7 @@ func idupComm(c *comm.Comm, info *uintptr, newcomm, at uintptr) error {
 	}
 	var attributes comm.Comm
 	if err := copyCommAttributes(c, &attributes); err != nil {
+		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
 	number := c.NextIdup()

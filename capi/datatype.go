@@ -117,7 +117,9 @@ func gompi_type_dup(oldtype, newtype uintptr) int32 {
 			err = installType(t)
 		}
 		if err == nil {
-			err = copyTypeAttributes(old, t)
+			if err = copyTypeAttributes(old, t); err != nil {
+				*out[uintptr](newtype) = abi.MPI_DATATYPE_NULL // as in dupComm
+			}
 		}
 		if err != nil {
 			removeType(t)

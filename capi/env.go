@@ -91,6 +91,9 @@ func needRunning() error {
 func gompi_query_thread(provided uintptr) int32 {
 	err := needRunning()
 	if err == nil {
+		err = null(provided)
+	}
+	if err == nil {
 		*out[int32](provided) = abi.MPI_THREAD_MULTIPLE
 	}
 	return finish("MPI_Query_thread", 0, 0, err)
@@ -120,18 +123,28 @@ func exitStatus(code int32) int32 {
 
 //export gompi_get_version
 func gompi_get_version(version, subversion uintptr) int32 {
-	*out[int32](version), *out[int32](subversion) = abi.MPI_VERSION, abi.MPI_SUBVERSION
-	return abi.MPI_SUCCESS
+	return tellVersion("MPI_Get_version", version, subversion, abi.MPI_VERSION, abi.MPI_SUBVERSION)
+}
+
+// tellVersion stores the two numbers of a version.
+func tellVersion(function string, major, minor uintptr, ma, mi int32) int32 {
+	err := null(major, minor)
+	if err == nil {
+		*out[int32](major), *out[int32](minor) = ma, mi
+	}
+	return finish(function, 0, 0, err)
 }
 
 //export gompi_abi_get_version
 func gompi_abi_get_version(major, minor uintptr) int32 {
-	*out[int32](major), *out[int32](minor) = abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION
-	return abi.MPI_SUCCESS
+	return tellVersion("MPI_Abi_get_version", major, minor, abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION)
 }
 
 //export gompi_get_library_version
 func gompi_get_library_version(text, resultlen uintptr) int32 {
+	if err := null(text, resultlen); err != nil {
+		return finish("MPI_Get_library_version", 0, 0, err)
+	}
 	s := fmt.Sprintf("gompirma %s: MPI one-sided communication, MPI %d.%d standard ABI %d.%d, %s %s/%s", version.String, abi.MPI_VERSION, abi.MPI_SUBVERSION,
 		abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	*out[int32](resultlen) = int32(putString(text, s, abi.MPI_MAX_LIBRARY_VERSION_STRING))
@@ -140,6 +153,9 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 
 //export gompi_get_processor_name
 func gompi_get_processor_name(name, resultlen uintptr) int32 {
+	if err := null(name, resultlen); err != nil {
+		return finish("MPI_Get_processor_name", 0, 0, err)
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
@@ -152,6 +168,9 @@ func gompi_get_processor_name(name, resultlen uintptr) int32 {
 func gompi_alloc_mem(size int64, info, baseptr uintptr) (rc int32) {
 	defer guard("MPI_Alloc_mem", 0, 0, &rc)
 	err := needRunning()
+	if err == nil {
+		err = null(baseptr)
+	}
 	if err == nil {
 		var hints rma.Hints
 		var lookup func(key string) (string, bool)

@@ -109,10 +109,12 @@ func gompi_win_get_errhandler(win, result uintptr) int32 {
 
 //export gompi_errhandler_free
 func gompi_errhandler_free(h uintptr) int32 {
-	p := out[uintptr](h)
-	err := errhandler.Free(*p)
+	err := null(h)
 	if err == nil {
-		*p = abi.MPI_ERRHANDLER_NULL
+		p := out[uintptr](h)
+		if err = errhandler.Free(*p); err == nil {
+			*p = abi.MPI_ERRHANDLER_NULL
+		}
 	}
 	return finish("MPI_Errhandler_free", 0, 0, err)
 }
@@ -145,6 +147,9 @@ func callErrhandler(function string, kind handle.Kind, object uintptr, exists bo
 func gompi_error_class(code int32, class uintptr) int32 {
 	c, err := mpierr.CodeClass(code)
 	if err == nil {
+		err = null(class)
+	}
+	if err == nil {
 		*out[int32](class) = c
 	}
 	return finish("MPI_Error_class", 0, 0, err)
@@ -154,6 +159,9 @@ func gompi_error_class(code int32, class uintptr) int32 {
 func gompi_error_string(code int32, text, length uintptr) int32 {
 	s, err := mpierr.String(code)
 	if err == nil {
+		err = null(text, length)
+	}
+	if err == nil {
 		*out[int32](length) = int32(putString(text, s, abi.MPI_MAX_ERROR_STRING))
 	}
 	return finish("MPI_Error_string", 0, 0, err)
@@ -161,22 +169,32 @@ func gompi_error_string(code int32, text, length uintptr) int32 {
 
 //export gompi_add_error_class
 func gompi_add_error_class(class uintptr) int32 {
-	*out[int32](class) = mpierr.AddClass()
-	return abi.MPI_SUCCESS
+	err := null(class)
+	if err == nil {
+		*out[int32](class) = mpierr.AddClass()
+	}
+	return finish("MPI_Add_error_class", 0, 0, err)
 }
 
 //export gompi_add_error_code
 func gompi_add_error_code(class int32, code uintptr) int32 {
-	c, err := mpierr.AddCode(class)
+	err := null(code)
 	if err == nil {
-		*out[int32](code) = c
+		var c int32
+		if c, err = mpierr.AddCode(class); err == nil {
+			*out[int32](code) = c
+		}
 	}
 	return finish("MPI_Add_error_code", 0, 0, err)
 }
 
 //export gompi_add_error_string
 func gompi_add_error_string(code int32, text uintptr) int32 {
-	return finish("MPI_Add_error_string", 0, 0, mpierr.AddString(code, cString(text)))
+	err := null(text)
+	if err == nil {
+		err = mpierr.AddString(code, cString(text))
+	}
+	return finish("MPI_Add_error_string", 0, 0, err)
 }
 
 //export gompi_remove_error_class

@@ -94,6 +94,8 @@ func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uint
 			return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is no buffer of MPI_Reduce_local")
 		case count == 0:
 			return nil
+		case inbuf == inoutbuf && inbuf != abi.MPI_BOTTOM:
+			return mpierr.New(abi.MPI_ERR_BUFFER, "both buffers are %#x", inbuf)
 		case o.User():
 			return o.Call(t, inbuf, inoutbuf, count)
 		case inbuf == 0 || inoutbuf == 0:

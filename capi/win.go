@@ -258,6 +258,9 @@ func gompi_win_shared_query(win uintptr, rank int32, size, dispUnit, baseptr uin
 	defer guard("MPI_Win_shared_query", handle.Win, win, &rc)
 	s, unit, base, err := sharedQuery(win, rank)
 	if err == nil {
+		err = null(size, dispUnit, baseptr)
+	}
+	if err == nil {
 		*out[int64](size), *out[int32](dispUnit), *out[uintptr](baseptr) = s, unit, base
 	}
 	return finish("MPI_Win_shared_query", handle.Win, win, err)
@@ -268,6 +271,9 @@ func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr u
 	defer guard("MPI_Win_shared_query", handle.Win, win, &rc)
 	s, unit, base, err := sharedQuery(win, rank)
 	if err == nil {
+		err = null(size, dispUnit, baseptr)
+	}
+	if err == nil {
 		*out[int64](size), *out[int64](dispUnit), *out[uintptr](baseptr) = s, int64(unit), base
 	}
 	return finish("MPI_Win_shared_query", handle.Win, win, err)
@@ -277,6 +283,9 @@ func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr u
 func gompi_win_get_group(win, result uintptr) (rc int32) {
 	defer guard("MPI_Win_get_group", handle.Win, win, &rc)
 	w, err := window(win)
+	if err == nil {
+		err = null(result)
+	}
 	if err == nil {
 		var h uintptr
 		if h, err = groupHandle(w.Group); err == nil {

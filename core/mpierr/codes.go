@@ -11,13 +11,15 @@ import (
 type code struct {
 	class   int32
 	text    string
+	codes   int // of a class: codes of it that exist
 	isClass bool
-	dead    bool
+	dead    bool // removed: the number is in unused
 }
 
 var (
 	codesMu sync.Mutex
 	added   []code           // code i is number MPI_ERR_LASTCODE + 1 + i
+	unused  []int32          // numbers of removed classes and codes, which are given out again
 	recent  map[int32]string // class -> text of the latest error of that class
 )
 
@@ -34,8 +36,19 @@ func lookupLocked(n int32) *code {
 func Predefined(n int32) bool { return abi.ErrorClassName(n) != "" }
 
 func addLocked(c code) int32 {
+	if last := len(unused) - 1; last >= 0 {
+		n := unused[last]
+		unused = unused[:last]
+		added[n-firstAdded] = c
+		return n
+	}
 	added = append(added, c)
 	return firstAdded + int32(len(added)) - 1
+}
+
+func removeLocked(n int32) {
+	added[n-firstAdded] = code{dead: true}
+	unused = append(unused, n)
 }
 
 // AddClass is MPI_Add_error_class.
@@ -51,8 +64,12 @@ func AddClass() int32 {
 func AddCode(class int32) (int32, error) {
 	codesMu.Lock()
 	defer codesMu.Unlock()
-	if c := lookupLocked(class); !Predefined(class) && (c == nil || !c.isClass) {
+	c := lookupLocked(class)
+	if !Predefined(class) && (c == nil || !c.isClass) {
 		return 0, New(abi.MPI_ERR_ARG, "%d is no error class", class)
+	}
+	if c != nil {
+		c.codes++
 	}
 	return addLocked(code{class: class}), nil
 }
@@ -80,12 +97,10 @@ func RemoveClass(n int32) error {
 	if c == nil || !c.isClass {
 		return New(abi.MPI_ERR_ARG, "%d is no error class that was added", n)
 	}
-	for i := range added {
-		if !added[i].dead && !added[i].isClass && added[i].class == n {
-			return New(abi.MPI_ERR_ARG, "error class %d still has the error code %d", n, firstAdded+i)
-		}
+	if c.codes > 0 {
+		return New(abi.MPI_ERR_ARG, "error class %d still has %d error codes", n, c.codes)
 	}
-	c.dead = true
+	removeLocked(n)
 	return nil
 }
 
@@ -97,7 +112,10 @@ func RemoveCode(n int32) error {
 	if c == nil || c.isClass {
 		return New(abi.MPI_ERR_ARG, "%d is no error code that was added", n)
 	}
-	c.dead = true
+	if class := lookupLocked(c.class); class != nil {
+		class.codes--
+	}
+	removeLocked(n)
 	return nil
 }
 
