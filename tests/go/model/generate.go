@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -60,7 +61,6 @@ func (g *generator) window() *Window {
 	if w.Kind == "" {
 		w.Kind = pick(g, "create", "create", "allocate", "shared", "dynamic")
 	}
-	w.NonContig = w.Kind == "shared" && g.IntN(2) == 0
 	w.Held = g.IntN(4) == 0
 	units := []int{1, 1, 2, 4, 8, 16, 3, 12}
 	same := pick(g, units...)
@@ -106,7 +106,37 @@ func (g *generator) window() *Window {
 		}
 		w.Members = append(w.Members, m)
 	}
+	g.info(w)
 	return w
+}
+
+// info gives w some keys that the standard or gompirma knows; none of them changes what a program may see.
+func (g *generator) info(w *Window) {
+	maybe := func(info string) {
+		if g.IntN(3) == 0 {
+			w.Info = append(w.Info, info)
+		}
+	}
+	maybe(fmt.Sprintf("mpi_accumulate_granularity=%d", pick(g, 0, 1, 8, 64, 4096)))
+	maybe("accumulate_ordering=" + pick(g, "rar,raw,war,waw", "waw,raw,rar,war"))
+	same := true
+	for _, m := range w.Members {
+		same = same && m.Unit == w.Members[0].Unit
+	}
+	if same {
+		maybe("same_disp_unit=true")
+	}
+	switch w.Kind {
+	case "create", "dynamic":
+		maybe("gompirma_share_in_place=true")
+		maybe("gompirma_share_in_place=" + pick(g, "true", "false"))
+	case "shared":
+		maybe("alloc_shared_noncontig=true")
+		fallthrough
+	case "allocate":
+		maybe(fmt.Sprintf("mpi_minimum_memory_alignment=%d", pick(g, 8, 256, 4096)))
+		maybe("gompirma_huge_pages=true")
+	}
 }
 
 // zones divides a region by the types that its memory holds, and fills it.

@@ -76,6 +76,8 @@ func profiles() []named {
 		{"large-no-cma", with(func(p *Profile) {
 			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 90, "create", 2
 		}), noCMA},
+		{"in-place", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Windows, p.Hot = "create", 14000, 400, 1, 60 }), nil},
+		{"in-place-dynamic", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Mixed = "dynamic", 12000, 400, true }), noCMA},
 		{"five-deep", with(func(p *Profile) { p.Ranks, p.Depth, p.Bytes = 5, 5, 2000 }), nil},
 	}
 	for i := range all {

@@ -24,11 +24,11 @@ type Program struct {
 
 // Window is one window; all ranks are members, in the order Order.
 type Window struct {
-	Kind      string // create, allocate, shared, dynamic
-	NonContig bool   // info alloc_shared_noncontig
-	Held      bool   // MPI_Win_lock_all as long as it is there
-	Order     []int  // rank in MPI_COMM_WORLD of each member
-	Members   []*Member
+	Kind    string   // create, allocate, shared, dynamic
+	Info    []string // key=value
+	Held    bool     // MPI_Win_lock_all as long as it is there
+	Order   []int    // rank in MPI_COMM_WORLD of each member
+	Members []*Member
 }
 
 // Member is one rank's part of a window.
@@ -158,6 +158,9 @@ func (p *Program) String() string {
 	fmt.Fprintf(&b, "program of seed %d, %d ranks\n", p.Seed, p.N)
 	for i, w := range p.Windows {
 		fmt.Fprintf(&b, "window %d: %s, ranks in order %v", i, w.Kind, w.Order)
+		for _, info := range w.Info {
+			b.WriteString(", " + info)
+		}
 		if w.Held {
 			b.WriteString(", in one lock_all epoch")
 		}
@@ -231,7 +234,7 @@ func (w *writer) program(p *Program) {
 	w.types, w.known = nil, map[*Type]int{}
 	fmt.Fprintf(&w.text, "program %d %d %d\n", p.Seed, truth(p.Fresh), len(p.Windows))
 	for _, win := range p.Windows {
-		fmt.Fprintf(&w.text, "window %s %d %d", win.Kind, truth(win.NonContig), truth(win.Held))
+		fmt.Fprintf(&w.text, "window %s %d %d %s", win.Kind, truth(win.Held), len(win.Info), strings.Join(win.Info, " "))
 		w.ints(win.Order)
 		w.text.WriteByte('\n')
 		for _, m := range win.Members {

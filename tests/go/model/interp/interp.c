@@ -278,7 +278,8 @@ struct member {
 
 struct window {
     char kind[WORD];
-    int noncontig, held, me;
+    int held, me, keys;
+    char (*info)[WORD]; /* key=value */
     struct member *members; /* by rank in the window */
     MPI_Comm comm;
     MPI_Win win;
@@ -321,8 +322,11 @@ static void window_read(struct window *w)
 {
     expect("window");
     word(w->kind);
-    w->noncontig = (int)number();
     w->held = (int)number();
+    w->keys = (int)number();
+    w->info = malloc((w->keys + 1) * WORD);
+    for (int i = 0; i < w->keys; i++)
+        word(w->info[i]);
     int *order = numbers(size);
     for (int i = 0; i < size; i++)
         if (order[i] == world)
@@ -350,9 +354,12 @@ static void window_make(struct window *w)
     struct member *m = w->members + w->me;
     struct region *r = m->region;
     MPI_Info info = MPI_INFO_NULL;
-    if (w->noncontig) {
+    if (w->keys > 0)
         MPI_Info_create(&info);
-        MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    for (int i = 0; i < w->keys; i++) {
+        char *value = strchr(w->info[i], '=');
+        *value++ = 0;
+        MPI_Info_set(info, w->info[i], value);
     }
     if (strcmp(w->kind, "allocate") == 0)
         MPI_Win_allocate(r->size, m->unit, info, w->comm, &r->base, &w->win);
@@ -404,6 +411,7 @@ static void window_free(struct window *w)
     for (int i = 0; i < size; i++)
         free(w->members[i].region);
     free(w->members);
+    free(w->info);
 }
 
 /* The address of rank's memory as this process may use it by loads and stores. */
