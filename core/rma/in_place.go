@@ -2,9 +2,11 @@ package rma
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +21,12 @@ import (
 // either end together with other data of the process stays private and is reached by the agent path.
 //
 // An address says by itself where its byte is in the memfd. So what windows over the same or overlapping memory have in common is a count for each stretch of it.
+
+// What of a window's memory is shared in place, besides nothing.
+const (
+	wholePagesShared = 1 + iota // its whole pages
+	allShared                   // and the pages that hold its ends
+)
 
 // stretch is memory that is shared in place now, whole pages.
 type stretch struct {
@@ -40,6 +48,11 @@ var inPlace stretches
 // wholePages returns the whole pages of a buffer; lo >= hi: there are none.
 func wholePages(addr uintptr, size int64) span {
 	return span{(addr + shm.PageSize - 1) &^ (shm.PageSize - 1), (addr + uintptr(size)) &^ (shm.PageSize - 1)}
+}
+
+// touchedPages returns all pages that hold a byte of a buffer.
+func touchedPages(addr uintptr, size int64) span {
+	return span{addr &^ (shm.PageSize - 1), (addr + uintptr(size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
 }
 
 // cutLocked makes at a border between stretches.
@@ -313,42 +326,67 @@ func whyNot(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// enterInPlace finds out whether the buffer of MPI_Win_create can be addressed by the other members: wholly (heap is where it is in the memfd), in its whole
-// pages (part), or not at all (heap -1). MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM: gompirma_share_in_place is "require", and it cannot.
-func (w *Window) enterInPlace() (heap int64, part bool, err error) {
+// enterInPlace finds out whether the buffer of MPI_Win_create can be addressed by the other members: wholePagesShared or allShared; heap is where it is in the memfd, -1 if it cannot. MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM: gompirma_share_in_place is "require", and it cannot.
+func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	nd := w.host.Node
-	r := wholePages(w.Base, w.Size)
-	if w.hints.InPlace == InPlaceOff {
-		if r.lo >= r.hi || !inPlace.covers(r) {
-			err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "not asked for")
-		}
-	} else if r.lo >= r.hi {
-		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size, w.Base, shm.PageSize)
-	} else if err = inPlace.take(w.host, r); err == nil {
-		w.held = []span{r}
+	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
+	want := inner
+	if w.hints.InPlace != InPlaceOff && ownMapping(w.Base, w.Size) {
+		want = outer
 	}
-	// Memory that another window has shared stays so as long as this one lives.
-	outer := span{w.Base &^ (shm.PageSize - 1), (w.Base + uintptr(w.Size) + shm.PageSize - 1) &^ (shm.PageSize - 1)}
-	if len(w.held) == 0 {
-		w.held = inPlace.hold(outer)
-	} else {
-		w.held = append(w.held, inPlace.hold(span{outer.lo, r.lo})...)
-		w.held = append(w.held, inPlace.hold(span{r.hi, outer.hi})...)
-	}
+	rest := []span{outer}
 	switch {
-	case err != nil && w.hints.InPlace == InPlaceOff:
-		return -1, false, nil
-	case err != nil && w.hints.InPlace == InPlaceRequired:
-		return -1, false, err
-	case err != nil:
-		w.hints.Shared = "false: " + err.Error()
-		return -1, false, nil
-	case int64(r.hi-r.lo) == w.Size:
-		w.hints.Shared = "true"
+	case w.hints.InPlace == InPlaceOff || inPlace.covers(outer):
+	case want.lo >= want.hi:
+		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size, w.Base, shm.PageSize)
 	default:
-		w.hints.Shared = fmt.Sprintf("true: bytes %d to %d of %d", r.lo-w.Base, r.hi-w.Base, w.Size)
+		if err = inPlace.take(w.host, want); err == nil {
+			w.held = []span{want}
+			rest = []span{{outer.lo, want.lo}, {want.hi, outer.hi}}
+		}
 	}
-	return shm.ImageOffset(nd.N, nd.Me) + int64(w.Base), true, nil
+	// What another window has shared stays so as long as this one lives.
+	for _, r := range rest {
+		w.held = append(w.held, inPlace.hold(r)...)
+	}
+	told := "true"
+	switch {
+	case inPlace.covers(outer):
+		what, err = allShared, nil
+	case inner.lo < inner.hi && inPlace.covers(inner):
+		what = wholePagesShared
+		told = fmt.Sprintf("true: bytes %d to %d of %d", inner.lo-w.Base, inner.hi-w.Base, w.Size)
+	case err != nil && w.hints.InPlace == InPlaceRequired:
+		return -1, 0, err
+	case err != nil:
+		told = "false: " + err.Error()
+	}
+	if w.hints.InPlace != InPlaceOff {
+		w.hints.Shared = told
+	}
+	if what == 0 {
+		return -1, 0, nil
+	}
+	return shm.ImageOffset(nd.N, nd.Me) + int64(w.Base), what, nil
+}
+
+// ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB on: then nothing else lies on the pages at
+// its ends, and they can be shared too. The C library of Linux says so in the two words before the buffer: the distance from the beginning of the mapping to
+// these words, and the size from there on, with bit 1 set. Should other data look like this they lose nothing by being shared.
+func ownMapping(addr uintptr, size int64) bool {
+	f, err := os.Open("/proc/self/mem") // which answers with an error where nothing is mapped
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var b [16]byte
+	if n, _ := f.ReadAt(b[:], int64(addr)-16); n != len(b) {
+		return false
+	}
+	lead, total := binary.LittleEndian.Uint64(b[0:]), binary.LittleEndian.Uint64(b[8:])
+	head := uint64(addr) - 16
+	return runtime.GOARCH == "amd64" && total&7 == 2 && (head+total&^7)%shm.PageSize == 0 && (head-lead)%shm.PageSize == 0 && lead < head && lead < 1<<32 &&
+		total < shm.HeapStride && int64(total&^7) >= size+16
 }
 
 // leaveInPlace gives up what enterInPlace took.
@@ -357,19 +395,23 @@ func (w *Window) leaveInPlace() {
 	w.held = nil
 }
 
-// mapInPlace maps the whole pages of a member's memory that is shared in place.
+// mapInPlace maps a member's memory that is shared in place, wholly or in its whole pages.
 func (w *Window) mapInPlace(t *Target, m *record) error {
 	r := wholePages(uintptr(m.address), m.size)
-	t.From, t.To = int64(r.lo-uintptr(m.address)), int64(r.hi-uintptr(m.address))
+	if m.inPlace == allShared {
+		r = touchedPages(uintptr(m.address), m.size)
+	}
 	if r.lo >= r.hi {
 		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are said to be shared in place", m.size, m.address)
 	}
-	b, err := w.host.Node.Map(m.heap+t.From, t.To-t.From)
+	before := int64(r.lo - uintptr(m.address)) // negative, if the first page begins before the window
+	b, err := w.host.Node.Map(m.heap+before, int64(r.hi-r.lo))
 	if err != nil {
 		return err
 	}
 	w.mapped = append(w.mapped, b)
-	t.Base = address(b) - uintptr(t.From)
+	t.Base = address(b) - uintptr(before)
+	t.From, t.To = max(before, 0), min(int64(r.hi-uintptr(m.address)), t.Size)
 	t.Direct = t.From == 0 && t.To == t.Size
 	return nil
 }

@@ -141,7 +141,7 @@ type record struct {
 	proposal  uint32
 	gen       uint32
 	alignment int64
-	inPlace   bool  // the whole pages of the memory are shared in place; heap is where the window would begin
+	inPlace   uint8 // what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would begin
 	hints     Hints // those that must be the same: Hints.agreed
 }
 
@@ -162,9 +162,7 @@ func (r *record) encode() []byte {
 	le.PutUint64(b[32:], r.address)
 	le.PutUint64(b[40:], uint64(r.alignment))
 	le.PutUint32(b[48:], r.gen)
-	if r.inPlace {
-		b[52] = 1
-	}
+	b[52] = r.inPlace
 	r.hints.putAgreed(b[recordHints:])
 	return b
 }
@@ -174,7 +172,7 @@ func decode(b []byte) record {
 	return record{
 		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
 		proposal: le.Uint32(b[12:]), size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
-		alignment: int64(le.Uint64(b[40:])), gen: le.Uint32(b[48:]), inPlace: b[52] == 1,
+		alignment: int64(le.Uint64(b[40:])), gen: le.Uint32(b[48:]), inPlace: b[52],
 		hints: agreedOf(b[recordHints:]),
 	}
 }
@@ -203,15 +201,14 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1, address: uint64(spec.Base), proposal: index,
 		gen: gen, alignment: hints.alignment(spec.Size), hints: hints}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
-		part := false
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
 			w.hugePages = r.huge
 			if hints.InPlace != InPlaceOff {
 				w.hints.Shared = "true"
 			}
-		} else if mine.heap, part, err = w.enterInPlace(); part {
-			mine.inPlace = true
+		} else {
+			mine.heap, mine.inPlace, err = w.enterInPlace()
 		}
 		mine.class = mpierr.ClassOf(err)
 	}
@@ -457,7 +454,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
 		case m.size == 0:
 			t.Direct = true
-		case m.inPlace:
+		case m.inPlace != 0:
 			if err := w.mapInPlace(&t, &m); err != nil {
 				return err
 			}
