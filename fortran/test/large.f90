@@ -73,6 +73,8 @@ program large
   call expect(unit == 4 .and. bytes == 40, 'win_shared_query')
   call MPI_Win_free(w)
 
+  call far()
+
   ! Sizes that fit in 64 bits only; no memory is touched.
   call MPI_Type_contiguous(3000000000_k, MPI_INTEGER, t)
   call MPI_Type_size(t, huge_size)
@@ -129,6 +131,52 @@ contains
     call c_f_pointer(in, x, [length])
     call c_f_pointer(inout, y, [length])
     y = x + y
+  end subroutine
+
+  ! Counts, displacements and distances beyond 2**31. Of the memory next to nothing is touched.
+  subroutine far()
+    integer(C_INT8_T), allocatable, target, asynchronous :: memory(:)
+    integer(C_INT8_T), asynchronous :: x(6), back(3)
+    integer(kind=k), parameter :: two31 = 2_k**31
+    integer(kind=MPI_ADDRESS_KIND) :: room
+    character(len=MPI_MAX_ERROR_STRING) :: text
+    type(MPI_Win) :: w
+    type(MPI_Datatype) :: spread
+    integer :: ierror, length
+    room = two31 + 100
+    allocate (memory(0:room - 1))
+    x = [11_C_INT8_T, 0_C_INT8_T, 22_C_INT8_T, 0_C_INT8_T, 33_C_INT8_T, 0_C_INT8_T]
+    memory(two31 + 49:two31 + 53) = 1
+    memory(5) = 1
+    memory(5 + two31 / 2) = 1
+    memory(5 + two31) = 1
+    memory(49:53) = 1
+    call MPI_Win_create(memory, room, 1, MPI_INFO_NULL, MPI_COMM_WORLD, w)
+    call MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN)
+    call MPI_Win_fence(0, w)
+    call MPI_Put(x(1:5:2), 3, MPI_INTEGER1, other, two31 + 50, 3, MPI_INTEGER1, w)
+    call MPI_Win_fence(0, w)
+    call expect(int(memory(two31 + 49:two31 + 53)), [1, 11, 22, 33, 1], 'put at a displacement beyond 2**31')
+    call expect(int(memory(49:53)), [1, 1, 1, 1, 1], 'the same displacement cut to 32 bits')
+    call MPI_Type_create_hvector(3, 1, two31 / 2, MPI_INTEGER1, spread)
+    call MPI_Type_commit(spread)
+    call MPI_Put(x(5:1:-2), 3_k, MPI_INTEGER1, other, 5_MPI_ADDRESS_KIND, 1_k, spread, w)
+    call MPI_Win_fence(0, w)
+    call expect(int([memory(5), memory(5 + two31 / 2), memory(5 + two31)]), [33, 22, 11], 'a datatype that spans 2**31 bytes')
+    call MPI_Get(back, 3, MPI_INTEGER1, other, 5_MPI_ADDRESS_KIND, 1, spread, w)
+    call MPI_Win_fence(0, w)
+    call expect(int(back), [33, 22, 11], 'get of it')
+    call MPI_Get(back, 3, MPI_INTEGER1, me, 5_MPI_ADDRESS_KIND, 1, spread, w)
+    call MPI_Win_fence(0, w)
+    call expect(int(back), [33, 22, 11], 'get of it, own memory')
+    ! 2**32 and 4 elements are not 4.
+    call MPI_Put(memory, 2_k**32 + 4, MPI_INTEGER1, other, 0_MPI_ADDRESS_KIND, 2_k**32 + 4, MPI_INTEGER1, w, ierror)
+    call expect_class(ierror, MPI_ERR_RMA_RANGE, 'a count beyond 2**32')
+    call MPI_Error_string(ierror, text, length)
+    call expect(index(text, '4294967300') > 0, 'a count beyond 2**32: ' // text(:length))
+    call MPI_Win_fence(0, w)
+    call MPI_Type_free(spread)
+    call MPI_Win_free(w)
   end subroutine
 
   subroutine contents()

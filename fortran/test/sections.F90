@@ -33,6 +33,7 @@ program sections
   call dummies(a2, 9)
   call pointers()
   call kinds()
+  call in_place()
   call MPI_Win_free(win)
   call check_end()
 
@@ -331,6 +332,44 @@ contains
     call MPI_Win_fence(0, win)
     call expect(pairs(2, :)%i, [1, 2, 3, 4, 5], 'get into a pointer')
     call expect(all(pairs%x == 0.5d0), 'get leaves the other component alone')
+  end subroutine
+
+  ! There is no copy of a section between the program and MPI: what is written into the array after the call that names it is sent, what comes
+  ! after that call has returned is received, and the datatype begins at the address of the section's first element.
+  subroutine in_place()
+    integer, asynchronous :: a(6, 6), b(6, 6)
+    type(MPI_Request) :: send, receive
+    integer(kind=MPI_ADDRESS_KIND) :: first, element
+    integer :: k
+    call MPI_Send_init(a(1:6:2, 6:1:-1), 18, MPI_INTEGER, next, 5, MPI_COMM_WORLD, send)
+    call MPI_Recv_init(b(6:1:-2, 1:6), 18, MPI_INTEGER, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, receive)
+    do k = 1, 3
+      a = k
+      a(1, 6) = 100 * k
+      b = -k
+      call MPI_Start(receive)
+      call MPI_Start(send)
+      call MPI_Wait(send, MPI_STATUS_IGNORE)
+      call MPI_Wait(receive, MPI_STATUS_IGNORE)
+      call expect(b(6, 1), 100 * k, 'persistent: the first element')
+      call expect(count(b == k), 17, 'persistent: the others')
+      call expect(count(b == -k), 18, 'persistent: what is no part of the section')
+    end do
+    call MPI_Request_free(send)
+    call MPI_Request_free(receive)
+    ! What the program writes between the call and the message stays, if it is no part of the section.
+    b = 0
+    call MPI_Irecv(b(2, :), 6, MPI_INTEGER, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, receive)
+    b(1, :) = 1
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call MPI_Isend(a(:, 2), 6, MPI_INTEGER, next, 6, MPI_COMM_WORLD, send)
+    call MPI_Wait(receive, MPI_STATUS_IGNORE)
+    call MPI_Wait(send, MPI_STATUS_IGNORE)
+    call expect(b(2, :), [3, 3, 3, 3, 3, 3], 'irecv into a row')
+    call expect(b(1, :), [1, 1, 1, 1, 1, 1], 'the row beside it, written meanwhile')
+    call MPI_Get_address(b(5:1:-2, 4:2:-1), first)
+    call MPI_Get_address(b(5, 4), element)
+    call expect(first == element, 'the address of a section')
   end subroutine
 
   ! Elements of other sizes, and datatypes that are larger and smaller than an element.
