@@ -92,7 +92,7 @@ program heat_f08
   call MPI_Type_free(row)
   call MPI_Win_free(win)
   call MPI_Finalize()
-  if (worst > 0) stop 1
+  if (worst > 1e-12_real64) stop 1 ! optimizers may round differently
 
 contains
 

@@ -24,7 +24,6 @@ program matmul_coarray
   real(real64), pointer :: theirs(:, :)
   real(real64), allocatable :: b(:, :), c(:, :), c2(:, :)
   real(real64), allocatable, asynchronous :: upper(:, :), lower(:, :)
-  integer(kind=MPI_ADDRESS_KIND), parameter :: none = 0
 
   call MPI_Init()
   call MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node)

@@ -92,7 +92,8 @@ C     The same on one process.
       END IF
       CALL MPI_WIN_FREE(WIN, IERROR)
       CALL MPI_FINALIZE(IERROR)
-      IF (WORST .GT. 0) STOP 1
+C     Optimizers may round differently.
+      IF (WORST .GT. 1D-12) STOP 1
       END
 
 C     The string as it begins: held at both ends, plucked in the middle.

@@ -62,3 +62,43 @@ func TestFortranNeedsTheABIAlone(t *testing.T) {
 		require.Regexp(t, "^(p?mpi_|gompi_f_|MPI_F(08)?_STATUS|__(gompi|mpi)_?[a-z0-9_]*_MOD_)", fields[2])
 	}
 }
+
+// The examples run, and say that they are right, with the options that people compile with; what would be wrong is refused by the compiler.
+func TestFortranFlags(t *testing.T) {
+	bin := filepath.Join(built(t), "bin")
+	if _, err := os.Stat(filepath.Join(built(t), "lib/libgompirma_fortran.so")); err != nil {
+		t.Skip("Fortran is left out")
+	}
+	const asSerial = "largest difference from the serial solution: " // its size is in the status
+	examples := map[string]string{"heat_f08.f90": asSerial, "counter_mpi.f90": "\nas counted serially", "stencil_f77.f": asSerial,
+		"matmul_coarray.f90": "\n0 wrong elements"}
+	for _, flags := range []string{
+		"-O0", "-O3 -flto", "-Ofast -march=native -fopenmp", "-fcheck=all -finit-integer=-77 -finit-real=snan", "-std=f2018 -Wall -Wextra -Wimplicit-procedure -Werror",
+		"-std=legacy -frecursive -fstack-arrays -static-libgfortran", "-g -fsanitize=address,undefined -fno-sanitize-recover",
+	} {
+		t.Run(flags, func(t *testing.T) {
+			for name, want := range examples {
+				if strings.Contains(flags, "-std=f2018") && name == "stencil_f77.f" {
+					continue // its DO loops end at labels
+				}
+				program := filepath.Join(t.TempDir(), "program")
+				args := append(strings.Fields(flags), "-o", program, filepath.Join(top, "fortran/examples", name))
+				out, err := exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
+				require.NoError(t, err, "%s: %s", name, out)
+				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3", program)
+				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0") // the library keeps what lives as long as the process
+				cmd.Dir = t.TempDir()
+				out, err = cmd.CombinedOutput()
+				require.NoError(t, err, "%s: %s", name, out)
+				require.Contains(t, string(out), want, name)
+			}
+		})
+	}
+	for name := range examples {
+		args := []string{"-fdefault-integer-8", "-c", "-o", filepath.Join(t.TempDir(), "program.o"), filepath.Join(top, "fortran/examples", name)}
+		cmd := exec.Command(filepath.Join(bin, "gompifort"), args...)
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, "%s with INTEGERs of 8 bytes", name)
+		require.Regexp(t, "mpif.h:6:.*\n*.*Division by zero|INTEGER\\(8\\)|no specific subroutine", string(out), name)
+	}
+}

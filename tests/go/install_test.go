@@ -204,7 +204,8 @@ func TestInstall(t *testing.T) {
 	const sameAsSerial = "largest difference from the serial solution:  0.00E+00"
 	t.Run("gompifort", func(t *testing.T) {
 		needCommand(t, "gfortran")
-		for name, want := range map[string]string{"heat_f08.f90": sameAsSerial, "counter_mpi.f90": "as counted serially", "stencil_f77.f": sameAsSerial} {
+		for name, want := range map[string]string{"heat_f08.f90": sameAsSerial, "counter_mpi.f90": "as counted serially", "stencil_f77.f": sameAsSerial,
+			"matmul_coarray.f90": "\n0 wrong elements"} {
 			program := filepath.Join(t.TempDir(), "p")
 			command(t, t.TempDir(), nil, filepath.Join(usual, "mpif90"), "-o", program, fortranSource(t, name))
 			fortranRuns(t, program, want)
