@@ -4836,7 +4836,7 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
  * with the same basic type. Any predefined op, and MPI_REPLACE. The origin buffer may be used again after
  * synchronization that completes the operation at the origin. Errors: MPI_ERR_RMA_RANGE if an element lies outside of
  * the target's window, MPI_ERR_RMA_SYNC outside of an access epoch, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE,
- * MPI_ERR_OP, MPI_ERR_DISP. (MPI-5.0 12.3.4)
+ * MPI_ERR_OP, MPI_ERR_TRUNCATE. (MPI-5.0 12.3.4)
  *   origin_addr      in     the origin's buffer
  *   origin_count     in     number of elements in the origin's buffer
  *   origin_datatype  in     datatype of each of them
@@ -4947,7 +4947,7 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 /*
  * Writes the origin's memory into the target's window. The origin buffer may be used again after synchronization that
  * completes the operation at the origin. Errors: MPI_ERR_RMA_RANGE if an element lies outside of the target's window,
- * MPI_ERR_RMA_SYNC outside of an access epoch, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_DISP. A put to
+ * MPI_ERR_RMA_SYNC outside of an access epoch, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_TRUNCATE. A put to
  * MPI_PROC_NULL does nothing. (MPI-5.0 12.3.1)
  *   origin_addr      in     the origin's buffer
  *   origin_count     in     number of elements in the origin's buffer
@@ -5079,7 +5079,8 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 
 /*
  * Makes a window over memory that MPI allocates; baseptr is the address of a pointer that gets its address.
- * Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_NO_MEM, MPI_ERR_COMM, MPI_ERR_INFO. (MPI-5.0 12.2.2)
+ * Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_NO_MEM, MPI_ERR_COMM, MPI_ERR_INFO, MPI_ERR_INFO_VALUE.
+ * (MPI-5.0 12.2.2)
  *   size       in     size of this process's part of the window in bytes
  *   disp_unit  in     bytes that one step of a displacement stands for, positive
  *   info       in     info object
@@ -5131,8 +5132,8 @@ int MPI_Win_complete(MPI_Win win);
 int PMPI_Win_complete(MPI_Win win);
 
 /*
- * Makes a window over memory of the program. Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_COMM,
- * MPI_ERR_INFO. (MPI-5.0 12.2.1)
+ * Makes a window over memory of the program. Collective. Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_BASE,
+ * MPI_ERR_COMM, MPI_ERR_INFO, MPI_ERR_INFO_VALUE. (MPI-5.0 12.2.1)
  *   base       in     address of the memory
  *   size       in     size of this process's part of the window in bytes
  *   disp_unit  in     bytes that one step of a displacement stands for, positive
@@ -5210,7 +5211,7 @@ int PMPI_Win_flush_local_all(MPI_Win win);
 
 /*
  * Releases a window and the memory that MPI allocated for it. Collective; waits for all processes of the window.
- * MPI_ERR_RMA_SYNC if an epoch is open. (MPI-5.0 12.2.5)
+ * MPI_ERR_RMA_SYNC if an epoch is open; the window, its attributes included, is then as before. (MPI-5.0 12.2.5)
  *   win  inout  window
  */
 int MPI_Win_free(MPI_Win *win);
@@ -5225,7 +5226,7 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group);
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group);
 
 /*
- * Gives the hints of a window that are in effect, in a new info object. (MPI-5.0 12.2.7)
+ * Gives the hints of a window that are in effect, defaults included, in a new info object. (MPI-5.0 12.2.7)
  *   win        in     window
  *   info_used  out    info object
  */
@@ -5263,7 +5264,8 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win);
 
 /*
- * Sets hints of a window. Collective. (MPI-5.0 12.2.7)
+ * Sets hints of a window; keys that are for creation keep their values. Collective. MPI_ERR_INFO_VALUE on all members
+ * if a value is wrong, or not the same where it must be. (MPI-5.0 12.2.7)
  *   win   in     window
  *   info  in     info object
  */
@@ -5272,7 +5274,8 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info);
 
 /*
  * Gives address, size and displacement unit of another process's part of a window whose memory is shared; with
- * MPI_PROC_NULL of the lowest rank whose size is not 0. (MPI-5.0 12.2.3)
+ * MPI_PROC_NULL of the lowest rank whose size is not 0. Size 0 and a null pointer for memory that is not shared.
+ * MPI_ERR_RMA_FLAVOR for a dynamic window. (MPI-5.0 12.2.3)
  *   win        in     window
  *   rank       in     rank
  *   size       out    size of this process's part of the window in bytes
