@@ -17,6 +17,15 @@ static inline bool accumulate_few(const void *origin, void *result, MPI_Count co
 	return true;
 }
 
+// The same with the arguments of MPI_Get_accumulate; with MPI_NO_OP the origin's three are ignored.
+static inline bool get_accumulate_few(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+				      MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+				      MPI_Op op, MPI_Win win) {
+	return ((origin_datatype == target_datatype && origin_count == target_count) || op == MPI_NO_OP) && result_datatype == target_datatype &&
+	       result_count == target_count &&
+	       accumulate_few(op == MPI_NO_OP ? NULL : origin_addr, result_addr, target_count, target_datatype, target_rank, target_disp, op, win);
+}
+
 static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
 		       MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_ACCUMULATE, .call = "MPI_Accumulate", .origin = origin_addr, .origin_count = origin_count,
@@ -36,6 +45,11 @@ int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dat
 			MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	if (request == NULL)
 		return gompi_win_error(win, "MPI_Raccumulate", MPI_ERR_ARG, "request is NULL");
+	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP && gompi_passive(win) &&
+	    accumulate_few(origin_addr, NULL, target_count, target_datatype, target_rank, target_disp, op, win)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
+	}
 	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_ACCUMULATE, .request = true, .call = "MPI_Raccumulate", .origin = origin_addr,
 						  .origin_count = origin_count, .origin_type = origin_datatype, .target = target_rank,
 						  .disp = target_disp, .target_count = target_count, .target_type = target_datatype, .op = op,
@@ -57,10 +71,8 @@ static struct gompi_rma describe_get_accumulate(const void *origin_addr, MPI_Cou
 int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
 			   MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
 			   MPI_Op op, MPI_Win win) {
-	// With MPI_NO_OP the origin's three arguments are ignored.
-	if (((origin_datatype == target_datatype && origin_count == target_count) || op == MPI_NO_OP) && result_datatype == target_datatype &&
-	    result_count == target_count &&
-	    accumulate_few(op == MPI_NO_OP ? NULL : origin_addr, result_addr, target_count, target_datatype, target_rank, target_disp, op, win))
+	if (get_accumulate_few(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count,
+			       target_datatype, op, win))
 		return MPI_SUCCESS;
 	struct gompi_rma r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
 						     target_disp, target_count, target_datatype, op, win);
@@ -72,6 +84,11 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 			    MPI_Op op, MPI_Win win, MPI_Request *request) {
 	if (request == NULL)
 		return gompi_win_error(win, "MPI_Rget_accumulate", MPI_ERR_ARG, "request is NULL");
+	if (gompi_passive(win) && get_accumulate_few(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
+						     target_disp, target_count, target_datatype, op, win)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
+	}
 	struct gompi_rma r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
 						     target_disp, target_count, target_datatype, op, win);
 	r.request = true;

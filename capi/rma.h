@@ -36,6 +36,17 @@ static inline int64_t gompi_simple(MPI_Datatype type) {
 	return __builtin_expect(i < GOMPI_PREDEFINED, 1) ? gompi_simple_size[i] : 0;
 }
 
+// Bits that are set in either word; compilers do not make one instruction of a relaxed load and what is done with it.
+static inline uint32_t gompi_either(const gompi_a32 *a, const gompi_a32 *b) {
+	uint32_t bits = atomic_load_explicit(a, memory_order_relaxed);
+#if defined(__x86_64__)
+	__asm__ __volatile__("orl %1, %0" : "+r"(bits) : "m"(*b) : "cc");
+#else
+	bits |= atomic_load_explicit(b, memory_order_relaxed);
+#endif
+	return bits;
+}
+
 // Finds the address of [disp, disp + count elements of size bytes) in the memory of rank, and the number of bytes. false if the fast path cannot have it:
 // no epoch, not mapped, out of bounds, or any of the arguments is not what it should be.
 static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes) {
@@ -43,33 +54,27 @@ static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MP
 		return false;
 	struct gompi_target *t = &w->targets[(uint32_t)rank];
 	// The bits of both words that open an epoch to this target are the same ones (win.h).
-	uint32_t open = atomic_load_explicit(&t->state, memory_order_relaxed) | atomic_load_explicit(&w->access, memory_order_relaxed);
 	int64_t offset;
-	if (__builtin_expect((open & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	if (__builtin_expect((gompi_either(&w->access, &t->state) & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
 				     __builtin_mul_overflow(count, size, bytes),
 			     0))
 		return false;
-	*address = t->base + offset;
 	// What is negative becomes huge here. Eight bytes, the commonest number, have a limit of their own.
-	if (__builtin_expect(*bytes == 8, 1))
-		return __builtin_expect((uint64_t)offset < t->reach8, 1);
-	return (uint64_t)offset <= t->reach && (uint64_t)*bytes <= t->reach - (uint64_t)offset;
+	if (__builtin_expect(*bytes == 8, 1)) {
+		if (__builtin_expect((uint64_t)offset >= t->reach8, 0))
+			return false;
+	} else if ((uint64_t)offset > t->reach || (uint64_t)*bytes > t->reach - (uint64_t)offset) {
+		return false;
+	}
+	*address = t->base + offset;
+	return true;
 }
 
 // The same for memory that is mapped here in part (gompi_part); where gompi_direct fails. No bytes: false.
 bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes);
 
-// Copies, unless there is nothing to copy: no bytes may also mean a type that is not simple, which the caller leaves to gompi_rma_do.
-static inline bool gompi_copy(void *to, const void *from, int64_t bytes) {
-	if (__builtin_expect(bytes == 8, 1)) {
-		__builtin_memcpy(to, from, 8);
-		return true;
-	}
-	if (bytes == 0)
-		return false;
-	__builtin_memmove(to, from, (size_t)bytes);
-	return true;
-}
+// Copies bytes and returns MPI_SUCCESS: a tail call, for which the fast path needs no stack frame.
+int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 
 // Bytes of a predefined type that MPI_Compare_and_swap takes: C and Fortran integers, logicals, multi-language types and byte (MPI-5.0 12.3.4); 0 for others.
 extern uint8_t gompi_swap_size[GOMPI_PREDEFINED];
@@ -95,6 +100,12 @@ static inline bool gompi_compare_and_swap_element(void *target, const void *orig
 	}
 #undef CASE
 	return false;
+}
+
+// Whether win is in an epoch in which request-based operations are allowed.
+static inline bool gompi_passive(MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	return w != NULL && (atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) != 0;
 }
 
 // The request that stands for every request-based operation that was complete when its call returned: any number of times waited for, never freed.
