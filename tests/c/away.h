@@ -11,18 +11,25 @@
 #define AWAY_H
 
 #include "check.h"
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AWAY_READ, /* in read(2) of a named pipe */ AWAY_COMPUTE, /* in a loop that loads a variable of a shared window */ AWAYS };
+enum {
+    AWAY_READ,    /* in read(2) of a named pipe */
+    AWAY_COMPUTE, /* in a loop that loads a variable of a shared window */
+    AWAY_SOCKET,  /* in read(2) of an Internet socket */
+    AWAYS
+};
 enum { AWAY_SECONDS = 20 };
 
-static const char *const away_name[AWAYS] = {"in read(2)", "computing"};
+static const char *const away_name[AWAYS] = {"in read(2)", "computing", "in read(2) of a socket"};
 
-static int away_pipe;
+static int away_pipe, away_socket;
 static MPI_Win away_window;
 static _Atomic int *away_calls;
 static char away_text[300];
@@ -54,6 +61,15 @@ static inline void away_begin(void)
         unlink(file);
         rmdir(path);
     }
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    away_socket = socket(AF_INET, SOCK_DGRAM, 0);
+    if (check_rank == 0 && (bind(away_socket, (void *)&address, sizeof address) != 0 ||
+                            getsockname(away_socket, (void *)&address, &length) != 0))
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (check_rank != 0 && connect(away_socket, (void *)&address, sizeof address) != 0)
+        MPI_Abort(MPI_COMM_WORLD, 9);
     MPI_Win_allocate_shared(check_rank == 0 ? 64 : 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &away_calls, &away_window);
     MPI_Win_shared_query(away_window, 0, &size, &unit, &away_calls);
     if (check_rank == 0)
@@ -74,7 +90,7 @@ static inline void away_call(int how)
     char byte = 1;
     if (how == AWAY_COMPUTE)
         atomic_fetch_add(away_calls, 1);
-    else if (write(away_pipe, &byte, 1) != 1)
+    else if (write(how == AWAY_READ ? away_pipe : away_socket, &byte, 1) != 1)
         MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
@@ -88,7 +104,7 @@ static inline void away_until(int how, int calls)
         return;
     }
     for (int i = 0; i < calls; i++)
-        if (read(away_pipe, &byte, 1) != 1)
+        if (read(how == AWAY_READ ? away_pipe : away_socket, &byte, 1) != 1)
             MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
@@ -96,6 +112,7 @@ static inline void away_end(void)
 {
     MPI_Win_free(&away_window);
     close(away_pipe);
+    close(away_socket);
 }
 
 #endif

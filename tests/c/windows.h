@@ -53,6 +53,9 @@ static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d)
 
 enum { GUARD = 64, STATIC_MOST = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
 
+/* The info that windows are made with. */
+static MPI_Info windows_info;
+
 static char windows_static[STATIC_MOST + 2 * GUARD] __attribute__((aligned(64)));
 
 static inline void windows_set_guards(char *area, MPI_Aint size)
@@ -75,7 +78,7 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
     if (w->kind >= KIND_DYNAMIC) {
         windows_set_guards(area, w->size);
         w->mem = area + GUARD;
-        MPI_Win_create_dynamic(MPI_INFO_NULL, w->comm, &w->win);
+        MPI_Win_create_dynamic(windows_info, w->comm, &w->win);
         MPI_Win_attach(w->win, w->mem, w->size);
         w->at = malloc(w->n * sizeof *w->at);
         MPI_Get_address(w->mem, &w->at[w->rank]);
@@ -83,11 +86,11 @@ static inline void windows_over(struct window *w, char *area, void (*body)(struc
     } else if (area) {
         windows_set_guards(area, w->size);
         w->mem = area + GUARD;
-        MPI_Win_create(w->mem, w->size, w->unit, MPI_INFO_NULL, w->comm, &w->win);
+        MPI_Win_create(w->mem, w->size, w->unit, windows_info, w->comm, &w->win);
     } else if (w->kind == KIND_ALLOCATE) {
-        MPI_Win_allocate(w->size, w->unit, MPI_INFO_NULL, w->comm, &w->mem, &w->win);
+        MPI_Win_allocate(w->size, w->unit, windows_info, w->comm, &w->mem, &w->win);
     } else {
-        MPI_Win_allocate_shared(w->size, w->unit, MPI_INFO_NULL, w->comm, &w->mem, &w->win);
+        MPI_Win_allocate_shared(w->size, w->unit, windows_info, w->comm, &w->mem, &w->win);
     }
     body(w);
     if (w->at) {
@@ -120,6 +123,8 @@ static inline void windows_on_stack(struct window *w, void (*body)(struct window
 /* windows_one runs body on one window of the kind: size bytes and this unit on every rank of comm. */
 static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w))
 {
+    if (!windows_info)
+        windows_info = MPI_INFO_NULL;
     struct window w = {.kind = kind, .name = kind_name[kind], .size = size, .unit = unit, .comm = comm};
     MPI_Comm_rank(comm, &w.rank);
     MPI_Comm_size(comm, &w.n);

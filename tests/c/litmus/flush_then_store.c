@@ -1,5 +1,5 @@
 /* RMA, then a plain store into a shared window as the flag:
- *     rank 1: put data = i; flush; store flag = i       rank 0: spin on flag, without MPI, until i; sync; load data
+ *     rank 1: put or accumulate data = i; flush; store flag = i       rank 0: spin on flag, without MPI, until i; sync; load data
  * Forbidden: data < i; rank 1's flush waiting for rank 0. Small and large. On each window kind.
  * MPI-5.0 12.5.4, 12.7.3
  * np: 2
@@ -22,12 +22,18 @@ static void body(struct window *w)
     MPI_Barrier(w->comm);
     MPI_Win_lock_all(0, w->win);
     for (int i = 1; i <= TIMES; i++) {
-        int count = i % 4 == 0 ? MOST : i % 4;
+        int count = i % 5 == 0 ? MOST : i % 5;
         if (w->rank == 1) {
             for (int k = 0; k < count; k++)
                 data[k] = i;
-            MPI_Put(data, count, MPI_INT, 0, window_at(w, 0, 0), count, MPI_INT, w->win);
-            MPI_Win_flush(0, w->win);
+            if (i % 2)
+                MPI_Put(data, count, MPI_INT, 0, window_at(w, 0, 0), count, MPI_INT, w->win);
+            else
+                MPI_Accumulate(data, count, MPI_INT, 0, window_at(w, 0, 0), count, MPI_INT, MPI_REPLACE, w->win);
+            if (i % 3)
+                MPI_Win_flush(0, w->win);
+            else
+                MPI_Win_flush_all(w->win);
             atomic_store(flag, i);
         } else {
             while (atomic_load(flag) < i)

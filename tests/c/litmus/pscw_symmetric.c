@@ -1,24 +1,26 @@
-/* Both ranks of a pair at once:     post(other); start(other); put; complete; wait        with any amount of data
+/* Both ranks of a pair at once:     post(other); start(other); put; complete; wait        with any amount of data, up to 24 MB
  * Forbidden: they wait for each other; data that is not there behind wait. On each window kind.
  * MPI-5.0 12.5.2, 12.7.3
  * np: 2 4
+ * args: any huge
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
 #include "../windows.h"
 
-enum { MOST = 500000, TIMES = 16 };
+enum { MOST = 500000, HUGE = 6000000, TIMES = 16 };
 
 static void body(struct window *w)
 {
     static const int counts[] = {1, 1000, 40000, MOST};
-    int *mem = w->mem, *out = malloc(MOST * sizeof(int)), other = w->rank ^ 1;
+    int huge = strcmp(check_arg, "huge") == 0, most = huge ? HUGE : MOST;
+    int *mem = w->mem, *out = malloc(most * sizeof(int)), other = w->rank ^ 1;
     MPI_Group all, pair;
     MPI_Win_get_group(w->win, &all);
     MPI_Group_incl(all, 1, &other, &pair);
-    for (int i = 0; i < TIMES; i++) {
-        int count = counts[i % 4];
+    for (int i = 0; i < (huge ? 2 : TIMES); i++) {
+        int count = huge ? HUGE : counts[i % 4];
         for (int k = 0; k < count; k++)
             out[k] = w->rank + i * 7 + k;
         MPI_Win_post(pair, 0, w->win);
@@ -41,6 +43,6 @@ static void body(struct window *w)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    windows_each(MOST * sizeof(int), sizeof(int), MPI_COMM_WORLD, body);
+    windows_each((strcmp(check_arg, "huge") == 0 ? HUGE : MOST) * sizeof(int), sizeof(int), MPI_COMM_WORLD, body);
     return check_end();
 }
