@@ -35,12 +35,12 @@ MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((ui
 // The fields of a status.
 static int no_status(const char *name)
 {
-    return gompi_refuse(MPI_ERR_ARG, name, "status is a null pointer or MPI_STATUS_IGNORE", GOMPI_ON_NONE, 0);
+    return gompi_refuse(MPI_ERR_ARG, name, "status is a null pointer or MPI_STATUS_IGNORE, or the result has no place", GOMPI_ON_NONE, 0);
 }
 
 int gompi_status_get_source(const MPI_Status *status, int *source)
 {
-    if (!status)
+    if (!status || !source)
         return no_status("MPI_Status_get_source");
     *source = status->MPI_SOURCE;
     return MPI_SUCCESS;
@@ -48,7 +48,7 @@ int gompi_status_get_source(const MPI_Status *status, int *source)
 
 int gompi_status_get_tag(const MPI_Status *status, int *tag)
 {
-    if (!status)
+    if (!status || !tag)
         return no_status("MPI_Status_get_tag");
     *tag = status->MPI_TAG;
     return MPI_SUCCESS;
@@ -56,7 +56,7 @@ int gompi_status_get_tag(const MPI_Status *status, int *tag)
 
 int gompi_status_get_error(const MPI_Status *status, int *error)
 {
-    if (!status)
+    if (!status || !error)
         return no_status("MPI_Status_get_error");
     *error = status->MPI_ERROR;
     return MPI_SUCCESS;

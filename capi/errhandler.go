@@ -59,6 +59,9 @@ func getErrhandler(function string, kind handle.Kind, object uintptr, at *atomic
 	if at == nil {
 		return finish(function, 0, 0, noObject(kind, object))
 	}
+	if err := null(result); err != nil {
+		return finish(function, kind, object, err)
+	}
 	h := uintptr(at.Load())
 	errhandler.Keep(h)
 	*out[uintptr](result) = h
