@@ -33,7 +33,7 @@ soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 	@scripts/deps.sh build
 	@GOMPIRMA_SOAK=$(SECONDS)s go test -count=1 -timeout 0 -v -run '^TestModel$$' ./tests/go/model
 
-test-ref: ## tests/c/conformance under Debian's MPICH: are the tests themselves right?
+test-ref: ## tests/c/conformance and regress under Debian's MPICH: are the tests themselves right?
 	@scripts/deps.sh ref
 	@scripts/test.sh "$(BUILD)" ref
 

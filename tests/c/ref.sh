@@ -1,7 +1,8 @@
 #!/bin/bash
-# ref.sh [NAME...]: builds and runs the programs of tests/c/conformance with a reference MPI, Debian's MPICH by default, to prove
-# that they test MPI and not gompirma. Two ranks each, unless a program's line "np:" has no 2. Programs whose header says
-# "ref: none (...)" are left out; without names all others are run. Closing line: "N passed, N failed, N left out".
+# ref.sh [NAME...]: builds and runs the programs of tests/c/conformance and tests/c/regress with a reference MPI, Debian's MPICH by default,
+# to prove that they test MPI and not gompirma. A name may have its folder, regress/ompi_385; without it it is one of conformance. Two
+# ranks each, unless a program's line "np:" has no 2. Programs whose header says "ref: none (...)" are left out; without names all others
+# are run. Closing line: "N passed, N failed, N left out".
 #
 #     REF_CC=mpicc.openmpi REF_RUN="mpirun.openmpi --oversubscribe" tests/c/ref.sh put get
 #     REF_NP=4 tests/c/ref.sh fence_assert              (another number of ranks)
@@ -19,9 +20,12 @@ line() { sed -n "s/^ \* $2: *//p" "$1" | head -1; }
 sources=()
 left=0
 if [ $# -gt 0 ]; then
-    for name in "$@"; do sources+=("conformance/${name%.c}.c"); done
+    for name in "$@"; do
+        case $name in */*) ;; *) name=conformance/$name ;; esac
+        sources+=("${name%.c}.c")
+    done
 else
-    for source in conformance/*.c; do
+    for source in conformance/*.c regress/*.c; do
         case $(line "$source" ref) in
         none*) left=$((left + 1)) ;;
         *) sources+=("$source") ;;

@@ -6,17 +6,16 @@
 #ifndef MATRIX_KINDS_H
 #define MATRIX_KINDS_H
 
+#define WINDOWS_DYNAMIC
 #include "../windows.h"
 #include "classes.h"
 
 enum { RANKS_MOST = 16 };
 
-static MPI_Aint kinds_base[RANKS_MOST]; /* where the memory of each member begins, in bytes from displacement 0 */
-
 /* kinds_disp is the displacement of a byte of target t's memory. */
 static inline MPI_Aint kinds_disp(const struct window *w, int t, MPI_Aint byte)
 {
-    return (kinds_base[t] + byte) / w->unit;
+    return window_at(w, t, byte / w->unit);
 }
 
 static inline MPI_Aint kinds_size(MPI_Comm comm)
@@ -39,6 +38,8 @@ static void kinds_malloc(kinds_body *body) { kinds_named(KIND_MALLOC, body); }
 static void kinds_stack(kinds_body *body) { kinds_named(KIND_STACK, body); }
 static void kinds_static(kinds_body *body) { kinds_named(KIND_STATIC, body); }
 static void kinds_alloc_mem(kinds_body *body) { kinds_named(KIND_ALLOC_MEM, body); }
+static void kinds_dynamic_malloc(kinds_body *body) { kinds_named(KIND_DYNAMIC, body); }
+static void kinds_dynamic_alloc_mem(kinds_body *body) { kinds_named(KIND_DYNAMIC_ALLOC_MEM, body); }
 
 static void kinds_noncontig(kinds_body *body)
 {
@@ -52,45 +53,25 @@ static void kinds_noncontig(kinds_body *body)
     MPI_Win_free(&w.win);
 }
 
-/* A dynamic window over area, guards included. */
-static void kinds_attached(const char *name, char *area, kinds_body *body)
+/* A dynamic window with another window's memory. */
+static void kinds_dynamic_window(kinds_body *body)
 {
-    struct window w = {.name = name, .size = kinds_size(MPI_COMM_WORLD), .unit = 1, .comm = MPI_COMM_WORLD, .rank = check_rank, .n = check_size};
+    MPI_Aint at[RANKS_MOST];
+    struct window w = {.name = "dynamic_window", .size = kinds_size(MPI_COMM_WORLD), .unit = 1, .comm = MPI_COMM_WORLD, .rank = check_rank, .n = check_size, .at = at};
+    char *area;
+    MPI_Win owner;
+    MPI_Win_allocate(w.size + 2 * GUARD, 1, MPI_INFO_NULL, w.comm, &area, &owner);
     windows_set_guards(area, w.size);
     w.mem = area + GUARD;
     MPI_Win_create_dynamic(MPI_INFO_NULL, w.comm, &w.win);
     MPI_Win_attach(w.win, w.mem, w.size);
-    MPI_Get_address(w.mem, &kinds_base[w.rank]);
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, kinds_base, 1, MPI_AINT, w.comm);
+    MPI_Get_address(w.mem, &at[w.rank]);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, at, 1, MPI_AINT, w.comm);
     body(&w);
     MPI_Barrier(w.comm);
     MPI_Win_detach(w.win, w.mem);
     MPI_Win_free(&w.win);
-    memset(kinds_base, 0, sizeof kinds_base);
-    windows_check_guards(area, w.size, name);
-}
-
-static void kinds_dynamic_malloc(kinds_body *body)
-{
-    char *area = malloc(kinds_size(MPI_COMM_WORLD) + 2 * GUARD);
-    kinds_attached("dynamic_malloc", area, body);
-    free(area);
-}
-
-static void kinds_dynamic_alloc_mem(kinds_body *body)
-{
-    char *area;
-    MPI_Alloc_mem(kinds_size(MPI_COMM_WORLD) + 2 * GUARD, MPI_INFO_NULL, &area);
-    kinds_attached("dynamic_alloc_mem", area, body);
-    MPI_Free_mem(area);
-}
-
-static void kinds_dynamic_window(kinds_body *body)
-{
-    char *area;
-    MPI_Win owner;
-    MPI_Win_allocate(kinds_size(MPI_COMM_WORLD) + 2 * GUARD, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &area, &owner);
-    kinds_attached("dynamic_window", area, body);
+    windows_check_guards(area, w.size, w.name);
     MPI_Win_free(&owner);
 }
 
