@@ -5,7 +5,6 @@
  * np: 2 4
  * args: int64 complex long_double_complex unaligned
  * ref: mpich (Open MPI 4.1.4 never ends where the element is not aligned)
- * ref-wrong: long_double_complex (never ends)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC

@@ -6,7 +6,7 @@
  * np: 2 4
  * args: large impossible
  * ref: mpich (Open MPI 4.1.4 hangs where memory is missing)
- * ref-wrong: impossible (MPI_Win_allocate succeeds on the rank that asks for too much, then the job aborts)
+ * ref-wrong: impossible (MPICH 4.0 makes the window without having the memory)
  * timeout: 60
  */
 #include "../check.h"
