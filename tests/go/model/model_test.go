@@ -195,7 +195,7 @@ const top = "../../.."
 
 // launcher compiles interp.c for the MPI under test.
 func launcher(t *testing.T) *Launcher {
-	l := &Launcher{Interp: filepath.Join(t.TempDir(), "interp"), Timeout: 30 * time.Second}
+	l := &Launcher{Interp: filepath.Join(t.TempDir(), "interp"), Timeout: 60 * time.Second}
 	var cc string
 	switch envMPI {
 	case "":
@@ -205,6 +205,7 @@ func launcher(t *testing.T) *Launcher {
 		require.NoError(t, err, "scripts/build.sh: %s", out)
 		cc, l.Command = filepath.Join(build, "bin/gompicc"), []string{filepath.Join(build, "bin/gompirun"), "-n"}
 	case "mpich":
+		l.Timeout = 4 * time.Minute // its ranks never sleep
 		cc, l.Command = "mpicc.mpich", []string{"mpiexec.mpich", "-n"}
 	case "openmpi":
 		cc, l.Command = "mpicc.openmpi", []string{"mpirun.openmpi", "--oversubscribe", "-n"}
