@@ -262,7 +262,7 @@ func (h *Hints) ops() string {
 
 // Pairs returns every honoured key with the value in force.
 func (h *Hints) Pairs() []Pair {
-	pairs := append(h.agreed(), []Pair{
+	pairs := append(h.common(), []Pair{
 		{keyAlignment, strconv.FormatInt(h.Alignment, 10)},
 		{keyHugePages, strconv.FormatBool(h.HugePages)},
 		{keyInPlace, inPlaceNames[h.InPlace]},
@@ -277,8 +277,8 @@ func (h *Hints) Pairs() []Pair {
 	return pairs
 }
 
-// agreed returns the keys whose values must be the same at all members of a window.
-func (h *Hints) agreed() []Pair {
+// common returns the keys that have one value in force at all members of a window.
+func (h *Hints) common() []Pair {
 	return []Pair{
 		{keyNoLocks, strconv.FormatBool(h.NoLocks)},
 		{keyOrdering, h.ordering()},
@@ -290,7 +290,7 @@ func (h *Hints) agreed() []Pair {
 	}
 }
 
-// Bits of the word in which members tell each other the keys of agreed; the four orderings are in the highest bits.
+// Bits of the word in which members tell each other the keys of common; the four orderings are in the highest bits.
 const (
 	bitNoLocks = 1 << iota
 	bitSameSize
@@ -300,11 +300,11 @@ const (
 	bitOrdering = 28
 )
 
-// agreedSize is the number of bytes that hold all that agreed tells.
-const agreedSize = 16
+// commonSize is the number of bytes that hold all that common tells.
+const commonSize = 16
 
-// putAgreed writes what agreed tells as agreedSize bytes.
-func (h *Hints) putAgreed(b []byte) {
+// putCommon writes what common tells as commonSize bytes.
+func (h *Hints) putCommon(b []byte) {
 	word := uint64(h.Ordering) << bitOrdering
 	for _, f := range []struct {
 		on  bool
@@ -318,23 +318,38 @@ func (h *Hints) putAgreed(b []byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(h.Granularity))
 }
 
-// agreedOf is the reverse of putAgreed: hints of which those keys are meant.
-func agreedOf(b []byte) Hints {
+// commonOf is the reverse of putCommon: hints of which those keys are meant.
+func commonOf(b []byte) Hints {
 	word := binary.LittleEndian.Uint64(b)
 	return Hints{NoLocks: word&bitNoLocks != 0, SameSize: word&bitSameSize != 0, SameDispUnit: word&bitSameUnit != 0, SameOp: word&bitSameOp != 0,
 		NonContiguous: word&bitNonContiguous != 0, Ordering: uint8(word >> bitOrdering & OrderAll), Granularity: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// compareHints returns an error that names the first key on which the members do not agree, with its values and who gave them; all members return the same
-// (MPI-5.0 12.2.7). MPI_ERR_INFO_VALUE.
-func compareHints(members []Hints) error {
-	first := members[0].agreed()
-	for key := range first {
-		for rank := range members {
-			if other := members[rank].agreed()[key]; other != first[key] {
-				return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info key %s must have one value at all members of a window: rank 0 gives \"%s\", rank %d \"%s\"",
-					other.Key, first[key].Value, rank, other.Value)
+// combine gives h the values that are in force at a window whose members ask for these: what one member does not promise is not promised, an ordering that one
+// needs is kept, and the smallest granularity that one wishes for serves all. Only same_size and same_disp_unit must be given by all members with the same
+// value (MPI-5.0 12.2.1); else all return the same MPI_ERR_INFO_VALUE, with the values and who gave them, and h is unchanged.
+func (h *Hints) combine(members []Hints) error {
+	first := members[0]
+	for rank, m := range members {
+		for _, k := range []struct {
+			key        string
+			one, other bool
+		}{{keySameSize, first.SameSize, m.SameSize}, {keySameUnit, first.SameDispUnit, m.SameDispUnit}} {
+			if k.one != k.other {
+				return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info key %s must have one value at all members of a window: rank 0 gives \"%t\", rank %d \"%t\"",
+					k.key, k.one, rank, k.other)
 			}
+		}
+	}
+	h.SameSize, h.SameDispUnit = first.SameSize, first.SameDispUnit
+	h.NoLocks, h.SameOp, h.NonContiguous, h.Ordering, h.Granularity = true, true, true, 0, 0
+	for _, m := range members {
+		h.NoLocks = h.NoLocks && m.NoLocks
+		h.SameOp = h.SameOp && m.SameOp
+		h.NonContiguous = h.NonContiguous && m.NonContiguous
+		h.Ordering |= m.Ordering
+		if m.Granularity != 0 && (h.Granularity == 0 || m.Granularity < h.Granularity) {
+			h.Granularity = m.Granularity
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,30 +97,45 @@ func TestHugePagesByEnvironment(t *testing.T) {
 	require.EqualValues(t, shm.HugePage, h.alignment(shm.HugePage))
 }
 
-// What the members tell each other comes back whole, and each key on which they do not agree is named with its values and ranks.
-func TestAgreement(t *testing.T) {
+// What the members tell each other comes back whole.
+func TestCommonHints(t *testing.T) {
 	changes := map[string]string{"no_locks": "true", "accumulate_ordering": "waw,rar", "accumulate_ops": "same_op", "mpi_accumulate_granularity": "9223372036854775807",
 		"same_size": "true", "same_disp_unit": "true", "alloc_shared_noncontig": "true"}
 	all := DefaultHints()
 	require.NoError(t, all.Apply(lookup(changes)))
-	var b [agreedSize]byte
-	all.putAgreed(b[:])
-	back := agreedOf(b[:])
-	require.Equal(t, all.agreed(), back.agreed())
-	require.Len(t, changes, len(all.agreed()), "every key that must be the same is here")
-	require.NoError(t, compareHints([]Hints{all, back, all}))
-	for key, value := range changes {
-		members := []Hints{DefaultHints(), DefaultHints(), DefaultHints()}
-		require.NoError(t, members[2].Apply(lookup(map[string]string{key: value})))
-		err := compareHints(members)
-		require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), key)
-		require.ErrorContains(t, err, key)
-		require.ErrorContains(t, err, "rank 0 ")
-		require.ErrorContains(t, err, "rank 2 ")
-		for _, p := range members[2].agreed() {
-			if p.Key == key {
-				require.ErrorContains(t, err, p.Value)
-			}
+	var b [commonSize]byte
+	all.putCommon(b[:])
+	back := commonOf(b[:])
+	require.Equal(t, all.common(), back.common())
+	require.Len(t, changes, len(all.common()), "every key that has one value is here")
+	together := DefaultHints()
+	require.NoError(t, together.combine([]Hints{all, back, all}))
+	require.Equal(t, all.common(), together.common())
+}
+
+func TestCombinedHints(t *testing.T) {
+	for _, c := range []struct{ key, one, other, want string }{
+		{"no_locks", "true", "false", "false"},
+		{"accumulate_ordering", "waw", "rar,raw", "rar,raw,waw"},
+		{"accumulate_ordering", "none", "none", "none"},
+		{"accumulate_ops", "same_op", "same_op_no_op", "same_op_no_op"},
+		{"mpi_accumulate_granularity", "0", "4096", "4096"},
+		{"mpi_accumulate_granularity", "1", "4096", "1"},
+		{"alloc_shared_noncontig", "false", "true", "false"},
+		{"same_size", "true", "false", ""},
+		{"same_disp_unit", "false", "true", ""},
+	} {
+		one, other, both := DefaultHints(), DefaultHints(), DefaultHints()
+		require.NoError(t, one.Apply(lookup(map[string]string{c.key: c.one})))
+		require.NoError(t, other.Apply(lookup(map[string]string{c.key: c.other})))
+		err := both.combine([]Hints{one, one, other})
+		if c.want == "" {
+			require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), c.key)
+			require.ErrorContains(t, err, fmt.Sprintf("%s must have one value at all members of a window: rank 0 gives %q, rank 2 %q", c.key, c.one, c.other))
+			require.Equal(t, DefaultHints(), both)
+			continue
 		}
+		require.NoError(t, err)
+		require.Contains(t, both.common(), Pair{c.key, c.want})
 	}
 }

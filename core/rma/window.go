@@ -110,9 +110,9 @@ func SharedSize(n int) int64 {
 	return hintsOffset(n, n)
 }
 
-// hintsOffset returns where in control memory a member of n leaves its hints for MPI_Win_set_info: the class of what is wrong with them, then Hints.agreed.
+// hintsOffset returns where in control memory a member of n leaves its hints for MPI_Win_set_info: the class of what is wrong with them, then Hints.common.
 func hintsOffset(n, rank int) int64 {
-	return leftOffset(n) + shm.CacheLine + int64(rank)*(4+agreedSize)
+	return leftOffset(n) + shm.CacheLine + int64(rank)*(4+commonSize)
 }
 
 func leftOffset(n int) int64 {
@@ -142,12 +142,12 @@ type record struct {
 	gen       uint32
 	alignment int64
 	inPlace   uint8 // what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would begin
-	hints     Hints // those that must be the same: Hints.agreed
+	hints     Hints // Hints.common, as this member asks for them
 }
 
 const (
 	recordHints = 56 // where its hints begin
-	recordSize  = recordHints + agreedSize
+	recordSize  = recordHints + commonSize
 )
 
 func (r *record) encode() []byte {
@@ -163,7 +163,7 @@ func (r *record) encode() []byte {
 	le.PutUint64(b[40:], uint64(r.alignment))
 	le.PutUint32(b[48:], r.gen)
 	b[52] = r.inPlace
-	r.hints.putAgreed(b[recordHints:])
+	r.hints.putCommon(b[recordHints:])
 	return b
 }
 
@@ -173,7 +173,7 @@ func decode(b []byte) record {
 		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
 		proposal: le.Uint32(b[12:]), size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
 		alignment: int64(le.Uint64(b[40:])), gen: le.Uint32(b[48:]), inPlace: b[52],
-		hints: agreedOf(b[recordHints:]),
+		hints: commonOf(b[recordHints:]),
 	}
 }
 
@@ -228,7 +228,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	for i := range members {
 		members[i] = decode(all[i*recordSize:])
 	}
-	if err := agree(err, members, c.Rank()); err != nil {
+	if err := agree(err, members, &w.hints); err != nil {
 		windows.withdraw(index)
 		w.close(false)
 		return nil, err
@@ -272,8 +272,8 @@ func check(spec *Spec) (Hints, error) {
 	return NewHints(spec.Info)
 }
 
-// agree turns the members' verdicts on their own arguments into one for all, and compares what must be the same.
-func agree(own error, members []record, rank int) error {
+// agree turns the members' verdicts on their own arguments into one for all, compares what must be the same, and gives hints the values in force.
+func agree(own error, members []record, hints *Hints) error {
 	if own != nil {
 		return own
 	}
@@ -288,11 +288,11 @@ func agree(own error, members []record, rank int) error {
 			return mpierr.New(abi.MPI_ERR_WIN, "rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor, first.flavor)
 		}
 	}
-	hints := make([]Hints, len(members))
+	asked := make([]Hints, len(members))
 	for i, m := range members {
-		hints[i] = m.hints
+		asked[i] = m.hints
 	}
-	if err := compareHints(hints); err != nil {
+	if err := hints.combine(asked); err != nil {
 		return err
 	}
 	for i, m := range members {
@@ -342,10 +342,10 @@ func (w *Window) allocates() bool {
 }
 
 // layout returns where each member's part of an allocated window begins, and the size of all. Parts of MPI_Win_allocate begin on pages, so that each member's
-// memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow each other without a gap unless the members asked for pages.
+// memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
 func layout(members []record) (offsets []int64, total int64) {
 	offsets = make([]int64, len(members))
-	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && !members[0].hints.NonContiguous
+	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && slices.ContainsFunc(members, func(m record) bool { return !m.hints.NonContiguous })
 	for i, m := range members {
 		if !contiguous {
 			to := max(m.alignment, shm.PageSize)
@@ -585,7 +585,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	members := len(w.Targets)
 	mine := w.control[hintsOffset(members, w.Rank):]
 	binary.LittleEndian.PutUint32(mine, uint32(mpierr.ClassOf(err)))
-	n.putAgreed(mine[4:])
+	n.putCommon(mine[4:])
 	if merr := w.host.Meet(w.Handle, false); merr != nil {
 		return merr
 	}
@@ -595,14 +595,14 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 		if class := int32(binary.LittleEndian.Uint32(theirs)); class != abi.MPI_SUCCESS && err == nil {
 			err = mpierr.New(class, "the arguments of rank %d are wrong", i)
 		}
-		hints[i] = agreedOf(theirs[4:])
+		hints[i] = commonOf(theirs[4:])
 	}
 	// Nobody may leave other hints before all have read these.
 	if merr := w.host.Meet(w.Handle, false); merr != nil {
 		return merr
 	}
 	if err == nil {
-		err = compareHints(hints)
+		err = n.combine(hints)
 	}
 	if err != nil {
 		return err

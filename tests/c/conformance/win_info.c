@@ -1,7 +1,7 @@
 /* Proves: MPI_Win_get_info returns every key that the library honours with the value in force, on each flavor of window: the
  *   defaults without info; what creation was given, in the order in which the standard lists orderings and without blanks;
  *   unknown keys are ignored and not returned; MPI_Win_set_info changes the keys that can change and leaves those that are given
- *   at creation; the returned object is the caller's own.
+ *   at creation; the returned object is the caller's own; where members ask for different values one that serves all is in force.
  * MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
  * ref: none (which keys a library honours, and which it lets change, is its own choice)
@@ -65,9 +65,39 @@ static const struct { const char *key, *value, *in_force, *after_set; } given[] 
     {"mpi_assert_memory_alloc_kinds", "system, mpi:alloc_mem", "system,mpi:alloc_mem", "system,mpi:alloc_mem"},
 };
 
+static const struct { const char *key, *last, *others, *in_force; } different[] = { /* others NULL: they give no info */
+    {"no_locks", "true", NULL, "false"},
+    {"accumulate_ordering", "none", NULL, "rar,raw,war,waw"},
+    {"accumulate_ordering", "waw", "rar", "rar,waw"},
+    {"accumulate_ops", "same_op", "same_op_no_op", "same_op_no_op"},
+    {"mpi_accumulate_granularity", "1", "1048576", "1"},
+    {"mpi_accumulate_granularity", "8", NULL, "8"},
+    {"alloc_shared_noncontig", "true", NULL, "false"},
+};
+
+/* What members ask for may differ: in force is at all of them what serves all. */
+static void members_differ(void)
+{
+    for (int flavor = 0; flavor < FLAVORS && check_size > 1; flavor++)
+        for (unsigned d = 0; d < sizeof different / sizeof *different; d++) {
+            const char *mine = check_rank == check_size - 1 ? different[d].last : different[d].others;
+            MPI_Info info = MPI_INFO_NULL;
+            if (mine) {
+                MPI_Info_create(&info);
+                MPI_Info_set(info, different[d].key, mine);
+            }
+            MPI_Win win = make(flavor, info);
+            has(win, "members differ", different[d].key, different[d].in_force);
+            CHECK_OK(MPI_Win_free(&win));
+            if (mine)
+                MPI_Info_free(&info);
+        }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
+    members_differ();
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
         MPI_Win win = make(flavor, MPI_INFO_NULL);
         for (int k = 0; k < KEYS; k++)
