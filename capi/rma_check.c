@@ -1,0 +1,162 @@
+// What can be wrong with a communication call, and where it goes.
+#include "rma_checked.h"
+
+#include "dynamic.h"
+#include "epoch.h"
+#include "op.h"
+
+static int refuse(const struct gompi_checked *c, int class, const char *what, const char *why, long long value) {
+	return gompi_win_error(c->r->win, c->r->call, class, "%s %s %lld", what, why, value);
+}
+
+// Looks up one buffer. 0, or an error raised.
+static int look_up(const struct gompi_checked *c, struct gompi_side *s, const char *what, const void *address, MPI_Count count, MPI_Datatype type) {
+	if (count < 0)
+		return refuse(c, MPI_ERR_COUNT, what, "count is negative:", (long long)count);
+	const struct gompi_type *t = gompi_type_get(type);
+	if (t == NULL)
+		return gompi_win_error(c->r->win, c->r->call, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
+				       (unsigned long)(uintptr_t)type);
+	int64_t bytes, lo, hi;
+	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
+		return refuse(c, MPI_ERR_COUNT, what, "buffer is larger than the address space: count", (long long)count);
+	*s = (struct gompi_side){(char *)(uintptr_t)address, count, t};
+	return MPI_SUCCESS;
+}
+
+// The element type and number of an accumulate-type call. 0, or an error raised.
+static int check_accumulate(struct gompi_checked *c) {
+	const struct gompi_rma *r = c->r;
+	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP;
+	const struct gompi_type *tt = c->target.type;
+	c->element = (MPI_Datatype)(uintptr_t)tt->elem;
+	c->elements = c->target.count * tt->elements;
+	if (r->kind == RMA_FETCH_AND_OP || swap) {
+		if ((uintptr_t)r->target_type >= GOMPI_PREDEFINED)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "datatype %#lx is not predefined", (unsigned long)(uintptr_t)r->target_type);
+	}
+	if (swap) {
+		if (!gompi_swappable(r->target_type))
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE,
+					       "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
+					       (unsigned long)(uintptr_t)r->target_type);
+		return MPI_SUCCESS;
+	}
+	uintptr_t op = (uintptr_t)r->op;
+	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
+		return gompi_win_error(r->win, r->call, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
+				       no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
+	if (c->elements == 0)
+		return MPI_SUCCESS;
+	if (tt->elem == 0)
+		return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has elements of several predefined datatypes");
+	if (gompi_op_kernel(r->op, c->element) == NULL)
+		return gompi_win_error(r->win, r->call, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx", (unsigned long)op,
+				       (unsigned long)tt->elem);
+	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, c->r->result_type != NULL ? &c->result : NULL};
+	for (int i = 0; i < 2; i++) {
+		const struct gompi_side *s = others[i];
+		if (s == NULL)
+			continue;
+		const char *what = i == 0 ? "origin" : "result";
+		if (s->type->elem != tt->elem)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the %s datatype has elements of datatype %#lx, the target datatype of %#lx", what,
+					       (unsigned long)s->type->elem, (unsigned long)tt->elem);
+		if (s->count * s->type->elements != c->elements)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld elements in the %s buffer, %lld at the target",
+					       (long long)(s->count * s->type->elements), what, (long long)c->elements);
+	}
+	if (tt->flags & GOMPI_TYPE_OVERLAP_SURE)
+		return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has overlapping elements");
+	return MPI_SUCCESS;
+}
+
+// Where the target's buffer lies, within the target's window. 0, or an error raised.
+static int check_range(struct gompi_checked *c) {
+	const struct gompi_rma *r = c->r;
+	struct gompi_target *t = &c->w->targets[r->target];
+	const struct gompi_win_member *m = gompi_member(c->w, r->target);
+	int64_t offset, lo = 0, hi = 0, from, to;
+	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
+	if (lo == hi) // nothing is touched
+		return MPI_SUCCESS;
+	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) || __builtin_add_overflow(offset, lo, &from) ||
+	    __builtin_add_overflow(offset, hi, &to))
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
+				       "target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes", r->target, (long long)r->disp,
+				       t->disp_unit, (unsigned long long)m->size);
+	if (c->w->attached != NULL) {
+		c->offset = (uint64_t)offset;
+		int rc = gompi_dynamic_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
+		if (rc == MPI_ERR_RMA_RANGE) {
+			c->scattered = true;
+			rc = gompi_each_region(c, NULL, NULL, NULL);
+		}
+		if (rc == MPI_ERR_RMA_RANGE)
+			return gompi_win_error(r->win, r->call, rc, "target %d: no attached memory holds the bytes %#llx to %#llx (displacement %#llx, count %lld)",
+					       r->target, (unsigned long long)from, (unsigned long long)to, (unsigned long long)r->disp,
+					       (long long)c->target.count);
+		if (rc != MPI_SUCCESS)
+			return gompi_win_error(r->win, r->call, rc, "target %d: its attached memory cannot be mapped", r->target);
+		if (c->target.address != NULL)
+			c->target.address -= lo;
+		return MPI_SUCCESS;
+	}
+	if (from < 0 || (uint64_t)to > m->size)
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
+				       "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in the window of %llu bytes", r->target,
+				       (long long)from, (long long)to, (long long)r->disp, t->disp_unit, (long long)c->target.count,
+				       (unsigned long long)m->size);
+	c->offset = (uint64_t)offset;
+	bool direct = atomic_load_explicit(&t->state, memory_order_relaxed) & TARGET_DIRECT;
+	if (!direct && c->w->parts != NULL) {
+		const struct gompi_part *p = &c->w->parts[r->target];
+		direct = (uint64_t)from >= p->from && (uint64_t)to <= p->to;
+		c->part = !direct && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
+	}
+	c->target.address = direct ? t->base + offset : NULL;
+	return MPI_SUCCESS;
+}
+
+int gompi_rma_check(struct gompi_checked *c) {
+	const struct gompi_rma *r = c->r;
+	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
+		return gompi_win_error(r->win, r->call, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target, c->w->n);
+	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
+	int rc = look_up(c, &c->target, "target", NULL, r->target_count, r->target_type);
+	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
+		rc = look_up(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
+	if (rc == MPI_SUCCESS && r->result_type != NULL)
+		rc = look_up(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count, r->result_type);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (gompi_is_accumulate(r)) {
+		rc = check_accumulate(c);
+	} else {
+		const struct gompi_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
+		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
+		if (r->kind == RMA_PUT ? here > there : there > here)
+			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
+					       (long long)(here > there ? here : there), (long long)(here > there ? there : here), (long long)here, (long long)there);
+		c->bytes = here < there ? here : there;
+		if (r->kind == RMA_PUT && (c->target.type->flags & GOMPI_TYPE_OVERLAP_SURE))
+			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has overlapping elements");
+	}
+	if (rc == MPI_SUCCESS && r->target != MPI_PROC_NULL)
+		rc = check_range(c);
+	return rc;
+}
+
+int gompi_rma_check_epoch(const struct gompi_rma *r, struct gompi_win *w) {
+	uint32_t access = atomic_load(&w->access);
+	if (r->request && (access & (ACCESS_FENCE_OPEN | ACCESS_FENCE | ACCESS_START)))
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s; request-based operations need a lock epoch",
+				       gompi_access_name[gompi_access_number(access)]);
+	if (r->target != MPI_PROC_NULL && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
+	    !(atomic_load(&w->targets[r->target].state) & TARGET_ACCESS))
+		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
+				       r->target);
+	if (!gompi_epoch_move(w, r->request ? EPOCH_REQUEST : EPOCH_OPERATION, 0))
+		return gompi_epoch_error(w, r->call);
+	return MPI_SUCCESS;
+}
