@@ -1,14 +1,14 @@
 /* A datatype for a section of an array.
  *
  * What the call has as count and datatype is applied to the elements of the section as if they lay side by side (MPI-5.0 19.1.12), so the first
- * element of the datatype need not end where an element of the array does. Two cases: a datatype without gaps whose extent divides the array's
- * element becomes vectors of vectors, one level for a dimension; any other is taken apart into its basic elements.
+ * element of the datatype need not end where an element of the array does. Two cases: a datatype that stays within its extent, which divides the
+ * array's element, becomes vectors of vectors, one level for a dimension; any other is taken apart into its basic elements.
  */
 #include <pthread.h>
 
 #include "layout.h"
 
-/* ---- Datatypes without gaps ---- */
+/* ---- Datatypes that fit into the array's elements ---- */
 
 /* A list of parts of the described buffer: at most the whole slices of each dimension, and what is left of one element. */
 struct parts {
@@ -71,9 +71,9 @@ static int join(const struct parts *p, MPI_Datatype *type)
     return PMPI_Type_create_struct(p->n, ones, p->at, p->type, type);
 }
 
-static int dense(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type, MPI_Count size, MPI_Datatype *made)
+static int in_elements(const struct gompi_layout *l, MPI_Count count, MPI_Datatype type, MPI_Count extent, MPI_Datatype *made)
 {
-    MPI_Count each = (MPI_Count)l->elem / size; /* of the datatype in an element of the array */
+    MPI_Count each = (MPI_Count)l->elem / extent; /* of the datatype in an element of the array */
     MPI_Count whole = count / each, rest = count % each;
     MPI_Datatype elem = type;
     struct parts p = {0};
@@ -276,16 +276,14 @@ static bool keep(struct memory *m, struct known *k, MPI_Datatype made)
 
 /* ---- What the entry points call ---- */
 
-/* without_gaps tells whether elements of the datatype fill memory without gaps, and its size. */
-static int without_gaps(MPI_Datatype type, bool *yes, MPI_Count *size)
+/* tiles tells whether elements of the datatype lie side by side, each within its own extent, which it gives: there may be gaps in them. */
+static int tiles(MPI_Datatype type, bool *yes, MPI_Count *extent)
 {
-    MPI_Count lb, extent, true_lb, true_extent;
-    int rc = PMPI_Type_size_c(type, size);
-    if (!rc)
-        rc = PMPI_Type_get_extent_c(type, &lb, &extent);
+    MPI_Count lb, true_lb, true_extent;
+    int rc = PMPI_Type_get_extent_c(type, &lb, extent);
     if (!rc)
         rc = PMPI_Type_get_true_extent_c(type, &true_lb, &true_extent);
-    *yes = !rc && *size > 0 && lb == 0 && true_lb == 0 && extent == *size && true_extent == *size;
+    *yes = !rc && *extent > 0 && lb == 0 && true_lb >= 0 && true_lb + true_extent <= *extent;
     return rc;
 }
 
@@ -293,8 +291,8 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
 {
     struct gompi_layout l;
     struct known known;
-    MPI_Count size;
-    bool gapless, keepable;
+    MPI_Count extent;
+    bool regular, keepable;
     int rc;
     s->addr = d->base_addr;
     s->count = count;
@@ -311,11 +309,11 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
             return MPI_SUCCESS;
         }
     }
-    rc = without_gaps(type, &gapless, &size);
+    rc = tiles(type, &regular, &extent);
     if (rc)
         return rc;
-    if (gapless && l.elem % (size_t)size == 0)
-        rc = dense(&l, count, type, size, &s->type);
+    if (regular && l.elem % (size_t)extent == 0)
+        rc = in_elements(&l, count, type, extent, &s->type);
     else
         rc = any(&l, count, type, &s->type);
     if (!rc) {
@@ -332,8 +330,8 @@ int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int 
 {
     struct gompi_layout l;
     MPI_Datatype one;
-    MPI_Count size, elems;
-    bool gapless;
+    MPI_Count extent, elems;
+    bool regular;
     int rc, dim = 0;
     s->addr = buffer_in(d->base_addr);
     s->count = count;
@@ -341,18 +339,18 @@ int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int 
     if (simple(d) || count <= 0 || partitions <= 0 || type == MPI_DATATYPE_NULL)
         return MPI_SUCCESS;
     gompi_layout_of(&l, d);
-    rc = without_gaps(type, &gapless, &size);
+    rc = tiles(type, &regular, &extent);
     if (rc)
         return rc;
-    if (!gapless || count * size % (MPI_Count)l.elem != 0 || l.elem % (size_t)size != 0)
+    if (!regular || count * extent % (MPI_Count)l.elem != 0 || l.elem % (size_t)extent != 0)
         return MPI_ERR_BUFFER;
     /* The elements of one partition must be whole slices, in one dimension for all partitions. */
-    elems = count * size / (MPI_Count)l.elem;
+    elems = count * extent / (MPI_Count)l.elem;
     for (; dim < l.rank - 1 && elems % l.dim[dim].n == 0; dim++)
         elems /= l.dim[dim].n;
     if (elems * partitions > l.dim[dim].n)
         return MPI_ERR_BUFFER;
-    rc = dense(&l, count, type, size, &one);
+    rc = in_elements(&l, count, type, extent, &one);
     if (!rc) {
         rc = PMPI_Type_create_resized_c(one, 0, elems * l.dim[dim].stride, &s->type);
         PMPI_Type_free(&one);

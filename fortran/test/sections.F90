@@ -33,6 +33,7 @@ program sections
   call dummies(a2, 9)
   call pointers()
   call kinds()
+  call particles()
   call in_place()
   call MPI_Win_free(win)
   call check_end()
@@ -332,6 +333,54 @@ contains
     call MPI_Win_fence(0, win)
     call expect(pairs(2, :)%i, [1, 2, 3, 4, 5], 'get into a pointer')
     call expect(all(pairs%x == 0.5d0), 'get leaves the other component alone')
+  end subroutine
+
+  ! Structures with a gap at their end, described by a datatype of the same extent; as many as a list of their parts would be felt. And parts
+  ! of complex numbers.
+  subroutine particles()
+    type, bind(C) :: particle
+      real(C_DOUBLE) :: x(3)
+      integer(C_INT) :: id
+    end type
+    integer, parameter :: number = 20000
+    type(particle), allocatable, asynchronous :: p(:), q(:)
+    complex(C_DOUBLE_COMPLEX), asynchronous :: z(9)
+    type(MPI_Datatype) :: parts, whole
+    type(MPI_Win) :: v
+    integer(kind=MPI_ADDRESS_KIND) :: at(2), start, room
+    integer :: k
+    allocate (p(number), q(number))
+    do k = 1, number
+      p(k) = particle([k, k, k] * 1d0, k)
+      q(k) = particle([0d0, 0d0, 0d0], -1)
+    end do
+    call MPI_Get_address(p(1), start)
+    call MPI_Get_address(p(1)%x, at(1))
+    call MPI_Get_address(p(1)%id, at(2))
+    call MPI_Type_create_struct(2, [3, 1], at - start, [MPI_DOUBLE_PRECISION, MPI_INTEGER], parts)
+    call MPI_Type_create_resized(parts, 0_MPI_ADDRESS_KIND, int(storage_size(p) / 8, MPI_ADDRESS_KIND), whole)
+    call MPI_Type_commit(whole)
+    room = number * (storage_size(q) / 8)
+    call MPI_Win_create(q, room, storage_size(q) / 8, MPI_INFO_NULL, MPI_COMM_SELF, v)
+    call MPI_Win_fence(0, v)
+    call MPI_Put(p(number:2:-2), number / 2, whole, 0, none, number / 2, whole, v)
+    call MPI_Win_fence(0, v)
+    call expect(q(1:number / 2)%id, p(number:2:-2)%id, 'every second structure, backwards')
+    call expect(all(q(1:number / 2)%x(3) == p(number:2:-2)%x(3)), 'their numbers')
+    call expect(all(q(number / 2 + 1:)%id == -1), 'what is behind them')
+    call MPI_Get(p(2:number:2), 5, whole, 0, none, 5, whole, v)
+    call MPI_Win_fence(0, v)
+    call expect(p(1:12)%id, [1, number, 3, number - 2, 5, number - 4, 7, number - 6, 9, number - 8, 11, 12], 'get of five')
+    z = [(cmplx(k, -k, C_DOUBLE_COMPLEX), k = 1, 9)]
+    call MPI_Put(z(9:1:-4)%re, 3, MPI_DOUBLE_PRECISION, 0, none, 3, MPI_DOUBLE_PRECISION, v)
+    call MPI_Win_fence(0, v)
+    call expect(all(q(1)%x == [9, 5, 1]), 'real parts')
+    call MPI_Get(z(2:4)%im, 3, MPI_DOUBLE_PRECISION, 0, none, 3, MPI_DOUBLE_PRECISION, v)
+    call MPI_Win_fence(0, v)
+    call expect(all(aimag(z(1:5)) == [-1, 9, 5, 1, -5]) .and. all(z%re == [(k, k = 1, 9)]), 'imaginary parts')
+    call MPI_Win_free(v)
+    call MPI_Type_free(parts)
+    call MPI_Type_free(whole)
   end subroutine
 
   ! There is no copy of a section between the program and MPI: what is written into the array after the call that names it is sent, what comes
