@@ -2,6 +2,7 @@
 # Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench
 # Missing Debian packages are installed with apt without a question: as root, or through sudo if that needs no password; else the one
 # command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
+# Nothing is refused for want of a Fortran compiler.
 set -eu
 
 fail() { echo "gompirma: $*" >&2; exit 1; }
@@ -20,7 +21,7 @@ found=$(cd / && GOTOOLCHAIN=local GOFLAGS= go env GOVERSION | sed 's/^[^0-9]*//;
 oldest=$(printf '%s\n%s\n' "$wanted" "$found" | sort -V | head -n 1)
 [ "$oldest" = "$wanted" ] || fail "Go $wanted or newer is needed, $(command -v go) is $found (https://go.dev/dl/)"
 
-missing=
+missing= fortran=
 need() { # need PACKAGE COMMAND...: each command must be there
 	package=$1
 	shift
@@ -40,7 +41,7 @@ demo)
 test | ref | bench)
 	need cmake cmake ctest
 	need g++ g++
-	need gfortran gfortran
+	have gfortran || fortran=gfortran # C does without it
 	need pkg-config pkg-config
 	need mpich mpiexec.mpich # the library must start under it
 	;;
@@ -56,10 +57,13 @@ bench)
 	need valgrind valgrind
 	;;
 esac
-[ -n "$missing" ] || exit 0
+[ -n "$missing$fortran" ] || exit 0
+if [ -z "$missing" ]; then # nothing but Fortran: it is left out where it cannot be had
+	fail() { echo "gompirma: Fortran is left out; $*"; exit 0; }
+fi
 
 # One word a package.
-missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
+missing=$(printf '%s\n' $missing $fortran | sort -u | tr '\n' ' ')
 command="apt-get install -y --no-install-recommends ${missing% }"
 have apt-get || fail "missing: ${missing% } (names of Debian's packages; there is no apt-get here to install them)"
 run=
@@ -73,6 +77,6 @@ trap 'rm -f "$log"' EXIT
 apt() { $run env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null; }
 # The lists may be absent, as in a fresh container, or old: what fails without an update is tried once more after one.
 apt install --no-install-recommends $missing || { apt update && apt install --no-install-recommends $missing; } || {
-	tail -n 5 "$log" >&2
+	[ "$missing" = "gfortran " ] || tail -n 5 "$log" >&2
 	fail "apt could not install them; run: sudo $command"
 }
