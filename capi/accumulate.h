@@ -63,7 +63,7 @@ typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *resu
 // Classes of elements with the same size and arithmetic; 0: no instruction covers them.
 enum gompi_class {
 	GOMPI_NONE, GOMPI_I8, GOMPI_U8, GOMPI_I16, GOMPI_U16, GOMPI_I32, GOMPI_U32, GOMPI_I64, GOMPI_U64, GOMPI_F32, GOMPI_F64,
-	GOMPI_L8, GOMPI_L16, GOMPI_L32, GOMPI_L64, GOMPI_BYTE, GOMPI_CHARACTER, GOMPI_CLASSES
+	GOMPI_L8, GOMPI_L16, GOMPI_L32, GOMPI_L64, GOMPI_BYTE, GOMPI_CLASSES
 };
 
 extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];

@@ -14,7 +14,7 @@ func openTypes() {
 		b := t.Basic()
 		swappable := false
 		switch b.Class {
-		case datatype.Signed, datatype.Unsigned, datatype.Logical, datatype.Address, datatype.Byte:
+		case datatype.Signed, datatype.Unsigned, datatype.Logical, datatype.Address, datatype.Byte, datatype.Character:
 			swappable = true
 		}
 		C.gompi_type_describe(C.uintptr_t(b.Handle), C.int(b.Size), C.bool(b.Size == b.Extent), elementClass(b), C.bool(swappable))
@@ -32,7 +32,7 @@ func elementClass(b *datatype.Basic) C.int {
 		return C.GOMPI_NONE
 	}
 	switch b.Class {
-	case datatype.Signed, datatype.Address:
+	case datatype.Signed, datatype.Address, datatype.Character:
 		return sized(C.GOMPI_I8, C.GOMPI_I16, C.GOMPI_I32, C.GOMPI_I64)
 	case datatype.Unsigned:
 		return sized(C.GOMPI_U8, C.GOMPI_U16, C.GOMPI_U32, C.GOMPI_U64)
@@ -42,8 +42,6 @@ func elementClass(b *datatype.Basic) C.int {
 		return sized(C.GOMPI_L8, C.GOMPI_L16, C.GOMPI_L32, C.GOMPI_L64)
 	case datatype.Byte, datatype.Packed:
 		return sized(C.GOMPI_BYTE)
-	case datatype.Character:
-		return sized(C.GOMPI_CHARACTER)
 	}
 	return C.GOMPI_NONE
 }

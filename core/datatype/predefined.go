@@ -9,17 +9,18 @@ type Class uint8
 
 // The classes.
 const (
-	NoClass   Class = iota
-	Signed          // two's complement integers, of C and Fortran
-	Unsigned        // unsigned integers of C
-	Floating        // IEEE 754 binary formats of 2, 4, 8 and 16 bytes, and C's long double
-	Complex         // a pair of Floating
-	Logical         // C's bool and Fortran's LOGICAL
-	Byte            // MPI_BYTE
-	Character       // MPI_CHAR, MPI_CHARACTER, MPI_WCHAR: text, no arithmetic
-	Address         // MPI_AINT, MPI_COUNT, MPI_OFFSET: signed integers of any language
-	Pair            // a value and an index, for MPI_MINLOC and MPI_MAXLOC
-	Packed          // MPI_PACKED
+	NoClass       Class = iota
+	Signed              // two's complement integers, of C and Fortran
+	Unsigned            // unsigned integers of C
+	Floating            // IEEE 754 binary formats of 2, 4, 8 and 16 bytes, and C's long double
+	Complex             // a pair of Floating
+	Logical             // C's bool and Fortran's LOGICAL
+	Byte                // MPI_BYTE
+	Character           // MPI_CHAR, MPI_CHARACTER: text, with the arithmetic of a signed char
+	WideCharacter       // MPI_WCHAR: text, no arithmetic
+	Address             // MPI_AINT, MPI_COUNT, MPI_OFFSET: signed integers of any language
+	Pair                // a value and an index, for MPI_MINLOC and MPI_MAXLOC
+	Packed              // MPI_PACKED
 	numClasses
 )
 
@@ -136,7 +137,7 @@ func init() {
 		row(abi.MPI_C_BOOL, "MPI_C_BOOL", Logical, C, 1),
 		row(abi.MPI_CXX_BOOL, "MPI_CXX_BOOL", Logical, CXX, 1),
 		row(abi.MPI_CHAR, "MPI_CHAR", Character, C, 1),
-		row(abi.MPI_WCHAR, "MPI_WCHAR", Character, C, 4),
+		row(abi.MPI_WCHAR, "MPI_WCHAR", WideCharacter, C, 4),
 
 		row(abi.MPI_LOGICAL, "MPI_LOGICAL", Logical, Fortran, 4),
 		row(abi.MPI_INTEGER, "MPI_INTEGER", Signed, Fortran, 4),

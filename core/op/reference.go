@@ -39,7 +39,7 @@ func element(h uintptr, t *datatype.Basic) func(a, b []byte) {
 	case t.Class == datatype.Complex:
 		return complexElement(h, t)
 	default:
-		signed := t.Class == datatype.Signed || t.Class == datatype.Address
+		signed := t.Class == datatype.Signed || t.Class == datatype.Address || t.Class == datatype.Character
 		f := integer(h, signed)
 		return func(a, b []byte) { f(loadInt(a, signed), loadInt(b, signed)).store(b) }
 	}

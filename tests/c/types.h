@@ -1,5 +1,5 @@
-/* Every predefined datatype that reductions and accumulates know, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4) and
- * the same operation computed serially here. Integers wrap around on overflow: the serial side computes without a sign.
+/* Every predefined datatype that reductions and accumulates know, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4) or
+ * taken by libraries in general (characters, as integers), and the same operation computed serially here. Integers wrap around on overflow: the serial side computes without a sign.
  *
  *   for (int t = 0; t < types_count(); t++) {
  *       const struct type *type = types + t;
@@ -30,25 +30,26 @@ static inline MPI_Op op_handle(int op)
 
 /* The classes of the standard, and the operations of each. */
 enum { CLASS_INTEGER = 1, CLASS_FORTRAN_INTEGER = 2, CLASS_FLOAT = 4, CLASS_LOGICAL = 8, CLASS_COMPLEX = 16, CLASS_BYTE = 32,
-       CLASS_MULTI = 64, CLASS_PAIR = 128, CLASS_OTHER = 256 /* characters: only REPLACE and NO_OP */ };
+       CLASS_MULTI = 64, CLASS_PAIR = 128, CLASS_CHARACTER = 256 /* like signed char */,
+       CLASS_OTHER = 512 /* only REPLACE and NO_OP */ };
 
 static inline int op_allowed(int op, int class)
 {
     switch (op) {
     case OP_MIN:
     case OP_MAX:
-        return class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_FLOAT | CLASS_MULTI);
+        return class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_FLOAT | CLASS_MULTI | CLASS_CHARACTER);
     case OP_SUM:
     case OP_PROD:
-        return class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_FLOAT | CLASS_COMPLEX | CLASS_MULTI);
+        return class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_FLOAT | CLASS_COMPLEX | CLASS_MULTI | CLASS_CHARACTER);
     case OP_LAND:
     case OP_LOR:
     case OP_LXOR:
-        return class & (CLASS_INTEGER | CLASS_LOGICAL);
+        return class & (CLASS_INTEGER | CLASS_LOGICAL | CLASS_CHARACTER);
     case OP_BAND:
     case OP_BOR:
     case OP_BXOR:
-        return class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_BYTE | CLASS_MULTI);
+        return class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_BYTE | CLASS_MULTI | CLASS_CHARACTER);
     case OP_MINLOC:
     case OP_MAXLOC:
         return class & CLASS_PAIR;
@@ -187,7 +188,6 @@ struct type {
 
 INTEGER(schar, signed char, unsigned char)
 INTEGER(uchar, unsigned char, unsigned char)
-INTEGER(char, char, unsigned char)
 INTEGER(short, short, unsigned short)
 INTEGER(ushort, unsigned short, unsigned short)
 INTEGER(int, int, unsigned)
@@ -291,9 +291,9 @@ static inline int types_count(void)
     ADD(MPI_2REAL, float_float, struct pair_float_float, CLASS_PAIR, 0);
     ADD(MPI_2DOUBLE_PRECISION, double_double, struct pair_double_double, CLASS_PAIR, 0);
     ADD(MPI_2INTEGER, int_int, struct pair_int_int, CLASS_PAIR, 0);
-    ADD(MPI_CHAR, char, char, CLASS_OTHER, 0);
+    ADD(MPI_CHAR, schar, signed char, CLASS_CHARACTER, 0);
     ADD(MPI_WCHAR, wchar, wchar_t, CLASS_OTHER, 0);
-    ADD(MPI_CHARACTER, char, char, CLASS_OTHER, 0);
+    ADD(MPI_CHARACTER, schar, signed char, CLASS_CHARACTER, 0);
     return types_number;
 }
 
@@ -317,7 +317,7 @@ static inline int types_class_named(const char *name)
         int classes;
     } names[] = {{"integer", CLASS_INTEGER},   {"fortran_integer", CLASS_FORTRAN_INTEGER},    {"floating", CLASS_FLOAT},
                  {"complex", CLASS_COMPLEX},   {"logical", CLASS_LOGICAL},                    {"pair", CLASS_PAIR},
-                 {"multi", CLASS_MULTI}, {"other", CLASS_BYTE | CLASS_OTHER}};
+                 {"multi", CLASS_MULTI}, {"other", CLASS_BYTE | CLASS_CHARACTER | CLASS_OTHER}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i].name) == 0)
             return names[i].classes;

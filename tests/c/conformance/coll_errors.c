@@ -57,7 +57,7 @@ int main(int argc, char **argv)
         CHECK_CLASS(MPI_Allreduce(in, out, 1, I, MPI_MAXLOC, W), MPI_ERR_OP);
         CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_2INT, MPI_MAX, W), MPI_ERR_OP);
         CHECK_CLASS(MPI_Reduce(in, out, 1, MPI_FLOAT, MPI_BOR, 0, W), MPI_ERR_OP);
-        CHECK_CLASS(MPI_Scan(in, out, 1, MPI_CHAR, MPI_SUM, W), MPI_ERR_OP);
+        CHECK_CLASS(MPI_Scan(in, out, 1, MPI_WCHAR, MPI_SUM, W), MPI_ERR_OP);
     }
     if (strcmp(check_arg, "comm") == 0) {
         CHECK_CLASS(MPI_Barrier(N), MPI_ERR_COMM);

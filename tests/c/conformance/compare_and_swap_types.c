@@ -1,5 +1,5 @@
 /* Proves: MPI_Compare_and_swap works for every type it is defined for (C and Fortran integers, logical, multi-language types,
- *   byte): it swaps if and only if all bytes agree, and fetches the old value; neighbours stay; on each window kind.
+ *   byte) and for characters: it swaps if and only if all bytes agree, and fetches the old value; neighbours stay; on each window kind.
  * MPI-5.0 12.3.4
  * np: 1 2 3
  * ref: mpich
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     for (int t = 0; t < types_count(); t++) {
         current = types + t;
-        if (current->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_BYTE))
+        if (current->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_BYTE | CLASS_CHARACTER))
             windows_each(64, current->size, MPI_COMM_WORLD, body);
     }
     return check_end();

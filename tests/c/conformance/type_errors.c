@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     MPI_Op op, op_c, none = MPI_OP_NULL;
     CHECK_OK(MPI_Reduce_local(a, b, 4, MPI_INT, MPI_MAX));
     CHECK(b[0] == 5 && b[3] == 8, "MPI_MAX");
-    CHECK_CLASS(MPI_Reduce_local(a, b, 4, MPI_CHAR, MPI_SUM), MPI_ERR_OP);
+    CHECK_CLASS(MPI_Reduce_local(a, b, 4, MPI_WCHAR, MPI_SUM), MPI_ERR_OP);
     CHECK_CLASS(MPI_Reduce_local(a, b, 4, MPI_INT, MPI_REPLACE), MPI_ERR_OP);
     CHECK_CLASS(MPI_Reduce_local(a, b, 4, MPI_INT, none), MPI_ERR_OP);
     CHECK_CLASS(MPI_Reduce_local(a, b, -1, MPI_INT, MPI_SUM), MPI_ERR_COUNT);

@@ -76,7 +76,7 @@ static inline char operation_reason(const struct operation *o, const struct clas
         return 'r';
     if (operation_single(o) && c->derived)
         return 'e';
-    if (o->call == CALL_COMPARE_AND_SWAP && !(c->leaf->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_BYTE)))
+    if (o->call == CALL_COMPARE_AND_SWAP && !(c->leaf->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_BYTE | CLASS_CHARACTER)))
         return 'i';
     if (c->several && o->call != CALL_PUT && o->call != CALL_GET)
         return 'm';

@@ -15,7 +15,7 @@ const (
 	signed kind = iota
 	unsigned
 	bits      // MPI_BYTE: bitwise operations only
-	character // MPI_REPLACE and MPI_NO_OP only
+	character // MPI_WCHAR: MPI_REPLACE and MPI_NO_OP only
 	logical   // values 0 and 1
 	floating
 	cmplx
@@ -105,7 +105,7 @@ var basics = []*Basic{
 	simple("MPI_UNSIGNED_LONG_LONG", unsigned, 8), simple("MPI_INT8_T", signed, 1), simple("MPI_INT16_T", signed, 2),
 	simple("MPI_INT32_T", signed, 4), simple("MPI_UINT8_T", unsigned, 1), simple("MPI_UINT16_T", unsigned, 2),
 	simple("MPI_UINT32_T", unsigned, 4), simple("MPI_UINT64_T", unsigned, 8), simple("MPI_AINT", signed, 8),
-	simple("MPI_COUNT", signed, 8), simple("MPI_OFFSET", signed, 8), simple("MPI_CHAR", character, 1), simple("MPI_WCHAR", character, 4),
+	simple("MPI_COUNT", signed, 8), simple("MPI_OFFSET", signed, 8), simple("MPI_CHAR", signed, 1), simple("MPI_WCHAR", character, 4),
 	simple("MPI_C_BOOL", logical, 1),
 	complexOf("MPI_C_FLOAT_COMPLEX", float32Type), complexOf("MPI_C_DOUBLE_COMPLEX", float64Type),
 	complexOf("MPI_C_LONG_DOUBLE_COMPLEX", longDouble),
@@ -134,7 +134,7 @@ const (
 	opSwap    Op = "compare and swap"
 )
 
-// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4), MPI_NO_OP and compare-and-swap apart.
+// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR), MPI_NO_OP and compare-and-swap apart.
 func (b *Basic) ops() []Op {
 	switch b.Kind {
 	case signed, unsigned:
