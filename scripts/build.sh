@@ -61,6 +61,16 @@ for alias in mpicc:gompicc mpicxx:gompicxx mpic++:gompicxx mpiCC:gompicxx mpifor
 	link "../../../bin/${alias#*:}" "$out/libexec/gompirma/bin/${alias%%:*}"
 done
 
+# For valgrind, which takes Go's switches between stacks for errors: those of which the place itself is Go code.
+mkdir -p "$out/share/gompirma"
+for kind in Addr1 Addr2 Addr4 Addr8 Addr16 Addr32 Cond Value1 Value2 Value4 Value8 Value16; do
+	for code in 'runtime.*' 'gompirma/*' 'main.*' 'internal/*' 'os.*' 'io.*' 'sync.*' 'syscall.*' 'strconv.*' 'strings.*' 'slices.*' 'fmt.*' 'bytes.*' \
+		'bufio.*' 'errors.*' 'reflect.*' 'sort.*' 'time.*' 'context.*' 'encoding/*' 'golang.org/*' 'type:*' '_cgo_*' 'x_cgo_*' 'crosscall*'; do
+		printf '{\n   gompirma\n   Memcheck:%s\n   fun:%s\n}\n' "$kind" "$code"
+	done
+done >"$out/obj/filled"
+put "$out/obj/filled" "$out/share/gompirma/valgrind.supp"
+
 fill cmake/gompirma.pc.in "$out/lib/pkgconfig/gompirma.pc"
 fill cmake/gompirmaConfig.cmake.in "$out/lib/cmake/gompirma/gompirmaConfig.cmake"
 fill cmake/gompirmaConfigVersion.cmake.in "$out/lib/cmake/gompirma/gompirmaConfigVersion.cmake"

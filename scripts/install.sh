@@ -36,9 +36,9 @@ install)
 	to=$(cd "$to" && pwd)
 	cd "$build"
 	# Only folders that do not exist yet are ours to remove later. Those which exist are left as they are, symbolic links included.
-	folders=$(find bin include lib libexec -type d | LC_ALL=C sort | while IFS= read -r d; do [ -d "$to/$d" ] || printf '%s/\n' "$d"; done)
+	folders=$(find bin include lib libexec share -type d | LC_ALL=C sort | while IFS= read -r d; do [ -d "$to/$d" ] || printf '%s/\n' "$d"; done)
 	for d in $folders; do mkdir -m 755 "$to/$d"; done
-	files=$(find bin include lib libexec ! -type d | LC_ALL=C sort)
+	files=$(find bin include lib libexec share ! -type d | LC_ALL=C sort)
 	printf '%s\n' "$files" | tar --mode='u=rwX,go=rX' -T - -cf - | (cd "$to" && tar --no-same-owner -xpf -)
 	{
 		printf '%s\n' "$files"

@@ -96,7 +96,7 @@ func TestInstall(t *testing.T) {
 			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
-			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun`)
+			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun share/gompirma/valgrind.supp`)
 		if _, err := exec.LookPath("gfortran"); err == nil {
 			want = append(want, strings.Fields(`
 				include/mpif.h lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
