@@ -8,13 +8,20 @@
 #include "apply.h"
 #include "op.h"
 
-
 // Whether elements of t have gaps in or behind their data, as pair types have. Gaps belong to the application: they are neither read nor written, and nothing need
 // be mapped there.
 static bool has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 
 // Copies elements between an array and where s has them, but not their gaps.
 static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype element, bool to_array) {
+	int64_t bytes = s->count * s->type->size;
+	if (!has_gaps(s->type)) {
+		if (to_array)
+			gompi_typed_pack(array, bytes, s->address, s->count, s->type, 0);
+		else
+			gompi_typed_unpack(s->address, s->count, s->type, 0, array, bytes);
+		return;
+	}
 	gompi_kernel copy = gompi_op_kernel(MPI_REPLACE, element);
 	struct gompi_cursor c;
 	gompi_cursor_init(&c, s->type, s->count, GOMPI_ELEMENTS);
