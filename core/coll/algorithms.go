@@ -5,6 +5,9 @@ import "gompirma/core/abi"
 // The algorithms over messages, on bytes as they travel: what is not contiguous in the application's memory has been packed before and is unpacked after.
 // They are used between nodes, on intercommunicators and by the nonblocking and persistent forms; on one node the blocking forms go through the
 // slots of slots.go.
+//
+// Who sends to whom depends on the number of bytes only where the members have agreed on it (schedule.fixed), and messages without data are sent too: a member
+// whose length differs gets an error, and nobody waits for a message that does not come.
 
 // Sizes at which an algorithm gives way to the next, in bytes. Below, the number of rounds counts; above, the bytes that each process moves.
 const (
@@ -26,10 +29,10 @@ func (v view) barrier() {
 
 // bcast sends root's b to all.
 func (v view) bcast(b []byte, root int) {
-	if v.size == 1 || len(b) == 0 {
+	if v.size == 1 {
 		return
 	}
-	if len(b) > bcastWhole && v.size > 3 {
+	if !v.fixed && len(b) > bcastWhole && v.size > 3 {
 		blocks := split(b, v.size, 1)
 		v.scatterTree(blocks, b, root)
 		v.wait()
@@ -47,7 +50,7 @@ func (v view) bcast(b []byte, root int) {
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
 		if vr+mask < v.size {
-			v.send((vr+mask+root)%v.size, b)
+			v.pass((vr+mask+root)%v.size, b)
 		}
 	}
 	v.wait()
@@ -152,7 +155,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
 		return
 	}
 	if v.rank != root {
-		v.sendSome(root, own)
+		v.send(root, own)
 		v.wait()
 		return
 	}
@@ -160,7 +163,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
 		if i == v.rank {
 			v.copy(blocks[i], own)
 		} else {
-			v.recvSome(i, blocks[i])
+			v.recv(i, blocks[i])
 		}
 	}
 	v.wait()
@@ -182,7 +185,7 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
 		return
 	}
 	if v.rank != root {
-		v.recvSome(root, own)
+		v.recv(root, own)
 		v.wait()
 		return
 	}
@@ -190,23 +193,10 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
 		if i == v.rank {
 			v.copy(own, blocks[i])
 		} else {
-			v.sendSome(i, blocks[i])
+			v.send(i, blocks[i])
 		}
 	}
 	v.wait()
-}
-
-// sendSome and recvSome leave empty blocks out: both sides know the size.
-func (v view) sendSome(to int, b []byte) {
-	if len(b) > 0 {
-		v.send(to, b)
-	}
-}
-
-func (v view) recvSome(from int, b []byte) {
-	if len(b) > 0 {
-		v.recv(from, b)
-	}
 }
 
 // allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled. equal says that all blocks have one size.
@@ -214,8 +204,16 @@ func (v view) allgather(blocks [][]byte, equal bool) {
 	if v.size == 1 {
 		return
 	}
-	if size := len(blocks[0]); equal && size*v.size <= allgatherBruck {
+	if size := len(blocks[0]); equal && !v.fixed && size*v.size <= allgatherBruck {
 		v.allgatherBruck(blocks, size)
+		return
+	}
+	if v.fixed {
+		own := make([][]byte, v.size)
+		for i := range own {
+			own[i] = blocks[v.rank]
+		}
+		v.alltoall(own, blocks)
 		return
 	}
 	v.allgatherRing(blocks)
@@ -223,9 +221,6 @@ func (v view) allgather(blocks [][]byte, equal bool) {
 
 // allgatherBruck: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that order.
 func (v view) allgatherBruck(blocks [][]byte, size int) {
-	if size == 0 {
-		return
-	}
 	held := make([]byte, size*v.size)
 	v.copy(held[:size], blocks[v.rank])
 	for have := 1; have < v.size; have *= 2 {
@@ -243,8 +238,8 @@ func (v view) allgatherBruck(blocks [][]byte, size int) {
 func (v view) allgatherRing(blocks [][]byte) {
 	left, right := (v.rank-1+v.size)%v.size, (v.rank+1)%v.size
 	for k := 0; k < v.size-1; k++ {
-		v.sendSome(right, blocks[(v.rank-k+v.size)%v.size])
-		v.recvSome(left, blocks[(v.rank-k-1+v.size)%v.size])
+		v.send(right, blocks[(v.rank-k+v.size)%v.size])
+		v.recv(left, blocks[(v.rank-k-1+v.size)%v.size])
 		v.wait()
 	}
 }
@@ -254,8 +249,8 @@ func (v view) alltoall(in, out [][]byte) {
 	v.copy(out[v.rank], in[v.rank])
 	for k := 1; k < v.size; k++ {
 		to, from := (v.rank+k)%v.size, (v.rank-k+v.size)%v.size
-		v.recvSome(from, out[from])
-		v.sendSome(to, in[to])
+		v.recv(from, out[from])
+		v.send(to, in[to])
 		if k%inFlight == 0 {
 			v.wait()
 		}
@@ -266,10 +261,10 @@ func (v view) alltoall(in, out [][]byte) {
 // reduce returns the buffer that holds the reduction of all own, in the order of ranks, at root when the steps have run; nil elsewhere.
 // own is not written.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
-	if v.size == 1 || len(own) == 0 {
+	if v.size == 1 {
 		return own
 	}
-	if len(own) > reduceWhole && v.size > 2 {
+	if !v.fixed && len(own) > reduceWhole && v.size > 2 {
 		mine := v.reduceScatter(r, split(own, v.size, r.size))
 		var whole []byte
 		if v.rank == root {
@@ -289,7 +284,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	spare := [][]byte{}
 	for mask := 1; mask < v.size; mask *= 2 {
 		if vr&mask != 0 {
-			v.send((vr-mask+top)%v.size, acc)
+			v.pass((vr-mask+top)%v.size, acc)
 			v.wait()
 			acc = nil
 			break
@@ -305,7 +300,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.wait()
 			low := acc
 			v.combine(r, low, in)
-			if &acc[0] != &own[0] {
+			if mask > 1 { // else acc is own
 				spare = append(spare, acc)
 			}
 			acc = in
@@ -314,7 +309,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if top != root {
 		switch v.rank {
 		case top:
-			v.send(root, acc)
+			v.pass(root, acc)
 			v.wait()
 			acc = nil
 		case root:
@@ -360,11 +355,11 @@ func fold(r *reducer, in [][]byte) error {
 // allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits: each element is either computed
 // once and copied, or computed everywhere from the same operands in the same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
-	if v.size == 1 || len(own) == 0 {
+	if v.size == 1 {
 		v.copy(out, own)
 		return
 	}
-	if len(own) > reduceWhole && v.size > 2 {
+	if !v.fixed && len(own) > reduceWhole && v.size > 2 {
 		mine := v.reduceScatter(r, split(own, v.size, r.size))
 		blocks := split(out, v.size, r.size)
 		v.copy(blocks[v.rank], mine)
@@ -409,21 +404,18 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		if other < extra {
 			partner = other * 2
 		}
-		v.send(partner, acc)
+		v.pass(partner, acc)
 		join(partner)
 	}
 	v.copy(out, acc)
 	if v.rank < 2*extra {
-		v.send(v.rank+1, acc)
+		v.pass(v.rank+1, acc)
 	}
 	v.wait()
 }
 
 // scan leaves own[0] op ... op own[rank] in out; exclusive leaves out own[rank] and does not touch out on rank 0. own and out may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
-	if len(own) == 0 {
-		return
-	}
 	if v.size == 1 {
 		if !exclusive {
 			v.copy(out, own)
@@ -442,7 +434,7 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 		if partner >= v.size {
 			continue
 		}
-		v.send(partner, partial)
+		v.pass(partner, partial)
 		v.recv(partner, spare)
 		v.wait()
 		a, b := partial, spare
@@ -472,12 +464,12 @@ func (v view) neighbors(in, out [][]byte, destinations, sources []int32, grid bo
 			i ^= 1
 		}
 		if sources[i] != abi.MPI_PROC_NULL {
-			v.recvSome(int(sources[i]), out[i])
+			v.recv(int(sources[i]), out[i])
 		}
 	}
 	for i, to := range destinations {
 		if to != abi.MPI_PROC_NULL {
-			v.sendSome(int(to), in[i])
+			v.send(int(to), in[i])
 		}
 	}
 	v.wait()

@@ -41,6 +41,7 @@ type Call struct {
 	RecvBlocks Blocks
 
 	sources, destinations []int32 // of a neighborhood collective
+	late                  error   // to be returned when the call has been made: lengths that do not go together
 }
 
 // inPlace is MPI_IN_PLACE.

@@ -11,8 +11,10 @@ import (
 // leaves those nil that do not count.
 //
 // Errors of Locate; MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_COUNT: negative, or more than memory can hold; MPI_ERR_OP: not for
-// this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the same buffer twice; MPI_ERR_ARG: an array is missing; MPI_ERR_TRUNCATE: what this
-// process sends to itself does not fit.
+// this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the same buffer twice; MPI_ERR_ARG: an array is missing.
+//
+// That what this process sends to itself is longer or shorter than what it receives from itself (MPI_ERR_TRUNCATE, MPI_ERR_COUNT) is told after the call, since
+// the others wait for it to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
@@ -140,7 +142,7 @@ func checkMemory(side string, b *Buffer, size int) error {
 	return nil
 }
 
-// checkOwn checks what a process sends to itself: it must be as long as what it receives from itself, and lie elsewhere.
+// checkOwn checks what a process sends to itself: it must lie elsewhere than what it receives from itself. Its length is told late.
 func (k *Call) checkOwn(sendSide, recvSide shape) error {
 	me := k.Comm.Rank()
 	s, r := part(&k.Send, &k.SendBlocks, sendSide, me), part(&k.Recv, &k.RecvBlocks, recvSide, me)
@@ -153,12 +155,12 @@ func (k *Call) checkOwn(sendSide, recvSide shape) error {
 		return err
 	}
 	switch {
-	case out > in:
-		return mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends itself %d bytes and receives %d of them", me, out, in)
-	case out < in:
-		return mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends itself %d bytes and expects %d", me, out, in)
 	case out > 0 && s.Addr == r.Addr && s.Type == r.Type:
 		return mpierr.New(abi.MPI_ERR_BUFFER, "the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", s.Addr)
+	case out > in:
+		k.late = mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends itself %d bytes and receives %d of them", me, out, in)
+	case out < in:
+		k.late = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends itself %d bytes and expects %d", me, out, in)
 	}
 	return nil
 }

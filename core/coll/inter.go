@@ -25,11 +25,11 @@ func (v view) interBarrier() {
 func (v view) interBcast(b []byte, at place, root int) {
 	switch at {
 	case rootIsHere:
-		v.remote.sendSome(0, b)
+		v.remote.send(0, b)
 		v.wait()
 	case rootIsRemote:
 		if v.rank == 0 {
-			v.remote.recvSome(root, b)
+			v.remote.recv(root, b)
 			v.wait()
 		}
 		v.bcast(b, 0)
@@ -40,11 +40,11 @@ func (v view) interBcast(b []byte, at place, root int) {
 func (v view) interReduce(r *reducer, own, out []byte, at place, root int) {
 	switch at {
 	case rootIsHere:
-		v.remote.recvSome(0, out)
+		v.remote.recv(0, out)
 		v.wait()
 	case rootIsRemote:
 		if acc := v.reduce(r, own, 0); v.rank == 0 {
-			v.remote.sendSome(root, acc)
+			v.remote.pass(root, acc)
 			v.wait()
 		}
 	}
@@ -53,8 +53,8 @@ func (v view) interReduce(r *reducer, own, out []byte, at place, root int) {
 // interAllreduce: each group gets the reduction over the other one.
 func (v view) interAllreduce(r *reducer, own, out []byte) {
 	if acc := v.reduce(r, own, 0); v.rank == 0 {
-		v.remote.recvSome(0, out)
-		v.remote.sendSome(0, acc)
+		v.remote.recv(0, out)
+		v.remote.pass(0, acc)
 		v.wait()
 	}
 	v.bcast(out, 0)
@@ -66,8 +66,8 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	var blocks [][]byte
 	if v.rank == 0 {
 		theirs := make([]byte, len(own)) // both groups contribute equally long vectors
-		v.remote.recvSome(0, theirs)
-		v.remote.sendSome(0, acc)
+		v.remote.recv(0, theirs)
+		v.remote.pass(0, acc)
 		v.wait()
 		for _, n := range sizes {
 			blocks = append(blocks, theirs[:n:n])
@@ -82,10 +82,10 @@ func (v view) interGather(own []byte, blocks [][]byte, at place, root int) {
 	switch at {
 	case rootIsHere:
 		for i, b := range blocks {
-			v.remote.recvSome(i, b)
+			v.remote.recv(i, b)
 		}
 	case rootIsRemote:
-		v.remote.sendSome(root, own)
+		v.remote.send(root, own)
 	}
 	v.wait()
 }
@@ -94,10 +94,10 @@ func (v view) interScatter(blocks [][]byte, own []byte, at place, root int) {
 	switch at {
 	case rootIsHere:
 		for i, b := range blocks {
-			v.remote.sendSome(i, b)
+			v.remote.send(i, b)
 		}
 	case rootIsRemote:
-		v.remote.recvSome(root, own)
+		v.remote.recv(root, own)
 	}
 	v.wait()
 }
@@ -116,8 +116,8 @@ func (v view) interAlltoall(in, out [][]byte) {
 	n := v.remote.size
 	for k := 0; k < n; k++ { // all at once: rounds of groups of different sizes would wait for each other in a circle
 		i := (v.rank + k) % n
-		v.remote.recvSome(i, out[i])
-		v.remote.sendSome(i, in[i])
+		v.remote.recv(i, out[i])
+		v.remote.send(i, in[i])
 	}
 	v.wait()
 }

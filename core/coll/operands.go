@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"slices"
+
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -12,7 +14,6 @@ type operands struct {
 	ins, outs [][]byte // the same where there is a block for each process
 	sizes     []int    // reduce_scatter: bytes of each process' block
 	red       reducer
-	reduces   bool           // there is something to reduce
 	after     []func() error // unpack what has arrived
 	few       [2][4][]byte   // ins and outs of few processes
 }
@@ -92,6 +93,10 @@ func (k *Call) prepare(o *operands) error {
 	if inPlace {
 		mine, all = me, n
 	}
+	if k.late != nil {
+		mine = me
+		defer k.unequal(o)
+	}
 	switch k.Kind {
 	case KindBcast:
 		if receives {
@@ -129,7 +134,7 @@ func (k *Call) prepare(o *operands) error {
 		if !inPlace {
 			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, k.SendPeers())
 		}
-		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, all)
+		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, max(mine, all))
 		if inPlace {
 			// What arrives must not overwrite what has not left yet.
 			o.ins = make([][]byte, n)
@@ -167,7 +172,6 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 	if whole.Count == 0 || k.Recv.Type.Size() == 0 {
 		return nil
 	}
-	o.reduces = true
 	if sends {
 		from := whole
 		if !inPlace {
@@ -182,14 +186,45 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 }
 
 // done runs what is left when the data has arrived.
-func (o *operands) done(err error) error {
+func (k *Call) done(o *operands, err error) error {
 	for _, f := range o.after {
 		if err != nil {
-			break
+			return err
 		}
 		err = f()
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return k.late
+}
+
+// discard has what arrives put into a block of the given length that is forgotten, instead of this process' buffer for one block.
+func (o *operands) discard(bytes int) { o.out, o.after = make([]byte, bytes), nil }
+
+// discardAll does that for n blocks.
+func (o *operands) discardAll(bytes, n int) {
+	o.outs, o.after = cut(make([]byte, bytes*n), bytes, n), nil
+}
+
+// unequal has the operands of a call whose part to this process itself has two lengths take part in a way that is right for the others: they get what they have been
+// sent, whether what they send fits here or not.
+func (k *Call) unequal(o *operands) {
+	me := k.Comm.Rank()
+	switch k.Kind {
+	case KindGather, KindGatherv:
+		o.in = o.outs[me]
+	case KindScatter, KindScatterv:
+		o.out = o.ins[me]
+	case KindAllgather:
+		o.discardAll(len(o.in), len(o.outs))
+	case KindAllgatherv:
+		o.outs[me] = append([]byte(nil), o.in...)
+	case KindAlltoall:
+		o.discardAll(len(o.ins[me]), len(o.outs))
+	case KindAlltoallv, KindAlltoallw:
+		o.outs[me] = o.ins[me]
+	}
 }
 
 // blocksOf cuts b into blocks of the given sizes.
@@ -215,27 +250,19 @@ func (k *Call) build(v view, o *operands) error {
 	case KindBcast:
 		v.bcast(o.out, root)
 	case KindReduce:
-		if o.reduces {
-			if acc := v.reduce(red, o.in, root); v.rank == root {
-				v.copy(o.out, acc)
-			}
+		if acc := v.reduce(red, o.in, root); v.rank == root {
+			v.copy(o.out, acc)
 		}
 	case KindAllreduce:
-		if o.reduces {
-			v.allreduce(red, o.in, o.out)
-		}
+		v.allreduce(red, o.in, o.out)
 	case KindScan, KindExscan:
-		if o.reduces {
-			v.scan(red, o.in, o.out, k.Kind == KindExscan)
-		}
+		v.scan(red, o.in, o.out, k.Kind == KindExscan)
 	case KindReduceScatter, KindReduceScatterBlock:
-		if o.reduces {
-			v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes)))
-		}
+		v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes)))
 	case KindGather, KindGatherv:
-		v.gather(o.in, o.outs, root, k.Kind == KindGather && len(o.in) <= gatherTree)
+		v.gather(o.in, o.outs, root, !v.fixed && k.Kind == KindGather && len(o.in) <= gatherTree)
 	case KindScatter, KindScatterv:
-		v.scatter(o.ins, o.out, root, k.Kind == KindScatter && len(o.out) <= gatherTree)
+		v.scatter(o.ins, o.out, root, !v.fixed && k.Kind == KindScatter && len(o.out) <= gatherTree)
 	case KindAllgather, KindAllgatherv:
 		v.copy(o.outs[v.rank], o.in)
 		v.allgather(o.outs, k.Kind == KindAllgather)
@@ -259,17 +286,11 @@ func (k *Call) buildInter(v view, o *operands) error {
 	case KindBcast:
 		v.interBcast(o.out, at, root)
 	case KindReduce:
-		if o.reduces {
-			v.interReduce(red, o.in, o.out, at, root)
-		}
+		v.interReduce(red, o.in, o.out, at, root)
 	case KindAllreduce:
-		if o.reduces {
-			v.interAllreduce(red, o.in, o.out)
-		}
+		v.interAllreduce(red, o.in, o.out)
 	case KindReduceScatter, KindReduceScatterBlock:
-		if o.reduces {
-			v.interReduceScatter(red, o.in, o.sizes, o.out)
-		}
+		v.interReduceScatter(red, o.in, o.sizes, o.out)
 	case KindGather, KindGatherv:
 		v.interGather(o.in, o.outs, at, root)
 	case KindScatter, KindScatterv:
@@ -305,62 +326,142 @@ const (
 	slotBlocks = 128 << 10
 )
 
-// viaSlots does a call through slots and says whether it did. Whether it does depends only on what all members have alike.
-func (k *Call) viaSlots(st *state, o *operands) (bool, error) {
-	if st.small == nil {
-		return false, nil
+// viaSlots does a call through slots and says whether it did; agreed: it did not, but the members have the same lengths. Whether it does depends only on
+// what all members have alike, or have agreed on.
+func (k *Call) viaSlots(st *state, o *operands) (done, agreed bool, err error) {
+	t := st.small
+	if t == nil {
+		return false, false, nil
 	}
-	c, root, n := k.Comm, int(k.Root), k.Comm.Size()
+	c, root, n, r := k.Comm, int(k.Root), k.Comm.Size(), &o.red
+	// whole: the small slots hold the call, so one operation does it. size: each member's bytes. limit: slots are used up to that size, if they hold least bytes.
+	do := func(whole bool, size, limit, least int, w uint64, via func(t *slots) error) (bool, bool, error) {
+		if whole {
+			return true, true, via(t)
+		}
+		if err := t.agree(w); err != nil {
+			return true, false, err
+		}
+		if size > limit {
+			return false, true, nil
+		}
+		if t := st.slots(c, size); least <= t.data {
+			return true, true, via(t)
+		}
+		return false, true, nil
+	}
 	switch k.Kind {
 	case KindBarrier:
-		return true, st.small.barrier()
+		return true, true, t.barrier()
 	case KindBcast:
-		if len(o.out) <= slotBcast {
-			return true, st.slots(c, len(o.out)).bcast(o.out, root)
-		}
-	case KindReduce, KindAllreduce, KindScan, KindExscan:
-		if !o.reduces {
-			return true, nil
-		}
-		t := st.slots(c, max(len(o.in), o.red.size))
-		if o.red.size > t.data {
-			break
-		}
-		switch k.Kind {
-		case KindReduce:
-			return true, t.reduce(&o.red, o.in, o.out, root)
-		case KindAllreduce:
-			return true, t.allreduce(&o.red, o.in, o.out)
-		}
-		return true, t.scan(&o.red, o.in, o.out, k.Kind == KindExscan)
+		return k.bcastSlots(st, o)
+	case KindReduce:
+		w := t.what(k.Kind, root, len(o.in), r.size)
+		return do(t.holds(r, o.in), max(len(o.in), r.size), maxBytes, r.size, w, func(t *slots) error { return t.reduce(r, o.in, o.out, root) })
+	case KindAllreduce:
+		w := t.what(k.Kind, 0, len(o.in), r.size)
+		return do(t.holds(r, o.in), max(len(o.in), r.size), maxBytes, r.size, w, func(t *slots) error { return t.allreduce(r, o.in, o.out) })
+	case KindScan, KindExscan:
+		w := t.what(k.Kind, 0, len(o.in), r.size)
+		return do(len(o.in) <= t.data, max(len(o.in), r.size), maxBytes, r.size, w, func(t *slots) error { return t.scan(r, o.in, o.out, k.Kind == KindExscan) })
+	}
+	if n > t.data {
+		return false, false, nil // not a byte for each
+	}
+	switch k.Kind {
 	case KindReduceScatter, KindReduceScatterBlock:
-		if !o.reduces {
-			return true, nil
-		}
-		if t := st.slots(c, max(len(o.in), o.red.size*n)); o.red.size*n <= t.data {
-			return true, t.reduceScatter(&o.red, o.in, o.sizes, o.out)
-		}
+		w, longest := t.what(KindReduceScatter, 0, len(o.in), r.size), slices.Max(o.sizes)
+		t.plan = plan(longest, r.size)
+		least := r.size * n
+		return do(least <= t.data && longest <= t.share(r.size), max(len(o.in), least), maxBytes, least, w, func(t *slots) error { return t.reduceScatter(r, o.in, o.sizes, o.out) })
 	case KindGather:
-		if len(o.in) <= slotBlocks {
-			return true, st.slots(c, len(o.in)).gather(o.in, o.outs, root)
-		}
+		size := len(o.in)
+		return do(size <= t.data, size, slotBlocks, 0, t.what(k.Kind, root, size, 1), func(t *slots) error { return t.gather(o.in, o.outs, root) })
 	case KindScatter:
-		if len(o.out) <= slotBlocks && n <= smallSize-slotHead {
-			return true, st.slots(c, len(o.out)*n).scatter(o.ins, o.out, root)
-		}
+		return k.scatterSlots(st, o)
 	case KindAllgather, KindAllgatherv:
+		copy(o.outs[c.Rank()], o.in)
 		longest := 0
 		for _, b := range o.outs {
 			longest = max(longest, len(b))
 		}
-		if longest <= slotBlocks {
-			copy(o.outs[c.Rank()], o.in)
-			return true, st.slots(c, longest).allgather(o.outs)
-		}
+		w := t.what(KindAllgather, 0, 0, 1)
+		t.plan = plan(longest, 1)
+		return do(longest <= t.data, longest, slotBlocks, 0, w, func(t *slots) error { return t.allgather(o.outs) })
 	case KindAlltoall:
-		if size := len(o.outs[c.Rank()]); size <= slotBlocks && n <= smallSize-slotHead {
-			return true, st.slots(c, size*n).alltoall(o.ins, o.outs)
+		size := len(o.outs[c.Rank()])
+		return do(size <= t.share(1), size*n, slotBlocks*n, 0, t.what(k.Kind, 0, size, 1), func(t *slots) error { return t.alltoall(o.ins, o.outs) })
+	}
+	return false, false, nil
+}
+
+// holds returns whether a reduction is one operation in these slots.
+func (t *slots) holds(r *reducer, own []byte) bool { return len(own) <= t.data && !t.wide(own) }
+
+// bcastSlots is viaSlots for MPI_Bcast: all do as the root says.
+func (k *Call) bcastSlots(st *state, o *operands) (done, agreed bool, err error) {
+	t, root := st.small, int(k.Root)
+	w, size := t.what(k.Kind, root, len(o.out), 1), len(o.out)
+	if t.me == root {
+		if size <= t.data {
+			return true, true, t.bcast(o.out, root)
+		}
+		if _, err := t.fill(nil, w); err != nil {
+			return true, false, err
+		}
+	} else {
+		s, bytes, err := t.follow(root, w)
+		if err != nil {
+			return true, false, err
+		}
+		k.adapt(o, root, bytes)
+		if size = bytes; size <= t.data {
+			copy(o.out, s)
+			t.finish()
+			return true, true, nil
 		}
 	}
-	return false, nil
+	t.finish()
+	if size <= slotBcast {
+		return true, true, st.slots(k.Comm, size).bcast(o.out, root)
+	}
+	return false, true, nil
+}
+
+// scatterSlots is viaSlots for MPI_Scatter.
+func (k *Call) scatterSlots(st *state, o *operands) (done, agreed bool, err error) {
+	t, root, n := st.small, int(k.Root), k.Comm.Size()
+	w, size := t.what(k.Kind, root, len(o.out), 1), len(o.out)
+	if t.me == root {
+		if size <= t.share(1) {
+			return true, true, t.scatter(o.ins, o.out, root)
+		}
+		if _, err := t.fill(nil, w); err != nil {
+			return true, false, err
+		}
+	} else {
+		s, bytes, err := t.follow(root, w)
+		if err != nil {
+			return true, false, err
+		}
+		k.adapt(o, root, bytes)
+		if size = bytes; size <= t.share(1) {
+			copy(o.out, s[t.me*t.share(1):])
+			t.finish()
+			return true, true, nil
+		}
+	}
+	t.finish()
+	if size <= slotBlocks {
+		return true, true, st.slots(k.Comm, size*n).scatter(o.ins, o.out, root)
+	}
+	return false, true, nil
+}
+
+// adapt prepares for data of another length than this process' buffer has.
+func (k *Call) adapt(o *operands, root, bytes int) {
+	if mine := len(o.out); bytes != mine {
+		k.late = lengthError(k.Kind, root, bytes, mine)
+		o.discard(bytes)
+	}
 }

@@ -34,6 +34,9 @@ func (r *reducer) set(o *op.Op, t *datatype.Type) {
 
 // combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
 func (r *reducer) combine(in, inout []byte) error {
+	if len(in) == 0 {
+		return nil
+	}
 	if r.f != nil {
 		return r.f(in, inout)
 	}

@@ -3,6 +3,9 @@ package coll
 import (
 	"sync"
 	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
 )
 
 // link carries the messages of one collective call: they match by source, in the order they were sent, and never meet those of another call.
@@ -23,6 +26,7 @@ type pending interface {
 type schedule struct {
 	steps  []step
 	finish []func() error // after the last step: unpack what arrived
+	fixed  bool           // the members may have passed different lengths, so who sends to whom must not follow from them
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
 
@@ -34,13 +38,14 @@ type schedule struct {
 	next    int
 	waiting []pending
 	over    bool
-	err     error
+	err     error // until over: that a member has passed another length
 }
 
 type stepKind uint8
 
 const (
 	stepSend stepKind = iota
+	stepPass
 	stepRecv
 	stepDo
 	stepCall // stepDo that calls a function of the application
@@ -73,7 +78,14 @@ func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
 
-// recv adds a step that starts receiving exactly len(b) bytes.
+// pass adds a step that sends b, which came from others or was made of what did. If that had a wrong length, b gets one too: one byte more or less, so
+// that everybody who gets a part of it is told.
+func (v view) pass(to int, b []byte) {
+	v.steps = append(v.steps, step{kind: stepPass, peer: to, via: v.link, buf: b})
+}
+
+// recv adds a step that starts receiving exactly len(b) bytes. If another number arrives the call goes on, since others wait for what this process sends and receives,
+// and ends with an error.
 func (v view) recv(from int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
 }
@@ -97,7 +109,7 @@ func (s *schedule) reducing(r *reducer, f func() error) {
 
 // copy adds a step that copies src to dst; none if they are the same bytes.
 func (s *schedule) copy(dst, src []byte) {
-	if len(src) == 0 || &dst[0] == &src[0] {
+	if len(src) == 0 || len(dst) == 0 || &dst[0] == &src[0] {
 		return
 	}
 	s.do(func() error { copy(dst, src); return nil })
@@ -143,6 +155,9 @@ func (s *schedule) pollLocked() (bool, error) {
 			if len(s.waiting) > 0 {
 				return false, nil
 			}
+			if s.err != nil {
+				return s.endLocked(s.err)
+			}
 			for _, f := range s.finish {
 				if err := f(); err != nil {
 					return s.endLocked(err)
@@ -160,6 +175,9 @@ func (s *schedule) pollLocked() (bool, error) {
 		}
 		s.stalled.Store(false)
 		s.next++
+		if st.kind == stepCall && s.err != nil {
+			continue // not on the wrong number of elements
+		}
 		if err := s.startLocked(st); err != nil {
 			return s.endLocked(err)
 		}
@@ -172,6 +190,8 @@ func (s *schedule) startLocked(st *step) error {
 	switch st.kind {
 	case stepSend:
 		p, err = st.via.send(st.peer, st.buf)
+	case stepPass:
+		p, err = st.via.send(st.peer, s.markedLocked(st.buf))
 	case stepRecv:
 		p, err = st.via.recv(st.peer, st.buf)
 	case stepDo, stepCall:
@@ -183,13 +203,31 @@ func (s *schedule) startLocked(st *step) error {
 	return err
 }
 
-// reapLocked drops the messages that are done.
+// markedLocked returns b, with another length if this process knows of a wrong one.
+func (s *schedule) markedLocked(b []byte) []byte {
+	switch {
+	case s.err == nil:
+	case mpierr.ClassOf(s.err) == abi.MPI_ERR_TRUNCATE:
+		return make([]byte, len(b)+1)
+	case len(b) > 0:
+		return b[:len(b)-1]
+	}
+	return b
+}
+
+// reapLocked drops the messages that are done. Wrong lengths are remembered, other errors returned.
 func (s *schedule) reapLocked() error {
 	left := s.waiting[:0]
 	var first error
 	for _, p := range s.waiting {
 		done, err := p.poll()
-		if err != nil && first == nil {
+		switch {
+		case err == nil:
+		case wrongLength(err):
+			if s.err == nil {
+				s.err = err
+			}
+		case first == nil:
 			first = err
 		}
 		if !done {
@@ -199,6 +237,12 @@ func (s *schedule) reapLocked() error {
 	clear(s.waiting[len(left):])
 	s.waiting = left
 	return first
+}
+
+// wrongLength returns whether an error means that a message had another length than expected; it has been received all the same.
+func wrongLength(err error) bool {
+	class := mpierr.ClassOf(err)
+	return class == abi.MPI_ERR_TRUNCATE || class == abi.MPI_ERR_COUNT
 }
 
 // abandon ends the call with an error.

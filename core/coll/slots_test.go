@@ -258,21 +258,25 @@ func TestSlotsMismatch(t *testing.T) {
 		class int32
 		other func(m *slots) error
 	}{
-		{"length", abi.MPI_ERR_TRUNCATE, func(m *slots) error { return m.bcast(make([]byte, 9), 0) }},
+		{"longer", abi.MPI_ERR_TRUNCATE, func(m *slots) error { return m.bcast(make([]byte, 9), 0) }},
+		{"shorter", abi.MPI_ERR_COUNT, func(m *slots) error { return m.bcast(make([]byte, 7), 0) }},
 		{"root", abi.MPI_ERR_ROOT, func(m *slots) error { return m.gather(make([]byte, 8), nil, 2) }},
 		{"kind", abi.MPI_ERR_OTHER, func(m *slots) error { return m.reduce(compose, make([]byte, 8), nil, 2) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ms := members(t, 3)
-			done := make(chan error, 1)
+			done := make(chan error, 2)
 			go func() { done <- c.other(ms[0]) }()
 			b := make([]byte, 8)
 			var err error
 			if c.name == "root" {
-				err = ms[1].gather(b, [][]byte{b, nil, nil}, 1)
+				go func() { done <- ms[2].gather(make([]byte, 8), nil, 1) }()
+				err = ms[1].gather(b, [][]byte{make([]byte, 8), b, make([]byte, 8)}, 1)
 			} else {
+				done <- nil
 				err = ms[1].bcast(b, 0)
 			}
+			require.NoError(t, <-done)
 			require.NoError(t, <-done)
 			require.Equal(t, c.class, mpierr.ClassOf(err), "%v", err)
 		})

@@ -12,7 +12,8 @@ import (
 )
 
 // Run does a blocking collective (MPI-5.0 6). It checks the arguments first: see Call.Check for the error classes.
-// MPI_ERR_OTHER, MPI_ERR_ROOT, MPI_ERR_TRUNCATE may also mean that another member made a different call, if that was seen.
+// MPI_ERR_TRUNCATE, MPI_ERR_COUNT may also mean that another member passed a greater or a smaller length, MPI_ERR_OTHER and MPI_ERR_ROOT that it made
+// a different call, if that was seen. Members whose lengths differ all return: see slots.go and schedule.go.
 func (e *Engine) Run(k *Call) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -31,16 +32,18 @@ func (e *Engine) Run(k *Call) error {
 func (e *Engine) move(k *Call, st *state, o *operands) error {
 	if k.Comm.Size() == 1 && !k.Comm.IsInter() && !k.Kind.neighborhood() {
 		k.alone(o)
-		return o.done(nil)
+		return k.done(o, nil)
 	}
-	if done, err := k.viaSlots(st, o); done {
-		return o.done(err)
+	done, agreed, err := k.viaSlots(st, o)
+	if done {
+		return k.done(o, err)
 	}
 	s := e.blocking(k.Comm)
+	s.fixed = !agreed
 	if err := k.build(s.local, o); err != nil {
 		return err
 	}
-	return o.done(e.run(s, k.Kind, k.Comm))
+	return k.done(o, e.run(s, k.Kind, k.Comm))
 }
 
 // operation is a nonblocking or persistent collective behind a request.
@@ -107,10 +110,11 @@ func (x *operation) begin() error {
 		return err
 	}
 	s := x.e.schedule(k.Comm, comm.Nonblocking, x.tag, p2p.Urgent)
+	s.fixed = true
 	if err := k.build(s.local, &o); err != nil {
 		return err
 	}
-	s.finish = o.after
+	s.finish = append(o.after, func() error { return k.late })
 	x.Status = request.Empty
 	r := &start{x: x, s: s}
 	if r.progress(); r.over.Load() {
