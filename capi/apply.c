@@ -22,7 +22,7 @@ int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to
 	// The next multiple of the element's size, as MPI-5.0 12.2.1 says.
 	uint64_t piece = granularity == 0 ? UINT64_MAX : (granularity + stride - 1) / stride;
 	u->most = piece < GOMPI_FEW ? GOMPI_FEW : piece;
-	u->small = u->size != 0 && (elements <= GOMPI_FEW || piece <= GOMPI_FEW) && aligned(to, size);
+	u->small = u->size != 0 && (gompi_few((MPI_Count)elements, (int64_t)size) || (piece <= GOMPI_FEW && size > 1)) && aligned(to, size);
 	return take(u);
 }
 

@@ -7,6 +7,10 @@
 // Up to so many elements are updated one by one without a lock; more are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md).
 enum { GOMPI_FEW = 64 };
 
+// Whether count elements of so many bytes may be updated one by one. More than one element of a single byte may not: programs ship structures as MPI_BYTE, a
+// pointer with the rank it belongs to, and take it for granted that such an update is seen whole (docs/RATIONALE.md).
+static inline bool gompi_few(MPI_Count count, int64_t size) { return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW); }
+
 // One operation under way on the memory of rank. Begin, any number of updates of pieces, end.
 struct gompi_update {
 	struct gompi_win *w;
@@ -26,7 +30,7 @@ struct gompi_update {
 // Prepares for the update of so many elements altogether, of which the first lies at to: either with the memory's lock or so that each element is updated
 // by an instruction. All others lie at multiples of the element's size from it, or the memory is locked for each piece that does not.
 // The window's mpi_accumulate_granularity, if it has one, says for how many bytes the lock is taken at a time; up to GOMPI_FEW elements it says that
-// there shall be no lock where instructions do. 0, or MPI_ERR_PROC_ABORTED; then there is nothing to end.
+// there shall be no lock where instructions do, single bytes excepted. 0, or MPI_ERR_PROC_ABORTED; then there is nothing to end.
 int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
 // Updates n elements at to with those at origin; old values go to result unless that is NULL.
 void gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);
