@@ -438,7 +438,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		if w.segment != nil {
 			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff, huge: w.hugePages})
 		}
-		if w.Size == 0 && w.Flavor != abi.MPI_WIN_FLAVOR_SHARED {
+		if w.Size == 0 {
 			w.Base = 0
 		}
 	}
@@ -615,7 +615,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 }
 
 // SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory. MPI_PROC_NULL stands for the lowest rank of
-// this node with memory. Memory that is not mapped here has size 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
+// this node with memory. Memory that is not mapped here, or none, has size 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
 func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, err error) {
 	if w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
 		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "a dynamic window has no one memory that could be queried")
@@ -631,7 +631,7 @@ func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, 
 		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank, len(w.Targets))
 	}
 	t := w.Targets[rank]
-	if !t.Direct {
+	if !t.Direct || t.Size == 0 {
 		return 0, t.DispUnit, 0, nil
 	}
 	return t.Size, t.DispUnit, t.Base, nil

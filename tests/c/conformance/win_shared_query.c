@@ -33,7 +33,7 @@ static void query(const struct window *w, int rank, int asked)
     CHECK(size == size_c && unit == unit_c && at == at_c, "%s window, rank %d: the large-count form differs", w->name, asked);
     if (rank < 0 || size_of(rank) == 0 || !(shared(w, rank) || rank == w->rank)) {
         CHECK(size == 0, "%s window: rank %d as %d has size %lld", w->name, rank, asked, (long long)size);
-        CHECK(at == NULL || (rank >= 0 && size_of(rank) == 0), "%s window: rank %d as %d is at %p", w->name, rank, asked, (void *)at);
+        CHECK(at == NULL, "%s window: rank %d as %d is at %p", w->name, rank, asked, (void *)at);
         return;
     }
     CHECK(size == size_of(rank) && unit == (rank % 2 ? 4 : 8), "%s window: rank %d as %d has size %lld and unit %d", w->name, rank, asked,
