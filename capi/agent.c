@@ -218,13 +218,14 @@ int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint6
 			   char *result) {
 	struct message m = {.rank = r->target, .offset = offset, .op = r->op, .type = (MPI_Datatype)(uintptr_t)type->elem, .origin = origin, .compare = r->compare,
 			    .result = result, .element = (uint64_t)type->elem_size, .bytes = (uint64_t)(count * type->elements * type->elem_size)};
-	struct gompi_cursor any;
+	struct gompi_cursor cursor;
 	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
 		m.offset += (uint64_t)type->elem_origin;
 	else
-		m.pieces = &any;
+		m.pieces = &cursor;
 	m.reply = r->kind != RMA_ACCUMULATE;
 	if (r->kind == RMA_COMPARE_AND_SWAP) {
+		gompi_cursor_init(&cursor, type, count, GOMPI_ELEMENTS);
 		m.kind = AGENT_COMPARE_AND_SWAP;
 		return post(w, &m);
 	}

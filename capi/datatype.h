@@ -180,6 +180,11 @@ static inline struct gompi_run gompi_cursor_run(struct gompi_cursor *c, int64_t 
 int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, int64_t limit);
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
+// gompi_type_of_elements makes a type of n elements of a predefined type, in GOMPI_ELEMENTS_WORDS(n) words of the caller's, who then writes their
+// displacements to what is returned. It serves cursors over elements only.
+#define GOMPI_ELEMENTS_WORDS(n) (GOMPI_TYPE_HEAD + 8 + (n))
+int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n);
+
 // gompi_copy_blocks copies n blocks between two places that do not overlap.
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n);
 

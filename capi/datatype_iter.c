@@ -74,6 +74,20 @@ static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t 
     }
 }
 
+int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n)
+{
+    const int64_t block = GOMPI_TYPE_HEAD, list = block + 2, size = element->elem_size;
+    *(struct gompi_type *)words = (struct gompi_type){.magic = element->magic, .words = GOMPI_ELEMENTS_WORDS(n), .elem = element->elem, .elem_size = size, .elements = n,
+                                                      .size = n * element->size, .depth = 1, .segments = n, .elem_root = list};
+    words[block] = BLOCK;
+    words[block + SIZE] = size;
+    words[list] = LIST;
+    words[list + SIZE] = n * size;
+    words[list + N] = n;
+    words[list + LIST_CHILD] = block;
+    return words + list + LIST_DISP;
+}
+
 void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_view view)
 {
     c->prog = (const int64_t *)t;

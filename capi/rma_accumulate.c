@@ -74,51 +74,85 @@ static int update(const struct gompi_checked *c, const char *origin, char *resul
 	return MPI_SUCCESS;
 }
 
-// Updates n elements at an offset in the target's window, of which part can be addressed here. An element that lies in it wholly is updated here by every origin,
-// any other one, also where only a byte of it lies outside, by the agent.
-static int update_run(const struct gompi_checked *c, struct gompi_update *u, uint64_t at, const char *origin, char *result, uint64_t n) {
-	const struct gompi_part *p = c->part;
-	char *base = c->w->targets[c->r->target].base;
-	uint64_t size = (uint64_t)c->target.type->elem_size;
-	uint64_t first = p->from > at ? at_most((p->from - at + size - 1) / size, n) : 0; // of the elements here
-	uint64_t end = p->to > at ? at_least(at_most((p->to - at) / size, n), first) : first;
-	const uint64_t border[] = {0, first, end, n};
-	for (int i = 0; i < 3; i++) {
-		uint64_t count = border[i + 1] - border[i], skip = border[i] * size, from = at + skip, to = from + count * size;
-		if (count == 0)
-			continue;
-		const char *o = origin != NULL ? origin + skip : NULL;
-		char *res = result != NULL ? result + skip : NULL;
-		int rc;
-		if (i == 1) {
-			rc = gompi_update_begin(u, count, base + from);
-			if (rc == MPI_SUCCESS) {
-				gompi_update(u, base + from, o, res, count);
-				gompi_update_end(u);
-			}
-		} else {
-			rc = gompi_agent_accumulate(c->w, c->r, from, (int64_t)count, gompi_type_get(c->element), o, res);
-			// An element across the border: what this process does to its bytes here comes later and must find it done.
-			if (rc == MPI_SUCCESS && from < p->to && to > p->from)
-				rc = gompi_agent_wait(c->w, c->r->target);
-		}
-		if (rc != MPI_SUCCESS)
-			return rc;
-	}
-	return MPI_SUCCESS;
+// Of n elements at an offset in the target's window: [first, end) lie wholly in the part that can be addressed here.
+static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint64_t n, uint64_t *first, uint64_t *end) {
+	*first = p->from > at ? at_most((p->from - at + size - 1) / size, n) : 0;
+	*end = p->to > at ? at_least(at_most((p->to - at) / size, n), *first) : *first;
 }
 
-// Updates the target's elements, of which part can be addressed here.
+// The elements that are not inside: they are sent to the agent together.
+struct outside {
+	int64_t n;
+	int64_t *type, *at, *where; // at: their places in the target's window; where: in the arrays of this side
+	char *origin, *result;
+	bool across; // one has bytes inside
+};
+
+static void add_outside(struct outside *o, const struct gompi_checked *c, uint64_t at, int64_t where, const char *origin) {
+	int64_t size = c->target.type->elem_size;
+	o->at[o->n] = (int64_t)at;
+	o->where[o->n] = where;
+	if (origin != NULL)
+		memcpy(o->origin + o->n * size, origin + where, (size_t)size);
+	o->across = o->across || (at < c->part->to && at + (uint64_t)size > c->part->from);
+	o->n++;
+}
+
+static int update_outside(const struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
+	int64_t size = c->target.type->elem_size;
+	int rc = gompi_agent_accumulate(c->w, c->r, 0, 1, (const struct gompi_type *)o->type, origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
+	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
+		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
+	// Of an element across the border: what this process does to its bytes inside comes later and must find it done.
+	return rc == MPI_SUCCESS && o->across ? gompi_agent_wait(c->w, c->r->target) : rc;
+}
+
+// Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here by every origin, any other one, also
+// where only a byte of it lies outside, by the agent.
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .rank = c->r->target, .kind = c->r->kind, .op = c->r->op, .element = c->element, .compare = c->r->compare};
+	char *base = c->w->targets[c->r->target].base;
+	const struct gompi_side *t = &c->target;
+	uint64_t size = (uint64_t)t->type->elem_size, at, n, first, end;
 	struct gompi_cursor cursor;
-	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_ELEMENTS);
-	int rc = MPI_SUCCESS;
-	for (int64_t n, offset; rc == MPI_SUCCESS && (n = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
-		rc = update_run(c, &u, c->offset + (uint64_t)offset, origin, result, (uint64_t)(n / c->target.type->elem_size));
-		origin = origin != NULL ? origin + n : NULL;
-		result = result != NULL ? result + n : NULL;
+	int64_t bytes, offset, sent = 0, where = 0;
+	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS); (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
+		inside(c->part, c->offset + (uint64_t)offset, size, (uint64_t)bytes / size, &first, &end);
+		sent += bytes / (int64_t)size - (int64_t)(end - first);
 	}
+	int64_t *words = sent == 0 ? NULL : malloc(((size_t)GOMPI_ELEMENTS_WORDS(sent) + (size_t)sent) * sizeof *words + 2 * (size_t)sent * size);
+	if (sent != 0 && words == NULL)
+		return MPI_ERR_NO_MEM;
+	struct outside o = {.type = words};
+	if (sent != 0) {
+		o.at = gompi_type_of_elements(words, gompi_type_get(c->element), sent);
+		o.where = words + GOMPI_ELEMENTS_WORDS(sent);
+		o.origin = (char *)(o.where + sent);
+		o.result = o.origin + sent * (int64_t)size;
+	}
+	int rc = MPI_SUCCESS;
+	bool begun = false;
+	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS); rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; where += bytes) {
+		at = c->offset + (uint64_t)offset;
+		n = (uint64_t)bytes / size;
+		inside(c->part, at, size, n, &first, &end);
+		for (uint64_t i = 0; i < n; i = i == first && i != end ? end : i + 1) {
+			int64_t skip = (int64_t)(i * size);
+			if (i < first || i >= end) {
+				add_outside(&o, c, at + (uint64_t)skip, where + skip, origin);
+				continue;
+			}
+			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)sent, base + at + skip)) != MPI_SUCCESS)
+				break;
+			begun = true;
+			gompi_update(&u, base + at + skip, origin != NULL ? origin + where + skip : NULL, result != NULL ? result + where + skip : NULL, end - first);
+		}
+	}
+	if (begun)
+		gompi_update_end(&u); // the agent must not find the lock taken while this process waits for it
+	if (rc == MPI_SUCCESS && o.n != 0)
+		rc = update_outside(&o, c, origin, result);
+	free(words);
 	return rc;
 }
 
