@@ -1,46 +1,92 @@
 package main
 
 import (
-	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// bindings returns a set of processors for each of n ranks, each a core of its own (with all its hardware threads that may be used), or nil if there
-// are fewer cores than ranks. sys is the folder of the processors' topology.
-func bindings(n int, sys string) []unix.CPUSet {
+// bindings returns a set of processors for each of n ranks, or nil if there are too few. what is
+//
+//	core, hwthread   each rank has `each` cores of its own, with all their hardware threads that may be used, or so many hardware threads
+//	socket, numa     each rank has all processors of one; neighbors in rank share one
+//
+// sys is the folder of the processors' topology.
+func bindings(n int, what string, each int, sys string) []unix.CPUSet {
+	units := processors(what, sys)
+	if len(units) == 0 {
+		return nil
+	}
+	sets := make([]unix.CPUSet, n)
+	if what == "socket" || what == "numa" {
+		for rank := range sets {
+			sets[rank] = units[rank*len(units)/n]
+		}
+		return sets
+	}
+	if len(units)/each < n {
+		return nil
+	}
+	for rank := range sets {
+		for _, unit := range units[rank*each : (rank+1)*each] {
+			for i := range unit {
+				sets[rank][i] |= unit[i]
+			}
+		}
+	}
+	return sets
+}
+
+// processors returns the processors that may be used, those of one core, hwthread, socket or numa together, in the order of the first of each.
+func processors(what, sys string) (units []unix.CPUSet) {
 	var usable unix.CPUSet
 	if unix.SchedGetaffinity(0, &usable) != nil {
 		return nil
 	}
-	var sets []unix.CPUSet
-	var taken unix.CPUSet
-	for cpu := 0; cpu < len(usable)*64 && len(sets) < n; cpu++ {
-		if !usable.IsSet(cpu) || taken.IsSet(cpu) {
+	index := map[string]int{}
+	for cpu := range len(usable) * 64 {
+		if !usable.IsSet(cpu) {
 			continue
 		}
-		var core unix.CPUSet
-		core.Set(cpu)
-		list, _ := os.ReadFile(fmt.Sprintf("%s/cpu%d/topology/thread_siblings_list", sys, cpu))
-		for _, sibling := range cpuList(string(list)) {
-			if usable.IsSet(sibling) && !taken.IsSet(sibling) {
-				core.Set(sibling)
-			}
+		name := unitOf(cpu, what, sys)
+		i, known := index[name]
+		if !known {
+			i = len(units)
+			index[name] = i
+			units = append(units, unix.CPUSet{})
 		}
-		for other := range len(usable) * 64 {
-			if core.IsSet(other) {
-				taken.Set(other)
-			}
+		units[i].Set(cpu)
+	}
+	return units
+}
+
+// unitOf names the unit that a processor belongs to: alike for all of one unit. What the system does not tell is taken for a core of its own, on one socket.
+func unitOf(cpu int, what, sys string) string {
+	own := strconv.Itoa(cpu)
+	dir := sys + "/cpu" + own
+	switch what {
+	case "core":
+		list, _ := os.ReadFile(dir + "/topology/thread_siblings_list")
+		siblings := cpuList(string(list))
+		if !slices.Contains(siblings, cpu) {
+			return own
 		}
-		sets = append(sets, core)
+		return strconv.Itoa(slices.Min(siblings))
+	case "socket":
+		id, _ := os.ReadFile(dir + "/topology/physical_package_id")
+		return strings.TrimSpace(string(id))
+	case "numa":
+		nodes, _ := filepath.Glob(dir + "/node[0-9]*")
+		if len(nodes) == 0 {
+			return ""
+		}
+		return filepath.Base(nodes[0])
 	}
-	if len(sets) < n {
-		return nil
-	}
-	return sets
+	return own
 }
 
 // cpuList reads the kernel's notation of a set of processors, such as "0,4-6"; what is none is left out.

@@ -38,7 +38,8 @@ type job struct {
 	pmi      *pmi1.Server
 	out      *output
 	mail     *mailbox
-	stopping atomic.Bool // no further process is to be started
+	stopping atomic.Bool     // no further process is to be started
+	opened   map[string]bool // files of --outfile-pattern and its relatives; of the goroutine in launch
 
 	rankOf  map[int]int // by process id
 	living  int         // ranks that run
@@ -91,9 +92,9 @@ func newJob(opts *options) (*job, error) {
 	if err := checkDescriptors(len(j.ranks)); err != nil {
 		return nil, err
 	}
-	if opts.bind {
-		if j.bindings = bindings(len(j.ranks), "/sys/devices/system/cpu"); j.bindings == nil && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to core: %d ranks are more than there are cores, so they are not bound\n", len(j.ranks))
+	if opts.bind != "" {
+		if j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu"); j.bindings == nil && !opts.quiet {
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are not enough for %d ranks, so they are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
 	var err error

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -101,7 +102,15 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 		}
 		theirs = append(theirs, file, file)
 	} else {
-		for _, to := range []*sink{j.out.stdout, j.out.stderr} {
+		for i, to := range []*sink{j.out.stdout, j.out.stderr} {
+			if pattern := [2]string{j.opts.outFile, j.opts.errFile}[i]; pattern != "" {
+				file, err := j.openPattern(pattern, rank)
+				if err != nil {
+					return 0, err
+				}
+				theirs = append(theirs, file)
+				continue
+			}
 			ours, end, err := pipe()
 			if err != nil {
 				return 0, err
@@ -168,6 +177,25 @@ func socketpair() (ours, theirs *os.File, err error) {
 func openOutputFile(dir string, rank, size int) (*os.File, error) {
 	width := len(fmt.Sprint(size - 1))
 	return os.OpenFile(filepath.Join(dir, fmt.Sprintf("rank-%0*d.txt", width, rank)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+}
+
+// openPattern makes the file that a pattern names for a rank, and the folders on its way. Two patterns may name one file.
+func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
+	host, _ := os.Hostname()
+	width := len(fmt.Sprint(len(j.ranks) - 1))
+	path := strings.NewReplacer("%%", "%", "%r", fmt.Sprint(rank), "%0r", fmt.Sprintf("%0*d", width, rank), "%h", host, "%g", fmt.Sprint(j.ranks[rank].part), "%p", "0").Replace(pattern)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if !j.opened[path] {
+		flags |= os.O_TRUNC
+	}
+	if j.opened == nil {
+		j.opened = map[string]bool{}
+	}
+	j.opened[path] = true
+	return os.OpenFile(path, flags, 0o666)
 }
 
 // neededDescriptors is how many descriptors gompirun keeps open for a job of n ranks, with some to spare.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,21 +20,40 @@ const manual = `usage: gompirun [options] [-n N] program [arguments] [: [-n N] p
 Starts N processes of a program on this machine as one MPI job. Several programs, separated by ":", form one job together.
 
 For each program:
-  -n, -np N             number of processes; default for a single program: the cores that may be used
-  -x, --env NAME[=V]    set a variable of the environment, or pass on gompirun's (everything is passed on by default); repeatable
-  --wdir DIR            start in this folder; a program given by a relative path is looked for from there
+  -n, -np, -c N           number of processes; else -ppn, else the slots of the hosts given, else the cores that may be used
+  -ppn, -npernode, -perhost N
+                          the number of processes where there is no -n: there is one host
+  -x, --env NAME[=V]      set a variable of the environment, or pass on gompirun's (everything is passed on by default); repeatable
+  -env NAME V             the same, with one dash and two values (or NAME=V)
+  -envall, -envnone, -envlist A,B,...
+                          pass on all, none, or some of gompirun's environment
+  -wdir, -wd, -cwd DIR    start in this folder; a program given by a relative path is looked for from there
+  -H, -host, -hosts LIST  host[:slots],...: only names and addresses of this machine are possible
+  -f, -hostfile, -machinefile FILE
+                          the same from a file, one a line: host[:slots] or host slots=N; # begins a comment
 
 For the job, before the first program:
-  -l, --tag-output      put [rank] before each line
-  --output-dir DIR      write each rank's output and errors to DIR/rank-R.txt instead of passing it on
-  --timeout S           end the job after S seconds, say what each rank waited for, exit with status 124
-  --bind-to core|none   bind each rank to a core of its own, if there are enough; default: none
-  -q, --quiet           no lines of gompirun's own about failures and warnings
-  -V, --version         print the version
-  -h, --help            print this
+  -genv NAME V, -genvall, -genvnone, -genvlist A,B,...
+                          as -env..., for all programs; those of a program count more
+  -l, -prepend-rank, --tag-output
+                          put [rank] before each line
+  --output-dir DIR        write each rank's output and errors to DIR/rank-R.txt instead of passing it on
+  -outfile-pattern P, -errfile-pattern P
+                          write each rank's output, or errors, to a file: %r is the rank, %0r with leading zeros,
+                          %h the host, %g the program's number, %p 0, %% a %
+  --output-filename DIR   the same, as DIR/1/rank.R/stdout and stderr
+  --timeout S             end the job after S seconds, say what each rank waited for, exit with status 124
+  --bind-to WHAT          none (default); core, hwthread: each rank to one of its own, if there are enough; socket, numa: to all
+                          processors of one, in blocks of ranks
+  --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
+  -q, --quiet             no lines of gompirun's own about failures and warnings
+  -V, --version           print the version
+  -h, --help              print this
 
-Options may be written with one or two dashes, values as "--opt V" or "--opt=V". --oversubscribe and --allow-run-as-root are accepted: both are
-always allowed. At most %MAX% processes.
+Options may be written with one or two dashes, values as "--opt V" or "--opt=V". Taken and without effect, since they are so in any case or have no meaning on
+one machine: --oversubscribe --nooversubscribe --allow-run-as-root -v --verbose -localonly --report-bindings --use-hwthread-cpus
+-disable-auto-cleanup -disable-hostname-propagation, with a value -launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface --rank-by, with
+two values --mca --gmca --omca --prtemca. At most %MAX% processes.
 
 Input goes to rank 0; the others read an empty file. Lines of different ranks do not mix.
 
@@ -47,18 +68,31 @@ type options struct {
 	parts     []part
 	tag       bool
 	outputDir string        // "": pass the output on
+	outFile   string        // pattern of the file for each rank's output, "": none
+	errFile   string        // the same for its errors
 	timeout   time.Duration // 0: none
-	bind      bool
+	bind      string        // what each rank is bound to, "": nothing
+	bindTo    int           // how many of it, 0: 1
 	quiet     bool
 }
 
 // part is one program specification; MPI calls its position the application number.
 type part struct {
-	n    int // processes
-	env  []string
-	wdir string
-	argv []string
+	n       int // processes
+	env     []string
+	inherit inherit
+	wdir    string
+	argv    []string
 }
+
+// inherit says what is passed on of gompirun's environment. The zero value: all.
+type inherit struct {
+	some bool
+	list []string // if some, these
+}
+
+// passes returns whether a variable is passed on.
+func (i *inherit) passes(name string) bool { return !i.some || slices.Contains(i.list, name) }
 
 // size is the number of processes of the job.
 func (o *options) size() int {
@@ -76,40 +110,71 @@ var (
 
 // option is one entry of the table below.
 type option struct {
-	names []string // without dashes
-	value string   // what its value is called; "": it takes none
-	job   bool     // it is about the job, not about one program
-	set   func(p *parser, value string) error
+	names  []string // without dashes; with one: only spelled like this
+	value  string   // what its value is called; "": it takes none
+	second string   // what its second value is called, which comes behind a "=" as well; "": it takes none
+	job    bool     // it is about the job, not about one program
+	set    func(p *parser, value string) error
 }
 
 var table = []option{
-	{names: []string{"n", "np"}, value: "number", set: (*parser).setNumber},
+	{names: []string{"n", "np", "c"}, value: "number", set: (*parser).setNumber},
+	{names: []string{"ppn", "npernode", "perhost"}, value: "number", set: (*parser).setPerHost},
+	{names: []string{"-env"}, value: "variable", second: "value", set: (*parser).setEnv},
 	{names: []string{"x", "env"}, value: "variable", set: (*parser).setEnv},
-	{names: []string{"wdir", "wd"}, value: "folder", set: func(p *parser, v string) error { p.part.wdir = v; return nil }},
-	{names: []string{"l", "tag-output"}, job: true, set: func(p *parser, _ string) error { p.opts.tag = true; return nil }},
+	{names: []string{"envall"}, set: func(p *parser, _ string) error { p.inherit = &inherit{}; return nil }},
+	{names: []string{"envnone"}, set: func(p *parser, _ string) error { p.inherit = &inherit{some: true}; return nil }},
+	{names: []string{"envlist"}, value: "list of variables", set: func(p *parser, v string) error { p.inherit = listed(v); return nil }},
+	{names: []string{"wdir", "wd", "cwd"}, value: "folder", set: func(p *parser, v string) error { p.part.wdir = v; return nil }},
+	{names: []string{"H", "host", "hosts"}, value: "list of hosts", set: (*parser).setHosts},
+	{names: []string{"f", "hostfile", "machinefile"}, value: "file", set: (*parser).setHostFile},
+	{names: []string{"genv"}, value: "variable", second: "value", job: true, set: (*parser).setJobEnv},
+	{names: []string{"genvall"}, job: true, set: func(p *parser, _ string) error { p.all = inherit{}; return nil }},
+	{names: []string{"genvnone"}, job: true, set: func(p *parser, _ string) error { p.all = inherit{some: true}; return nil }},
+	{names: []string{"genvlist"}, value: "list of variables", job: true, set: func(p *parser, v string) error { p.all = *listed(v); return nil }},
+	{names: []string{"l", "prepend-rank", "tag-output"}, job: true, set: func(p *parser, _ string) error { p.opts.tag = true; return nil }},
 	{names: []string{"output-dir"}, value: "folder", job: true, set: func(p *parser, v string) error { p.opts.outputDir = v; return nil }},
+	{names: []string{"outfile-pattern"}, value: "pattern", job: true, set: func(p *parser, v string) error { p.opts.outFile = v; return nil }},
+	{names: []string{"errfile-pattern"}, value: "pattern", job: true, set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
+	{names: []string{"output-filename"}, value: "folder", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
-	{names: []string{"bind-to"}, value: "core or none", job: true, set: (*parser).setBind},
+	{names: []string{"bind-to"}, value: "kind of processors", job: true, set: (*parser).setBind},
+	{names: []string{"map-by"}, value: "way to map", job: true, set: (*parser).setMap},
+	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
 	{names: []string{"q", "quiet"}, job: true, set: func(p *parser, _ string) error { p.opts.quiet = true; return nil }},
-	{names: []string{"oversubscribe", "allow-run-as-root"}, job: true, set: func(*parser, string) error { return nil }},
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
 	{names: []string{"h", "help"}, job: true, set: func(*parser, string) error { return errHelp }},
+
+	// Without effect: what they ask for is so in any case, or is about several machines.
+	{names: []string{"oversubscribe", "nooversubscribe", "allow-run-as-root", "v", "verbose", "localonly", "report-bindings", "use-hwthread-cpus",
+		"disable-auto-cleanup", "disable-hostname-propagation"}, set: ignore},
+	{names: []string{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface"}, value: "value", set: ignore},
+	{names: []string{"mca", "gmca", "omca", "prtemca"}, value: "parameter", second: "value", set: ignore},
 }
+
+func ignore(*parser, string) error { return nil }
 
 // parser reads the command line from left to right.
 type parser struct {
 	lookup func(string) (string, bool) // of the environment
+	hosts  hosts
 	opts   options
-	part   part
-	given  bool // the part has a -n
+	env    []string // of all parts
+	all    inherit  // of parts that do not say it
+
+	part    part
+	given   bool // the part has a -n
+	perHost int  // its -ppn, 0: none
+	slots   int  // of its hosts, 0: not said
+	inherit *inherit
 }
 
 // parse reads the arguments. Its errors are the one line that the user sees.
 func parse(args []string, lookup func(string) (string, bool)) (*options, error) {
-	p := &parser{lookup: lookup}
+	p := &parser{lookup: lookup, hosts: thisMachine()}
 	numbered := true // every part so far had a -n
 	for more := true; more; {
-		p.part, p.given = part{}, false
+		p.part, p.given, p.perHost, p.slots, p.inherit = part{}, false, 0, 0, nil
 		rest, err := p.options(args)
 		if err != nil {
 			return nil, err
@@ -122,9 +187,18 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 			return nil, errors.New("no program given; see gompirun --help")
 		}
 		if !p.given {
+			p.part.n = cmp.Or(p.perHost, p.slots)
+			p.given = p.part.n > 0
+		}
+		if !p.given {
 			p.part.n = cores()
 		}
 		numbered = numbered && p.given
+		p.part.inherit = p.all
+		if p.inherit != nil {
+			p.part.inherit = *p.inherit
+		}
+		p.part.env = append(slices.Clone(p.env), p.part.env...)
 		p.opts.parts = append(p.opts.parts, p.part)
 		if more = end < len(rest); more {
 			args = rest[end+1:]
@@ -151,7 +225,10 @@ func (p *parser) options(args []string) (rest []string, err error) {
 		}
 		args = args[1:]
 		name, value, attached := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-		o := find(name)
+		o := find("-" + arg[1:])
+		if o == nil {
+			o = find(name)
+		}
 		switch {
 		case o == nil:
 			return nil, fmt.Errorf("unknown option %s; see gompirun --help", arg)
@@ -164,6 +241,12 @@ func (p *parser) options(args []string) (rest []string, err error) {
 				return nil, fmt.Errorf("%s needs a %s", arg, o.value)
 			}
 			value, args = args[0], args[1:]
+		}
+		if name, _, assigned := strings.Cut(value, "="); o.second != "" && !assigned {
+			if len(args) == 0 {
+				return nil, fmt.Errorf("%s %s needs a %s", arg, name, o.second)
+			}
+			value, args = value+"="+args[0], args[1:]
 		}
 		if o.value != "" && value == "" {
 			return nil, fmt.Errorf("%s needs a %s", arg, o.value)
@@ -225,11 +308,104 @@ func (p *parser) setTimeout(value string) error {
 	return nil
 }
 
-func (p *parser) setBind(value string) error {
-	if value != "core" && value != "none" {
-		return fmt.Errorf("--bind-to %s: core and none are possible", value)
+func (p *parser) setPerHost(value string) error {
+	given, n := p.given, p.part.n
+	err := p.setNumber(value)
+	p.perHost = p.part.n
+	p.given, p.part.n = given, n
+	return err
+}
+
+func (p *parser) setJobEnv(value string) error {
+	if strings.HasPrefix(value, "=") {
+		return fmt.Errorf("-genv %s: not a variable's name", value)
 	}
-	p.opts.bind = value == "core"
+	p.env = append(p.env, value)
+	return nil
+}
+
+func listed(value string) *inherit { return &inherit{some: true, list: strings.Split(value, ",")} }
+
+func (p *parser) setHosts(value string) error {
+	slots, err := p.hosts.list(value)
+	p.slots += slots
+	return err
+}
+
+func (p *parser) setHostFile(value string) error {
+	slots, err := p.hosts.file(value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", value, err)
+	}
+	p.slots += slots
+	return nil
+}
+
+// setOutputName takes the name without the modifiers that may follow it.
+func (p *parser) setOutputName(value string) error {
+	dir, _, _ := strings.Cut(value, ":")
+	dir = strings.TrimSuffix(dir, ",nocopy")
+	dir = strings.ReplaceAll(dir, "%", "%%")
+	p.opts.outFile, p.opts.errFile = dir+"/1/rank.%0r/stdout", dir+"/1/rank.%0r/stderr"
+	return nil
+}
+
+func (p *parser) setBind(value string) error {
+	what, _, _ := strings.Cut(value, ":") // modifiers say what to do if there are too few
+	switch what {
+	case "none":
+		p.opts.bind = ""
+	case "core", "hwthread", "socket", "numa":
+		p.opts.bind = what
+	case "package":
+		p.opts.bind = "socket"
+	default:
+		return fmt.Errorf("--bind-to %s: none, core, hwthread, socket and numa are possible", value)
+	}
+	return nil
+}
+
+// places are what ranks can be distributed over. On one host all ways number and place the ranks alike, unless they are bound.
+var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache", "l2cache", "l3cache", "seq", "fill", "span"}
+
+// setMap reads PLACE or ppr:N:PLACE, followed by modifiers, each behind a colon or a comma.
+func (p *parser) setMap(value string) error {
+	bad := fmt.Errorf("--map-by %s: a place such as slot, core, socket or node is possible, ppr:N:node, and the modifier PE=N", value)
+	words := strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r == ':' || r == ',' })
+	if len(words) > 2 && words[0] == "ppr" {
+		if words[2] != "node" && words[2] != "host" {
+			return bad
+		}
+		if err := p.setPerHost(words[1]); err != nil {
+			return bad
+		}
+		words = words[2:]
+	}
+	for i, word := range words {
+		number, isPE := strings.CutPrefix(word, "pe=")
+		switch {
+		case isPE:
+			n, err := strconv.Atoi(number)
+			if err != nil || n < 1 || n > shm.MaxProcesses {
+				return bad
+			}
+			p.opts.bindTo = n
+		case word == "oversubscribe" || word == "nooversubscribe" || word == "span" || word == "nolocal" || word == "inherit":
+		case i > 0 || !slices.Contains(places, word):
+			return bad
+		}
+	}
+	if len(words) == 0 {
+		return bad
+	}
+	return nil
+}
+
+func (p *parser) setRank(value string) error {
+	word, _, _ := strings.Cut(strings.ToLower(value), ":")
+	if !slices.Contains(places, word) {
+		return fmt.Errorf("--rank-by %s: a place such as slot, core, socket or node is possible", value)
+	}
 	return nil
 }
 

@@ -38,7 +38,11 @@ func prepare(p part, environ []string) (program, error) {
 		}
 		return out, nil
 	}
-	path, ok := search(name, variable(out.env, "PATH"), p.wdir)
+	folders := variable(out.env, "PATH")
+	if folders == "" && !p.inherit.passes("PATH") {
+		folders = variable(environ, "PATH") // the rank has none, but its program must be found
+	}
+	path, ok := search(name, folders, p.wdir)
 	if !ok {
 		hint := ""
 		if checkProgram(within(p.wdir, "./"+name)) == nil {
@@ -129,7 +133,7 @@ func environment(environ []string, p part) []string {
 	var out []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
-		if !replaced[name] && !launchers(name) {
+		if !replaced[name] && !launchers(name) && p.inherit.passes(name) {
 			out = append(out, v)
 		}
 	}

@@ -78,8 +78,8 @@ func TestEnvironment(t *testing.T) {
 
 func TestBindings(t *testing.T) {
 	many := cores()
-	require.Nil(t, bindings(many+1, "/nowhere"))
-	sets := bindings(many, "/nowhere")
+	require.Nil(t, bindings(many+1, "core", 1, "/nowhere"))
+	sets := bindings(many, "core", 1, "/nowhere")
 	require.Len(t, sets, many)
 	for i := range sets {
 		require.Equal(t, 1, sets[i].Count())
@@ -94,12 +94,30 @@ func TestBindings(t *testing.T) {
 		require.NoError(t, os.MkdirAll(dir, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "thread_siblings_list"), []byte("0-63\n"), 0o644))
 	}
-	sets = bindings(1, sys)
+	sets = bindings(1, "core", 1, sys)
 	require.Len(t, sets, 1)
 	require.Equal(t, min(many, 64), sets[0].Count())
 	if many > 1 && many <= 64 {
-		require.Nil(t, bindings(2, sys))
+		require.Nil(t, bindings(2, "core", 1, sys))
 	}
+	require.Len(t, bindings(many, "hwthread", 1, sys), many)
+	sets = bindings(1, "hwthread", many, sys)
+	require.Len(t, sets, 1)
+	require.Equal(t, many, sets[0].Count())
+	require.Nil(t, bindings(1, "hwthread", many+1, sys))
+	// Sockets and NUMA nodes are shared, so there is always room.
+	for cpu := range 64 {
+		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu))
+		require.NoError(t, os.WriteFile(dir+"/topology/physical_package_id", []byte(strconv.Itoa(cpu%2)+"\n"), 0o644))
+		require.NoError(t, os.Mkdir(dir+"/node0", 0o755))
+	}
+	sets = bindings(4, "numa", 1, sys)
+	require.Len(t, sets, 4)
+	require.Equal(t, min(many, 64), sets[3].Count())
+	sets = bindings(4, "socket", 1, sys)
+	require.Equal(t, sets[0], sets[1])
+	require.Equal(t, sets[2], sets[3])
+	require.Equal(t, many == 1, sets[1] == sets[2])
 	require.Equal(t, []int{0, 4, 5, 6}, cpuList("0,4-6,x,-1,3-y\n"))
 	require.Empty(t, cpuList(""))
 }

@@ -198,7 +198,10 @@ func TestLauncherRefuses(t *testing.T) {
 		{[]string{"-n", "-5", "true"}, "from 1 to 4096"},
 		{[]string{"-n", "1000000", "true"}, "from 1 to 4096"},
 		{[]string{"-n", "two", "true"}, "not a number"},
-		{[]string{"--hosts", "a", "true"}, "unknown option --hosts"},
+		{[]string{"--frobnicate", "a", "true"}, "unknown option --frobnicate"},
+		{[]string{"--hosts", "192.0.2.1", "true"}, "host 192.0.2.1 is not this machine"},
+		{[]string{"-hostfile", dir + "/none", "true"}, dir + "/none: no such file"},
+		{[]string{"-outfile-pattern", dir + "/data/x.%r", "-n", "1", "touch", started}, "/data"},
 		{append(touch, "no-such-program"), "no-such-program: not found in PATH"},
 		{append(touch, "./no/such/program"), "./no/such/program: no such file"},
 		{append(touch, dir), "is a folder"},
@@ -421,6 +424,60 @@ func TestLauncherOutputDir(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank-%02d.txt", r)))
 		require.NoError(t, err)
 		require.Equal(t, fmt.Sprintf("out %d\nerr %d\nend", r, r), string(text))
+	}
+}
+
+func TestLauncherOutputPatterns(t *testing.T) {
+	dir := t.TempDir()
+	text := func(path string) string {
+		b, err := os.ReadFile(filepath.Join(dir, path))
+		require.NoError(t, err)
+		return string(b)
+	}
+	script := "echo out $PMI_RANK; echo err $PMI_RANK >&2"
+	status, out, err := gompirun(t, "-n", "2", "-outfile-pattern", dir+"/%%new/o.%r.%g", "sh", "-c", script)
+	require.Zero(t, status)
+	require.Empty(t, out)
+	require.Equal(t, []string{"err 0", "err 1"}, sorted(err))
+	require.Equal(t, "out 1\n", text("%new/o.1.0"))
+	status, out, err = gompirun(t, "-n", "11", "--output-filename", dir+"/x:nocopy", "sh", "-c", script)
+	require.Zero(t, status)
+	require.Empty(t, out+err)
+	require.Equal(t, "out 3\n", text("x/1/rank.03/stdout"))
+	require.Equal(t, "err 10\n", text("x/1/rank.10/stderr"))
+	// One file for all; what it held is gone.
+	for range 2 {
+		status, out, err = gompirun(t, "-n", "3", "-outfile-pattern", dir+"/all", "-errfile-pattern", dir+"/all", "sh", "-c", script)
+		require.Zero(t, status)
+		require.Empty(t, out+err)
+		require.Len(t, sorted(text("all")), 6)
+	}
+}
+
+// What scripts written for other launchers say.
+func TestLauncherForeignOptions(t *testing.T) {
+	t.Setenv("LAUNCHER_A", "a")
+	t.Setenv("LAUNCHER_B", "b")
+	file := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(file, []byte("localhost slots=3\n"), 0o644))
+	show := []string{"sh", "-c", "echo $LAUNCHER_A/$LAUNCHER_B/$LAUNCHER_C"}
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"-f", file}, []string{"a/b/", "a/b/", "a/b/"}},
+		{[]string{"--hostfile", file, "-np", "1", "--map-by", "node", "-genv", "LAUNCHER_C", "c"}, []string{"a/b/c"}},
+		{[]string{"-host", "localhost:2", "-env", "LAUNCHER_A", "x y"}, []string{"x y/b/", "x y/b/"}},
+		{[]string{"-ppn", "2", "-genvlist", "LAUNCHER_B,PATH"}, []string{"/b/", "/b/"}},
+		{[]string{"-genvnone", "-x", "LAUNCHER_A", "-n", "1"}, []string{"a//"}},
+		{[]string{"--mca", "btl", "self", "-launcher", "fork", "-iface", "lo", "--oversubscribe", "--allow-run-as-root", "-v", "-prepend-rank", "-n", "1"},
+			[]string{"[0] a/b/"}},
+		{[]string{"--bind-to", "socket", "-bind-to", "numa", "-n", "1"}, []string{"a/b/"}},
+	} {
+		status, out, err := gompirun(t, append(c.args, show...)...)
+		require.Zero(t, status, "%v: %s", c.args, err)
+		require.Empty(t, err, c.args)
+		require.Equal(t, c.want, sorted(out), c.args)
 	}
 }
 
