@@ -150,8 +150,8 @@ func (o *Op) defined(b *datatype.Basic) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s is not defined for %s", o, b.Name)
 }
 
-// Defined says whether the predefined operation with handle h may be used on a predefined type: where MPI defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), and on
-// MPI_CHAR and MPI_CHARACTER as if they were MPI_SIGNED_CHAR.
+// Defined says whether the predefined operation with handle h may be used on a predefined type: where MPI defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), on
+// MPI_CHAR and MPI_CHARACTER as if they were MPI_SIGNED_CHAR, and the logical ones on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
 func Defined(h uintptr, b *datatype.Basic) bool {
 	character := b.Class == datatype.Character
 	integer := b.Class == datatype.Signed || b.Class == datatype.Unsigned || b.Class == datatype.Address || character
@@ -163,7 +163,7 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 	case abi.MPI_BAND, abi.MPI_BOR, abi.MPI_BXOR:
 		return integer || b.Class == datatype.Byte
 	case abi.MPI_LAND, abi.MPI_LOR, abi.MPI_LXOR:
-		return integer && b.Language == datatype.C || character || b.Class == datatype.Logical
+		return integer && b.Language == datatype.C || b.Class == datatype.Address || character || b.Class == datatype.Logical
 	case abi.MPI_MINLOC, abi.MPI_MAXLOC:
 		return b.Class == datatype.Pair
 	case abi.MPI_REPLACE, abi.MPI_NO_OP:

@@ -96,12 +96,13 @@ func TestDefined(t *testing.T) {
 		{abi.MPI_SUM, abi.MPI_AINT}, {abi.MPI_MAX, abi.MPI_INTEGER8}, {abi.MPI_BOR, abi.MPI_INTEGER}, {abi.MPI_LAND, abi.MPI_LOGICAL},
 		{abi.MPI_PROD, abi.MPI_C_LONG_DOUBLE_COMPLEX}, {abi.MPI_MINLOC, abi.MPI_SHORT_INT}, {abi.MPI_BAND, abi.MPI_BYTE}, {abi.MPI_SUM, abi.MPI_REAL2},
 		{abi.MPI_SUM, abi.MPI_CHAR}, {abi.MPI_LAND, abi.MPI_CHARACTER}, {abi.MPI_BOR, abi.MPI_CHARACTER},
+		{abi.MPI_LAND, abi.MPI_AINT}, {abi.MPI_LOR, abi.MPI_COUNT}, {abi.MPI_LXOR, abi.MPI_OFFSET},
 	} {
 		require.EqualValues(t, abi.MPI_SUCCESS, class(ok[0], ok[1]), "%#x", ok)
 	}
 	for _, bad := range [][2]uintptr{
 		{abi.MPI_SUM, abi.MPI_WCHAR}, {abi.MPI_SUM, abi.MPI_BYTE}, {abi.MPI_SUM, abi.MPI_C_BOOL}, {abi.MPI_MAX, abi.MPI_COMPLEX}, {abi.MPI_BAND, abi.MPI_DOUBLE},
-		{abi.MPI_LAND, abi.MPI_INTEGER}, {abi.MPI_LAND, abi.MPI_DOUBLE}, {abi.MPI_LOR, abi.MPI_COUNT}, {abi.MPI_MINLOC, abi.MPI_INT}, {abi.MPI_SUM, abi.MPI_2INT},
+		{abi.MPI_LAND, abi.MPI_INTEGER}, {abi.MPI_LAND, abi.MPI_DOUBLE}, {abi.MPI_LOR, abi.MPI_REAL8}, {abi.MPI_MINLOC, abi.MPI_INT}, {abi.MPI_SUM, abi.MPI_2INT},
 		{abi.MPI_SUM, abi.MPI_PACKED}, {abi.MPI_REPLACE, abi.MPI_INT}, {abi.MPI_NO_OP, abi.MPI_INT},
 	} {
 		require.EqualValues(t, abi.MPI_ERR_OP, class(bad[0], bad[1]), "%#x", bad)

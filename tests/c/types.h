@@ -1,5 +1,5 @@
 /* Every predefined datatype that reductions and accumulates know, with every operation allowed for it (MPI-5.0 6.9.2, 6.9.4) or
- * taken by libraries in general (characters, as integers), and the same operation computed serially here. Integers wrap around on overflow: the serial side computes without a sign.
+ * taken by libraries in general (characters as integers, MPI_AINT and its like as logicals), and the same operation computed serially here. Integers wrap around on overflow: the serial side computes without a sign.
  *
  *   for (int t = 0; t < types_count(); t++) {
  *       const struct type *type = types + t;
@@ -45,7 +45,7 @@ static inline int op_allowed(int op, int class)
     case OP_LAND:
     case OP_LOR:
     case OP_LXOR:
-        return class & (CLASS_INTEGER | CLASS_LOGICAL | CLASS_CHARACTER);
+        return class & (CLASS_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_CHARACTER);
     case OP_BAND:
     case OP_BOR:
     case OP_BXOR:

@@ -134,13 +134,10 @@ const (
 	opSwap    Op = "compare and swap"
 )
 
-// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR), MPI_NO_OP and compare-and-swap apart.
+// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR, MPI_AINT with the logical ones), MPI_NO_OP and compare-and-swap apart.
 func (b *Basic) ops() []Op {
 	switch b.Kind {
 	case signed, unsigned:
-		if b.Name == "MPI_AINT" || b.Name == "MPI_COUNT" || b.Name == "MPI_OFFSET" {
-			return []Op{opSum, opProd, opMin, opMax, opBand, opBor, opBxor, opReplace}
-		}
 		return []Op{opSum, opProd, opMin, opMax, opBand, opBor, opBxor, opLand, opLor, opLxor, opReplace}
 	case bits:
 		return []Op{opBand, opBor, opBxor, opReplace}
