@@ -333,70 +333,99 @@ func (k *Call) viaSlots(st *state, o *operands) (done, agreed bool, err error) {
 	if t == nil {
 		return false, false, nil
 	}
-	c, root, n, r := k.Comm, int(k.Root), k.Comm.Size(), &o.red
-	// whole: the small slots hold the call, so one operation does it. size: each member's bytes. limit: slots are used up to that size, if they hold least bytes.
-	do := func(whole bool, size, limit, least int, w uint64, via func(t *slots) error) (bool, bool, error) {
-		if whole {
-			return true, true, via(t)
-		}
-		if err := t.agree(w); err != nil {
-			return true, false, err
-		}
-		if size > limit {
-			return false, true, nil
-		}
-		if t := st.slots(c, size); least <= t.data {
-			return true, true, via(t)
-		}
-		return false, true, nil
-	}
 	switch k.Kind {
 	case KindBarrier:
 		return true, true, t.barrier()
 	case KindBcast:
 		return k.bcastSlots(st, o)
-	case KindReduce:
-		w := t.what(k.Kind, root, len(o.in), r.size)
-		return do(t.holds(r, o.in), max(len(o.in), r.size), maxBytes, r.size, w, func(t *slots) error { return t.reduce(r, o.in, o.out, root) })
-	case KindAllreduce:
-		w := t.what(k.Kind, 0, len(o.in), r.size)
-		return do(t.holds(r, o.in), max(len(o.in), r.size), maxBytes, r.size, w, func(t *slots) error { return t.allreduce(r, o.in, o.out) })
+	case KindScatter:
+		return k.scatterSlots(st, o)
+	}
+	f := k.fit(t, o)
+	switch {
+	case f.none:
+		return false, false, nil
+	case f.whole:
+		return true, true, k.inSlots(t, o)
+	}
+	w := t.what(f.kind, int(k.Root), f.bytes, f.elem)
+	t.plan = plan(f.plan, f.elem)
+	if err := t.agree(w); err != nil {
+		return true, false, err
+	}
+	if f.size > f.limit {
+		return false, true, nil
+	}
+	if t := st.slots(k.Comm, f.size); f.least <= t.data {
+		return true, true, k.inSlots(t, o)
+	}
+	return false, true, nil
+}
+
+// fit says how a call goes together with slots.
+type fit struct {
+	none  bool // it does not
+	whole bool // one operation in the small slots does it
+
+	// Else: what the members compare, and
+	kind              Kind
+	bytes, elem, plan int
+	size, limit       int // bytes of each member, and up to how many slots are used
+	least             int // what a slot must hold
+}
+
+func (k *Call) fit(t *slots, o *operands) fit {
+	n, r, size := t.n, &o.red, len(o.in)
+	switch k.Kind {
+	case KindReduce, KindAllreduce:
+		return fit{whole: size <= t.data && !t.wide(o.in), kind: k.Kind, bytes: size, elem: r.size, plan: size, size: max(size, r.size), limit: maxBytes, least: r.size}
 	case KindScan, KindExscan:
-		w := t.what(k.Kind, 0, len(o.in), r.size)
-		return do(len(o.in) <= t.data, max(len(o.in), r.size), maxBytes, r.size, w, func(t *slots) error { return t.scan(r, o.in, o.out, k.Kind == KindExscan) })
+		return fit{whole: size <= t.data, kind: k.Kind, bytes: size, elem: r.size, plan: size, size: max(size, r.size), limit: maxBytes, least: r.size}
 	}
 	if n > t.data {
-		return false, false, nil // not a byte for each
+		return fit{none: true} // not a byte for each
 	}
 	switch k.Kind {
 	case KindReduceScatter, KindReduceScatterBlock:
-		w, longest := t.what(KindReduceScatter, 0, len(o.in), r.size), slices.Max(o.sizes)
-		t.plan = plan(longest, r.size)
-		least := r.size * n
-		return do(least <= t.data && longest <= t.share(r.size), max(len(o.in), least), maxBytes, least, w, func(t *slots) error { return t.reduceScatter(r, o.in, o.sizes, o.out) })
+		longest, least := slices.Max(o.sizes), r.size*n
+		return fit{whole: least <= t.data && longest <= t.share(r.size), kind: KindReduceScatter, bytes: size, elem: r.size, plan: longest,
+			size: max(size, least), limit: maxBytes, least: least}
 	case KindGather:
-		size := len(o.in)
-		return do(size <= t.data, size, slotBlocks, 0, t.what(k.Kind, root, size, 1), func(t *slots) error { return t.gather(o.in, o.outs, root) })
-	case KindScatter:
-		return k.scatterSlots(st, o)
+		return fit{whole: size <= t.data, kind: k.Kind, bytes: size, elem: 1, plan: size, size: size, limit: slotBlocks}
 	case KindAllgather, KindAllgatherv:
-		copy(o.outs[c.Rank()], o.in)
-		longest := 0
+		longest := size
 		for _, b := range o.outs {
 			longest = max(longest, len(b))
 		}
-		w := t.what(KindAllgather, 0, 0, 1)
-		t.plan = plan(longest, 1)
-		return do(longest <= t.data, longest, slotBlocks, 0, w, func(t *slots) error { return t.allgather(o.outs) })
+		return fit{whole: longest <= t.data, kind: KindAllgather, elem: 1, plan: longest, size: longest, limit: slotBlocks}
 	case KindAlltoall:
-		size := len(o.outs[c.Rank()])
-		return do(size <= t.share(1), size*n, slotBlocks*n, 0, t.what(k.Kind, 0, size, 1), func(t *slots) error { return t.alltoall(o.ins, o.outs) })
+		size := len(o.outs[t.me])
+		return fit{whole: size <= t.share(1), kind: k.Kind, bytes: size, elem: 1, plan: size, size: size * n, limit: slotBlocks * n}
 	}
-	return false, false, nil
+	return fit{none: true}
 }
 
-// holds returns whether a reduction is one operation in these slots.
-func (t *slots) holds(r *reducer, own []byte) bool { return len(own) <= t.data && !t.wide(own) }
+// inSlots does a call in these slots, as far as its members know to have the same plan or the call is one operation.
+func (k *Call) inSlots(t *slots, o *operands) error {
+	r, root := &o.red, int(k.Root)
+	switch k.Kind {
+	case KindReduce:
+		return t.reduce(r, o.in, o.out, root)
+	case KindAllreduce:
+		return t.allreduce(r, o.in, o.out)
+	case KindScan, KindExscan:
+		return t.scan(r, o.in, o.out, k.Kind == KindExscan)
+	case KindReduceScatter, KindReduceScatterBlock:
+		return t.reduceScatter(r, o.in, o.sizes, o.out)
+	case KindGather:
+		return t.gather(o.in, o.outs, root)
+	case KindAlltoall:
+		return t.alltoall(o.ins, o.outs)
+	default: // MPI_Allgather, MPI_Allgatherv
+		copy(o.outs[t.me], o.in)
+		return t.allgather(o.outs)
+	}
+}
 
 // bcastSlots is viaSlots for MPI_Bcast: all do as the root says.
 func (k *Call) bcastSlots(st *state, o *operands) (done, agreed bool, err error) {

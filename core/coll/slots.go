@@ -21,7 +21,7 @@ import (
 //	 0  number of the operation it is filled for, written last
 //	 8  what the operation is and how many bytes the member contributes
 //	16  the plan: the number that says how many operations the whole call takes, and in which slots
-//	24  the data
+//	32  the data
 //
 // and is filled again only when all members have finished the operation it was filled for; so a member may be depth operations ahead of another.
 //
@@ -33,7 +33,7 @@ import (
 const (
 	smallSize, smallDepth = 2 << 10, 4
 	largeSize, largeDepth = 32 << 10, 2
-	slotHead              = 24
+	slotHead              = 32
 	// wideFrom is the number of bytes that all members put into their slots from which each folds a part of them for all.
 	wideFrom = 64 << 10
 
