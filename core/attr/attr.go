@@ -37,15 +37,17 @@ var Copy func(function, object uintptr, keyval int32, extra, value uintptr) (cop
 // Delete runs an application's delete function and returns its error code.
 var Delete func(function, object uintptr, keyval int32, value, extra uintptr) (code int32)
 
-// keyval is a key. It lives as long as an attribute has it, freed or not.
+// keyval is a key. It lives until it is freed and no attribute has it.
 type keyval struct {
 	number       int32
 	kind         Kind
 	copy, delete uintptr
 	extra        uintptr
+	uses         int  // attributes that have it; guarded by keyvals.mu
+	freed        bool // guarded by keyvals.mu
 }
 
-// keyvals are the ones not freed, by number. Numbers are not used again before 2^31 of them have been.
+// keyvals are those that live, by number. Numbers are not used again before 2^31 of them have been.
 var keyvals = struct {
 	mu   sync.Mutex
 	live map[int32]*keyval
@@ -67,25 +69,53 @@ func Create(kind Kind, copy, delete, extra uintptr) int32 {
 			break
 		}
 	}
-	keyvals.live[keyvals.last] = &keyval{keyvals.last, kind, copy, delete, extra}
+	keyvals.live[keyvals.last] = &keyval{number: keyvals.last, kind: kind, copy: copy, delete: delete, extra: extra}
 	return keyvals.last
 }
 
-// Free ends the life of a keyval; attributes that have it keep it until they go. MPI_ERR_KEYVAL: there is no such keyval of that kind.
+// Free ends the life of a keyval; attributes that have it keep it until they go, and until then freeing it again changes nothing: MPI says that it is then that
+// it goes, and delete functions free the keyval of each attribute they are called for. MPI_ERR_KEYVAL: there is no such keyval of that kind.
 func Free(kind Kind, number int32) error {
 	keyvals.mu.Lock()
 	defer keyvals.mu.Unlock()
-	if _, err := findLocked(kind, number); err != nil {
+	k, err := findLocked(kind, number)
+	if err != nil {
 		return err
 	}
-	delete(keyvals.live, number)
+	k.freed = true
+	k.useLocked(0)
 	return nil
 }
 
+// useLocked counts attributes that have k. keyvals.mu is held.
+func (k *keyval) useLocked(more int) {
+	if k.uses += more; k.freed && k.uses == 0 {
+		delete(keyvals.live, k.number)
+	}
+}
+
+func (k *keyval) use(more int) {
+	keyvals.mu.Lock()
+	defer keyvals.mu.Unlock()
+	k.useLocked(more)
+}
+
+// find finds a keyval to look an attribute up with, or to delete it: one that was freed too while an attribute has it.
 func find(kind Kind, number int32) (*keyval, error) {
 	keyvals.mu.Lock()
 	defer keyvals.mu.Unlock()
 	return findLocked(kind, number)
+}
+
+// findToSet finds a keyval to set an attribute with: none that was freed.
+func findToSet(kind Kind, number int32) (*keyval, error) {
+	keyvals.mu.Lock()
+	defer keyvals.mu.Unlock()
+	k, err := findLocked(kind, number)
+	if err == nil && k.freed {
+		return nil, mpierr.New(abi.MPI_ERR_KEYVAL, "keyval %d was freed", number)
+	}
+	return k, err
 }
 
 func findLocked(kind Kind, number int32) (*keyval, error) {
@@ -131,7 +161,7 @@ func (t *Table) Get(kind Kind, number int32) (value uintptr, ok bool, err error)
 // Set gives object an attribute, after the delete function was called for the value that it had. MPI_ERR_KEYVAL: there is no such keyval of that kind. An
 // error of the delete function: nothing was changed.
 func (t *Table) Set(kind Kind, object uintptr, number int32, value uintptr) error {
-	k, err := find(kind, number)
+	k, err := findToSet(kind, number)
 	if err != nil {
 		return err
 	}
@@ -235,6 +265,7 @@ func (t *Table) put(k *keyval, value uintptr) {
 		return
 	}
 	t.entries = append(t.entries, entry{k, value})
+	k.use(1)
 }
 
 func (t *Table) drop(k *keyval) {
@@ -242,6 +273,7 @@ func (t *Table) drop(k *keyval) {
 	defer t.mu.Unlock()
 	if i := t.index(k); i >= 0 {
 		t.entries = slices.Delete(t.entries, i, i+1)
+		k.use(-1)
 	}
 }
 

@@ -24,7 +24,10 @@ type deleted struct {
 	value  uintptr
 }
 
-var log []deleted
+var (
+	log    []deleted
+	mended bool // deleteFails does not any more
+)
 
 func init() {
 	Copy = func(function, object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, int32) {
@@ -38,7 +41,7 @@ func init() {
 	}
 	Delete = func(function, object uintptr, keyval int32, value, extra uintptr) int32 {
 		log = append(log, deleted{object, keyval, value})
-		if function == deleteFails {
+		if function == deleteFails && !mended {
 			return abi.MPI_ERR_INTERN
 		}
 		return 0
@@ -99,6 +102,29 @@ func TestCopy(t *testing.T) {
 	require.Empty(t, b.entries, "a failed copy leaves nothing")
 	require.Equal(t, []deleted{{2, add, 25}}, log)
 	require.NoError(t, Free(Type, bad))
+	require.NoError(t, a.DeleteAll(1))
+	require.Empty(t, keyvals.live)
+}
+
+// A keyval that was freed is there for those attributes that have it, to be looked up, deleted and freed again, until the last of them goes.
+func TestFreeInUse(t *testing.T) {
+	var a, b Table
+	k := Create(Comm, dupFunction, deleteCounts, 0)
+	require.NoError(t, a.Set(Comm, 1, k, 10))
+	require.NoError(t, Free(Comm, k))
+	require.NoError(t, Free(Comm, k))
+	require.EqualValues(t, abi.MPI_ERR_KEYVAL, class(Free(Win, k)))
+	require.EqualValues(t, abi.MPI_ERR_KEYVAL, class(a.Set(Comm, 1, k, 11)))
+	require.NoError(t, a.CopyTo(&b, 1, 2))
+	require.NoError(t, a.Delete(Comm, 1, k))
+	v, ok, err := b.Get(Comm, k)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.EqualValues(t, 10, v)
+	require.NoError(t, Free(Comm, k))
+	require.NoError(t, b.DeleteAll(2))
+	require.EqualValues(t, abi.MPI_ERR_KEYVAL, class(Free(Comm, k)))
+	require.Empty(t, keyvals.live)
 }
 
 func TestDeleteOrder(t *testing.T) {
@@ -123,5 +149,8 @@ func TestDeleteOrder(t *testing.T) {
 	for _, k := range keys {
 		require.NoError(t, Free(Win, k))
 	}
+	mended = true
+	require.NoError(t, a.DeleteAll(3))
+	mended = false
 	require.Empty(t, keyvals.live)
 }
