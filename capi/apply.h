@@ -37,8 +37,8 @@ void gompi_update(struct gompi_update *u, char *to, const void *origin, void *re
 void gompi_update_end(struct gompi_update *u);
 
 // Whether elements that do not lie together are better updated in an array of up to GOMPI_GATHER bytes, copied there and back: the memory is locked, and
-// they have no gaps, which must not be written.
+// stays so until the end, and they have no gaps, which must not be written.
 enum { GOMPI_GATHER = 4096 };
-static inline bool gompi_update_gathers(const struct gompi_update *u) { return u->locked && gompi_simple(u->element) != 0; }
+static inline bool gompi_update_gathers(const struct gompi_update *u) { return u->locked && u->most == UINT64_MAX && gompi_simple(u->element) != 0; }
 
 #endif
