@@ -286,13 +286,13 @@ int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t cou
 	if (contiguous)
 		message.offset += (uint64_t)type->origin;
 	// The ring is quicker where somebody at the target looks at it: in active target synchronization it comes to a call of its own soon, and the data of several
-	// origins is moved by it in parallel. Otherwise the data is moved without the target.
-	bool polled = !(atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) ||
-		      atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
-	bool by_system = contiguous ? !(polled && small)
+	// origins is moved by it in parallel. Otherwise the data is moved without the target; a get needs an answer and gains nothing by the ring.
+	bool passive = atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE;
+	bool polled = !passive || atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
+	bool by_system = contiguous ? !(polled && small) || (!put && passive)
 				    : (count <= FEW_PIECES && count * type->segments <= FEW_PIECES && !polled) || bytes / LONG_PIECE / count >= type->segments;
-	// A series of small ones to a process that is blocked in a call anyway: from now on its agent looks, and they take the ring.
-	if (contiguous && small && by_system && ++small_moves % SERIES == 0 && atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
+	// A series of small puts to a process that is blocked in a call anyway: from now on its agent looks, and they take the ring.
+	if (contiguous && put && small && by_system && ++small_moves % SERIES == 0 && atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
 		gompi_ring_doorbell(m->process);
 	if (gompi_node.cma && !put && !contiguous && get_span(m->process, m->address + offset, count, type, local, bytes))
 		return MPI_SUCCESS;
