@@ -10,7 +10,8 @@ static inline bool accumulate_few(const void *origin, void *result, MPI_Count co
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
 	gompi_atomic_kernel kernel = gompi_atomic(op, type);
-	if ((!gompi_direct(w, target, disp, count, size, &to, &bytes) && !gompi_direct_part(w, target, disp, count, size, &to, &bytes)) || kernel == NULL || !gompi_few(count, size) || ((uintptr_t)to & ((uintptr_t)size - 1)) != 0 || !gompi_small_enter(gompi_member(w, target)))
+	if ((!gompi_direct(w, target, disp, count, size, &to, &bytes) && !gompi_direct_part(w, target, disp, count, size, &to, &bytes)) || kernel == NULL ||
+	    !gompi_few(count, size) || ((uintptr_t)to & ((uintptr_t)size - 1)) != 0 || !gompi_small_enter(gompi_member(w, target)))
 		return false;
 	kernel(origin, to, result, (size_t)count);
 	gompi_small_leave();

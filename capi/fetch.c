@@ -16,7 +16,11 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
 	gompi_atomic_kernel kernel = gompi_atomic(op, datatype);
-	if (__builtin_expect((gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) || gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) && kernel != NULL && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0, 1) && gompi_small_enter(gompi_member(w, target_rank))) {
+	if (__builtin_expect((gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) ||
+			      gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) &&
+				     kernel != NULL && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0,
+			     1) &&
+	    gompi_small_enter(gompi_member(w, target_rank))) {
 		if (__builtin_expect(op == MPI_NO_OP, 0)) {
 			kernel(NULL, to, result_addr, 1);
 			gompi_small_leave();
@@ -43,7 +47,10 @@ int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, vo
 	int64_t bytes, size = gompi_simple(datatype);
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
-	if (__builtin_expect((gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) || gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) && gompi_swappable(datatype) && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0, 1) &&
+	if (__builtin_expect((gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) ||
+			      gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) &&
+				     gompi_swappable(datatype) && ((uintptr_t)to & ((uintptr_t)size - 1)) == 0,
+			     1) &&
 	    gompi_small_enter(gompi_member(w, target_rank))) {
 		bool swapped = gompi_compare_and_swap_element(to, origin_addr, compare_addr, result_addr, (uint64_t)size);
 		gompi_small_leave();

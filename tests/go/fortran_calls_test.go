@@ -498,9 +498,7 @@ func mustBe(ok bool, what string) {
 }
 
 func TestFortranCalls(t *testing.T) {
-	if _, err := os.Stat(filepath.Join(built(t), "lib/libgompirma_fortran.so")); err != nil {
-		t.Skip("Fortran is left out")
-	}
+	needFortran(t)
 	var functions []*abi.Function
 	for _, f := range abi.Functions() {
 		if (f.F08 || f.F90) && !slices.Contains(calledElsewhere, f.Name) {

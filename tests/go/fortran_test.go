@@ -10,6 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// needFortran returns the path of the bindings' library in build/. Only a machine without gfortran goes without them.
+func needFortran(t *testing.T) string {
+	t.Helper()
+	library := filepath.Join(built(t), "lib/libgompirma_fortran.so")
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("Fortran is left out")
+	}
+	require.FileExists(t, library)
+	return library
+}
+
 // Without a Fortran compiler that fits, one line says what is left out, the script succeeds, and nothing of Fortran is in the prefix.
 func TestFortranLeftOut(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
@@ -42,10 +53,7 @@ func TestFortranLeftOut(t *testing.T) {
 
 // The bindings are written on the C ABI alone: their library needs nothing but libgompirma by its public names, the C library and threads.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
-	library := filepath.Join(built(t), "lib/libgompirma_fortran.so")
-	if _, err := os.Stat(library); err != nil {
-		t.Skip("Fortran is left out")
-	}
+	library := needFortran(t)
 	out, err := exec.Command("nm", "-D", "--undefined-only", library).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(string(out), "\n") {
@@ -65,10 +73,8 @@ func TestFortranNeedsTheABIAlone(t *testing.T) {
 
 // The examples run, and say that they are right, with the options that people compile with; what would be wrong is refused by the compiler.
 func TestFortranFlags(t *testing.T) {
+	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
-	if _, err := os.Stat(filepath.Join(built(t), "lib/libgompirma_fortran.so")); err != nil {
-		t.Skip("Fortran is left out")
-	}
 	const asSerial = "largest difference from the serial solution: " // its size is in the status
 	examples := map[string]string{"heat_f08.f90": asSerial, "counter_mpi.f90": "\nas counted serially", "stencil_f77.f": asSerial,
 		"matmul_coarray.f90": "\n0 wrong elements"}
