@@ -90,8 +90,6 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 	if (assert & ~MPI_MODE_NOCHECK)
 		return gompi_win_error(win, "MPI_Win_lock", MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible", assert,
 				       MPI_MODE_NOCHECK);
-	if (w->no_locks)
-		return gompi_win_error(win, "MPI_Win_lock", MPI_ERR_RMA_SYNC, "the window was created with the info key no_locks = true");
 	if ((uint32_t)rank >= w->n) {
 		if (rank == MPI_PROC_NULL)
 			return gompi_epoch_move(w, EPOCH_LOCK, 1) ? MPI_SUCCESS : gompi_epoch_error(w, "MPI_Win_lock");
@@ -151,8 +149,6 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	if (assert & ~MPI_MODE_NOCHECK)
 		return gompi_win_error(win, "MPI_Win_lock_all", MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible", assert,
 				       MPI_MODE_NOCHECK);
-	if (w->no_locks)
-		return gompi_win_error(win, "MPI_Win_lock_all", MPI_ERR_RMA_SYNC, "the window was created with the info key no_locks = true");
 	if (!gompi_epoch_move(w, EPOCH_LOCK_ALL, 0))
 		return gompi_epoch_error(w, "MPI_Win_lock_all");
 	w->lock_all_nocheck = assert & MPI_MODE_NOCHECK;

@@ -45,8 +45,7 @@ func (dataPath) Install(s *rma.Slot) error {
 		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct),
 			C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)}, C.int(t.Process), C.uint64_t(t.Address))
 	}
-	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.bool(s.NoLocks),
-		C.int64_t(s.Granularity)) {
+	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.int64_t(s.Granularity)) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
 	}
 	return nil

@@ -115,7 +115,6 @@ struct gompi_win {
 	void *base;
 	MPI_Aint size;
 	int disp_unit, flavor, model;
-	bool no_locks;
 	gompi_a64 granularity; // mpi_accumulate_granularity: bytes of a large accumulate for which its lock is taken at a time, 0: any number
 	bool lock_all_nocheck;
 	struct gompi_attached **attached; // of a dynamic window: the members' tables, mapped at the first use; else NULL

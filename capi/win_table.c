@@ -55,14 +55,13 @@ void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t si
 	m->process = process;
 }
 
-bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, bool no_locks, int64_t granularity) {
+bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, int64_t granularity) {
 	w->base = base;
 	w->size = size;
 	w->disp_unit = disp_unit;
 	w->flavor = flavor;
 	if (flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(w->n, sizeof *w->attached)) == NULL)
 		return false;
-	w->no_locks = no_locks;
 	atomic_store(&w->granularity, (uint64_t)granularity);
 	w->handle = handle;
 	return true;

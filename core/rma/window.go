@@ -62,7 +62,6 @@ type Slot struct {
 	Size     int64
 	DispUnit int32
 	Flavor   int32
-	NoLocks  bool
 	// Granularity is the window's mpi_accumulate_granularity in bytes.
 	Granularity int64
 }
@@ -470,7 +469,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		w.Targets[i] = t
 	}
 	return w.host.Install(&Slot{Handle: w.Handle, Rank: w.Rank, Shared: address(w.control), Targets: w.Targets, Base: w.Base, Size: w.Size,
-		DispUnit: w.DispUnit, Flavor: w.Flavor, NoLocks: w.hints.NoLocks, Granularity: w.hints.Granularity})
+		DispUnit: w.DispUnit, Flavor: w.Flavor, Granularity: w.hints.Granularity})
 }
 
 // allFine is the last exchange of creation: a window exists at all members or at none.
