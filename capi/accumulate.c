@@ -46,12 +46,12 @@ int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dat
 			MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	if (request == NULL)
 		return gompi_win_error(win, "MPI_Raccumulate", MPI_ERR_ARG, "request is NULL");
-	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP && gompi_passive(win) &&
+	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 	    accumulate_few(origin_addr, NULL, target_count, target_datatype, target_rank, target_disp, op, win)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
-	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_ACCUMULATE, .request = true, .call = "MPI_Raccumulate", .origin = origin_addr,
+	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_ACCUMULATE, .call = "MPI_Raccumulate", .origin = origin_addr,
 						  .origin_count = origin_count, .origin_type = origin_datatype, .target = target_rank,
 						  .disp = target_disp, .target_count = target_count, .target_type = target_datatype, .op = op,
 						  .win = win});
@@ -85,14 +85,13 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 			    MPI_Op op, MPI_Win win, MPI_Request *request) {
 	if (request == NULL)
 		return gompi_win_error(win, "MPI_Rget_accumulate", MPI_ERR_ARG, "request is NULL");
-	if (gompi_passive(win) && get_accumulate_few(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
+	if (get_accumulate_few(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
 						     target_disp, target_count, target_datatype, op, win)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
 	struct gompi_rma r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank,
 						     target_disp, target_count, target_datatype, op, win);
-	r.request = true;
 	r.call = "MPI_Rget_accumulate";
 	int rc = gompi_rma_do(&r);
 	if (rc == MPI_SUCCESS)

@@ -60,12 +60,12 @@ int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 		return gompi_win_error(win, "MPI_Rget", MPI_ERR_ARG, "request is NULL");
 	int64_t bytes;
 	char *from;
-	if (origin_datatype == target_datatype && origin_count == target_count && gompi_passive(win) &&
+	if (origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes) && bytes != 0) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	}
-	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .request = true, .call = "MPI_Rget", .result = origin_addr,
+	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .call = "MPI_Rget", .result = origin_addr,
 						  .result_count = origin_count, .result_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						  .target_count = target_count, .target_type = target_datatype, .win = win});
 	if (rc == MPI_SUCCESS)

@@ -61,12 +61,12 @@ int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype o
 		return gompi_win_error(win, "MPI_Rput", MPI_ERR_ARG, "request is NULL");
 	int64_t bytes;
 	char *to;
-	if (origin_datatype == target_datatype && origin_count == target_count && gompi_passive(win) &&
+	if (origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes) && bytes != 0) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(to, origin_addr, bytes);
 	}
-	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .request = true, .call = "MPI_Rput", .origin = origin_addr,
+	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .call = "MPI_Rput", .origin = origin_addr,
 						  .origin_count = origin_count, .origin_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						  .target_count = target_count, .target_type = target_datatype, .win = win});
 	if (rc == MPI_SUCCESS)

@@ -12,7 +12,6 @@ enum gompi_rma_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_
 
 struct gompi_rma {
 	enum gompi_rma_kind kind;
-	bool request; // one of the R-forms
 	const char *call;
 	const void *origin, *compare;
 	void *result; // also the origin buffer of a get
@@ -100,12 +99,6 @@ static inline bool gompi_compare_and_swap_element(void *target, const void *orig
 	}
 #undef CASE
 	return false;
-}
-
-// Whether win is in an epoch in which request-based operations are allowed.
-static inline bool gompi_passive(MPI_Win win) {
-	struct gompi_win *w = gompi_win_get(win);
-	return w != NULL && (atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE) != 0;
 }
 
 // The request that stands for every request-based operation that was complete when its call returned: any number of times waited for, never freed.

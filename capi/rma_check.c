@@ -149,14 +149,11 @@ int gompi_rma_check(struct gompi_checked *c) {
 
 int gompi_rma_check_epoch(const struct gompi_rma *r, struct gompi_win *w) {
 	uint32_t access = atomic_load(&w->access);
-	if (r->request && (access & (ACCESS_FENCE_OPEN | ACCESS_FENCE | ACCESS_START)))
-		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s; request-based operations need a lock epoch",
-				       gompi_access_name[gompi_access_number(access)]);
 	if (r->target != MPI_PROC_NULL && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
 	    !(atomic_load(&w->targets[r->target].state) & TARGET_ACCESS))
 		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
 				       r->target);
-	if (!gompi_epoch_move(w, r->request ? EPOCH_REQUEST : EPOCH_OPERATION, 0))
+	if (!gompi_epoch_move(w, EPOCH_OPERATION, 0))
 		return gompi_epoch_error(w, r->call);
 	return MPI_SUCCESS;
 }

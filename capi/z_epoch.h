@@ -4,22 +4,22 @@
 
 #include <stdint.h>
 
-enum gompi_epoch_call { EPOCH_FENCE, EPOCH_FENCE_END, EPOCH_START, EPOCH_COMPLETE, EPOCH_POST, EPOCH_WAIT, EPOCH_LOCK, EPOCH_UNLOCK, EPOCH_LOCK_ALL, EPOCH_UNLOCK_ALL, EPOCH_OPERATION, EPOCH_REQUEST, EPOCH_FLUSH, EPOCH_FREE, EPOCH_CALLS };
+enum gompi_epoch_call { EPOCH_FENCE, EPOCH_FENCE_END, EPOCH_START, EPOCH_COMPLETE, EPOCH_POST, EPOCH_WAIT, EPOCH_LOCK, EPOCH_UNLOCK, EPOCH_LOCK_ALL, EPOCH_UNLOCK_ALL, EPOCH_OPERATION, EPOCH_FLUSH, EPOCH_FREE, EPOCH_CALLS };
 
 // The access epoch after a call, as its number; 0xff: MPI_ERR_RMA_SYNC. Number k is bit k-1 in gompi_win.access, 0 is no bit.
 static const uint8_t gompi_access_after[6][EPOCH_CALLS] = {
-	{ 1, 0, 3, 255, 0, 0, 4, 255, 5, 255, 255, 255, 255, 0, },
-	{ 1, 0, 3, 255, 1, 1, 4, 255, 5, 255, 2, 255, 255, 0, },
-	{ 1, 0, 255, 255, 255, 2, 255, 255, 255, 255, 2, 255, 255, 255, },
-	{ 255, 255, 255, 0, 3, 3, 255, 255, 255, 255, 3, 255, 255, 255, },
-	{ 255, 255, 255, 255, 4, 4, 4, 0, 255, 255, 4, 4, 4, 255, },
-	{ 255, 255, 255, 255, 5, 5, 255, 255, 255, 0, 5, 5, 5, 255, },
+	{ 1, 0, 3, 255, 0, 0, 4, 255, 5, 255, 255, 255, 0, },
+	{ 1, 0, 3, 255, 1, 1, 4, 255, 5, 255, 2, 255, 0, },
+	{ 1, 0, 255, 255, 255, 2, 255, 255, 255, 255, 2, 255, 255, },
+	{ 255, 255, 255, 0, 3, 3, 255, 255, 255, 255, 3, 255, 255, },
+	{ 255, 255, 255, 255, 4, 4, 4, 0, 255, 255, 4, 4, 255, },
+	{ 255, 255, 255, 255, 5, 5, 255, 255, 255, 0, 5, 5, 255, },
 };
 
 // Whether a call is possible with no exposure epoch open, and with one.
 static const uint8_t gompi_exposure_allows[2][EPOCH_CALLS] = {
-	{ 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, },
-	{ 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, },
+	{ 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, },
+	{ 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, },
 };
 
 static const char *const gompi_access_name[6] = {

@@ -4970,8 +4970,8 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 
 /*
- * As MPI_Accumulate, with a request that is complete when the origin buffer may be used again. Passive target epochs
- * only. (MPI-5.0 12.3.5)
+ * As MPI_Accumulate, with a request that is complete when the origin buffer may be used again. MPI has it in passive
+ * target epochs only, gompirma in all. (MPI-5.0 12.3.5)
  *   origin_addr      in     the origin's buffer
  *   origin_count     in     number of elements in the origin's buffer
  *   origin_datatype  in     datatype of each of them
@@ -4999,7 +4999,8 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
     MPI_Request *request);
 
 /*
- * As MPI_Get, with a request that is complete when the data are there. Passive target epochs only. (MPI-5.0 12.3.5)
+ * As MPI_Get, with a request that is complete when the data are there. MPI has it in passive target epochs only,
+ * gompirma in all. (MPI-5.0 12.3.5)
  *   origin_addr      out    the origin's buffer
  *   origin_count     in     number of elements in the origin's buffer
  *   origin_datatype  in     datatype of each of them
@@ -5022,8 +5023,8 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
 
 /*
- * As MPI_Get_accumulate, with a request that is complete when the result is there. Passive target epochs only.
- * (MPI-5.0 12.3.5)
+ * As MPI_Get_accumulate, with a request that is complete when the result is there. MPI has it in passive target epochs
+ * only, gompirma in all. (MPI-5.0 12.3.5)
  *   origin_addr      in     the origin's buffer
  *   origin_count     in     number of elements in the origin's buffer
  *   origin_datatype  in     datatype of each of them
@@ -5054,8 +5055,8 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
 
 /*
- * As MPI_Put, with a request that is complete when the origin buffer may be used again. Passive target epochs only.
- * (MPI-5.0 12.3.5)
+ * As MPI_Put, with a request that is complete when the origin buffer may be used again. MPI has it in passive target
+ * epochs only, gompirma in all. (MPI-5.0 12.3.5)
  *   origin_addr      in     the origin's buffer
  *   origin_count     in     number of elements in the origin's buffer
  *   origin_datatype  in     datatype of each of them

@@ -20,8 +20,8 @@ const (
 // Call is an event that a call means to the epochs.
 type Call uint8
 
-// The calls. FenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED; Unlock is that of the last lock; Operation is any communication call, Request one of the
-// R-forms, which are for passive target only (12.3.5); Free is MPI_Win_free.
+// The calls. FenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED; Unlock is that of the last lock; Operation is any communication call, the R-forms too,
+// though MPI has them for passive target only (12.3.5); Free is MPI_Win_free.
 const (
 	CallFence Call = iota
 	CallFenceEnd
@@ -34,7 +34,6 @@ const (
 	CallLockAll
 	CallUnlockAll
 	CallOperation
-	CallRequest
 	CallFlush
 	CallFree
 	Calls
@@ -45,21 +44,21 @@ const Refused Access = 0xff
 
 // AccessTable tells the state after a call. Per-target conditions (is this target locked, is it in the group) come on top.
 var AccessTable = [AccessStates][Calls]Access{
-	//           fence      fence-end start    complete post       wait       lock     unlock   lock_all unlock_all operation request  flush    free
-	None:      {FenceOpen, None, Start, Refused, None, None, Lock, Refused, LockAll, Refused, Refused, Refused, Refused, None},
-	FenceOpen: {FenceOpen, None, Start, Refused, FenceOpen, FenceOpen, Lock, Refused, LockAll, Refused, Fence, Refused, Refused, None},
-	Fence:     {FenceOpen, None, Refused, Refused, Refused, Fence, Refused, Refused, Refused, Refused, Fence, Refused, Refused, Refused},
-	Start:     {Refused, Refused, Refused, None, Start, Start, Refused, Refused, Refused, Refused, Start, Refused, Refused, Refused},
-	Lock:      {Refused, Refused, Refused, Refused, Lock, Lock, Lock, None, Refused, Refused, Lock, Lock, Lock, Refused},
-	LockAll:   {Refused, Refused, Refused, Refused, LockAll, LockAll, Refused, Refused, Refused, None, LockAll, LockAll, LockAll, Refused},
+	//           fence      fence-end start    complete post       wait       lock     unlock   lock_all unlock_all operation flush    free
+	None:      {FenceOpen, None, Start, Refused, None, None, Lock, Refused, LockAll, Refused, Refused, Refused, None},
+	FenceOpen: {FenceOpen, None, Start, Refused, FenceOpen, FenceOpen, Lock, Refused, LockAll, Refused, Fence, Refused, None},
+	Fence:     {FenceOpen, None, Refused, Refused, Refused, Fence, Refused, Refused, Refused, Refused, Fence, Refused, Refused},
+	Start:     {Refused, Refused, Refused, None, Start, Start, Refused, Refused, Refused, Refused, Start, Refused, Refused},
+	Lock:      {Refused, Refused, Refused, Refused, Lock, Lock, Lock, None, Refused, Refused, Lock, Lock, Refused},
+	LockAll:   {Refused, Refused, Refused, Refused, LockAll, LockAll, Refused, Refused, Refused, None, LockAll, LockAll, Refused},
 }
 
 // ExposureTable says which calls are possible while an exposure epoch of MPI_Win_post is open (index 1) or not (0).
 var ExposureTable = [2][Calls]bool{
 	0: {CallFence: true, CallFenceEnd: true, CallStart: true, CallComplete: true, CallPost: true, CallLock: true, CallUnlock: true, CallLockAll: true,
-		CallUnlockAll: true, CallOperation: true, CallRequest: true, CallFlush: true, CallFree: true},
+		CallUnlockAll: true, CallOperation: true, CallFlush: true, CallFree: true},
 	1: {CallStart: true, CallComplete: true, CallWait: true, CallLock: true, CallUnlock: true, CallLockAll: true, CallUnlockAll: true,
-		CallOperation: true, CallRequest: true, CallFlush: true},
+		CallOperation: true, CallFlush: true},
 }
 
 // AccessNames say in an error's text which epoch is open since which call.
@@ -73,5 +72,5 @@ var AccessNames = [AccessStates]string{
 }
 
 // CallNames are the C names of the calls.
-var CallNames = [Calls]string{"FENCE", "FENCE_END", "START", "COMPLETE", "POST", "WAIT", "LOCK", "UNLOCK", "LOCK_ALL", "UNLOCK_ALL", "OPERATION", "REQUEST",
-	"FLUSH", "FREE"}
+var CallNames = [Calls]string{"FENCE", "FENCE_END", "START", "COMPLETE", "POST", "WAIT", "LOCK", "UNLOCK", "LOCK_ALL", "UNLOCK_ALL", "OPERATION", "FLUSH",
+	"FREE"}

@@ -15,8 +15,8 @@ func TestAccessTable(t *testing.T) {
 			CallOperation: Fence, CallFree: None},
 		Fence:   {CallFence: FenceOpen, CallFenceEnd: None, CallWait: Fence, CallOperation: Fence},
 		Start:   {CallComplete: None, CallPost: Start, CallWait: Start, CallOperation: Start},
-		Lock:    {CallPost: Lock, CallWait: Lock, CallLock: Lock, CallUnlock: None, CallOperation: Lock, CallRequest: Lock, CallFlush: Lock},
-		LockAll: {CallPost: LockAll, CallWait: LockAll, CallUnlockAll: None, CallOperation: LockAll, CallRequest: LockAll, CallFlush: LockAll},
+		Lock:    {CallPost: Lock, CallWait: Lock, CallLock: Lock, CallUnlock: None, CallOperation: Lock, CallFlush: Lock},
+		LockAll: {CallPost: LockAll, CallWait: LockAll, CallUnlockAll: None, CallOperation: LockAll, CallFlush: LockAll},
 	}
 	for state := None; state < AccessStates; state++ {
 		for call := Call(0); call < Calls; call++ {

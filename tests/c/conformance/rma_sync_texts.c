@@ -24,7 +24,6 @@ int main(int argc, char **argv)
     int *mem, value = 1, me = check_rank, flag;
     MPI_Win win;
     MPI_Group self, all;
-    MPI_Request r;
     MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Win_set_name(win, "wheat");
@@ -43,7 +42,6 @@ int main(int argc, char **argv)
     MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win);
     SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a fence epoch", "since MPI_Win_fence");
     SAYS(MPI_Win_post(all, 0, win), "MPI_Win_post", "a fence epoch", "since MPI_Win_fence");
-    SAYS(MPI_Rput(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win, &r), "MPI_Rput", "MPI_Win_fence", "lock");
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);

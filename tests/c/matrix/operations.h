@@ -60,7 +60,6 @@ static const struct {
     char letter;
     const char *text;
 } reasons[] = {
-    {'p', "request-based operations are for passive target epochs only"},
     {'r', "no request: not a request-based operation"},
     {'e', "one predefined element by definition"},
     {'i', "compares integer, logical, multi-language and byte types only"},
@@ -70,8 +69,6 @@ static const struct {
 /* operation_reason is the letter of the reason why a cell cannot be, 0 if it can. */
 static inline char operation_reason(const struct operation *o, const struct class *c, int sync)
 {
-    if (o->request && (sync == SYNC_FENCE || sync == SYNC_PSCW))
-        return 'p';
     if (!o->request && sync == SYNC_REQUESTS)
         return 'r';
     if (operation_single(o) && c->derived)

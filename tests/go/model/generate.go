@@ -259,10 +259,10 @@ func (g *generator) do(rank int, verb string, args ...int) {
 	g.ph.Ranks[rank] = append(g.ph.Ranks[rank], &Action{Verb: verb, Args: args})
 }
 
-// calls makes up to n calls of rank to the targets; passive: the epoch is of passive target.
-func (g *generator) calls(rank, n int, targets []int, passive bool) {
+// calls makes up to n calls of rank to the targets.
+func (g *generator) calls(rank, n int, targets []int) {
 	for range n {
-		if a := g.call(rank, targets, passive); a != nil {
+		if a := g.call(rank, targets); a != nil {
 			g.ph.Ranks[rank] = append(g.ph.Ranks[rank], a)
 		}
 	}
@@ -292,11 +292,19 @@ func (g *generator) written(rank int) (written, stored bool) {
 	return written, stored
 }
 
+// maybeRequests completes the requests of rank now, or not: then they are completed at the end of the phase.
+func (g *generator) maybeRequests(rank int) {
+	if g.IntN(2) == 0 {
+		g.do(rank, "requests", g.IntN(5))
+	}
+}
+
 func (g *generator) fence() {
 	for r := range g.p.N {
 		g.do(r, "barrier")
 		g.do(r, "fence", 0)
-		g.calls(r, g.IntN(g.profile.Calls+1), g.everyone(), false)
+		g.calls(r, g.IntN(g.profile.Calls+1), g.everyone())
+		g.maybeRequests(r)
 		g.do(r, "fence", 0)
 	}
 	precede, succeed := g.IntN(2)*noPrecede, g.IntN(2)*noSucceed
@@ -335,7 +343,8 @@ func (g *generator) pscw() {
 		}
 		if len(targets[r]) > 0 {
 			g.do(r, "start", append([]int{check, len(targets[r])}, targets[r]...)...)
-			g.calls(r, g.IntN(g.profile.Calls+1), targets[r], false)
+			g.calls(r, g.IntN(g.profile.Calls+1), targets[r])
+			g.maybeRequests(r)
 			g.do(r, "complete")
 		}
 		if len(origins[r]) > 0 {
@@ -467,7 +476,7 @@ func (g *generator) collide() {
 	for range 1 + g.IntN(3) {
 		for _, r := range g.Perm(g.p.N) {
 			for range 8 {
-				if a := g.aim(r, pick(g, verbs...), target, false); a != nil && g.accept(r, a) {
+				if a := g.aim(r, pick(g, verbs...), target); a != nil && g.accept(r, a) {
 					g.ph.Ranks[r] = append(g.ph.Ranks[r], a)
 					break
 				}
@@ -489,7 +498,7 @@ func (g *generator) collide() {
 func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {
-		g.calls(r, 1+g.IntN(g.profile.Calls), targets, true)
+		g.calls(r, 1+g.IntN(g.profile.Calls), targets)
 		if exclusive && g.IntN(2) == 0 {
 			g.increment(r, pick(g, targets...))
 		}
@@ -609,9 +618,9 @@ func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Bu
 }
 
 // call makes a call of rank to one of the targets, or a load or store; nil if it finds nothing that is allowed.
-func (g *generator) call(rank int, targets []int, passive bool) *Action {
+func (g *generator) call(rank int, targets []int) *Action {
 	for range 8 {
-		a := g.aim(rank, pick(g, verbs...), pick(g, targets...), passive)
+		a := g.aim(rank, pick(g, verbs...), pick(g, targets...))
 		if a != nil && g.accept(rank, a) {
 			return a
 		}
@@ -639,14 +648,14 @@ func (g *generator) accept(rank int, a *Action) bool {
 }
 
 // aim makes a call of rank to target; loads and stores go to rank's own memory unless they can reach target's. nil: it found no place or no type.
-func (g *generator) aim(rank int, verb string, target int, passive bool) *Action {
+func (g *generator) aim(rank int, verb string, target int) *Action {
 	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
 		target = rank
 	}
 	m := g.win.Members[target]
 	a := &Action{Verb: verb, Target: target, Times: 1}
 	if a.accumulates() && g.IntN(100) < g.profile.Hot && len(g.past[target]) > 0 {
-		return g.echo(a, pick(g, g.past[target]...), passive)
+		return g.echo(a, pick(g, g.past[target]...))
 	}
 	if len(m.zones) == 0 {
 		return nil
@@ -705,11 +714,11 @@ func (g *generator) aim(rank int, verb string, target int, passive bool) *Action
 			a.Op = opSwap
 		}
 	}
-	return g.finish(a, sig, z.small, passive)
+	return g.finish(a, sig, z.small)
 }
 
 // echo aims a at the target of an earlier call.
-func (g *generator) echo(a, before *Action, passive bool) *Action {
+func (g *generator) echo(a, before *Action) *Action {
 	b := before.TType.elems[0].basic
 	a.Region, a.Disp, a.At, a.Op = before.Region, before.Disp, before.At, before.Op
 	n := len(before.TType.elems) * before.TCount
@@ -743,11 +752,11 @@ func (g *generator) echo(a, before *Action, passive bool) *Action {
 	if a.Verb == verbAccumulate && a.Op == opNoOp {
 		return nil
 	}
-	return g.finish(a, []run{{b, n}}, g.IntN(2) == 0, passive)
+	return g.finish(a, []run{{b, n}}, g.IntN(2) == 0)
 }
 
 // finish adds the origin's side to a.
-func (g *generator) finish(a *Action, sig []run, small, passive bool) *Action {
+func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	b := sig[0].basic
 	var most int
 	for _, r := range sig {
@@ -827,7 +836,7 @@ func (g *generator) finish(a *Action, sig []run, small, passive bool) *Action {
 		if g.IntN(4) == 0 {
 			a.Form |= formCount
 		}
-		if passive && g.IntN(4) == 0 {
+		if g.IntN(4) == 0 {
 			a.Form |= formRequest
 		}
 		if !g.profile.Plain && g.IntN(6) == 0 && (a.OType == nil || a.OCount > 0) && (a.RType == nil || a.RCount > 0) {
