@@ -128,6 +128,7 @@ func (e *Engine) Mrecv(b Buffer, m *Message, st *request.Status) error {
 func (e *Engine) mrecvLocked(b *Buffer, m *Message) *op {
 	o := e.newOpLocked(request.Receive, m.c, 0, b, m.entry.src, m.entry.tag, Standard)
 	if m.noop {
+		o.Owner = nil // it came on no communicator: an error would be the process'
 		o.Status = request.ProcNull
 		o.Complete()
 		return o
