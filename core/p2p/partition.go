@@ -248,13 +248,25 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 	if !p.posted {
 		return false, nil
 	}
-	from, to := int64(part)*p.size, int64(part+1)*p.size
+	none := true
 	for i, r := range p.subs {
-		if at := int64(i) * p.their; at < to && at+p.their > from && !r.IsComplete() {
-			return false, nil
+		if p.holds(part, i) {
+			if none = false; !r.IsComplete() {
+				return false, nil
+			}
 		}
 	}
-	return true, nil
+	// A partition that the sender has nothing for is there when all is: then the request is complete.
+	return !none, nil
+}
+
+// holds returns whether the sender's partition i has data of this side's partition part. Without any data it is the share of the whole that counts.
+func (p *Partitioned) holds(part, i int) bool {
+	own, size, other, their := int64(part), p.size, int64(i), p.their
+	if size == 0 && their == 0 {
+		size, their = int64(p.theirs), int64(p.parts)
+	}
+	return other*their < (own+1)*size && (other+1)*their > own*size
 }
 
 // Release implements request.Operation.

@@ -138,3 +138,33 @@ func TestPartitionsRefuse(t *testing.T) {
 	require.NoError(t, es[0].Wait(n, &st))
 	require.Equal(t, request.ProcNull, st)
 }
+
+// TestPartitionsOfLess receives less than there is room for: the partitions that nothing comes for arrive with the last data.
+func TestPartitionsOfLess(t *testing.T) {
+	es := job(t, 2)
+	out, in := make([]byte, 50), make([]byte, 100)
+	s, err := es[0].PsendInit(es[0].World, Bytes(out), 2, 1, 0)
+	require.NoError(t, err)
+	r, err := es[1].PrecvInit(es[1].World, Bytes(in), 4, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, s.Op.Start())
+	require.NoError(t, r.Op.Start())
+	arrived := func(part int) bool {
+		ok, err := r.Op.(*Partitioned).Arrived(part)
+		require.NoError(t, err)
+		return ok
+	}
+	require.NoError(t, s.Op.(*Partitioned).Ready(0, 0))
+	for !arrived(0) {
+	}
+	for part := 1; part < 4; part++ {
+		require.False(t, arrived(part), "partition %d", part)
+	}
+	require.NoError(t, s.Op.(*Partitioned).Ready(1, 1))
+	for part := 3; part > 0; part-- {
+		for !arrived(part) {
+		}
+	}
+	require.NoError(t, es[0].Wait(s, nil))
+	require.NoError(t, es[1].Wait(r, nil))
+}
