@@ -32,7 +32,7 @@ func (g *generalized) Start() error { return g.started.Start() }
 func (g *generalized) Query(st *request.Status) error {
 	var c C.MPI_Status
 	at := uintptr(unsafe.Pointer(&c))
-	request.Empty.StoreAll(at)
+	request.StoreEmpty(at)
 	rc := C.gompi_call_query(C.uintptr_t(g.query), C.uintptr_t(g.extra), &c)
 	*st = request.LoadStatus(at)
 	return userError("query", int32(rc))

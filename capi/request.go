@@ -88,7 +88,7 @@ func gompi_wait(at, status uintptr) (rc int32) {
 		return finish("MPI_Wait", 0, 0, err)
 	}
 	if idle(r) {
-		request.Empty.Store(status)
+		request.StoreEmpty(status)
 		return abi.MPI_SUCCESS
 	}
 	kind, on := ownerOf(r)
@@ -112,7 +112,7 @@ func gompi_test(at, flag, status uintptr) (rc int32) {
 	}
 	if idle(r) {
 		*out[int32](flag) = 1
-		request.Empty.Store(status)
+		request.StoreEmpty(status)
 		return abi.MPI_SUCCESS
 	}
 	if !r.IsComplete() {
@@ -227,6 +227,7 @@ func (s *several) finishAll(pending error) int32 {
 	for i, r := range s.requests {
 		switch {
 		case idle(r):
+			request.StoreEmpty(s.status(i))
 			sts = append(sts, request.Empty)
 		case !r.IsComplete():
 			k, o := ownerOf(r)
@@ -324,7 +325,7 @@ func gompi_waitany(count int32, requests, index, status uintptr) (rc int32) {
 	}
 	if s.active() == 0 {
 		*out[int32](index) = abi.MPI_UNDEFINED
-		request.Empty.Store(status)
+		request.StoreEmpty(status)
 		return abi.MPI_SUCCESS
 	}
 	if err := s.messages.AwaitAny(func() bool { return s.first() >= 0 }); err != nil {
@@ -347,7 +348,7 @@ func gompi_testany(count int32, requests, index, flag, status uintptr) (rc int32
 	*out[int32](index) = abi.MPI_UNDEFINED
 	if s.active() == 0 {
 		*out[int32](flag) = 1
-		request.Empty.Store(status)
+		request.StoreEmpty(status)
 		return abi.MPI_SUCCESS
 	}
 	if s.first() < 0 {
@@ -440,7 +441,7 @@ func gompi_testsome(incount int32, requests, outcount, indices, statuses uintptr
 // look stores the status of a complete or idle request without completing it.
 func look(r *request.Request, status uintptr) error {
 	if idle(r) {
-		request.Empty.Store(status)
+		request.StoreEmpty(status)
 		return nil
 	}
 	st, err := r.Look()
@@ -518,7 +519,7 @@ func gompi_request_get_status_any(count int32, requests, index, flag, status uin
 	*out[int32](index) = abi.MPI_UNDEFINED
 	*out[int32](flag) = 1
 	if s.active() == 0 {
-		request.Empty.Store(status)
+		request.StoreEmpty(status)
 		return abi.MPI_SUCCESS
 	}
 	if s.first() < 0 {

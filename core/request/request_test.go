@@ -121,5 +121,8 @@ func TestStatusLayout(t *testing.T) {
 	st.StoreAll(at)
 	require.Equal(t, uint32(15), le.Uint32(b[8:]))
 	require.Equal(t, st, LoadStatus(at))
+	StoreEmpty(at)
+	require.Equal(t, Empty, LoadStatus(at), "MPI_ERROR too")
 	st.Store(0) // MPI_STATUS_IGNORE
+	StoreEmpty(0)
 }
