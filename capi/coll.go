@@ -121,7 +121,11 @@ func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (er
 	b.Count = from.count
 	v.Counts, v.Displs = integers(from.counts, n, a.wide), integers(from.displs, n, a.wide || a.kind == coll.KindNeighborAlltoallw)
 	if a.kind != coll.KindAlltoallw && a.kind != coll.KindNeighborAlltoallw {
-		b.Type, err = datatype.GetCommitted(from.typ)
+		count := from.count
+		for _, c := range v.Counts {
+			count |= c
+		}
+		b.Type, err = datatype.GetFor(from.typ, count)
 		return err
 	}
 	if from.types == 0 && n > 0 {

@@ -33,7 +33,7 @@ func rankError(c *comm.Comm, what string, rank int32, any bool) error {
 
 // bufferAt checks the triple of address, count and datatype. Nothing is at the address if the partner is MPI_PROC_NULL.
 func bufferAt(buf uintptr, count int64, typ uintptr, partner int32) (p2p.Buffer, error) {
-	t, err := datatype.GetCommitted(typ)
+	t, err := datatype.GetFor(typ, count)
 	if err != nil {
 		return p2p.Buffer{}, err
 	}

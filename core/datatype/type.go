@@ -95,6 +95,14 @@ func GetCommitted(h uintptr) (*Type, error) {
 	return t, err
 }
 
+// GetFor is GetCommitted for count elements. For none MPI_DATATYPE_NULL will do, as programs that have nothing to send pass it.
+func GetFor(h uintptr, count int64) (*Type, error) {
+	if count == 0 && h == abi.MPI_DATATYPE_NULL {
+		h = abi.MPI_BYTE
+	}
+	return GetCommitted(h)
+}
+
 // Handle returns the handle; it stays the same number when the type is freed.
 func (t *Type) Handle() uintptr { return t.h }
 
