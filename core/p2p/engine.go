@@ -51,6 +51,7 @@ type Engine struct {
 	in        inbox
 	broken    error // the ring is damaged
 	queues    map[uint64]*queue
+	picked    list   // messages that matched probes have handed out
 	lastCtx   uint64 // the queue looked up last
 	lastQueue *queue
 	sends     slots   // sends that wait for an acknowledgement or are sent in pieces
@@ -90,6 +91,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		peers:  make([]atomic.Pointer[peer], nd.N),
 		in:     inbox{b: nd.MessageRing(nd.Me)},
 		queues: map[uint64]*queue{},
+		picked: list{messages: true},
 		blocks: map[int64]int64{},
 		noCMA:  os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	}
@@ -322,6 +324,12 @@ func (e *Engine) handleLocked(r *record, payload []byte) {
 		e.mustFlush = e.mustFlush || e.backlog.Load() > 0
 	case kindBlock:
 		e.releaseBlockLocked(int64(r.ctx), int64(r.size))
+	case kindCancel:
+		e.withdrawLocked(r.ctx, r.src, r.tag, func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 })
+	case kindGone:
+		if o := e.sends.get(r.id); o != nil && o.to != nil && o.to.node == int(r.node) {
+			e.lostLocked(o)
+		}
 	}
 }
 
@@ -346,6 +354,10 @@ func (e *Engine) wait(done func() bool) error {
 
 // completeLocked publishes the result of an operation and wakes who waits for it.
 func (e *Engine) completeLocked(o *op, err error) {
+	if o.fetches != nil {
+		e.fetchedLocked(o, err)
+		return
+	}
 	if err != nil {
 		o.Err = err
 		o.Status.Error = mpierr.ClassOf(err)

@@ -95,6 +95,7 @@ func (h host) Forget(c *comm.Comm) {
 		q.closing = true
 		for m := q.unexpected.first; m != nil; m = q.unexpected.first {
 			h.takeLocked(q, m.msg)
+			h.goneLocked(m.msg)
 		}
 		h.closeLocked(ctx, q)
 	}

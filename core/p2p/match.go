@@ -192,3 +192,23 @@ func (l *list) message(src, tag int32) *entry {
 	}
 	return nil
 }
+
+// find returns the message of that source and tag that is the wanted one, nil if it is not there. l is a list of messages.
+func (l *list) find(src, tag int32, wanted func(*Message) bool) *Message {
+	if l.index == nil {
+		for e := l.first; e != nil; e = e.next {
+			if e.src == src && e.tag == tag && wanted(e.msg) {
+				return e.msg
+			}
+		}
+		return nil
+	}
+	if f := l.index[key{src, tag}]; f != nil {
+		for x := f.first; x != nil; x = x.next {
+			if wanted(x.entry.msg) {
+				return x.entry.msg
+			}
+		}
+	}
+	return nil
+}

@@ -40,14 +40,17 @@ type op struct {
 	got     int64    // bytes that have come in pieces
 	want    int64    // bytes that will: what fits
 	full    int64    // bytes of the whole message
+	fetches *Message // the message that the data is fetched for; nil: it is for the application
 
 	// A send.
-	id    uint64 // number in sends (or receives); 0: none
-	to    *peer
-	sent  int64  // bytes that have gone in pieces
-	limit int64  // bytes that are to go in pieces
-	rid   uint64 // number of the receive at the other side
-	chunk *chunk // part of the buffer of a buffered send
+	id     uint64 // number in sends (or receives); 0: none
+	to     *peer
+	sent   int64  // bytes that have gone in pieces
+	limit  int64  // bytes that are to go in pieces
+	rid    uint64 // number of the receive at the other side
+	chunk  *chunk // part of the buffer of a buffered send
+	cancel bool   // MPI_Cancel has been called
+	gone   bool   // the receiver no longer has the message
 }
 
 // newOpLocked returns an op for a send or receive on c, from the pool.
@@ -91,23 +94,6 @@ func (o *op) Release() error {
 // Query implements request.Operation.
 func (o *op) Query(*request.Status) error { return nil }
 
-// Cancel implements request.Operation: a receive that has not been matched is taken back. A send is never cancelled: it completes as if MPI_Cancel had
-// not been called, which the standard allows.
-func (o *op) Cancel() error {
-	if o.Kind != request.Receive {
-		return nil
-	}
-	e := o.e
-	e.mu.Lock()
-	defer e.unlock()
-	if !o.IsComplete() && !o.Inactive() && o.entry.op != nil {
-		e.unpostLocked(o)
-		o.Status.Cancelled = true
-		e.completeLocked(o, nil)
-	}
-	return nil
-}
-
 // Start implements request.Operation for persistent requests.
 func (o *op) Start() error {
 	if !o.Persistent {
@@ -132,6 +118,7 @@ func (o *op) Start() error {
 	}
 	o.SetActive()
 	o.Status = request.Status{}
+	o.cancel, o.gone = false, false
 	if err := e.start(o); err != nil {
 		o.SetInactive()
 		return err

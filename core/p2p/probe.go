@@ -99,6 +99,7 @@ func (e *Engine) pick(c *comm.Comm, x comm.Context, source int, tag int32, st *r
 	m := found.msg
 	*st = m.status()
 	e.takeLocked(q, m)
+	e.picked.add(&m.entry)
 	m.c = c
 	return m
 }
@@ -133,6 +134,7 @@ func (e *Engine) mrecvLocked(b *Buffer, m *Message) *op {
 		o.Complete()
 		return o
 	}
+	e.picked.remove(&m.entry)
 	e.deliverLocked(o, m)
 	return o
 }

@@ -22,8 +22,11 @@ type Message struct {
 	segs  []Segment
 	local *op // the send, if it is this process' own and its data has not been copied
 
-	c    *comm.Comm // of a message handed out by a probe
-	noop bool       // MPI_MESSAGE_NO_PROC
+	c        *comm.Comm // of a message handed out by a probe
+	noop     bool       // MPI_MESSAGE_NO_PROC
+	fetch    *op        // fetches the data for it; nil: nobody does
+	receiver *op        // the receive that waits for that
+	failed   error      // why the data could not be fetched
 }
 
 // Recv receives a message into b (MPI-5.0 3.2.4) and returns when it is there. source is a rank of c.Peers(), MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has checked it
@@ -200,11 +203,20 @@ func (e *Engine) freeMessageLocked(m *Message) {
 
 // deliverLocked gives a message that was unexpected to the receive o.
 func (e *Engine) deliverLocked(o *op, m *Message) {
+	if m.fetch != nil {
+		m.receiver = o
+		return
+	}
 	if m.rts || m.local != nil {
 		e.rendezvousLocked(o, m)
 		return
 	}
-	e.eagerLocked(o, m.entry.src, m.entry.tag, m.data)
+	if m.failed != nil {
+		o.Status.Source, o.Status.Tag = m.entry.src, m.entry.tag
+		e.completeLocked(o, m.failed)
+	} else {
+		e.eagerLocked(o, m.entry.src, m.entry.tag, m.data)
+	}
 	if m.id != 0 {
 		e.ackLocked(m.node, m.id, 0)
 	}

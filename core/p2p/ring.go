@@ -49,14 +49,16 @@ const maxRecord = 16 << 10
 type kind uint8
 
 const (
-	kindPad   kind = 1 + iota // fills the end of the data
-	kindEager                 // a message with its data
-	kindRTS                   // a message whose data stays with the sender until it is matched ("ready to send")
-	kindCTS                   // to the sender: send the data as pieces
-	kindPiece                 // a part of the data
-	kindAck                   // to the sender: the message is matched (eager) or its data has been taken
-	kindBlock                 // to the process that reserved a control block: nobody uses it any longer
-	kindRoom                  // to a process that waited for room: there is some
+	kindPad    kind = 1 + iota // fills the end of the data
+	kindEager                  // a message with its data
+	kindRTS                    // a message whose data stays with the sender until it is matched ("ready to send")
+	kindCTS                    // to the sender: send the data as pieces
+	kindPiece                  // a part of the data
+	kindAck                    // to the sender: the message is matched (eager) or its data has been taken
+	kindBlock                  // to the process that reserved a control block: nobody uses it any longer
+	kindRoom                   // to a process that waited for room: there is some
+	kindCancel                 // to the receiver: the message is not wanted any longer
+	kindGone                   // to the sender: the message is not here any longer
 	kindLast
 )
 
@@ -79,7 +81,7 @@ type record struct {
 	node  int32  // index of the sending process on this node
 	class int32  // kindAck: error class, 0: none
 	size  uint64 // bytes of the whole message; kindCTS: bytes wanted; kindBlock: size of the block
-	id    uint64 // of the request that answers go to; kindCTS, kindPiece, kindAck: of the request this is for
+	id    uint64 // of the request that answers go to; kindCTS, kindPiece, kindAck, kindGone: of the request this is for
 }
 
 func (r *record) kind() kind    { return kind(r.word >> wordKind) }

@@ -22,8 +22,10 @@ func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, se
 type pair struct {
 	request.Request
 	request.None
-	recv, send *request.Request
+	e          *Engine
+	recv, send *op
 	hook       *Hook
+	over       bool // the two are done with
 }
 
 // Isendrecv starts both halves of a Sendrecv.
@@ -36,9 +38,8 @@ func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, s
 	if err != nil || s == request.Completed {
 		return r, err
 	}
-	p := &pair{recv: r, send: s}
+	p := &pair{e: e, recv: r.Op.(*op), send: s.Op.(*op)}
 	p.Kind, p.Op, p.Owner = request.Receive, p, c
-	done := false
 	e.mu.Lock()
 	p.hook = e.AddHook(func() bool {
 		if !r.IsComplete() || !s.IsComplete() {
@@ -46,17 +47,18 @@ func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, s
 		}
 		e.mu.Lock()
 		defer e.unlock()
-		if done {
+		if p.over {
 			return false
 		}
-		done = true
+		p.over = true
 		e.RemoveHook(p.hook)
 		p.Status, p.Err = r.Status, r.Err
 		if p.Err == nil {
 			p.Err = s.Err
 		}
-		e.recycleLocked(p.recv.Op.(*op))
-		e.recycleLocked(p.send.Op.(*op))
+		p.Status.Cancelled = r.Status.Cancelled || s.Status.Cancelled
+		e.recycleLocked(p.recv)
+		e.recycleLocked(p.send)
 		p.Complete()
 		e.nd.Wake(e.nd.Me)
 		return true
@@ -65,5 +67,13 @@ func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, s
 	return &p.Request, nil
 }
 
-// Cancel implements request.Operation: as for its receive, but a pair is never cancelled in whole, since its send is not.
-func (p *pair) Cancel() error { return nil }
+// Cancel implements request.Operation: what can be cancelled of the two is, so that both end; the pair counts as cancelled if one of them was.
+func (p *pair) Cancel() error {
+	p.e.mu.Lock()
+	defer p.e.unlock()
+	if !p.over {
+		p.e.cancelLocked(p.recv)
+		p.e.cancelLocked(p.send)
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package p2p
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/request"
+)
+
+func cancelled(t *testing.T, e *Engine, r *request.Request) bool {
+	t.Helper()
+	require.NoError(t, r.Op.Cancel())
+	var st request.Status
+	require.NoError(t, e.Wait(r, &st))
+	return st.Cancelled
+}
+
+// TestCancelWhatHasNotLeft takes back sends that found no room in the receiver's ring. Those before and behind them arrive in order.
+func TestCancelWhatHasNotLeft(t *testing.T) {
+	es := jobWithout(t, 2)
+	a, b := es[0], es[1]
+	const n = 40 // of 8,000 bytes: the ring has room for 15
+	var rs []*request.Request
+	for i := 0; i < n; i++ {
+		size := 8000
+		if i%5 == 4 {
+			size = 100_000
+		}
+		r, err := a.Isend(a.World, 0, Bytes(pattern(size, i)), 1, 0, Standard)
+		require.NoError(t, err)
+		rs = append(rs, r)
+	}
+	require.Positive(t, a.backlog.Load())
+	left := []int{}
+	for i, r := range rs {
+		if i >= n/2 && i%2 == 0 {
+			require.True(t, cancelled(t, a, r), "message %d", i)
+			continue
+		}
+		left = append(left, i)
+	}
+	done := make(chan error)
+	go func() {
+		for _, i := range left {
+			if err := a.Wait(rs[i], nil); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	got := make([]byte, 100_000)
+	for _, i := range left {
+		var st request.Status
+		require.NoError(t, b.Recv(b.World, 0, Bytes(got), 0, 0, &st))
+		require.Equal(t, pattern(int(st.Bytes), i), got[:st.Bytes], "message %d", i)
+	}
+	require.NoError(t, <-done)
+	var st request.Status
+	require.False(t, b.Iprobe(b.World, 0, 0, 0, &st))
+}
+
+// TestCancelForgotten cancels sends on a communicator that the receiver has freed, before and after.
+func TestCancelForgotten(t *testing.T) {
+	for _, size := range []int{8, 100_000} {
+		for dest := 0; dest < 2; dest++ {
+			es := job(t, 2)
+			id := es[0].World.NewChannel()
+			a, b := es[0].World.Channel(id), es[dest].World.Channel(id)
+			var rs []*request.Request
+			for i := 0; i < 3; i++ {
+				r, err := es[0].Isend(a, 0, Bytes(make([]byte, size)), dest, 0, Synchronous)
+				require.NoError(t, err)
+				rs = append(rs, r)
+			}
+			require.True(t, cancelled(t, es[0], rs[1]))
+			var st request.Status
+			require.NoError(t, es[dest].Probe(b, 0, 0, 0, &st))
+			b.Forget()
+			require.True(t, cancelled(t, es[0], rs[2]), "%d bytes to %d", size, dest)
+			require.True(t, cancelled(t, es[0], rs[0]), "%d bytes to %d", size, dest)
+		}
+	}
+}
+
+// TestCancelProbed cancels sends whose messages a matched probe has taken out: they are done, and the messages can be received.
+func TestCancelProbed(t *testing.T) {
+	for _, noCMA := range []bool{false, true} {
+		for _, size := range []int{0, 8, 100_000, 3 << 20} {
+			for dest := 0; dest < 2; dest++ {
+				es := job(t, 2)
+				es[0].noCMA, es[1].noCMA = noCMA, noCMA
+				out := pattern(size, 1)
+				r, err := es[0].Isend(es[0].World, 0, Bytes(out), dest, 3, Synchronous)
+				require.NoError(t, err)
+				e := es[dest]
+				var st request.Status
+				m, err := e.Mprobe(e.World, 0, 0, 3, &st)
+				require.NoError(t, err)
+				require.NoError(t, r.Op.Cancel())
+				if size < 1<<20 { // the receive of the largest may come while its data does
+					require.NoError(t, es[0].Wait(r, &st))
+					require.False(t, st.Cancelled)
+					clear(out) // the application's again
+				}
+				got := make([]byte, size)
+				require.NoError(t, e.Mrecv(Bytes(got), m, &st))
+				require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: int64(size)}, st)
+				require.Equal(t, pattern(size, 1), got)
+				if size >= 1<<20 {
+					require.NoError(t, es[0].Wait(r, &st))
+				}
+				require.Zero(t, e.picked.n)
+			}
+		}
+	}
+}
+
+// TestCancelRaces cancels each message while the receiver may be about to receive it: both sides agree on what has become of it.
+func TestCancelRaces(t *testing.T) {
+	for _, noCMA := range []bool{false, true} {
+		es := job(t, 2)
+		es[0].noCMA, es[1].noCMA = noCMA, noCMA
+		all(t, es, func(e *Engine) error {
+			rnd := rand.New(rand.NewSource(int64(e.world)))
+			c, data := e.World, make([]byte, 70_000)
+			for i := int32(0); i < 200; i++ {
+				size := []int{1, 5000, 20_000, 70_000}[i%4]
+				var st request.Status
+				told := make([]byte, 1)
+				if e.world == 0 {
+					r, err := e.Isend(c, 0, Bytes(data[:size]), 1, i, Synchronous)
+					if err != nil {
+						return err
+					}
+					for k := rnd.Intn(200); k > 0; k-- {
+						e.Progress()
+					}
+					if err := r.Op.Cancel(); err != nil {
+						return err
+					}
+					if err := e.Wait(r, &st); err != nil {
+						return err
+					}
+					if st.Cancelled {
+						told[0] = 1
+					}
+					if err := e.Send(c, 0, Bytes(told), 1, 1000, Standard); err != nil {
+						return err
+					}
+					continue
+				}
+				for k := rnd.Intn(200); k > 0; k-- {
+					e.Progress()
+				}
+				r, err := e.Irecv(c, 0, Bytes(data[:size]), 0, i)
+				if err != nil {
+					return err
+				}
+				if err := e.Recv(c, 0, Bytes(told), 0, 1000, nil); err != nil {
+					return err
+				}
+				if told[0] == 1 {
+					if err := r.Op.Cancel(); err != nil {
+						return err
+					}
+				}
+				if err := e.Wait(r, &st); err != nil {
+					return err
+				}
+				if st.Cancelled != (told[0] == 1) {
+					return fmt.Errorf("message %d of %d bytes was cancelled: %d, its receive: %v", i, size, told[0], st.Cancelled)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// TestForgedCancel gives the engine records that ask for, or speak of, messages that are not the sender's: nothing happens.
+func TestForgedCancel(t *testing.T) {
+	es := job(t, 3)
+	a, b := es[0], es[1]
+	r, err := a.Isend(a.World, 0, Bytes(make([]byte, 100_000)), 1, 4, Standard)
+	require.NoError(t, err)
+	small := make([]byte, 8)
+	require.NoError(t, a.Send(a.World, 0, Bytes(small), 1, 4, Standard))
+	var st request.Status
+	require.NoError(t, b.Probe(b.World, 0, 0, 4, &st))
+	id := r.Op.(*op).id
+	ctx := a.World.Context(0)
+	forge := func(e *Engine, k kind, h record) {
+		e.mu.Lock()
+		h.word = uint64(k) << wordKind
+		e.handleLocked(&h, nil)
+		e.unlock()
+	}
+	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, node: 2, id: id})
+	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, node: 0, id: 0})
+	forge(b, kindCancel, record{ctx: ctx, src: -5, tag: 1 << 30, node: 0, id: ^uint64(0)})
+	forge(b, kindCancel, record{ctx: ctx + 99, src: 0, tag: 4, node: 0, id: id})
+	forge(a, kindGone, record{node: 2, id: id})
+	forge(a, kindGone, record{node: 1, id: id + 1})
+	require.False(t, r.Op.(*op).gone)
+	require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, 100_000)), 0, 4, nil))
+	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))
+	require.NoError(t, a.Wait(r, nil))
+}
