@@ -40,13 +40,13 @@ static bool turn_reached(void *arg) {
 }
 
 // Takes the next cell of process' ring for this thread, waiting for a free one. NULL if a process died.
-static struct gompi_agent_cell *take(struct gompi_win *w, int rank, int process, uint64_t *pos) {
+static struct gompi_agent_cell *take(struct gompi_win *w, const char *call, int process, uint64_t *pos) {
 	struct gompi_agent_ring *ring = ring_of(process);
 	*pos = atomic_fetch_add_explicit(&ring->tail, 1, memory_order_seq_cst);
 	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
 	if (__builtin_expect(!turn_reached(&t), 0)) {
 		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
-		struct gompi_waiting what = {"an RMA operation", rank, w->handle};
+		struct gompi_waiting what = {call, process, w->handle};
 		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
 			return NULL;
 	}
@@ -54,7 +54,7 @@ static struct gompi_agent_cell *take(struct gompi_win *w, int rank, int process,
 }
 
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
-static int publish(struct gompi_win *w, int rank, int process, struct gompi_agent_cell *cell, uint64_t pos, void *result, uint64_t bytes) {
+static int publish(struct gompi_win *w, const char *call, int process, struct gompi_agent_cell *cell, uint64_t pos, void *result, uint64_t bytes) {
 	bool wants_reply = cell->wants_reply;
 	if (!wants_reply) {
 		// Nobody is woken for it now: that is left to whoever waits for its end, gompi_agent_wait. Pairs with the acquire in serve.
@@ -64,7 +64,7 @@ static int publish(struct gompi_win *w, int rank, int process, struct gompi_agen
 	atomic_exchange_explicit(&cell->turn, lap(pos) + TURN_FILLED, memory_order_seq_cst); // release, and the barrier before the look at the pollers
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
-	struct gompi_waiting what = {"an RMA operation", rank, w->handle};
+	struct gompi_waiting what = {call, process, w->handle};
 	int rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc;
@@ -90,6 +90,7 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 
 // What is sent: an operation, or the part of one that fits a cell.
 struct message {
+	const char *call;           // the function that the application called
 	enum gompi_agent_kind kind; // without AGENT_LAYOUT
 	int rank;
 	uint64_t offset; // in the target's window
@@ -136,7 +137,7 @@ static int post(struct gompi_win *w, struct message *m) {
 	gompi_a64 *numbers = sent_numbers(w);
 	if (numbers == NULL)
 		return MPI_ERR_NO_MEM;
-	struct gompi_agent_cell *cell = take(w, m->rank, process, &pos);
+	struct gompi_agent_cell *cell = take(w, m->call, process, &pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
 	write_data(cell, m);
@@ -156,7 +157,7 @@ static int post(struct gompi_win *w, struct message *m) {
 		;
 	if (!(atomic_load_explicit(&w->flush_more, memory_order_relaxed) & FLUSH_AGENT))
 		atomic_fetch_or_explicit(&w->flush_more, FLUSH_AGENT, memory_order_relaxed);
-	return publish(w, m->rank, process, cell, pos, is_pull(m->kind) ? NULL : m->result, m->bytes);
+	return publish(w, m->call, process, cell, pos, is_pull(m->kind) ? NULL : m->result, m->bytes);
 }
 
 // Sends a message of any size in as many cells as it takes.
@@ -216,7 +217,7 @@ static int post_or_pull(struct gompi_win *w, struct message *m, enum gompi_agent
 
 int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, const char *origin,
 			   char *result) {
-	struct message m = {.rank = r->target, .offset = offset, .op = r->op, .type = (MPI_Datatype)(uintptr_t)type->elem, .origin = origin, .compare = r->compare,
+	struct message m = {.call = r->call, .rank = r->target, .offset = offset, .op = r->op, .type = (MPI_Datatype)(uintptr_t)type->elem, .origin = origin, .compare = r->compare,
 			    .result = result, .element = (uint64_t)type->elem_size, .bytes = (uint64_t)(count * type->elements * type->elem_size)};
 	struct gompi_cursor cursor;
 	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
@@ -277,11 +278,12 @@ static bool get_span(int process, uint64_t address, int64_t count, const struct 
 // Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
 enum { FEW_PIECES = 16, LONG_PIECE = 512 };
 
-int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes, bool put) {
-	struct gompi_win_member *m = gompi_member(w, rank);
+int gompi_agent_move(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes) {
+	struct gompi_win_member *m = gompi_member(w, r->target);
+	bool put = r->kind == RMA_PUT;
 	struct gompi_cursor cursor;
 	bool contiguous = type->flags & GOMPI_TYPE_CONTIGUOUS, small = bytes <= (int64_t)GOMPI_AGENT_INLINE;
-	struct message message = {.kind = put ? AGENT_PUT : AGENT_GET, .rank = rank, .offset = offset, .op = MPI_OP_NULL, .type = MPI_BYTE, .origin = put ? local : NULL,
+	struct message message = {.call = r->call, .kind = put ? AGENT_PUT : AGENT_GET, .rank = r->target, .offset = offset, .op = MPI_OP_NULL, .type = MPI_BYTE, .origin = put ? local : NULL,
 				  .result = put ? NULL : local, .element = 1, .bytes = (uint64_t)bytes, .pieces = contiguous ? NULL : &cursor, .reply = !put};
 	if (contiguous)
 		message.offset += (uint64_t)type->origin;
@@ -318,8 +320,9 @@ static bool acknowledged(void *arg) {
 
 enum { ACK_POLLS = 400 };
 
-static int wait_for(struct gompi_win *w, int rank, gompi_a64 *numbers) {
-	struct ack_wait a = {&gompi_my_cell()->acks[gompi_member(w, rank)->process], atomic_load_explicit(&numbers[rank], memory_order_relaxed)};
+static int wait_for(struct gompi_win *w, int rank, gompi_a64 *numbers, const char *call) {
+	int process = gompi_member(w, rank)->process;
+	struct ack_wait a = {&gompi_my_cell()->acks[process], atomic_load_explicit(&numbers[rank], memory_order_relaxed)};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
 	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also wait in the same way for this process.
@@ -330,25 +333,25 @@ static int wait_for(struct gompi_win *w, int rank, gompi_a64 *numbers) {
 			gompi_serve();
 	}
 	gompi_full_fence(); // what was sent is seen before the look at the target's pollers
-	gompi_ring_doorbell(gompi_member(w, rank)->process);
-	struct gompi_waiting what = {"an RMA operation", rank, w->handle};
+	gompi_ring_doorbell(process);
+	struct gompi_waiting what = {call, process, w->handle};
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
 }
 
-int gompi_agent_wait(struct gompi_win *w, int rank) {
+int gompi_agent_wait(struct gompi_win *w, int rank, const char *call) {
 	gompi_poll_flushed();
 	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
-	return numbers == NULL ? MPI_SUCCESS : wait_for(w, rank, numbers);
+	return numbers == NULL ? MPI_SUCCESS : wait_for(w, rank, numbers, call);
 }
 
-int gompi_agent_wait_all(struct gompi_win *w) {
+int gompi_agent_wait_all(struct gompi_win *w, const char *call) {
 	gompi_poll_flushed();
 	gompi_a64 *numbers = atomic_load_explicit(&w->sent, memory_order_acquire);
 	if (numbers == NULL)
 		return MPI_SUCCESS;
 	int rc = MPI_SUCCESS;
 	for (uint32_t i = 0; i < w->n && rc == MPI_SUCCESS; i++)
-		rc = wait_for(w, (int)i, numbers);
+		rc = wait_for(w, (int)i, numbers, call);
 	return rc;
 }
 

@@ -63,22 +63,22 @@ struct gompi_type;
 int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, const char *origin,
 			   char *result);
 
-// Moves bytes between local and count copies of type at offset in rank's window. A get is there when it returns; local may be used again in any case.
+// Moves the bytes of the put or get r between local and count copies of type at offset in the target's window. A get is there when it returns; local may be used again in any case.
 // 0 or an error class.
-int gompi_agent_move(struct gompi_win *w, int rank, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes, bool put);
+int gompi_agent_move(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes);
 
 // Small operations are sent without waking the target: whoever waits there sees them, and these calls ring for the rest.
 //
-// Waits until the target has applied everything that this process sent to it in w. 0 or an error class.
-int gompi_agent_wait(struct gompi_win *w, int rank);
-int gompi_agent_wait_all(struct gompi_win *w);
+// Waits until the target has applied everything that this process sent to it in w; for the function called call. 0 or an error class.
+int gompi_agent_wait(struct gompi_win *w, int rank, const char *call);
+int gompi_agent_wait_all(struct gompi_win *w, const char *call);
 
-static inline int gompi_agent_flush(struct gompi_win *w, int rank) {
-	return __builtin_expect(atomic_load_explicit(&w->flush_more, memory_order_relaxed) != 0, 0) ? gompi_agent_wait(w, rank) : MPI_SUCCESS;
+static inline int gompi_agent_flush(struct gompi_win *w, int rank, const char *call) {
+	return __builtin_expect(atomic_load_explicit(&w->flush_more, memory_order_relaxed) != 0, 0) ? gompi_agent_wait(w, rank, call) : MPI_SUCCESS;
 }
 
-static inline int gompi_agent_flush_all(struct gompi_win *w) {
-	return __builtin_expect(atomic_load_explicit(&w->flush_more, memory_order_relaxed) != 0, 0) ? gompi_agent_wait_all(w) : MPI_SUCCESS;
+static inline int gompi_agent_flush_all(struct gompi_win *w, const char *call) {
+	return __builtin_expect(atomic_load_explicit(&w->flush_more, memory_order_relaxed) != 0, 0) ? gompi_agent_wait_all(w, call) : MPI_SUCCESS;
 }
 
 // Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "call.h"
 #include "refuse.h"
 #include "z_entry.h"
 
@@ -72,7 +73,9 @@ int gompi_barrier(MPI_Comm comm) {
 	if (c == NULL)
 		return not_a_communicator(comm, "MPI_Barrier");
 	if (c->barrier == NULL) {
+		const char *outer = gompi_enter("MPI_Barrier");
 		int rc = gompi_barrier_messages((uintptr_t)comm);
+		gompi_leave(outer);
 		return rc < 0 ? gompi_raise(rc) : rc;
 	}
 	struct gompi_waiting what = {"MPI_Barrier", -1, c->handle};

@@ -18,7 +18,7 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	uint32_t before = atomic_load_explicit(&w->access, memory_order_relaxed);
 	if (gompi_access_after[gompi_access_number(before)][event] == 0xff || !gompi_exposure_allows[atomic_load(&w->exposure) != 0][event])
 		return gompi_epoch_error(w, "MPI_Win_fence");
-	int rc = gompi_agent_flush_all(w);
+	int rc = gompi_agent_flush_all(w, "MPI_Win_fence");
 	struct gompi_waiting what = {"MPI_Win_fence", -1, w->handle};
 	if (rc == MPI_SUCCESS)
 		rc = gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);

@@ -22,7 +22,7 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 		return gompi_win_error(win, call, MPI_ERR_RMA_SYNC, "rank %d is not locked by this process, other ranks are", rank);
 	if (!local)
 		gompi_full_fence();
-	int rc = gompi_agent_flush(w, rank);
+	int rc = gompi_agent_flush(w, rank, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
 }
 
@@ -53,7 +53,7 @@ static inline int flush_all(MPI_Win win, const char *call, bool local) {
 		return gompi_epoch_error(w, call);
 	if (!local)
 		gompi_full_fence();
-	int rc = gompi_agent_flush_all(w);
+	int rc = gompi_agent_flush_all(w, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
 }
 

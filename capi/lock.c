@@ -46,7 +46,7 @@ static bool my_turn(void *arg) {
 	return atomic_load_explicit(&t->m->lock_serving, memory_order_acquire) == t->ticket && try_lock(t->m, t->exclusive, true);
 }
 
-static __attribute__((noinline)) int lock_queued(struct gompi_win *w, int rank, bool exclusive) {
+static __attribute__((noinline)) int lock_queued(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	for (int i = 0; i < (gompi_node.crowded ? TRIES_CROWDED : TRIES_ALONE); i++) {
 		if (gompi_node.crowded)
@@ -58,7 +58,7 @@ static __attribute__((noinline)) int lock_queued(struct gompi_win *w, int rank, 
 	}
 	atomic_fetch_add_explicit(&m->lock, QUEUED, memory_order_relaxed);
 	struct turn t = {m, atomic_fetch_add_explicit(&m->lock_next, 1, memory_order_relaxed), exclusive};
-	struct gompi_waiting what = {"MPI_Win_lock", rank, w->handle};
+	struct gompi_waiting what = {call, m->process, w->handle};
 	int rc = gompi_await(&m->lock_wait, my_turn, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc; // a process died: the job is at its end, the queue with it
@@ -68,9 +68,8 @@ static __attribute__((noinline)) int lock_queued(struct gompi_win *w, int rank, 
 	return MPI_SUCCESS;
 }
 
-static inline int lock_member(struct gompi_win *w, int rank, bool exclusive) {
-	return __builtin_expect(try_lock(gompi_member(w, rank), exclusive, false), 1) ? MPI_SUCCESS : lock_queued(w, rank, exclusive);
-}
+// The name is loaded here, where it is needed, not once for the loop of MPI_Win_lock_all.
+static __attribute__((noinline)) int lock_queued_all(struct gompi_win *w, int rank) { return lock_queued(w, rank, false, "MPI_Win_lock_all"); }
 
 static inline void unlock_member(struct gompi_win *w, int rank, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(w, rank);
@@ -103,7 +102,7 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 		return gompi_epoch_error(w, "MPI_Win_lock");
 	bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
 	if (!(assert & MPI_MODE_NOCHECK)) {
-		int rc = lock_member(w, rank, exclusive);
+		int rc = __builtin_expect(try_lock(gompi_member(w, rank), exclusive, false), 1) ? MPI_SUCCESS : lock_queued(w, rank, exclusive, "MPI_Win_lock");
 		if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
 			gompi_epoch_move(w, EPOCH_UNLOCK, -1);
 			return gompi_wait_error(w, "MPI_Win_lock", rc);
@@ -131,7 +130,7 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 			return gompi_win_error(win, "MPI_Win_unlock", MPI_ERR_RMA_SYNC, "rank %d is not locked by this process, other ranks are", rank);
 		return gompi_epoch_error(w, "MPI_Win_unlock");
 	}
-	int rc = gompi_agent_flush(w, rank);
+	int rc = gompi_agent_flush(w, rank, "MPI_Win_unlock");
 	atomic_store_explicit(&t->state, state & ~(uint32_t)(TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK), memory_order_relaxed);
 	if (!(state & TARGET_NOCHECK))
 		unlock_member(w, rank, state & TARGET_EXCLUSIVE);
@@ -155,7 +154,7 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	if (w->lock_all_nocheck)
 		return MPI_SUCCESS;
 	for (uint32_t i = 0; i < w->n; i++) {
-		int rc = lock_member(w, (int)i, false);
+		int rc = __builtin_expect(try_lock(gompi_member(w, (int)i), false, false), 1) ? MPI_SUCCESS : lock_queued_all(w, (int)i);
 		if (rc != MPI_SUCCESS) {
 			while (i-- > 0)
 				unlock_member(w, (int)i, false);
@@ -172,7 +171,7 @@ int gompi_win_unlock_all(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_unlock_all");
 	if (!(atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_LOCK_ALL))
 		return gompi_epoch_error(w, "MPI_Win_unlock_all");
-	int rc = gompi_agent_flush_all(w);
+	int rc = gompi_agent_flush_all(w, "MPI_Win_unlock_all");
 	if (w->lock_all_nocheck)
 		gompi_full_fence();
 	else

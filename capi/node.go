@@ -3,6 +3,7 @@ package main
 /*
 #include "node.h"
 #include "agent.h"
+#include "call.h"
 #include "wait.h"
 */
 import "C"
@@ -39,6 +40,15 @@ func (agentPath) Serve() bool {
 }
 func (agentPath) Run()  { C.gompi_agent_run() }
 func (agentPath) Stop() { C.gompi_agent_stop() }
+
+// Call returns the name of the MPI function that this thread is in, "" in a thread of the library's own.
+func (agentPath) Call() string {
+	call := C.gompi_current_call()
+	if call == nil {
+		return ""
+	}
+	return C.GoString(call)
+}
 
 // gompi_progress_messages lets a thread that waits in C make messages move; 1 if there was something to do.
 //

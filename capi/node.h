@@ -34,7 +34,7 @@ struct gompi_cell {
 	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
 	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
 	_Alignas(GOMPI_LINE) char wait_call[32]; // name of the MPI function that waits
-	gompi_ai32 wait_rank;
+	gompi_ai32 wait_process;
 	gompi_a64 wait_object;
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
 	gompi_a32 marks_used; // a bit for each line that a thread has

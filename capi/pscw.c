@@ -90,7 +90,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 		uint32_t state = atomic_load_explicit(&t->state, memory_order_relaxed);
 		struct post_wait p = {w, target, (uint8_t)(state >> TARGET_POSTS_SHIFT)};
 		if (!(assert & MPI_MODE_NOCHECK)) {
-			struct gompi_waiting what = {"MPI_Win_start", target, w->handle};
+			struct gompi_waiting what = {"MPI_Win_start", gompi_member(w, target)->process, w->handle};
 			rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
 			if (rc)
 				return gompi_wait_error(w, "MPI_Win_start", rc);
@@ -110,7 +110,7 @@ int gompi_win_complete(MPI_Win win) {
 		return gompi_epoch_error(w, "MPI_Win_complete");
 	int rc = MPI_SUCCESS;
 	for (int i = 0; i < w->start_group.size; i++) {
-		int target = w->start_group.ranks[i], flushed = gompi_agent_flush(w, target);
+		int target = w->start_group.ranks[i], flushed = gompi_agent_flush(w, target, "MPI_Win_complete");
 		if (flushed != MPI_SUCCESS)
 			rc = flushed;
 		atomic_fetch_and_explicit(&w->targets[target].state, ~(uint32_t)TARGET_STARTED, memory_order_relaxed);

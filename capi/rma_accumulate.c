@@ -104,7 +104,7 @@ static int update_outside(const struct outside *o, const struct gompi_checked *c
 	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
 		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
 	// Of an element across the border: what this process does to its bytes inside comes later and must find it done.
-	return rc == MPI_SUCCESS && o->across ? gompi_agent_wait(c->w, c->r->target) : rc;
+	return rc == MPI_SUCCESS && o->across ? gompi_agent_wait(c->w, c->r->target, c->r->call) : rc;
 }
 
 // Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here by every origin, any other one, also

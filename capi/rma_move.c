@@ -30,7 +30,7 @@ static int move_part(const struct gompi_checked *c, char *local, bool put) {
 			if (i == 1)
 				memmove(put ? base + from : mine, put ? mine : base + from, bytes);
 			else
-				rc = gompi_agent_move(c->w, c->r->target, from, (int64_t)bytes, gompi_type_get(MPI_BYTE), mine, (int64_t)bytes, put);
+				rc = gompi_agent_move(c->w, c->r, from, (int64_t)bytes, gompi_type_get(MPI_BYTE), mine, (int64_t)bytes);
 			if (rc != MPI_SUCCESS)
 				return rc;
 		}
@@ -47,7 +47,7 @@ static int move_at_target(const struct gompi_checked *c, const char *origin, cha
 	if (c->part != NULL)
 		return move_part(c, put ? (char *)(uintptr_t)origin : result, put);
 	if (target->address == NULL)
-		return gompi_agent_move(c->w, c->r->target, c->offset, target->count, target->type, put ? (char *)(uintptr_t)origin : result, c->bytes, put);
+		return gompi_agent_move(c->w, c->r, c->offset, target->count, target->type, put ? (char *)(uintptr_t)origin : result, c->bytes);
 	if (put)
 		memmove(target->address, origin, (size_t)c->bytes);
 	else

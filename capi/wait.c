@@ -111,7 +111,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			gompi_pause();
 		}
 	}
-	atomic_store_explicit(&me->wait_rank, what->rank, memory_order_relaxed);
+	atomic_store_explicit(&me->wait_process, what->process, memory_order_relaxed);
 	atomic_store_explicit(&me->wait_object, what->object, memory_order_relaxed);
 	strncpy(me->wait_call, what->call, sizeof me->wait_call - 1);
 	for (;;) {

@@ -32,10 +32,11 @@ static inline void gompi_wake(struct gompi_waitword *w) {
 		gompi_wake_sleepers(w);
 }
 
-// What a wait is for, for the launcher's report on a hang: name of the call, rank (-1: none), handle.
+// What a wait is for, for the launcher's report on a hang: name of the function that the application called, number on this node of the process waited for
+// (-1: not one), handle.
 struct gompi_waiting {
 	const char *call;
-	int32_t rank;
+	int32_t process;
 	uint64_t object;
 };
 

@@ -96,7 +96,7 @@ int gompi_win_meet(uintptr_t handle, bool free) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
-	struct gompi_waiting what = {free ? "MPI_Win_free" : "MPI_Win_set_info", -1, handle};
+	struct gompi_waiting what = {gompi_call, -1, handle};
 	return gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);
 }
 

@@ -13,6 +13,7 @@
 #pragma GCC visibility pop
 
 #include "_cgo_export.h"
+#include "call.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;

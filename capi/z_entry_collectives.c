@@ -9,7 +9,9 @@
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Allgather");
     int rc = gompi_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgather)
@@ -17,7 +19,9 @@ GOMPI_ALIAS(MPI_Allgather)
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Allgather");
     int rc = gompi_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgather_c)
@@ -25,7 +29,9 @@ GOMPI_ALIAS(MPI_Allgather_c)
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Allgather_init");
     int rc = gompi_allgather_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgather_init)
@@ -33,7 +39,9 @@ GOMPI_ALIAS(MPI_Allgather_init)
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Allgather_init");
     int rc = gompi_allgather_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgather_init_c)
@@ -41,7 +49,9 @@ GOMPI_ALIAS(MPI_Allgather_init_c)
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
     const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Allgatherv");
     int rc = gompi_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgatherv)
@@ -49,7 +59,9 @@ GOMPI_ALIAS(MPI_Allgatherv)
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Allgatherv");
     int rc = gompi_allgatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgatherv_c)
@@ -58,7 +70,9 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Allgatherv_init");
     int rc = gompi_allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgatherv_init)
@@ -67,14 +81,18 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Allgatherv_init");
     int rc = gompi_allgatherv_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allgatherv_init_c)
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Allreduce");
     int rc = gompi_allreduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allreduce)
@@ -82,7 +100,9 @@ GOMPI_ALIAS(MPI_Allreduce)
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Allreduce");
     int rc = gompi_allreduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allreduce_c)
@@ -90,7 +110,9 @@ GOMPI_ALIAS(MPI_Allreduce_c)
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Allreduce_init");
     int rc = gompi_allreduce_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allreduce_init)
@@ -98,7 +120,9 @@ GOMPI_ALIAS(MPI_Allreduce_init)
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Allreduce_init");
     int rc = gompi_allreduce_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Allreduce_init_c)
@@ -106,7 +130,9 @@ GOMPI_ALIAS(MPI_Allreduce_init_c)
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Alltoall");
     int rc = gompi_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoall)
@@ -114,7 +140,9 @@ GOMPI_ALIAS(MPI_Alltoall)
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Alltoall");
     int rc = gompi_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoall_c)
@@ -122,7 +150,9 @@ GOMPI_ALIAS(MPI_Alltoall_c)
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Alltoall_init");
     int rc = gompi_alltoall_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoall_init)
@@ -130,7 +160,9 @@ GOMPI_ALIAS(MPI_Alltoall_init)
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Alltoall_init");
     int rc = gompi_alltoall_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoall_init_c)
@@ -138,7 +170,9 @@ GOMPI_ALIAS(MPI_Alltoall_init_c)
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Alltoallv");
     int rc = gompi_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallv)
@@ -147,7 +181,9 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Alltoallv");
     int rc = gompi_alltoallv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallv_c)
@@ -156,7 +192,9 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Alltoallv_init");
     int rc = gompi_alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallv_init)
@@ -165,7 +203,9 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Alltoallv_init");
     int rc = gompi_alltoallv_init_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallv_init_c)
@@ -173,7 +213,9 @@ GOMPI_ALIAS(MPI_Alltoallv_init_c)
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
     void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Alltoallw");
     int rc = gompi_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallw)
@@ -182,7 +224,9 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Alltoallw");
     int rc = gompi_alltoallw_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallw_c)
@@ -191,7 +235,9 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Alltoallw_init");
     int rc = gompi_alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallw_init)
@@ -200,7 +246,9 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], con
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Alltoallw_init");
     int rc = gompi_alltoallw_init_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alltoallw_init_c)
@@ -213,21 +261,27 @@ GOMPI_ALIAS(MPI_Barrier)
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Barrier_init");
     int rc = gompi_barrier_init((uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Barrier_init)
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Bcast");
     int rc = gompi_bcast_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bcast)
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Bcast");
     int rc = gompi_bcast_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bcast_c)
@@ -235,7 +289,9 @@ GOMPI_ALIAS(MPI_Bcast_c)
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Bcast_init");
     int rc = gompi_bcast_init_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bcast_init)
@@ -243,14 +299,18 @@ GOMPI_ALIAS(MPI_Bcast_init)
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Bcast_init");
     int rc = gompi_bcast_init_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bcast_init_c)
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Exscan");
     int rc = gompi_exscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Exscan)
@@ -258,7 +318,9 @@ GOMPI_ALIAS(MPI_Exscan)
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Exscan");
     int rc = gompi_exscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Exscan_c)
@@ -266,7 +328,9 @@ GOMPI_ALIAS(MPI_Exscan_c)
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Exscan_init");
     int rc = gompi_exscan_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Exscan_init)
@@ -274,7 +338,9 @@ GOMPI_ALIAS(MPI_Exscan_init)
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Exscan_init");
     int rc = gompi_exscan_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Exscan_init_c)
@@ -282,7 +348,9 @@ GOMPI_ALIAS(MPI_Exscan_init_c)
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Gather");
     int rc = gompi_gather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gather)
@@ -290,7 +358,9 @@ GOMPI_ALIAS(MPI_Gather)
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Gather");
     int rc = gompi_gather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gather_c)
@@ -298,7 +368,9 @@ GOMPI_ALIAS(MPI_Gather_c)
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Gather_init");
     int rc = gompi_gather_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gather_init)
@@ -306,7 +378,9 @@ GOMPI_ALIAS(MPI_Gather_init)
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Gather_init");
     int rc = gompi_gather_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gather_init_c)
@@ -314,7 +388,9 @@ GOMPI_ALIAS(MPI_Gather_init_c)
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
     const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Gatherv");
     int rc = gompi_gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gatherv)
@@ -322,7 +398,9 @@ GOMPI_ALIAS(MPI_Gatherv)
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Gatherv");
     int rc = gompi_gatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gatherv_c)
@@ -331,7 +409,9 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Gatherv_init");
     int rc = gompi_gatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gatherv_init)
@@ -340,7 +420,9 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Gatherv_init");
     int rc = gompi_gatherv_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Gatherv_init_c)
@@ -348,7 +430,9 @@ GOMPI_ALIAS(MPI_Gatherv_init_c)
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iallgather");
     int rc = gompi_iallgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iallgather)
@@ -356,7 +440,9 @@ GOMPI_ALIAS(MPI_Iallgather)
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iallgather");
     int rc = gompi_iallgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iallgather_c)
@@ -364,7 +450,9 @@ GOMPI_ALIAS(MPI_Iallgather_c)
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
     const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iallgatherv");
     int rc = gompi_iallgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iallgatherv)
@@ -372,7 +460,9 @@ GOMPI_ALIAS(MPI_Iallgatherv)
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iallgatherv");
     int rc = gompi_iallgatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iallgatherv_c)
@@ -380,7 +470,9 @@ GOMPI_ALIAS(MPI_Iallgatherv_c)
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iallreduce");
     int rc = gompi_iallreduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iallreduce)
@@ -388,7 +480,9 @@ GOMPI_ALIAS(MPI_Iallreduce)
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iallreduce");
     int rc = gompi_iallreduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iallreduce_c)
@@ -396,7 +490,9 @@ GOMPI_ALIAS(MPI_Iallreduce_c)
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ialltoall");
     int rc = gompi_ialltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ialltoall)
@@ -404,7 +500,9 @@ GOMPI_ALIAS(MPI_Ialltoall)
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ialltoall");
     int rc = gompi_ialltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ialltoall_c)
@@ -413,7 +511,9 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ialltoallv");
     int rc = gompi_ialltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ialltoallv)
@@ -422,7 +522,9 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ialltoallv");
     int rc = gompi_ialltoallv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ialltoallv_c)
@@ -431,7 +533,9 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
     void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ialltoallw");
     int rc = gompi_ialltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ialltoallw)
@@ -440,28 +544,36 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ialltoallw");
     int rc = gompi_ialltoallw_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ialltoallw_c)
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ibarrier");
     int rc = gompi_ibarrier((uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibarrier)
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ibcast");
     int rc = gompi_ibcast_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibcast)
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ibcast");
     int rc = gompi_ibcast_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibcast_c)
@@ -469,7 +581,9 @@ GOMPI_ALIAS(MPI_Ibcast_c)
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iexscan");
     int rc = gompi_iexscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iexscan)
@@ -477,7 +591,9 @@ GOMPI_ALIAS(MPI_Iexscan)
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iexscan");
     int rc = gompi_iexscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iexscan_c)
@@ -485,7 +601,9 @@ GOMPI_ALIAS(MPI_Iexscan_c)
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Igather");
     int rc = gompi_igather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Igather)
@@ -493,7 +611,9 @@ GOMPI_ALIAS(MPI_Igather)
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Igather");
     int rc = gompi_igather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Igather_c)
@@ -501,7 +621,9 @@ GOMPI_ALIAS(MPI_Igather_c)
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
     const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Igatherv");
     int rc = gompi_igatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Igatherv)
@@ -510,7 +632,9 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Igatherv");
     int rc = gompi_igatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Igatherv_c)
@@ -518,7 +642,9 @@ GOMPI_ALIAS(MPI_Igatherv_c)
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ireduce");
     int rc = gompi_ireduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ireduce)
@@ -526,7 +652,9 @@ GOMPI_ALIAS(MPI_Ireduce)
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ireduce");
     int rc = gompi_ireduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ireduce_c)
@@ -534,7 +662,9 @@ GOMPI_ALIAS(MPI_Ireduce_c)
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ireduce_scatter");
     int rc = gompi_ireduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ireduce_scatter)
@@ -542,7 +672,9 @@ GOMPI_ALIAS(MPI_Ireduce_scatter)
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ireduce_scatter");
     int rc = gompi_ireduce_scatter_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ireduce_scatter_c)
@@ -550,7 +682,9 @@ GOMPI_ALIAS(MPI_Ireduce_scatter_c)
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ireduce_scatter_block");
     int rc = gompi_ireduce_scatter_block_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ireduce_scatter_block)
@@ -558,7 +692,9 @@ GOMPI_ALIAS(MPI_Ireduce_scatter_block)
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ireduce_scatter_block");
     int rc = gompi_ireduce_scatter_block_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ireduce_scatter_block_c)
@@ -566,7 +702,9 @@ GOMPI_ALIAS(MPI_Ireduce_scatter_block_c)
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iscan");
     int rc = gompi_iscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iscan)
@@ -574,7 +712,9 @@ GOMPI_ALIAS(MPI_Iscan)
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iscan");
     int rc = gompi_iscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iscan_c)
@@ -582,7 +722,9 @@ GOMPI_ALIAS(MPI_Iscan_c)
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iscatter");
     int rc = gompi_iscatter_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iscatter)
@@ -590,7 +732,9 @@ GOMPI_ALIAS(MPI_Iscatter)
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iscatter");
     int rc = gompi_iscatter_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iscatter_c)
@@ -598,7 +742,9 @@ GOMPI_ALIAS(MPI_Iscatter_c)
 int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iscatterv");
     int rc = gompi_iscatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iscatterv)
@@ -607,35 +753,45 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Iscatterv");
     int rc = gompi_iscatterv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iscatterv_c)
 
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
+    const char *outer = gompi_enter("MPI_Op_commutative");
     int rc = gompi_op_commutative((uintptr_t)op, (uintptr_t)commute);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_commutative)
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
+    const char *outer = gompi_enter("MPI_Op_create");
     int rc = gompi_op_create((uintptr_t)user_fn, commute, (uintptr_t)op);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_create)
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
+    const char *outer = gompi_enter("MPI_Op_create");
     int rc = gompi_op_create_c((uintptr_t)user_fn, commute, (uintptr_t)op);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_create_c)
 
 int PMPI_Op_free(MPI_Op *op)
 {
+    const char *outer = gompi_enter("MPI_Op_free");
     int rc = gompi_op_free((uintptr_t)op);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Op_free)
@@ -643,7 +799,9 @@ GOMPI_ALIAS(MPI_Op_free)
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Reduce");
     int rc = gompi_reduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce)
@@ -651,7 +809,9 @@ GOMPI_ALIAS(MPI_Reduce)
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Reduce");
     int rc = gompi_reduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_c)
@@ -659,7 +819,9 @@ GOMPI_ALIAS(MPI_Reduce_c)
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Reduce_init");
     int rc = gompi_reduce_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_init)
@@ -667,21 +829,27 @@ GOMPI_ALIAS(MPI_Reduce_init)
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Reduce_init");
     int rc = gompi_reduce_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_init_c)
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
+    const char *outer = gompi_enter("MPI_Reduce_local");
     int rc = gompi_reduce_local_c((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_local)
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
+    const char *outer = gompi_enter("MPI_Reduce_local");
     int rc = gompi_reduce_local_c((uintptr_t)inbuf, (uintptr_t)inoutbuf, count, (uintptr_t)datatype, (uintptr_t)op);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_local_c)
@@ -689,7 +857,9 @@ GOMPI_ALIAS(MPI_Reduce_local_c)
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter");
     int rc = gompi_reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter)
@@ -697,7 +867,9 @@ GOMPI_ALIAS(MPI_Reduce_scatter)
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter");
     int rc = gompi_reduce_scatter_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_c)
@@ -705,7 +877,9 @@ GOMPI_ALIAS(MPI_Reduce_scatter_c)
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter_block");
     int rc = gompi_reduce_scatter_block_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_block)
@@ -713,7 +887,9 @@ GOMPI_ALIAS(MPI_Reduce_scatter_block)
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter_block");
     int rc = gompi_reduce_scatter_block_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_block_c)
@@ -721,7 +897,9 @@ GOMPI_ALIAS(MPI_Reduce_scatter_block_c)
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter_block_init");
     int rc = gompi_reduce_scatter_block_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_block_init)
@@ -729,7 +907,9 @@ GOMPI_ALIAS(MPI_Reduce_scatter_block_init)
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter_block_init");
     int rc = gompi_reduce_scatter_block_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_block_init_c)
@@ -737,7 +917,9 @@ GOMPI_ALIAS(MPI_Reduce_scatter_block_init_c)
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter_init");
     int rc = gompi_reduce_scatter_init((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_init)
@@ -745,21 +927,27 @@ GOMPI_ALIAS(MPI_Reduce_scatter_init)
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Reduce_scatter_init");
     int rc = gompi_reduce_scatter_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_init_c)
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Scan");
     int rc = gompi_scan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scan)
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Scan");
     int rc = gompi_scan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scan_c)
@@ -767,7 +955,9 @@ GOMPI_ALIAS(MPI_Scan_c)
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Scan_init");
     int rc = gompi_scan_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scan_init)
@@ -775,7 +965,9 @@ GOMPI_ALIAS(MPI_Scan_init)
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Scan_init");
     int rc = gompi_scan_init_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scan_init_c)
@@ -783,7 +975,9 @@ GOMPI_ALIAS(MPI_Scan_init_c)
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Scatter");
     int rc = gompi_scatter_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatter)
@@ -791,7 +985,9 @@ GOMPI_ALIAS(MPI_Scatter)
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Scatter");
     int rc = gompi_scatter_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatter_c)
@@ -799,7 +995,9 @@ GOMPI_ALIAS(MPI_Scatter_c)
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Scatter_init");
     int rc = gompi_scatter_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatter_init)
@@ -807,7 +1005,9 @@ GOMPI_ALIAS(MPI_Scatter_init)
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Scatter_init");
     int rc = gompi_scatter_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatter_init_c)
@@ -815,7 +1015,9 @@ GOMPI_ALIAS(MPI_Scatter_init_c)
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Scatterv");
     int rc = gompi_scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatterv)
@@ -823,7 +1025,9 @@ GOMPI_ALIAS(MPI_Scatterv)
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Scatterv");
     int rc = gompi_scatterv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatterv_c)
@@ -831,7 +1035,9 @@ GOMPI_ALIAS(MPI_Scatterv_c)
 int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Scatterv_init");
     int rc = gompi_scatterv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatterv_init)
@@ -840,14 +1046,18 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Scatterv_init");
     int rc = gompi_scatterv_init_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Scatterv_init_c)
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
+    const char *outer = gompi_enter("MPI_Type_get_value_index");
     int rc = gompi_type_get_value_index((uintptr_t)value_type, (uintptr_t)index_type, (uintptr_t)pair_type);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_value_index)

@@ -9,14 +9,18 @@
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
+    const char *outer = gompi_enter("MPI_Comm_compare");
     int rc = gompi_comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_compare)
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Comm_create");
     int rc = gompi_comm_create((uintptr_t)comm, (uintptr_t)group, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create)
@@ -31,7 +35,9 @@ GOMPI_ALIAS(MPI_Comm_create_from_group)
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Comm_create_group");
     int rc = gompi_comm_create_group((uintptr_t)comm, (uintptr_t)group, tag, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_group)
@@ -39,84 +45,108 @@ GOMPI_ALIAS(MPI_Comm_create_group)
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
+    const char *outer = gompi_enter("MPI_Comm_create_keyval");
     int rc = gompi_comm_create_keyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn, (uintptr_t)comm_keyval, (uintptr_t)extra_state);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_keyval)
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
+    const char *outer = gompi_enter("MPI_Comm_delete_attr");
     int rc = gompi_comm_delete_attr((uintptr_t)comm, comm_keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_delete_attr)
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Comm_dup");
     int rc = gompi_comm_dup((uintptr_t)comm, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_dup)
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Comm_dup_with_info");
     int rc = gompi_comm_dup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_dup_with_info)
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
+    const char *outer = gompi_enter("MPI_Comm_free");
     int rc = gompi_comm_free((uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_free)
 
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
+    const char *outer = gompi_enter("MPI_Comm_free_keyval");
     int rc = gompi_comm_free_keyval((uintptr_t)comm_keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_free_keyval)
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Comm_get_attr");
     int rc = gompi_comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_attr)
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
+    const char *outer = gompi_enter("MPI_Comm_get_info");
     int rc = gompi_comm_get_info((uintptr_t)comm, (uintptr_t)info_used);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_info)
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
+    const char *outer = gompi_enter("MPI_Comm_get_name");
     int rc = gompi_comm_get_name((uintptr_t)comm, (uintptr_t)comm_name, (uintptr_t)resultlen);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_name)
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
+    const char *outer = gompi_enter("MPI_Comm_group");
     int rc = gompi_comm_group((uintptr_t)comm, (uintptr_t)group);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_group)
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Comm_idup");
     int rc = gompi_comm_idup((uintptr_t)comm, (uintptr_t)newcomm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup)
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Comm_idup_with_info");
     int rc = gompi_comm_idup_with_info((uintptr_t)comm, (uintptr_t)info, (uintptr_t)newcomm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_idup_with_info)
@@ -129,35 +159,45 @@ GOMPI_ALIAS(MPI_Comm_rank)
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
+    const char *outer = gompi_enter("MPI_Comm_remote_group");
     int rc = gompi_comm_remote_group((uintptr_t)comm, (uintptr_t)group);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_remote_group)
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
+    const char *outer = gompi_enter("MPI_Comm_remote_size");
     int rc = gompi_comm_remote_size((uintptr_t)comm, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_remote_size)
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
+    const char *outer = gompi_enter("MPI_Comm_set_attr");
     int rc = gompi_comm_set_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_attr)
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
+    const char *outer = gompi_enter("MPI_Comm_set_info");
     int rc = gompi_comm_set_info((uintptr_t)comm, (uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_info)
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
+    const char *outer = gompi_enter("MPI_Comm_set_name");
     int rc = gompi_comm_set_name((uintptr_t)comm, (uintptr_t)comm_name);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_name)
@@ -170,49 +210,63 @@ GOMPI_ALIAS(MPI_Comm_size)
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Comm_split");
     int rc = gompi_comm_split((uintptr_t)comm, color, key, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_split)
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Comm_split_type");
     int rc = gompi_comm_split_type((uintptr_t)comm, split_type, key, (uintptr_t)info, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_split_type)
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Comm_test_inter");
     int rc = gompi_comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_test_inter)
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
+    const char *outer = gompi_enter("MPI_Group_compare");
     int rc = gompi_group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_compare)
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_difference");
     int rc = gompi_group_difference((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_difference)
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_excl");
     int rc = gompi_group_excl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_excl)
 
 int PMPI_Group_free(MPI_Group *group)
 {
+    const char *outer = gompi_enter("MPI_Group_free");
     int rc = gompi_group_free((uintptr_t)group);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_free)
@@ -226,56 +280,72 @@ GOMPI_ALIAS(MPI_Group_from_session_pset)
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_incl");
     int rc = gompi_group_incl((uintptr_t)group, n, (uintptr_t)ranks, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_incl)
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_intersection");
     int rc = gompi_group_intersection((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_intersection)
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_range_excl");
     int rc = gompi_group_range_excl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_range_excl)
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_range_incl");
     int rc = gompi_group_range_incl((uintptr_t)group, n, (uintptr_t)ranges, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_range_incl)
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
+    const char *outer = gompi_enter("MPI_Group_rank");
     int rc = gompi_group_rank((uintptr_t)group, (uintptr_t)rank);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_rank)
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
+    const char *outer = gompi_enter("MPI_Group_size");
     int rc = gompi_group_size((uintptr_t)group, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_size)
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
+    const char *outer = gompi_enter("MPI_Group_translate_ranks");
     int rc = gompi_group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2, (uintptr_t)ranks2);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_translate_ranks)
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
+    const char *outer = gompi_enter("MPI_Group_union");
     int rc = gompi_group_union((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)newgroup);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Group_union)
@@ -283,7 +353,9 @@ GOMPI_ALIAS(MPI_Group_union)
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
     MPI_Comm *newintercomm)
 {
+    const char *outer = gompi_enter("MPI_Intercomm_create");
     int rc = gompi_intercomm_create((uintptr_t)local_comm, local_leader, (uintptr_t)peer_comm, remote_leader, tag, (uintptr_t)newintercomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_create)
@@ -299,7 +371,9 @@ GOMPI_ALIAS(MPI_Intercomm_create_from_groups)
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
+    const char *outer = gompi_enter("MPI_Intercomm_merge");
     int rc = gompi_intercomm_merge((uintptr_t)intercomm, high, (uintptr_t)newintracomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Intercomm_merge)
@@ -307,49 +381,63 @@ GOMPI_ALIAS(MPI_Intercomm_merge)
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
+    const char *outer = gompi_enter("MPI_Type_create_keyval");
     int rc = gompi_type_create_keyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn, (uintptr_t)type_keyval, (uintptr_t)extra_state);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_keyval)
 
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
+    const char *outer = gompi_enter("MPI_Type_delete_attr");
     int rc = gompi_type_delete_attr((uintptr_t)datatype, type_keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_delete_attr)
 
 int PMPI_Type_free_keyval(int *type_keyval)
 {
+    const char *outer = gompi_enter("MPI_Type_free_keyval");
     int rc = gompi_type_free_keyval((uintptr_t)type_keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_free_keyval)
 
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Type_get_attr");
     int rc = gompi_type_get_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_attr)
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
+    const char *outer = gompi_enter("MPI_Type_get_name");
     int rc = gompi_type_get_name((uintptr_t)datatype, (uintptr_t)type_name, (uintptr_t)resultlen);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_name)
 
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
+    const char *outer = gompi_enter("MPI_Type_set_attr");
     int rc = gompi_type_set_attr((uintptr_t)datatype, type_keyval, (uintptr_t)attribute_val);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_set_attr)
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
+    const char *outer = gompi_enter("MPI_Type_set_name");
     int rc = gompi_type_set_name((uintptr_t)datatype, (uintptr_t)type_name);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_set_name)
@@ -357,21 +445,27 @@ GOMPI_ALIAS(MPI_Type_set_name)
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
+    const char *outer = gompi_enter("MPI_Win_create_keyval");
     int rc = gompi_win_create_keyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, (uintptr_t)win_keyval, (uintptr_t)extra_state);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_keyval)
 
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
+    const char *outer = gompi_enter("MPI_Win_delete_attr");
     int rc = gompi_win_delete_attr((uintptr_t)win, win_keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_delete_attr)
 
 int PMPI_Win_free_keyval(int *win_keyval)
 {
+    const char *outer = gompi_enter("MPI_Win_free_keyval");
     int rc = gompi_win_free_keyval((uintptr_t)win_keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_free_keyval)
@@ -384,28 +478,36 @@ GOMPI_ALIAS(MPI_Win_get_attr)
 
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
+    const char *outer = gompi_enter("MPI_Win_get_name");
     int rc = gompi_win_get_name((uintptr_t)win, (uintptr_t)win_name, (uintptr_t)resultlen);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_name)
 
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
+    const char *outer = gompi_enter("MPI_Win_set_attr");
     int rc = gompi_win_set_attr((uintptr_t)win, win_keyval, (uintptr_t)attribute_val);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_attr)
 
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
+    const char *outer = gompi_enter("MPI_Win_set_name");
     int rc = gompi_win_set_name((uintptr_t)win, (uintptr_t)win_name);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_name)
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
+    const char *outer = gompi_enter("MPI_Cart_coords");
     int rc = gompi_cart_coords((uintptr_t)comm, rank, maxdims, (uintptr_t)coords);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_coords)
@@ -413,56 +515,72 @@ GOMPI_ALIAS(MPI_Cart_coords)
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
     MPI_Comm *comm_cart)
 {
+    const char *outer = gompi_enter("MPI_Cart_create");
     int rc = gompi_cart_create((uintptr_t)comm_old, ndims, (uintptr_t)dims, (uintptr_t)periods, reorder, (uintptr_t)comm_cart);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_create)
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
+    const char *outer = gompi_enter("MPI_Cart_get");
     int rc = gompi_cart_get((uintptr_t)comm, maxdims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)coords);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_get)
 
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
+    const char *outer = gompi_enter("MPI_Cart_map");
     int rc = gompi_cart_map((uintptr_t)comm, ndims, (uintptr_t)dims, (uintptr_t)periods, (uintptr_t)newrank);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_map)
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
+    const char *outer = gompi_enter("MPI_Cart_rank");
     int rc = gompi_cart_rank((uintptr_t)comm, (uintptr_t)coords, (uintptr_t)rank);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_rank)
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
+    const char *outer = gompi_enter("MPI_Cart_shift");
     int rc = gompi_cart_shift((uintptr_t)comm, direction, disp, (uintptr_t)rank_source, (uintptr_t)rank_dest);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_shift)
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
+    const char *outer = gompi_enter("MPI_Cart_sub");
     int rc = gompi_cart_sub((uintptr_t)comm, (uintptr_t)remain_dims, (uintptr_t)newcomm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cart_sub)
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
+    const char *outer = gompi_enter("MPI_Cartdim_get");
     int rc = gompi_cartdim_get((uintptr_t)comm, (uintptr_t)ndims);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cartdim_get)
 
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
+    const char *outer = gompi_enter("MPI_Dims_create");
     int rc = gompi_dims_create(nnodes, ndims, (uintptr_t)dims);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dims_create)
@@ -470,7 +588,9 @@ GOMPI_ALIAS(MPI_Dims_create)
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
     const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
+    const char *outer = gompi_enter("MPI_Dist_graph_create");
     int rc = gompi_dist_graph_create((uintptr_t)comm_old, n, (uintptr_t)sources, (uintptr_t)degrees, (uintptr_t)destinations, (uintptr_t)weights, (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_create)
@@ -479,7 +599,9 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder,
     MPI_Comm *comm_dist_graph)
 {
+    const char *outer = gompi_enter("MPI_Dist_graph_create_adjacent");
     int rc = gompi_dist_graph_create_adjacent((uintptr_t)comm_old, indegree, (uintptr_t)sources, (uintptr_t)sourceweights, outdegree, (uintptr_t)destinations, (uintptr_t)destweights, (uintptr_t)info, reorder, (uintptr_t)comm_dist_graph);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_create_adjacent)
@@ -487,14 +609,18 @@ GOMPI_ALIAS(MPI_Dist_graph_create_adjacent)
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
     int destinations[], int *destweights)
 {
+    const char *outer = gompi_enter("MPI_Dist_graph_neighbors");
     int rc = gompi_dist_graph_neighbors((uintptr_t)comm, maxindegree, (uintptr_t)sources, (uintptr_t)sourceweights, maxoutdegree, (uintptr_t)destinations, (uintptr_t)destweights);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_neighbors)
 
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
+    const char *outer = gompi_enter("MPI_Dist_graph_neighbors_count");
     int rc = gompi_dist_graph_neighbors_count((uintptr_t)comm, (uintptr_t)indegree, (uintptr_t)outdegree, (uintptr_t)weighted);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Dist_graph_neighbors_count)
@@ -502,42 +628,54 @@ GOMPI_ALIAS(MPI_Dist_graph_neighbors_count)
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
     MPI_Comm *comm_graph)
 {
+    const char *outer = gompi_enter("MPI_Graph_create");
     int rc = gompi_graph_create((uintptr_t)comm_old, nnodes, (uintptr_t)indx, (uintptr_t)edges, reorder, (uintptr_t)comm_graph);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_create)
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
 {
+    const char *outer = gompi_enter("MPI_Graph_get");
     int rc = gompi_graph_get((uintptr_t)comm, maxindex, maxedges, (uintptr_t)indx, (uintptr_t)edges);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_get)
 
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
 {
+    const char *outer = gompi_enter("MPI_Graph_map");
     int rc = gompi_graph_map((uintptr_t)comm, nnodes, (uintptr_t)indx, (uintptr_t)edges, (uintptr_t)newrank);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_map)
 
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
+    const char *outer = gompi_enter("MPI_Graph_neighbors");
     int rc = gompi_graph_neighbors((uintptr_t)comm, rank, maxneighbors, (uintptr_t)neighbors);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_neighbors)
 
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
+    const char *outer = gompi_enter("MPI_Graph_neighbors_count");
     int rc = gompi_graph_neighbors_count((uintptr_t)comm, rank, (uintptr_t)nneighbors);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graph_neighbors_count)
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
+    const char *outer = gompi_enter("MPI_Graphdims_get");
     int rc = gompi_graphdims_get((uintptr_t)comm, (uintptr_t)nnodes, (uintptr_t)nedges);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Graphdims_get)
@@ -545,7 +683,9 @@ GOMPI_ALIAS(MPI_Graphdims_get)
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_allgather");
     int rc = gompi_ineighbor_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_allgather)
@@ -553,7 +693,9 @@ GOMPI_ALIAS(MPI_Ineighbor_allgather)
 int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_allgather");
     int rc = gompi_ineighbor_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_allgather_c)
@@ -561,7 +703,9 @@ GOMPI_ALIAS(MPI_Ineighbor_allgather_c)
 int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_allgatherv");
     int rc = gompi_ineighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_allgatherv)
@@ -569,7 +713,9 @@ GOMPI_ALIAS(MPI_Ineighbor_allgatherv)
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_allgatherv");
     int rc = gompi_ineighbor_allgatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_allgatherv_c)
@@ -577,7 +723,9 @@ GOMPI_ALIAS(MPI_Ineighbor_allgatherv_c)
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_alltoall");
     int rc = gompi_ineighbor_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_alltoall)
@@ -585,7 +733,9 @@ GOMPI_ALIAS(MPI_Ineighbor_alltoall)
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_alltoall");
     int rc = gompi_ineighbor_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_alltoall_c)
@@ -594,7 +744,9 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_alltoallv");
     int rc = gompi_ineighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_alltoallv)
@@ -603,7 +755,9 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_alltoallv");
     int rc = gompi_ineighbor_alltoallv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_alltoallv_c)
@@ -612,7 +766,9 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_alltoallw");
     int rc = gompi_ineighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_alltoallw)
@@ -621,7 +777,9 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ineighbor_alltoallw");
     int rc = gompi_ineighbor_alltoallw_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ineighbor_alltoallw_c)
@@ -629,7 +787,9 @@ GOMPI_ALIAS(MPI_Ineighbor_alltoallw_c)
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgather");
     int rc = gompi_neighbor_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgather)
@@ -637,7 +797,9 @@ GOMPI_ALIAS(MPI_Neighbor_allgather)
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgather");
     int rc = gompi_neighbor_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgather_c)
@@ -645,7 +807,9 @@ GOMPI_ALIAS(MPI_Neighbor_allgather_c)
 int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgather_init");
     int rc = gompi_neighbor_allgather_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgather_init)
@@ -653,7 +817,9 @@ GOMPI_ALIAS(MPI_Neighbor_allgather_init)
 int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgather_init");
     int rc = gompi_neighbor_allgather_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgather_init_c)
@@ -661,7 +827,9 @@ GOMPI_ALIAS(MPI_Neighbor_allgather_init_c)
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgatherv");
     int rc = gompi_neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgatherv)
@@ -669,7 +837,9 @@ GOMPI_ALIAS(MPI_Neighbor_allgatherv)
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgatherv");
     int rc = gompi_neighbor_allgatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgatherv_c)
@@ -678,7 +848,9 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgatherv_init");
     int rc = gompi_neighbor_allgatherv_init((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgatherv_init)
@@ -687,7 +859,9 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_allgatherv_init");
     int rc = gompi_neighbor_allgatherv_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_allgatherv_init_c)
@@ -695,7 +869,9 @@ GOMPI_ALIAS(MPI_Neighbor_allgatherv_init_c)
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoall");
     int rc = gompi_neighbor_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoall)
@@ -703,7 +879,9 @@ GOMPI_ALIAS(MPI_Neighbor_alltoall)
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoall");
     int rc = gompi_neighbor_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoall_c)
@@ -711,7 +889,9 @@ GOMPI_ALIAS(MPI_Neighbor_alltoall_c)
 int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoall_init");
     int rc = gompi_neighbor_alltoall_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoall_init)
@@ -719,7 +899,9 @@ GOMPI_ALIAS(MPI_Neighbor_alltoall_init)
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoall_init");
     int rc = gompi_neighbor_alltoall_init_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoall_init_c)
@@ -727,7 +909,9 @@ GOMPI_ALIAS(MPI_Neighbor_alltoall_init_c)
 int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallv");
     int rc = gompi_neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallv)
@@ -736,7 +920,9 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallv");
     int rc = gompi_neighbor_alltoallv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallv_c)
@@ -745,7 +931,9 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
     MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallv_init");
     int rc = gompi_neighbor_alltoallv_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallv_init)
@@ -754,7 +942,9 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallv_init");
     int rc = gompi_neighbor_alltoallv_init_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallv_init_c)
@@ -763,7 +953,9 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallw");
     int rc = gompi_neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallw)
@@ -772,7 +964,9 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallw");
     int rc = gompi_neighbor_alltoallw_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallw_c)
@@ -781,7 +975,9 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], co
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallw_init");
     int rc = gompi_neighbor_alltoallw_init((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallw_init)
@@ -790,14 +986,18 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Neighbor_alltoallw_init");
     int rc = gompi_neighbor_alltoallw_init_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallw_init_c)
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
+    const char *outer = gompi_enter("MPI_Topo_test");
     int rc = gompi_topo_test((uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Topo_test)

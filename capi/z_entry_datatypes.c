@@ -9,21 +9,27 @@
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
+    const char *outer = gompi_enter("MPI_Get_address");
     int rc = gompi_get_address((uintptr_t)location, (uintptr_t)address);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_address)
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    const char *outer = gompi_enter("MPI_Get_elements");
     int rc = gompi_get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_elements)
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    const char *outer = gompi_enter("MPI_Get_elements");
     int rc = gompi_get_elements_c((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_elements_c)
@@ -45,7 +51,9 @@ GOMPI_ALIAS(MPI_Pack_c)
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
     MPI_Aint outsize, MPI_Aint *position)
 {
+    const char *outer = gompi_enter("MPI_Pack_external");
     int rc = gompi_pack_external((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external)
@@ -53,21 +61,27 @@ GOMPI_ALIAS(MPI_Pack_external)
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
     void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
+    const char *outer = gompi_enter("MPI_Pack_external");
     int rc = gompi_pack_external_c((uintptr_t)datarep, (uintptr_t)inbuf, incount, (uintptr_t)datatype, (uintptr_t)outbuf, outsize, (uintptr_t)position);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external_c)
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
+    const char *outer = gompi_enter("MPI_Pack_external_size");
     int rc = gompi_pack_external_size((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external_size)
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
+    const char *outer = gompi_enter("MPI_Pack_external_size");
     int rc = gompi_pack_external_size_c((uintptr_t)datarep, incount, (uintptr_t)datatype, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pack_external_size_c)
@@ -86,21 +100,27 @@ GOMPI_ALIAS(MPI_Pack_size_c)
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
+    const char *outer = gompi_enter("MPI_Type_commit");
     int rc = gompi_type_commit((uintptr_t)datatype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_commit)
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_contiguous");
     int rc = gompi_type_contiguous(count, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_contiguous)
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_contiguous");
     int rc = gompi_type_contiguous_c(count, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_contiguous_c)
@@ -108,7 +128,9 @@ GOMPI_ALIAS(MPI_Type_contiguous_c)
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
     const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_darray");
     int rc = gompi_type_create_darray(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_darray)
@@ -117,7 +139,9 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_darray");
     int rc = gompi_type_create_darray_c(size, rank, ndims, (uintptr_t)array_of_gsizes, (uintptr_t)array_of_distribs, (uintptr_t)array_of_dargs, (uintptr_t)array_of_psizes, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_darray_c)
@@ -125,7 +149,9 @@ GOMPI_ALIAS(MPI_Type_create_darray_c)
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_hindexed");
     int rc = gompi_type_create_hindexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed)
@@ -133,7 +159,9 @@ GOMPI_ALIAS(MPI_Type_create_hindexed)
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_hindexed");
     int rc = gompi_type_create_hindexed_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_c)
@@ -141,7 +169,9 @@ GOMPI_ALIAS(MPI_Type_create_hindexed_c)
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_hindexed_block");
     int rc = gompi_type_create_hindexed_block(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_block)
@@ -149,14 +179,18 @@ GOMPI_ALIAS(MPI_Type_create_hindexed_block)
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_hindexed_block");
     int rc = gompi_type_create_hindexed_block_c(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hindexed_block_c)
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_hvector");
     int rc = gompi_type_create_hvector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hvector)
@@ -164,7 +198,9 @@ GOMPI_ALIAS(MPI_Type_create_hvector)
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_hvector");
     int rc = gompi_type_create_hvector_c(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_hvector_c)
@@ -172,7 +208,9 @@ GOMPI_ALIAS(MPI_Type_create_hvector_c)
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_indexed_block");
     int rc = gompi_type_create_indexed_block(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_indexed_block)
@@ -180,21 +218,27 @@ GOMPI_ALIAS(MPI_Type_create_indexed_block)
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_indexed_block");
     int rc = gompi_type_create_indexed_block_c(count, blocklength, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_indexed_block_c)
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_resized");
     int rc = gompi_type_create_resized((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_resized)
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_resized");
     int rc = gompi_type_create_resized_c((uintptr_t)oldtype, lb, extent, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_resized_c)
@@ -202,7 +246,9 @@ GOMPI_ALIAS(MPI_Type_create_resized_c)
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_struct");
     int rc = gompi_type_create_struct(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_struct)
@@ -210,7 +256,9 @@ GOMPI_ALIAS(MPI_Type_create_struct)
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_struct");
     int rc = gompi_type_create_struct_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)array_of_types, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_struct_c)
@@ -218,7 +266,9 @@ GOMPI_ALIAS(MPI_Type_create_struct_c)
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
     const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_subarray");
     int rc = gompi_type_create_subarray(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes, (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_subarray)
@@ -226,21 +276,27 @@ GOMPI_ALIAS(MPI_Type_create_subarray)
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
     const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_subarray");
     int rc = gompi_type_create_subarray_c(ndims, (uintptr_t)array_of_sizes, (uintptr_t)array_of_subsizes, (uintptr_t)array_of_starts, order, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_subarray_c)
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_dup");
     int rc = gompi_type_dup((uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_dup)
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
+    const char *outer = gompi_enter("MPI_Type_free");
     int rc = gompi_type_free((uintptr_t)datatype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_free)
@@ -248,7 +304,9 @@ GOMPI_ALIAS(MPI_Type_free)
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
     int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
+    const char *outer = gompi_enter("MPI_Type_get_contents");
     int rc = gompi_type_get_contents((uintptr_t)datatype, max_integers, max_addresses, max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, (uintptr_t)array_of_datatypes);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_contents)
@@ -257,7 +315,9 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
     MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
+    const char *outer = gompi_enter("MPI_Type_get_contents");
     int rc = gompi_type_get_contents_c((uintptr_t)datatype, max_integers, max_addresses, max_large_counts, max_datatypes, (uintptr_t)array_of_integers, (uintptr_t)array_of_addresses, (uintptr_t)array_of_large_counts, (uintptr_t)array_of_datatypes);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_contents_c)
@@ -265,7 +325,9 @@ GOMPI_ALIAS(MPI_Type_get_contents_c)
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner)
 {
+    const char *outer = gompi_enter("MPI_Type_get_envelope");
     int rc = gompi_type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses, (uintptr_t)num_datatypes, (uintptr_t)combiner);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_envelope)
@@ -273,35 +335,45 @@ GOMPI_ALIAS(MPI_Type_get_envelope)
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
     MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
+    const char *outer = gompi_enter("MPI_Type_get_envelope");
     int rc = gompi_type_get_envelope_c((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses, (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_envelope_c)
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
+    const char *outer = gompi_enter("MPI_Type_get_extent");
     int rc = gompi_type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_extent)
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
+    const char *outer = gompi_enter("MPI_Type_get_extent");
     int rc = gompi_type_get_extent_c((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_extent_c)
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
+    const char *outer = gompi_enter("MPI_Type_get_true_extent");
     int rc = gompi_type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent)
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
+    const char *outer = gompi_enter("MPI_Type_get_true_extent");
     int rc = gompi_type_get_true_extent_c((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_c)
@@ -309,7 +381,9 @@ GOMPI_ALIAS(MPI_Type_get_true_extent_c)
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_indexed");
     int rc = gompi_type_indexed(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_indexed)
@@ -317,28 +391,36 @@ GOMPI_ALIAS(MPI_Type_indexed)
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_indexed");
     int rc = gompi_type_indexed_c(count, (uintptr_t)array_of_blocklengths, (uintptr_t)array_of_displacements, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_indexed_c)
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
+    const char *outer = gompi_enter("MPI_Type_size");
     int rc = gompi_type_size((uintptr_t)datatype, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_size)
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
+    const char *outer = gompi_enter("MPI_Type_size");
     int rc = gompi_type_size_c((uintptr_t)datatype, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_size_c)
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_vector");
     int rc = gompi_type_vector(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_vector)
@@ -346,7 +428,9 @@ GOMPI_ALIAS(MPI_Type_vector)
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_vector");
     int rc = gompi_type_vector_c(count, blocklength, stride, (uintptr_t)oldtype, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_vector_c)
@@ -368,7 +452,9 @@ GOMPI_ALIAS(MPI_Unpack_c)
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
     int outcount, MPI_Datatype datatype)
 {
+    const char *outer = gompi_enter("MPI_Unpack_external");
     int rc = gompi_unpack_external((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Unpack_external)
@@ -376,7 +462,9 @@ GOMPI_ALIAS(MPI_Unpack_external)
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
+    const char *outer = gompi_enter("MPI_Unpack_external");
     int rc = gompi_unpack_external_c((uintptr_t)datarep, (uintptr_t)inbuf, insize, (uintptr_t)position, (uintptr_t)outbuf, outcount, (uintptr_t)datatype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Unpack_external_c)
@@ -395,28 +483,36 @@ GOMPI_ALIAS(MPI_Aint_diff)
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_f90_complex");
     int rc = gompi_type_create_f90_complex(p, r, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_f90_complex)
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_f90_integer");
     int rc = gompi_type_create_f90_integer(r, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_f90_integer)
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
+    const char *outer = gompi_enter("MPI_Type_create_f90_real");
     int rc = gompi_type_create_f90_real(p, r, (uintptr_t)newtype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_create_f90_real)
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
+    const char *outer = gompi_enter("MPI_Type_match_size");
     int rc = gompi_type_match_size(typeclass, size, (uintptr_t)datatype);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_match_size)

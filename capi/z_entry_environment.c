@@ -13,77 +13,99 @@
 
 int PMPI_Add_error_class(int *errorclass)
 {
+    const char *outer = gompi_enter("MPI_Add_error_class");
     int rc = gompi_add_error_class((uintptr_t)errorclass);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Add_error_class)
 
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
+    const char *outer = gompi_enter("MPI_Add_error_code");
     int rc = gompi_add_error_code(errorclass, (uintptr_t)errorcode);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Add_error_code)
 
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
+    const char *outer = gompi_enter("MPI_Add_error_string");
     int rc = gompi_add_error_string(errorcode, (uintptr_t)string);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Add_error_string)
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
+    const char *outer = gompi_enter("MPI_Alloc_mem");
     int rc = gompi_alloc_mem(size, (uintptr_t)info, (uintptr_t)baseptr);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Alloc_mem)
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
+    const char *outer = gompi_enter("MPI_Comm_call_errhandler");
     int rc = gompi_comm_call_errhandler((uintptr_t)comm, errorcode);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_call_errhandler)
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_Comm_create_errhandler");
     int rc = gompi_comm_create_errhandler((uintptr_t)comm_errhandler_fn, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_create_errhandler)
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_Comm_get_errhandler");
     int rc = gompi_comm_get_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_errhandler)
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
+    const char *outer = gompi_enter("MPI_Comm_set_errhandler");
     int rc = gompi_comm_set_errhandler((uintptr_t)comm, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_set_errhandler)
 
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_Errhandler_free");
     int rc = gompi_errhandler_free((uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Errhandler_free)
 
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
+    const char *outer = gompi_enter("MPI_Error_class");
     int rc = gompi_error_class(errorcode, (uintptr_t)errorclass);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Error_class)
 
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
+    const char *outer = gompi_enter("MPI_Error_string");
     int rc = gompi_error_string(errorcode, (uintptr_t)string, (uintptr_t)resultlen);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Error_string)
@@ -97,7 +119,9 @@ GOMPI_ALIAS(MPI_File_call_errhandler)
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_File_create_errhandler");
     int rc = gompi_file_create_errhandler((uintptr_t)file_errhandler_fn, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_File_create_errhandler)
@@ -118,7 +142,9 @@ GOMPI_ALIAS(MPI_File_set_errhandler)
 
 int PMPI_Free_mem(void *base)
 {
+    const char *outer = gompi_enter("MPI_Free_mem");
     int rc = gompi_free_mem((uintptr_t)base);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Free_mem)
@@ -132,42 +158,54 @@ GOMPI_ALIAS(MPI_Get_hw_resource_info)
 
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
+    const char *outer = gompi_enter("MPI_Get_library_version");
     int rc = gompi_get_library_version((uintptr_t)version, (uintptr_t)resultlen);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_library_version)
 
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
+    const char *outer = gompi_enter("MPI_Get_processor_name");
     int rc = gompi_get_processor_name((uintptr_t)name, (uintptr_t)resultlen);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_processor_name)
 
 int PMPI_Get_version(int *version, int *subversion)
 {
+    const char *outer = gompi_enter("MPI_Get_version");
     int rc = gompi_get_version((uintptr_t)version, (uintptr_t)subversion);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_version)
 
 int PMPI_Remove_error_class(int errorclass)
 {
+    const char *outer = gompi_enter("MPI_Remove_error_class");
     int rc = gompi_remove_error_class(errorclass);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Remove_error_class)
 
 int PMPI_Remove_error_code(int errorcode)
 {
+    const char *outer = gompi_enter("MPI_Remove_error_code");
     int rc = gompi_remove_error_code(errorcode);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Remove_error_code)
 
 int PMPI_Remove_error_string(int errorcode)
 {
+    const char *outer = gompi_enter("MPI_Remove_error_string");
     int rc = gompi_remove_error_string(errorcode);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Remove_error_string)
@@ -181,7 +219,9 @@ GOMPI_ALIAS(MPI_Session_call_errhandler)
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_Session_create_errhandler");
     int rc = gompi_session_create_errhandler((uintptr_t)session_errhandler_fn, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Session_create_errhandler)
@@ -202,28 +242,36 @@ GOMPI_ALIAS(MPI_Session_set_errhandler)
 
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
+    const char *outer = gompi_enter("MPI_Win_call_errhandler");
     int rc = gompi_win_call_errhandler((uintptr_t)win, errorcode);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_call_errhandler)
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_Win_create_errhandler");
     int rc = gompi_win_create_errhandler((uintptr_t)win_errhandler_fn, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_errhandler)
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
+    const char *outer = gompi_enter("MPI_Win_get_errhandler");
     int rc = gompi_win_get_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_errhandler)
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
+    const char *outer = gompi_enter("MPI_Win_set_errhandler");
     int rc = gompi_win_set_errhandler((uintptr_t)win, (uintptr_t)errhandler);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_errhandler)
@@ -242,70 +290,90 @@ GOMPI_ALIAS(MPI_Wtime)
 
 int PMPI_Info_create(MPI_Info *info)
 {
+    const char *outer = gompi_enter("MPI_Info_create");
     int rc = gompi_info_create((uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_create)
 
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
+    const char *outer = gompi_enter("MPI_Info_create_env");
     int rc = gompi_info_create_env(argc, (uintptr_t)argv, (uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_create_env)
 
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
+    const char *outer = gompi_enter("MPI_Info_delete");
     int rc = gompi_info_delete((uintptr_t)info, (uintptr_t)key);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_delete)
 
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
+    const char *outer = gompi_enter("MPI_Info_dup");
     int rc = gompi_info_dup((uintptr_t)info, (uintptr_t)newinfo);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_dup)
 
 int PMPI_Info_free(MPI_Info *info)
 {
+    const char *outer = gompi_enter("MPI_Info_free");
     int rc = gompi_info_free((uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_free)
 
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
+    const char *outer = gompi_enter("MPI_Info_get_nkeys");
     int rc = gompi_info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_nkeys)
 
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
+    const char *outer = gompi_enter("MPI_Info_get_nthkey");
     int rc = gompi_info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_nthkey)
 
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Info_get_string");
     int rc = gompi_info_get_string((uintptr_t)info, (uintptr_t)key, (uintptr_t)buflen, (uintptr_t)value, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_string)
 
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
+    const char *outer = gompi_enter("MPI_Info_set");
     int rc = gompi_info_set((uintptr_t)info, (uintptr_t)key, (uintptr_t)value);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_set)
 
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
+    const char *outer = gompi_enter("MPI_Abort");
     int rc = gompi_abort((uintptr_t)comm, errorcode);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abort)
@@ -333,14 +401,18 @@ GOMPI_ALIAS(MPI_Comm_connect)
 
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
+    const char *outer = gompi_enter("MPI_Comm_disconnect");
     int rc = gompi_comm_disconnect((uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_disconnect)
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
+    const char *outer = gompi_enter("MPI_Comm_get_parent");
     int rc = gompi_comm_get_parent((uintptr_t)parent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_get_parent)
@@ -372,42 +444,54 @@ GOMPI_ALIAS(MPI_Comm_spawn_multiple)
 
 int PMPI_Finalize(void)
 {
+    const char *outer = gompi_enter("MPI_Finalize");
     int rc = gompi_finalize();
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Finalize)
 
 int PMPI_Finalized(int *flag)
 {
+    const char *outer = gompi_enter("MPI_Finalized");
     int rc = gompi_finalized((uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Finalized)
 
 int PMPI_Init(int *argc, char ***argv)
 {
+    const char *outer = gompi_enter("MPI_Init");
     int rc = gompi_init((uintptr_t)argc, (uintptr_t)argv);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Init)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    const char *outer = gompi_enter("MPI_Init_thread");
     int rc = gompi_init_thread((uintptr_t)argc, (uintptr_t)argv, required, (uintptr_t)provided);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Init_thread)
 
 int PMPI_Initialized(int *flag)
 {
+    const char *outer = gompi_enter("MPI_Initialized");
     int rc = gompi_initialized((uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Initialized)
 
 int PMPI_Is_thread_main(int *flag)
 {
+    const char *outer = gompi_enter("MPI_Is_thread_main");
     int rc = gompi_is_thread_main((uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Is_thread_main)
@@ -435,7 +519,9 @@ GOMPI_ALIAS(MPI_Publish_name)
 
 int PMPI_Query_thread(int *provided)
 {
+    const char *outer = gompi_enter("MPI_Query_thread");
     int rc = gompi_query_thread((uintptr_t)provided);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Query_thread)
@@ -490,7 +576,9 @@ GOMPI_ALIAS(MPI_Unpublish_name)
 
 int PMPI_Grequest_complete(MPI_Request request)
 {
+    const char *outer = gompi_enter("MPI_Grequest_complete");
     int rc = gompi_grequest_complete((uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Grequest_complete)
@@ -498,7 +586,9 @@ GOMPI_ALIAS(MPI_Grequest_complete)
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Grequest_start");
     int rc = gompi_grequest_start((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn, (uintptr_t)extra_state, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Grequest_start)
@@ -511,14 +601,18 @@ GOMPI_ALIAS(MPI_Status_set_cancelled)
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
+    const char *outer = gompi_enter("MPI_Status_set_elements");
     int rc = gompi_status_set_elements_c((uintptr_t)status, (uintptr_t)datatype, count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Status_set_elements)
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
+    const char *outer = gompi_enter("MPI_Status_set_elements");
     int rc = gompi_status_set_elements_c((uintptr_t)status, (uintptr_t)datatype, count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Status_set_elements_c)
@@ -543,126 +637,162 @@ GOMPI_ALIAS(MPI_Status_set_tag)
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
+    const char *outer = gompi_enter("MPI_Attr_delete");
     int rc = gompi_attr_delete((uintptr_t)comm, keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Attr_delete)
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Attr_get");
     int rc = gompi_attr_get((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Attr_get)
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
+    const char *outer = gompi_enter("MPI_Attr_put");
     int rc = gompi_attr_put((uintptr_t)comm, keyval, (uintptr_t)attribute_val);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Attr_put)
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    const char *outer = gompi_enter("MPI_Get_elements_x");
     int rc = gompi_get_elements_x((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_elements_x)
 
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Info_get");
     int rc = gompi_info_get((uintptr_t)info, (uintptr_t)key, valuelen, (uintptr_t)value, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get)
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Info_get_valuelen");
     int rc = gompi_info_get_valuelen((uintptr_t)info, (uintptr_t)key, (uintptr_t)valuelen, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Info_get_valuelen)
 
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
 {
+    const char *outer = gompi_enter("MPI_Keyval_create");
     int rc = gompi_keyval_create((uintptr_t)copy_fn, (uintptr_t)delete_fn, (uintptr_t)keyval, (uintptr_t)extra_state);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Keyval_create)
 
 int PMPI_Keyval_free(int *keyval)
 {
+    const char *outer = gompi_enter("MPI_Keyval_free");
     int rc = gompi_keyval_free((uintptr_t)keyval);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Keyval_free)
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
+    const char *outer = gompi_enter("MPI_Status_set_elements_x");
     int rc = gompi_status_set_elements_x((uintptr_t)status, (uintptr_t)datatype, count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Status_set_elements_x)
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
+    const char *outer = gompi_enter("MPI_Type_get_extent_x");
     int rc = gompi_type_get_extent_x((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_extent_x)
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
+    const char *outer = gompi_enter("MPI_Type_get_true_extent_x");
     int rc = gompi_type_get_true_extent_x((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_x)
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
+    const char *outer = gompi_enter("MPI_Type_size_x");
     int rc = gompi_type_size_x((uintptr_t)datatype, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Type_size_x)
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
+    const char *outer = gompi_enter("MPI_Abi_get_fortran_booleans");
     int rc = gompi_abi_get_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false, (uintptr_t)is_set);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_fortran_booleans)
 
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
+    const char *outer = gompi_enter("MPI_Abi_get_fortran_info");
     int rc = gompi_abi_get_fortran_info((uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_fortran_info)
 
 int PMPI_Abi_get_info(MPI_Info *info)
 {
+    const char *outer = gompi_enter("MPI_Abi_get_info");
     int rc = gompi_abi_get_info((uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_info)
 
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
+    const char *outer = gompi_enter("MPI_Abi_get_version");
     int rc = gompi_abi_get_version((uintptr_t)abi_major, (uintptr_t)abi_minor);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_get_version)
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
+    const char *outer = gompi_enter("MPI_Abi_set_fortran_booleans");
     int rc = gompi_abi_set_fortran_booleans(logical_size, (uintptr_t)logical_true, (uintptr_t)logical_false);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_set_fortran_booleans)
 
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
+    const char *outer = gompi_enter("MPI_Abi_set_fortran_info");
     int rc = gompi_abi_set_fortran_info((uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Abi_set_fortran_info)

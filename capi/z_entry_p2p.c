@@ -9,14 +9,18 @@
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Bsend");
     int rc = gompi_bsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend)
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Bsend");
     int rc = gompi_bsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend_c)
@@ -24,7 +28,9 @@ GOMPI_ALIAS(MPI_Bsend_c)
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Bsend_init");
     int rc = gompi_bsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend_init)
@@ -32,112 +38,144 @@ GOMPI_ALIAS(MPI_Bsend_init)
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Bsend_init");
     int rc = gompi_bsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Bsend_init_c)
 
 int PMPI_Buffer_attach(void *buffer, int size)
 {
+    const char *outer = gompi_enter("MPI_Buffer_attach");
     int rc = gompi_buffer_attach_c((uintptr_t)buffer, size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_attach)
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
+    const char *outer = gompi_enter("MPI_Buffer_attach");
     int rc = gompi_buffer_attach_c((uintptr_t)buffer, size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_attach_c)
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
+    const char *outer = gompi_enter("MPI_Buffer_detach");
     int rc = gompi_buffer_detach((uintptr_t)buffer_addr, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_detach)
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
+    const char *outer = gompi_enter("MPI_Buffer_detach");
     int rc = gompi_buffer_detach_c((uintptr_t)buffer_addr, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_detach_c)
 
 int PMPI_Buffer_flush(void)
 {
+    const char *outer = gompi_enter("MPI_Buffer_flush");
     int rc = gompi_buffer_flush();
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_flush)
 
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Buffer_iflush");
     int rc = gompi_buffer_iflush((uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Buffer_iflush)
 
 int PMPI_Cancel(MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Cancel");
     int rc = gompi_cancel((uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Cancel)
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
+    const char *outer = gompi_enter("MPI_Comm_attach_buffer");
     int rc = gompi_comm_attach_buffer_c((uintptr_t)comm, (uintptr_t)buffer, size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_attach_buffer)
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
+    const char *outer = gompi_enter("MPI_Comm_attach_buffer");
     int rc = gompi_comm_attach_buffer_c((uintptr_t)comm, (uintptr_t)buffer, size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_attach_buffer_c)
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
+    const char *outer = gompi_enter("MPI_Comm_detach_buffer");
     int rc = gompi_comm_detach_buffer((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_detach_buffer)
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
+    const char *outer = gompi_enter("MPI_Comm_detach_buffer");
     int rc = gompi_comm_detach_buffer_c((uintptr_t)comm, (uintptr_t)buffer_addr, (uintptr_t)size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_detach_buffer_c)
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Comm_flush_buffer");
     int rc = gompi_comm_flush_buffer((uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_flush_buffer)
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Comm_iflush_buffer");
     int rc = gompi_comm_iflush_buffer((uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Comm_iflush_buffer)
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    const char *outer = gompi_enter("MPI_Get_count");
     int rc = gompi_get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_count)
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    const char *outer = gompi_enter("MPI_Get_count");
     int rc = gompi_get_count_c((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Get_count_c)
@@ -145,7 +183,9 @@ GOMPI_ALIAS(MPI_Get_count_c)
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ibsend");
     int rc = gompi_ibsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibsend)
@@ -153,42 +193,54 @@ GOMPI_ALIAS(MPI_Ibsend)
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ibsend");
     int rc = gompi_ibsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ibsend_c)
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Improbe");
     int rc = gompi_improbe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)message, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Improbe)
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Imrecv");
     int rc = gompi_imrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Imrecv)
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Imrecv");
     int rc = gompi_imrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Imrecv_c)
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Iprobe");
     int rc = gompi_iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Iprobe)
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Irecv");
     int rc = gompi_irecv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irecv)
@@ -196,7 +248,9 @@ GOMPI_ALIAS(MPI_Irecv)
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Irecv");
     int rc = gompi_irecv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irecv_c)
@@ -204,7 +258,9 @@ GOMPI_ALIAS(MPI_Irecv_c)
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Irsend");
     int rc = gompi_irsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irsend)
@@ -212,7 +268,9 @@ GOMPI_ALIAS(MPI_Irsend)
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Irsend");
     int rc = gompi_irsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Irsend_c)
@@ -220,7 +278,9 @@ GOMPI_ALIAS(MPI_Irsend_c)
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Isend");
     int rc = gompi_isend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isend)
@@ -228,7 +288,9 @@ GOMPI_ALIAS(MPI_Isend)
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Isend");
     int rc = gompi_isend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isend_c)
@@ -236,7 +298,9 @@ GOMPI_ALIAS(MPI_Isend_c)
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Isendrecv");
     int rc = gompi_isendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv)
@@ -245,7 +309,9 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Isendrecv");
     int rc = gompi_isendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv_c)
@@ -253,7 +319,9 @@ GOMPI_ALIAS(MPI_Isendrecv_c)
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Isendrecv_replace");
     int rc = gompi_isendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv_replace)
@@ -261,7 +329,9 @@ GOMPI_ALIAS(MPI_Isendrecv_replace)
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Isendrecv_replace");
     int rc = gompi_isendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Isendrecv_replace_c)
@@ -269,7 +339,9 @@ GOMPI_ALIAS(MPI_Isendrecv_replace_c)
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Issend");
     int rc = gompi_issend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Issend)
@@ -277,42 +349,54 @@ GOMPI_ALIAS(MPI_Issend)
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Issend");
     int rc = gompi_issend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Issend_c)
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Mprobe");
     int rc = gompi_mprobe(source, tag, (uintptr_t)comm, (uintptr_t)message, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Mprobe)
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Mrecv");
     int rc = gompi_mrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Mrecv)
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Mrecv");
     int rc = gompi_mrecv_c((uintptr_t)buf, count, (uintptr_t)datatype, (uintptr_t)message, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Mrecv_c)
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Probe");
     int rc = gompi_probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Probe)
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Recv");
     int rc = gompi_recv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv)
@@ -320,7 +404,9 @@ GOMPI_ALIAS(MPI_Recv)
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Recv");
     int rc = gompi_recv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv_c)
@@ -328,7 +414,9 @@ GOMPI_ALIAS(MPI_Recv_c)
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Recv_init");
     int rc = gompi_recv_init_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv_init)
@@ -336,21 +424,27 @@ GOMPI_ALIAS(MPI_Recv_init)
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Recv_init");
     int rc = gompi_recv_init_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Recv_init_c)
 
 int PMPI_Request_free(MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Request_free");
     int rc = gompi_request_free((uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_free)
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Request_get_status");
     int rc = gompi_request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status)
@@ -358,7 +452,9 @@ GOMPI_ALIAS(MPI_Request_get_status)
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
     MPI_Status *array_of_statuses)
 {
+    const char *outer = gompi_enter("MPI_Request_get_status_all");
     int rc = gompi_request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status_all)
@@ -366,7 +462,9 @@ GOMPI_ALIAS(MPI_Request_get_status_all)
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
     MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Request_get_status_any");
     int rc = gompi_request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)flag, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status_any)
@@ -374,21 +472,27 @@ GOMPI_ALIAS(MPI_Request_get_status_any)
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
     int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    const char *outer = gompi_enter("MPI_Request_get_status_some");
     int rc = gompi_request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Request_get_status_some)
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Rsend");
     int rc = gompi_rsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend)
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Rsend");
     int rc = gompi_rsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend_c)
@@ -396,7 +500,9 @@ GOMPI_ALIAS(MPI_Rsend_c)
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Rsend_init");
     int rc = gompi_rsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend_init)
@@ -404,21 +510,27 @@ GOMPI_ALIAS(MPI_Rsend_init)
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Rsend_init");
     int rc = gompi_rsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Rsend_init_c)
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Send");
     int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send)
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Send");
     int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send_c)
@@ -426,7 +538,9 @@ GOMPI_ALIAS(MPI_Send_c)
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Send_init");
     int rc = gompi_send_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send_init)
@@ -434,7 +548,9 @@ GOMPI_ALIAS(MPI_Send_init)
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Send_init");
     int rc = gompi_send_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Send_init_c)
@@ -442,7 +558,9 @@ GOMPI_ALIAS(MPI_Send_init_c)
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Sendrecv");
     int rc = gompi_sendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv)
@@ -451,7 +569,9 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Sendrecv");
     int rc = gompi_sendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv_c)
@@ -459,7 +579,9 @@ GOMPI_ALIAS(MPI_Sendrecv_c)
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
     MPI_Comm comm, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Sendrecv_replace");
     int rc = gompi_sendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv_replace)
@@ -467,7 +589,9 @@ GOMPI_ALIAS(MPI_Sendrecv_replace)
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Sendrecv_replace");
     int rc = gompi_sendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Sendrecv_replace_c)
@@ -515,14 +639,18 @@ GOMPI_ALIAS(MPI_Session_iflush_buffer)
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Ssend");
     int rc = gompi_ssend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend)
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    const char *outer = gompi_enter("MPI_Ssend");
     int rc = gompi_ssend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend_c)
@@ -530,7 +658,9 @@ GOMPI_ALIAS(MPI_Ssend_c)
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ssend_init");
     int rc = gompi_ssend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend_init)
@@ -538,21 +668,27 @@ GOMPI_ALIAS(MPI_Ssend_init)
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Ssend_init");
     int rc = gompi_ssend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Ssend_init_c)
 
 int PMPI_Start(MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Start");
     int rc = gompi_start((uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Start)
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
+    const char *outer = gompi_enter("MPI_Startall");
     int rc = gompi_startall(count, (uintptr_t)array_of_requests);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Startall)
@@ -577,7 +713,9 @@ GOMPI_ALIAS(MPI_Status_get_tag)
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Test");
     int rc = gompi_test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Test)
@@ -590,14 +728,18 @@ GOMPI_ALIAS(MPI_Test_cancelled)
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
+    const char *outer = gompi_enter("MPI_Testall");
     int rc = gompi_testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Testall)
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Testany");
     int rc = gompi_testany(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)flag, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Testany)
@@ -605,28 +747,36 @@ GOMPI_ALIAS(MPI_Testany)
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses)
 {
+    const char *outer = gompi_enter("MPI_Testsome");
     int rc = gompi_testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Testsome)
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Wait");
     int rc = gompi_wait((uintptr_t)request, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Wait)
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
+    const char *outer = gompi_enter("MPI_Waitall");
     int rc = gompi_waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Waitall)
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
+    const char *outer = gompi_enter("MPI_Waitany");
     int rc = gompi_waitany(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)status);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Waitany)
@@ -634,35 +784,45 @@ GOMPI_ALIAS(MPI_Waitany)
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses)
 {
+    const char *outer = gompi_enter("MPI_Waitsome");
     int rc = gompi_waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Waitsome)
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
+    const char *outer = gompi_enter("MPI_Parrived");
     int rc = gompi_parrived((uintptr_t)request, partition, (uintptr_t)flag);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Parrived)
 
 int PMPI_Pready(int partition, MPI_Request request)
 {
+    const char *outer = gompi_enter("MPI_Pready");
     int rc = gompi_pready(partition, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pready)
 
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
+    const char *outer = gompi_enter("MPI_Pready_list");
     int rc = gompi_pready_list(length, (uintptr_t)array_of_partitions, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pready_list)
 
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
+    const char *outer = gompi_enter("MPI_Pready_range");
     int rc = gompi_pready_range(partition_low, partition_high, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Pready_range)
@@ -670,7 +830,9 @@ GOMPI_ALIAS(MPI_Pready_range)
 int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Precv_init");
     int rc = gompi_precv_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Precv_init)
@@ -678,7 +840,9 @@ GOMPI_ALIAS(MPI_Precv_init)
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Precv_init");
     int rc = gompi_precv_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Precv_init_c)
@@ -686,7 +850,9 @@ GOMPI_ALIAS(MPI_Precv_init_c)
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Psend_init");
     int rc = gompi_psend_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Psend_init)
@@ -694,7 +860,9 @@ GOMPI_ALIAS(MPI_Psend_init)
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const char *outer = gompi_enter("MPI_Psend_init");
     int rc = gompi_psend_init_c((uintptr_t)buf, partitions, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)info, (uintptr_t)request);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Psend_init_c)

@@ -140,21 +140,27 @@ GOMPI_ALIAS(MPI_Rput_c)
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_allocate");
     int rc = gompi_win_allocate_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate)
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_allocate");
     int rc = gompi_win_allocate_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_c)
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_allocate_shared");
     int rc = gompi_win_allocate_shared_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared)
@@ -162,14 +168,18 @@ GOMPI_ALIAS(MPI_Win_allocate_shared)
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
     MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_allocate_shared");
     int rc = gompi_win_allocate_shared_c(size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)baseptr, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_allocate_shared_c)
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
+    const char *outer = gompi_enter("MPI_Win_attach");
     int rc = gompi_win_attach((uintptr_t)win, (uintptr_t)base, size);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_attach)
@@ -182,28 +192,36 @@ GOMPI_ALIAS(MPI_Win_complete)
 
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_create");
     int rc = gompi_win_create_c((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create)
 
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_create");
     int rc = gompi_win_create_c((uintptr_t)base, size, disp_unit, (uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_c)
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_create_dynamic");
     int rc = gompi_win_create_dynamic((uintptr_t)info, (uintptr_t)comm, (uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_create_dynamic)
 
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
+    const char *outer = gompi_enter("MPI_Win_detach");
     int rc = gompi_win_detach((uintptr_t)win, (uintptr_t)base);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_detach)
@@ -240,21 +258,27 @@ GOMPI_ALIAS(MPI_Win_flush_local_all)
 
 int PMPI_Win_free(MPI_Win *win)
 {
+    const char *outer = gompi_enter("MPI_Win_free");
     int rc = gompi_win_free((uintptr_t)win);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_free)
 
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
+    const char *outer = gompi_enter("MPI_Win_get_group");
     int rc = gompi_win_get_group((uintptr_t)win, (uintptr_t)group);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_group)
 
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
+    const char *outer = gompi_enter("MPI_Win_get_info");
     int rc = gompi_win_get_info((uintptr_t)win, (uintptr_t)info_used);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_get_info)
@@ -279,21 +303,27 @@ GOMPI_ALIAS(MPI_Win_post)
 
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
+    const char *outer = gompi_enter("MPI_Win_set_info");
     int rc = gompi_win_set_info((uintptr_t)win, (uintptr_t)info);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_set_info)
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
+    const char *outer = gompi_enter("MPI_Win_shared_query");
     int rc = gompi_win_shared_query((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit, (uintptr_t)baseptr);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_shared_query)
 
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
+    const char *outer = gompi_enter("MPI_Win_shared_query");
     int rc = gompi_win_shared_query_c((uintptr_t)win, rank, (uintptr_t)size, (uintptr_t)disp_unit, (uintptr_t)baseptr);
+    gompi_leave(outer);
     return rc < 0 ? gompi_raise(rc) : rc;
 }
 GOMPI_ALIAS(MPI_Win_shared_query_c)

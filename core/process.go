@@ -30,6 +30,8 @@ type DataPath interface {
 	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
 	Run()
 	Stop()
+	// Call is the name of the MPI function that the application has called on this thread, "" if it is in none.
+	Call() string
 	// Those of rma.Host.
 	Install(*rma.Slot) error
 	Remove(h uintptr)
@@ -93,6 +95,7 @@ func Start(data DataPath, thread int) error {
 		return err
 	}
 	data.Open(p.Node)
+	p.Node.Call = data.Call
 	p.Node.AddService(data.Serve)
 	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: places}); err != nil {
 		return err
@@ -116,7 +119,10 @@ func Start(data DataPath, thread int) error {
 		go endWithLauncher(lost)
 	}
 	// Everybody's rings are there.
-	if err := b.Fence(); err != nil {
+	fenced := p.Node.Publish(shm.Waiting{Process: -1})
+	err = b.Fence()
+	fenced()
+	if err != nil {
 		self.Store(nil)
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}

@@ -74,8 +74,8 @@ func (j *job) activity(rank int) string {
 	switch {
 	case w.Call == "":
 		return "ran outside MPI or did not wait"
-	case w.Rank >= 0:
-		return fmt.Sprintf("waited in %s for rank %d", printable(w.Call), w.Rank)
+	case w.Process >= 0:
+		return fmt.Sprintf("waited in %s for rank %d", printable(w.Call), w.Process)
 	}
 	return fmt.Sprintf("waited in %s", printable(w.Call))
 }

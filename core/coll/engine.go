@@ -152,12 +152,12 @@ func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode
 }
 
 // run does a schedule of a blocking call to its end.
-func (e *Engine) run(s *schedule, k Kind, c *comm.Comm) error {
+func (e *Engine) run(s *schedule, c *comm.Comm) error {
 	done, err := s.poll()
 	if done {
 		return err
 	}
-	what := shm.Waiting{Call: k.String(), Rank: -1, Object: uint64(c.Handle)}
+	what := shm.Waiting{Process: -1, Object: uint64(c.Handle)}
 	if waited := e.msg.AwaitFor(func() bool { done, err = s.poll(); return done }, what); waited != nil {
 		s.abandon(waited)
 		return waited

@@ -22,7 +22,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	} else {
 		s.local.barrier()
 	}
-	return e.run(s, KindBarrier, c)
+	return e.run(s, c)
 }
 
 // Bcast copies root's b to the b of all members, which have one length.
@@ -35,7 +35,7 @@ func (e *Engine) Bcast(c *comm.Comm, b []byte, root int) error {
 	}
 	s := e.blocking(c)
 	s.local.bcast(b, root)
-	return e.run(s, KindBcast, c)
+	return e.run(s, c)
 }
 
 // Allgather returns the contributions of all members, which have one length, one after another in the order of ranks.
@@ -51,7 +51,7 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 	}
 	s := e.blocking(c)
 	s.local.allgather(blocks, true)
-	return all, e.run(s, KindAllgather, c)
+	return all, e.run(s, c)
 }
 
 // AllreduceMax returns the largest value of each place over all members.

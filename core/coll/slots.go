@@ -59,7 +59,6 @@ type slots struct {
 	data        int // bytes of data in a slot
 
 	object  uint64 // handle of the communicator, for reports
-	kind    Kind   // of the call under way
 	seq     uint64 // number of the operation under way
 	settled uint64 // all members are known to have finished this one
 	scratch []byte // as long as the data of a slot
@@ -85,7 +84,7 @@ func (t *slots) slot(i int, s uint64) []byte {
 
 // what describes an operation: which collective, whose root, how many bytes. The number of bytes is the plan too, for elements of elem bytes.
 func (t *slots) what(kind Kind, root, bytes, elem int) uint64 {
-	t.kind, t.plan = kind, plan(bytes, elem)
+	t.plan = plan(bytes, elem)
 	return uint64(kind)<<56 | uint64(root&0xffffff)<<32 | uint64(uint32(bytes))
 }
 
@@ -98,7 +97,7 @@ func (t *slots) wait(word *uint64, least uint64, i int) error {
 	}
 	// Whoever changes a word looks at the number of waiters afterwards.
 	atomic.AddUint32(t.waiters(), 1)
-	err := t.nd.WaitFor(func() bool { return atomic.LoadUint64(word) >= least }, shm.Waiting{Call: t.kind.String(), Rank: int32(i), Object: t.object})
+	err := t.nd.WaitFor(func() bool { return atomic.LoadUint64(word) >= least }, shm.Waiting{Process: t.nodes[i], Object: t.object})
 	atomic.AddUint32(t.waiters(), ^uint32(0))
 	return err
 }

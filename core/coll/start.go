@@ -43,7 +43,7 @@ func (e *Engine) move(k *Call, st *state, o *operands) error {
 	if err := k.build(s.local, o); err != nil {
 		return err
 	}
-	return k.done(o, e.run(s, k.Kind, k.Comm))
+	return k.done(o, e.run(s, k.Comm))
 }
 
 // operation is a nonblocking or persistent collective behind a request.

@@ -5,7 +5,6 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/handle"
 	"gompirma/core/request"
-	"gompirma/core/shm"
 )
 
 // Messages holds the messages that the application has handles of (MPI_Mprobe).
@@ -65,7 +64,7 @@ func (e *Engine) probeWait(c *comm.Comm, x comm.Context, source int, tag int32, 
 			m = look(c, x, source, tag, st)
 		}
 		return m != nil
-	}, shm.Waiting{Call: "MPI_Probe", Rank: int32(source), Object: uint64(c.Handle)})
+	}, e.waiting(c, int32(source)))
 	return m, err
 }
 

@@ -9,7 +9,7 @@ import (
 // await waits for an operation that no handle refers to, and gives it back to the pool.
 func (e *Engine) await(o *op, st *request.Status) error {
 	if !o.IsComplete() {
-		if err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.dead.Load() }, o.waiting()); err != nil || !o.IsComplete() {
+		if err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.dead.Load() }, e.waiting(o.c, o.peer)); err != nil || !o.IsComplete() {
 			return e.abandon(o, err)
 		}
 	}
@@ -23,13 +23,13 @@ func (e *Engine) await(o *op, st *request.Status) error {
 	return err
 }
 
-// waiting says what a thread that waits for o waits for.
-func (o *op) waiting() shm.Waiting {
-	call := "MPI_Send"
-	if o.Kind == request.Receive {
-		call = "MPI_Recv"
+// waiting is what a thread waits for that needs the process with this rank on c, which may be MPI_ANY_SOURCE.
+func (e *Engine) waiting(c *comm.Comm, rank int32) shm.Waiting {
+	what := shm.Waiting{Process: -1, Object: uint64(c.Handle)}
+	if rank >= 0 {
+		what.Process = int32(e.NodeIndex(c.Peers().World(int(rank))))
 	}
-	return shm.Waiting{Call: call, Rank: o.peer, Object: uint64(o.c.Handle)}
+	return what
 }
 
 // abandon takes an operation back that will not complete, as far as that is possible, and returns why.
@@ -62,9 +62,9 @@ func (e *Engine) Await(r *request.Request) error {
 	if r.IsComplete() || r.Inactive() {
 		return nil
 	}
-	what := shm.Waiting{Call: "MPI_Wait", Rank: -1}
+	what := shm.Waiting{Process: -1}
 	if o, ok := r.Op.(*op); ok {
-		what = o.waiting()
+		what = e.waiting(o.c, o.peer)
 	}
 	if err := e.nd.WaitFor(func() bool { return r.IsComplete() || e.dead.Load() }, what); err != nil {
 		return err
@@ -90,10 +90,10 @@ func (e *Engine) WaitAll(rs ...*request.Request) error {
 
 // AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
-	return e.AwaitFor(done, shm.Waiting{Call: "MPI_Waitany", Rank: -1})
+	return e.AwaitFor(done, shm.Waiting{Process: -1})
 }
 
-// AwaitFor is AwaitAny for another call than MPI_Waitany.
+// AwaitFor is AwaitAny that tells what done is about.
 func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	if err := e.nd.WaitFor(func() bool { return done() || e.dead.Load() }, what); err != nil {
 		return err

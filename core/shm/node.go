@@ -20,6 +20,10 @@ type Node struct {
 	Me      int    // index of this process; -1 in the launcher
 	Cores   int    // cores that the node's processes may use together
 
+	// Call returns the name of the MPI function that the application has called on this thread and that has not returned, "" if there is none. Set before
+	// the first wait; nil: nobody is told what this process waits for.
+	Call func() string
+
 	heap     heap
 	services []func() bool
 }
@@ -161,23 +165,35 @@ func (nd *Node) FindDead() {
 
 // Waiting says what a process waits for, so that a launcher can explain a hang.
 type Waiting struct {
-	Call   string // name of the MPI function, at most 31 bytes; "": it does not wait
-	Rank   int32  // rank waited for in the object's group, -1 if it is not one
-	Object uint64 // handle of the window or communicator
+	Call    string // name of the MPI function that the application called, at most 31 bytes; "": it does not wait. Waits fill it in.
+	Process int32  // number on this node of the process waited for, -1 if it is not one
+	Object  uint64 // handle of the window or communicator
 }
 
 // WaitingFor returns what process i waits for. The fields are read one by one while the process may change them: good enough for a report.
 func (nd *Node) WaitingFor(i int) Waiting {
 	cell := nd.control[CellOffset(nd.N, i):]
 	name, _, _ := bytes.Cut(cell[CellWaitCall:CellWaitFor], []byte{0})
-	return Waiting{Call: string(name), Rank: atomic.LoadInt32(nd.i32(i, CellWaitFor)), Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
+	return Waiting{Call: string(name), Process: atomic.LoadInt32(nd.i32(i, CellWaitFor)), Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
 }
 
-// SetWaiting publishes what this process waits for; the zero value says that it no longer does.
-func (nd *Node) SetWaiting(w Waiting) {
+// setWaiting publishes what this process waits for; no name says that it no longer does.
+func (nd *Node) setWaiting(w Waiting) {
 	cell := nd.control[CellOffset(nd.N, nd.Me):]
-	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Rank)
+	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Process)
 	atomic.StoreUint64(u64(cell, CellWaitObj), w.Object)
 	name := cell[CellWaitCall : CellWaitFor-1]
 	clear(name[copy(name, w.Call):])
+}
+
+// Publish says, until the function that it returns is called, what this process waits for. The name is that of the call in which this thread is.
+func (nd *Node) Publish(w Waiting) (done func()) {
+	if nd.Call == nil {
+		return func() {}
+	}
+	if w.Call = nd.Call(); w.Call == "" {
+		return func() {} // a thread of the library's own
+	}
+	nd.setWaiting(w)
+	return func() { nd.setWaiting(Waiting{Process: -1}) }
 }

@@ -96,9 +96,9 @@ func (nd *Node) Serve() bool {
 // meanwhile.
 //
 // Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless a service did it in this process, which calls Wake(me) too.
-func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{}) }
+func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Process: -1}) }
 
-// WaitFor is Wait that says, while it sleeps, what this process waits for.
+// WaitFor is Wait that tells, while it sleeps, what this process waits for.
 func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 	if done() {
 		return nil
@@ -144,10 +144,7 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 			break
 		}
 	}
-	if what.Call != "" {
-		nd.SetWaiting(what)
-		defer nd.SetWaiting(Waiting{})
-	}
+	defer nd.Publish(what)()
 	for {
 		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
 		seen := atomic.LoadUint32(nd.u32(nd.Me, CellWake))

@@ -54,7 +54,9 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	case inC:
 		fmt.Fprintf(b, "    return %s(%s);\n", internalName(target), strings.Join(arguments(f, false), ", "))
 	case inGo:
+		fmt.Fprintf(b, "    const char *outer = gompi_enter(\"%s\");\n", strings.TrimSuffix(f.Name, "_c"))
 		fmt.Fprintf(b, "    int rc = %s(%s);\n", internalName(target), strings.Join(arguments(f, true), ", "))
+		b.WriteString("    gompi_leave(outer);\n")
 		b.WriteString("    return rc < 0 ? gompi_raise(rc) : rc;\n")
 	default:
 		writeStub(b, f)
@@ -182,6 +184,7 @@ func entryHeader(have implementations) []byte {
 #pragma GCC visibility pop
 
 #include "_cgo_export.h"
+#include "call.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
 #define GOMPI_ALIAS(name) __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;

@@ -89,11 +89,11 @@ func TestEntries(t *testing.T) {
 	have := implementations{"gompi_put_c": inC, "gompi_comm_rank": inGo, "gompi_send_c": inGo, "gompi_pcontrol": inC, "gompi_t_enum_get_item": inGo}
 	for name, want := range map[string]string{
 		"MPI_Put":       "    return gompi_put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);\n",
-		"MPI_Comm_rank": "    int rc = gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
-		"MPI_Send":      "    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Comm_rank": "    const char *outer = gompi_enter(\"MPI_Comm_rank\");\n    int rc = gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);\n    gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Send":      "    const char *outer = gompi_enter(\"MPI_Send\");\n    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);\n    gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
 		"MPI_Pcontrol":  "    return gompi_pcontrol(level);\n",
-		"MPI_T_enum_get_item": "    int rc = gompi_t_enum_get_item((uintptr_t)enumtype, indx, (uintptr_t)value, (uintptr_t)name, (uintptr_t)name_len);\n" +
-			"    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_T_enum_get_item": "    const char *outer = gompi_enter(\"MPI_T_enum_get_item\");\n    int rc = gompi_t_enum_get_item((uintptr_t)enumtype, indx, (uintptr_t)value, (uintptr_t)name, (uintptr_t)name_len);\n" +
+			"    gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
 		"MPI_Finalize":     "    return gompi_unsupported(\"MPI_Finalize\", GOMPI_ON_NONE, 0);\n",
 		"MPI_Win_free":     "    return gompi_unsupported(\"MPI_Win_free\", GOMPI_ON_WIN, win ? (uintptr_t)*win : 0);\n",
 		"MPI_Comm_size":    "    (void)size;\n    return gompi_unsupported(\"MPI_Comm_size\", GOMPI_ON_COMM, (uintptr_t)comm);\n",

@@ -1,0 +1,21 @@
+// Which MPI function the application is in, for the report on a hang.
+#ifndef GOMPI_CALL_H
+#define GOMPI_CALL_H
+
+// The innermost function implemented in Go that this thread has called and that has not returned; NULL: none. What is implemented in C names itself where it
+// waits, so that the quick calls need not.
+extern _Thread_local const char *gompi_call __attribute__((tls_model("initial-exec")));
+
+// Around a call of such a function. A function that it calls back may call MPI too.
+static inline const char *gompi_enter(const char *call) {
+	const char *outer = gompi_call;
+	gompi_call = call;
+	return outer;
+}
+
+static inline void gompi_leave(const char *outer) { gompi_call = outer; }
+
+// gompi_call for Go, which cannot read what each thread has of its own.
+const char *gompi_current_call(void);
+
+#endif

@@ -1,0 +1,80 @@
+package gotest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/shm"
+)
+
+// control opens the node's memory of a running job, as gompirun itself sees it.
+func (l *launch) control(t *testing.T) *shm.Node {
+	t.Helper()
+	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", l.cmd.Process.Pid))
+	require.NoError(t, err)
+	for _, path := range fds {
+		if to, _ := os.Readlink(path); !strings.HasPrefix(to, "/memfd:gompirma") {
+			continue
+		}
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		node, err := shm.Open(fd, -1)
+		require.NoError(t, err)
+		return node
+	}
+	t.Fatalf("gompirun has no control segment open: %v", fds)
+	return nil
+}
+
+// Of every function that waits, gompirun is told the name that the program calls it by, and whom it waits for.
+func TestWaiting(t *testing.T) {
+	source, err := os.ReadFile("testdata/waiting.c")
+	require.NoError(t, err)
+	l := prepare(t, "-n", "2", compile(t, string(source)))
+	l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_NO_CMA=1") // what moves by a call of the system does not wait
+	require.NoError(t, l.cmd.Start())
+	t.Cleanup(func() { l.cmd.Process.Signal(syscall.SIGTERM) })
+	read, steps := 0, 0
+	// next returns the processes of the next step, which both have stopped, and the function's name.
+	next := func() (pids [2]int, name string) {
+		for range pids {
+			var line string
+			require.Eventually(t, func() (whole bool) {
+				line, _, whole = strings.Cut(l.out.String()[read:], "\n")
+				return whole
+			}, hang, time.Millisecond, "after %d steps, the last of which was %s: %s", steps, name, &l.err)
+			read += len(line) + 1
+			var rank, pid int
+			_, err := fmt.Sscan(line, &rank, &pid, &name)
+			require.NoError(t, err, line)
+			pids[rank] = pid
+			require.Eventually(t, func() bool { return stopped(pid) }, hang, time.Millisecond, "%s: rank %d", name, rank)
+		}
+		return pids, name
+	}
+	var node *shm.Node
+	for want := ""; want != "MPI_Finalize"; steps++ {
+		var pids [2]int
+		pids, want = next()
+		if node == nil {
+			node = l.control(t)
+		}
+		require.NoError(t, syscall.Kill(pids[0], syscall.SIGCONT))
+		var got shm.Waiting
+		require.Eventually(t, func() bool { got = node.WaitingFor(0); return got.Call == want }, 20*time.Second, time.Millisecond,
+			"step %d, %s: rank 0 is said to wait in %+v", steps, want, &got)
+		require.Contains(t, []int32{-1, 1}, got.Process, "%s: whom rank 0 waits for", want)
+		require.NoError(t, syscall.Kill(pids[1], syscall.SIGCONT))
+	}
+	require.Equal(t, 0, l.wait(t), "%s", &l.err)
+	require.Greater(t, steps, 90)
+}
