@@ -7,11 +7,12 @@
 // z_entry_*.c, which core/abi/gen writes, call it. After adding one run go generate ./core/abi.
 package main
 
-// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_* and MPIX_*. (The Go linker adds -z nodelete by itself.)
+// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_*, MPIX_* and what handlers.c interposes. (The Go linker adds -z nodelete by
+// itself.) --wrap: every call from C into Go passes cross.c.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden -I${SRCDIR}/../include
-#cgo LDFLAGS: ${SRCDIR}/z_exports.so
+#cgo LDFLAGS: ${SRCDIR}/z_exports.so -Wl,--wrap=crosscall2
 */
 import "C"
 

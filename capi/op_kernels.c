@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cross.h"
+
 #pragma GCC optimize("O3")
 
 // The C types of the elements. They may lie at any address and alias anything: the memory is the program's, and a displacement may be odd.
@@ -176,6 +178,7 @@ int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, si
 void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count, uintptr_t datatype)
 {
     MPI_Datatype type = (MPI_Datatype)datatype;
+    bool was = gompi_leave_go();
     if (large) {
         MPI_Count n = count;
         ((MPI_User_function_c *)function)((void *)in, (void *)inout, &n, &type);
@@ -183,4 +186,5 @@ void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t 
         int n = (int)count;
         ((MPI_User_function *)function)((void *)in, (void *)inout, &n, &type);
     }
+    gompi_back_to_go(was);
 }

@@ -16,6 +16,7 @@
 
 #include "_cgo_export.h"
 #include "agent.h"
+#include "cross.h"
 #include "mpi.h"
 
 
@@ -128,6 +129,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		if (!gompi_serve()) {
 			int64_t start = gompi_now_ns();
 			sleep_on(&w->wake, seen, SLICE_MS);
+			gompi_take_signals(); // in a wait that Go has called
 			if (gompi_now_ns() - start >= SLICE_MS * 1000000LL)
 				gompi_find_dead();
 		}

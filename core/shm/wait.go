@@ -82,6 +82,9 @@ const (
 // found something to do, must not block, and may be called from several threads at once. Call before the first Wait.
 func (nd *Node) AddService(service func() bool) { nd.services = append(nd.services, service) }
 
+// TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go (capi/handlers.c); called by waits.
+var TakeSignals = func() {}
+
 // Serve runs every service once and returns whether one of them found something to do.
 func (nd *Node) Serve() bool {
 	worked := false
@@ -162,6 +165,7 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 		}
 		before := time.Now()
 		futexSleep(nd.u32(nd.Me, CellWake), seen, sleepSlice)
+		TakeSignals()
 		atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
 		if time.Since(before) >= sleepSlice {
 			nd.FindDead()

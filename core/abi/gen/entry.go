@@ -289,5 +289,6 @@ func wrap(head string, items []string, tail string) string {
 // It is an implicit linker script, as libc.so is on Linux, because cgo lets no -Wl,--version-script through from a source file, but does let
 // an input called *.so: so a plain go build hides what must be hidden.
 func exports() []byte {
-	return []byte("/* " + notice + " */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n    local:\n      *;\n  };\n}\n")
+	return []byte("/* " + notice + " */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +
+		"      sigaction; signal; bsd_signal; ssignal; sysv_signal; __sysv_signal; siginterrupt; /* capi/handlers.c */\n    local:\n      *;\n  };\n}\n")
 }

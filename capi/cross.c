@@ -1,0 +1,77 @@
+#define _GNU_SOURCE
+#include "cross.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "_cgo_export.h"
+#include "handlers.h"
+
+__thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
+
+extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
+__attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
+
+// The runtime sets an alternate stack of 32 KiB for a thread that has none and unblocks signals that it wants for itself. The application's handlers may use
+// more than 32 KiB, and what it has blocked it wants blocked; gompirma needs neither (go_start.c). Signals wait until both are as they were.
+static void first_call(struct gompi_thread *t) {
+	sigset_t all, mask;
+	stack_t stack;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	sigaltstack(NULL, &stack);
+	t->ready = true;
+	t->go_stack = gompi_grow_stack();
+	if (stack.ss_flags & SS_DISABLE)
+		sigaltstack(&stack, NULL);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+// A handler that has interrupted Go on this thread wants to call Go: it is on the goroutine's stack, where C that Go has called never is.
+static bool in_handler(const struct gompi_thread *t) {
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	return here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
+}
+
+__attribute__((cold)) static void refuse_handler(void) {
+	static const char text[] = "gompirma: a signal handler has called MPI while it interrupted a call of MPI on the same thread; of the functions that run Go only "
+				   "MPI_Abort may be called there (README, Signals)\n";
+	if (write(2, text, sizeof text - 1) < 0) {
+		// nobody to tell
+	}
+	abort();
+}
+
+void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context) {
+	struct gompi_thread *t = &gompi_thread;
+	bool was = t->in_go;
+	if (__builtin_expect(was || !t->ready, 0)) {
+		if (was && in_handler(t))
+			refuse_handler();
+		if (!t->ready)
+			first_call(t);
+	}
+	t->in_go = true;
+	__real_crosscall2(fn, frame, size, context);
+	t->in_go = was;
+	if (__builtin_expect(t->held != 0, 0) && !was)
+		gompi_release_signals();
+}
+
+bool gompi_leave_go(void) {
+	bool was = gompi_thread.in_go;
+	gompi_thread.in_go = false;
+	if (gompi_thread.held != 0)
+		gompi_release_signals();
+	return was;
+}
+
+void gompi_back_to_go(bool was) { gompi_thread.in_go = was; }
+
+void gompi_take_signals(void) {
+	if (gompi_thread.held != 0)
+		gompi_back_to_go(gompi_leave_go());
+}
