@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "rlimit.h"
+
 // What the kernel knows of a signal. Its own form, so that nothing that stands in for sigaction(2) is asked (a sanitizer, a tool), and not a flag gets lost.
 struct action {
 	void *handler;
@@ -65,6 +67,7 @@ static int find_profiler(struct dl_phdr_info *object, size_t size, void *arg) {
 }
 
 __attribute__((constructor(101))) static void before_go(void) {
+	gompi_check_limits();
 	dl_iterate_phdr(find_profiler, NULL);
 	sigset_t all;
 	for (int sig = 1; sig <= SIGNALS; sig++)

@@ -8,11 +8,11 @@
 package main
 
 // z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_*, MPIX_* and what handlers.c interposes. (The Go linker adds -z nodelete by
-// itself.) --wrap: every call from C into Go passes cross.c.
+// itself.) --wrap: every call from C into Go passes cross.c, the runtime's threads come from rlimit.c.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden -I${SRCDIR}/../include
-#cgo LDFLAGS: ${SRCDIR}/z_exports.so -Wl,--wrap=crosscall2
+#cgo LDFLAGS: ${SRCDIR}/z_exports.so -Wl,--wrap=crosscall2 -Wl,--wrap=pthread_create
 */
 import "C"
 

@@ -1,0 +1,67 @@
+// Limits of the process under which the Go runtime cannot start or go on: one line that names the limit, where the runtime has a page of its own stacks to print.
+#define _GNU_SOURCE
+#include "rlimit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas of its first threads. Below 1.9 GB it
+// starts on some days and not on others. Of private memory that can be written it takes some 90 MB, most of it never touched.
+enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
+
+__attribute__((noreturn)) static void too_low(const char *what, const char *option, rlim_t limit, long need_mb) {
+	char text[300];
+	int n = snprintf(text, sizeof text, "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB beside the program's own\n", what, option,
+			 (unsigned long long)limit / 1024, need_mb * 1024);
+	if (write(2, text, (size_t)n) < 0) {
+		// nobody to tell
+	}
+	_exit(1);
+}
+
+static void check(int resource, const char *what, const char *option, long need_mb, int protection) {
+	struct rlimit l;
+	if (getrlimit((__rlimit_resource_t)resource, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
+		return;
+	size_t bytes = (size_t)need_mb << 20;
+	void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		too_low(what, option, l.rlim_cur, need_mb);
+	munmap(p, bytes);
+}
+
+void gompi_check_limits(void) {
+	check(RLIMIT_AS, "address space", "v", ADDRESS_SPACE_MB, PROT_NONE);
+	check(RLIMIT_DATA, "data", "d", DATA_MB, PROT_READ | PROT_WRITE);
+}
+
+// The runtime's way to a thread (main.go: --wrap). It tries for a while and then aborts.
+extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
+__attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
+	static _Atomic int failures; // in a row
+	enum { TRIES = 20 };         // of the runtime, which sleeps between them
+	int rc = __real_pthread_create(thread, attr, start, arg);
+	if (rc == 0) {
+		failures = 0;
+	} else if (rc == EAGAIN && ++failures >= TRIES) {
+		struct rlimit processes = {0}, space = {0};
+		char text[400];
+		getrlimit(RLIMIT_NPROC, &processes);
+		getrlimit(RLIMIT_AS, &space);
+		int n = snprintf(text, sizeof text, "gompirma: the library cannot make a thread that it needs: %s; the limits are %lld threads of this user (ulimit -u) and "
+				 "%lld KiB of address space (ulimit -v), where -1 is none\n", "tried 20 times for 0.2 s",
+				 (long long)processes.rlim_cur, space.rlim_cur == RLIM_INFINITY ? -1LL : (long long)space.rlim_cur / 1024);
+		if (write(2, text, (size_t)n) < 0) {
+			// nobody to tell
+		}
+		abort();
+	}
+	return rc;
+}

@@ -1,0 +1,196 @@
+package gotest
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Programs that end by a fault of their own, in places where Go is near: the user sees the signal that it was, in a line, and nothing of Go.
+
+// faults is a program that faults in the place that its argument names.
+const faults = `
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int *volatile nowhere;
+
+static void reduce(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)len, (void)type;
+    *nowhere = 1;
+}
+static int copy(MPI_Comm c, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)c, (void)key, (void)extra, (void)in, (void)out, (void)flag;
+    return *nowhere;
+}
+static int divide(MPI_Comm c, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)c, (void)key, (void)in, (void)out, (void)flag;
+    volatile int zero = (int)(intptr_t)extra;
+    return 1000 / zero;
+}
+static int give_up(MPI_Comm c, int key, void *value, void *extra)
+{
+    (void)c, (void)key, (void)value, (void)extra;
+    abort();
+}
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    static const char text[] = "the program's handler\n";
+    (void)sig, (void)context;
+    if (info->si_addr == (void *)nowhere && write(2, text, sizeof text - 1) > 0)
+        _exit(42);
+}
+
+int main(int argc, char **argv)
+{
+    const char *volatile place = argc > 1 ? argv[1] : "";
+    int rank, key, a = 1, b = 0;
+    struct sigaction mine = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    if (strcmp(place, "handler-before") == 0)
+        sigaction(SIGSEGV, &mine, NULL);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(place, "handler-after") == 0)
+        sigaction(SIGSEGV, &mine, NULL);
+    if (strcmp(place, "reduction") == 0 || strncmp(place, "handler", 7) == 0) {
+        MPI_Op op;
+        MPI_Op_create(reduce, 1, &op);
+        MPI_Reduce_local(&a, &b, 1, MPI_INT, op);
+        MPI_Allreduce(&a, &b, 1, MPI_INT, op, MPI_COMM_SELF);
+    } else if (strcmp(place, "attribute") == 0 || strcmp(place, "division") == 0 || strcmp(place, "abort") == 0) {
+        MPI_Comm other;
+        MPI_Comm_create_keyval(strcmp(place, "attribute") == 0 ? copy : strcmp(place, "division") == 0 ? divide : MPI_COMM_NULL_COPY_FN, give_up, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, &a);
+        MPI_Comm_dup(MPI_COMM_SELF, &other);
+        MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+    } else if (strcmp(place, "buffer") == 0) {
+        static char bytes[100];
+        MPI_Sendrecv((void *)0x200000, 100, MPI_BYTE, 0, 0, bytes, 100, MPI_BYTE, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    } else if (strcmp(place, "displacement") == 0) {
+        int counts[2] = {1, 1}, displs[2] = {0, 0}, size;
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        displs[size - 1] = 1 << 30;
+        MPI_Allgatherv(&a, 1, MPI_INT, &b, counts, displs, MPI_INT, MPI_COMM_WORLD);
+    } else if (strcmp(place, "agent") == 0) {
+        /* the target's memory is gone when another rank writes to it, without the target's help */
+        MPI_Win win;
+        size_t n = 1 << 20;
+        char *m = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        MPI_Win_create(m, n, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        if (rank == 0)
+            munmap(m, n);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1) {
+            long x = 7, y;
+            MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+            MPI_Fetch_and_op(&x, &y, MPI_LONG, 0, 8, MPI_SUM, win);
+            MPI_Win_unlock(0, win);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (strcmp(place, "memory") == 0) {
+        /* no more address space: Go's heap cannot grow */
+        struct rlimit l;
+        unsigned long pages = 0;
+        FILE *f = fopen("/proc/self/statm", "r");
+        if (f == NULL || fscanf(f, "%lu", &pages) != 1)
+            return 9;
+        fclose(f);
+        l.rlim_cur = l.rlim_max = pages * 4096 + (150 << 20);
+        setrlimit(RLIMIT_AS, &l);
+        static char text[1000];
+        memset(text, 'x', sizeof text - 1);
+        for (int i = 0; i < 400000; i++) {
+            MPI_Info info;
+            MPI_Info_create(&info);
+            MPI_Info_set(info, "key", text);
+        }
+    } else if (place[0] != 0) {
+        return 9;
+    }
+    MPI_Finalize();
+    return 0;
+}
+`
+
+func TestFaults(t *testing.T) {
+	program := compile(t, faults)
+	for place, c := range map[string]struct {
+		n    int
+		says string
+	}{
+		"reduction":    {1, "signal 11"},
+		"attribute":    {1, "signal 11"},
+		"division":     {1, "signal 8"},
+		"abort":        {1, "signal 6"},
+		"buffer":       {1, "signal 11"},
+		"displacement": {2, "signal 11"},
+		"agent":        {2, "signal 11"},
+		"memory":       {1, "signal 6"},
+	} {
+		t.Run(place, func(t *testing.T) {
+			status, _, stderr := gompirun(t, "-n", fmt.Sprint(c.n), program, place)
+			assert.NotZero(t, status)
+			assert.Contains(t, stderr, c.says)
+			assert.NotContains(t, stderr, "goroutine")
+			lines := 1
+			if place == "memory" {
+				lines = 2
+				assert.Contains(t, stderr, "out of memory (ulimit -v ")
+			}
+			assert.Equal(t, lines, strings.Count(strings.TrimSpace(stderr), "\n")+1, stderr)
+		})
+	}
+	// A handler of the program's own stays in force, whenever it was installed.
+	for _, place := range []string{"handler-before", "handler-after"} {
+		t.Run(place, func(t *testing.T) {
+			_, _, stderr := gompirun(t, "-n", "1", program, place)
+			assert.Contains(t, stderr, "the program's handler\n")
+			assert.Contains(t, stderr, "status 42")
+		})
+	}
+	t.Run("debugger", func(t *testing.T) {
+		gdb, err := exec.LookPath("gdb")
+		if err != nil {
+			t.Skip("no gdb")
+		}
+		out, err := exec.Command(gdb, "-batch", "-ex", "run", "-ex", "bt 3", "--args", program, "reduction").CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Regexp(t, `SIGSEGV(?s:.*)#0 .* reduce \(`, string(out))
+	})
+}
+
+// A limit under which the library cannot start is named in one line.
+func TestLimits(t *testing.T) {
+	program := compile(t, faults)
+	for _, c := range []struct{ limit, says string }{
+		{"-v 700000", "the limit on address space is too low (ulimit -v 700000)"},
+		{"-v 1500000", "the limit on address space is too low (ulimit -v 1500000)"},
+		{"-d 90000", "the limit on data is too low (ulimit -d 90000)"},
+	} {
+		t.Run(c.limit, func(t *testing.T) {
+			out, err := exec.Command("sh", "-c", "ulimit "+c.limit+"; exec "+program).CombinedOutput()
+			assert.Error(t, err)
+			assert.Contains(t, string(out), c.says)
+			assert.Equal(t, 1, strings.Count(string(out), "\n"), string(out))
+		})
+	}
+	t.Run("-v 3000000", func(t *testing.T) {
+		out, err := exec.Command("sh", "-c", "ulimit -v 3000000; exec "+program).CombinedOutput()
+		assert.NoError(t, err, string(out))
+	})
+}
