@@ -94,7 +94,7 @@ func (c *Client) introduce() error {
 
 // Introduce speaks the first lines of a connection to a port: the process gives the id it was started with and learns its place.
 func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
-	if _, err := io.WriteString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
+	if err := writeString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
 		return 0, 0, fmt.Errorf("writing to the launcher: %w", err)
 	}
 	// Byte by byte: what follows belongs to NewClient's reader.
@@ -176,7 +176,7 @@ func (c *Client) read() {
 func (c *Client) send(m Message) error {
 	c.write.Lock()
 	defer c.write.Unlock()
-	if _, err := io.WriteString(c.conn, m.String()+"\n"); err != nil {
+	if err := writeString(c.conn, m.String()+"\n"); err != nil {
 		return fmt.Errorf("writing cmd=%s to the launcher: %w", m.Cmd, err)
 	}
 	return nil

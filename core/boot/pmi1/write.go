@@ -1,0 +1,36 @@
+package pmi1
+
+import (
+	"io"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// writeString writes s to the launcher. A launcher that is gone is an error, not SIGPIPE: the signals of the process are the application's.
+func writeString(conn io.Writer, s string) error {
+	socket, ok := conn.(syscall.Conn)
+	if !ok { // a test's pipe
+		_, err := io.WriteString(conn, s)
+		return err
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for rest := []byte(s); len(rest) > 0; {
+		var n int
+		var sent error
+		if err := raw.Write(func(fd uintptr) bool {
+			n, sent = unix.SendmsgN(int(fd), rest, nil, nil, unix.MSG_NOSIGNAL)
+			return sent != unix.EAGAIN
+		}); err != nil {
+			return err
+		}
+		if sent != nil && sent != unix.EINTR {
+			return sent
+		}
+		rest = rest[max(n, 0):]
+	}
+	return nil
+}
