@@ -30,10 +30,11 @@ static void first_call(struct gompi_thread *t) {
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-// A handler that has interrupted Go on this thread wants to call Go: it is on the goroutine's stack, where C that Go has called never is.
-static bool in_handler(const struct gompi_thread *t) {
+// Such a handler is on the goroutine's stack, where C that Go has called never is.
+bool gompi_in_handler(void) {
+	const struct gompi_thread *t = &gompi_thread;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	return here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
+	return t->in_go && here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
 }
 
 __attribute__((cold)) static void refuse_handler(void) {
@@ -49,7 +50,7 @@ void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context
 	struct gompi_thread *t = &gompi_thread;
 	bool was = t->in_go;
 	if (__builtin_expect(was || !t->ready, 0)) {
-		if (was && in_handler(t))
+		if (was && gompi_in_handler())
 			refuse_handler();
 		if (!t->ready)
 			first_call(t);

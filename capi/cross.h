@@ -25,6 +25,9 @@ struct gompi_thread {
 // Initial-exec: a signal handler asks, and must not meet the allocation of thread-local memory.
 extern __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
+// Whether the calling function belongs to a signal handler that has interrupted Go on this thread: Go must not be called.
+bool gompi_in_handler(void);
+
 // In C that Go has called: the thread is out of Go from here on, as long as a function of the application runs, which may call MPI, take signals or leave by longjmp.
 // Returns what gompi_back_to_go is given.
 bool gompi_leave_go(void);

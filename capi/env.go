@@ -107,10 +107,9 @@ func gompi_is_thread_main(flag uintptr) int32 {
 	return tell("MPI_Is_thread_main", flag, unix.Gettid() == core.Self().MainThread)
 }
 
-//export gompi_abort
-func gompi_abort(comm uintptr, errorcode int32) int32 {
+//export gompi_abort_job
+func gompi_abort_job(comm uintptr, errorcode int32) {
 	abort(exitStatus(errorcode), fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode))
-	return abi.MPI_ERR_OTHER
 }
 
 // exitStatus makes an error code a process status that is not 0.

@@ -371,10 +371,7 @@ GOMPI_ALIAS(MPI_Info_set)
 
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
-    const char *outer = gompi_enter("MPI_Abort");
-    int rc = gompi_abort((uintptr_t)comm, errorcode);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_abort(comm, errorcode);
 }
 GOMPI_ALIAS(MPI_Abort)
 

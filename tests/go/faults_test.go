@@ -23,6 +23,7 @@ const faults = `
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int *volatile nowhere;
@@ -47,6 +48,11 @@ static int give_up(MPI_Comm c, int key, void *value, void *extra)
 {
     (void)c, (void)key, (void)value, (void)extra;
     abort();
+}
+static void give_up_now(int sig)
+{
+    (void)sig;
+    MPI_Abort(MPI_COMM_WORLD, 7);
 }
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
@@ -119,6 +125,18 @@ int main(int argc, char **argv)
             MPI_Info_create(&info);
             MPI_Info_set(info, "key", text);
         }
+    } else if (strcmp(place, "alarm") == 0) {
+        struct itimerval t = {{0, 1000}, {0, 1000}};
+        int size;
+        signal(SIGALRM, give_up_now);
+        setitimer(ITIMER_REAL, &t, NULL);
+        for (;;) {
+            MPI_Datatype type;
+            MPI_Type_vector(3, 1, 2, MPI_INT, &type);
+            MPI_Type_commit(&type);
+            MPI_Type_size(type, &size);
+            MPI_Type_free(&type);
+        }
     } else if (place[0] != 0) {
         return 9;
     }
@@ -161,6 +179,14 @@ func TestFaults(t *testing.T) {
 			_, _, stderr := gompirun(t, "-n", "1", program, place)
 			assert.Contains(t, stderr, "the program's handler\n")
 			assert.Contains(t, stderr, "status 42")
+		})
+	}
+	// A handler ends the job, wherever its thread was: also where the library does not stand before signal().
+	for _, before := range []string{"LD_BIND_NOW=1", "LD_PRELOAD=libc.so.6"} {
+		t.Run("alarm "+before, func(t *testing.T) {
+			status, _, stderr := gompirun(t, "-n", "2", "env", before, program, "alarm")
+			assert.Equal(t, 7, status, stderr)
+			assert.NotContains(t, stderr, "goroutine")
 		})
 	}
 	t.Run("debugger", func(t *testing.T) {
