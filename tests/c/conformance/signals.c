@@ -8,7 +8,7 @@
  * timeout: 60
  */
 #define _GNU_SOURCE
-#include "calls.h"
+#include "../calls.h"
 
 #include <setjmp.h>
 #include <signal.h>

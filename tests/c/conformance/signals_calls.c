@@ -7,7 +7,7 @@
  * timeout: 60
  */
 #define _GNU_SOURCE
-#include "calls.h"
+#include "../calls.h"
 
 #include <pthread.h>
 #include <setjmp.h>
