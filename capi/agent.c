@@ -91,7 +91,7 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 // What is sent: an operation, or the part of one that fits a cell.
 struct message {
 	const char *call;           // the function that the application called
-	enum gompi_agent_kind kind; // without AGENT_LAYOUT
+	enum gompi_agent_kind kind; // without what is added
 	int rank;
 	uint64_t offset; // in the target's window
 	MPI_Op op;
@@ -101,6 +101,7 @@ struct message {
 	uint64_t element, bytes;     // of one element, of all
 	struct gompi_cursor *pieces; // at the target; NULL: one piece at offset
 	bool reply;
+	bool in_order; // the pieces may overlap
 };
 
 static bool is_pull(enum gompi_agent_kind kind) { return kind == AGENT_PUT_PULL || kind == AGENT_GET_PULL || kind == AGENT_ACCUMULATE_PULL || kind == AGENT_FETCH_PULL; }
@@ -143,7 +144,7 @@ static int post(struct gompi_win *w, struct message *m) {
 	write_data(cell, m);
 	cell->window = (uint32_t)w->handle;
 	cell->origin = gompi_node.me;
-	cell->kind = (uint8_t)(m->kind | (m->pieces != NULL ? AGENT_LAYOUT : 0));
+	cell->kind = (uint8_t)(m->kind | (m->pieces != NULL ? AGENT_LAYOUT : 0) | (m->in_order ? AGENT_IN_ORDER : 0));
 	cell->wants_reply = m->reply;
 	cell->op = (uint16_t)(uintptr_t)m->op;
 	cell->type = (uint16_t)(uintptr_t)m->type;
@@ -224,6 +225,7 @@ int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint6
 		m.offset += (uint64_t)type->elem_origin;
 	else
 		m.pieces = &cursor;
+	m.in_order = m.pieces != NULL && gompi_type_overlaps(type, count);
 	m.reply = r->kind != RMA_ACCUMULATE;
 	if (r->kind == RMA_COMPARE_AND_SWAP) {
 		gompi_cursor_init(&cursor, type, count, GOMPI_ELEMENTS);
@@ -361,7 +363,7 @@ enum { SCRATCH = 128 << 10 }; // of which one half holds what came from the orig
 struct work {
 	const struct gompi_agent_cell *cell;
 	struct gompi_win *w;
-	enum gompi_agent_kind kind; // without AGENT_LAYOUT
+	enum gompi_agent_kind kind; // without what is added
 	uint64_t element, gap;      // bytes of one element, and of those behind its data, which need not be there after the last
 	char *to;                   // where the offsets of the layout count from
 	struct gompi_layout layout;
@@ -398,7 +400,7 @@ static int update(struct work *k, enum gompi_rma_kind kind, const char *origin, 
 	int rc = gompi_update_begin(&u, bytes / k->element, k->to + r.offset);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	if (r.block < (int64_t)bytes && gompi_update_gathers(&u)) {
+	if (r.block < (int64_t)bytes && !(k->cell->kind & AGENT_IN_ORDER) && gompi_update_gathers(&u)) {
 		struct gompi_layout back = k->layout = begin;
 		static _Alignas(64) char array[GOMPI_GATHER]; // one thread serves at a time
 		for (uint64_t n; bytes != 0; bytes -= n, origin += n, result = result != NULL ? result + n : NULL) {
@@ -503,7 +505,7 @@ static int apply(struct gompi_agent_cell *c) {
 	static struct work work; // one thread serves at a time
 	struct work *k = &work;
 	k->cell = c;
-	k->kind = c->kind & ~AGENT_LAYOUT;
+	k->kind = c->kind & ~(AGENT_LAYOUT | AGENT_IN_ORDER);
 	k->w = gompi_win_get((MPI_Win)(uintptr_t)c->window);
 	if (k->w == NULL)
 		return MPI_ERR_WIN;

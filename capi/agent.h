@@ -21,7 +21,8 @@ enum gompi_agent_kind {
 	AGENT_FETCH,
 	AGENT_FETCH_PULL,
 	AGENT_COMPARE_AND_SWAP,
-	AGENT_LAYOUT = 0x80, // added: the data at the target is in pieces
+	AGENT_IN_ORDER = 0x40, // added: pieces that may overlap
+	AGENT_LAYOUT = 0x80,   // added: the data at the target is in pieces
 };
 
 // The header and 16 bytes of data share a cache line, so that a small operation moves one line.

@@ -48,8 +48,7 @@ enum {
     GOMPI_TYPE_CONTIGUOUS = 1,      // count copies are count*size bytes at origin
     GOMPI_TYPE_ELEM_CONTIGUOUS = 2, // count copies are count*elements elements, elem_size bytes each, at elem_origin
     GOMPI_TYPE_STRIDED = 4,
-    GOMPI_TYPE_OVERLAP_POSSIBLE = 8, // without it no byte is touched twice by one copy
-    GOMPI_TYPE_OVERLAP_SURE = 16,
+    GOMPI_TYPE_OVERLAP = 8, // some byte may be touched twice by one copy; without it none is
 };
 
 // Where the types are. A predefined type lies in the slot of its handle, the others are found by the index in their handle. An entry of the second
@@ -96,6 +95,9 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
         return false;
     return !__builtin_add_overflow(t->true_lb, last < 0 ? last : 0, lo) && !__builtin_add_overflow(t->true_ub, last > 0 ? last : 0, hi);
 }
+
+// gompi_type_overlaps says whether count copies may touch a byte twice, so that it matters in which order their entries are written. false: certainly not.
+bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
 // n blocks of block bytes, stride apart; the first lies at offset from the buffer's address.
 struct gompi_run {
@@ -181,9 +183,9 @@ int64_t gompi_cursor_pack(char *dst, const char *src, struct gompi_cursor *c, in
 int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, int64_t limit);
 
 // gompi_type_of_elements makes a type of n elements of a predefined type, in GOMPI_ELEMENTS_WORDS(n) words of the caller's, who then writes their
-// displacements to what is returned. It serves cursors over elements only.
+// displacements to what is returned. It serves cursors over elements only. flags: GOMPI_TYPE_OVERLAP or none.
 #define GOMPI_ELEMENTS_WORDS(n) (GOMPI_TYPE_HEAD + 8 + (n))
-int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n);
+int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n, int64_t flags);
 
 // gompi_copy_blocks copies n blocks between two places that do not overlap.
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n);

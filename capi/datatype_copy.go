@@ -26,6 +26,10 @@ func unpackTyped(buf unsafe.Pointer, count int64, t *datatype.Type, position int
 	return int64(C.gompi_typed_unpack(buf, C.int64_t(count), cType(t), C.int64_t(position), unsafe.Pointer(unsafe.SliceData(in)), C.int64_t(len(in))))
 }
 
+func overlapsTyped(t *datatype.Type, count int64) bool {
+	return bool(C.gompi_type_overlaps(cType(t), C.int64_t(count)))
+}
+
 // walkTyped lists the segments that C's cursor finds from a position on, in pieces of at most limit bytes; with runs it takes whole runs where it can.
 func walkTyped(t *datatype.Type, count int64, view datatype.View, position, limit int64, runs bool) (segments [][2]int64) {
 	c := (*C.struct_gompi_cursor)(C.malloc(C.sizeof_struct_gompi_cursor))

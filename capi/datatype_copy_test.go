@@ -19,7 +19,7 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t
 }
 
-// randomType makes a type from random constructors: every kind of node, some of them nested.
+// randomType makes a type from random constructors: every kind of node, some of them nested, now and then with entries that overlap.
 func randomType(r *rand.Rand, depth int) *datatype.Type {
 	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE, abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
 	if depth == 0 {
@@ -38,10 +38,13 @@ func randomType(r *rand.Rand, depth int) *datatype.Type {
 	case 0:
 		return must(datatype.Contiguous(datatype.Small, n, old))
 	case 1:
-		return must(datatype.Vector(datatype.Small, n, int64(r.Intn(3)), 3, old))
+		return must(datatype.Vector(datatype.Small, n, int64(r.Intn(3)), int64(r.Intn(4)), old))
 	case 2:
 		return must(datatype.Indexed(datatype.Small, lengths, disps, old))
 	case 3:
+		if n > 1 && r.Intn(2) == 0 {
+			disps[n-1] = disps[r.Intn(int(n)-1)]
+		}
 		return must(datatype.IndexedBlock(datatype.Small, 1, disps, old))
 	case 4:
 		other := randomType(r, depth-1)
@@ -49,7 +52,7 @@ func randomType(r *rand.Rand, depth int) *datatype.Type {
 		return must(datatype.Struct(datatype.Small, []int64{2, 1}, []int64{0, wide}, []*datatype.Type{old, other}))
 	default:
 		lb, e := old.TrueExtent()
-		return must(datatype.Resized(datatype.Small, old, lb, e+int64(r.Intn(20))))
+		return must(datatype.Resized(datatype.Small, old, lb, e+int64(r.Intn(20)-5)))
 	}
 }
 
@@ -172,6 +175,54 @@ func TestCopyAgainstGo(t *testing.T) {
 				require.Nil(t, cType(typ), "a freed type is still there")
 			}
 		}
+	}
+}
+
+// TestOverlaps: wherever a byte is touched twice C knows that the order matters, and it does not think so of the columns of a matrix.
+func TestOverlaps(t *testing.T) {
+	seen := map[bool]int{}
+	for seed := int64(0); seed < 3000; seed++ {
+		r := rand.New(rand.NewSource(seed))
+		typ := commit(t, randomType(r, r.Intn(4)))
+		for count := int64(0); count < 4; count++ {
+			touched, twice := map[int64]bool{}, false
+			for _, at := range spread(walkTyped(typ, count, datatype.Bytes, 0, 1<<40, false)) {
+				twice = twice || touched[at]
+				touched[at] = true
+			}
+			if twice {
+				require.True(t, overlapsTyped(typ, count), "seed %d: %d copies", seed, count)
+			}
+			seen[twice]++
+		}
+	}
+	require.Greater(t, seen[true], 500)
+	require.Greater(t, seen[false], 500)
+
+	i := must(datatype.Get(abi.MPI_INT))
+	columns := func(block, rows, stride, extent int64) *datatype.Type {
+		return commit(t, must(datatype.Resized(datatype.Small, must(datatype.Vector(datatype.Small, rows, block, stride, i)), 0, 4*extent)))
+	}
+	for _, c := range []struct {
+		name  string
+		typ   *datatype.Type
+		count int64
+		want  bool
+	}{
+		{"columns of a matrix", columns(1, 5, 8, 1), 8, false},
+		{"one column too many", columns(1, 5, 8, 1), 9, true},
+		{"columns backwards", columns(1, 5, 8, -1), 8, false},
+		{"pairs of columns", columns(2, 5, 8, 2), 4, false},
+		{"pairs of columns, one apart", columns(2, 5, 8, 1), 2, true},
+		{"rows of a matrix", columns(3, 4, 3, 12), 5, false},
+		{"rows that lie close", columns(3, 4, 3, 11), 2, true},
+		{"halves of rows", columns(1, 3, 2, 6), 9, false},
+		{"all at one place", columns(1, 3, 2, 0), 2, true},
+		{"one at one place", columns(1, 3, 2, 0), 1, false},
+		{"a stride of 0", columns(1, 3, 0, 1), 1, true},
+		{"elements that overlap", columns(2, 1, 1, 1), 2, true},
+	} {
+		require.Equal(t, c.want, overlapsTyped(c.typ, c.count), c.name)
 	}
 }
 

@@ -74,10 +74,25 @@ static void descend(struct gompi_cursor *c, int64_t node, int64_t base, int64_t 
     }
 }
 
-int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n)
+bool gompi_type_overlaps(const struct gompi_type *t, int64_t count)
+{
+    if (t->flags & GOMPI_TYPE_OVERLAP)
+        return true;
+    uint64_t copies = t->extent < 0 ? -(uint64_t)t->extent : (uint64_t)t->extent;
+    if (count <= 1 || copies >= (uint64_t)(t->true_ub - t->true_lb))
+        return false;
+    if (!(t->flags & GOMPI_TYPE_STRIDED))
+        return true;
+    // Copies lie in each other's gaps, as the columns of a matrix do: blocks at two distances, of which the larger must hold all at the smaller one.
+    uint64_t blocks = t->stride < 0 ? -(uint64_t)t->stride : (uint64_t)t->stride, block = (uint64_t)t->block;
+    return copies < blocks ? copies < block || blocks - block < (uint64_t)(count - 1) * copies
+                           : blocks < block || copies - block < (uint64_t)(t->repeat - 1) * blocks;
+}
+
+int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n, int64_t flags)
 {
     const int64_t block = GOMPI_TYPE_HEAD, list = block + 2, size = element->elem_size;
-    *(struct gompi_type *)words = (struct gompi_type){.magic = element->magic, .words = GOMPI_ELEMENTS_WORDS(n), .elem = element->elem, .elem_size = size, .elements = n,
+    *(struct gompi_type *)words = (struct gompi_type){.magic = element->magic, .words = GOMPI_ELEMENTS_WORDS(n), .flags = flags, .elem = element->elem, .elem_size = size, .elements = n,
                                                       .size = n * element->size, .depth = 1, .segments = n, .elem_root = list};
     words[block] = BLOCK;
     words[block + SIZE] = size;

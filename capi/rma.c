@@ -1,6 +1,7 @@
 // Everything that the fast paths of the communication calls do not take: checked in rma_check.c, done in rma_move.c and rma_accumulate.c.
 #include "rma_checked.h"
 
+#include "agent.h"
 #include "dynamic.h"
 #include "epoch.h"
 
@@ -19,7 +20,7 @@ bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count c
 }
 
 int gompi_each_region(const struct gompi_checked *c, gompi_at_target *f, const char *origin, char *result) {
-	bool elements = gompi_is_accumulate(c->r);
+	bool elements = gompi_is_accumulate(c->r), in_order = gompi_puts_in_order(c);
 	const struct gompi_type *unit = gompi_type_get(elements ? c->element : MPI_BYTE);
 	int64_t n, at, all = elements ? c->elements * unit->extent : c->bytes, gap = unit->extent - unit->true_ub;
 	struct gompi_cursor cursor;
@@ -41,7 +42,10 @@ int gompi_each_region(const struct gompi_checked *c, gompi_at_target *f, const c
 			part.target.type = unit;
 			if (f == NULL)
 				continue;
-			if ((rc = f(&part, origin, result)) != MPI_SUCCESS)
+			rc = f(&part, origin, result);
+			if (rc == MPI_SUCCESS && in_order)
+				rc = gompi_agent_wait(c->w, c->r->target, c->r->call);
+			if (rc != MPI_SUCCESS)
 				return rc;
 			origin = origin != NULL ? origin + done : NULL;
 			result = result != NULL ? result + done : NULL;

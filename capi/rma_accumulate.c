@@ -56,7 +56,7 @@ static int update(const struct gompi_checked *c, const char *origin, char *resul
 	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->address);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS);
+	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !gompi_type_overlaps(t->type, t->count);
 	if (gather)
 		gompi_cursor_init(&back, t->type, t->count, GOMPI_ELEMENTS);
 	_Alignas(64) char array[GOMPI_GATHER];
@@ -82,7 +82,7 @@ static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint6
 
 // The elements that are not inside: they are sent to the agent together.
 struct outside {
-	int64_t n;
+	int64_t n, flags; // flags: GOMPI_TYPE_OVERLAP or none
 	int64_t *type, *at, *where; // at: their places in the target's window; where: in the arrays of this side
 	char *origin, *result;
 	bool across; // one has bytes inside
@@ -98,17 +98,22 @@ static void add_outside(struct outside *o, const struct gompi_checked *c, uint64
 	o->n++;
 }
 
-static int update_outside(const struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
+static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
 	int64_t size = c->target.type->elem_size;
+	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
 	int rc = gompi_agent_accumulate(c->w, c->r, 0, 1, (const struct gompi_type *)o->type, origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
 	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
 		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
+	bool across = o->across;
+	o->n = 0;
+	o->across = false;
 	// Of an element across the border: what this process does to its bytes inside comes later and must find it done.
-	return rc == MPI_SUCCESS && o->across ? gompi_agent_wait(c->w, c->r->target, c->r->call) : rc;
+	return rc == MPI_SUCCESS && across ? gompi_agent_wait(c->w, c->r->target, c->r->call) : rc;
 }
 
 // Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here by every origin, any other one, also
-// where only a byte of it lies outside, by the agent.
+// where only a byte of it lies outside, by the agent. Elements of which one is updated here and one there have no byte in common unless the latter lies
+// across the border.
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .rank = c->r->target, .kind = c->r->kind, .op = c->r->op, .element = c->element, .compare = c->r->compare};
 	char *base = c->w->targets[c->r->target].base;
@@ -123,9 +128,9 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 	int64_t *words = sent == 0 ? NULL : malloc(((size_t)GOMPI_ELEMENTS_WORDS(sent) + (size_t)sent) * sizeof *words + 2 * (size_t)sent * size);
 	if (sent != 0 && words == NULL)
 		return MPI_ERR_NO_MEM;
-	struct outside o = {.type = words};
+	struct outside o = {.type = words, .flags = gompi_type_overlaps(t->type, t->count) ? GOMPI_TYPE_OVERLAP : 0};
 	if (sent != 0) {
-		o.at = gompi_type_of_elements(words, gompi_type_get(c->element), sent);
+		o.at = gompi_type_of_elements(words, gompi_type_get(c->element), sent, 0);
 		o.where = words + GOMPI_ELEMENTS_WORDS(sent);
 		o.origin = (char *)(o.where + sent);
 		o.result = o.origin + sent * (int64_t)size;
@@ -142,6 +147,14 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 				add_outside(&o, c, at + (uint64_t)skip, where + skip, origin);
 				continue;
 			}
+			// Entries that overlap are applied in their order: one across the border before what follows it inside.
+			if (o.across && o.flags != 0) {
+				if (begun)
+					gompi_update_end(&u); // the agent must not find the lock taken while this process waits for it
+				begun = false;
+				if ((rc = update_outside(&o, c, origin, result)) != MPI_SUCCESS)
+					break;
+			}
 			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)sent, base + at + skip)) != MPI_SUCCESS)
 				break;
 			begun = true;
@@ -149,7 +162,7 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 		}
 	}
 	if (begun)
-		gompi_update_end(&u); // the agent must not find the lock taken while this process waits for it
+		gompi_update_end(&u); // as above
 	if (rc == MPI_SUCCESS && o.n != 0)
 		rc = update_outside(&o, c, origin, result);
 	free(words);

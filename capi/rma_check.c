@@ -66,8 +66,6 @@ static int check_accumulate(struct gompi_checked *c) {
 			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld elements in the %s buffer, %lld at the target",
 					       (long long)(s->count * s->type->elements), what, (long long)c->elements);
 	}
-	if (tt->flags & GOMPI_TYPE_OVERLAP_SURE)
-		return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has overlapping elements");
 	return MPI_SUCCESS;
 }
 
@@ -139,8 +137,6 @@ int gompi_rma_check(struct gompi_checked *c) {
 			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
 					       (long long)(here > there ? here : there), (long long)(here > there ? there : here), (long long)here, (long long)there);
 		c->bytes = here < there ? here : there;
-		if (r->kind == RMA_PUT && (c->target.type->flags & GOMPI_TYPE_OVERLAP_SURE))
-			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has overlapping elements");
 	}
 	if (rc == MPI_SUCCESS && r->target != MPI_PROC_NULL)
 		rc = check_range(c);

@@ -27,6 +27,12 @@ struct gompi_checked {
 
 static inline bool gompi_is_accumulate(const struct gompi_rma *r) { return r->kind != RMA_PUT && r->kind != RMA_GET; }
 
+// Whether c puts entries that overlap, of which the later ones must arrive later. In one piece of the agent path they do; several pieces may pass each other
+// on their ways, the ring and the system, so each is waited for.
+static inline bool gompi_puts_in_order(const struct gompi_checked *c) {
+	return c->r->kind == RMA_PUT && gompi_type_overlaps(c->target.type, c->target.count);
+}
+
 static inline uint64_t at_least(uint64_t x, uint64_t least) { return x < least ? least : x; }
 static inline uint64_t at_most(uint64_t x, uint64_t most) { return x > most ? most : x; }
 

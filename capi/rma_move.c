@@ -13,6 +13,7 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 
 // Moves bytes between local and the target's buffer, of which part can be addressed here: that part by a copy, the rest through the agent path.
 static int move_part(const struct gompi_checked *c, char *local, bool put) {
+	bool in_order = gompi_puts_in_order(c);
 	const struct gompi_part *p = c->part;
 	char *base = c->w->targets[c->r->target].base;
 	struct gompi_cursor cursor;
@@ -31,6 +32,8 @@ static int move_part(const struct gompi_checked *c, char *local, bool put) {
 				memmove(put ? base + from : mine, put ? mine : base + from, bytes);
 			else
 				rc = gompi_agent_move(c->w, c->r, from, (int64_t)bytes, gompi_type_get(MPI_BYTE), mine, (int64_t)bytes);
+			if (rc == MPI_SUCCESS && in_order)
+				rc = gompi_agent_wait(c->w, c->r->target, c->r->call);
 			if (rc != MPI_SUCCESS)
 				return rc;
 		}

@@ -114,7 +114,7 @@ func TestExternalRandomTypes(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, got, "seed %d", seed)
-		if typ.Layout().Flag(FlagOverlapPossible) || typ.Extent() < hi-lo && count > 1 {
+		if typ.Layout().Flag(FlagOverlap) || typ.Extent() < hi-lo && count > 1 {
 			continue
 		}
 		back := Memory{Mem: make([]byte, hi-lo), Base: -lo}

@@ -53,11 +53,10 @@ const Magic = 0x31_45_50_59_54_49_50 // "PITYPE1"
 
 // Bits of HeadFlags.
 const (
-	FlagContiguous      = 1 << iota // one block, and its copies follow each other without a gap: count*Size bytes at Origin
-	FlagElemContiguous              // the same of ElemRoot: count*Elements elements at ElemOrigin
-	FlagStrided                     // Repeat blocks of Block bytes, Stride apart, from Origin
-	FlagOverlapPossible             // some byte may be touched twice by one copy; without this flag certainly none is
-	FlagOverlapSure                 // some byte is touched twice by one copy
+	FlagContiguous     = 1 << iota // one block, and its copies follow each other without a gap: count*Size bytes at Origin
+	FlagElemContiguous             // the same of ElemRoot: count*Elements elements at ElemOrigin
+	FlagStrided                    // Repeat blocks of Block bytes, Stride apart, from Origin
+	FlagOverlap                    // some byte may be touched twice by one copy; without this flag certainly none is
 )
 
 // Kinds of nodes.

@@ -19,7 +19,7 @@ type node struct {
 	lo, hi   int64   // lowest byte and one past the highest byte touched, relative to the base
 	segments int64
 	depth    int64
-	overlap  int64 // FlagOverlap bits
+	overlap  bool // FlagOverlap
 }
 
 // placed is a node at a displacement: the whole layout of a type. n is nil if there are no bytes.
@@ -72,7 +72,7 @@ func (b *builder) repeat(p placed, count, stride int64) placed {
 
 // loopOverlap says whether the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in the order of its
 // strides, so that a transposed matrix is seen to be free of overlap.
-func (b *builder) loopOverlap(n *node) int64 {
+func (b *builder) loopOverlap(n *node) bool {
 	type level struct{ stride, count int64 }
 	var nest []level
 	c := n
@@ -80,26 +80,17 @@ func (b *builder) loopOverlap(n *node) int64 {
 		nest = append(nest, level{int64(min(magnitude(c.stride), 1<<63-1)), c.count})
 	}
 	if c.kind != NodeBlock {
-		if int64(min(magnitude(n.stride), 1<<63-1)) >= n.child.hi-n.child.lo {
-			return n.child.overlap
-		}
-		if n.stride == 0 {
-			return FlagOverlapPossible | FlagOverlapSure
-		}
-		return n.child.overlap | FlagOverlapPossible
+		return n.child.overlap || int64(min(magnitude(n.stride), 1<<63-1)) < n.child.hi-n.child.lo
 	}
 	slices.SortFunc(nest, func(x, y level) int { return cmp.Compare(x.stride, y.stride) })
 	span := c.size
 	for _, l := range nest {
-		if l.stride < c.size {
-			return FlagOverlapPossible | FlagOverlapSure // two blocks of one level lie closer than they are long
-		}
 		if l.stride < span {
-			return n.child.overlap | FlagOverlapPossible
+			return true
 		}
 		span += (l.count - 1) * l.stride // hi-lo of the whole nest at most, which was checked
 	}
-	return 0
+	return false
 }
 
 // concat places items one after another in typemap order. It may change items.
@@ -149,11 +140,11 @@ func (b *builder) concat(items []placed) placed {
 		n.disps[i] = b.sub(it.disp, first)
 		n.segments += it.n.segments
 		n.depth = max(n.depth, it.n.depth+1)
-		n.overlap |= it.n.overlap
+		n.overlap = n.overlap || it.n.overlap
 	}
 	b.finish(n, func(i int) hull {
 		c := items[i].n
-		return hull{b.add(n.disps[i], c.lo), b.add(n.disps[i], c.hi), c.kind == NodeBlock}
+		return hull{b.add(n.disps[i], c.lo), b.add(n.disps[i], c.hi)}
 	})
 	return placed{first, n}
 }
@@ -213,7 +204,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		}
 		n.size = n.prefix[k]
 	}
-	b.finish(n, func(i int) hull { return hull{disps[i], b.add(disps[i], sizes[i]), true} })
+	b.finish(n, func(i int) hull { return hull{disps[i], b.add(disps[i], sizes[i])} })
 	return placed{first, n}
 }
 
@@ -229,11 +220,8 @@ func runEnd(disps, sizes []int64, i int) int {
 	return j
 }
 
-// hull is the range of bytes of one entry of a list; dense if it has no gaps.
-type hull struct {
-	lo, hi int64
-	dense  bool
-}
+// hull is the range of bytes of one entry of a list.
+type hull struct{ lo, hi int64 }
 
 // finish fills the bounds and the overlap of a list, whose entry i lies in at(i).
 func (b *builder) finish(n *node, at func(i int) hull) {
@@ -254,18 +242,13 @@ func (b *builder) finish(n *node, at func(i int) hull) {
 		hulls[i] = at(i)
 	}
 	slices.SortFunc(hulls, func(p, q hull) int { return cmp.Compare(p.lo, q.lo) })
-	reach := hulls[0]
+	reach := hulls[0].hi
 	for _, q := range hulls[1:] {
-		if q.lo < reach.hi {
-			n.overlap |= FlagOverlapPossible
-			if reach.dense && q.dense {
-				n.overlap |= FlagOverlapSure
-				return
-			}
+		if q.lo < reach {
+			n.overlap = true
+			return
 		}
-		if q.hi > reach.hi {
-			reach = q
-		}
+		reach = max(reach, q.hi)
 	}
 }
 

@@ -141,7 +141,7 @@ func (v *validator) node(at int64) (int64, error) {
 // head checks the head against the nodes.
 func (v *validator) head() error {
 	p := v.prog
-	const flags = FlagContiguous | FlagElemContiguous | FlagStrided | FlagOverlapPossible | FlagOverlapSure
+	const flags = FlagContiguous | FlagElemContiguous | FlagStrided | FlagOverlap
 	if p[HeadFlags]&^flags != 0 {
 		return invalid(HeadFlags, "unknown flags %#x", p[HeadFlags])
 	}
@@ -150,7 +150,7 @@ func (v *validator) head() error {
 	for _, w := range []int{HeadElemSize, HeadTrueLB, HeadTrueUB, HeadDepth, HeadSegments, HeadSize, HeadBlock, HeadRepeat, HeadStride} {
 		want[w] = 0
 	}
-	want[HeadFlags] = p[HeadFlags] & (FlagOverlapPossible | FlagOverlapSure)
+	want[HeadFlags] = p[HeadFlags] & FlagOverlap
 	var a arith
 	a.add(p[HeadLB], p[HeadExtent])
 	if p[HeadElements] < 0 || p[HeadElements] > p[HeadSize] || (p[HeadElements] == 0) != (p[HeadSize] == 0) {

@@ -73,7 +73,10 @@ func assemble(h head) []int64 {
 	if n := h.bytes.n; n == nil {
 		p[HeadFlags] = FlagContiguous | FlagElemContiguous
 	} else {
-		p[HeadSize], p[HeadSegments], p[HeadFlags] = n.size, n.segments, n.overlap
+		p[HeadSize], p[HeadSegments] = n.size, n.segments
+		if n.overlap {
+			p[HeadFlags] = FlagOverlap
+		}
 		p[HeadOrigin], p[HeadRoot] = h.bytes.disp, w.write(n)
 		p[HeadTrueLB], p[HeadTrueUB] = h.bytes.disp+n.lo, h.bytes.disp+n.hi
 		p[HeadDepth] = n.depth

@@ -67,6 +67,10 @@ func (t *tracker) claim(origin int, a *Action) bool {
 	}
 	cells, segment := t.cells[a.Target], t.segments[origin][a.Target]
 	ok := true
+	var repeated map[int]int // how often the call has come to an element, if it may come more than once
+	if a.accumulates() && !a.TType.disjoint(a.TCount) {
+		repeated = map[int]int{}
+	}
 	a.TType.each(a.TCount, func(off int, b *Basic) {
 		at := a.At + off
 		if !ok || at < 0 || at+b.Extent > len(cells) {
@@ -74,7 +78,10 @@ func (t *tracker) claim(origin int, a *Action) bool {
 			return
 		}
 		if a.accumulates() || a.Verb == verbIncrement {
-			ok = t.mayAccumulate(origin, segment, cells, at, b, a)
+			ok = t.mayAccumulate(origin, segment, cells, at, b, a, repeated[at])
+			if repeated != nil {
+				repeated[at]++
+			}
 			return
 		}
 		for i := at; i < at+b.Extent && ok; i++ {
@@ -136,7 +143,11 @@ func (a *Action) kind() Op {
 	return a.Op
 }
 
-func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Basic, a *Action) bool {
+// mayAccumulate: before is how often the same call has come to the element at at.
+func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Basic, a *Action, before int) bool {
+	if before >= t.most/2 {
+		return false
+	}
 	for i := at; i < at+b.Extent; i++ {
 		c := &cells[i]
 		if c.use == unused || c.ours(origin, segment) && c.use != touching && c.use != incrementing && a.Verb != verbIncrement {
@@ -164,7 +175,7 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	}
 	if c := &cells[at]; c.use == accumulating && t.elements[c.element].base == at {
 		e := &t.elements[c.element]
-		if e.calls+a.Times > t.most && !e.easy(a, b) {
+		if e.calls+before+a.Times > t.most && !e.easy(a, b) {
 			return false
 		}
 	}

@@ -24,7 +24,7 @@ type Profile struct {
 	Strange  bool // elements at addresses that are no multiples of their size
 	// Reference leaves out what Debian's MPICH gets wrong: sizes and addresses of windows that are no multiples of 64, MPI_MIN and MPI_MAX of
 	// unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop,
-	// locks with MPI_MODE_NOCHECK.
+	// locks with MPI_MODE_NOCHECK. And what MPI does not allow: elements that overlap at the target.
 	Reference bool
 }
 
@@ -600,6 +600,62 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	return t, count
 }
 
+// close makes a type for a signature and a count of it whose elements may overlap: repeated ones, and others that share some bytes if displacements are no
+// multiples of their size. MPI has no such targets and results; gompirma takes the elements in their order.
+func (g *generator) close(sig []run, grain, most int) (*Type, int) {
+	s := &shaper{g.Rand, grain, most}
+	b, n := sig[0].basic, min(sig[0].n, 2000)
+	way := g.IntN(4)
+	if n != sig[0].n || len(sig) == 1 && n == 1 {
+		return g.side(sig, grain, most)
+	}
+	if len(sig) > 1 {
+		way = 0
+	} else if way == 0 {
+		k := 1 + g.IntN(n-1)
+		sig = []run{{b, k}, {b, n - k}}
+	}
+	t := &Type{}
+	var parts []placed
+	count := 1
+	switch way {
+	case 0:
+		t.ctor, t.args = "struct", []int{len(sig)}
+		for _, r := range sig {
+			t.args = append(t.args, 1)
+			t.kids = append(t.kids, s.typeOf(r.basic, r.n, g.IntN(2)))
+		}
+		for _, kid := range t.kids {
+			at := g.IntN(4) * grain
+			t.args = append(t.args, at)
+			parts = append(parts, placed{1, at, kid})
+		}
+	case 1:
+		var lengths, disps []int
+		kid := leaf(b)
+		for left, k := n, 0; left > 0; left -= k {
+			k = 1 + g.IntN(min(left, 3))
+			lengths = append(lengths, k)
+			disps = append(disps, g.IntN(n/2+1)*b.Extent/grain*grain)
+			parts = append(parts, placed{k, disps[len(disps)-1], kid})
+		}
+		t.ctor, t.args, t.kids = "hindexed", append(append([]int{len(lengths)}, lengths...), disps...), []*Type{kid}
+	case 2:
+		length := s.divisor(n)
+		stride := g.IntN(length*b.Extent+1) / grain * grain
+		kid := leaf(b)
+		t.ctor, t.args, t.kids = "hvector", []int{n / length, length, stride}, []*Type{kid}
+		for i := range n / length {
+			parts = append(parts, placed{length, i * stride, kid})
+		}
+	case 3: // copies closer together than they are long
+		count = s.divisor(n)
+		kid := s.typeOf(b, n/count, g.IntN(2))
+		return resized(kid, min(kid.lb, kid.trueLB), g.IntN(s.spacing(kid)+1)/grain*grain), count
+	}
+	return settled(t.make(parts)), count
+}
+
 // buffer makes an origin or result buffer for count copies of t; data: with values.
 func (g *generator) buffer(t *Type, count int, data bool, op Op, small bool) *Buffer {
 	from, to := t.bounds(count)
@@ -694,6 +750,9 @@ func (g *generator) aim(rank int, verb string, target int) *Action {
 		a.TType, a.TCount = leaf(b), sig[0].n
 	} else {
 		a.TType, a.TCount = g.side(sig, grain, z.size)
+		if !g.profile.Plain && !g.profile.Reference && g.IntN(6) == 0 {
+			a.TType, a.TCount = g.close(sig, grain, z.size)
+		}
 	}
 	if a.Disp, a.At = g.place(m, z, a.TType, a.TCount, grain); a.Disp < 0 {
 		return nil
@@ -776,6 +835,9 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 	}
 	result := func() (t *Type, count int, buffer *Buffer) {
 		t, count = g.side(sig, grain, most)
+		if a.Verb == verbGet && !g.profile.Plain && !g.profile.Reference && g.IntN(8) == 0 {
+			t, count = g.close(sig, grain, most)
+		}
 		return t, count, g.buffer(t, count, false, "", false)
 	}
 	one := func(data bool) *Buffer { return g.buffer(leaf(b), a.TCount, data, a.Op, small) }
@@ -848,7 +910,7 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 
 // burst makes a a call that is made many times, so that those of several origins meet; false: not this one.
 func (g *generator) burst(a *Action, b *Basic) bool {
-	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst {
+	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst || !a.TType.disjoint(a.TCount) {
 		return false
 	}
 	if (b.Kind == floating || b.Kind == cmplx) && a.Op == opProd {
