@@ -94,6 +94,9 @@ func Start(data DataPath, thread int) error {
 	if p.Node, places, err = openNode(b); err != nil {
 		return err
 	}
+	if err = p.Node.Commit(shm.AgentRing(p.Node.N, p.Node.Me), shm.AgentRingSize); err != nil {
+		return mpierr.Wrap(err, "agent's ring of process %d", p.Node.Me)
+	}
 	data.Open(p.Node)
 	p.Node.Call = data.Call
 	p.Node.AddService(data.Serve)
@@ -106,6 +109,7 @@ func Start(data DataPath, thread int) error {
 		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) }, Allgather: p.Coll.Allgather,
 		Install: data.Install, Remove: data.Remove, MayFree: data.MayFree, Meet: data.Meet, SetGranularity: data.SetGranularity,
 		Share: func(addr uintptr, size int64) error { return data.Share(p.Node, addr, size) }, Unshare: data.Unshare,
+		InPieces: p.Node.InPieces,
 	}
 	self.Store(p)
 	p.agent.Add(1)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"gompirma/core/limit"
 )
 
 // Machine is what there is to compute with. Bytes; 0: no limit, or not to be found out.
@@ -42,50 +44,19 @@ func machine(root string) Machine {
 
 // cgroupLimits finds the tightest limits on the way from this process' control group to the root, in version 2 and version 1 hierarchies.
 func cgroupLimits(root string, m *Machine) {
-	const unlimited = 1 << 60 // version 1 writes a huge number
-	tighten := func(to *int64, text string) {
-		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v > 0 && v < unlimited && (*to == 0 || v < *to) {
-			*to = v
+	for _, g := range limit.Groups(root, "cpu") {
+		quota, period := read(filepath.Join(g.Dir, "cpu.cfs_quota_us")), read(filepath.Join(g.Dir, "cpu.cfs_period_us"))
+		if g.V2 {
+			quota, period, _ = strings.Cut(read(filepath.Join(g.Dir, "cpu.max")), " ")
 		}
-	}
-	cpu := func(quota, period string) {
 		q, errQ := strconv.ParseFloat(quota, 64)
 		p, errP := strconv.ParseFloat(period, 64)
 		if errQ == nil && errP == nil && q > 0 && p > 0 && (m.CgroupCPU == 0 || q/p < m.CgroupCPU) {
 			m.CgroupCPU = q / p
 		}
 	}
-	base := filepath.Join(root, "sys/fs/cgroup")
-	for _, line := range strings.Split(read(filepath.Join(root, "proc/self/cgroup")), "\n") {
-		parts := strings.SplitN(line, ":", 3) // hierarchy:controllers:path
-		if len(parts) != 3 {
-			continue
-		}
-		for path := filepath.Clean("/" + parts[2]); ; path = filepath.Dir(path) {
-			at := func(sub, file string) string { return read(filepath.Join(base, sub, path, file)) }
-			for _, controller := range strings.Split(parts[1], ",") {
-				switch controller {
-				case "": // version 2, alone or beside version 1
-					for _, sub := range []string{"", "unified"} {
-						if f := strings.Fields(at(sub, "cpu.max")); len(f) == 2 {
-							cpu(f[0], f[1])
-						}
-						tighten(&m.CgroupMemory, at(sub, "memory.max"))
-						tighten(&m.CgroupProcesses, at(sub, "pids.max"))
-					}
-				case "cpu":
-					cpu(at(parts[1], "cpu.cfs_quota_us"), at(parts[1], "cpu.cfs_period_us"))
-				case "memory":
-					tighten(&m.CgroupMemory, at(parts[1], "memory.limit_in_bytes"))
-				case "pids":
-					tighten(&m.CgroupProcesses, at(parts[1], "pids.max"))
-				}
-			}
-			if path == "/" {
-				break
-			}
-		}
-	}
+	m.CgroupMemory, _ = limit.Least(root, "memory", "memory.limit_in_bytes", "memory.max")
+	m.CgroupProcesses, _ = limit.Least(root, "pids", "pids.max", "pids.max")
 }
 
 // read returns a small file's content without blanks around it, "" if it cannot be read.

@@ -98,14 +98,12 @@ func (s *stretches) take(h *Host, r span) error {
 	gaps := s.gapsLocked(r)
 	added := make([]stretch, len(gaps))
 	for i, g := range gaps {
-		advice, err := shareable(g)
+		advice, absent, err := shareable(g)
 		if err == nil && private(g) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "a window or attached region that is not shared in place has memory in %#x to %#x", g.lo, g.hi)
 		}
 		if err == nil {
-			if err = h.Share(g.lo, int64(g.hi-g.lo)); err != nil {
-				err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", g.lo, g.hi, err)
-			}
+			err = share(h, g, absent)
 		}
 		if err != nil {
 			for _, done := range added[:i] {
@@ -126,6 +124,22 @@ func (s *stretches) take(h *Host, r span) error {
 	}
 	s.countLocked(r, 1)
 	return nil
+}
+
+// share shares the pages of r, of which absent bytes have no memory yet. On error everything is as before.
+func share(h *Host, r span, absent int64) error {
+	lo := r.lo
+	err := h.InPieces(int64(r.hi-r.lo), absent, func(at, size int64) error {
+		if err := h.Share(r.lo+uintptr(at), size); err != nil {
+			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", r.lo, r.hi, err)
+		}
+		lo = r.lo + uintptr(at+size)
+		return nil
+	})
+	if err != nil && lo > r.lo {
+		h.Unshare(r.lo, int64(lo-r.lo))
+	}
+	return err
 }
 
 // covers returns whether all of r is shared.
@@ -212,11 +226,11 @@ var advices = []struct {
 // random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
-// shareable says what advice the program gave for the pages of r, or why they cannot be shared in place.
-func shareable(r span) (advice uint8, err error) {
+// shareable says what advice the program gave for the pages of r and about how many bytes of them have no memory yet, or why they cannot be shared in place.
+func shareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		return 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "the process cannot look at its own memory: %v", err)
+		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "the process cannot look at its own memory: %v", err)
 	}
 	defer f.Close()
 	advice, absent, why := inspect(f, r)
@@ -224,12 +238,9 @@ func shareable(r span) (advice uint8, err error) {
 		why = "lies above the addresses that can be shared"
 	}
 	if why != "" {
-		return 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory in %#x to %#x %s", r.lo, r.hi, why)
+		return 0, 0, mpierr.New(abi.MPI_ERR_RMA_SHARED, "memory in %#x to %#x %s", r.lo, r.hi, why)
 	}
-	if free := shm.AvailableMemory(); absent > free {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of memory that was never written: only %d are available", absent, free)
-	}
-	return advice, nil
+	return advice, absent, nil
 }
 
 // inspect reads a file like /proc/self/smaps up to the end of r: the advice given for its pages, about how many bytes of them have no memory yet, and, unless

@@ -32,6 +32,15 @@ func (f *fakeSystem) host() *Host {
 			return nil
 		},
 		Unshare: func(addr uintptr, size int64) error { each(addr, size, -1); return nil },
+		// One page at a time, so that errors come in the middle.
+		InPieces: func(size, _ int64, take func(at, size int64) error) error {
+			for at := int64(0); at < size; at += 4096 {
+				if err := take(at, 4096); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 	}
 }
 

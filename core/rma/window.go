@@ -15,6 +15,7 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/group"
 	"gompirma/core/handle"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
@@ -39,6 +40,8 @@ type Host struct {
 	// private memory again. An error is the system's; after one of Share everything is as before.
 	Share   func(addr uintptr, size int64) error
 	Unshare func(addr uintptr, size int64) error
+	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost bytes of them is there.
+	InPieces func(size, cost int64, take func(at, size int64) error) error
 }
 
 // Target is a member of a window as its slot needs it.
@@ -321,8 +324,9 @@ func (w *Window) reserve(members []record) error {
 		for _, m := range members {
 			alignment = max(alignment, m.alignment)
 		}
-		if free := shm.AvailableMemory(); total > free {
-			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory on this node: only %d are available", total, free)
+		// In vain if the machine has not that much. What the members' control groups allow each finds out for itself.
+		if room := limit.MachineMemory("/"); total > room.Usable() {
+			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s", total, room.Usable(), room.By)
 		}
 	}
 	for _, size := range sizes {

@@ -1,11 +1,7 @@
 package shm
 
 import (
-	"bufio"
-	"os"
 	"sort"
-	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -99,66 +95,11 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	return off, nil
 }
 
-// Commit puts zeroed memory behind [off, off+size), which may be any process' reservation. MPI_ERR_NO_MEM: there is not that much; nothing changed.
-func (nd *Node) Commit(off, size int64) error {
-	if size == 0 {
-		return nil
-	}
-	if free := AvailableMemory(); size > free {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available", size, free)
-	}
-	for {
-		err := unix.Fallocate(nd.fd, 0, off, size)
-		if err == nil {
-			return nil
-		}
-		if err != unix.EINTR {
-			nd.discard(off, size)
-			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: %v", size, err)
-		}
-	}
-}
-
-// discard gives the memory behind [off, off+size) back to the system; the address space stays reserved.
-func (nd *Node) discard(off, size int64) {
-	unix.Fallocate(nd.fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, roundUp(size, PageSize))
-}
-
 // Release gives back what Reserve returned: memory and address space. No process may have it mapped any longer.
 func (nd *Node) Release(off, size int64) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.discard(off, size)
 	nd.heap.give(extent{off, size})
-}
-
-// AvailableMemory is what the system says could be allocated without swapping, in bytes, bounded by the control group's limit.
-func AvailableMemory() int64 {
-	free := int64(1) << 62
-	if f, err := os.Open("/proc/meminfo"); err == nil {
-		for s := bufio.NewScanner(f); s.Scan(); {
-			if rest, ok := strings.CutPrefix(s.Text(), "MemAvailable:"); ok {
-				if kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64); err == nil {
-					free = kib << 10
-				}
-				break
-			}
-		}
-		f.Close()
-	}
-	limit, err1 := readInt("/sys/fs/cgroup/memory.max")
-	used, err2 := readInt("/sys/fs/cgroup/memory.current")
-	if err1 == nil && err2 == nil {
-		free = min(free, max(limit-used, 0))
-	}
-	return free
-}
-
-func readInt(path string) (int64, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 }
 
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size are rounded out to whole

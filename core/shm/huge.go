@@ -6,11 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
-
-	"gompirma/core/abi"
-	"gompirma/core/mpierr"
 )
 
 // Huge pages of the node's memory. The memfd is of ordinary pages; where the system allows it, those of a mapping that asks for it come as transparent huge
@@ -49,30 +44,6 @@ func selected(path string) string {
 	_, rest, _ := strings.Cut(string(b), "[")
 	word, _, _ := strings.Cut(rest, "]")
 	return word
-}
-
-// CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages), with huge pages if huge says so and the system has them. It returns
-// whether any of the memory is of huge pages. MPI_ERR_NO_MEM.
-func (nd *Node) CommitMapped(b []byte, off int64, huge bool) (bool, error) {
-	size := int64(len(b))
-	if !huge || size < HugePage || !HugePagesPossible() || unix.Madvise(b, unix.MADV_HUGEPAGE) != nil {
-		return false, nd.Commit(off, size)
-	}
-	if free := AvailableMemory(); size > free {
-		return false, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available", size, free)
-	}
-	for {
-		switch err := unix.Madvise(b, unix.MADV_POPULATE_WRITE); err {
-		case nil:
-			return hugeMapped(address(b), uint64(size)), nil
-		case unix.EINTR, unix.EAGAIN:
-		case unix.EINVAL: // a system that does not know it
-			return false, nd.Commit(off, size)
-		default:
-			nd.discard(off, size)
-			return false, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: %v", size, err)
-		}
-	}
 }
 
 // hugeMapped returns whether huge pages are mapped in [from, from+size) of this process.

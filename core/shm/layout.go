@@ -18,7 +18,7 @@ package shm
 // Sizes and strides in bytes. CellFixed is the part of the cell whose size does not depend on the number of processes.
 const (
 	Magic      = 0x676f6d7069726d61 // "gompirma"
-	Layout     = 2                  // version of the layout; a launcher and a library of different layouts refuse each other
+	Layout     = 3                  // version of the layout; a launcher and a library of different layouts refuse each other
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -40,7 +40,9 @@ const (
 	hdrMagic     = 0
 	hdrLayout    = 8
 	hdrProcesses = 12
-	hdrBroken    = 64 // number of processes found dead; waits end with an error once it is not 0
+	hdrTurn      = 128 // futex: whose turn it is to promise memory: index + 1, 0: nobody's
+	hdrTaken     = 192 // futex: changed whenever a promise is lowered
+	hdrBroken    = 64  // number of processes found dead; waits end with an error once it is not 0
 	hdrCreator   = 16
 	hdrCores     = 20 // cores that the processes of this node may use together
 )
@@ -60,6 +62,7 @@ const (
 	CellWaitObj  = 296       // uint64: handle of the window or communicator
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far
+	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 )
 
@@ -25,6 +26,7 @@ type Node struct {
 	Call func() string
 
 	heap     heap
+	promises promises
 	services []func() bool
 }
 
@@ -92,6 +94,8 @@ func Open(fd, me int) (*Node, error) {
 	nd := &Node{fd: fd, control: control, N: n, Me: me, Cores: cores}
 	if me >= 0 {
 		nd.heap.init(HeapOffset(n, me))
+		nd.promises.credit = firstCredit
+		nd.promises.look = func(wanted int64) limit.Room { return limit.Memory("/", wanted) }
 		atomic.StoreInt32(nd.i32(me, CellPid), int32(os.Getpid()))
 		nd.SetState(me, Running)
 	}

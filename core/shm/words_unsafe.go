@@ -20,6 +20,10 @@ func (nd *Node) i32(i int, field int64) *int32 {
 	return (*int32)(unsafe.Pointer(&nd.control[CellOffset(nd.N, i)+field]))
 }
 
+func (nd *Node) i64(i int, field int64) *int64 {
+	return (*int64)(unsafe.Pointer(&nd.control[CellOffset(nd.N, i)+field]))
+}
+
 func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }
 
 // address returns where mapped memory begins.

@@ -1,0 +1,127 @@
+// Package limit owns what the system lets this process have: how much memory may be taken before somebody is killed for it, the control groups that bound it,
+// and the limits of setrlimit(2). It only looks; it must not know what the memory is for.
+//
+// Each function takes the root of the file system, "/" but for tests.
+package limit
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Group is a control group that this process is in, directly or through one of its descendants.
+type Group struct {
+	Dir string // its folder
+	V2  bool   // of version 2; the names and formats of its files differ
+}
+
+// hierarchy is a mounted tree of control groups.
+type hierarchy struct {
+	controllers []string // of version 1; nil: version 2
+	top         string   // the group that is mounted
+	mount       string   // where
+}
+
+// Groups returns the groups that bound what a controller ("memory", "pids", "cpu") controls, from this process' own up to the highest that can be seen. There
+// may be some of either version. A group of version 2 is listed whether it has the controller or not.
+func Groups(root, controller string) []Group {
+	var groups []Group
+	trees := mounted(root)
+	for _, line := range strings.Split(read(filepath.Join(root, "proc/self/cgroup")), "\n") {
+		parts := strings.SplitN(line, ":", 3) // number:controllers:path
+		if len(parts) != 3 {
+			continue
+		}
+		v2 := parts[0] == "0" && parts[1] == ""
+		if !v2 && !slices.Contains(strings.Split(parts[1], ","), controller) {
+			continue
+		}
+		mine := slices.DeleteFunc(slices.Clone(trees), func(h hierarchy) bool {
+			return v2 != (h.controllers == nil) || !v2 && !slices.Contains(h.controllers, controller)
+		})
+		for _, dir := range folders(mine, filepath.Clean("/"+parts[2])) {
+			groups = append(groups, Group{filepath.Join(root, dir), v2})
+		}
+	}
+	return groups
+}
+
+// folders returns where the group path and its ancestors are to be seen, given the mounts of its hierarchy. In a container the path may be told as the host sees
+// it while what is mounted is the container's own group; then this is the only folder.
+func folders(mounts []hierarchy, path string) (dirs []string) {
+	for _, h := range mounts {
+		below, ok := strings.CutPrefix(path, strings.TrimSuffix(h.top, "/"))
+		if !ok || below != "" && below[0] != '/' {
+			continue
+		}
+		for ; below != "" && below != "/"; below = filepath.Dir(below) {
+			dirs = append(dirs, filepath.Join(h.mount, below))
+		}
+		return append(dirs, h.mount)
+	}
+	if len(mounts) > 0 {
+		dirs = append(dirs, mounts[0].mount)
+	}
+	return dirs
+}
+
+// mounted is hierarchies, remembered: what is mounted hardly changes, and a system may have thousands of mounts.
+func mounted(root string) []hierarchy {
+	trees, known := mounts.Load(root)
+	if !known {
+		trees, _ = mounts.LoadOrStore(root, hierarchies(root))
+	}
+	return trees.([]hierarchy)
+}
+
+var mounts sync.Map // of []hierarchy, by root
+
+// hierarchies reads what is mounted. Where that cannot be read the usual places are assumed.
+func hierarchies(root string) (found []hierarchy) {
+	text := read(filepath.Join(root, "proc/self/mountinfo"))
+	if text == "" {
+		const usual = "/sys/fs/cgroup"
+		v2 := hierarchy{nil, "/", usual}
+		list, _ := os.ReadDir(filepath.Join(root, usual))
+		for _, e := range list {
+			found = append(found, hierarchy{strings.Split(e.Name(), ","), "/", filepath.Join(usual, e.Name())})
+			if e.Name() == "unified" {
+				v2.mount = filepath.Join(usual, e.Name())
+			}
+		}
+		return append(found, v2)
+	}
+	for _, line := range strings.Split(text, "\n") {
+		// number parent device root mount options [more...] - type source options-of-the-file-system
+		before, after, _ := strings.Cut(line, " - ")
+		place, kind := strings.Fields(before), strings.Fields(after)
+		if len(place) < 5 || len(kind) < 3 {
+			continue
+		}
+		h := hierarchy{top: unescape.Replace(place[3]), mount: unescape.Replace(place[4])}
+		switch kind[0] {
+		case "cgroup":
+			h.controllers = strings.Split(kind[2], ",")
+		case "cgroup2":
+		default:
+			continue
+		}
+		found = append(found, h)
+	}
+	return found
+}
+
+// unescape undoes how mountinfo writes the characters that would divide its fields.
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
+// read returns a small file's content without blanks around it, "" if it cannot be read.
+func read(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

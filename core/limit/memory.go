@@ -1,0 +1,181 @@
+package limit
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Room is how much memory can be taken now without swapping and without anybody being killed, and what bounds it.
+type Room struct {
+	Free   int64 // bytes, at least 0
+	Margin int64 // how much of it better stays free: others take memory too, and the kernel for its tables
+	By     string
+}
+
+// Usable returns what may be taken: what is free without the margin.
+func (r Room) Usable() int64 { return max(r.Free-r.Margin, 0) }
+
+// A margin is a share of what bounds the memory, within these.
+const (
+	marginShare = 128
+	leastMargin = 2 << 20
+	mostMargin  = 128 << 20
+)
+
+func room(free, limit int64, by string) Room {
+	return Room{max(free, 0), min(max(limit/marginShare, leastMargin), mostMargin), by}
+}
+
+// Memory returns the room that the machine and all memory groups of this process leave. Who wants no more than so many bytes may be told less than there is beyond
+// them, since the whole truth takes ten times as long.
+func Memory(root string, wanted int64) Room {
+	r := MachineMemory(root)
+	groups := Groups(root, "memory")
+	for i, g := range groups {
+		top := i == len(groups)-1 || groups[i+1].V2 != g.V2
+		if of, ok := g.memory(wanted, top); ok && of.Usable() < r.Usable() {
+			r = of
+		}
+	}
+	return r
+}
+
+// MachineMemory returns the room that the machine leaves to all processes.
+func MachineMemory(root string) Room {
+	total, free := int64(math.MaxInt64), int64(math.MaxInt64)
+	if f, err := os.Open(filepath.Join(root, "proc/meminfo")); err == nil {
+		defer f.Close()
+		for s := bufio.NewScanner(f); s.Scan(); {
+			name, rest, _ := strings.Cut(s.Text(), ":")
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			if err != nil || kib > math.MaxInt64>>10 {
+				continue
+			}
+			if name == "MemTotal" {
+				total = kib << 10
+			}
+			if name == "MemAvailable" {
+				free = kib << 10
+				break
+			}
+		}
+	}
+	return room(free, total, "on this machine")
+}
+
+// memory returns the room that a group leaves; false: it bounds no memory. top: no group above can be seen.
+//
+// Pages of files count as used although the kernel takes them back before it kills anybody, unless they are still to be written; those of memfds and of tmpfs
+// are not among them. Beyond memory.high nobody is killed, but everybody is slowed down to a standstill. Swap is nobody's memory here, so what limits it
+// does not matter; version 1 has a limit for both together, and that does.
+func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
+	files := int64(-1)
+	bound := func(limit int64, by, use string) {
+		used, ok := g.number(use)
+		if !ok {
+			return
+		}
+		r := room(limit-used, limit, fmt.Sprintf("in %s (%s is %d)", g.Dir, by, limit))
+		if r.Usable() < wanted {
+			if files < 0 {
+				files = g.files()
+			}
+			r = room(limit-used+files, limit, r.By)
+		}
+		if !found || r.Usable() < tightest.Usable() {
+			tightest, found = r, true
+		}
+	}
+	if g.V2 {
+		for _, by := range []string{"memory.max", "memory.high"} {
+			if limit, ok := g.number(by); ok {
+				bound(limit, by, "memory.current")
+			}
+		}
+		return tightest, found
+	}
+	own := int64(unlimited)
+	for _, kind := range []string{"memory.", "memory.memsw."} {
+		if limit, ok := g.number(kind + "limit_in_bytes"); ok {
+			bound(limit, kind+"limit_in_bytes", kind+"usage_in_bytes")
+			own = min(own, limit)
+		}
+	}
+	if top {
+		if limit := g.above(own); limit < own {
+			bound(limit, "hierarchical_memory_limit in memory.stat", "memory.usage_in_bytes")
+		}
+	}
+	return tightest, found
+}
+
+// files returns how many of the bytes in use are pages of files that can be taken back.
+func (g Group) files() int64 {
+	stat := g.numbers("memory.stat")
+	if g.V2 {
+		return max(stat["inactive_file"]+stat["active_file"]-stat["file_dirty"]-stat["file_writeback"], 0)
+	}
+	return max(stat["total_inactive_file"]+stat["total_active_file"]-stat["total_dirty"]-stat["total_writeback"], 0)
+}
+
+// above returns the limit of groups of version 1 above this one, whose own limit is own, which a container does not see. It is read once for each own limit:
+// memory.stat takes long.
+func (g Group) above(own int64) int64 {
+	type key struct {
+		dir string
+		own int64
+	}
+	limit, known := aboves.Load(key{g.Dir, own})
+	if !known {
+		v, ok := g.numbers("memory.stat")["hierarchical_memory_limit"]
+		if !ok {
+			v = unlimited
+		}
+		limit, _ = aboves.LoadOrStore(key{g.Dir, own}, v)
+	}
+	return limit.(int64)
+}
+
+var aboves sync.Map // of int64
+
+// unlimited is where numbers begin with which version 1 says that there is no limit; version 2 says "max".
+const unlimited = 1 << 60
+
+// number reads a file of one number; false: there is none, or it stands for no limit.
+func (g Group) number(file string) (int64, bool) {
+	v, err := strconv.ParseInt(read(filepath.Join(g.Dir, file)), 10, 64)
+	return v, err == nil && v >= 0 && v < unlimited
+}
+
+// numbers reads a file of lines "name number".
+func (g Group) numbers(file string) map[string]int64 {
+	m := map[string]int64{}
+	for _, line := range strings.Split(read(filepath.Join(g.Dir, file)), "\n") {
+		if name, value, ok := strings.Cut(line, " "); ok {
+			if v, err := strconv.ParseInt(value, 10, 64); err == nil {
+				m[name] = v
+			}
+		}
+	}
+	return m
+}
+
+// Least returns the smallest number in a file of this process' groups of a controller; false: none has one.
+func Least(root, controller, v1, v2 string) (least int64, found bool) {
+	for _, g := range Groups(root, controller) {
+		file := v1
+		if g.V2 {
+			file = v2
+		}
+		if v, ok := g.number(file); ok && v > 0 && (!found || v < least) {
+			least, found = v, true
+		}
+	}
+	return least, found
+}

@@ -1,0 +1,210 @@
+package shm
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/limit"
+	"gompirma/core/mpierr"
+)
+
+const mib = 1 << 20
+
+// taken returns how many bytes of the node's memory there are.
+func taken(t *testing.T, nd *Node) int64 {
+	var s unix.Stat_t
+	require.NoError(t, unix.Fstat(nd.fd, &s))
+	return s.Blocks * 512
+}
+
+// limited makes nodes believe that the memory they share may grow by total bytes, and nothing else takes any.
+func limited(t *testing.T, nodes []*Node, total int64) {
+	before := taken(t, nodes[0])
+	for _, nd := range nodes {
+		nd.promises.look = func(int64) limit.Room { return limit.Room{Free: max(before+total-taken(t, nd), 0), By: "in a test"} }
+	}
+}
+
+// commitMapped reserves, maps and takes size bytes; what it returns gives them back.
+func commitMapped(t *testing.T, nd *Node, size int64) (free func(), err error) {
+	off, err := nd.Reserve(size, 0)
+	require.NoError(t, err)
+	b, err := nd.Map(off, size)
+	require.NoError(t, err)
+	free = func() {
+		nd.Unmap(b)
+		nd.Release(off, size)
+	}
+	if _, err = nd.CommitMapped(b, off, false); err != nil {
+		free()
+	}
+	return free, err
+}
+
+func TestCommitTakesTurns(t *testing.T) {
+	nodes := nodes(t, 4)
+	const each, fit = 24 * mib, 2
+	const total = fit*each + each/2
+	limited(t, nodes, total)
+	start := taken(t, nodes[0])
+	for range 5 {
+		var all sync.WaitGroup
+		var got atomic.Int32
+		free := make([]func(), len(nodes))
+		for i, nd := range nodes {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				f, err := commitMapped(t, nd, each)
+				if err == nil {
+					got.Add(1)
+					free[i] = f
+				} else {
+					require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
+					require.Contains(t, err.Error(), "available in a test")
+				}
+				require.LessOrEqual(t, taken(t, nd), start+total)
+			}()
+		}
+		all.Wait()
+		require.Equal(t, int32(fit), got.Load())
+		for _, f := range free {
+			if f != nil {
+				f()
+			}
+		}
+		require.Zero(t, nodes[0].promised())
+		require.Equal(t, start, taken(t, nodes[0]))
+	}
+}
+
+// TestCommitBacksOut: somebody else takes memory meanwhile.
+func TestCommitBacksOut(t *testing.T) {
+	nd := nodes(t, 1)[0]
+	start := taken(t, nd)
+	free := int64(100 * mib)
+	nd.promises.look = func(int64) limit.Room {
+		defer func() { free -= 30 * mib }()
+		return limit.Room{Free: max(free, 0), By: "in a test"}
+	}
+	_, err := commitMapped(t, nd, 60*mib)
+	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
+	require.Contains(t, err.Error(), "only 41943040 are available in a test")
+	require.Equal(t, start, taken(t, nd))
+	require.Zero(t, nd.promised())
+}
+
+func TestCommitOnOldSystems(t *testing.T) {
+	calls, was := 0, populate
+	populate = func([]byte) error { calls++; return unix.EINVAL }
+	defer func() { populate = was }()
+	nd := nodes(t, 1)[0]
+	start := taken(t, nd)
+	free, err := commitMapped(t, nd, 40*mib)
+	require.NoError(t, err)
+	require.Equal(t, 1, calls)
+	require.GreaterOrEqual(t, taken(t, nd), start+40*mib)
+	free()
+	require.Equal(t, start, taken(t, nd))
+}
+
+// dead returns the id of a process that has ended.
+func dead(t *testing.T) int32 {
+	c := exec.Command("true")
+	require.NoError(t, c.Run())
+	return int32(c.Process.Pid)
+}
+
+func TestTheDeadPromiseNothing(t *testing.T) {
+	nodes := nodes(t, 3)
+	limited(t, nodes, 50*mib)
+	for i := range 2 {
+		atomic.StoreInt64(nodes[i].i64(i, CellPromised), 40*mib)
+	}
+	_, err := commitMapped(t, nodes[2], 60*mib)
+	require.ErrorContains(t, err, "62914560 bytes of shared memory: only 52428800 are available in a test")
+	nodes[0].SetState(0, Finalized)
+	atomic.StoreInt32(nodes[1].i32(1, CellPid), dead(t))
+	free, err := commitMapped(t, nodes[2], 40*mib)
+	require.NoError(t, err)
+	free()
+	require.Equal(t, Dead, nodes[2].State(1))
+}
+
+func TestTheStoppedDoNotHold(t *testing.T) {
+	nodes := nodes(t, 2)
+	limited(t, nodes, 50*mib)
+	atomic.StoreInt64(nodes[0].i64(0, CellPromised), 40*mib)
+	*u32(nodes[0].control, hdrTurn) = 1
+	_, err := commitMapped(t, nodes[1], 20*mib)
+	require.ErrorContains(t, err, "of which ranks of this job are just taking 41943040")
+	free, err := commitMapped(t, nodes[1], 9*mib)
+	require.NoError(t, err)
+	free()
+	require.Equal(t, uint32(1), *u32(nodes[1].control, hdrTurn), "it still has the turn")
+	// One that died in its turn.
+	atomic.StoreInt32(nodes[0].i32(0, CellPid), dead(t))
+	free, err = commitMapped(t, nodes[1], 20*mib)
+	require.NoError(t, err)
+	free()
+	require.Zero(t, *u32(nodes[1].control, hdrTurn))
+	*u32(nodes[1].control, hdrTurn) = 77 // nonsense
+	free, err = commitMapped(t, nodes[1], 20*mib)
+	require.NoError(t, err)
+	free()
+}
+
+func TestSmallAmountsLookRarely(t *testing.T) {
+	nd := nodes(t, 1)[0]
+	looks := 0
+	free := int64(4 << 30)
+	nd.promises.look = func(int64) limit.Room { looks++; return limit.Room{Free: free, By: "in a test"} }
+	off, err := nd.Reserve(16*mib, 0)
+	require.NoError(t, err)
+	for at := int64(0); at < 16*mib; at += PageSize {
+		require.NoError(t, nd.Commit(off+at, PageSize))
+	}
+	require.Less(t, looks, 10)
+	free = 256 * PageSize // one page more is allowed without a look
+	nd.promises.credit = 0
+	looks = 0
+	for at := int64(0); at < 20*PageSize; at += PageSize {
+		require.NoError(t, nd.Commit(off+at, PageSize))
+	}
+	require.Equal(t, 10, looks)
+	nd.Release(off, 16*mib)
+}
+
+// TestCommitMappedFaultsLaterNever: what is taken through the mapping is mapped then. fallocate would leave a fault for each page, and take memory for one process
+// after the other.
+func TestCommitMappedFaultsLaterNever(t *testing.T) {
+	nd := nodes(t, 1)[0]
+	const size = 8 * mib
+	off, err := nd.Reserve(size, 0)
+	require.NoError(t, err)
+	b, err := nd.Map(off, size)
+	require.NoError(t, err)
+	if unix.Madvise(b[:PageSize], unix.MADV_POPULATE_WRITE) != nil {
+		t.Skip("this kernel has no MADV_POPULATE_WRITE")
+	}
+	_, err = nd.CommitMapped(b, off, false)
+	require.NoError(t, err)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, after unix.Rusage
+	require.NoError(t, unix.Getrusage(unix.RUSAGE_THREAD, &before))
+	for at := 0; at < size; at += PageSize {
+		b[at] = 1
+	}
+	require.NoError(t, unix.Getrusage(unix.RUSAGE_THREAD, &after))
+	require.Less(t, after.Minflt-before.Minflt, int64(size/PageSize/10))
+	nd.Unmap(b)
+	nd.Release(off, size)
+}
