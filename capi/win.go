@@ -80,8 +80,11 @@ func winError(h uintptr, class C.int) error {
 }
 
 func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
-	image := shm.ImageOffset(nd.N, nd.Me)
-	return system(C.gompi_in_place_share(C.int(nd.Fd()), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
+	fd, image, ok := nd.Image()
+	if !ok {
+		return unix.EFBIG
+	}
+	return system(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
 }
 
 func (dataPath) Unshare(addr uintptr, size int64) error {

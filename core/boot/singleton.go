@@ -1,8 +1,10 @@
 package boot
 
 import (
-	"crypto/rand"
+	"fmt"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // singleton is a job of one process that no launcher started.
@@ -14,7 +16,9 @@ type singleton struct {
 }
 
 func newSingleton() *singleton {
-	return &singleton{id: "single-" + rand.Text(), values: map[string]string{}}
+	var number [16]byte
+	unix.Getrandom(number[:], 0) // crypto/rand would cost each process 32 MiB of address space
+	return &singleton{id: fmt.Sprintf("single-%x", number), values: map[string]string{}}
 }
 
 func (*singleton) Rank() int                { return 0 }

@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"sync/atomic"
 
@@ -31,7 +30,7 @@ func (e *Engine) openProbe() error {
 	if err != nil {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping a page: %v", err)
 	}
-	if _, err := rand.Read(page[:8]); err != nil {
+	if _, err := unix.Getrandom(page[:8], 0); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "random number: %v", err)
 	}
 	e.probe = &probePage{page}

@@ -378,7 +378,8 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	if what == 0 {
 		return -1, 0, nil
 	}
-	return shm.ImageOffset(nd.N, nd.Me) + int64(w.Base), what, nil
+	_, image, _ := nd.Image()
+	return image + int64(w.Base), what, nil
 }
 
 // ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB on: then nothing else lies on the pages at

@@ -22,7 +22,9 @@ func pieceOf(room limit.Room, least int64) int64 {
 
 // Commit puts zeroed memory behind [off, off+size), which may be any process' reservation. It takes the time of writing it once and is done by one process after the
 // other; large amounts go through CommitMapped. MPI_ERR_NO_MEM: there is not that much; nothing changed.
-func (nd *Node) Commit(off, size int64) error { return nd.commit(off, size, leastPiece, nd.allocate) }
+func (nd *Node) Commit(off, size int64) error {
+	return nd.commit(off, size, leastPiece, nd.memory.take)
+}
 
 // CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages), with huge pages if huge says so and the system has them. It returns
 // whether any of the memory is of huge pages. Several processes can do it at once, and none of their accesses there faults later. MPI_ERR_NO_MEM.
@@ -38,7 +40,7 @@ func (nd *Node) CommitMapped(b []byte, off int64, huge bool) (bool, error) {
 			return err
 		}
 		fill = func([]byte) error { return unix.EINVAL } // a system that does not know it (before Linux 5.14)
-		return nd.allocate(at, size)
+		return nd.memory.take(at, size)
 	})
 	return huge && err == nil && hugeMapped(address(b), uint64(len(b))), err
 }
@@ -52,15 +54,6 @@ var populate = func(b []byte) error {
 	}
 }
 
-// allocate takes memory without a mapping. It waits while another process does it.
-func (nd *Node) allocate(off, size int64) error {
-	for {
-		if err := unix.Fallocate(nd.fd, 0, off, size); err != unix.EINTR {
-			return err
-		}
-	}
-}
-
 func (nd *Node) commit(off, size, least int64, take func(off, size int64) error) error {
 	err := nd.inPieces(size, size, least, func(at, n int64) error {
 		if err := take(off+at, n); err != nil {
@@ -69,7 +62,7 @@ func (nd *Node) commit(off, size, least int64, take func(off, size int64) error)
 		return nil
 	})
 	if err != nil {
-		nd.discard(off, size)
+		nd.memory.give(off, size)
 	}
 	return err
 }
@@ -109,9 +102,4 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: after the first %d only %d are available %s", cost, cost-promised, room.Usable(), room.By)
 		}
 	}
-}
-
-// discard gives the memory behind [off, off+size) back to the system; the address space stays reserved.
-func (nd *Node) discard(off, size int64) {
-	unix.Fallocate(nd.fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, roundUp(size, PageSize))
 }

@@ -15,13 +15,14 @@ import (
 type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
+	size int64    // of the region
 	end  int64    // first offset never handed out
 	free []extent // sorted by offset, no two adjacent
 }
 
 type extent struct{ off, size int64 }
 
-func (h *heap) init(base int64) { h.base, h.end = base, base }
+func (h *heap) init(base, size int64) { h.base, h.size, h.end = base, size, base }
 
 // take returns the offset of size bytes (a multiple of PageSize) aligned to align (a power of two >= PageSize).
 func (h *heap) take(size, align int64) (int64, bool) {
@@ -43,7 +44,7 @@ func (h *heap) take(size, align int64) (int64, bool) {
 		return off, true
 	}
 	off := roundUp(h.end, align)
-	if off+size > h.base+HeapStride {
+	if off+size > h.base+h.size {
 		return 0, false
 	}
 	if off > h.end {
@@ -85,12 +86,12 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
 	}
-	if size < 0 || size > HeapStride {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: at most %d are possible", size, int64(HeapStride))
+	if size < 0 || size > nd.stride {
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: at most %d are possible", size, nd.stride)
 	}
 	off, ok := nd.heap.take(roundUp(max(size, 1), PageSize), align)
 	if !ok {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: the address space of %d bytes is used up", size, int64(HeapStride))
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: the address space of %d bytes is used up", size, nd.stride)
 	}
 	return off, nil
 }
@@ -98,17 +99,17 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 // Release gives back what Reserve returned: memory and address space. No process may have it mapped any longer.
 func (nd *Node) Release(off, size int64) {
 	size = roundUp(max(size, 1), PageSize)
-	nd.discard(off, size)
+	nd.memory.give(off, size)
 	nd.heap.give(extent{off, size})
 }
 
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size are rounded out to whole
 // pages by the caller.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
-	if end := ImageOffset(nd.N, nd.N); off < 0 || size <= 0 || off > end-size {
-		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, end)
+	if off < 0 || size <= 0 || off > nd.end-size {
+		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, nd.end)
 	}
-	p, err := unix.MmapPtr(nd.fd, off, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	p, err := nd.memory.mapping(nil, off, size)
 	if err != nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
 	}

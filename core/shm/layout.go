@@ -1,5 +1,6 @@
 // Package shm owns the memory that the processes of one node share: a single memfd with the control segment in front and one heap region for
-// each process behind it. Nothing in it has a name, so nothing is left behind when the last process is gone.
+// each process behind it. Nothing in it has a name, so nothing is left behind when the last process is gone. Where files may not be that large (ulimit -f) the memfd
+// is a header that says where the rest is, and there are no images (backing.go).
 //
 //	offset 0            header            one page
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks, acknowledgements
@@ -45,6 +46,7 @@ const (
 	hdrBroken    = 64  // number of processes found dead; waits end with an error once it is not 0
 	hdrCreator   = 16
 	hdrCores     = 20 // cores that the processes of this node may use together
+	hdrSegment   = 24 // number of the segment of System V that has everything, + 1; 0: the memfd has
 )
 
 // Offsets inside a cell. Each group has a cache line of its own, since different processes write them.

@@ -16,7 +16,11 @@ import (
 // Node is one process' view of the shared memory of its node. Safe for concurrent use.
 type Node struct {
 	fd      int
+	memory  backing
 	control []byte // the control segment, mapped for the life of the process
+	heaps   int64  // where the heap regions begin
+	stride  int64  // and how large each is
+	end     int64  // of the memory
 	N       int    // processes on this node
 	Me      int    // index of this process; -1 in the launcher
 	Cores   int    // cores that the node's processes may use together
@@ -40,27 +44,59 @@ func CreateControl(n int) (*os.File, error) {
 		return nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "gompirma-control")
-	if err := unix.Ftruncate(fd, ImageOffset(n, n)); err != nil {
+	if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
+		err = createInSegment(fd, n)
+	} else if err == nil {
+		err = createIn(memfd(fd), n, 0)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("reserving the address space of %d processes: %w", n, err)
 	}
-	// The header and the cells are reserved at once, so that a lack of memory shows here and not as SIGBUS in a barrier.
-	if err := unix.Fallocate(fd, 0, 0, CellOffset(n, n)); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("reserving %d bytes of shared memory: %w", CellOffset(n, n), err)
+	return f, nil
+}
+
+// createInSegment makes the memory in a segment of System V, of which the memfd tells.
+func createInSegment(fd, n int) error {
+	if err := memfd(fd).growHead(); err != nil {
+		return err
 	}
-	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	id, err := makeSegment()
 	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("mapping the header: %w", err)
+		return fmt.Errorf("files may not have %d bytes (ulimit -f), and shmget: %w", ImageOffset(n, n), err)
 	}
+	s, err := attachSegment(id, PageSize)
+	if err == nil {
+		err = createIn(s, n, id+1)
+	}
+	if err == nil {
+		err = writeHeader(memfd(fd), n, id+1)
+	}
+	return err
+}
+
+// createIn takes the memory of the header and the cells at once, so that a lack of it shows here and not as SIGBUS in a barrier, and writes the header.
+func createIn(m backing, n, segment int) error {
+	if err := m.take(0, CellOffset(n, n)); err != nil {
+		return fmt.Errorf("taking %d bytes of shared memory: %w", CellOffset(n, n), err)
+	}
+	return writeHeader(m, n, segment)
+}
+
+func writeHeader(m backing, n, segment int) error {
+	p, err := m.mapping(nil, 0, HeaderSize)
+	if err != nil {
+		return fmt.Errorf("mapping the header: %w", err)
+	}
+	header := bytesAt(p, HeaderSize)
+	defer unmap(header)
 	*u32(header, hdrLayout) = Layout
 	*u32(header, hdrProcesses) = uint32(n)
 	*u32(header, hdrCreator) = uint32(os.Getpid())
 	*u32(header, hdrCores) = uint32(usableCores())
+	*u32(header, hdrSegment) = uint32(segment)
 	atomic.StoreUint64(u64(header, hdrMagic), Magic)
-	unix.Munmap(header)
-	return f, nil
+	return nil
 }
 
 func usableCores() int {
@@ -79,7 +115,7 @@ func Open(fd, me int) (*Node, error) {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "mapping the control segment (descriptor %d): %v", fd, err)
 	}
 	magic, layout := atomic.LoadUint64(u64(header, hdrMagic)), *u32(header, hdrLayout)
-	n, cores := int(*u32(header, hdrProcesses)), int(*u32(header, hdrCores))
+	n, cores, segment := int(*u32(header, hdrProcesses)), int(*u32(header, hdrCores)), int(*u32(header, hdrSegment))
 	unix.Munmap(header)
 	if magic != Magic || layout != Layout {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor %d is not a control segment of layout %d (magic %#x, layout %d)", fd, Layout, magic, layout)
@@ -87,13 +123,17 @@ func Open(fd, me int) (*Node, error) {
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
-	control, err := unix.Mmap(fd, 0, int(ControlSize(n)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	nd := &Node{fd: fd, N: n, Me: me, Cores: cores}
+	if segment == 0 {
+		err = nd.openMemfd()
+	} else {
+		err = nd.openSegment(segment - 1)
+	}
 	if err != nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of control segment: %v", ControlSize(n), err)
 	}
-	nd := &Node{fd: fd, control: control, N: n, Me: me, Cores: cores}
 	if me >= 0 {
-		nd.heap.init(HeapOffset(n, me))
+		nd.heap.init(nd.heaps+int64(me)*nd.stride, nd.stride)
 		nd.promises.credit = firstCredit
 		nd.promises.look = func(wanted int64) limit.Room { return limit.Memory("/", wanted) }
 		atomic.StoreInt32(nd.i32(me, CellPid), int32(os.Getpid()))
@@ -102,15 +142,39 @@ func Open(fd, me int) (*Node, error) {
 	return nd, nil
 }
 
+func (nd *Node) openMemfd() error {
+	nd.memory = memfd(nd.fd)
+	nd.heaps, nd.stride, nd.end = HeapOffset(nd.N, 0), HeapStride, ImageOffset(nd.N, nd.N)
+	p, err := nd.memory.mapping(nil, 0, ControlSize(nd.N))
+	if err == nil {
+		nd.control = bytesAt(p, ControlSize(nd.N))
+	}
+	return err
+}
+
+func (nd *Node) openSegment(id int) error {
+	s, err := attachSegment(id, ControlSize(nd.N))
+	if err != nil {
+		return err
+	}
+	nd.memory, nd.control = s, bytesAt(s.base, ControlSize(nd.N))
+	nd.heaps = roundUp(ControlSize(nd.N), HugePage)
+	nd.stride = min((segmentSize-nd.heaps)/int64(nd.N)/HugePage*HugePage, HeapStride)
+	nd.end = nd.heaps + int64(nd.N)*nd.stride
+	return nil
+}
+
 // Close unmaps the control segment. The Node must not be used afterwards.
 func (nd *Node) Close() {
-	unix.Munmap(nd.control)
+	unmap(nd.control)
 	unix.Close(nd.fd)
 	nd.control = nil
 }
 
-// Fd returns the descriptor of the node's memfd.
-func (nd *Node) Fd() int { return nd.fd }
+// Image returns where the image of this process is: the descriptor of the memfd and the offset in it. False: there is none.
+func (nd *Node) Image() (fd int, off int64, ok bool) {
+	return nd.fd, ImageOffset(nd.N, nd.Me), nd.end > ImageOffset(nd.N, nd.Me)
+}
 
 // Control returns the control segment's bytes; its address is what C is given.
 func (nd *Node) Control() []byte { return nd.control }

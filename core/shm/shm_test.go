@@ -2,6 +2,7 @@ package shm
 
 import (
 	"math/rand"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +19,20 @@ func nodes(t *testing.T, n int) []*Node {
 	f, err := CreateControl(n)
 	require.NoError(t, err)
 	defer f.Close()
+	return opened(t, f, n)
+}
+
+// segmented is nodes where files may not be large.
+func segmented(t *testing.T, n int) []*Node {
+	fd, err := unix.MemfdCreate("gompirma", 0)
+	require.NoError(t, err)
+	f := os.NewFile(uintptr(fd), "")
+	defer f.Close()
+	require.NoError(t, createInSegment(fd, n))
+	return opened(t, f, n)
+}
+
+func opened(t *testing.T, f *os.File, n int) []*Node {
 	out := make([]*Node, n)
 	for i := range out {
 		fd, err := unix.Dup(int(f.Fd()))
@@ -27,6 +42,12 @@ func nodes(t *testing.T, n int) []*Node {
 		t.Cleanup(out[i].Close)
 	}
 	return out
+}
+
+// onBoth runs a test with memory of both kinds.
+func onBoth(t *testing.T, n int, test func(t *testing.T, nd []*Node)) {
+	t.Run("memfd", func(t *testing.T) { test(t, nodes(t, n)) })
+	t.Run("segment", func(t *testing.T) { test(t, segmented(t, n)) })
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -43,7 +64,10 @@ func TestCreateRefuses(t *testing.T) {
 }
 
 func TestHeapIsSeenByOthersAndZeroedAgain(t *testing.T) {
-	nd := nodes(t, 2)
+	onBoth(t, 2, seenByOthersAndZeroedAgain)
+}
+
+func seenByOthersAndZeroedAgain(t *testing.T, nd []*Node) {
 	off, err := nd[1].Reserve(10000, 0)
 	require.NoError(t, err)
 	require.NoError(t, nd[0].Commit(off, 10000))
@@ -64,11 +88,47 @@ func TestHeapIsSeenByOthersAndZeroedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, c[9999])
 	nd[1].Unmap(c)
+	aligned, err := nd[0].MapAligned(again, 12288, 4*mib)
+	require.NoError(t, err)
+	require.Zero(t, address(aligned)%(4*mib))
+	aligned[5] = 6
+	d, err := nd[1].Map(off, 12288)
+	require.NoError(t, err)
+	require.Equal(t, byte(6), d[5])
+	nd[0].Unmap(aligned)
+	nd[1].Unmap(d)
+	last, err := nd[0].Map(nd[0].end-PageSize, PageSize)
+	require.NoError(t, err)
+	nd[0].Unmap(last)
+	_, err = nd[0].Map(nd[0].end, PageSize)
+	require.Equal(t, int32(abi.MPI_ERR_INTERN), mpierr.ClassOf(err))
+}
+
+// TestRegionsDoNotTouch: whatever the number of processes, and where files may not be large.
+func TestRegionsDoNotTouch(t *testing.T) {
+	for _, n := range []int{1, 3, 64, MaxProcesses} {
+		nd := &Node{fd: -1, N: n}
+		id, err := makeSegment()
+		require.NoError(t, err)
+		require.NoError(t, nd.openSegment(id))
+		require.GreaterOrEqual(t, nd.heaps, ControlSize(n))
+		require.Zero(t, nd.heaps%HugePage)
+		require.Zero(t, nd.stride%HugePage)
+		require.LessOrEqual(t, nd.end, int64(segmentSize))
+		require.GreaterOrEqual(t, nd.stride, int64(segmentSize/2/MaxProcesses))
+		require.LessOrEqual(t, nd.stride, int64(HeapStride))
+		_, _, image := nd.Image()
+		require.False(t, image)
+		unmap(nd.control)
+	}
+	_, off, image := nodes(t, 1)[0].Image()
+	require.True(t, image)
+	require.Equal(t, int64(ImageStride), off)
 }
 
 func TestHeapRandom(t *testing.T) {
 	var h heap
-	h.init(1 << 40)
+	h.init(1<<40, HeapStride)
 	rnd := rand.New(rand.NewSource(1))
 	var live []extent
 	for i := 0; i < 3000; i++ {
@@ -96,16 +156,20 @@ func TestHeapRandom(t *testing.T) {
 }
 
 func TestTooMuchIsAnError(t *testing.T) {
-	nd := nodes(t, 1)
-	_, err := nd[0].Reserve(HeapStride+1, 0)
-	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
-	off, err := nd[0].Reserve(HeapStride-PageSize, 0)
-	require.NoError(t, err)
-	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nd[0].Commit(off, HeapStride-PageSize)))
+	onBoth(t, 1, func(t *testing.T, nd []*Node) {
+		_, err := nd[0].Reserve(HeapStride+1, 0)
+		require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(err))
+		off, err := nd[0].Reserve(HeapStride-PageSize, 0)
+		require.NoError(t, err)
+		require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nd[0].Commit(off, HeapStride-PageSize)))
+	})
 }
 
 func TestWaitIsWokenAndEndsWithADeath(t *testing.T) {
-	nd := nodes(t, 2)
+	onBoth(t, 2, wokenAndEndsWithADeath)
+}
+
+func wokenAndEndsWithADeath(t *testing.T, nd []*Node) {
 	word := nd[0].u32(0, CellMarks)
 	done := make(chan error)
 	go func() {

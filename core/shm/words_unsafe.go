@@ -35,7 +35,7 @@ func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintp
 func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, error) {
 	skip := uintptr(-int64(uintptr(room)) & (align - 1))
 	at := unsafe.Add(room, skip)
-	if _, err := unix.MmapPtr(nd.fd, off, at, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
+	if _, err := nd.memory.mapping(at, off, size); err != nil {
 		unix.MunmapPtr(room, uintptr(size+align))
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
 	}

@@ -1,0 +1,95 @@
+package shm
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// segment is a segment of System V, by the address where its control part is mapped. The limit for files does not hold for it, and it may be as sparse as a memfd. It is marked
+// for removal as soon as it is attached, so it goes with the last process that has it; until then others attach it by its number.
+//
+// The system attaches a segment as a whole, and has no descriptor of it to map a part with. But a mapping can be duplicated (mremap with an old size of 0) and then
+// moved to another part of what it maps (remap_file_pages).
+type segment struct{ base unsafe.Pointer }
+
+// The size of a segment is bounded by the room for a mapping of all of it that a process surely has, of which there are 2^47 bytes.
+const segmentSize = 1 << 44
+
+// makeSegment makes a segment and returns its number. It lives as long as this process, or another that has attached it by then.
+func makeSegment() (id int, err error) {
+	if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, segmentSize, unix.IPC_CREAT|shmNoReserve|0o600); err != nil {
+		return 0, err
+	}
+	s, err := attachSegment(id, PageSize) // stays attached
+	unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	if err == nil {
+		err = s.take(0, PageSize)
+	}
+	return id, err
+}
+
+// attachSegment attaches a segment and maps the first size bytes.
+func attachSegment(id int, size int64) (segment, error) {
+	addr, _, errno := unix.Syscall(unix.SYS_SHMAT, uintptr(id), 0, 0)
+	if errno != 0 {
+		return segment{}, errno
+	}
+	whole := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
+	// A duplicate, which lies beside other mappings; the end of the whole would divide what it lay in.
+	base, err := unix.MremapPtr(whole, 0, nil, uintptr(size), unix.MREMAP_MAYMOVE)
+	if e := unix.MunmapPtr(whole, segmentSize); err == nil {
+		err = e
+	}
+	return segment{base}, err
+}
+
+const (
+	shmNoReserve = 0o10000 // SHM_NORESERVE
+	notAtOnce    = unix.MAP_NONBLOCK
+)
+
+func (s segment) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, error) {
+	flags := unix.MREMAP_MAYMOVE
+	if at != nil {
+		flags |= unix.MREMAP_FIXED
+	}
+	p, err := unix.MremapPtr(s.base, 0, at, uintptr(size), flags)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, errno := unix.Syscall6(unix.SYS_REMAP_FILE_PAGES, uintptr(p), uintptr(size), 0, uintptr(off/PageSize), notAtOnce, 0); errno != 0 {
+		unix.MunmapPtr(p, uintptr(size))
+		return nil, errno
+	}
+	return p, nil
+}
+
+func (s segment) take(off, size int64) error {
+	return s.with(off, size, func(b []byte) error {
+		err := populate(b)
+		if err == unix.EINVAL { // a system that does not know it (before Linux 5.14)
+			for at := int64(0); at < int64(len(b)); at += PageSize {
+				atomic.AddUint32(u32(b, at), 0)
+			}
+			return nil
+		}
+		return err
+	})
+}
+
+func (s segment) give(off, size int64) {
+	s.with(off, size, func(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) })
+}
+
+// with calls do for the whole pages of a range while they are mapped.
+func (s segment) with(off, size int64, do func([]byte) error) error {
+	from, to := off/PageSize*PageSize, roundUp(off+size, PageSize)
+	p, err := s.mapping(nil, from, to-from)
+	if err != nil {
+		return err
+	}
+	defer unix.MunmapPtr(p, uintptr(to-from))
+	return do(bytesAt(p, to-from))
+}

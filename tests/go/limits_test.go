@@ -1,0 +1,135 @@
+package gotest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Programs under limits of setrlimit(2), as a shell's ulimit sets them: they run, or one line says which limit is too low.
+
+// usesAll is a program that uses a bit of everything that takes memory: windows of every kind, MPI_Alloc_mem, messages large and small, communicators.
+const usesAll = `
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { N = 1 << 18 };
+static int rank, size, wrong;
+static void use(MPI_Win win, double *mem)
+{
+    double x = rank + 1, y = 0;
+    MPI_Aint at = 0;
+    if (mem != NULL) {
+        MPI_Get_address(mem, &at);
+        MPI_Sendrecv_replace(&at, 1, MPI_AINT, (rank + size - 1) % size, 0, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    MPI_Put(&x, 1, MPI_DOUBLE, (rank + 1) % size, at, 1, MPI_DOUBLE, win);
+    MPI_Win_flush_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Get(&y, 1, MPI_DOUBLE, (rank + 1) % size, at, 1, MPI_DOUBLE, win);
+    MPI_Win_unlock_all(win);
+    wrong += y != x;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+}
+int main(void)
+{
+    double *mem, *other, sum;
+    MPI_Win win;
+    MPI_Comm comm;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(8 * N, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    memset(mem, 0, 8 * N);
+    use(win, NULL);
+    MPI_Win_allocate_shared(8 * N, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+    use(win, NULL);
+    mem = calloc(N, 8);
+    MPI_Win_create(mem, 8 * N, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    use(win, NULL);
+    MPI_Alloc_mem(8 * N, MPI_INFO_NULL, &other);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_attach(win, other, 8 * N);
+    MPI_Barrier(MPI_COMM_WORLD);
+    use(win, other);
+    MPI_Free_mem(other);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Sendrecv_replace(mem, N, MPI_DOUBLE, (rank + 1) % size, 1, (rank + size - 1) % size, 1, comm, MPI_STATUS_IGNORE);
+    mem[0] = 1;
+    MPI_Allreduce(mem, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    MPI_Bcast(mem, N, MPI_DOUBLE, 0, comm);
+    wrong += sum != size;
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    printf("%s %d of %d\n", wrong ? "wrong" : "right", rank, size);
+    return 0;
+}
+`
+
+// limited starts a command under a shell's ulimit, as a user without privileges.
+func limited(t *testing.T, ulimit string, command ...string) *launch {
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		shell = "/bin/sh"
+	}
+	l := prepareProgram(t, shell, append([]string{"-c", "ulimit " + ulimit + ` && exec "$0" "$@"`}, command...)...)
+	if os.Geteuid() == 0 {
+		dir := filepath.Dir(l.tmp) // of the test's programs too
+		require.NoError(t, os.Chmod(dir, 0o755))
+		l.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	return l
+}
+
+// TestLimitFiles: all memory is in files without names, of which the limit for files should not speak.
+func TestLimitFiles(t *testing.T) {
+	program := compile(t, usesAll)
+	gompirun := filepath.Join(built(t), "bin/gompirun")
+	before, _ := os.ReadFile("/proc/sysvipc/shm")
+	for _, limit := range []string{"-f 1000", "-S -f 1000", "-f 1"} {
+		for _, c := range []struct {
+			command string
+			ranks   int
+		}{{gompirun + " -n 4 ", 4}, {gompirun + " -n 1 ", 1}, {"", 1}, {"mpiexec.mpich -n 2 ", 2}} {
+			if _, err := exec.LookPath("mpiexec.mpich"); err != nil && c.ranks == 2 {
+				continue
+			}
+			l := limited(t, limit, strings.Fields(c.command+program)...)
+			require.Zero(t, l.run(t), "%s: %s: %s%s", limit, c.command, l.out.String(), l.err.String())
+			var want []string
+			for i := range c.ranks {
+				want = append(want, fmt.Sprintf("right %d of %d", i, c.ranks))
+			}
+			require.Equal(t, want, sorted(l.out.String()), limit)
+			require.Empty(t, l.err.String(), limit)
+		}
+	}
+	after, _ := os.ReadFile("/proc/sysvipc/shm")
+	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s", before, after)
+	for _, command := range []string{gompirun + " -n 2 " + program, program} {
+		l := limited(t, "-f 0", strings.Fields(command)...)
+		require.NotZero(t, l.run(t))
+		require.Regexp(t, `^gompi\S+: .*files may have 0 bytes \(ulimit -f\).*\n$`, l.err.String())
+	}
+}
+
+// TestLimitFilesOutput: a rank's output that gompirun writes to a file which may not become that large.
+func TestLimitFilesOutput(t *testing.T) {
+	l := limited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c", "yes | head -n 100000")
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	defer file.Close()
+	l.cmd.Stdout = file
+	require.Equal(t, 1, l.run(t))
+	require.Regexp(t, `^gompirun: the output cannot be written: .*file too large\n$`, l.err.String())
+}
