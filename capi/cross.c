@@ -34,7 +34,7 @@ static void first_call(struct gompi_thread *t) {
 bool gompi_in_handler(void) {
 	const struct gompi_thread *t = &gompi_thread;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	return t->in_go && here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
+	return gompi_is_in_go() && here < t->go_stack && t->go_stack - here < GOMPI_GO_STACK;
 }
 
 __attribute__((cold)) static void refuse_handler(void) {
@@ -47,32 +47,31 @@ __attribute__((cold)) static void refuse_handler(void) {
 }
 
 void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context) {
-	struct gompi_thread *t = &gompi_thread;
-	bool was = t->in_go;
-	if (__builtin_expect(was || !t->ready, 0)) {
+	bool was = gompi_is_in_go();
+	if (__builtin_expect(was || !gompi_thread.ready, 0)) {
 		if (was && gompi_in_handler())
 			refuse_handler();
-		if (!t->ready)
-			first_call(t);
+		if (!gompi_thread.ready)
+			first_call(&gompi_thread);
 	}
-	t->in_go = true;
+	gompi_set_in_go(true);
 	__real_crosscall2(fn, frame, size, context);
-	t->in_go = was;
-	if (__builtin_expect(t->held != 0, 0) && !was)
+	gompi_set_in_go(was);
+	if (__builtin_expect(gompi_holds_signals(), 0) && !was)
 		gompi_release_signals();
 }
 
 bool gompi_leave_go(void) {
-	bool was = gompi_thread.in_go;
-	gompi_thread.in_go = false;
-	if (gompi_thread.held != 0)
+	bool was = gompi_is_in_go();
+	gompi_set_in_go(false);
+	if (gompi_holds_signals())
 		gompi_release_signals();
 	return was;
 }
 
-void gompi_back_to_go(bool was) { gompi_thread.in_go = was; }
+void gompi_back_to_go(bool was) { gompi_set_in_go(was); }
 
 void gompi_take_signals(void) {
-	if (gompi_thread.held != 0)
+	if (gompi_holds_signals())
 		gompi_back_to_go(gompi_leave_go());
 }

@@ -8,6 +8,7 @@
 #ifndef GOMPI_CROSS_H
 #define GOMPI_CROSS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,14 +17,26 @@
 enum { GOMPI_GO_STACK = 1 << 20 }; // a goroutine's stack after core/stack.Grow
 
 struct gompi_thread {
-	volatile bool in_go;    // Go code runs on this thread, or is interrupted by a signal handler
-	bool ready;             // the first call is over
-	volatile uint64_t held; // signals that wait until the thread has left Go: bit n-1 is signal n
-	uintptr_t go_stack;     // an address near the top of the goroutine's stack
+	atomic_bool in_go;     // Go code runs on this thread, or is interrupted by a signal handler
+	bool ready;            // the first call is over
+	_Atomic uint64_t held; // signals that wait until the thread has left Go: bit n-1 is signal n
+	uintptr_t go_stack;    // an address near the top of the goroutine's stack
 };
 
+// Read and written by the thread and by signal handlers that interrupt it: relaxed, and in the order of the program (gompi_set_in_go).
 // Initial-exec: a signal handler asks, and must not meet the allocation of thread-local memory.
 extern __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
+
+static inline bool gompi_is_in_go(void) { return atomic_load_explicit(&gompi_thread.in_go, memory_order_relaxed); }
+
+// What comes after sees the signals that were held before: a handler either finds the thread out of Go, or has set held.
+static inline void gompi_set_in_go(bool in) {
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&gompi_thread.in_go, in, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline bool gompi_holds_signals(void) { return atomic_load_explicit(&gompi_thread.held, memory_order_relaxed) != 0; }
 
 // Whether the calling function belongs to a signal handler that has interrupted Go on this thread: Go must not be called.
 bool gompi_in_handler(void);

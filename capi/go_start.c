@@ -36,7 +36,7 @@ static long rt_sigaction(int sig, const struct action *new, struct action *old) 
 
 // The runtime unblocks SIGPROF in each of its threads, for a profiler of its own, and their goroutines' small stacks are no place for the handler of the application's.
 // Its table says so (runtime.sigtable), and gompirma does not profile Go, so the runtime shall not know: found by its contents, since no symbol of Go's can be
-// linked to from C. Should a later runtime look different, profilers' handlers get SA_ONSTACK in most cases (handlers.c), and the test `signals prof` tells.
+// linked to from C. Should a later runtime look different, the test `signals prof` tells.
 struct runtime_signal {
 	int32_t flags;
 	const char *name;

@@ -33,8 +33,6 @@ static struct {
 
 static void take(int sig, siginfo_t *info, void *context);
 
-static atomic_bool profiler_adapted; // SA_ONSTACK of the profiler's signal is not the application's
-
 // Signals that stay as they are: faults belong to the instruction that caused them; a profiler wants to know where the program is; abort(3) does not come back.
 static bool taken(int sig) {
 	switch (sig) {
@@ -53,25 +51,29 @@ static bool taken(int sig) {
 
 static uint64_t bit(int sig) { return 1ULL << (sig - 1); }
 
-static void hold(int sig, siginfo_t *info, ucontext_t *context) {
+// false: it cannot be held, since too many signals are queued for this user.
+static bool hold(int sig, siginfo_t *info, ucontext_t *context) {
 	int saved = errno;
+	bool held = true;
 	sigset_t one;
 	sigemptyset(&one);
 	sigaddset(&one, sig);
 	pthread_sigmask(SIG_BLOCK, &one, NULL); // SA_NODEFER
-	sigaddset(&context->uc_sigmask, sig);   // from the end of this handler on
-	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), sig, info);
-	gompi_thread.held |= bit(sig);
-	if (gompi_node.control != NULL) // a wait that was just about to sleep
-		atomic_fetch_add(&gompi_my_cell()->wait.wake, 1);
+	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), sig, info) == 0) {
+		sigaddset(&context->uc_sigmask, sig); // from the end of this handler on
+		atomic_fetch_or(&gompi_thread.held, bit(sig));
+		if (gompi_node.control != NULL) // a wait that was just about to sleep
+			atomic_fetch_add(&gompi_my_cell()->wait.wake, 1);
+	} else {
+		held = false;
+	}
 	errno = saved;
+	return held;
 }
 
 static void take(int sig, siginfo_t *info, void *context) {
-	if (gompi_thread.in_go) {
-		hold(sig, info, context);
+	if (gompi_is_in_go() && hold(sig, info, context))
 		return;
-	}
 	void *handler = atomic_load(&actions[sig].handler);
 	if (atomic_load(&actions[sig].once)) {
 		struct sigaction none = {.sa_handler = SIG_DFL};
@@ -81,8 +83,7 @@ static void take(int sig, siginfo_t *info, void *context) {
 }
 
 void gompi_release_signals(void) {
-	uint64_t held = gompi_thread.held;
-	gompi_thread.held = 0;
+	uint64_t held = atomic_exchange(&gompi_thread.held, 0);
 	sigset_t set;
 	sigemptyset(&set);
 	for (int sig = 1; sig <= SIGNALS; sig++)
@@ -91,19 +92,8 @@ void gompi_release_signals(void) {
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-void gompi_adapt_profiler(void) {
-	struct sigaction a;
-	if (__sigaction(SIGPROF, NULL, &a) == 0 && a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN && !(a.sa_flags & SA_ONSTACK)) {
-		a.sa_flags |= SA_ONSTACK;
-		atomic_store(&profiler_adapted, true);
-		__sigaction(SIGPROF, &a, NULL);
-	}
-}
-
 // The application's action from what the kernel has.
 static void translate(int sig, struct sigaction *a) {
-	if (sig == SIGPROF && atomic_load(&profiler_adapted))
-		a->sa_flags &= ~SA_ONSTACK;
 	if (a->sa_sigaction != take)
 		return;
 	a->sa_handler = (void (*)(int))atomic_load(&actions[sig].handler);
@@ -116,7 +106,7 @@ static void translate(int sig, struct sigaction *a) {
 #define PUBLIC __attribute__((visibility("default")))
 
 PUBLIC int sigaction(int sig, const struct sigaction *new, struct sigaction *old) {
-	if (!taken(sig) && sig != SIGPROF)
+	if (!taken(sig))
 		return __sigaction(sig, new, old);
 	// Signals wait meanwhile: the kernel's action and the table change in two steps.
 	sigset_t all, mask;
@@ -128,12 +118,8 @@ PUBLIC int sigaction(int sig, const struct sigaction *new, struct sigaction *old
 		translate(sig, &was);
 		if (new != NULL) {
 			a = *new;
-			bool handler = a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN;
-			if (sig == SIGPROF) {
-				atomic_store(&profiler_adapted, handler && !(a.sa_flags & SA_ONSTACK));
-				if (handler)
-					a.sa_flags |= SA_ONSTACK;
-			} else if (handler) {
+			// `take` itself comes back from whoever has read it by a way that is not interposed.
+			if (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN && a.sa_sigaction != take) {
 				atomic_store(&actions[sig].siginfo, (a.sa_flags & SA_SIGINFO) != 0);
 				atomic_store(&actions[sig].once, (a.sa_flags & SA_RESETHAND) != 0);
 				atomic_store(&actions[sig].handler, (void *)a.sa_handler);

@@ -7,8 +7,5 @@
 // Delivers the signals that this thread held back (gompi_thread.held). The thread is not in Go.
 void gompi_release_signals(void);
 
-// Called by MPI_Init: the signal of profilers is the one that Go's own threads cannot block, so its handler gets the flag that has it run on their alternate stacks.
-void gompi_adapt_profiler(void);
-
 #pragma GCC visibility pop
 #endif

@@ -189,20 +189,38 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	if err := c.send(m); err != nil {
 		return Message{}, err
 	}
-	var answer Message
-	select {
-	case answer = <-c.answers:
-	case <-c.closed:
-		select {
-		case answer = <-c.answers: // it came just before the end
-		default:
-			return Message{}, fmt.Errorf("cmd=%s: %w", m.Cmd, c.err)
-		}
+	answer, err := c.answer(m.Cmd)
+	if err != nil {
+		return Message{}, err
 	}
 	if err := check(answer, expected); err != nil {
 		return Message{}, fmt.Errorf("cmd=%s: %w", m.Cmd, err)
 	}
 	return answer, nil
+}
+
+// TakeSignals is called by a thread that waits for the launcher, ten times a second: see core/shm.
+var TakeSignals = func() {}
+
+// answer waits for the launcher's answer to cmd.
+func (c *Client) answer(cmd string) (Message, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case m := <-c.answers:
+			return m, nil
+		case <-c.closed:
+			select {
+			case m := <-c.answers: // it came just before the end
+				return m, nil
+			default:
+				return Message{}, fmt.Errorf("cmd=%s: %w", cmd, c.err)
+			}
+		case <-tick.C:
+			TakeSignals()
+		}
+	}
 }
 
 // check says whether an answer is the expected one and reports success. An answer without rc is taken as success: some have none.
