@@ -42,7 +42,8 @@ For the job, before the first program:
                           write each rank's output, or errors, to a file: %r is the rank, %0r with leading zeros,
                           %h the host, %g the program's number, %p 0, %% a %
   --output-filename DIR   the same, as DIR/1/rank.R/stdout and stderr
-  --timeout S             end the job after S seconds, say what each rank waited for, exit with status 124
+  --timeout S             end the job after S seconds, say what each rank waited for, exit with status 124; else the
+                          number in the variable MPIEXEC_TIMEOUT, if there is one above 0
   --bind-to WHAT          none (default); core, hwthread: each rank to one of its own, if there are enough; socket, numa: to all
                           processors of one, in blocks of ranks
   --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
@@ -210,6 +211,9 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	if n := p.opts.size(); n > shm.MaxProcesses {
 		return nil, fmt.Errorf("%d processes: at most %d are possible", n, shm.MaxProcesses)
 	}
+	if err := p.timeoutOfEnvironment(); err != nil {
+		return nil, err
+	}
 	return &p.opts, nil
 }
 
@@ -300,11 +304,39 @@ func (p *parser) setEnv(value string) error {
 }
 
 func (p *parser) setTimeout(value string) error {
-	s, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(s) || s <= 0 || s > 1e9 {
+	d, ok := seconds(value)
+	if !ok || d <= 0 {
 		return fmt.Errorf("--timeout %s: not a number of seconds above 0", value)
 	}
-	p.opts.timeout = max(time.Duration(s*float64(time.Second)), 1)
+	p.opts.timeout = d
+	return nil
+}
+
+// seconds reads a number of seconds. What is above 0 stays so.
+func seconds(value string) (d time.Duration, ok bool) {
+	s, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(s) || s > 1e9 {
+		return 0, false
+	}
+	if s <= 0 {
+		return 0, true
+	}
+	return max(time.Duration(s*float64(time.Second)), 1), true
+}
+
+// envTimeout is the time limit where the command line gives none. Other launchers know it by the same name.
+const envTimeout = "MPIEXEC_TIMEOUT"
+
+func (p *parser) timeoutOfEnvironment() error {
+	value, _ := p.lookup(envTimeout)
+	if p.opts.timeout != 0 || value == "" {
+		return nil
+	}
+	d, ok := seconds(value)
+	if !ok {
+		return fmt.Errorf("%s=%s: not a number of seconds up to 1e9", envTimeout, value)
+	}
+	p.opts.timeout = d
 	return nil
 }
 

@@ -151,6 +151,26 @@ func TestHelpAndVersion(t *testing.T) {
 }
 
 // FuzzParse: no command line makes the parser panic or accept an impossible job.
+// The environment's time limit counts where the command line gives none; 0 and less are none, as for other launchers.
+func TestTimeoutOfEnvironment(t *testing.T) {
+	for value, want := range map[string]time.Duration{"": 0, "0": 0, "-1": 0, "60": time.Minute, "0.5": 500 * time.Millisecond} {
+		get := func(name string) (string, bool) { return value, name == "MPIEXEC_TIMEOUT" }
+		opts, err := parse([]string{"-n", "1", "a"}, get)
+		require.NoError(t, err, value)
+		require.Equal(t, want, opts.timeout, value)
+		opts, err = parse([]string{"--timeout", "3", "-n", "1", "a"}, get)
+		require.NoError(t, err, value)
+		require.Equal(t, 3*time.Second, opts.timeout, value)
+	}
+	for _, value := range []string{"x", "3s", "NaN", "inf", "1e10", " "} {
+		get := func(name string) (string, bool) { return value, name == "MPIEXEC_TIMEOUT" }
+		_, err := parse([]string{"-n", "1", "a"}, get)
+		require.EqualError(t, err, "MPIEXEC_TIMEOUT="+value+": not a number of seconds up to 1e9")
+		_, err = parse([]string{"-n", "1", "--timeout", "3", "a"}, get)
+		require.NoError(t, err, "what is not used does not matter")
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("-n\n2\nprog\n:\n-n\n3\n-x\nA=B\nb")
 	f.Add("--timeout=3\n-l\n--\n-x")

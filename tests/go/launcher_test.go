@@ -387,6 +387,11 @@ func TestLauncherTimeout(t *testing.T) {
 	status, _, err = gompirun(t, "--timeout", "100", "-n", "2", "true")
 	require.Zero(t, status)
 	require.Empty(t, err)
+
+	t.Setenv("MPIEXEC_TIMEOUT", "0.2")
+	status, _, err = gompirun(t, "-n", "1", "sleep", "600")
+	require.Equal(t, 124, status, err)
+	require.Equal(t, "gompirun: not done after 200ms\ngompirun: rank 0 had not called MPI_Init\n", err)
 }
 
 // Many ranks, long lines, both streams into one file.

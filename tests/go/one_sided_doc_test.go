@@ -22,7 +22,7 @@ func TestOneSidedDocument(t *testing.T) {
 		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),                    // keys that a call looks up itself
 		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),                           // of communicators
 		regexp.MustCompile(`put\("([a-z]+)", `),                                // of MPI_INFO_ENV
-		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI)_[A-Z_]+)"`),      // variables, where Go reads them
+		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),      // variables, where Go reads them
 		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // and C
 		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // and by name
 	}
