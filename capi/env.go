@@ -8,7 +8,6 @@ import "C"
 import (
 	"fmt"
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -144,9 +143,7 @@ func gompi_get_library_version(text, resultlen uintptr) int32 {
 	if err := null(text, resultlen); err != nil {
 		return finish("MPI_Get_library_version", 0, 0, err)
 	}
-	s := fmt.Sprintf("gompirma %s: MPI one-sided communication, MPI %d.%d standard ABI %d.%d, %s %s/%s", version.String, abi.MPI_VERSION, abi.MPI_SUBVERSION,
-		abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	*out[int32](resultlen) = int32(putString(text, s, abi.MPI_MAX_LIBRARY_VERSION_STRING))
+	*out[int32](resultlen) = int32(putString(text, version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING))
 	return abi.MPI_SUCCESS
 }
 

@@ -20,6 +20,7 @@ import (
 // Info is everything gompi-info knows; its JSON names are part of the interface.
 type Info struct {
 	Version   string    `json:"version"`
+	Text      string    `json:"library_version"` // of MPI_Get_library_version
 	ABI       ABI       `json:"abi"`
 	Prefix    string    `json:"prefix"`
 	Library   string    `json:"library"` // "" if it does not lie where it should
@@ -70,6 +71,7 @@ func collect() Info {
 	}
 	return Info{
 		Version: version.String,
+		Text:    version.Library(),
 		ABI: ABI{
 			Standard: fmt.Sprintf("%d.%d", abi.MPI_VERSION, abi.MPI_SUBVERSION),
 			Version:  fmt.Sprintf("%d.%d", abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION),
@@ -127,6 +129,7 @@ func main() {
 func (i Info) print(out io.Writer) error {
 	w := &lines{out: out}
 	w.line("gompirma", "%s (%s/%s, %s)", i.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	w.line("version", "%s", i.Text)
 	w.line("standard", "MPI %s, ABI version %s, %s", i.ABI.Standard, i.ABI.Version, i.ABI.Soname)
 	w.line("prefix", "%s", i.Prefix)
 	if i.Library == "" {

@@ -2,6 +2,7 @@ package gotest
 
 import (
 	"debug/elf"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,43 @@ func TestExports(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"libgompirma.so." + version.Major()}, soname)
 	require.Nil(t, library.Section(".gnu.version_d"), "the library's names have versions")
+}
+
+// TestLibraryVersion: what the library says of itself, what its header says and what gompi-info says are one thing.
+func TestLibraryVersion(t *testing.T) {
+	const source = `
+#include <mpi.h>
+#include <stdio.h>
+int main(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, major, minor, patch;
+
+    MPI_Get_library_version(text, &length); /* before MPI_Init */
+    if (sscanf(text, "gompirma %d.%d.%d,", &major, &minor, &patch) != 3)
+        return 1;
+    if (major != GOMPIRMA_VERSION_MAJOR || minor != GOMPIRMA_VERSION_MINOR || patch != GOMPIRMA_VERSION_PATCH)
+        return 2;
+    puts(text);
+    return 0;
+}
+`
+	said, err := exec.Command(compile(t, source)).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	info := filepath.Join(built(t), "bin/gompi-info")
+	out, err := exec.Command(info, "--json").Output()
+	require.NoError(t, err)
+	var fields struct {
+		LibraryVersion string `json:"library_version"`
+	}
+	require.NoError(t, json.Unmarshal(out, &fields))
+	require.Equal(t, string(said), fields.LibraryVersion+"\n")
+	out, err = exec.Command(info).Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), string(said))
+	out, err = exec.Command(info, "--version").Output()
+	require.NoError(t, err)
+	require.Equal(t, "gompirma "+version.String+"\n", string(out))
 }
 
 // TestUnsupported calls a function that gompirma does not have (it takes a socket to a process of another job).

@@ -18,13 +18,13 @@ func TestOneSidedDocument(t *testing.T) {
 	document := string(b)
 	wanted := map[string]string{} // what the document must have, by the file that it is in
 	patterns := []*regexp.Regexp{
-		regexp.MustCompile(`(?m)^\s+[kK]ey[A-Z]\w*\s*=\s*"([a-z_]+)"`),         // the keys of core/rma
-		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),                    // keys that a call looks up itself
-		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),                           // of communicators
-		regexp.MustCompile(`put\("([a-z]+)", `),                                // of MPI_INFO_ENV
-		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),      // variables, where Go reads them
-		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // and C
-		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // and by name
+		regexp.MustCompile(`(?m)^\s+[kK]ey[A-Z]\w*\s*=\s*"([a-z_]+)"`),            // the keys of core/rma
+		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),                       // keys that a call looks up itself
+		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),                              // of communicators
+		regexp.MustCompile(`put\("([a-z]+)", `),                                   // of MPI_INFO_ENV
+		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`), // variables, where Go reads them
+		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                          // and C
+		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`),    // and by name
 	}
 	for _, dir := range []string{"core", "capi", "cmd"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join(top, dir), func(path string, d fs.DirEntry, err error) error {
