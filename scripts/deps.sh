@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench
+# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|fresh
 # Missing Debian packages are installed with apt without a question: as root, or through sudo if that needs no password; else the one
 # command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
 # Nothing is refused for want of a Fortran compiler.
@@ -29,10 +29,11 @@ need() { # need PACKAGE COMMAND...: each command must be there
 		have "$name" || { missing="$missing $package"; return 0; }
 	done
 }
+headers() { # headers PACKAGE COMPILER HEADER: the compiler must find the header, which is in another package than the compiler itself
+	echo "#include <$3>" | "$2" -E - >/dev/null 2>&1 || missing="$missing $1"
+}
 need gcc gcc
-if have gcc; then
-	echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
-fi
+headers libc6-dev gcc stdio.h
 case ${1:-build} in
 build) ;;
 demo)
@@ -43,17 +44,20 @@ test | ref | bench)
 	need g++ g++
 	have gfortran || fortran=gfortran # C does without it
 	need pkg-config pkg-config
-	need mpich mpiexec.mpich # the library must start under it
+	need mpich mpiexec.mpich mpicc.mpich # the library must start under it, its programs under gompirun
+	headers libmpich-dev mpicc.mpich mpi.h
 	;;
-*) echo "usage: scripts/deps.sh build|demo|test|ref|bench" >&2; exit 2 ;;
-esac
-case ${1:-build} in
-ref | bench) need libmpich-dev mpicc.mpich ;;
+fresh)
+	need git git
+	need mmdebstrap mmdebstrap
+	need util-linux unshare
+	;;
+*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|fresh" >&2; exit 2 ;;
 esac
 case ${1:-build} in
 bench)
-	need openmpi-bin mpirun.openmpi
-	need libopenmpi-dev mpicc.openmpi
+	need openmpi-bin mpirun.openmpi mpicc.openmpi
+	headers libopenmpi-dev mpicc.openmpi mpi.h
 	need valgrind valgrind
 	;;
 esac

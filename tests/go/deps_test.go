@@ -13,6 +13,17 @@ import (
 // scripts/deps.sh says in one line what is wrong with a machine. The machine is a folder of commands, some of them made up.
 func TestDeps(t *testing.T) {
 	const apt = "exit 0"
+	// with returns the commands that a machine for the tests has beside those of MPI and Fortran, and more: "name" or "name: script"; "name: -" takes it away.
+	with := func(more ...string) map[string]string {
+		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "cmake": "", "ctest": "", "pkg-config": "", "apt-get": apt}
+		for _, m := range more {
+			name, script, _ := strings.Cut(m, ": ")
+			if has[name] = script; script == "-" {
+				delete(has, name)
+			}
+		}
+		return has
+	}
 	for _, c := range []struct {
 		name, level string
 		has         map[string]string // command: what its shell script does; beside the few that deps.sh itself uses
@@ -26,12 +37,17 @@ func TestDeps(t *testing.T) {
 		{"another system", "build", map[string]string{"uname": "echo Plan9"}, "", "runs on Linux x86-64 and arm64 only, this is Plan9"},
 		{"no apt", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0"}, "", "missing: cmake (names of Debian's packages"},
 		{"no C library", "build", map[string]string{"go": "echo go1.24", "gcc": "exit 1", "apt-get": apt}, "GOMPIRMA_NO_APT=1", "missing: libc6-dev; run: sudo apt-get install -y --no-install-recommends libc6-dev"},
+		{"no compiler", "build", map[string]string{"go": "echo go1.24", "apt-get": apt}, "GOMPIRMA_NO_APT=1", "missing: gcc libc6-dev; run: sudo apt-get install -y --no-install-recommends gcc libc6-dev"},
+		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran"), "GOMPIRMA_NO_APT=1", "missing: libmpich-dev; run: "},
+		{"no headers of Open MPI", "bench", with("mpiexec.mpich", "mpicc.mpich", "gfortran", "valgrind", "mpirun.openmpi", "mpicc.openmpi: exit 1"), "GOMPIRMA_NO_APT=1",
+			"missing: libopenmpi-dev; run: "},
+		{"no MPI", "bench", with("gfortran", "valgrind"), "GOMPIRMA_NO_APT=1", "missing: libmpich-dev libopenmpi-dev mpich openmpi-bin; run: "},
+		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
+			"missing: git mmdebstrap util-linux; run: "},
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt, "id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends cmake g++ gfortran libmpich-dev mpich pkg-config"},
-		{"no Fortran", "test", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "g++": "", "cmake": "", "ctest": "", "pkg-config": "", "mpiexec.mpich": "",
-			"apt-get": apt, "id": "echo 1000", "sudo": "exit 1"}, "", "Fortran is left out; missing: gfortran; run: sudo apt-get install -y --no-install-recommends gfortran"},
-		{"no Fortran and no apt", "test", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "g++": "", "cmake": "", "ctest": "", "pkg-config": "", "mpiexec.mpich": ""},
-			"", "Fortran is left out; missing: gfortran (names of Debian's packages"},
+		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "", "Fortran is left out; missing: gfortran; run: sudo apt-get install -y --no-install-recommends gfortran"},
+		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "apt-get: -"), "", "Fortran is left out; missing: gfortran (names of Debian's packages"},
 		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1", "id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
 		{"apt works", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 0", "id": "echo 0"}, "", "installing cmake"},
 	} {
