@@ -1,0 +1,48 @@
+package gotest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pathWithout makes a folder of links to all commands in PATH but those whose names match, and returns PATH=folder.
+func pathWithout(t *testing.T, names string) string {
+	bin, refused := t.TempDir(), regexp.MustCompile(names)
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		commands, _ := os.ReadDir(folder)
+		for _, c := range commands {
+			if !refused.MatchString(c.Name()) {
+				_ = os.Symlink(filepath.Join(folder, c.Name()), filepath.Join(bin, c.Name())) // the first one counts
+			}
+		}
+	}
+	return "PATH=" + bin
+}
+
+// A compiler that came after the build folder was made is found, though CMake remembers that there was none: `make demo` needs neither Fortran nor C++.
+func TestCMakeFindsNewCompilers(t *testing.T) {
+	needCommand(t, "cmake")
+	needCommand(t, "g++")
+	needCommand(t, "gfortran")
+	build := t.TempDir()
+	ofOthers := []string{"abi/header_cxx", "fortran/rma.f08.n2"}
+	for _, c := range []struct {
+		env     []string
+		leftOut bool
+	}{
+		{[]string{pathWithout(t, `(gfortran|f77|f9[05]|g\+\+|c\+\+|clang\+\+|flang)`)}, true},
+		{nil, false},
+	} {
+		out := command(t, top, c.env, "cmake", "-S", ".", "-B", build)
+		tests := command(t, build, nil, "ctest", "-N")
+		for _, name := range ofOthers {
+			require.Equal(t, c.leftOut, !strings.Contains(tests, name), "%s\n%s", name, out)
+		}
+		require.Equal(t, map[bool]int{true: len(ofOthers)}[c.leftOut], strings.Count(out, "-- left out: "), out)
+	}
+}
