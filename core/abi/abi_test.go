@@ -3,6 +3,7 @@ package abi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"regexp"
 	"sort"
 	"strconv"
@@ -20,7 +21,16 @@ func prototype(f *Function) string {
 	return f.Returns + " " + f.Name + "(" + strings.Join(list, ", ") + ")"
 }
 
-// TestDigest pins names, values and prototypes: they are the standard's and never change. If this test fails, the table is wrong, not the digest.
+// details are what the table says of a function beside its prototype: all that TestFacts compares.
+func details(f *Function) string {
+	said := []any{f.Name, f.Deprecated, f.F08, f.F90, f.Large}
+	for _, p := range f.Params {
+		said = append(said, p.Name, p.Kind.Name, p.Dir, p.Const, p.Async, p.Optional, p.Length, p.Array, p.Func, p.Hidden)
+	}
+	return fmt.Sprintf("%q", said)
+}
+
+// TestDigest pins names, values, prototypes and parameters: they are the standard's and never change. If this test fails, the table is wrong, not the digest.
 func TestDigest(t *testing.T) {
 	digest := func(lines []string) string {
 		sort.Strings(lines)
@@ -35,11 +45,15 @@ func TestDigest(t *testing.T) {
 		}
 		constants = append(constants, c.Name+" "+kind+" "+strconv.FormatInt(c.Number(), 10))
 	}
+	var parameters []string
 	for _, f := range Functions() {
 		functions = append(functions, prototype(f))
+		parameters = append(parameters, details(f))
 	}
 	for _, c := range Callbacks() {
-		callbacks = append(callbacks, prototype(&Function{Name: c.Name, Returns: c.Returns, Params: c.Params}))
+		f := &Function{Name: c.Name, Returns: c.Returns, Params: c.Params}
+		callbacks = append(callbacks, prototype(f))
+		parameters = append(parameters, details(f))
 	}
 	require.Len(t, constants, 365)
 	require.Len(t, functions, 664)
@@ -47,6 +61,7 @@ func TestDigest(t *testing.T) {
 	require.Equal(t, "988082442cc9893b", digest(constants))
 	require.Equal(t, "395d4c01c204b662", digest(functions))
 	require.Equal(t, "eddff740ec79e52f", digest(callbacks))
+	require.Equal(t, "7c8f2960c7a4e170", digest(parameters))
 }
 
 func TestFunctions(t *testing.T) {
