@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref
-# Every step runs even when one before it failed; each test runner closes with its own counts, the last lines say which steps failed.
+# Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say what was left out and why, a line
+# each beginning with "left out: ", and which steps failed.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -8,6 +9,9 @@ build=$1 what=$2
 jobs=$(nproc)
 failed=()
 running=
+mkdir -p "$build" || exit 1
+left=$build/left_out.txt # what was left out, a line each
+: >"$left"
 
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
 trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
@@ -32,9 +36,22 @@ step() {
 # What the race detector can see into: everything but capi, where C does the work.
 pure() { go list ./... | grep -v '/capi$'; }
 
+# Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
+go_test() { # go_test STEP SECONDS ARGUMENT...
+	step "$1" "$2" go run ./tests/go/report "$left" "${@:3}"
+}
+
 c() {
-	step 'cmake' 600 sh -c 'cmake -S . -B "$0" >"$0.cmake.log" 2>&1 || { cat "$0.cmake.log"; exit 1; }; rm -f "$0.cmake.log"; cmake --build "$0" -j "$1"' "$build" "$jobs" || return
-	step 'ctest' 900 ctest --test-dir "$build" --output-on-failure --timeout 120 -j "$jobs"
+	step 'cmake' 600 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 || { cat "$0/configure.log"; exit 1; }; cmake --build "$0" -j "$1"' "$build" "$jobs"
+	local status=$?
+	sed -n 's/^-- left out: //p' "$build/configure.log" >>"$left"
+	if [ "$status" -ne 0 ]; then
+		echo 'ctest: what it would run is not built' >>"$left"
+		return
+	fi
+	step 'ctest' 900 ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest.log" --timeout 120 -j "$jobs"
+	# What ctest did not run is listed behind its counts: "  3 - name (Skipped)".
+	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
 }
 lint() {
 	step 'go vet' 300 go vet ./...
@@ -44,13 +61,13 @@ lint() {
 case $what in
 all)
 	c
-	step 'go test' 900 go test -p 2 ./...
-	step 'race detector' 600 go test -race -short -p 2 $(pure | grep -v '/tests/')
+	go_test 'go test' 900 -count=1 -p 2 ./...
+	go_test 'race detector' 600 -race -short -p 2 $(pure | grep -v '/tests/')
 	lint
 	;;
 c) c ;;
-go) step 'go test' 900 go test -p 2 ./... ;;
-race) step 'race detector' 900 go test -race -p 2 $(pure | grep -v '/tests/') ;;
+go) go_test 'go test' 900 -count=1 -p 2 ./... ;;
+race) go_test 'race detector' 900 -race -p 2 $(pure | grep -v '/tests/') ;;
 lint)
 	lint
 	step 'rules' 120 go test ./tests/go -run TestLint
@@ -59,6 +76,7 @@ ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 *) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref" >&2; exit 2 ;;
 esac
 
+LC_ALL=C sort -u "$left" | sed 's/^/left out: /'
 if [ ${#failed[@]} -gt 0 ]; then
 	printf 'failed: %s\n' "${failed[*]}"
 	exit 1

@@ -1,0 +1,132 @@
+// Command report runs `go test` and prints what it prints without -v. What tests skip, which `go test` alone does not tell, it appends to a file, a line
+// for each with the reason. Its status is that of `go test`.
+//
+//	go run ./tests/go/report LEFT_OUT -p 2 ./...          the arguments behind the file are those of `go test`
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: report LEFT_OUT [ARGUMENT OF go test...]")
+		os.Exit(2)
+	}
+	leftOut, err := os.OpenFile(os.Args[1], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err == nil {
+		err = run(leftOut, os.Args[2:])
+	}
+	var ended *exec.ExitError
+	switch {
+	case errors.As(err, &ended) && ended.ExitCode() > 0:
+		os.Exit(ended.ExitCode())
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "report:", err)
+		os.Exit(1)
+	}
+}
+
+func run(leftOut io.Writer, args []string) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = read(out, os.Stdout, leftOut)
+	return errors.Join(cmd.Wait(), err)
+}
+
+// event is a line of `go test -json`.
+type event struct {
+	Action, Package, Test, Output string
+}
+
+// line is something that a test printed, or its package where test is "".
+type line struct{ test, text string }
+
+var (
+	progress = regexp.MustCompile(`^=== (RUN|PAUSE|CONT|NAME) `)
+	result   = regexp.MustCompile(`^ *--- SKIP: `)
+	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
+)
+
+// read copies to out what `go test` prints without -v, and writes what was skipped to leftOut. Lines that are not JSON are copied.
+func read(in io.Reader, out, leftOut io.Writer) error {
+	lines := map[string][]line{}   // package: what was printed
+	quiet := map[string][]string{} // package: tests that passed or were skipped
+	b := bufio.NewReader(in)
+	for {
+		text, err := b.ReadBytes('\n')
+		var e event
+		switch {
+		case len(text) == 0:
+		case json.Unmarshal(text, &e) != nil:
+			fmt.Fprintf(out, "%s\n", bytes.TrimSuffix(text, []byte("\n")))
+		case e.Action == "build-output":
+			fmt.Fprint(out, e.Output)
+		case e.Action == "output":
+			if !progress.MatchString(e.Output) {
+				lines[e.Package] = append(lines[e.Package], line{e.Test, e.Output})
+			}
+		case e.Action == "pass" && e.Test != "":
+			quiet[e.Package] = append(quiet[e.Package], e.Test)
+		case e.Action == "skip" && e.Test != "":
+			quiet[e.Package] = append(quiet[e.Package], e.Test)
+			fmt.Fprintf(leftOut, "%s: %s\n", strings.TrimPrefix(e.Package, "gompirma/")+" "+e.Test, reason(lines[e.Package], e.Test))
+		case (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && e.Test == "":
+			show(out, lines[e.Package], quiet[e.Package], e.Action == "fail")
+			delete(lines, e.Package)
+			delete(quiet, e.Package)
+		}
+		if err != nil { // what has no end: go test itself was ended
+			for _, printed := range lines {
+				show(out, printed, nil, true)
+			}
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// reason is what a test said when it skipped itself.
+func reason(lines []line, test string) string {
+	var said []string
+	for _, l := range lines {
+		if l.test == test && !result.MatchString(l.text) {
+			said = append(said, strings.TrimSpace(where.ReplaceAllString(l.text, "")))
+		}
+	}
+	if len(said) == 0 {
+		return "no reason given"
+	}
+	return strings.Join(said, " ")
+}
+
+// show prints the closing line of a package, and of a failed one all but the output of tests that passed.
+func show(out io.Writer, lines []line, quiet []string, failed bool) {
+	hidden := map[string]bool{}
+	for _, test := range quiet {
+		hidden[test] = true
+	}
+	for i, l := range lines {
+		if failed && !hidden[l.test] || l.test == "" && i == len(lines)-1 {
+			fmt.Fprint(out, l.text)
+		}
+	}
+}

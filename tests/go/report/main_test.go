@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// printed is a line of `go test -json` for something printed.
+func printed(pkg, test, text string) string {
+	return fmt.Sprintf(`{"Action":"output","Package":"gompirma/%s","Test":"%s","Output":"%s\n"}`, pkg, test, text) + "\n"
+}
+
+func ended(pkg, test, action string) string {
+	return fmt.Sprintf(`{"Action":"%s","Package":"gompirma/%s","Test":"%s"}`, action, pkg, test) + "\n"
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct{ name, in, out, leftOut string }{
+		{"nothing", "", "", ""},
+		{"passed", printed("a", "TestA", "=== RUN   TestA") + printed("a", "TestA", "noise") + printed("a", "TestA", "--- PASS: TestA") + ended("a", "TestA", "pass") +
+			printed("a", "", "PASS") + printed("a", "", "ok a 1s") + ended("a", "", "pass"), "ok a 1s\n", ""},
+		{"no tests", printed("a", "", "? a [no test files]") + ended("a", "", "skip"), "? a [no test files]\n", ""},
+		{"failed", printed("a", "TestA", "fine") + ended("a", "TestA", "pass") + printed("a", "TestB/x", "    b_test.go:3: wrong") + ended("a", "TestB/x", "fail") +
+			printed("a", "TestB", "--- FAIL: TestB") + ended("a", "TestB", "fail") + printed("a", "", "FAIL a 1s") + ended("a", "", "fail"),
+			"    b_test.go:3: wrong\n--- FAIL: TestB\nFAIL a 1s\n", ""},
+		{"two packages at a time", printed("a", "TestA", "a is wrong") + printed("b", "", "ok b") + ended("b", "", "pass") + ended("a", "TestA", "fail") +
+			printed("a", "", "FAIL a") + ended("a", "", "fail"), "ok b\na is wrong\nFAIL a\n", ""},
+		{"skipped", printed("a", "TestA/x", "=== RUN   TestA/x") + printed("a", "TestA/x", "    a_test.go:56: gfortran is not installed") +
+			printed("a", "TestA/x", "    --- SKIP: TestA/x (0.00s)") + ended("a", "TestA/x", "skip") + ended("a", "TestA", "pass") + printed("a", "TestB", "--- SKIP: TestB (0.00s)") +
+			ended("a", "TestB", "skip") + printed("a", "", "ok a") + ended("a", "", "pass"),
+			"ok a\n", "a TestA/x: gfortran is not installed\na TestB: no reason given\n"},
+		{"ended by a signal", printed("a", "TestA", "waiting"), "waiting\n", ""},
+		{"not built", `{"Action":"build-output","ImportPath":"gompirma/a","Output":"a.go:1: no\n"}` + "\nplain words\n", "a.go:1: no\nplain words\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out, leftOut strings.Builder
+			require.NoError(t, read(strings.NewReader(c.in), &out, &leftOut))
+			require.Equal(t, c.out, out.String())
+			require.Equal(t, c.leftOut, leftOut.String())
+		})
+	}
+}
