@@ -17,7 +17,7 @@ demo: ## build and run the three examples, with a report; TEXT=file counts other
 	@scripts/deps.sh demo
 	@scripts/demo.sh "$(BUILD)" $(TEXT)
 
-test: ## every test: ctest, go test, race detector, lint, generated files
+test: ## every test: ctest, go test, race detector, lint, generated files; says at the end what is left out
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" all
 
@@ -28,6 +28,10 @@ test-c: ## the C and Fortran tests alone (ctest)
 test-go: ## the Go tests alone
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" go
+
+fresh: ## the two commands of the README in bare Debian roots and fresh clones of HEAD
+	@scripts/deps.sh fresh
+	@scripts/fresh.sh
 
 soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 	@scripts/deps.sh build
@@ -70,5 +74,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go soak test-ref matrix race lint fmt generate bench install uninstall clean
+.PHONY: help build demo test test-c test-go fresh soak test-ref matrix race lint fmt generate bench install uninstall clean
 .DEFAULT_GOAL := help
