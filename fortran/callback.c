@@ -40,20 +40,20 @@ CREATE_ERRHANDLER(File, file)
 CREATE_ERRHANDLER(Session, session)
 CREATE_ERRHANDLER(Win, win)
 
-/* ---- Generalized requests (MPI-5.0 13.2). A request has its own state, freed with it. ---- */
+/* ---- Generalized requests (MPI-5.0 13.2). A request has its own record, freed with it. Its procedures get the caller's variable. ---- */
 
 struct grequest {
     void (*query)(MPI_Aint *extra, MPI_Status *status, int *ierror);
     void (*free)(MPI_Aint *extra, int *ierror);
     void (*cancel)(MPI_Aint *extra, int *complete, int *ierror);
-    MPI_Aint extra;
+    MPI_Aint *extra;
 };
 
 static int query(void *state, MPI_Status *status)
 {
     struct grequest *g = state;
     int ierror = MPI_SUCCESS;
-    g->query(&g->extra, status, &ierror);
+    g->query(g->extra, status, &ierror);
     return ierror;
 }
 
@@ -61,7 +61,7 @@ static int release(void *state)
 {
     struct grequest *g = state;
     int ierror = MPI_SUCCESS;
-    g->free(&g->extra, &ierror);
+    g->free(g->extra, &ierror);
     free(g);
     return ierror;
 }
@@ -70,12 +70,12 @@ static int cancel(void *state, int complete)
 {
     struct grequest *g = state;
     int ierror = MPI_SUCCESS, f_complete = logical_out(complete);
-    g->cancel(&g->extra, &f_complete, &ierror);
+    g->cancel(g->extra, &f_complete, &ierror);
     return ierror;
 }
 
 ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free_fn, gompi_procedure *cancel_fn,
-        const MPI_Aint *extra_state, int *request, int *ierror)
+        MPI_Aint *extra_state, int *request, int *ierror)
 {
     struct grequest *g = malloc(sizeof *g);
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -87,7 +87,7 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
     g->query = (void (*)(MPI_Aint *, MPI_Status *, int *))query_fn;
     g->free = (void (*)(MPI_Aint *, int *))free_fn;
     g->cancel = (void (*)(MPI_Aint *, int *, int *))cancel_fn;
-    g->extra = *extra_state;
+    g->extra = extra_state;
     rc = CALL(Grequest_start)(query, release, cancel, g, &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -97,7 +97,7 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
 }
 SAME(grequest_start, grequest_start_f08)
 
-/* ---- Data representations (MPI-5.0 14.5.3). They are never taken back, nor is their state. ---- */
+/* ---- Data representations (MPI-5.0 14.5.3). They are never taken back. Their procedures get the caller's variable. ---- */
 
 typedef void convert(void *userbuf, int *datatype, int *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra, int *ierror);
 typedef void convert_c(void *userbuf, int *datatype, MPI_Count *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra, int *ierror);
@@ -105,14 +105,14 @@ typedef void convert_c(void *userbuf, int *datatype, MPI_Count *count, void *fil
 struct datarep {
     gompi_procedure *read, *write;
     void (*extent)(int *datatype, MPI_Aint *extent, MPI_Aint *extra, int *ierror);
-    MPI_Aint extra;
+    MPI_Aint *extra;
 };
 
 static int datarep_read(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position, void *state)
 {
     struct datarep *d = state;
     int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert *)d->read)(userbuf, &type, &count, filebuf, &position, &d->extra, &ierror);
+    ((convert *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
     return ierror;
 }
 
@@ -120,7 +120,7 @@ static int datarep_write(void *userbuf, MPI_Datatype datatype, int count, void *
 {
     struct datarep *d = state;
     int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert *)d->write)(userbuf, &type, &count, filebuf, &position, &d->extra, &ierror);
+    ((convert *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
     return ierror;
 }
 
@@ -128,7 +128,7 @@ static int datarep_read_c(void *userbuf, MPI_Datatype datatype, MPI_Count count,
 {
     struct datarep *d = state;
     int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert_c *)d->read)(userbuf, &type, &count, filebuf, &position, &d->extra, &ierror);
+    ((convert_c *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
     return ierror;
 }
 
@@ -136,7 +136,7 @@ static int datarep_write_c(void *userbuf, MPI_Datatype datatype, MPI_Count count
 {
     struct datarep *d = state;
     int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert_c *)d->write)(userbuf, &type, &count, filebuf, &position, &d->extra, &ierror);
+    ((convert_c *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
     return ierror;
 }
 
@@ -144,7 +144,7 @@ static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state)
 {
     struct datarep *d = state;
     int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    d->extent(&type, extent, &d->extra, &ierror);
+    d->extent(&type, extent, d->extra, &ierror);
     return ierror;
 }
 
@@ -158,7 +158,7 @@ extern gompi_procedure mpi_conversion_fn_null_, mpi_conversion_fn_null_c_;
 
 static bool null_conversion(gompi_procedure *p) { return p == mpi_conversion_fn_null_ || p == mpi_conversion_fn_null_c_; }
 
-static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write, gompi_procedure *extent, MPI_Aint extra)
+static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write, gompi_procedure *extent, MPI_Aint *extra)
 {
     struct datarep *d = malloc(sizeof *d);
     if (d)
@@ -169,10 +169,10 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 /* register_as is the common part of both forms, whose C functions differ in type. */
 #define REGISTER_DATAREP(label, function, reader, writer, null)                                                        \
     ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn, gompi_procedure *write_conversion_fn, \
-            gompi_procedure *dtype_file_extent_fn, const MPI_Aint *extra_state, int *ierror, size_t datarep_len)       \
+            gompi_procedure *dtype_file_extent_fn, MPI_Aint *extra_state, int *ierror, size_t datarep_len)       \
     {                                                                                                                  \
         struct gompi_string name = {0};                                                                                \
-        struct datarep *d = new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, *extra_state);  \
+        struct datarep *d = new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);   \
         int rc = d ? gompi_string_in(&name, datarep, datarep_len, STRIP_TRAILING) : MPI_ERR_NO_MEM;                    \
         if (rc)                                                                                                        \
             rc = gompi_raise(RAISE_FILE, (int)(intptr_t)MPI_FILE_NULL, rc);                                            \

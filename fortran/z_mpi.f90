@@ -4741,7 +4741,7 @@ module mpi
       external :: query_fn
       external :: free_fn
       external :: cancel_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, intent(out) :: request
       integer, intent(out) :: ierror
     end subroutine
@@ -5503,7 +5503,7 @@ module mpi
       external :: read_conversion_fn
       external :: write_conversion_fn
       external :: dtype_file_extent_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, intent(out) :: ierror
     end subroutine
   end interface
@@ -10338,7 +10338,7 @@ module mpi
       external :: query_fn
       external :: free_fn
       external :: cancel_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, intent(out) :: request
       integer, intent(out) :: ierror
     end subroutine
@@ -11101,7 +11101,7 @@ module mpi
       external :: read_conversion_fn
       external :: write_conversion_fn
       external :: dtype_file_extent_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, intent(out) :: ierror
     end subroutine
   end interface

@@ -5914,7 +5914,7 @@ module mpi_f08
       procedure(MPI_Grequest_query_function) :: query_fn
       procedure(MPI_Grequest_free_function) :: free_fn
       procedure(MPI_Grequest_cancel_function) :: cancel_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
@@ -6885,7 +6885,7 @@ module mpi_f08
       procedure(MPI_Datarep_conversion_function) :: read_conversion_fn
       procedure(MPI_Datarep_conversion_function) :: write_conversion_fn
       procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, optional, intent(out) :: ierror
     end subroutine
   end interface
@@ -6898,7 +6898,7 @@ module mpi_f08
       procedure(MPI_Datarep_conversion_function_c) :: read_conversion_fn
       procedure(MPI_Datarep_conversion_function_c) :: write_conversion_fn
       procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, optional, intent(out) :: ierror
     end subroutine
   end interface
@@ -12725,7 +12725,7 @@ module mpi_f08
       procedure(MPI_Grequest_query_function) :: query_fn
       procedure(MPI_Grequest_free_function) :: free_fn
       procedure(MPI_Grequest_cancel_function) :: cancel_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
@@ -13701,7 +13701,7 @@ module mpi_f08
       procedure(MPI_Datarep_conversion_function) :: read_conversion_fn
       procedure(MPI_Datarep_conversion_function) :: write_conversion_fn
       procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, optional, intent(out) :: ierror
     end subroutine
   end interface
@@ -13714,7 +13714,7 @@ module mpi_f08
       procedure(MPI_Datarep_conversion_function_c) :: read_conversion_fn
       procedure(MPI_Datarep_conversion_function_c) :: write_conversion_fn
       procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: extra_state
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous, target :: extra_state
       integer, optional, intent(out) :: ierror
     end subroutine
   end interface

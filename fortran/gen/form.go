@@ -71,6 +71,10 @@ var written = map[string]bool{
 	"MPI_Session_attach_buffer buffer": true, "MPI_Session_attach_buffer_c buffer": true,
 }
 
+// keepsState has the functions whose callbacks get the caller's variable as extra state, as with MPICH and Open MPI, where programs change it. That of
+// attributes is not to be changed (MPI-5.0 20.3.8), and those two do not agree: there the callbacks get a copy.
+var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true, "MPI_Register_datarep_c": true}
+
 // intent returns the INTENT of a dummy argument, "" if it has none: what may be a constant such as MPI_IN_PLACE or MPI_STATUS_IGNORE, which
 // no call may define, has none where it comes out (MPI-5.0 19.1.2).
 func (b binding) intent(f *abi.Function, p *abi.Param) string {
@@ -178,9 +182,10 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 	if p.Optional && b == f08 {
 		attributes = append([]string{"optional"}, attributes...)
 	}
-	if p.Async || class == "choice" && f.Chapter == 4 { // the tables forget partitioned communication
+	keeps := class == "aint" && keepsState[f.Name] && p.Kind.Name == "EXTRA_STATE"
+	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables forget partitioned communication
 		attributes = append(attributes, "asynchronous")
-		if class == "choice" {
+		if class == "choice" || keeps {
 			// The address outlives the call. gfortran heeds TARGET even where the program's variable has no ASYNCHRONOUS: it does not
 			// move what uses the variable across the calls that follow.
 			attributes = append(attributes, "target")

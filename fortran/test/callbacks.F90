@@ -135,6 +135,7 @@ contains
     integer(kind=MPI_ADDRESS_KIND) :: extra
     integer :: ierror
     freed = freed + 1
+    extra = extra - 1000
     ierror = MPI_SUCCESS
   end subroutine
 
@@ -382,7 +383,11 @@ contains
   subroutine grequests()
     REQUEST :: r
     STATUS(s)
+#ifdef USE_MPIF
+    integer(kind=MPI_ADDRESS_KIND), volatile :: extra ! without an interface the compiler does not know that its address is kept
+#else
     integer(kind=MPI_ADDRESS_KIND) :: extra
+#endif
     integer :: count
     logical :: flag
     queried = 0
@@ -392,15 +397,24 @@ contains
     call MPI_Grequest_start(query, release, cancel, extra, r, ierror)
     call MPI_Test(r, flag, s, ierror)
     call expect(.not. flag, 'a generalized request that is not complete')
+    extra = extra + 4 ! the procedures get this variable, not a copy
     call MPI_Cancel(r, ierror)
     call expect(cancelled, 1, 'cancel')
     call MPI_Grequest_complete(r, ierror)
     call MPI_Wait(r, s, ierror)
     call expect(queried > 0 .and. freed == 1, 'query and free')
-    call expect(last_extra == extra, 'the extra state')
+    call expect(last_extra == 2_MPI_ADDRESS_KIND**35 + 5, 'the extra state')
+    call expect(extra == 2_MPI_ADDRESS_KIND**35 + 5 - 1000, 'the extra state that a procedure has changed')
     call expect(SOURCE_OF(s), 12, 'source')
     call expect(TAG_OF(s), 34, 'tag')
     call MPI_Get_count(s, MPI_INTEGER, count, ierror)
     call expect(count, 7, 'count')
+    ! Not changed between the calls, as far as the compiler can see.
+    extra = 7
+    call MPI_Grequest_start(query, release, cancel, extra, r, ierror)
+    call MPI_Grequest_complete(r, ierror)
+    call MPI_Wait(r, s, ierror)
+    call expect(last_extra == 7, 'the extra state of another request')
+    call expect(extra == 7 - 1000, 'that a procedure has changed')
   end subroutine
 end program

@@ -64,6 +64,7 @@ contains
     extent = 40
     ierror = MPI_SUCCESS
     if (datatype == MPI_INTEGER .and. extra_state == 99) seen = seen + 1
+    extra_state = extra_state + 1
   end subroutine
 
   subroutine on_file(f, error)
@@ -147,6 +148,7 @@ program standin
   call MPI_Register_datarep('mine ', read_ints, MPI_CONVERSION_FN_NULL, extent_of, extra, ierror)
   call expect(seen, 2, 'conversion and extent')
   call expect(extra_seen == 99, 'extra state of a conversion')
+  call expect(extra == 100, 'extra state that a procedure has changed')
 #ifdef USE_F08
   call MPI_Register_datarep_c('large', read_many, MPI_CONVERSION_FN_NULL_C, extent_of, extra, ierror)
   call expect(seen, 3, 'conversion with a large count')
