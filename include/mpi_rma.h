@@ -33,6 +33,17 @@
 #define GOMPIRMA_VERSION_PATCH 0
 #define GOMPIRMA_VERSION "0.1.0"
 
+/*
+ * A constant that is a pointer. In C++ a constexpr function may return it, although it is an integer that is cast; with clang constexpr variables
+ * and static_assert may use it too.
+ */
+#if defined(__cplusplus) && __cplusplus >= 201103L && defined(__GNUC__)
+extern "C++" template <typename type> constexpr type gompirma_constant(intptr_t value) { return value ? (type)value : type(); }
+#define GOMPIRMA_CONSTANT(type, value) (__builtin_constant_p((type)value) ? (type)value : gompirma_constant<type>(value))
+#else
+#define GOMPIRMA_CONSTANT(type, value) ((type)value)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -86,141 +97,141 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_ABI_SUBVERSION                 0
 
 /* Reduction operations. */
-#define MPI_OP_NULL                        ((MPI_Op)0x00000020)
-#define MPI_SUM                            ((MPI_Op)0x00000021)
-#define MPI_MIN                            ((MPI_Op)0x00000022)
-#define MPI_MAX                            ((MPI_Op)0x00000023)
-#define MPI_PROD                           ((MPI_Op)0x00000024)
-#define MPI_BAND                           ((MPI_Op)0x00000028)
-#define MPI_BOR                            ((MPI_Op)0x00000029)
-#define MPI_BXOR                           ((MPI_Op)0x0000002a)
-#define MPI_LAND                           ((MPI_Op)0x00000030)
-#define MPI_LOR                            ((MPI_Op)0x00000031)
-#define MPI_LXOR                           ((MPI_Op)0x00000032)
-#define MPI_MINLOC                         ((MPI_Op)0x00000038)
-#define MPI_MAXLOC                         ((MPI_Op)0x00000039)
-#define MPI_REPLACE                        ((MPI_Op)0x0000003c)
-#define MPI_NO_OP                          ((MPI_Op)0x0000003d)
+#define MPI_OP_NULL                        GOMPIRMA_CONSTANT(MPI_Op, 0x00000020)
+#define MPI_SUM                            GOMPIRMA_CONSTANT(MPI_Op, 0x00000021)
+#define MPI_MIN                            GOMPIRMA_CONSTANT(MPI_Op, 0x00000022)
+#define MPI_MAX                            GOMPIRMA_CONSTANT(MPI_Op, 0x00000023)
+#define MPI_PROD                           GOMPIRMA_CONSTANT(MPI_Op, 0x00000024)
+#define MPI_BAND                           GOMPIRMA_CONSTANT(MPI_Op, 0x00000028)
+#define MPI_BOR                            GOMPIRMA_CONSTANT(MPI_Op, 0x00000029)
+#define MPI_BXOR                           GOMPIRMA_CONSTANT(MPI_Op, 0x0000002a)
+#define MPI_LAND                           GOMPIRMA_CONSTANT(MPI_Op, 0x00000030)
+#define MPI_LOR                            GOMPIRMA_CONSTANT(MPI_Op, 0x00000031)
+#define MPI_LXOR                           GOMPIRMA_CONSTANT(MPI_Op, 0x00000032)
+#define MPI_MINLOC                         GOMPIRMA_CONSTANT(MPI_Op, 0x00000038)
+#define MPI_MAXLOC                         GOMPIRMA_CONSTANT(MPI_Op, 0x00000039)
+#define MPI_REPLACE                        GOMPIRMA_CONSTANT(MPI_Op, 0x0000003c)
+#define MPI_NO_OP                          GOMPIRMA_CONSTANT(MPI_Op, 0x0000003d)
 
 /* Communicators. */
-#define MPI_COMM_NULL                      ((MPI_Comm)0x00000100)
-#define MPI_COMM_WORLD                     ((MPI_Comm)0x00000101)
-#define MPI_COMM_SELF                      ((MPI_Comm)0x00000102)
+#define MPI_COMM_NULL                      GOMPIRMA_CONSTANT(MPI_Comm, 0x00000100)
+#define MPI_COMM_WORLD                     GOMPIRMA_CONSTANT(MPI_Comm, 0x00000101)
+#define MPI_COMM_SELF                      GOMPIRMA_CONSTANT(MPI_Comm, 0x00000102)
 
 /* Groups. */
-#define MPI_GROUP_NULL                     ((MPI_Group)0x00000108)
-#define MPI_GROUP_EMPTY                    ((MPI_Group)0x00000109)
+#define MPI_GROUP_NULL                     GOMPIRMA_CONSTANT(MPI_Group, 0x00000108)
+#define MPI_GROUP_EMPTY                    GOMPIRMA_CONSTANT(MPI_Group, 0x00000109)
 
 /* Windows. */
-#define MPI_WIN_NULL                       ((MPI_Win)0x00000110)
+#define MPI_WIN_NULL                       GOMPIRMA_CONSTANT(MPI_Win, 0x00000110)
 
 /* Files. */
-#define MPI_FILE_NULL                      ((MPI_File)0x00000118)
+#define MPI_FILE_NULL                      GOMPIRMA_CONSTANT(MPI_File, 0x00000118)
 
 /* Sessions. */
-#define MPI_SESSION_NULL                   ((MPI_Session)0x00000120)
+#define MPI_SESSION_NULL                   GOMPIRMA_CONSTANT(MPI_Session, 0x00000120)
 
 /* Matched messages. */
-#define MPI_MESSAGE_NULL                   ((MPI_Message)0x00000128)
-#define MPI_MESSAGE_NO_PROC                ((MPI_Message)0x00000129)
+#define MPI_MESSAGE_NULL                   GOMPIRMA_CONSTANT(MPI_Message, 0x00000128)
+#define MPI_MESSAGE_NO_PROC                GOMPIRMA_CONSTANT(MPI_Message, 0x00000129)
 
 /* Info objects. */
-#define MPI_INFO_NULL                      ((MPI_Info)0x00000130)
-#define MPI_INFO_ENV                       ((MPI_Info)0x00000131)
+#define MPI_INFO_NULL                      GOMPIRMA_CONSTANT(MPI_Info, 0x00000130)
+#define MPI_INFO_ENV                       GOMPIRMA_CONSTANT(MPI_Info, 0x00000131)
 
 /* Error handlers. */
-#define MPI_ERRHANDLER_NULL                ((MPI_Errhandler)0x00000140)
-#define MPI_ERRORS_ARE_FATAL               ((MPI_Errhandler)0x00000141)
-#define MPI_ERRORS_ABORT                   ((MPI_Errhandler)0x00000142)
-#define MPI_ERRORS_RETURN                  ((MPI_Errhandler)0x00000143)
+#define MPI_ERRHANDLER_NULL                GOMPIRMA_CONSTANT(MPI_Errhandler, 0x00000140)
+#define MPI_ERRORS_ARE_FATAL               GOMPIRMA_CONSTANT(MPI_Errhandler, 0x00000141)
+#define MPI_ERRORS_ABORT                   GOMPIRMA_CONSTANT(MPI_Errhandler, 0x00000142)
+#define MPI_ERRORS_RETURN                  GOMPIRMA_CONSTANT(MPI_Errhandler, 0x00000143)
 
 /* Requests. */
-#define MPI_REQUEST_NULL                   ((MPI_Request)0x00000180)
+#define MPI_REQUEST_NULL                   GOMPIRMA_CONSTANT(MPI_Request, 0x00000180)
 
 /* Datatypes: addresses, sizes and bytes of a packed buffer. */
-#define MPI_DATATYPE_NULL                  ((MPI_Datatype)0x00000200)
-#define MPI_AINT                           ((MPI_Datatype)0x00000201)
-#define MPI_COUNT                          ((MPI_Datatype)0x00000202)
-#define MPI_OFFSET                         ((MPI_Datatype)0x00000203)
-#define MPI_PACKED                         ((MPI_Datatype)0x00000207)
+#define MPI_DATATYPE_NULL                  GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000200)
+#define MPI_AINT                           GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000201)
+#define MPI_COUNT                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000202)
+#define MPI_OFFSET                         GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000203)
+#define MPI_PACKED                         GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000207)
 
 /* Datatypes: integers of C. */
-#define MPI_SHORT                          ((MPI_Datatype)0x00000208)
-#define MPI_INT                            ((MPI_Datatype)0x00000209)
-#define MPI_LONG                           ((MPI_Datatype)0x0000020a)
-#define MPI_LONG_LONG                      ((MPI_Datatype)0x0000020b)
+#define MPI_SHORT                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000208)
+#define MPI_INT                            GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000209)
+#define MPI_LONG                           GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000020a)
+#define MPI_LONG_LONG                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000020b)
 #define MPI_LONG_LONG_INT                  MPI_LONG_LONG
-#define MPI_UNSIGNED_SHORT                 ((MPI_Datatype)0x0000020c)
-#define MPI_UNSIGNED                       ((MPI_Datatype)0x0000020d)
-#define MPI_UNSIGNED_LONG                  ((MPI_Datatype)0x0000020e)
-#define MPI_UNSIGNED_LONG_LONG             ((MPI_Datatype)0x0000020f)
+#define MPI_UNSIGNED_SHORT                 GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000020c)
+#define MPI_UNSIGNED                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000020d)
+#define MPI_UNSIGNED_LONG                  GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000020e)
+#define MPI_UNSIGNED_LONG_LONG             GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000020f)
 
 /* Datatypes: floating point and complex of C and C++, default types of Fortran. */
-#define MPI_FLOAT                          ((MPI_Datatype)0x00000210)
-#define MPI_C_FLOAT_COMPLEX                ((MPI_Datatype)0x00000212)
+#define MPI_FLOAT                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000210)
+#define MPI_C_FLOAT_COMPLEX                GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000212)
 #define MPI_C_COMPLEX                      MPI_C_FLOAT_COMPLEX
-#define MPI_CXX_FLOAT_COMPLEX              ((MPI_Datatype)0x00000213)
-#define MPI_DOUBLE                         ((MPI_Datatype)0x00000214)
-#define MPI_C_DOUBLE_COMPLEX               ((MPI_Datatype)0x00000216)
-#define MPI_CXX_DOUBLE_COMPLEX             ((MPI_Datatype)0x00000217)
-#define MPI_LOGICAL                        ((MPI_Datatype)0x00000218)
-#define MPI_INTEGER                        ((MPI_Datatype)0x00000219)
-#define MPI_REAL                           ((MPI_Datatype)0x0000021a)
-#define MPI_COMPLEX                        ((MPI_Datatype)0x0000021b)
-#define MPI_DOUBLE_PRECISION               ((MPI_Datatype)0x0000021c)
-#define MPI_DOUBLE_COMPLEX                 ((MPI_Datatype)0x0000021d)
-#define MPI_CHARACTER                      ((MPI_Datatype)0x0000021e)
-#define MPI_LONG_DOUBLE                    ((MPI_Datatype)0x00000220)
-#define MPI_C_LONG_DOUBLE_COMPLEX          ((MPI_Datatype)0x00000224)
-#define MPI_CXX_LONG_DOUBLE_COMPLEX        ((MPI_Datatype)0x00000225)
+#define MPI_CXX_FLOAT_COMPLEX              GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000213)
+#define MPI_DOUBLE                         GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000214)
+#define MPI_C_DOUBLE_COMPLEX               GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000216)
+#define MPI_CXX_DOUBLE_COMPLEX             GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000217)
+#define MPI_LOGICAL                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000218)
+#define MPI_INTEGER                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000219)
+#define MPI_REAL                           GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000021a)
+#define MPI_COMPLEX                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000021b)
+#define MPI_DOUBLE_PRECISION               GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000021c)
+#define MPI_DOUBLE_COMPLEX                 GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000021d)
+#define MPI_CHARACTER                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000021e)
+#define MPI_LONG_DOUBLE                    GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000220)
+#define MPI_C_LONG_DOUBLE_COMPLEX          GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000224)
+#define MPI_CXX_LONG_DOUBLE_COMPLEX        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000225)
 
 /* Datatypes: value and index, for MPI_MINLOC and MPI_MAXLOC. */
-#define MPI_FLOAT_INT                      ((MPI_Datatype)0x00000228)
-#define MPI_DOUBLE_INT                     ((MPI_Datatype)0x00000229)
-#define MPI_LONG_INT                       ((MPI_Datatype)0x0000022a)
-#define MPI_2INT                           ((MPI_Datatype)0x0000022b)
-#define MPI_SHORT_INT                      ((MPI_Datatype)0x0000022c)
-#define MPI_LONG_DOUBLE_INT                ((MPI_Datatype)0x0000022d)
-#define MPI_2REAL                          ((MPI_Datatype)0x00000230)
-#define MPI_2DOUBLE_PRECISION              ((MPI_Datatype)0x00000231)
-#define MPI_2INTEGER                       ((MPI_Datatype)0x00000232)
+#define MPI_FLOAT_INT                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000228)
+#define MPI_DOUBLE_INT                     GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000229)
+#define MPI_LONG_INT                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000022a)
+#define MPI_2INT                           GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000022b)
+#define MPI_SHORT_INT                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000022c)
+#define MPI_LONG_DOUBLE_INT                GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000022d)
+#define MPI_2REAL                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000230)
+#define MPI_2DOUBLE_PRECISION              GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000231)
+#define MPI_2INTEGER                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000232)
 
 /* Datatypes: logicals, characters, bytes and integers of a fixed size. */
-#define MPI_C_BOOL                         ((MPI_Datatype)0x00000238)
-#define MPI_CXX_BOOL                       ((MPI_Datatype)0x00000239)
-#define MPI_WCHAR                          ((MPI_Datatype)0x0000023c)
-#define MPI_INT8_T                         ((MPI_Datatype)0x00000240)
-#define MPI_UINT8_T                        ((MPI_Datatype)0x00000241)
-#define MPI_CHAR                           ((MPI_Datatype)0x00000243)
-#define MPI_SIGNED_CHAR                    ((MPI_Datatype)0x00000244)
-#define MPI_UNSIGNED_CHAR                  ((MPI_Datatype)0x00000245)
-#define MPI_BYTE                           ((MPI_Datatype)0x00000247)
-#define MPI_INT16_T                        ((MPI_Datatype)0x00000248)
-#define MPI_UINT16_T                       ((MPI_Datatype)0x00000249)
-#define MPI_INT32_T                        ((MPI_Datatype)0x00000250)
-#define MPI_UINT32_T                       ((MPI_Datatype)0x00000251)
-#define MPI_INT64_T                        ((MPI_Datatype)0x00000258)
-#define MPI_UINT64_T                       ((MPI_Datatype)0x00000259)
+#define MPI_C_BOOL                         GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000238)
+#define MPI_CXX_BOOL                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000239)
+#define MPI_WCHAR                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x0000023c)
+#define MPI_INT8_T                         GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000240)
+#define MPI_UINT8_T                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000241)
+#define MPI_CHAR                           GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000243)
+#define MPI_SIGNED_CHAR                    GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000244)
+#define MPI_UNSIGNED_CHAR                  GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000245)
+#define MPI_BYTE                           GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000247)
+#define MPI_INT16_T                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000248)
+#define MPI_UINT16_T                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000249)
+#define MPI_INT32_T                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000250)
+#define MPI_UINT32_T                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000251)
+#define MPI_INT64_T                        GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000258)
+#define MPI_UINT64_T                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x00000259)
 
 /* Datatypes: types of a fixed size of Fortran. */
-#define MPI_LOGICAL1                       ((MPI_Datatype)0x000002c0)
-#define MPI_INTEGER1                       ((MPI_Datatype)0x000002c1)
-#define MPI_LOGICAL2                       ((MPI_Datatype)0x000002c8)
-#define MPI_INTEGER2                       ((MPI_Datatype)0x000002c9)
-#define MPI_REAL2                          ((MPI_Datatype)0x000002ca)
-#define MPI_LOGICAL4                       ((MPI_Datatype)0x000002d0)
-#define MPI_INTEGER4                       ((MPI_Datatype)0x000002d1)
-#define MPI_REAL4                          ((MPI_Datatype)0x000002d2)
-#define MPI_COMPLEX4                       ((MPI_Datatype)0x000002d3)
-#define MPI_LOGICAL8                       ((MPI_Datatype)0x000002d8)
-#define MPI_INTEGER8                       ((MPI_Datatype)0x000002d9)
-#define MPI_REAL8                          ((MPI_Datatype)0x000002da)
-#define MPI_COMPLEX8                       ((MPI_Datatype)0x000002db)
-#define MPI_LOGICAL16                      ((MPI_Datatype)0x000002e0)
-#define MPI_INTEGER16                      ((MPI_Datatype)0x000002e1)
-#define MPI_REAL16                         ((MPI_Datatype)0x000002e2)
-#define MPI_COMPLEX16                      ((MPI_Datatype)0x000002e3)
-#define MPI_COMPLEX32                      ((MPI_Datatype)0x000002eb)
+#define MPI_LOGICAL1                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c0)
+#define MPI_INTEGER1                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c1)
+#define MPI_LOGICAL2                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c8)
+#define MPI_INTEGER2                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002c9)
+#define MPI_REAL2                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002ca)
+#define MPI_LOGICAL4                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002d0)
+#define MPI_INTEGER4                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002d1)
+#define MPI_REAL4                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002d2)
+#define MPI_COMPLEX4                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002d3)
+#define MPI_LOGICAL8                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002d8)
+#define MPI_INTEGER8                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002d9)
+#define MPI_REAL8                          GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002da)
+#define MPI_COMPLEX8                       GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002db)
+#define MPI_LOGICAL16                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002e0)
+#define MPI_INTEGER16                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002e1)
+#define MPI_REAL16                         GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002e2)
+#define MPI_COMPLEX16                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002e3)
+#define MPI_COMPLEX32                      GOMPIRMA_CONSTANT(MPI_Datatype, 0x000002eb)
 
 /* A status in Fortran: its size in INTEGERs and the indices of its fields, counted from 0. */
 #define MPI_F_STATUS_SIZE                  8
@@ -318,8 +329,8 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 
 /* Addresses with a meaning. */
 #define MPI_BOTTOM                         ((void *)0)
-#define MPI_IN_PLACE                       ((void *)1)
-#define MPI_BUFFER_AUTOMATIC               ((void *)2)
+#define MPI_IN_PLACE                       GOMPIRMA_CONSTANT(void *, 1)
+#define MPI_BUFFER_AUTOMATIC               GOMPIRMA_CONSTANT(void *, 2)
 
 /* Arguments that are not there. */
 #define MPI_ARGV_NULL                      ((char **)0)
@@ -327,8 +338,8 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_ERRCODES_IGNORE                ((int *)0)
 #define MPI_STATUS_IGNORE                  ((MPI_Status *)0)
 #define MPI_STATUSES_IGNORE                ((MPI_Status *)0)
-#define MPI_UNWEIGHTED                     ((int *)10)
-#define MPI_WEIGHTS_EMPTY                  ((int *)11)
+#define MPI_UNWEIGHTED                     GOMPIRMA_CONSTANT(int *, 10)
+#define MPI_WEIGHTS_EMPTY                  GOMPIRMA_CONSTANT(int *, 11)
 
 /* Lengths of strings in C, with the terminating zero. */
 #define MPI_MAX_DATAREP_STRING             128
@@ -472,7 +483,7 @@ typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
 #define MPI_T_CVAR_HANDLE_NULL             ((MPI_T_cvar_handle)0)
 #define MPI_T_PVAR_SESSION_NULL            ((MPI_T_pvar_session)0)
 #define MPI_T_PVAR_HANDLE_NULL             ((MPI_T_pvar_handle)0)
-#define MPI_T_PVAR_ALL_HANDLES             ((MPI_T_pvar_handle)1)
+#define MPI_T_PVAR_ALL_HANDLES             GOMPIRMA_CONSTANT(MPI_T_pvar_handle, 1)
 
 /* Tool interface: what a callback must be safe for. */
 typedef enum MPI_T_cb_safety {
@@ -623,16 +634,16 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 
 /* Predefined attribute callbacks. */
 #define MPI_NULL_COPY_FN                   ((MPI_Copy_function *)0x0)
-#define MPI_DUP_FN                         ((MPI_Copy_function *)0x1)
+#define MPI_DUP_FN                         GOMPIRMA_CONSTANT(MPI_Copy_function *, 0x1)
 #define MPI_NULL_DELETE_FN                 ((MPI_Delete_function *)0x0)
 #define MPI_COMM_NULL_COPY_FN              ((MPI_Comm_copy_attr_function *)0x0)
-#define MPI_COMM_DUP_FN                    ((MPI_Comm_copy_attr_function *)0x1)
+#define MPI_COMM_DUP_FN                    GOMPIRMA_CONSTANT(MPI_Comm_copy_attr_function *, 0x1)
 #define MPI_COMM_NULL_DELETE_FN            ((MPI_Comm_delete_attr_function *)0x0)
 #define MPI_TYPE_NULL_COPY_FN              ((MPI_Type_copy_attr_function *)0x0)
-#define MPI_TYPE_DUP_FN                    ((MPI_Type_copy_attr_function *)0x1)
+#define MPI_TYPE_DUP_FN                    GOMPIRMA_CONSTANT(MPI_Type_copy_attr_function *, 0x1)
 #define MPI_TYPE_NULL_DELETE_FN            ((MPI_Type_delete_attr_function *)0x0)
 #define MPI_WIN_NULL_COPY_FN               ((MPI_Win_copy_attr_function *)0x0)
-#define MPI_WIN_DUP_FN                     ((MPI_Win_copy_attr_function *)0x1)
+#define MPI_WIN_DUP_FN                     GOMPIRMA_CONSTANT(MPI_Win_copy_attr_function *, 0x1)
 #define MPI_WIN_NULL_DELETE_FN             ((MPI_Win_delete_attr_function *)0x0)
 
 /* No conversion of a data representation. */

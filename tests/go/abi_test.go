@@ -150,3 +150,22 @@ func TestOtherLibrarysProgram(t *testing.T) {
 		require.NoError(t, err, "%s", out)
 	}
 }
+
+// The header is C++ of every standard, for g++ and, where it is installed, clang++; also where a program includes it as C.
+func TestHeaderCXX(t *testing.T) {
+	asC := filepath.Join(t.TempDir(), "as_c.cc")
+	require.NoError(t, os.WriteFile(asC, []byte("extern \"C\" {\n#include <mpi.h>\n}\nMPI_Datatype type = MPI_INT;\n"), 0o644))
+	for _, compiler := range []string{"g++", "clang++"} {
+		if _, err := exec.LookPath(compiler); err != nil && compiler != "g++" {
+			continue
+		}
+		for standard, files := range map[string][]string{
+			"-std=c++98": {asC}, "-std=c++11": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
+			"-std=c++17": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"}, "-std=c++20": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
+		} {
+			for _, file := range files {
+				command(t, filepath.Join(top, "tests/c"), nil, compiler, standard, "-I", "../../include", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", file)
+			}
+		}
+	}
+}

@@ -112,18 +112,61 @@ _Static_assert(sizeof(MPI_T_source_order) == sizeof(int), "MPI_T_source_order");
 		}
 	}
 	b.WriteString("\n/* Those of other types: assigned to a variable of that type, which also checks the type. */\nint main(void)\n{\n    int wrong = 0;\n\n")
-	byName := map[string]*abi.Constant{}
-	for _, c := range abi.Constants() {
-		byName[c.Name] = c
-	}
 	for _, c := range casts {
-		t := c.Type
-		for t == "alias" {
-			t = byName[c.Value].Type
-		}
 		fmt.Fprintf(&b, "    { %s v = %s; if ((intptr_t)v != (intptr_t)%d) { printf(\"%s is %%ld\\n\", (long)(intptr_t)v); wrong++; } }\n",
-			strings.Replace(t, "*", " *", 1), c.Name, c.Number(), c.Name)
+			typeOf(c), c.Name, c.Number(), c.Name)
 	}
 	fmt.Fprintf(&b, "    printf(\"%d constants, %%d of those with a type of their own wrong\\n\", wrong);\n    return wrong != 0;\n}\n", len(abi.Constants()))
+	return b.Bytes()
+}
+
+// typeOf returns the C type of a constant, that of what it is an alias of.
+func typeOf(c *abi.Constant) string {
+	if c.Type == "alias" {
+		for _, of := range abi.Constants() {
+			if of.Name == c.Value {
+				return typeOf(of)
+			}
+		}
+	}
+	return strings.Replace(c.Type, "*", " *", 1)
+}
+
+// constantsTestCXX writes the test of the constants in C++, of those that are no ints.
+func constantsTestCXX() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "/* %s */\n", notice)
+	b.WriteString(`/* In C++ too every constant has its value and its type. A constexpr function may return it; with clang it may be the value of a constexpr variable. */
+#include <mpi.h>
+#include <cstdio>
+#include <type_traits>
+
+#ifdef __clang__
+#define VARIABLE(name, type) constexpr type variable = MPI_##name; static_assert(variable == returned() && variable == MPI_##name, "");
+#else
+#define VARIABLE(name, type)
+#endif
+#define CONSTANT(name, type, number)                                                                                                       \
+    namespace in_##name {                                                                                                                  \
+    constexpr type returned() { return MPI_##name; }                                                                                       \
+    static_assert(std::is_same<decltype(MPI_##name), type>::value, "the type of " #name);                                                  \
+    VARIABLE(name, type)                                                                                                                   \
+    type stored = MPI_##name;                                                                                                              \
+    bool wrong() { return (intptr_t)returned() != number || (intptr_t)MPI_##name != number || (intptr_t)stored != number; }                 \
+    }
+
+`)
+	var names []string
+	for _, c := range abi.Constants() {
+		if t := typeOf(c); t != "int" {
+			names = append(names, strings.TrimPrefix(c.Name, "MPI_"))
+			fmt.Fprintf(&b, "CONSTANT(%s, %s, %d)\n", names[len(names)-1], t, c.Number())
+		}
+	}
+	b.WriteString("\nint main()\n{\n    int wrong = 0;\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "    if (in_%s::wrong()) { std::printf(\"MPI_%s is wrong\\n\"); wrong++; }\n", name, name)
+	}
+	b.WriteString("    return wrong != 0;\n}\n")
 	return b.Bytes()
 }

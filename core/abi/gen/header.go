@@ -66,6 +66,17 @@ const headerTop = `/* %s */
 #define GOMPIRMA_VERSION_PATCH %s
 #define GOMPIRMA_VERSION "%s"
 
+/*
+ * A constant that is a pointer. In C++ a constexpr function may return it, although it is an integer that is cast; with clang constexpr variables
+ * and static_assert may use it too.
+ */
+#if defined(__cplusplus) && __cplusplus >= 201103L && defined(__GNUC__)
+extern "C++" template <typename type> constexpr type gompirma_constant(intptr_t value) { return value ? (type)value : type(); }
+#define GOMPIRMA_CONSTANT(type, value) (__builtin_constant_p((type)value) ? (type)value : gompirma_constant<type>(value))
+#else
+#define GOMPIRMA_CONSTANT(type, value) ((type)value)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -246,8 +257,10 @@ func writeConstant(b *bytes.Buffer, c *abi.Constant) {
 	value := c.Value
 	switch {
 	case c.Type == "alias":
-	case c.Type != "int":
+	case c.Type == "MPI_Offset", c.Type != "int" && c.Number() == 0: // casts that every C++ takes for constants
 		value = "((" + strings.Replace(c.Type, "*", " *", 1) + ")" + c.Value + ")"
+	case c.Type != "int":
+		value = "GOMPIRMA_CONSTANT(" + strings.Replace(c.Type, "*", " *", 1) + ", " + c.Value + ")"
 	case value[0] == '-':
 		value = "(" + value + ")"
 	}

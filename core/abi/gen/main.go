@@ -95,6 +95,7 @@ func generate(root string) ([]file, error) {
 		{"core/abi/zerror.go", goErrors()},
 		{"tests/c/abi/z_symbols.c", symbolsTest()},
 		{"tests/c/abi/z_constants.c", constantsTest()},
+		{"tests/c/abi/z_constants_cxx.cc", constantsTestCXX()},
 	}
 	return append(files, entryPoints(have)...), nil
 }
