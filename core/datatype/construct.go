@@ -42,6 +42,7 @@ func derive(b *builder, a args, comps []component, place func(view func(*Type) p
 func compose(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) *Type {
 	t := &Type{args: a, align: 1}
 	several := false
+	lo, hi := int64(0), int64(0) // without markers: the bounds of the parts, whose own padding counts
 	for _, c := range comps {
 		if c.n == 0 {
 			continue
@@ -55,6 +56,10 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 		if c.t.elements == 0 {
 			continue
 		}
+		if t.elements == 0 {
+			lo, hi = c.lo, c.hi
+		}
+		lo, hi = min(lo, c.lo), max(hi, c.hi)
 		switch {
 		case c.t.elem == nil || t.elem != nil && t.elem != c.t.elem:
 			several = true
@@ -77,12 +82,8 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 			t.elems = place(func(t *Type) placed { return t.elems })
 		}
 	}
-	if t.bytes.n != nil {
-		lo, hi := b.add(t.bytes.disp, t.bytes.n.lo), b.add(t.bytes.disp, t.bytes.n.hi)
-		length := b.sub(hi, lo)
-		if !t.resized {
-			t.lb, t.ub = lo, b.add(lo, b.mul(b.add(length, t.align-1)/t.align, t.align))
-		}
+	if t.elements > 0 && !t.resized {
+		t.lb, t.ub = lo, b.add(lo, b.mul(b.add(b.sub(hi, lo), t.align-1)/t.align, t.align))
 	}
 	return t
 }

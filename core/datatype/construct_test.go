@@ -77,13 +77,20 @@ func TestOverlap(t *testing.T) {
 // TestBounds: lower and upper bounds, padding to the alignment, and the stickiness of MPI_Type_create_resized.
 func TestBounds(t *testing.T) {
 	i, d, c := named(abi.MPI_INT), named(abi.MPI_DOUBLE), named(abi.MPI_CHAR)
+	dense, padded := must(Hvector(Small, 2, 1, 5, i)), must(Struct(Small, []int64{1, 1}, []int64{0, 8}, []*Type{d, c}))
 	for _, x := range []struct {
 		name               string
 		t                  *Type
 		lb, extent         int64
 		trueLB, trueExtent int64
 	}{
-		{"struct is padded", must(Struct(Small, []int64{1, 1}, []int64{0, 8}, []*Type{d, c})), 0, 16, 0, 9},
+		{"struct is padded", padded, 0, 16, 0, 9},
+		{"a vector is padded", dense, 0, 12, 0, 9},
+		{"a part's padding counts", must(Hvector(Small, 2, 1, 13, dense)), 0, 28, 0, 22},
+		{"a structure's padding counts", must(Struct(Small, []int64{1, 1}, []int64{0, 13}, []*Type{padded, padded})), 0, 32, 0, 22},
+		{"a pair's padding counts", must(Hvector(Small, 2, 1, 21, named(abi.MPI_LONG_DOUBLE_INT))), 0, 64, 0, 41},
+		{"an empty part does not count", must(Struct(Small, []int64{1, 1}, []int64{0, 50}, []*Type{i, must(Contiguous(Small, 0, d))})), 0, 4, 0, 4},
+		{"padding does not count in resized ones", must(Struct(Small, []int64{1, 1}, []int64{0, 13}, []*Type{must(Resized(Small, padded, 0, 9)), padded})), 0, 9, 0, 22},
 		{"the example of the standard", must(Struct(Small, []int64{1, 1}, []int64{4, 12}, []*Type{d, c})), 4, 16, 4, 9},
 		{"resized wins over others", must(Struct(Small, []int64{1, 1}, []int64{-3, 100}, []*Type{must(Resized(Small, i, 0, 8)), i})), -3, 8, -3, 107},
 		{"copies of resized", must(Vector(Small, 2, 1, 3, must(Resized(Small, i, -4, 12)))), -4, 48, 0, 40},

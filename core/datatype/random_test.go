@@ -16,43 +16,42 @@ type entry struct {
 	b    *Basic
 }
 
-// model is a type as the standard defines it: the list of its entries and, if given, its bounds.
+// model is a type as the standard defines it: the list of its entries, and its bounds, given or found.
 type model struct {
 	entries []entry
 	lb, ub  int64
 	resized bool
 }
 
-func modelOf(b *Basic) model { return model{entries: []entry{{0, b}}}.settle() }
+func modelOf(b *Basic) model { return model{entries: []entry{{0, b}}, ub: b.Extent} }
 
-// settle finds the bounds from the entries unless they were given.
+// settle pads the bounds unless they were given.
 func (m model) settle() model {
 	if m.resized {
 		return m
 	}
-	m.lb, m.ub = 0, 0
 	align := int64(1)
-	for i, e := range m.entries {
-		if i == 0 {
-			m.lb, m.ub = e.disp, e.disp+e.b.Extent-e.b.tail()
-		}
-		m.lb, m.ub = min(m.lb, e.disp), max(m.ub, e.disp+e.b.Extent-e.b.tail())
+	for _, e := range m.entries {
 		align = max(align, e.b.Align)
 	}
 	m.ub = m.lb + roundUp(m.ub-m.lb, align)
 	return m
 }
 
-// place appends a copy of old at disp.
+// place appends a copy of old at disp. Its bounds count, as a member's padding counts in C; given ones win over others.
 func (m *model) place(old model, disp int64) {
+	if len(old.entries) == 0 && !old.resized {
+		return
+	}
+	if len(m.entries) == 0 && !m.resized || old.resized && !m.resized {
+		m.lb, m.ub = disp+old.lb, disp+old.ub
+	}
+	if old.resized == m.resized || old.resized {
+		m.lb, m.ub = min(m.lb, disp+old.lb), max(m.ub, disp+old.ub)
+	}
+	m.resized = m.resized || old.resized
 	for _, e := range old.entries {
 		m.entries = append(m.entries, entry{disp + e.disp, e.b})
-	}
-	if old.resized {
-		if !m.resized {
-			m.resized, m.lb, m.ub = true, disp+old.lb, disp+old.ub
-		}
-		m.lb, m.ub = min(m.lb, disp+old.lb), max(m.ub, disp+old.ub)
 	}
 }
 
