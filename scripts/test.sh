@@ -16,7 +16,7 @@ left=$build/left_out.txt # what was left out, a line each
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
 trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
 
-# step NAME SECONDS COMMAND...; says whether it passed
+# step NAME SECONDS COMMAND...; says whether it passed. The time is for what hangs: a machine that has to compile all and does other work too takes its time.
 step() {
 	local name=$1 limit=$2 start=$SECONDS
 	shift 2
@@ -38,39 +38,39 @@ pure() { go list ./... | grep -v '/capi$'; }
 
 # Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
 go_test() { # go_test STEP SECONDS ARGUMENT...
-	step "$1" "$2" go run ./tests/go/report "$left" "${@:3}"
+	step "$1" "$2" go run ./tests/go/report "$left" -timeout "$2s" "${@:3}"
 }
 
 c() {
-	step 'cmake' 600 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 || { cat "$0/configure.log"; exit 1; }; cmake --build "$0" -j "$1"' "$build" "$jobs"
+	step 'cmake' 1800 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 || { cat "$0/configure.log"; exit 1; }; cmake --build "$0" -j "$1"' "$build" "$jobs"
 	local status=$?
 	sed -n 's/^-- left out: //p' "$build/configure.log" >>"$left"
 	if [ "$status" -ne 0 ]; then
 		echo 'ctest: what it would run is not built' >>"$left"
 		return
 	fi
-	step 'ctest' 900 ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest.log" --timeout 120 -j "$jobs"
+	step 'ctest' 1800 ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest.log" --timeout 120 -j "$jobs"
 	# What ctest did not run is listed behind its counts: "  3 - name (Skipped)".
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
 }
 lint() {
-	step 'go vet' 300 go vet ./...
-	step 'generated files' 120 sh -c 'go run ./core/abi/gen -check && go run ./fortran/gen -check'
+	step 'go vet' 600 go vet ./...
+	step 'generated files' 600 sh -c 'go run ./core/abi/gen -check && go run ./fortran/gen -check'
 }
 
 case $what in
 all)
 	c
-	go_test 'go test' 900 -count=1 -p 2 ./...
-	go_test 'race detector' 600 -race -short -p 2 $(pure | grep -v '/tests/')
+	go_test 'go test' 1800 -count=1 -p 2 ./...
+	go_test 'race detector' 1800 -race -short -p 2 $(pure | grep -v '/tests/')
 	lint
 	;;
 c) c ;;
-go) go_test 'go test' 900 -count=1 -p 2 ./... ;;
-race) go_test 'race detector' 900 -race -p 2 $(pure | grep -v '/tests/') ;;
+go) go_test 'go test' 1800 -count=1 -p 2 ./... ;;
+race) go_test 'race detector' 1800 -race -p 2 $(pure | grep -v '/tests/') ;;
 lint)
 	lint
-	step 'rules' 120 go test ./tests/go -run TestLint
+	step 'rules' 600 go test ./tests/go -run TestLint
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 *) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref" >&2; exit 2 ;;

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,6 +29,8 @@ type Node struct {
 	// Call returns the name of the MPI function that the application has called on this thread and that has not returned, "" if there is none. Set before
 	// the first wait; nil: nobody is told what this process waits for.
 	Call func() string
+
+	LookEvery time.Duration // how often a sleeper looks whether the others still live; 0: sleepSlice
 
 	heap     heap
 	promises promises

@@ -75,7 +75,7 @@ const (
 	spinAlone  = 400 * time.Microsecond
 	yields     = 200
 	longYield  = 100 * time.Microsecond
-	sleepSlice = 200 * time.Millisecond // how often a sleeper looks whether the others still live
+	sleepSlice = 200 * time.Millisecond // what LookEvery is unless a test has set it
 )
 
 // AddService registers work that a waiting thread does for its process between looks at its condition, such as serving a ring. It returns whether it
@@ -148,6 +148,10 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 		}
 	}
 	defer nd.Publish(what)()
+	slice := nd.LookEvery
+	if slice == 0 {
+		slice = sleepSlice
+	}
 	for {
 		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
 		seen := atomic.LoadUint32(nd.u32(nd.Me, CellWake))
@@ -164,10 +168,10 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 			continue
 		}
 		before := time.Now()
-		futexSleep(nd.u32(nd.Me, CellWake), seen, sleepSlice)
+		futexSleep(nd.u32(nd.Me, CellWake), seen, slice)
 		TakeSignals()
 		atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
-		if time.Since(before) >= sleepSlice {
+		if time.Since(before) >= slice {
 			nd.FindDead()
 		}
 		if done() {
