@@ -121,7 +121,8 @@ func (c *Comm) CartSub(remain []bool) (*Comm, error) {
 }
 
 // DimsCreate fills the zeros of dims so that the product of all is nnodes and the numbers filled in are as near to each other as they can be, the larger
-// ones first (MPI_Dims_create): the largest is as small as possible, then the second, and so on.
+// ones first (MPI_Dims_create): the largest exceeds the smallest by as little as possible; where that does not decide, the largest is as small as possible,
+// then the second, and so on.
 // MPI_ERR_DIMS: a dimension is negative, or those that are given do not divide nnodes. MPI_ERR_ARG: nnodes is not positive.
 func DimsCreate(nnodes int32, dims []int32) error {
 	if nnodes <= 0 {
@@ -146,59 +147,11 @@ func DimsCreate(nnodes int32, dims []int32) error {
 		}
 		return nil
 	}
-	b := balancer{divisors: divisors(left), can: map[[3]int64]bool{}}
-	most := left
+	filled := nearest(left, free)
 	for i := range dims {
-		if dims[i] != 0 {
-			continue
+		if dims[i] == 0 {
+			dims[i], filled = int32(filled[0]), filled[1:]
 		}
-		for _, d := range b.divisors {
-			if d <= most && left%d == 0 && b.fits(left/d, int64(free-1), d) {
-				dims[i], left, most = int32(d), left/d, d
-				break
-			}
-		}
-		free--
 	}
 	return nil
-}
-
-type balancer struct {
-	divisors []int64
-	can      map[[3]int64]bool
-}
-
-// fits returns whether n is a product of k numbers none of which exceeds most.
-func (b *balancer) fits(n, k, most int64) bool {
-	if k == 0 || n == 1 {
-		return n == 1
-	}
-	key := [3]int64{n, k, most}
-	if r, ok := b.can[key]; ok {
-		return r
-	}
-	r := false
-	for i := len(b.divisors) - 1; i >= 0 && !r; i-- {
-		d := b.divisors[i]
-		if d > 1 && d <= most && n%d == 0 {
-			r = b.fits(n/d, k-1, d)
-		}
-	}
-	b.can[key] = r
-	return r
-}
-
-// divisors returns the divisors of n in ascending order.
-func divisors(n int64) []int64 {
-	var low, high []int64
-	for d := int64(1); d*d <= n; d++ {
-		if n%d == 0 {
-			low = append(low, d)
-			if d*d != n {
-				high = append(high, n/d)
-			}
-		}
-	}
-	slices.Reverse(high)
-	return append(low, high...)
 }
