@@ -6,6 +6,7 @@
 #include "wait.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,8 +28,9 @@ enum {
 	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the answer of another core
 	POLLS_ALONE = 32,
 	POLL_NS = 400000, // being woken takes up to 100 us: two that wait in turn must not send each other to sleep
-	AGENT_POLLS_ALONE = 1000, // some 50 us
-	AGENT_EAGER = 100,        // of these without pause: the next operation of a series comes within 200 ns
+	AGENT_EAGER = 100, // polls of the agent without pause: the next operation of a series comes within 200 ns
+	AGENT_LOOKS = 16,  // between two offers of the core then: the origin may share it
+	AGENT_NS = 50000,
 	AGENT_POLLS_CROWDED = 20,
 	// A yield that took so long went to somebody who computes, of this job or another: it would be so again and again. Asleep this thread is woken in time.
 	LONG_YIELD_NS = 100000,
@@ -147,22 +149,42 @@ out:
 
 static atomic_bool agent_stop;
 
+// How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one of a series only if nobody else wants its core.
+static int64_t agent_patience(bool spare, int64_t gap) {
+	if (!spare || gap > POLL_NS || 2 * gap < AGENT_NS)
+		return AGENT_NS;
+	return 2 * gap < POLL_NS ? 2 * gap : POLL_NS;
+}
+
 // Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has sent one operation is likely to send
 // another, and waking the agent costs as much as hundreds of them.
 static void agent_poll(struct gompi_cell *me) {
-	int polls = gompi_node.crowded ? AGENT_POLLS_CROWDED : AGENT_POLLS_ALONE;
+	static int64_t last; // when something had been served and nothing more came at once
+	const bool crowded = gompi_node.crowded;
+	const int eager = crowded ? 0 : AGENT_EAGER, looks = crowded ? 1 : AGENT_LOOKS, most = crowded ? AGENT_POLLS_CROWDED : INT_MAX;
+	int64_t now = 0, end = 0;
+	bool spare = false;
 	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);
-	int64_t now = gompi_node.crowded ? gompi_now_ns() : 0;
 	// A thread of the application that polls does the same work; this one would only take its core.
-	for (int i = 0; i < polls && atomic_load_explicit(&me->pollers, memory_order_relaxed) == 1; i++) {
+	for (int i = 0; i < most && atomic_load_explicit(&me->pollers, memory_order_relaxed) == 1; i++) {
 		if (gompi_serve()) {
-			i = 0;
-			now = gompi_node.crowded ? gompi_now_ns() : 0;
-		} else if (gompi_node.crowded) {
-			if (yield_long(&now))
-				break;
-		} else if (i > AGENT_EAGER) {
+			i = -1;
+		} else if (i == eager) {
+			now = gompi_now_ns();
+			// While threads of the application wait, their core is to spare. Still the system may have put this thread and the origin together, so the core is
+			// offered. If they compute it is not: they would keep it for long, and meanwhile nobody would be woken for an operation.
+			spare = atomic_load_explicit(&me->blocked, memory_order_relaxed) > 0;
+			end = crowded ? INT64_MAX : now + agent_patience(spare, now - last);
+			last = now;
+		} else if (i > eager && i % looks != 0) {
 			gompi_pause();
+		} else if (i > eager) {
+			if (!crowded && !spare)
+				now = gompi_now_ns();
+			else if (yield_long(&now))
+				break;
+			if (now >= end)
+				break;
 		}
 	}
 	atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);

@@ -1,8 +1,8 @@
 /* Proves: a rank that waits in MPI for another one that sleeps uses next to no processor time: in receive, probe, wait, barrier,
- *   fence, post-start-complete-wait, lock. The waiting rank's own getrusage says so.
+ *   fence, post-start-complete-wait, lock; also after a series of operations on its memory. The waiting rank's own getrusage says so.
  * gompirma's promise about waiting, not the standard's
  * np: 2
- * args: recv probe wait barrier fence start wait_epoch lock
+ * args: recv probe wait barrier fence start wait_epoch lock served
  * ref: none (MPICH and Open MPI wait by polling)
  * timeout: 30
  */
@@ -25,6 +25,18 @@ static void sleep_ms(int ms)
     nanosleep(&t, NULL);
 }
 
+/* Operations on ordinary memory of rank 0, which waits. */
+static void operate(MPI_Win win)
+{
+    long one = 1, result;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    for (int i = 0; i < 50; i++) {
+        sleep_ms(i % 2);
+        MPI_Fetch_and_op(&one, &result, MPI_LONG, 0, 0, MPI_SUM, win);
+    }
+    MPI_Win_unlock(0, win);
+}
+
 static int is(const char *name)
 {
     return strcmp(check_arg, name) == 0;
@@ -35,10 +47,12 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv);
     int me = check_rank, n = check_size, value = 0, late = n - 1, *mem;
     MPI_Comm W = MPI_COMM_WORLD;
-    MPI_Win win;
+    MPI_Win win, ordinary;
+    long memory[8] = {0};
     MPI_Group all, from, to;
     MPI_Request r;
     MPI_Win_allocate(64, 4, MPI_INFO_NULL, W, &mem, &win);
+    MPI_Win_create(memory, sizeof memory, sizeof memory[0], MPI_INFO_NULL, W, &ordinary);
     MPI_Win_get_group(win, &all);
     MPI_Group_incl(all, 1, &late, &to);
     MPI_Group_excl(all, 1, &late, &from);
@@ -46,6 +60,8 @@ int main(int argc, char **argv)
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
     MPI_Barrier(W);
     double before = cpu_ms();
+    if (me == late && is("served"))
+        operate(ordinary);
     if (me == late)
         sleep_ms(SLEEP_MS);
     if (is("recv") || is("probe") || is("wait")) {
@@ -58,7 +74,7 @@ int main(int argc, char **argv)
             MPI_Irecv(&value, 1, MPI_INT, late, 0, W, &r);
             MPI_Wait(&r, MPI_STATUS_IGNORE);
         }
-    } else if (is("barrier")) {
+    } else if (is("barrier") || is("served")) {
         MPI_Barrier(W);
     } else if (is("fence")) {
         MPI_Win_fence(0, win);
@@ -94,5 +110,6 @@ int main(int argc, char **argv)
     MPI_Group_free(&from);
     MPI_Group_free(&to);
     MPI_Win_free(&win);
+    MPI_Win_free(&ordinary);
     return check_end();
 }
