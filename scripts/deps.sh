@@ -46,6 +46,7 @@ test | ref | bench)
 	need pkg-config pkg-config
 	need mpich mpiexec.mpich mpicc.mpich # the library must start under it, its programs under gompirun
 	headers libmpich-dev mpicc.mpich mpi.h
+	need gdb-minimal gdb # faults must show in a debugger as they do without the library
 	;;
 fresh)
 	need git git

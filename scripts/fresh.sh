@@ -32,10 +32,11 @@ bare() {
 		"$codename" "$work/bare" "${sources[@]}"
 }
 
-# enter NAME makes a root with a clone in /gompirma; what is mounted there is not seen outside of this namespace.
+home=/root # of the user in a root; others cannot look into it
+# enter NAME makes a root with a clone in the home; what is mounted there is not seen outside of this namespace.
 enter() {
 	root=$work/$1
-	cp -a "$work/bare" "$root" && git clone -q "$work/clone" "$root/gompirma" && mount --rbind /sys "$root/sys" && mount --rbind /dev "$root/dev" &&
+	cp -a "$work/bare" "$root" && git clone -q "$work/clone" "$root$home/gompirma" && mount --rbind /sys "$root/sys" && mount --rbind /dev "$root/dev" &&
 		mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" || return
 	local folder to
 	for folder in "${folders[@]}"; do # FOLDER or FOLDER:OTHER_PLACE
@@ -55,7 +56,7 @@ try() {
 	local title=$1 limit=$2 start=$SECONDS result=ok
 	printf '\n== %s\n' "$title"
 	timeout --signal=KILL "$limit" unshare --pid --mount --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
-		env -i HOME=/root TERM=dumb "${settings[@]}" sh -c 'cd /gompirma; eval "$0"' "$3" </dev/null 2>&1 | tee "$work/said"
+		env -i HOME="$home" TERM=dumb "${settings[@]}" sh -c 'cd ~/gompirma; eval "$0"' "$3" </dev/null 2>&1 | tee "$work/said"
 	local status=${PIPESTATUS[0]}
 	if [ "$status" -eq 137 ] && [ $((SECONDS - start)) -ge "$limit" ]; then echo "fresh.sh: not done within $limit s"; fi
 	if [ "$status" -ne 0 ] || grep -q '^left out: ' "$work/said"; then result=FAILED; fi

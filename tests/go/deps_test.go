@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestDeps(t *testing.T) {
 	const apt = "exit 0"
 	// with returns the commands that a machine for the tests has beside those of MPI and Fortran, and more: "name" or "name: script"; "name: -" takes it away.
 	with := func(more ...string) map[string]string {
-		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "cmake": "", "ctest": "", "pkg-config": "", "apt-get": apt}
+		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "cmake": "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {
@@ -45,7 +46,7 @@ func TestDeps(t *testing.T) {
 		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
 			"missing: git mmdebstrap util-linux; run: "},
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt, "id": "echo 1000", "sudo": "exit 1"}, "",
-			"run: sudo apt-get install -y --no-install-recommends cmake g++ gfortran libmpich-dev mpich pkg-config"},
+			"run: sudo apt-get install -y --no-install-recommends cmake g++ gdb-minimal gfortran libmpich-dev mpich pkg-config"},
 		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "", "Fortran is left out; missing: gfortran; run: sudo apt-get install -y --no-install-recommends gfortran"},
 		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "apt-get: -"), "", "Fortran is left out; missing: gfortran (names of Debian's packages"},
 		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1", "id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
@@ -79,4 +80,24 @@ func TestDeps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a test is skipped without is among the commands that deps.sh sees to, so that nothing is left out where it can be had.
+func TestDepsOfTests(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(top, "scripts/deps.sh"))
+	require.NoError(t, err)
+	needs := regexp.MustCompile(`needCommand\(t, "([^"]+)"\)`)
+	found := 0
+	texts(t, func(path, content string) {
+		if !strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for _, m := range needs.FindAllStringSubmatch(content, -1) {
+			found++
+			if m[1] != "make" { // which runs the tests
+				require.Regexp(t, `(?m)^\s*(need|have) .*\b`+regexp.QuoteMeta(m[1])+`(\s|$)`, string(script), "%s needs %s", path, m[1])
+			}
+		}
+	})
+	require.Greater(t, found, 10)
 }

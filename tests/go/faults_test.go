@@ -190,11 +190,8 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	t.Run("debugger", func(t *testing.T) {
-		gdb, err := exec.LookPath("gdb")
-		if err != nil {
-			t.Skip("no gdb")
-		}
-		out, err := exec.Command(gdb, "-batch", "-ex", "run", "-ex", "bt 3", "--args", program, "reduction").CombinedOutput()
+		needCommand(t, "gdb")
+		out, err := exec.Command("gdb", "-batch", "-ex", "run", "-ex", "bt 3", "--args", program, "reduction").CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Regexp(t, `SIGSEGV(?s:.*)#0 .* reduce \(`, string(out))
 	})

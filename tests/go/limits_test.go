@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,13 +81,13 @@ func limited(t *testing.T, ulimit string, command ...string) *launch {
 	if err != nil {
 		shell = "/bin/sh"
 	}
-	l := prepareProgram(t, shell, append([]string{"-c", "ulimit " + ulimit + ` && exec "$0" "$@"`}, command...)...)
-	if os.Geteuid() == 0 {
-		dir := filepath.Dir(l.tmp) // of the test's programs too
-		require.NoError(t, os.Chmod(dir, 0o755))
-		l.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	command = append([]string{shell, "-c", "ulimit " + ulimit + ` && exec "$0" "$@"`}, command...)
+	if os.Geteuid() == 0 { // as another user it might not get to the programs
+		command = append([]string{"setpriv", "--bounding-set", "-all", "--"}, command...)
 	}
-	return l
+	program, err := exec.LookPath(command[0])
+	require.NoError(t, err)
+	return prepareProgram(t, program, command[1:]...)
 }
 
 // TestLimitFiles: all memory is in files without names, of which the limit for files should not speak.
@@ -101,17 +100,19 @@ func TestLimitFiles(t *testing.T) {
 			command string
 			ranks   int
 		}{{gompirun + " -n 4 ", 4}, {gompirun + " -n 1 ", 1}, {"", 1}, {"mpiexec.mpich -n 2 ", 2}} {
-			if _, err := exec.LookPath("mpiexec.mpich"); err != nil && c.ranks == 2 {
-				continue
-			}
-			l := limited(t, limit, strings.Fields(c.command+program)...)
-			require.Zero(t, l.run(t), "%s: %s: %s%s", limit, c.command, l.out.String(), l.err.String())
-			var want []string
-			for i := range c.ranks {
-				want = append(want, fmt.Sprintf("right %d of %d", i, c.ranks))
-			}
-			require.Equal(t, want, sorted(l.out.String()), limit)
-			require.Empty(t, l.err.String(), limit)
+			t.Run(limit+" "+filepath.Base(c.command), func(t *testing.T) {
+				if c.ranks == 2 {
+					needCommand(t, "mpiexec.mpich")
+				}
+				l := limited(t, limit, strings.Fields(c.command+program)...)
+				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+				var want []string
+				for i := range c.ranks {
+					want = append(want, fmt.Sprintf("right %d of %d", i, c.ranks))
+				}
+				require.Equal(t, want, sorted(l.out.String()))
+				require.Empty(t, l.err.String())
+			})
 		}
 	}
 	after, _ := os.ReadFile("/proc/sysvipc/shm")
