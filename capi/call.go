@@ -21,7 +21,7 @@ import (
 // call was made on (MPI-5.0 9.3).
 
 // finish returns what an export hands to its C entry point: 0 for no error, else what the error handler of object makes of it. kind 0: the call has no
-// object, the handler of MPI_COMM_SELF is meant.
+// object.
 func finish(function string, kind handle.Kind, object uintptr, err error) int32 {
 	if err == nil {
 		return abi.MPI_SUCCESS
@@ -42,6 +42,7 @@ func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 type pendingHandler struct {
 	function, object uintptr
 	code             int32
+	asked            bool // by a call whose purpose it was, and which has succeeded when the handler returns
 }
 
 var pending struct {
@@ -81,12 +82,22 @@ func refused(class int32, function, text string, kind int32, object uintptr) int
 		pending.list = map[int32]pendingHandler{}
 	}
 	pending.last = pending.last%(1<<30) + 1
-	pending.list[-pending.last] = pendingHandler{x.Function, on, class}
+	pending.list[-pending.last] = pendingHandler{x.Function, on, class, false}
 	return -pending.last
 }
 
+// asked marks the handler of a token as called for its own sake.
+func asked(token int32) int32 {
+	pending.mu.Lock()
+	defer pending.mu.Unlock()
+	p := pending.list[token]
+	p.asked = true
+	pending.list[token] = p
+	return token
+}
+
 //export gompi_take_handler
-func gompi_take_handler(token int32, function, object, code uintptr) {
+func gompi_take_handler(token int32, function, object, code uintptr) int32 {
 	pending.mu.Lock()
 	p := pending.list[token]
 	delete(pending.list, token)
@@ -94,9 +105,14 @@ func gompi_take_handler(token int32, function, object, code uintptr) {
 	*out[uintptr](function) = p.function
 	*out[uintptr](object) = p.object
 	*out[int32](code) = p.code
+	if p.asked {
+		return 1
+	}
+	return 0
 }
 
-// handlerOf returns the error handler for errors on object and the handle it is called with: those of MPI_COMM_SELF where the object does not exist.
+// handlerOf returns the error handler for errors on object and the handle it is called with: those of MPI_COMM_SELF, or of MPI_COMM_WORLD if the program has never set
+// the former, where the object does not exist.
 func handlerOf(kind handle.Kind, object uintptr) (h, on uintptr) {
 	switch kind {
 	case handle.Comm:
@@ -111,6 +127,9 @@ func handlerOf(kind handle.Kind, object uintptr) (h, on uintptr) {
 		return abi.MPI_ERRORS_RETURN, object
 	}
 	if p := core.Self(); p != nil {
+		if !selfHandlerSet.Load() {
+			return uintptr(p.WorldComm.Errhandler.Load()), abi.MPI_COMM_WORLD
+		}
 		return uintptr(p.SelfComm.Errhandler.Load()), abi.MPI_COMM_SELF
 	}
 	return abi.MPI_ERRORS_ARE_FATAL, abi.MPI_COMM_SELF

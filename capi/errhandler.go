@@ -90,9 +90,17 @@ func winErrhandler(win uintptr) *atomic.Uint64 {
 	return nil
 }
 
+// selfHandlerSet says that the program has set the error handler of MPI_COMM_SELF, which is that of errors that belong to no object (MPI-5.0 9.3). Most programs
+// were written when that was MPI_COMM_WORLD's; it is for those that have never set the other.
+var selfHandlerSet atomic.Bool
+
 //export gompi_comm_set_errhandler
 func gompi_comm_set_errhandler(comm, h uintptr) int32 {
-	return setErrhandler("MPI_Comm_set_errhandler", handle.Comm, comm, commErrhandler(comm), h)
+	rc := setErrhandler("MPI_Comm_set_errhandler", handle.Comm, comm, commErrhandler(comm), h)
+	if rc == abi.MPI_SUCCESS && comm == abi.MPI_COMM_SELF {
+		selfHandlerSet.Store(true)
+	}
+	return rc
 }
 
 //export gompi_comm_get_errhandler
@@ -141,7 +149,7 @@ func callErrhandler(function string, kind handle.Kind, object uintptr, exists bo
 		return finish(function, kind, object, err)
 	}
 	if rc := refused(code, function, fmt.Sprintf("error code %d", code), int32(kind), object); rc < 0 {
-		return rc
+		return asked(rc)
 	}
 	return abi.MPI_SUCCESS
 }

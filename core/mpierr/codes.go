@@ -11,7 +11,8 @@ import (
 type code struct {
 	class   int32
 	text    string
-	codes   int // of a class: codes of it that exist
+	hasText bool // text was added; it may be empty
+	codes   int  // of a class: codes of it that exist
 	isClass bool
 	dead    bool // removed: the number is in unused
 }
@@ -85,7 +86,7 @@ func AddString(n int32, text string) error {
 	if len(text) >= abi.MPI_MAX_ERROR_STRING {
 		return New(abi.MPI_ERR_ARG, "an error string of %d bytes: at most %d are possible", len(text), abi.MPI_MAX_ERROR_STRING-1)
 	}
-	c.text = text
+	c.text, c.hasText = text, true
 	return nil
 }
 
@@ -104,13 +105,16 @@ func RemoveClass(n int32) error {
 	return nil
 }
 
-// RemoveCode is MPI_Remove_error_code. MPI_ERR_ARG: not a code that was added.
+// RemoveCode is MPI_Remove_error_code. MPI_ERR_ARG: not a code that was added, or it still has a string.
 func RemoveCode(n int32) error {
 	codesMu.Lock()
 	defer codesMu.Unlock()
 	c := lookupLocked(n)
 	if c == nil || c.isClass {
 		return New(abi.MPI_ERR_ARG, "%d is no error code that was added", n)
+	}
+	if c.hasText {
+		return New(abi.MPI_ERR_ARG, "error code %d still has its string %q", n, c.text)
 	}
 	if class := lookupLocked(c.class); class != nil {
 		class.codes--
@@ -119,8 +123,20 @@ func RemoveCode(n int32) error {
 	return nil
 }
 
-// RemoveString is MPI_Remove_error_string. MPI_ERR_ARG: n is not a class or code that was added.
-func RemoveString(n int32) error { return AddString(n, "") }
+// RemoveString is MPI_Remove_error_string. MPI_ERR_ARG: n is not a class or code that was added, or has no string.
+func RemoveString(n int32) error {
+	codesMu.Lock()
+	defer codesMu.Unlock()
+	c := lookupLocked(n)
+	if c == nil {
+		return New(abi.MPI_ERR_ARG, "%d is no error class or code that was added", n)
+	}
+	if !c.hasText {
+		return New(abi.MPI_ERR_ARG, "error code %d has no string", n)
+	}
+	c.text, c.hasText = "", false
+	return nil
+}
 
 // CodeClass is MPI_Error_class. MPI_ERR_ARG: n is no error code.
 func CodeClass(n int32) (int32, error) {

@@ -40,7 +40,7 @@ const headerTop = `/* %s */
  *
  * Conventions of all functions, unless their comment says otherwise:
  *   - The result is MPI_SUCCESS or an error code. Before an error code is returned the error handler of the object that the call was made
- *     on is called: of the communicator, window, file or session, else that of MPI_COMM_SELF. The initial one ends the program; windows
+ *     on is called: of the communicator, window, file or session, else that of MPI_COMM_SELF (of MPI_COMM_WORLD until the program sets the former). The initial one ends the program; windows
  *     and communicators get theirs with MPI_Win_set_errhandler and MPI_Comm_set_errhandler.
  *   - A call that is refused changes nothing and writes none of its output parameters.
  *   - Counts are numbers of datatype elements, sizes are bytes, ranks are those in the group of the communicator or window.

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     MPI_Comm_split(comm, 0, check_rank, &split);
     MPI_Bcast(&value, 1, MPI_INT, check_size + 1, split);
     CHECK(calls == 3 && last_class == MPI_ERR_ROOT && last_comm == split, "a split one: %d calls, class %d", calls, last_class);
-    MPI_Comm_call_errhandler(comm, MPI_ERR_TAG);
+    CHECK_OK(MPI_Comm_call_errhandler(comm, MPI_ERR_TAG));
     CHECK(calls == 4 && last_class == MPI_ERR_TAG, "called directly: %d calls, class %d", calls, last_class);
 
     if (strcmp(check_arg, "wait") == 0) { /* an error found while waiting: truncation */

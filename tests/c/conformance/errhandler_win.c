@@ -52,7 +52,7 @@ static void body(struct window *w)
     CHECK(check_class(code) == MPI_ERR_RANK, "%s window: put returned %d behind the handler", w->name, code);
     code = MPI_Win_unlock(0, w->win);
     CHECK(calls == 2 && last_class == MPI_ERR_RMA_SYNC, "%s window: unlock: %d calls, class %d", w->name, calls, last_class);
-    MPI_Win_call_errhandler(w->win, MPI_ERR_OTHER);
+    CHECK_OK(MPI_Win_call_errhandler(w->win, MPI_ERR_OTHER));
     CHECK(calls == 3 && last_class == MPI_ERR_OTHER, "%s window: call: %d calls, class %d", w->name, calls, last_class);
     MPI_Put(&value, 1, MPI_INT, -77, 0, 1, MPI_INT, second);
     CHECK(calls == 103, "the second window's handler: %d calls", calls);

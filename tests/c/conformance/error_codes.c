@@ -90,8 +90,12 @@ int main(int argc, char **argv)
             check_class_of(k[2], c);
             CHECK_CLASS(MPI_Remove_error_class(c), MPI_ERR_ARG);
         }
-        for (int j = 0; j < 3; j++)
+        for (int j = 0; j < 3; j++) {
+            if (i % 1000 == 0)
+                CHECK_CLASS(MPI_Remove_error_code(k[j]), MPI_ERR_ARG); /* it has a string */
+            CHECK_OK(MPI_Remove_error_string(k[j]));
             CHECK_OK(MPI_Remove_error_code(k[j]));
+        }
         CHECK_OK(MPI_Remove_error_class(c));
     }
     int fresh;
@@ -100,6 +104,8 @@ int main(int argc, char **argv)
     CHECK(fresh != class && fresh != code && fresh != other && fresh != plain, "the number %d is in use", fresh);
     CHECK_OK(MPI_Remove_error_string(code));
     check_text(code, "");
+    CHECK_CLASS(MPI_Remove_error_string(code), MPI_ERR_ARG); /* it has none any more */
+    CHECK_CLASS(MPI_Remove_error_string(MPI_ERR_RANK), MPI_ERR_ARG);
     CHECK_OK(MPI_Remove_error_code(code));
     CHECK_OK(MPI_Remove_error_code(other));
     CHECK_OK(MPI_Remove_error_class(class));
