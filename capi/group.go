@@ -19,12 +19,9 @@ func groupOf(h uintptr) (*group.Group, error) {
 	return nil, mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", h)
 }
 
-// groupHandle returns a new handle of g. MPI_ERR_NO_MEM: too many are live.
+// groupHandle returns the handle of g, which is to be freed once more. MPI_ERR_NO_MEM: too many groups have one.
 func groupHandle(g *group.Group) (uintptr, error) {
-	if g.Size() == 0 {
-		return abi.MPI_GROUP_EMPTY, nil
-	}
-	h, ok := group.Handles.Add(g)
+	h, ok := g.Hold()
 	if !ok {
 		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d groups exist already", handle.MaxIndex)
 	}
@@ -240,10 +237,13 @@ func freeGroup(at uintptr) error {
 		return err
 	}
 	h := out[uintptr](at)
-	if *h != abi.MPI_GROUP_EMPTY && group.Handles.Remove(*h) == nil {
+	gone, ok := group.Release(*h)
+	if !ok {
 		return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", *h)
 	}
 	*h = abi.MPI_GROUP_NULL
-	groupFreed()
+	if gone {
+		groupFreed()
+	}
 	return nil
 }

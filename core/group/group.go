@@ -1,7 +1,7 @@
 // Package group owns MPI's groups: immutable ordered lists of processes. A process is named by its world rank, which stays the same wherever it runs.
 //
 // It knows nothing of communicators, nodes or messages. Groups are ordinary Go values: the garbage collector frees them, MPI_Group_free only takes
-// the handle away.
+// the handle away (handle.go).
 package group
 
 import (
@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"gompirma/core/abi"
-	"gompirma/core/handle"
 )
 
 // Undefined is the rank of a process that is not a member.
@@ -24,23 +23,15 @@ type Group struct {
 	first, stride int32   // used if list is nil
 	list          []int32 // world rank of each member, nil: regular
 
+	holders int     // of handle; guarded by handlesMu
+	handle  uintptr // the application's, if there are holders
+
 	once   sync.Once
 	sorted []int32 // ranks in the order of their world ranks; built on the first Rank
 }
 
-// Handles holds the groups that the application has handles of; MPI_GROUP_EMPTY is not among them.
-var Handles = handle.NewTable[Group](handle.Group)
-
 // Empty is the group behind MPI_GROUP_EMPTY.
 var Empty = &Group{}
-
-// Lookup returns the group behind a handle, nil if there is none.
-func Lookup(h uintptr) *Group {
-	if h == abi.MPI_GROUP_EMPTY {
-		return Empty
-	}
-	return Handles.Get(h)
-}
 
 // Range returns the group of n processes first, first+stride, ...
 func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
