@@ -56,7 +56,7 @@ func (r *reducer) spread(in, inout []byte, n int64) error {
 	lo, hi, _ := l.Bounds(n)
 	// The address that the function gets is aligned as for any type.
 	size, skew := int(hi-lo), int(lo&15)
-	memory := make([]byte, 2*(size+16))
+	memory := make([]byte, 2*(size+24)) // twice size and skew, and what b's alignment takes
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
 	ma, mb := datatype.Memory{Mem: a, Base: -lo}, datatype.Memory{Mem: b, Base: -lo}
