@@ -315,12 +315,11 @@ func freeComm(function string, at uintptr) (rc int32) {
 //export gompi_comm_set_name
 func gompi_comm_set_name(comm_, name uintptr) int32 {
 	return onComm("MPI_Comm_set_name", comm_, func(c *comm.Comm) error {
-		if err := null(name); err != nil {
-			return err
+		s, err := objectNameOf(name)
+		if err == nil {
+			c.SetName(s)
 		}
-		s := cString(name)
-		c.SetName(s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)])
-		return nil
+		return err
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/mpierr"
 )
 
 // Datatypes: life, sizes and names (MPI-5.0 5.1 and 7.8). Types belong to no communicator, so their errors are raised on MPI_COMM_SELF. Nothing here
@@ -219,11 +218,11 @@ func gompi_type_get_true_extent_x(h, lb, extent uintptr) int32 {
 //export gompi_type_set_name
 func gompi_type_set_name(h, name uintptr) int32 {
 	return onType("MPI_Type_set_name", h, func(t *datatype.Type) error {
-		if name == 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
+		s, err := objectNameOf(name)
+		if err == nil {
+			t.SetName(s)
 		}
-		t.SetName(cString(name))
-		return nil
+		return err
 	})
 }
 

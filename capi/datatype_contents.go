@@ -50,9 +50,17 @@ func gompi_type_get_envelope_c(h, integers, addresses, counts, types, combiner u
 	})
 }
 
-// storeContents fills the arrays, which were found large enough.
+// storeContents fills the arrays, which were found large enough. MPI_ERR_ARG: one that takes something is not there.
 func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr) error {
 	c := t.Contents()
+	for _, a := range []struct {
+		at uintptr
+		n  int
+	}{{integers, len(c.Integers)}, {addresses, len(c.Addresses)}, {counts, len(c.Counts)}, {types, len(c.Types)}} {
+		if a.at == 0 && a.n > 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "an array that takes %d elements is a null pointer", a.n)
+		}
+	}
 	handles := make([]uintptr, len(c.Types))
 	for i, inner := range c.Types {
 		again, err := inner.Again()

@@ -16,7 +16,11 @@ import (
 // Error handlers, classes, codes and strings (MPI-5.0 9.3 to 9.5).
 
 func createErrhandler(function string, kind handle.Kind, fn, result uintptr) int32 {
-	h, err := errhandler.New(kind, fn)
+	err := null(result)
+	var h uintptr
+	if err == nil {
+		h, err = errhandler.New(kind, fn)
+	}
 	if err == nil {
 		*out[uintptr](result) = h
 	}

@@ -128,19 +128,18 @@ func putFlag(at uintptr, value bool) {
 func gompi_info_get(h, key uintptr, valuelen int32, value, flag uintptr) int32 {
 	return onInfo("MPI_Info_get", h, func(i *info.Info) error {
 		v, ok, err := i.Value(cString(key))
-		if err == nil && valuelen < 0 {
-			err = mpierr.New(abi.MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen)
+		if err != nil {
+			return err
 		}
-		if err == nil && ok {
-			if err = null(value); err == nil {
-				putString(value, v, int(valuelen)+1)
-			}
+		if valuelen < 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen)
 		}
-		if err == nil {
-			putFlag(flag, ok)
+		if ok {
+			putString(value, v, int(valuelen)+1)
 		}
-		return err
-	}, flag)
+		putFlag(flag, ok)
+		return nil
+	}, value, flag)
 }
 
 //export gompi_info_get_string
@@ -150,14 +149,15 @@ func gompi_info_get_string(h, key, buflen, value, flag uintptr) int32 {
 		if err != nil {
 			return err
 		}
+		room := *out[int32](buflen)
+		switch {
+		case room < 0:
+			return mpierr.New(abi.MPI_ERR_ARG, "buflen is %d, it must not be negative", room)
+		case room > 0 && value == 0:
+			return mpierr.New(abi.MPI_ERR_ARG, "value is a null pointer, though buflen is %d", room)
+		}
 		if ok {
-			room := *out[int32](buflen)
-			switch {
-			case room < 0:
-				return mpierr.New(abi.MPI_ERR_ARG, "buflen is %d, it must not be negative", room)
-			case room > 0 && value == 0:
-				return mpierr.New(abi.MPI_ERR_ARG, "value is a null pointer, though buflen is %d", room)
-			case room > 0:
+			if room > 0 {
 				putString(value, v, int(room))
 			}
 			*out[int32](buflen) = int32(len(v)) + 1

@@ -283,9 +283,13 @@ func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest,
 //export gompi_isendrecv_replace_c
 func gompi_isendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm_, at uintptr) (rc int32) {
 	defer guard("MPI_Isendrecv_replace", handle.Comm, comm_, &rc)
-	c, from, to, err := replacing(buf, count, datatype, dest, sendtag, source, recvtag, comm_)
+	err := null(at) // before the data are copied
 	if err == nil {
-		err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+		var c *comm.Comm
+		var from, to p2p.Buffer
+		if c, from, to, err = replacing(buf, count, datatype, dest, sendtag, source, recvtag, comm_); err == nil {
+			err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+		}
 	}
 	return raise("MPI_Isendrecv_replace", comm_, err)
 }

@@ -464,25 +464,29 @@ func gompi_dist_graph_neighbors_count(comm_, indegree, outdegree, weighted uintp
 //export gompi_dist_graph_neighbors
 func gompi_dist_graph_neighbors(comm_ uintptr, maxindegree int32, sources, sourceweights uintptr, maxoutdegree int32, destinations, destweights uintptr) int32 {
 	return onTopology("MPI_Dist_graph_neighbors", comm_, func(c *comm.Comm, t *comm.DistGraph) error {
-		side := func(limit int32, ranks, weights uintptr, from, fromWeights []int32) error {
-			n := min(limit, int32(len(from)))
-			to, err := intsAt("neighbors", n, ranks)
-			if err != nil {
-				return err
+		side := func(limit int32, ranks, weights uintptr, from int) (to, w []int32, err error) {
+			n := min(limit, int32(from))
+			if to, err = intsAt("neighbors", n, ranks); err != nil {
+				return nil, nil, err
 			}
-			copy(to, from)
 			if !t.Weighted || weights == abi.MPI_UNWEIGHTED || weights == abi.MPI_WEIGHTS_EMPTY {
-				return nil
+				return to, nil, nil
 			}
-			w, err := intsAt("weights", n, weights)
-			if err == nil {
-				copy(w, fromWeights)
-			}
+			w, err = intsAt("weights", n, weights)
+			return to, w, err
+		}
+		in, inWeights, err := side(maxindegree, sources, sourceweights, len(t.Sources))
+		if err != nil {
 			return err
 		}
-		if err := side(maxindegree, sources, sourceweights, t.Sources, t.SourceWeights); err != nil {
+		out, outWeights, err := side(maxoutdegree, destinations, destweights, len(t.Destinations))
+		if err != nil {
 			return err
 		}
-		return side(maxoutdegree, destinations, destweights, t.Destinations, t.DestinationWeights)
+		copy(in, t.Sources)
+		copy(inWeights, t.SourceWeights)
+		copy(out, t.Destinations)
+		copy(outWeights, t.DestinationWeights)
+		return nil
 	})
 }

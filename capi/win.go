@@ -300,19 +300,23 @@ func gompi_win_get_group(win, result uintptr) (rc int32) {
 //export gompi_win_set_name
 func gompi_win_set_name(win, name uintptr) (rc int32) {
 	w, err := window(win)
+	var s string
 	if err == nil {
-		w.SetName(objectNameOf(name))
+		s, err = objectNameOf(name)
+	}
+	if err == nil {
+		w.SetName(s)
 	}
 	return finish("MPI_Win_set_name", handle.Win, win, err)
 }
 
-// objectNameOf copies a name that the application gives an object; what is too long is cut, as in a Fortran assignment.
-func objectNameOf(name uintptr) string {
-	s := cString(name)
-	if len(s) >= abi.MPI_MAX_OBJECT_NAME {
-		s = s[:abi.MPI_MAX_OBJECT_NAME-1]
+// objectNameOf copies a name that the application gives an object; what is too long is cut, as in a Fortran assignment. MPI_ERR_ARG: there is none.
+func objectNameOf(name uintptr) (string, error) {
+	if name == 0 {
+		return "", mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
 	}
-	return s
+	s := cString(name)
+	return s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)], nil
 }
 
 //export gompi_win_get_name

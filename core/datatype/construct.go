@@ -214,6 +214,9 @@ func Hindexed(form Form, blocklengths, displacements []int64, old *Type) (*Type,
 
 // IndexedBlock is Indexed with one blocklength for all blocks.
 func IndexedBlock(form Form, blocklength int64, displacements []int64, old *Type) (*Type, error) {
+	if err := checkBlocklength(blocklength); err != nil {
+		return nil, err
+	}
 	counts := append([]int64{int64(len(displacements)), blocklength}, displacements...)
 	a := args{combiner: abi.MPI_COMBINER_INDEXED_BLOCK, large: bool(form), counts: counts, types: []*Type{old}}
 	return indexed(a, func(int) int64 { return blocklength }, displacements, old.Extent(), old)
@@ -221,6 +224,9 @@ func IndexedBlock(form Form, blocklength int64, displacements []int64, old *Type
 
 // HindexedBlock is IndexedBlock with the displacements in bytes.
 func HindexedBlock(form Form, blocklength int64, displacements []int64, old *Type) (*Type, error) {
+	if err := checkBlocklength(blocklength); err != nil {
+		return nil, err
+	}
 	counts := append([]int64{int64(len(displacements)), blocklength}, displacements...)
 	a := args{combiner: abi.MPI_COMBINER_HINDEXED_BLOCK, large: bool(form), counts: counts, types: []*Type{old}}
 	return indexed(a, func(int) int64 { return blocklength }, displacements, 1, old)
