@@ -2,6 +2,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 600
+CALLS ?= 1000000
+SEED ?=
 BUILD := $(CURDIR)/build
 
 help: ## print this
@@ -36,6 +38,10 @@ fresh: ## the two commands of the README in bare Debian roots and fresh clones o
 soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 	@scripts/deps.sh build
 	@GOMPIRMA_SOAK=$(SECONDS)s go test -count=1 -timeout 0 -v -run '^TestModel$$' ./tests/go/model
+
+fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz), drawn from SEED= or a random one
+	@scripts/deps.sh build
+	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
 
 test-ref: ## tests/c/conformance and regress under Debian's MPICH: are the tests themselves right?
 	@scripts/deps.sh ref
@@ -74,5 +80,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go fresh soak test-ref matrix race lint fmt generate bench install uninstall clean
+.PHONY: help build demo test test-c test-go fresh soak fuzz test-ref matrix race lint fmt generate bench install uninstall clean
 .DEFAULT_GOAL := help

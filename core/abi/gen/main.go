@@ -96,6 +96,8 @@ func generate(root string) ([]file, error) {
 		{"tests/c/abi/z_symbols.c", symbolsTest()},
 		{"tests/c/abi/z_constants.c", constantsTest()},
 		{"tests/c/abi/z_constants_cxx.cc", constantsTestCXX()},
+		{"tests/c/fuzz/z_kinds.h", fuzzKinds()},
+		{"tests/c/fuzz/z_calls.c", fuzzCalls(have)},
 	}
 	return append(files, entryPoints(have)...), nil
 }

@@ -1,0 +1,240 @@
+package fuzz
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+)
+
+// Environment of the fuzz:
+//
+//	GOMPIRMA_FUZZ_CALLS=1000000     so many calls, instead of a few
+//	GOMPIRMA_FUZZ_SEED=17           drawn from this seed, instead of a random one
+//	GOMPIRMA_FUZZ_HANDLER=0         only with this error handler
+//	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job of so many ranks, this seed, so many calls and this error handler;
+//	                                before,MPI_Put,17,20: of TestOutside, so many calls of a function in a phase
+//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: only the others; several patterns are separated by |
+//	GOMPIRMA_FUZZ_TRACE=1           every call on standard output (of the programs)
+var (
+	envCalls   = os.Getenv("GOMPIRMA_FUZZ_CALLS")
+	envSeed    = os.Getenv("GOMPIRMA_FUZZ_SEED")
+	envHandler = os.Getenv("GOMPIRMA_FUZZ_HANDLER")
+	envJob     = os.Getenv("GOMPIRMA_FUZZ_JOB")
+)
+
+const top = "../../.."
+
+// few is the number of calls without GOMPIRMA_FUZZ_CALLS, perJob that of a job.
+const few, perJob = 40000, 4000
+
+func runner(t *testing.T) *Runner {
+	build, err := filepath.Abs(filepath.Join(top, "build"))
+	require.NoError(t, err)
+	out, err := exec.Command(filepath.Join(top, "scripts/build.sh"), build).CombinedOutput()
+	require.NoError(t, err, "scripts/build.sh: %s", out)
+	dir := t.TempDir()
+	program, err := Build(filepath.Join(build, "bin/gompicc"), filepath.Join(top, "tests/c/fuzz"), dir)
+	require.NoError(t, err)
+	return &Runner{Launcher: filepath.Join(build, "bin/gompirun"), Program: program, Dir: dir, Patience: 60 * time.Second}
+}
+
+// seedOf returns the seed of all that is drawn: a fixed one where few calls are made.
+func seedOf(t *testing.T) uint64 {
+	if envSeed == "" && envCalls == "" {
+		return 1
+	}
+	if envSeed == "" {
+		envSeed = strconv.FormatUint(uint64(rand.Uint32()), 10)
+	}
+	seed, err := strconv.ParseUint(envSeed, 10, 64)
+	require.NoError(t, err, "GOMPIRMA_FUZZ_SEED")
+	return seed
+}
+
+// TestFuzz makes calls with wrong arguments in jobs of one and three ranks, with each kind of error handler.
+func TestFuzz(t *testing.T) {
+	if envCalls == "" && envJob == "" {
+		t.Skip("make fuzz finds what is not mended yet")
+	}
+	r := runner(t)
+	seed, calls := seedOf(t), few
+	var err error
+	if envCalls != "" {
+		calls, err = strconv.Atoi(envCalls)
+		require.NoError(t, err, "GOMPIRMA_FUZZ_CALLS")
+	}
+	var jobs []Job
+	if envJob != "" {
+		var j Job
+		_, err = fmt.Sscanf(envJob, "%d,%d,%d,%d", &j.Ranks, &j.Seed, &j.Calls, &j.Handler)
+		require.NoError(t, err, "GOMPIRMA_FUZZ_JOB")
+		jobs = append(jobs, j)
+	} else {
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, 0))
+		for left := calls; left > 0; left -= perJob {
+			j := Job{Ranks: 1 + 2*(len(jobs)%2), Seed: uint64(random.Uint32()), Calls: min(left, perJob), Handler: len(jobs) / 2 % len(Handlers)}
+			if envHandler != "" {
+				j.Handler, err = strconv.Atoi(envHandler)
+				require.NoError(t, err, "GOMPIRMA_FUZZ_HANDLER")
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	total := runAll(t, r, jobs)
+	t.Logf("%d calls of %d functions in %d jobs", total.Total, count(total.Made), len(jobs))
+	if envJob != "" || testing.Verbose() {
+		for _, name := range never(total, total.Made) {
+			t.Logf("never made: %s", name)
+		}
+		for _, name := range never(total, total.Done) {
+			t.Logf("never without error: %s", name)
+		}
+	}
+}
+
+// collector gathers findings, each once.
+type collector struct {
+	mu      sync.Mutex
+	seen    map[string]int
+	example map[string]*Finding
+}
+
+func (c *collector) add(list []*Finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen, c.example = map[string]int{}, map[string]*Finding{}
+	}
+	for _, f := range list {
+		if c.seen[f.Key()]++; c.example[f.Key()] == nil {
+			c.example[f.Key()] = f
+		}
+	}
+}
+
+func (c *collector) report(t *testing.T) {
+	for _, k := range slices.Sorted(maps.Keys(c.example)) {
+		t.Errorf("%d times: %v", c.seen[k], c.example[k])
+	}
+}
+
+// each calls do for all items, as many at a time as there are cores.
+func each[T any](items []T, do func(T)) {
+	work := make(chan T)
+	var wait sync.WaitGroup
+	for range max(1, runtime.NumCPU()) {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for x := range work {
+				do(x)
+			}
+		}()
+	}
+	for _, x := range items {
+		work <- x
+	}
+	close(work)
+	wait.Wait()
+}
+
+// runAll runs the jobs and reports what they find.
+func runAll(t *testing.T, r *Runner, jobs []Job) *Result {
+	var found collector
+	total := newResult()
+	each(jobs, func(j Job) {
+		res, err := r.Run(j)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		found.add(res.Findings)
+		found.mu.Lock()
+		defer found.mu.Unlock()
+		total.Add(res)
+	})
+	found.report(t)
+	return total
+}
+
+// TestOutside calls functions before MPI_Init and after MPI_Finalize, and those that end MPI.
+func TestOutside(t *testing.T) {
+	r := runner(t)
+	type one struct {
+		phase, function string
+		seed            uint64
+		calls           int
+	}
+	var list []one
+	for i, f := range abi.Functions() {
+		for k, phase := range []string{"before", "after"} {
+			if envCalls != "" || (i+k)%10 == 0 {
+				list = append(list, one{phase, f.Name, seedOf(t), 20})
+			}
+		}
+	}
+	for seed := range uint64(4) {
+		list = append(list, one{"within", "MPI_Abort", seed, 1}, one{"within", "MPI_Finalize", seed, 3})
+	}
+	if envJob != "" {
+		f := strings.Split(envJob, ",")
+		require.Len(t, f, 4, "GOMPIRMA_FUZZ_JOB")
+		seed, err := strconv.ParseUint(f[2], 10, 64)
+		require.NoError(t, err, "GOMPIRMA_FUZZ_JOB")
+		calls, err := strconv.Atoi(f[3])
+		require.NoError(t, err, "GOMPIRMA_FUZZ_JOB")
+		list = []one{{f[0], f[1], seed, calls}}
+	}
+	var found collector
+	total := 0
+	each(list, func(o one) {
+		made, findings, err := r.Outside(o.phase, o.function, o.seed, o.calls)
+		if err != nil {
+			t.Error(err)
+		}
+		found.add(findings)
+		found.mu.Lock()
+		defer found.mu.Unlock()
+		total += made
+	})
+	found.report(t)
+	t.Logf("%d calls in %d processes", total, len(list))
+}
+
+func count(made map[string]int) int {
+	n := 0
+	for _, k := range made {
+		if k > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// never lists the functions that a count is 0 for.
+func never(r *Result, counts map[string]int) []string {
+	var names []string
+	for name, n := range counts {
+		if n == 0 {
+			names = append(names, fmt.Sprintf("%s (%d made, %d held)", name, r.Made[name], r.Held[name]))
+		}
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,231 @@
+// Package fuzz starts jobs of tests/c/fuzz, which make calls with wrong arguments, and collects what they find, crashes and hangs included.
+package fuzz
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"gompirma/core/abi"
+)
+
+// Handlers are the error handlers that jobs run with, by their number in tests/c/fuzz.
+var Handlers = []string{"MPI_ERRORS_RETURN", "a user's error handler", "a user's error handler that sets MPI_SUCCESS"}
+
+// Job is a job of so many ranks that make so many calls drawn from a seed.
+type Job struct {
+	Ranks    int
+	Seed     uint64
+	Calls    int
+	Handler  int
+	Phase    string // of Outside: of calls of one function
+	Function string
+}
+
+// Command returns the command line that repeats the job.
+func (j Job) Command() string {
+	if j.Phase != "" {
+		return fmt.Sprintf("GOMPIRMA_FUZZ_JOB=%s,%s,%d,%d go test -count=1 -v -run '^TestOutside$' ./tests/go/fuzz", j.Phase, j.Function, j.Seed, j.Calls)
+	}
+	return fmt.Sprintf("GOMPIRMA_FUZZ_JOB=%d,%d,%d,%d go test -count=1 -v -run '^TestFuzz$' ./tests/go/fuzz", j.Ranks, j.Seed, j.Calls, j.Handler)
+}
+
+// Finding is something that a job should not have done.
+type Finding struct {
+	Job
+	Kind, Name, What string // Name of the function
+	Where, Text      string // rank and number of the call; the call with its arguments
+}
+
+var numbers = regexp.MustCompile(`0x[0-9a-f]+|-?\d+`)
+
+// Key is the same for findings that are probably the same.
+func (f *Finding) Key() string {
+	return f.Kind + "|" + f.Name + "|" + numbers.ReplaceAllString(strings.SplitN(f.What, "\n", 2)[0], "N")
+}
+
+func (f *Finding) String() string {
+	return fmt.Sprintf("%s: %s: %s\n    %s: %s\n    %d ranks, %s: %s", f.Kind, f.Name, f.What, f.Where, f.Text, f.Ranks, Handlers[f.Handler], f.Command())
+}
+
+// Result is what a job has done.
+type Result struct {
+	Findings         []*Finding
+	Made, Done, Held map[string]int // calls by function: those made, those without error, and those that would rightly have waited
+	Total            int            // calls made by rank 0
+}
+
+func newResult() *Result {
+	return &Result{Made: map[string]int{}, Done: map[string]int{}, Held: map[string]int{}}
+}
+
+// Add adds what another job has done; findings are left out.
+func (r *Result) Add(o *Result) {
+	r.Total += o.Total
+	for _, m := range []struct{ to, from map[string]int }{{r.Made, o.Made}, {r.Done, o.Done}, {r.Held, o.Held}} {
+		for name, n := range m.from {
+			m.to[name] += n
+		}
+	}
+}
+
+// Runner starts jobs.
+type Runner struct {
+	Launcher, Program string
+	Dir               string        // for temporary files
+	Patience          time.Duration // without any progress before a job counts as hanging
+}
+
+// Build compiles tests/c/fuzz and returns the program.
+func Build(gompicc, source, dir string) (string, error) {
+	program := filepath.Join(dir, "fuzz")
+	files, err := filepath.Glob(filepath.Join(source, "*.c"))
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(gompicc, append([]string{"-O1", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program}, files...)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, nil
+}
+
+// execution is what a command did.
+type execution struct {
+	members     []member
+	out, errors string
+	err         error
+	hangs       bool
+}
+
+// execute runs a command whose arguments have a %s for the name of the file that is shared with it, and ends it when it stands still.
+func (r *Runner) execute(ranks int, command ...string) (*execution, error) {
+	file, err := os.CreateTemp(r.Dir, "shared-")
+	if err != nil {
+		return nil, err
+	}
+	name := file.Name()
+	defer os.Remove(name)
+	file.Close()
+	for i := range command {
+		command[i] = strings.Replace(command[i], "%s", name, 1)
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = r.Dir
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	e := &execution{}
+	last, since := "", time.Now()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for waits := true; waits; {
+		select {
+		case e.err = <-done:
+			waits = false
+		case <-tick.C:
+			now := ""
+			if b, err := os.ReadFile(name); err == nil {
+				for _, m := range members(b, ranks) {
+					now += m.String() + "\n"
+				}
+			}
+			if now != last {
+				last, since = now, time.Now()
+			}
+			if !e.hangs && time.Since(since) > r.Patience {
+				e.hangs = true
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+			}
+		}
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	e.members, e.out, e.errors = members(b, ranks), out.String(), errs.String()
+	return e, nil
+}
+
+// Run runs a job.
+func (r *Runner) Run(j Job) (*Result, error) {
+	e, err := r.execute(j.Ranks, r.Launcher, "-n", strconv.Itoa(j.Ranks), r.Program, "%s", strconv.FormatUint(j.Seed, 10), strconv.Itoa(j.Calls),
+		strconv.Itoa(j.Handler))
+	if err != nil {
+		return nil, err
+	}
+	res := newResult()
+	res.Findings = printed(e.out, j)
+	for i, f := range abi.Functions() {
+		for r, m := range e.members {
+			res.Made[f.Name] += int(m.made[i])
+			res.Done[f.Name] += int(m.done[i])
+			res.Held[f.Name] += int(m.held[i])
+			if r == 0 {
+				res.Total += int(m.made[i])
+			}
+		}
+	}
+	complete := len(e.members) == j.Ranks
+	for _, m := range e.members {
+		complete = complete && m.stage == ended
+	}
+	switch {
+	case e.hangs:
+		res.Findings = append(res.Findings, j.ending("hang", e))
+	case e.err != nil || !complete:
+		res.Findings = append(res.Findings, j.ending("crash", e))
+	case e.errors != "":
+		res.Findings = append(res.Findings, &Finding{j, "standard error", "", e.errors, "", ""})
+	}
+	return res, nil
+}
+
+// printed returns the findings that the ranks have printed.
+func printed(out string, j Job) (list []*Finding) {
+	s := bufio.NewScanner(strings.NewReader(out))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		if f := strings.Split(s.Text(), "\t"); f[0] == "FINDING" && len(f) == 6 {
+			list = append(list, &Finding{j, f[1], f[2], f[3], f[4], f[5]})
+		}
+	}
+	return list
+}
+
+var ofRank = regexp.MustCompile(`rank (\d+)`)
+
+// ending is the finding of a job that did not come to its end.
+func (j Job) ending(kind string, e *execution) *Finding {
+	f := &Finding{Job: j, Kind: kind, Name: "?", What: fmt.Sprint(e.err)}
+	culprit, list := -1, e.members
+	if m := ofRank.FindStringSubmatch(e.errors); m != nil && kind == "crash" {
+		culprit, _ = strconv.Atoi(m[1])
+	}
+	for r := range list {
+		if culprit < 0 && list[r].stage == inCall {
+			culprit = r
+		}
+		f.Text += fmt.Sprintf("\n    rank %d %v", r, &list[r])
+	}
+	if culprit >= 0 && culprit < len(list) {
+		f.Where = fmt.Sprintf("rank %d call %d", culprit, list[culprit].call)
+		f.Name, _, _ = strings.Cut(list[culprit].text, "(")
+	}
+	f.Text += "\n" + e.errors[:min(len(e.errors), 3000)]
+	return f
+}

@@ -1,0 +1,44 @@
+package fuzz
+
+import (
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// Outside makes calls of one function in a process of its own: before MPI_Init, after MPI_Finalize, or within, for functions after which nothing else can be
+// called. Errors are fatal there: the process may end at any call, but by itself, with a status and a line that names the function.
+func (r *Runner) Outside(phase, function string, seed uint64, calls int) (made int, list []*Finding, err error) {
+	e, err := r.execute(1, r.Program, "%s", strconv.FormatUint(seed, 10), strconv.Itoa(calls), phase, function)
+	if err != nil {
+		return 0, nil, err
+	}
+	j := Job{Ranks: 1, Seed: seed, Calls: calls, Phase: phase, Function: function}
+	list = printed(e.out, j)
+	var status *exec.ExitError
+	base := strings.TrimSuffix(function, "_c")
+	switch {
+	case e.hangs:
+		list = append(list, j.ending("hang", e))
+	case len(e.members) != 1:
+		list = append(list, j.ending("crash", e))
+	case e.err == nil && e.members[0].stage != ended && function != "MPI_Abort":
+		list = append(list, j.ending("silent end", e))
+	case errors.As(e.err, &status) && (status.ExitCode() < 0 || status.ExitCode() > 128 || !strings.Contains(e.errors, base)):
+		list = append(list, j.ending("crash", e))
+	case e.err != nil && status == nil:
+		return 0, nil, e.err
+	case strings.Contains(e.errors, "internal error"):
+		list = append(list, &Finding{j, "standard error", function, e.errors, "", ""})
+	}
+	for _, m := range e.members {
+		for _, n := range m.made {
+			made += int(n)
+		}
+		if m.stage == inCall { // the call that ended the process
+			made++
+		}
+	}
+	return made, list, nil
+}
