@@ -44,8 +44,10 @@ done
 put "$out/obj/libgompirma.so" "$out/lib/$real"
 link "$real" "$out/lib/$soname"
 link "$soname" "$out/lib/libgompirma.so"
-# The library under the standard ABI's name, for programs that were built against another MPI's standard ABI.
+# The library under the standard ABI's name, for programs that were built against another MPI's standard ABI. gompirun names this folder to the loader, so it has
+# what programs of gompirma's own need, too, and nothing else.
 for suffix in '' .0 .1; do link "../../$soname" "$out/lib/gompirma/abi/libmpi_abi.so$suffix"; done
+link "../../$soname" "$out/lib/gompirma/abi/$soname"
 
 for header in mpi.h mpi_rma.h; do put "include/$header" "$out/include/$header"; done
 

@@ -16,7 +16,7 @@ work=$out/obj/fortran
 fc=${FC:-gfortran} cc=${CC:-gcc} fflags=${FFLAGS:-}
 
 left_out() {
-	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out/include/mpif.h" "$out/lib/pkgconfig/gompirma-fortran.pc" "$work"
+	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out"/lib/gompirma/abi/libgompirma_fortran.so* "$out/include/mpif.h" "$out/lib/pkgconfig/gompirma-fortran.pc" "$work"
 	echo "gompirma: Fortran is left out: $1"
 	exit 0
 }
@@ -64,6 +64,7 @@ $fc -shared -o "$work/$real" "$work"/*.o -Wl,-soname,"$soname" -Wl,-rpath,'$ORIG
 mv "$work/$real" "$out/lib/$real"
 ln -sfn "$real" "$out/lib/$soname"
 ln -sfn "$soname" "$out/lib/libgompirma_fortran.so"
+ln -sfn "../../$soname" "$out/lib/gompirma/abi/$soname"
 rm -f "$modules"/*
 cp "$work"/modules/mpi*.mod "$work"/modules/gompi_[!l]*.mod "$modules/" # gompi_logical is for C alone
 cp fortran/mpif.h "$out/include/mpif.h"

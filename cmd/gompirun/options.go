@@ -56,7 +56,8 @@ one machine: --oversubscribe --nooversubscribe --allow-run-as-root -v --verbose 
 -disable-auto-cleanup -disable-hostname-propagation, with a value -launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface --rank-by, with
 two values --mca --gmca --omca --prtemca. At most %MAX% processes.
 
-Input goes to rank 0; the others read an empty file. Lines of different ranks do not mix.
+Input goes to rank 0; the others read an empty file. Lines of different ranks do not mix. The folder with gompirma's libraries, also as libmpi_abi.so, stands
+last in the ranks' LD_LIBRARY_PATH.
 
 Exit status: 0; else that of the first rank that failed (128 + the signal, if one killed it; what it gave to MPI_Abort; 1 if it left without
 MPI_Finalize), 124 after --timeout, 128 + the signal that ended gompirun's job, 2 if nothing could be started. When a rank dies, aborts, or

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ type program struct {
 
 // prepare checks folder and program of a part. environ is gompirun's environment.
 func prepare(p part, environ []string) (program, error) {
-	out := program{part: p, env: environment(environ, p)}
+	out := program{part: p, env: withLibraries(environment(environ, p), libraryFolder())}
 	if p.wdir != "" {
 		if err := checkFolder(p.wdir); err != nil {
 			return program{}, fmt.Errorf("--wdir %s: %w", p.wdir, err)
@@ -152,6 +153,34 @@ func environment(environ []string, p part) []string {
 		}
 	}
 	return out
+}
+
+// libraryFolder holds nothing but gompirma's libraries under the names that programs ask for.
+func libraryFolder() string {
+	self, err := os.Executable() // links are resolved: the prefix may have been moved
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(filepath.Dir(self)), "lib/gompirma/abi")
+}
+
+// withLibraries lets the loader look into a folder after all that LD_LIBRARY_PATH names, for programs that were linked to another library of the standard ABI, or
+// without a path of their own. Unless the folder is not there, as where gompirun was copied alone, or has a name that the loader reads otherwise.
+func withLibraries(env []string, folder string) []string {
+	const name = "LD_LIBRARY_PATH"
+	if !filepath.IsAbs(folder) || strings.ContainsAny(folder, ":;$") || checkFolder(folder) != nil {
+		return env
+	}
+	path := variable(env, name)
+	switch {
+	case path == "": // nothing before the colon would be the current folder
+		path = folder
+	case slices.Contains(strings.FieldsFunc(path, func(r rune) bool { return r == ':' || r == ';' }), folder):
+	default:
+		path += ":" + folder
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, name+"=") })
+	return append(env, name+"="+path)
 }
 
 // launchers says whether a launcher sets this variable for each of its processes.

@@ -76,6 +76,38 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, "job", variable(b, "GOMPIRMA_JOB"))
 }
 
+// The folder with the libraries is the last that the loader looks into. Nothing that is set means something else for it: an empty element is the current folder.
+func TestLibraryPath(t *testing.T) {
+	dir := t.TempDir()
+	for before, want := range map[string]string{
+		"":           dir,
+		"/a":         "/a:" + dir,
+		"/a:/b":      "/a:/b:" + dir,
+		"/a:":        "/a::" + dir,
+		":/a":        ":/a:" + dir,
+		"/a;/b":      "/a;/b:" + dir,
+		dir:          dir,
+		dir + ":/a":  dir + ":/a",
+		"/a;" + dir:  "/a;" + dir,
+		dir + "/x":   dir + "/x:" + dir,
+		"/x" + dir:   "/x" + dir + ":" + dir,
+		"/a:" + dir:  "/a:" + dir,
+		"relative/a": "relative/a:" + dir,
+	} {
+		env := withLibraries([]string{"A=1", "LD_LIBRARY_PATH=" + before, "B=2"}, dir)
+		require.ElementsMatch(t, []string{"A=1", "B=2", "LD_LIBRARY_PATH=" + want}, env, before)
+	}
+	require.Equal(t, []string{"A=1", "LD_LIBRARY_PATH=" + dir}, withLibraries([]string{"A=1"}, dir))
+	twice := withLibraries([]string{"LD_LIBRARY_PATH=/a", "LD_LIBRARY_PATH=/b"}, dir)
+	require.Equal(t, "/b:"+dir, variable(twice, "LD_LIBRARY_PATH"), "the last one counts")
+	// A folder that is not there, and one whose name the loader would read otherwise.
+	odd := filepath.Join(dir, "a:b")
+	require.NoError(t, os.Mkdir(odd, 0o755))
+	for _, folder := range []string{dir + "/none", odd, "", dir + "/$LIB", "lib"} {
+		require.Equal(t, []string{"A=1"}, withLibraries([]string{"A=1"}, folder), folder)
+	}
+}
+
 func TestBindings(t *testing.T) {
 	many := cores()
 	require.Nil(t, bindings(many+1, "core", 1, "/nowhere"))

@@ -94,12 +94,13 @@ func TestInstall(t *testing.T) {
 			lib/pkgconfig/gompirma.pc
 			lib/cmake/gompirma/gompirmaConfig.cmake lib/cmake/gompirma/gompirmaConfigVersion.cmake
 			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
+			lib/gompirma/abi/libgompirma.so.0
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
 			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun share/gompirma/valgrind.supp`)
 		if _, err := exec.LookPath("gfortran"); err == nil {
 			want = append(want, strings.Fields(`
-				include/mpif.h lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
+				include/mpif.h lib/gompirma/abi/libgompirma_fortran.so.0 lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
 				lib/gompirma/fortran/mpi.mod lib/gompirma/fortran/mpi_f08.mod lib/gompirma/fortran/gompi_types.mod
 				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod
 				lib/gompirma/fortran/flags lib/pkgconfig/gompirma-fortran.pc`)...)
@@ -255,7 +256,7 @@ func TestInstall(t *testing.T) {
 		fortranRuns(t, program, sameAsSerial)
 	})
 
-	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0.
+	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0. The moved gompirun tells it the rest.
 	t.Run("standard ABI", func(t *testing.T) {
 		here := t.TempDir()
 		stub := "int " + strings.Join(strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate MPI_Win_fence
@@ -264,7 +265,8 @@ func TestInstall(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(here, "p.c"), []byte(ringProgram), 0o644))
 		command(t, here, nil, "gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", "libmpi_abi.so", "stub.c")
 		command(t, here, nil, "gcc", "-I", filepath.Join(prefix, "include"), "-o", "p", "p.c", "-L.", "-lmpi_abi")
-		runs(t, []string{"LD_LIBRARY_PATH=" + filepath.Join(prefix, "lib/gompirma/abi")}, filepath.Join(here, "p"))
+		runs(t, nil, filepath.Join(here, "p"))
+		command(t, here, []string{"LD_LIBRARY_PATH=" + filepath.Join(prefix, "lib/gompirma/abi")}, "./p") // without gompirun
 	})
 
 	t.Run("gompi-info", func(t *testing.T) {

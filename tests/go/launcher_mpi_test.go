@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -120,6 +121,48 @@ func TestLauncherMPITimeout(t *testing.T) {
 	status, _, err = gompirun(t, "--timeout", "0.5", "-n", "2", program, "sleep")
 	require.Equal(t, 124, status, err)
 	require.Contains(t, err, "gompirun: ranks 0-1 ran outside MPI")
+}
+
+// A program finds the library without a path of its own and without LD_LIBRARY_PATH: one that was linked to another library of the standard ABI, or to this one without
+// an rpath; started directly or by something else. What LD_LIBRARY_PATH names comes first.
+func TestLauncherLibraries(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
+		return path
+	}
+	source, stub := write("p.c", ringProgram), write("stub.c", "int "+strings.Join(strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate
+		MPI_Win_fence MPI_Put MPI_Win_free MPI_Finalize`), "(void) { return 0; }\nint ")+"(void) { return 0; }\nint stub;\n")
+	include := "-I" + filepath.Join(built(t), "include")
+	command(t, dir, nil, "gcc", include, "-o", "bare", source, "-L"+filepath.Join(built(t), "lib"), "-lgompirma")
+	programs := []string{"bare"}
+	for _, soname := range []string{"libmpi_abi.so", "libmpi_abi.so.0", "libmpi_abi.so.1"} {
+		command(t, dir, nil, "gcc", "-shared", "-fPIC", "-Wl,-soname,"+soname, "-o", soname, stub)
+		command(t, dir, nil, "gcc", include, "-o", "p-"+soname, source, soname)
+		programs = append(programs, "p-"+soname)
+	}
+	// In the folder where the ranks start there is another library: nobody asked for it.
+	for _, path := range []string{"unset", "", "/nowhere"} {
+		for _, program := range programs {
+			for _, args := range [][]string{{"./" + program}, {"sh", "-c", "./" + program}, {"env", "A=1", "./" + program}} {
+				l := prepare(t, append([]string{"-n", "2"}, args...)...)
+				l.cmd.Dir = dir
+				l.cmd.Env = slices.DeleteFunc(l.cmd.Env, func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") })
+				if path != "unset" {
+					l.cmd.Env = append(l.cmd.Env, "LD_LIBRARY_PATH="+path)
+				}
+				require.Equal(t, 0, l.run(t), "LD_LIBRARY_PATH %q, %v: %s", path, args, &l.err)
+				require.Equal(t, "rank 0 of 2 got 1\nrank 1 of 2 got 0", strings.Join(sorted(l.out.String()), "\n"), args)
+			}
+		}
+	}
+	for _, program := range programs[1:] {
+		l := prepare(t, "-n", "1", "-x", "LD_LIBRARY_PATH="+dir, "sh", "-c", "LD_DEBUG=files ./"+program+" 2>&1 | grep -c /libgompirma.so")
+		l.cmd.Dir = dir
+		l.run(t)
+		require.Equal(t, "0\n", l.out.String(), "%s: what is set wins", program)
+	}
 }
 
 // However gompirun or a rank is killed, nothing is left and nobody hangs.
