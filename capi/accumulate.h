@@ -27,15 +27,12 @@ extern _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("
 // Gives this thread a line if there is one left.
 void gompi_mark_get(void);
 
-// Whether this thread may update elements of m's memory one by one now; then gompi_small_leave must follow soon, without waiting for anything in between.
-static inline bool gompi_small_enter(struct gompi_win_member *m) {
+// Whether this thread, if it has a line, may update elements of m's memory one by one now; then gompi_small_leave must
+// follow soon, without waiting for anything in between.
+static inline bool gompi_small_enter_marked(struct gompi_win_member *m) {
 	struct gompi_mark *mark = gompi_my_mark;
-	if (__builtin_expect(mark == NULL, 0)) {
-		gompi_mark_get();
-		mark = gompi_my_mark;
-		if (mark == NULL)
-			return false;
-	}
+	if (__builtin_expect(mark == NULL, 0))
+		return false;
 	uint64_t seq = atomic_load_explicit(&mark->seq, memory_order_relaxed);
 	atomic_store_explicit(&mark->seq, seq + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst); // the processor's part of this fence is the membarrier in gompi_accumulate_lock
@@ -43,6 +40,13 @@ static inline bool gompi_small_enter(struct gompi_win_member *m) {
 		return true;
 	atomic_store_explicit(&mark->seq, seq + 2, memory_order_release);
 	return false;
+}
+
+// The same, and gives the thread a line if it has none.
+static inline bool gompi_small_enter(struct gompi_win_member *m) {
+	if (__builtin_expect(gompi_my_mark == NULL, 0))
+		gompi_mark_get();
+	return gompi_small_enter_marked(m);
 }
 
 static inline void gompi_small_leave(void) {
@@ -74,6 +78,12 @@ extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
 static inline gompi_atomic_kernel gompi_atomic(MPI_Op op, MPI_Datatype type) {
 	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
 	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES ? gompi_atomic_table[gompi_op_row[o]][gompi_op_column[t]] : NULL;
+}
+
+// The same for a type of which gompi_simple is not 0.
+static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype type) {
+	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST;
+	return __builtin_expect(o < GOMPI_OP_HANDLES, 1) ? gompi_atomic_table[gompi_op_row[o]][gompi_op_column[(uintptr_t)type - GOMPI_OP_TYPE_FIRST]] : NULL;
 }
 
 // Tells the fast paths of a predefined type: bytes, whether it has no holes, class of its elements, whether MPI_Compare_and_swap takes it.

@@ -15,15 +15,25 @@
 		const char *o = origin;                                                                 \
 		U *t = target;                                                                          \
 		for (size_t i = 0; i < n; i++) {                                                        \
-			U x = 0;                                                                        \
-			if (o)                                                                          \
-				memcpy(&x, o + i * sizeof x, sizeof x);                                 \
+			U x;                                                                            \
+			memcpy(&x, o + i * sizeof x, sizeof x);                                         \
 			if (result) {                                                                   \
 				U old = INSTRUCTION;                                                    \
 				memcpy((char *)result + i * sizeof old, &old, sizeof old);              \
 			} else {                                                                        \
 				(void)INSTRUCTION;                                                      \
 			}                                                                               \
+		}                                                                                       \
+	}
+
+// n elements of type U read.
+#define READ(NAME, U)                                                                                   \
+	static void NAME(const void *origin, void *target, void *result, size_t n) {                    \
+		U *t = target;                                                                          \
+		(void)origin;                                                                           \
+		for (size_t i = 0; result && i < n; i++) {                                              \
+			U old = __atomic_load_n(&t[i], __ATOMIC_ACQUIRE);                               \
+			memcpy((char *)result + i * sizeof old, &old, sizeof old);                      \
 		}                                                                                       \
 	}
 
@@ -47,7 +57,7 @@
 
 #define MOVES(N, C, U)                                                        \
 	FETCH(replace_##N, U, __atomic_exchange_n(&t[i], x, __ATOMIC_ACQ_REL)) \
-	FETCH(no_op_##N, U, __atomic_load_n(&t[i], __ATOMIC_ACQUIRE))
+	READ(no_op_##N, U)
 #define BITS(N, C, U)                                                      \
 	FETCH(band_##N, U, __atomic_fetch_and(&t[i], x, __ATOMIC_ACQ_REL)) \
 	FETCH(bor_##N, U, __atomic_fetch_or(&t[i], x, __ATOMIC_ACQ_REL))   \

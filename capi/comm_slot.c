@@ -35,7 +35,7 @@ bool gompi_comm_open(uintptr_t handle, int rank, int size, void *barrier) {
 void gompi_comm_close(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
 	if (c != NULL)
-		c->handle = 0;
+		c->handle = ~handle; // whose index is another, so that no handle finds it; 0 has index 0
 }
 
 // Raises MPI_ERR_COMM for a handle that is no live communicator.

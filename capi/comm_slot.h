@@ -6,7 +6,7 @@
 #include "shared_barrier.h"
 
 struct gompi_comm {
-	uintptr_t handle; // 0: free. A slot is never given back to the system, so a stale handle finds one with another handle in it
+	uintptr_t handle; // A slot is never given back to the system, so a stale handle finds one with another handle in it
 	int rank, size;
 	struct gompi_barrier *barrier; // NULL: the members do not share memory, or there is no other
 	uint32_t barriers;             // so far

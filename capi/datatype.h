@@ -99,6 +99,10 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 // gompi_type_overlaps says whether count copies may touch a byte twice, so that it matters in which order their entries are written. false: certainly not.
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
+// gompi_nowhere tells that data which begins lo bytes behind buf is not in memory: in the first page there is none, so buf
+// is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not addresses.
+static inline bool gompi_nowhere(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
+
 // n blocks of block bytes, stride apart; the first lies at offset from the buffer's address.
 struct gompi_run {
     int64_t offset, block, n, stride;

@@ -2,6 +2,7 @@
 #ifndef GOMPI_EPOCH_H
 #define GOMPI_EPOCH_H
 
+#include "refuse.h"
 #include "win.h"
 #include "z_epoch.h"
 
@@ -27,7 +28,9 @@ static inline bool gompi_epoch_move(struct gompi_win *w, enum gompi_epoch_call e
 	return true;
 }
 
-// Raises MPI_ERR_RMA_SYNC for call, naming the epochs that are open.
+// Finds MPI_ERR_RMA_SYNC, naming the epochs that are open.
+__attribute__((cold)) int gompi_epoch_wrong(struct gompi_win *w, struct gompi_verdict *v);
+// Raises it for call.
 __attribute__((cold)) int gompi_epoch_error(struct gompi_win *w, const char *call);
 // Raises MPI_ERR_WIN for a handle that is no live window.
 __attribute__((cold)) int gompi_not_a_window(MPI_Win win, const char *call);

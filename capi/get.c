@@ -7,7 +7,8 @@ static __attribute__((noipa)) int get_slow(void *origin_addr, MPI_Count origin_c
 	int64_t bytes;
 	char *from;
 	if (origin_datatype == target_datatype && origin_count == target_count &&
-	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes))
+	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes) &&
+	    !gompi_nowhere(origin_addr, 0))
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .call = "MPI_Get", .result = origin_addr, .result_count = origin_count,
 						.result_type = origin_datatype, .target = target_rank, .disp = target_disp,
@@ -26,7 +27,9 @@ static inline __attribute__((always_inline)) int get(void *origin_addr, int targ
 		MPI_Datatype target_datatype, MPI_Win win) {
 	int64_t bytes;
 	char *from;
-	if (__builtin_expect(gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes), 1)) {
+	if (__builtin_expect(!gompi_nowhere(origin_addr, 0) && gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count,
+									     gompi_simple(target_datatype), &from, &bytes),
+			     1)) {
 		if (__builtin_expect(bytes == 8, 1)) {
 			__builtin_memcpy(origin_addr, from, 8);
 			return MPI_SUCCESS;
@@ -61,14 +64,12 @@ int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 	int64_t bytes;
 	char *from;
 	if (origin_datatype == target_datatype && origin_count == target_count &&
-	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes) && bytes != 0) {
+	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &from, &bytes) && bytes != 0 &&
+	    !gompi_nowhere(origin_addr, 0)) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	}
-	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .call = "MPI_Rget", .result = origin_addr,
+	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_GET, .request = request, .call = "MPI_Rget", .result = origin_addr,
 						  .result_count = origin_count, .result_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						  .target_count = target_count, .target_type = target_datatype, .win = win});
-	if (rc == MPI_SUCCESS)
-		*request = GOMPI_REQUEST_DONE;
-	return rc;
 }

@@ -15,19 +15,19 @@ gompi_a64 gompi_groups_version;
 
 void gompi_groups_changed(void) { atomic_fetch_add(&gompi_groups_version, 1); }
 
-// Fills in g for group. 0, or the class of what is wrong (the text has been given to Go, which knows it).
-static int look_up(struct gompi_win *w, MPI_Group group, struct gompi_win_group *g, const char *call) {
+// Fills in g for group. The verdict's class.
+static int look_up(struct gompi_win *w, MPI_Group group, struct gompi_win_group *g, struct gompi_verdict *v) {
 	uint64_t version = atomic_load(&gompi_groups_version);
 	if (g->handle == (uintptr_t)group && g->version == version && g->ranks != NULL)
 		return MPI_SUCCESS;
 	int *ranks = malloc(sizeof *ranks * w->n);
 	if (ranks == NULL)
-		return gompi_win_error((MPI_Win)w->handle, call, MPI_ERR_NO_MEM, "%u ranks", w->n);
+		return gompi_wrong(v, MPI_ERR_NO_MEM, "%u ranks", w->n);
 	int n = gompi_win_group_ranks((uintptr_t)w->handle, (uintptr_t)group, (uintptr_t)ranks, (int)w->n);
 	if (n < 0) {
 		free(ranks);
-		return n == -MPI_ERR_GROUP ? gompi_win_error((MPI_Win)w->handle, call, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group)
-					   : gompi_win_error((MPI_Win)w->handle, call, -n, "the group has a member that is not in the window's group");
+		return n == -MPI_ERR_GROUP ? gompi_wrong(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group)
+					   : gompi_wrong(v, -n, "the group has a member that is not in the window's group");
 	}
 	free(g->ranks);
 	*g = (struct gompi_win_group){(uintptr_t)group, version, ranks, n};
@@ -43,9 +43,9 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 		return gompi_win_error(win, "MPI_Win_post", MPI_ERR_ASSERT, "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)", assert, known);
 	if (atomic_load(&w->exposure) != 0 || gompi_access_after[gompi_access_number(atomic_load(&w->access))][EPOCH_POST] == 0xff)
 		return gompi_epoch_error(w, "MPI_Win_post");
-	int rc = look_up(w, group, &w->post_group, "MPI_Win_post");
-	if (rc)
-		return rc;
+	struct gompi_verdict v;
+	if (look_up(w, group, &w->post_group, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_post", &v);
 	w->completes_due += (uint32_t)w->post_group.size;
 	atomic_store(&w->exposure, (uint32_t)w->post_group.size + 1);
 	for (int i = 0; i < w->post_group.size; i++) {
@@ -79,9 +79,9 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 				       MPI_MODE_NOCHECK);
 	if (gompi_access_after[gompi_access_number(atomic_load(&w->access))][EPOCH_START] == 0xff)
 		return gompi_epoch_error(w, "MPI_Win_start");
-	int rc = look_up(w, group, &w->start_group, "MPI_Win_start");
-	if (rc)
-		return rc;
+	struct gompi_verdict v;
+	if (look_up(w, group, &w->start_group, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_start", &v);
 	if (!gompi_epoch_move(w, EPOCH_START, 0))
 		return gompi_epoch_error(w, "MPI_Win_start");
 	for (int i = 0; i < w->start_group.size; i++) {
@@ -91,7 +91,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 		struct post_wait p = {w, target, (uint8_t)(state >> TARGET_POSTS_SHIFT)};
 		if (!(assert & MPI_MODE_NOCHECK)) {
 			struct gompi_waiting what = {"MPI_Win_start", gompi_member(w, target)->process, w->handle};
-			rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
+			int rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
 			if (rc)
 				return gompi_wait_error(w, "MPI_Win_start", rc);
 		}

@@ -8,7 +8,8 @@ static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count or
 	int64_t bytes;
 	char *to;
 	if (origin_datatype == target_datatype && origin_count == target_count &&
-	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes))
+	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes) &&
+	    !gompi_nowhere(origin_addr, 0))
 		return gompi_copy_bytes(to, origin_addr, bytes);
 	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .call = "MPI_Put", .origin = origin_addr, .origin_count = origin_count,
 						.origin_type = origin_datatype, .target = target_rank, .disp = target_disp,
@@ -27,7 +28,9 @@ static inline __attribute__((always_inline)) int put(const void *origin_addr, in
 		MPI_Datatype target_datatype, MPI_Win win) {
 	int64_t bytes;
 	char *to;
-	if (__builtin_expect(gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes), 1)) {
+	if (__builtin_expect(!gompi_nowhere(origin_addr, 0) && gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count,
+									     gompi_simple(target_datatype), &to, &bytes),
+			     1)) {
 		if (__builtin_expect(bytes == 8, 1)) {
 			__builtin_memcpy(to, origin_addr, 8);
 			return MPI_SUCCESS;
@@ -62,14 +65,12 @@ int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype o
 	int64_t bytes;
 	char *to;
 	if (origin_datatype == target_datatype && origin_count == target_count &&
-	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes) && bytes != 0) {
+	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to, &bytes) && bytes != 0 &&
+	    !gompi_nowhere(origin_addr, 0)) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(to, origin_addr, bytes);
 	}
-	int rc = gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .call = "MPI_Rput", .origin = origin_addr,
+	return gompi_rma_do(&(struct gompi_rma){.kind = RMA_PUT, .request = request, .call = "MPI_Rput", .origin = origin_addr,
 						  .origin_count = origin_count, .origin_type = origin_datatype, .target = target_rank, .disp = target_disp,
 						  .target_count = target_count, .target_type = target_datatype, .win = win});
-	if (rc == MPI_SUCCESS)
-		*request = GOMPI_REQUEST_DONE;
-	return rc;
 }

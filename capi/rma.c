@@ -55,16 +55,18 @@ int gompi_each_region(const struct gompi_checked *c, gompi_at_target *f, const c
 }
 
 int gompi_rma_do(const struct gompi_rma *r) {
-	struct gompi_checked c = {.r = r, .w = gompi_win_get(r->win)};
+	struct gompi_verdict verdict;
+	struct gompi_checked c = {.r = r, .w = gompi_win_get(r->win), .verdict = &verdict};
 	if (c.w == NULL)
 		return gompi_not_a_window(r->win, r->call);
-	int rc = gompi_rma_check(&c);
-	if (rc == MPI_SUCCESS)
-		rc = gompi_rma_check_epoch(r, c.w);
-	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL)
-		return rc;
-	rc = gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
+	if (gompi_rma_check(&c) != MPI_SUCCESS || gompi_rma_check_epoch(&c) != MPI_SUCCESS)
+		return gompi_win_refuse(r->win, r->call, &verdict);
+	int rc = r->target == MPI_PROC_NULL ? MPI_SUCCESS : gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
 	if (rc == MPI_ERR_NO_MEM)
 		return gompi_win_error(r->win, r->call, rc, "no memory for a copy of the buffer, whose datatype is not contiguous");
-	return rc == MPI_SUCCESS ? rc : gompi_wait_error(c.w, r->call, rc);
+	if (rc != MPI_SUCCESS)
+		return gompi_wait_error(c.w, r->call, rc);
+	if (r->request != NULL)
+		*r->request = GOMPI_REQUEST_DONE;
+	return MPI_SUCCESS;
 }

@@ -7,11 +7,13 @@
 #define GOMPI_RMA_H
 
 #include "accumulate.h"
+#include "datatype.h"
 
 enum gompi_rma_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_FETCH_AND_OP, RMA_COMPARE_AND_SWAP };
 
 struct gompi_rma {
 	enum gompi_rma_kind kind;
+	MPI_Request *request; // of the R-forms: where the request goes; else NULL
 	const char *call;
 	const void *origin, *compare;
 	void *result; // also the origin buffer of a get
@@ -23,7 +25,7 @@ struct gompi_rma {
 	MPI_Win win;
 };
 
-// Does r, or reports what is wrong with it through the window's error handler. What the call returns.
+// Does r and gives its request, or reports what is wrong with it through the window's error handler. What the call returns.
 int gompi_rma_do(const struct gompi_rma *r);
 
 // Bytes of a predefined type that has no holes, by handle; 0 for others. Filled in by gompi_type_describe.
@@ -78,7 +80,10 @@ int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 // Bytes of a predefined type that MPI_Compare_and_swap takes: C and Fortran integers, logicals, multi-language types and byte (MPI-5.0 12.3.4); 0 for others.
 extern uint8_t gompi_swap_size[GOMPI_PREDEFINED];
 
-static inline bool gompi_swappable(MPI_Datatype type) { return (uintptr_t)type < GOMPI_PREDEFINED && gompi_swap_size[(uintptr_t)type] != 0; }
+static inline int64_t gompi_swappable(MPI_Datatype type) {
+	uintptr_t i = (uintptr_t)type;
+	return __builtin_expect(i < GOMPI_PREDEFINED, 1) ? gompi_swap_size[i] : 0;
+}
 
 // Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Whether it was equal.
 static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result, uint64_t size) {

@@ -188,10 +188,9 @@ int gompi_do_accumulate(const struct gompi_checked *c) {
 	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
 	int rc = MPI_ERR_NO_MEM;
 	bool whole = c->target.address == NULL; // the agent path moves elements with their gaps
-	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL && origin_temporary == NULL &&
-	    c->origin.address != NULL)
+	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL)
 		goto out;
-	if (r->result_type != NULL && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
+	if (gompi_has_result(r) && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
 		goto out;
 	rc = accumulate_at_target(c, origin, result);
 	if (rc == MPI_SUCCESS && result_temporary != NULL)

@@ -5,26 +5,22 @@
 #include "epoch.h"
 #include "op.h"
 
-static int refuse(const struct gompi_checked *c, int class, const char *what, const char *why, long long value) {
-	return gompi_win_error(c->r->win, c->r->call, class, "%s %s %lld", what, why, value);
-}
-
-// Looks up one buffer. 0, or an error raised.
+// Looks up one buffer. The verdict's class.
 static int look_up(const struct gompi_checked *c, struct gompi_side *s, const char *what, const void *address, MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
-		return refuse(c, MPI_ERR_COUNT, what, "count is negative:", (long long)count);
+		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)
-		return gompi_win_error(c->r->win, c->r->call, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
 				       (unsigned long)(uintptr_t)type);
 	int64_t bytes, lo, hi;
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
-		return refuse(c, MPI_ERR_COUNT, what, "buffer is larger than the address space: count", (long long)count);
+		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld", what, (long long)count);
 	*s = (struct gompi_side){(char *)(uintptr_t)address, count, t};
 	return MPI_SUCCESS;
 }
 
-// The element type and number of an accumulate-type call. 0, or an error raised.
+// The element type and number of an accumulate-type call. The verdict's class.
 static int check_accumulate(struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
 	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP;
@@ -33,43 +29,43 @@ static int check_accumulate(struct gompi_checked *c) {
 	c->elements = c->target.count * tt->elements;
 	if (r->kind == RMA_FETCH_AND_OP || swap) {
 		if ((uintptr_t)r->target_type >= GOMPI_PREDEFINED)
-			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "datatype %#lx is not predefined", (unsigned long)(uintptr_t)r->target_type);
+			return gompi_wrong(c->verdict, MPI_ERR_TYPE, "datatype %#lx is not predefined", (unsigned long)(uintptr_t)r->target_type);
 	}
 	if (swap) {
 		if (!gompi_swappable(r->target_type))
-			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE,
+			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
 					       "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
 					       (unsigned long)(uintptr_t)r->target_type);
 		return MPI_SUCCESS;
 	}
 	uintptr_t op = (uintptr_t)r->op;
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
-		return gompi_win_error(r->win, r->call, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
+		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
 				       no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
 	if (c->elements == 0)
 		return MPI_SUCCESS;
 	if (tt->elem == 0)
-		return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the target datatype has elements of several predefined datatypes");
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "the target datatype has elements of several predefined datatypes");
 	if (gompi_op_kernel(r->op, c->element) == NULL)
-		return gompi_win_error(r->win, r->call, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx", (unsigned long)op,
+		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx", (unsigned long)op,
 				       (unsigned long)tt->elem);
-	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, c->r->result_type != NULL ? &c->result : NULL};
+	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
 	for (int i = 0; i < 2; i++) {
 		const struct gompi_side *s = others[i];
 		if (s == NULL)
 			continue;
 		const char *what = i == 0 ? "origin" : "result";
 		if (s->type->elem != tt->elem)
-			return gompi_win_error(r->win, r->call, MPI_ERR_TYPE, "the %s datatype has elements of datatype %#lx, the target datatype of %#lx", what,
+			return gompi_wrong(c->verdict, MPI_ERR_TYPE, "the %s datatype has elements of datatype %#lx, the target datatype of %#lx", what,
 					       (unsigned long)s->type->elem, (unsigned long)tt->elem);
 		if (s->count * s->type->elements != c->elements)
-			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld elements in the %s buffer, %lld at the target",
+			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE, "%lld elements in the %s buffer, %lld at the target",
 					       (long long)(s->count * s->type->elements), what, (long long)c->elements);
 	}
 	return MPI_SUCCESS;
 }
 
-// Where the target's buffer lies, within the target's window. 0, or an error raised.
+// Where the target's buffer lies, within the target's window. The verdict's class.
 static int check_range(struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
 	struct gompi_target *t = &c->w->targets[r->target];
@@ -80,7 +76,7 @@ static int check_range(struct gompi_checked *c) {
 		return MPI_SUCCESS;
 	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) || __builtin_add_overflow(offset, lo, &from) ||
 	    __builtin_add_overflow(offset, hi, &to))
-		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
+		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
 				       "target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes", r->target, (long long)r->disp,
 				       t->disp_unit, (unsigned long long)m->size);
 	if (c->w->attached != NULL) {
@@ -91,17 +87,17 @@ static int check_range(struct gompi_checked *c) {
 			rc = gompi_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_win_error(r->win, r->call, rc, "target %d: no attached memory holds the bytes %#llx to %#llx (displacement %#llx, count %lld)",
+			return gompi_wrong(c->verdict, rc, "target %d: no attached memory holds the bytes %#llx to %#llx (displacement %#llx, count %lld)",
 					       r->target, (unsigned long long)from, (unsigned long long)to, (unsigned long long)r->disp,
 					       (long long)c->target.count);
 		if (rc != MPI_SUCCESS)
-			return gompi_win_error(r->win, r->call, rc, "target %d: its attached memory cannot be mapped", r->target);
+			return gompi_wrong(c->verdict, rc, "target %d: its attached memory cannot be mapped", r->target);
 		if (c->target.address != NULL)
 			c->target.address -= lo;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > m->size)
-		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_RANGE,
+		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
 				       "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in the window of %llu bytes", r->target,
 				       (long long)from, (long long)to, (long long)r->disp, t->disp_unit, (long long)c->target.count,
 				       (unsigned long long)m->size);
@@ -116,15 +112,40 @@ static int check_range(struct gompi_checked *c) {
 	return MPI_SUCCESS;
 }
 
+// Whether a buffer of this process is in memory. The verdict's class.
+static int check_memory(const struct gompi_checked *c, const struct gompi_side *s, const char *what) {
+	int64_t lo, hi;
+	gompi_type_bounds(s->type, s->count, &lo, &hi);
+	if (lo == hi || !gompi_nowhere(s->address, lo))
+		return MPI_SUCCESS;
+	return gompi_wrong(c->verdict, MPI_ERR_BUFFER, "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->address,
+			   (long long)(s->count * s->type->size), (long long)lo);
+}
+
+// The same for all buffers of a call that moves something. The verdict's class.
+static int check_buffers(const struct gompi_checked *c) {
+	const struct gompi_rma *r = c->r;
+	if (c->bytes == 0 && c->elements == 0)
+		return MPI_SUCCESS;
+	int rc = MPI_SUCCESS;
+	if (c->origin.type != NULL)
+		rc = check_memory(c, &c->origin, "origin");
+	if (rc == MPI_SUCCESS && c->result.type != NULL)
+		rc = check_memory(c, &c->result, r->kind == RMA_GET ? "origin" : "result");
+	if (rc == MPI_SUCCESS && r->kind == RMA_COMPARE_AND_SWAP)
+		rc = check_memory(c, &(struct gompi_side){(char *)(uintptr_t)r->compare, 1, c->origin.type}, "compare");
+	return rc;
+}
+
 int gompi_rma_check(struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
 	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
-		return gompi_win_error(r->win, r->call, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target, c->w->n);
+		return gompi_wrong(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target, c->w->n);
 	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
 	int rc = look_up(c, &c->target, "target", NULL, r->target_count, r->target_type);
 	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
 		rc = look_up(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
-	if (rc == MPI_SUCCESS && r->result_type != NULL)
+	if (rc == MPI_SUCCESS && gompi_has_result(r))
 		rc = look_up(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count, r->result_type);
 	if (rc != MPI_SUCCESS)
 		return rc;
@@ -134,22 +155,25 @@ int gompi_rma_check(struct gompi_checked *c) {
 		const struct gompi_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
 		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
 		if (r->kind == RMA_PUT ? here > there : there > here)
-			return gompi_win_error(r->win, r->call, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
+			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
 					       (long long)(here > there ? here : there), (long long)(here > there ? there : here), (long long)here, (long long)there);
 		c->bytes = here < there ? here : there;
 	}
-	if (rc == MPI_SUCCESS && r->target != MPI_PROC_NULL)
-		rc = check_range(c);
-	return rc;
+	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL)
+		return rc;
+	rc = check_buffers(c);
+	return rc == MPI_SUCCESS ? check_range(c) : rc;
 }
 
-int gompi_rma_check_epoch(const struct gompi_rma *r, struct gompi_win *w) {
+int gompi_rma_check_epoch(const struct gompi_checked *c) {
+	const struct gompi_rma *r = c->r;
+	struct gompi_win *w = c->w;
 	uint32_t access = atomic_load(&w->access);
 	if (r->target != MPI_PROC_NULL && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
 	    !(atomic_load(&w->targets[r->target].state) & TARGET_ACCESS))
-		return gompi_win_error(r->win, r->call, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
+		return gompi_wrong(c->verdict, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
 				       r->target);
 	if (!gompi_epoch_move(w, EPOCH_OPERATION, 0))
-		return gompi_epoch_error(w, r->call);
+		return gompi_epoch_wrong(w, c->verdict);
 	return MPI_SUCCESS;
 }

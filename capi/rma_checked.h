@@ -3,6 +3,7 @@
 #define GOMPI_RMA_CHECKED_H
 
 #include "datatype.h"
+#include "refuse.h"
 #include "rma.h"
 
 // One side of an operation: count copies of a type at an address.
@@ -16,6 +17,7 @@ struct gompi_side {
 struct gompi_checked {
 	const struct gompi_rma *r;
 	struct gompi_win *w;
+	struct gompi_verdict *verdict;
 	struct gompi_side origin, result, target; // target.address is where it lies here, or NULL on the agent path
 	const struct gompi_part *part;            // if part of the target's buffer can be addressed here: which bytes of its window can
 	uint64_t offset;                          // of the target's buffer in its window, bytes; may lie outside where the type has a lower bound
@@ -27,6 +29,9 @@ struct gompi_checked {
 
 static inline bool gompi_is_accumulate(const struct gompi_rma *r) { return r->kind != RMA_PUT && r->kind != RMA_GET; }
 
+// Whether data comes back. The datatype does not tell: 0 is a handle that a program may give by mistake.
+static inline bool gompi_has_result(const struct gompi_rma *r) { return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE; }
+
 // Whether c puts entries that overlap, of which the later ones must arrive later. In one piece of the agent path they do; several pieces may pass each other
 // on their ways, the ring and the system, so each is waited for.
 static inline bool gompi_puts_in_order(const struct gompi_checked *c) {
@@ -36,11 +41,11 @@ static inline bool gompi_puts_in_order(const struct gompi_checked *c) {
 static inline uint64_t at_least(uint64_t x, uint64_t least) { return x < least ? least : x; }
 static inline uint64_t at_most(uint64_t x, uint64_t most) { return x > most ? most : x; }
 
-// All that can be wrong with c->r but for its epoch; fills in the rest of c. 0, or an error raised.
+// All that can be wrong with c->r but for its epoch; fills in the rest of c. The verdict's class.
 int gompi_rma_check(struct gompi_checked *c);
 
-// Opens the fence epoch with its first operation, or says which epoch is missing. 0, or an error raised.
-int gompi_rma_check_epoch(const struct gompi_rma *r, struct gompi_win *w);
+// Opens the fence epoch with its first operation, or says which epoch is missing. The verdict's class.
+int gompi_rma_check_epoch(const struct gompi_checked *c);
 
 // Do an operation without errors. 0 or an error class.
 int gompi_do_accumulate(const struct gompi_checked *c);

@@ -99,7 +99,7 @@ extern gompi_a64 gompi_groups_version; // moved on by MPI_Group_free
 _Static_assert((int)TARGET_ACCESS == (int)ACCESS_EVERY_TARGET, "one mask for both: gompi_direct");
 
 struct gompi_win {
-	uintptr_t handle; // 0: free. A slot is never given back to the system, so a stale handle finds one with another handle in it
+	uintptr_t handle;
 	gompi_a32 access;
 	uint32_t n;
 	struct gompi_target *targets;
@@ -123,15 +123,26 @@ struct gompi_win {
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
 };
 
-// Slots by the index in the handle (core/handle); NULL where there never was one. Eight bytes of address space each, memory only where used.
+// The windows by the index in their handle (core/handle): the handle of the one that has the index, 0 if none has, and its
+// slot. A slot is never given back to the system, so a call that comes too late still finds one. Index 0 is no window's,
+// and handle[0] no handle: an uninitialized variable finds nothing. 16 bytes of address space each, memory only where used.
 enum { GOMPI_WIN_INDICES = 1 << 20 };
-extern struct gompi_win *_Atomic gompi_win_table[GOMPI_WIN_INDICES];
+struct gompi_win_table {
+	uintptr_t handle[GOMPI_WIN_INDICES]; // set last: a thread that has got a window's handle has got what was written before it
+	struct gompi_win *slot[GOMPI_WIN_INDICES];
+};
+extern struct gompi_win_table gompi_win_table;
 
 // The slot behind win, or NULL if win is not a live window of this process.
 static inline struct gompi_win *gompi_win_get(MPI_Win win) {
 	uintptr_t h = (uintptr_t)win;
-	struct gompi_win *w = atomic_load_explicit(&gompi_win_table[h % GOMPI_WIN_INDICES], memory_order_relaxed);
-	return __builtin_expect(w != NULL && w->handle == h, 1) ? w : NULL;
+	size_t i = h % GOMPI_WIN_INDICES;
+	if (__builtin_expect(gompi_win_table.handle[i] != h, 0))
+		return NULL;
+	struct gompi_win *w = gompi_win_table.slot[i];
+	if (w == NULL)
+		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
+	return w;
 }
 
 // The byte in which target counts its posts to origin, modulo 256.
@@ -141,8 +152,12 @@ static inline _Atomic uint8_t *gompi_posts(struct gompi_win *w, int origin, int 
 
 static inline struct gompi_win_member *gompi_member(struct gompi_win *w, int rank) { return &w->shared->member[rank]; }
 
-// Reports an error of a call on win through win's error handler and returns what the call must return.
+struct gompi_verdict;
+
+// Reports an error of a call on win through win's error handler and returns what the call must return: the call's last act, see refuse.h.
 // The text is printf-like; the name of the call and of the window are put before it.
 __attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, const char *call, int class, const char *text, ...);
+// The same for what a check has found.
+__attribute__((cold)) int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v);
 
 #endif

@@ -12,10 +12,13 @@
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
 _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1), "core/shm.BarrierSize");
 
-struct gompi_win *_Atomic gompi_win_table[GOMPI_WIN_INDICES];
+struct gompi_win_table gompi_win_table;
+
+// Before any call, since 0 is what a handle that nobody has set holds.
+static __attribute__((constructor)) void no_window_0(void) { gompi_win_table.handle[0] = UINTPTR_MAX; }
 
 struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, bool parts) {
-	struct gompi_win *w = atomic_load(&gompi_win_table[handle % GOMPI_WIN_INDICES]);
+	struct gompi_win *w = gompi_win_table.slot[handle % GOMPI_WIN_INDICES];
 	bool fresh = w == NULL;
 	if (fresh && (w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE)) == NULL)
 		return NULL;
@@ -36,7 +39,7 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, 
 	w->model = MPI_WIN_UNIFIED;
 	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
 	if (fresh)
-		atomic_store(&gompi_win_table[handle % GOMPI_WIN_INDICES], w);
+		gompi_win_table.slot[handle % GOMPI_WIN_INDICES] = w;
 	return w;
 }
 
@@ -64,6 +67,7 @@ bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint
 		return false;
 	atomic_store(&w->granularity, (uint64_t)granularity);
 	w->handle = handle;
+	__atomic_store_n(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], handle, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -71,7 +75,7 @@ void gompi_win_close(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return;
-	w->handle = 0;
+	__atomic_store_n(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0, __ATOMIC_RELAXED);
 	free(w->targets);
 	free(w->attached);
 	free(w->parts);
@@ -119,10 +123,15 @@ void gompi_win_epochs(uintptr_t handle, char *text, int size) {
 		snprintf(text, (size_t)size, "no window");
 }
 
+int gompi_epoch_wrong(struct gompi_win *w, struct gompi_verdict *v) {
+	describe_epochs(w, v->text, sizeof v->text);
+	return v->class = MPI_ERR_RMA_SYNC;
+}
+
 int gompi_epoch_error(struct gompi_win *w, const char *call) {
-	char text[200];
-	describe_epochs(w, text, sizeof text);
-	return gompi_win_error((MPI_Win)w->handle, call, MPI_ERR_RMA_SYNC, "%s", text);
+	struct gompi_verdict v;
+	gompi_epoch_wrong(w, &v);
+	return gompi_win_refuse((MPI_Win)w->handle, call, &v);
 }
 
 int gompi_not_a_window(MPI_Win win, const char *call) {
@@ -137,11 +146,15 @@ int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
 							     : "an operation could not be applied at its target");
 }
 
+int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v) {
+	return gompi_refuse(v->class, call, v->text, GOMPI_ON_WIN, (uintptr_t)win);
+}
+
 int gompi_win_error(MPI_Win win, const char *call, int class, const char *format, ...) {
-	char text[400];
+	struct gompi_verdict v = {.class = class};
 	va_list ap;
 	va_start(ap, format);
-	vsnprintf(text, sizeof text, format, ap);
+	vsnprintf(v.text, sizeof v.text, format, ap);
 	va_end(ap);
-	return gompi_refuse(class, call, text, GOMPI_ON_WIN, (uintptr_t)win);
+	return gompi_win_refuse(win, call, &v);
 }

@@ -22,7 +22,7 @@ int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size)
 /* neighbors gives how many processes this one receives from and sends to in the communicator's topology. */
 static int neighbors(MPI_Comm comm, int *from, int *to)
 {
-    int kind, rank, weighted, rc = PMPI_Topo_test(comm, &kind);
+    int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
     if (rc)
         return rc;
     switch (kind) {
@@ -44,7 +44,7 @@ static int neighbors(MPI_Comm comm, int *from, int *to)
 
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const int *from)
 {
-    int n[2] = {0, 0}, rc, inter;
+    int n[2] = {0, 0}, rc, inter = 0;
     if (ignored) {
         n[which] = 0;
     } else if (neighbor) {

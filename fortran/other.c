@@ -104,7 +104,7 @@ static size_t until_blank(const char *from, size_t length, size_t stride)
 /* is_root tells whether the arguments that only the root has are there. */
 static bool is_root(int comm, int root)
 {
-    int rank;
+    int rank = MPI_UNDEFINED;
     return PMPI_Comm_rank(comm_in(comm), &rank) == MPI_SUCCESS && rank == root;
 }
 
@@ -201,14 +201,14 @@ ENTRY void NAME(type_get_contents)(const int *datatype, const int *max_integers,
 {
     struct gompi_array types = {0};
     int integers, addresses, n = 0, combiner;
-    int rc = gompi_array_make(&types, *max_datatypes, sizeof(MPI_Datatype));
+    int rc = datatypes_in(&types, *max_datatypes, array_of_datatypes); /* so that a call which does nothing changes nothing */
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_get_contents)(datatype_in(*datatype), *max_integers, *max_addresses, *max_datatypes, array_of_integers, array_of_addresses,
                                      types.data);
     if (!rc && !PMPI_Type_get_envelope(datatype_in(*datatype), &integers, &addresses, &n, &combiner))
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n && i < *max_datatypes; i++)
             array_of_datatypes[i] = datatype_out(((MPI_Datatype *)types.data)[i]);
     gompi_array_free(&types);
     done(ierror, rc);
@@ -221,14 +221,14 @@ ENTRY void NAME(type_get_contents_c_f08)(const int *datatype, const MPI_Count *m
 {
     struct gompi_array types = {0};
     MPI_Count integers, addresses, counts, n = 0;
-    int combiner, rc = gompi_array_make(&types, *max_datatypes, sizeof(MPI_Datatype));
+    int combiner, rc = datatypes_in(&types, *max_datatypes, array_of_datatypes); /* so that a call which does nothing changes nothing */
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
     else
         rc = CALL(Type_get_contents_c)(datatype_in(*datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes, array_of_integers,
                                        array_of_addresses, array_of_large_counts, types.data);
     if (!rc && !PMPI_Type_get_envelope_c(datatype_in(*datatype), &integers, &addresses, &counts, &n, &combiner))
-        for (MPI_Count i = 0; i < n; i++)
+        for (MPI_Count i = 0; i < n && i < *max_datatypes; i++)
             array_of_datatypes[i] = datatype_out(((MPI_Datatype *)types.data)[i]);
     gompi_array_free(&types);
     done(ierror, rc);

@@ -139,7 +139,7 @@ static int place(void *arg, const struct gompi_run *run)
 {
     struct blocks *b = arg;
     const MPI_Count elem = (MPI_Count)b->l->elem;
-    MPI_Count lb, extent, true_lb, span, n = run->n;
+    MPI_Count lb, extent = 0, true_lb, span = 0, n = run->n;
     MPI_Aint at = run->at;
     int rc = PMPI_Type_get_extent_c(run->basic, &lb, &extent);
     if (!rc)
@@ -276,10 +276,14 @@ static bool keep(struct memory *m, struct known *k, MPI_Datatype made)
 
 /* ---- What the entry points call ---- */
 
+/* The extent of what is no datatype, should an error handler make nothing of that error. */
+#define NO_EXTENT INT64_MIN
+
 /* tiles tells whether elements of the datatype lie side by side, each within its own extent, which it gives: there may be gaps in them. */
 static int tiles(MPI_Datatype type, bool *yes, MPI_Count *extent)
 {
-    MPI_Count lb, true_lb, true_extent;
+    MPI_Count lb, true_lb = 0, true_extent = 0;
+    *extent = NO_EXTENT;
     int rc = PMPI_Type_get_extent_c(type, &lb, extent);
     if (!rc)
         rc = PMPI_Type_get_true_extent_c(type, &true_lb, &true_extent);
@@ -310,8 +314,8 @@ int gompi_section_make(struct gompi_section *s, const CFI_cdesc_t *d, MPI_Count 
         }
     }
     rc = tiles(type, &regular, &extent);
-    if (rc)
-        return rc;
+    if (rc || extent == NO_EXTENT)
+        return rc; /* the call refuses the datatype, too */
     if (regular && l.elem % (size_t)extent == 0)
         rc = in_elements(&l, count, type, extent, &s->type);
     else
@@ -340,8 +344,8 @@ int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int 
         return MPI_SUCCESS;
     gompi_layout_of(&l, d);
     rc = tiles(type, &regular, &extent);
-    if (rc)
-        return rc;
+    if (rc || extent == NO_EXTENT)
+        return rc; /* the call refuses the datatype, too */
     if (!regular || count * extent % (MPI_Count)l.elem != 0 || l.elem % (size_t)extent != 0)
         return MPI_ERR_BUFFER;
     /* The elements of one partition must be whole slices, in one dimension for all partitions. */
@@ -366,7 +370,7 @@ int gompi_section_partitions(struct gompi_section *s, const CFI_cdesc_t *d, int 
 int gompi_single(const CFI_cdesc_t *d, MPI_Datatype type)
 {
     struct gompi_layout l;
-    MPI_Count lb, extent;
+    MPI_Count lb = 0, extent = 0;
     int rc = PMPI_Type_get_true_extent_c(type, &lb, &extent);
     gompi_layout_of(&l, d);
     if (!rc && (lb < 0 || lb + extent > (MPI_Count)l.elem))

@@ -21,7 +21,7 @@ static void free_contents(struct contents *c)
 {
     for (MPI_Count i = 0; i < c->n_types; i++) {
         MPI_Count integers, addresses, counts, types;
-        int combiner;
+        int combiner = MPI_COMBINER_NAMED;
         if (!PMPI_Type_get_envelope_c(c->types[i], &integers, &addresses, &counts, &types, &combiner) && combiner != MPI_COMBINER_NAMED)
             PMPI_Type_free(&c->types[i]);
     }
@@ -35,6 +35,7 @@ static int get(MPI_Datatype type, struct contents *c)
 {
     MPI_Count integers, addresses, counts, types;
     MPI_Aint *address;
+    c->combiner = MPI_COMBINER_NAMED; /* a type that is none is nothing more, should an error handler make nothing of the error */
     int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &c->combiner);
     if (rc || c->combiner == MPI_COMBINER_NAMED || c->combiner == MPI_COMBINER_VALUE_INDEX || c->combiner == MPI_COMBINER_F90_REAL ||
         c->combiner == MPI_COMBINER_F90_COMPLEX || c->combiner == MPI_COMBINER_F90_INTEGER)

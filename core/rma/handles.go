@@ -16,6 +16,9 @@ type registry struct {
 	gen     uint32          // generation of the last window made here, so that a stale handle differs from its successor
 }
 
+// firstIndex is the lowest that a window can have. The handle 0, which an uninitialized variable holds, has index 0: in capi's table nothing is there.
+const firstIndex = 1
+
 var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 
 // Lookup returns the window behind a handle, nil if there is none.
@@ -36,7 +39,7 @@ func Live() int {
 func (r *registry) propose(least uint32) (index, gen uint32, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for index = max(least, r.next); index < handle.MaxIndex; index++ {
+	for index = max(least, r.next, firstIndex); index < handle.MaxIndex; index++ {
 		if !r.used[index] {
 			r.used[index] = true
 			for r.used[r.next] {

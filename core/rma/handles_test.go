@@ -12,6 +12,7 @@ func TestProposals(t *testing.T) {
 	r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
 	a, gen, ok := r.propose(0)
 	require.True(t, ok)
+	require.NotZero(t, a, "what an uninitialized handle finds")
 	b, _, _ := r.propose(0)
 	require.Equal(t, a+1, b)
 	c, _, _ := r.propose(10)
