@@ -96,10 +96,15 @@ func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uint
 			return nil
 		case inbuf == inoutbuf && inbuf != abi.MPI_BOTTOM:
 			return mpierr.New(abi.MPI_ERR_BUFFER, "both buffers are %#x", inbuf)
-		case o.User():
+		}
+		if err := t.InMemory("input", inbuf, count); err != nil {
+			return err
+		}
+		if err := t.InMemory("result", inoutbuf, count); err != nil {
+			return err
+		}
+		if o.User() {
 			return o.Call(t, inbuf, inoutbuf, count)
-		case inbuf == 0 || inoutbuf == 0:
-			return mpierr.New(abi.MPI_ERR_BUFFER, "a buffer of %d elements is a null pointer", count)
 		}
 		b := t.Elem()
 		n := int(count)

@@ -50,8 +50,11 @@ func external(function string, datarep, buf uintptr, count int64, h, packed uint
 			return mpierr.New(abi.MPI_ERR_TRUNCATE, "%d bytes from position %d on are not in the packed buffer of %d bytes", n, *at, size)
 		case n == 0:
 			return nil
-		case packed == 0:
-			return mpierr.New(abi.MPI_ERR_BUFFER, "the packed buffer is a null pointer, it should have %d bytes", n)
+		case datatype.Nowhere(packed, *at):
+			return mpierr.New(abi.MPI_ERR_BUFFER, "the packed buffer is %#x, which is not memory for %d bytes", packed, n)
+		}
+		if err := t.InMemory("data's", buf, count); err != nil {
+			return err
 		}
 		bytes, memory := slice[byte](packed+uintptr(*at), int(n)), t.Layout().MemoryAt(buf, count)
 		if pack {

@@ -366,6 +366,9 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 		if err == nil {
 			err = null(newcomm)
 		}
+		if err == nil {
+			_, err = infoLookup(info)
+		}
 		if err != nil {
 			return err
 		}
@@ -405,6 +408,9 @@ func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destination
 		err := needIntra(c)
 		if err == nil {
 			err = null(newcomm)
+		}
+		if err == nil {
+			_, err = infoLookup(info)
 		}
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 )
 
@@ -127,19 +128,15 @@ func checkMemory(side string, b *Buffer, size int) error {
 		return nil
 	}
 	if b.Type.Basic() != nil {
-		if b.Addr < 4096 {
-			return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x: not memory for %d bytes", side, b.Addr, size)
+		if datatype.Nowhere(b.Addr, 0) {
+			return b.Type.InMemory(side, b.Addr, b.Count)
 		}
 		return nil
 	}
-	lb, _, ok := b.Type.Layout().Bounds(b.Count)
-	if !ok {
+	if _, _, ok := b.Type.Layout().Bounds(b.Count); !ok {
 		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements with an extent of %d bytes reach beyond all addresses", b.Count, b.Type.Extent())
 	}
-	if first := b.Addr + uintptr(lb); first < 4096 {
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x: not memory for %d bytes", side, first, size)
-	}
-	return nil
+	return b.Type.InMemory(side, b.Addr, b.Count)
 }
 
 // checkOwn checks what a process sends to itself: it must lie elsewhere than what it receives from itself. Its length is told late.

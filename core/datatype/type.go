@@ -166,6 +166,19 @@ func (t *Type) Program() []int64 {
 // Layout returns what the program says.
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
+// Nowhere says that data which begins lo bytes behind an address is not in memory: in the first page there is none, so the
+// address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not addresses.
+func Nowhere(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
+
+// InMemory refuses a buffer of count copies that is nowhere (MPI_ERR_BUFFER); what names it. Precondition: Bounds(count) fit.
+func (t *Type) InMemory(what string, address uintptr, count int64) error {
+	lo, hi, _ := t.Layout().Bounds(count)
+	if lo == hi || !Nowhere(address, lo) {
+		return nil
+	}
+	return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with %d bytes of data from there %+d on", what, address, count*t.Size(), lo)
+}
+
 // Retain takes a reference for an operation or a type that uses t.
 func (t *Type) Retain() *Type {
 	if t.basic == nil {

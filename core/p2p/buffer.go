@@ -60,9 +60,9 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 		}
 	}
 	n *= count
-	if addr < 4096 {
-		if lo, _, _ := l.Bounds(count); lo < 4096 {
-			return Buffer{}, mpierr.New(abi.MPI_ERR_BUFFER, "the address of the buffer is %#x, with %d bytes of data from there %+d on", addr, n, lo)
+	if datatype.Nowhere(addr, 0) {
+		if err := t.InMemory("message's", addr, count); err != nil {
+			return Buffer{}, err
 		}
 	}
 	if l.Contiguous() {
