@@ -159,6 +159,7 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 		require.Eventually(t, r.IsComplete, 10*time.Second, time.Millisecond)
 		require.Equal(t, pattern(n, i), got[:n])
 	}
+	require.NoError(t, a.Flushed(), "nobody is woken for what no request waits for")
 }
 
 func TestPersistent(t *testing.T) {

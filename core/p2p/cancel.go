@@ -111,14 +111,14 @@ func (e *Engine) fetchLocked(m *Message) {
 		m.local, m.data = nil, s.buf.Copy().keep
 		e.finishSendLocked(s, nil)
 	case !m.rts && m.id != 0:
-		e.ackLocked(m.node, m.id, 0)
+		e.ackLocked(m.node, m.id, m.call, 0)
 		m.id = 0
 	case m.rts && m.fetch == nil:
 		b := Bytes(make([]byte, m.size))
 		m.fetch = e.newOpLocked(request.Receive, m.c, 0, &b, m.entry.src, m.entry.tag, Standard)
 		m.fetch.fetches = m
 		away := e.newMessageLocked()
-		*away = Message{entry: entry{src: m.entry.src, tag: m.entry.tag}, node: m.node, size: m.size, id: m.id, rts: true}
+		*away = Message{entry: entry{src: m.entry.src, tag: m.entry.tag}, node: m.node, size: m.size, id: m.id, call: m.call, rts: true}
 		if m.segs != nil {
 			away.segs = append(away.one[:0], m.segs...)
 		}

@@ -59,6 +59,7 @@ type Engine struct {
 	work      []*op   // receives whose data is to be copied from a sender's memory
 	mustFlush bool    // there may be room for what waits to be sent
 	behind    []*peer // those that something waits to be sent to
+	alone     int     // posted receives that no thread may be waiting for
 	held      int64   // bytes in unexpected messages
 	congested bool
 	freeOps   []*op
@@ -138,6 +139,8 @@ type pending struct {
 	k    kind
 	op   *op // the send whose data or segments it carries; nil: it has none
 	data []byte
+	// Nobody needs to be woken for it: who waits for it looks by itself.
+	quiet bool
 }
 
 func (e *Engine) peer(node int) *peer {

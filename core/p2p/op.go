@@ -36,6 +36,7 @@ type op struct {
 
 	// A receive.
 	entry   entry    // its place among the posted ones
+	waited  bool     // its thread goes on to wait for it
 	matched *Message // the message whose data is to be pulled
 	got     int64    // bytes that have come in pieces
 	want    int64    // bytes that will: what fits

@@ -1,6 +1,8 @@
 package p2p
 
 import (
+	"sync/atomic"
+
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -18,6 +20,7 @@ type Message struct {
 	spare []byte // a larger place for it, kept for the next message
 	one   [1]Segment
 	id    uint64 // of the send that waits for an acknowledgement, 0: none
+	call  bool   // the sender's process is to look at it at once
 	rts   bool   // the data is still at the sender
 	segs  []Segment
 	local *op // the send, if it is this process' own and its data has not been copied
@@ -40,6 +43,7 @@ func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag in
 	}
 	e.mu.Lock()
 	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
+	o.waited = true
 	e.receiveLocked(o)
 	e.unlock()
 	return e.await(o, st)
@@ -47,8 +51,14 @@ func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag in
 
 // Irecv starts a receive.
 func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32) (*request.Request, error) {
+	return e.irecv(c, x, b, source, tag, false)
+}
+
+// irecv is Irecv; waited says that this thread goes on to wait for the request.
+func (e *Engine) irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32, waited bool) (*request.Request, error) {
 	e.mu.Lock()
 	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
+	o.waited = waited
 	if source == abi.MPI_PROC_NULL {
 		o.Status = request.ProcNull
 		o.Complete()
@@ -70,19 +80,36 @@ func (e *Engine) receiveLocked(o *op) {
 			return
 		}
 	}
-	o.entry = entry{src: o.peer, tag: o.tag, op: o}
-	q.posted.add(&o.entry)
+	e.postReceiveLocked(q, o)
 	if e.in.ready() {
 		e.drainLocked()
 	}
 }
 
-// unpostLocked takes a receive back that has not been matched.
+// postReceiveLocked puts a receive among the posted ones. If its thread may go away the senders are told, who then wake this process' agent; a thread that waits
+// is woken by every message. The caller then looks at the ring: who has not seen what is told here has put its message there before.
+func (e *Engine) postReceiveLocked(q *queue, o *op) {
+	o.entry = entry{src: o.peer, tag: o.tag, op: o}
+	q.posted.add(&o.entry)
+	if o.waited {
+		return
+	}
+	if e.alone++; e.alone == 1 {
+		atomic.StoreUint32(u32(e.in.b, ringPosted), 1)
+	}
+}
+
+// unpostLocked takes a receive back: it is matched, or cancelled.
 func (e *Engine) unpostLocked(o *op) {
 	ctx := o.c.Context(o.x)
 	q := e.queueLocked(ctx)
 	q.posted.remove(&o.entry)
 	o.entry.op = nil
+	if !o.waited {
+		if e.alone--; e.alone == 0 {
+			atomic.StoreUint32(u32(e.in.b, ringPosted), 0)
+		}
+	}
 	e.closeLocked(ctx, q)
 }
 
@@ -104,13 +131,11 @@ func (e *Engine) arriveLocked(r *record, payload []byte) {
 	if q.posted.n > 0 {
 		if x := q.posted.receiver(r.src, r.tag); x != nil {
 			o := x.op
-			q.posted.remove(x)
-			x.op = nil
-			e.closeLocked(r.ctx, q)
+			e.unpostLocked(o)
 			if !rts {
 				e.eagerLocked(o, r.src, r.tag, payload)
 				if r.flags()&flagSync != 0 {
-					e.ackLocked(r.node, r.id, 0)
+					e.ackLocked(r.node, r.id, r.flags()&flagCall != 0, 0)
 				}
 				return
 			}
@@ -128,7 +153,7 @@ func (e *Engine) arriveLocked(r *record, payload []byte) {
 // fill makes m the message of a record.
 func (m *Message) fill(r *record, payload []byte) {
 	m.entry = entry{src: r.src, tag: r.tag, msg: m}
-	m.ctx, m.node, m.size = r.ctx, r.node, int64(r.size)
+	m.ctx, m.node, m.size, m.call = r.ctx, r.node, int64(r.size), r.flags()&flagCall != 0
 	if r.kind() == kindRTS {
 		m.rts, m.id = true, r.id
 		if r.flags()&flagAddr != 0 {
@@ -218,7 +243,7 @@ func (e *Engine) deliverLocked(o *op, m *Message) {
 		e.eagerLocked(o, m.entry.src, m.entry.tag, m.data)
 	}
 	if m.id != 0 {
-		e.ackLocked(m.node, m.id, 0)
+		e.ackLocked(m.node, m.id, m.call, 0)
 	}
 	e.freeMessageLocked(m)
 }
@@ -241,7 +266,7 @@ func truncated(o *op, size int64) error {
 	return mpierr.New(abi.MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %d bytes, the receive buffer %d", o.Status.Source, o.Status.Tag, size, o.buf.size)
 }
 
-// ackLocked tells the sender of a message that it is matched, or that its data has been taken, or could not be.
-func (e *Engine) ackLocked(node int32, id uint64, class int32) {
-	e.postLocked(e.peer(int(node)), pending{h: record{node: int32(e.nd.Me), id: id, class: class}, k: kindAck})
+// ackLocked tells the sender of a message that it is matched, or that its data has been taken, or could not be; call says that its process is to look at once.
+func (e *Engine) ackLocked(node int32, id uint64, call bool, class int32) {
+	e.postLocked(e.peer(int(node)), pending{h: record{node: int32(e.nd.Me), id: id, class: class}, k: kindAck, quiet: !call})
 }

@@ -58,7 +58,7 @@ func (e *Engine) takenLocked(o *op, err error) {
 	if m.local != nil {
 		e.finishSendLocked(m.local, nil)
 	} else {
-		e.ackLocked(m.node, m.id, mpierr.ClassOf(err))
+		e.ackLocked(m.node, m.id, m.call, mpierr.ClassOf(err))
 	}
 	e.freeMessageLocked(m)
 	if err == nil {
@@ -143,9 +143,7 @@ func (e *Engine) sendSelfLocked(o *op) {
 	m.node, m.size = int32(e.nd.Me), o.buf.size
 	if x := q.posted.receiver(src, o.tag); x != nil {
 		r := x.op
-		q.posted.remove(x)
-		x.op = nil
-		e.closeLocked(o.c.Context(o.x), q)
+		e.unpostLocked(r)
 		m.local = o
 		if !small {
 			e.rendezvousLocked(r, m)
@@ -175,9 +173,11 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 	if o.buf.layout != nil {
 		segs = o.buf.fewSegments()
 	}
-	flags := uint8(flagAddr)
+	flags := o.callFlag()
 	if e.noCMA || len(segs) == 0 || o.buf.size == 0 {
-		segs, flags = nil, 0
+		segs = nil
+	} else {
+		flags |= flagAddr
 	}
 	size := int64(recordSize + len(segs)*segmentSize)
 	room, _ := p.out.reserve(size)
@@ -190,8 +190,18 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 	}
 	commit(room, h, kindRTS, flags, size)
 	e.nd.Wake(p.node)
-	e.nd.RingDoorbell(p.node)
+	if o.mode&Urgent != 0 || p.out.posted() {
+		e.nd.RingDoorbell(p.node)
+	}
 	return true
+}
+
+// callFlag is flagCall if somebody other than a thread that waits for it depends on the end of this send: an operation that it is a step of, or the next buffered sends.
+func (o *op) callFlag() uint8 {
+	if o.mode&Urgent != 0 || o.chunk != nil {
+		return flagCall
+	}
+	return 0
 }
 
 // A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second copy but no list.

@@ -103,7 +103,7 @@ func (e *Engine) putEager(p *peer, h *record, b *Buffer, flags uint8, mode Mode)
 	}
 	commit(room, h, kindEager, flags, n)
 	e.nd.Wake(p.node)
-	if mode&Urgent != 0 || flags&flagSync != 0 || p.out.full(fill) {
+	if mode&Urgent != 0 || flags&flagSync != 0 && p.out.posted() || p.out.full(fill) {
 		e.nd.RingDoorbell(p.node)
 	}
 	return true
@@ -171,12 +171,12 @@ func (e *Engine) putLocked(p *peer, r *pending) bool {
 		}
 		flags := uint8(0)
 		if r.op.id != 0 {
-			flags = flagSync
+			flags = flagSync | r.op.callFlag()
 		}
 		if !e.putEager(p, &r.h, &r.op.buf, flags, r.op.mode) {
 			return false
 		}
-		if flags == 0 {
+		if flags&flagSync == 0 {
 			e.finishSendLocked(r.op, nil)
 		}
 		return true
@@ -191,9 +191,11 @@ func (e *Engine) putLocked(p *peer, r *pending) bool {
 	copy(room[recordSize:], r.data)
 	commit(room, &r.h, r.k, 0, n)
 	e.nd.Wake(p.node)
-	// Data that is asked for must leave whether or not the other side is inside a call; so must a block's release. An acknowledgement of a buffered send is
-	// what somebody may wait for in another thread's call, so it is served at once, too.
-	e.nd.RingDoorbell(p.node)
+	// Data that is asked for must leave whether or not the other side is inside a call; so must a block's release. Who waits for an acknowledgement looks by itself, unless
+	// an operation goes on with it.
+	if !r.quiet {
+		e.nd.RingDoorbell(p.node)
+	}
 	return true
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
 func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32, st *request.Status) error {
-	r, err := e.Irecv(c, x, in, source, recvTag)
+	r, err := e.irecv(c, x, in, source, recvTag, true)
 	if err != nil {
 		return err
 	}

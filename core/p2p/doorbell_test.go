@@ -1,0 +1,89 @@
+package p2p
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/request"
+	"gompirma/core/shm"
+)
+
+// rung says whether something has woken the agent of e, which has been asleep since the last time.
+func rung(e *Engine) bool {
+	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
+	return atomic.SwapUint32(u32(cell, shm.CellAgent), 1) == 0
+}
+
+// TestDoorbells: agents are woken for messages that match something, not for those that the application will come for itself, nor for what only a waiting thread wants
+// to know.
+func TestDoorbells(t *testing.T) {
+	for _, noCMA := range []bool{false, true} {
+		es := jobWithout(t, 2)
+		a, b := es[0], es[1]
+		a.noCMA, b.noCMA = noCMA, noCMA
+		rung(a)
+		rung(b)
+		big, got := pattern(100_000, 1), make([]byte, 100_000)
+		small, in := pattern(8, 2), make([]byte, 8)
+		send := func(data []byte, tag int32, mode Mode) *request.Request {
+			r, err := a.Isend(a.World, 0, Bytes(data), 1, tag, mode)
+			require.NoError(t, err)
+			return r
+		}
+		receive := func(into []byte, tag int32) *request.Request {
+			r, err := b.Irecv(b.World, 0, Bytes(into), 0, tag)
+			require.NoError(t, err)
+			return r
+		}
+		finish := func(rs ...*request.Request) {
+			for !rs[0].IsComplete() || !rs[1].IsComplete() {
+				a.Progress()
+				b.Progress()
+			}
+			require.NoError(t, a.WaitAll(rs[0]))
+			require.NoError(t, b.WaitAll(rs[1]))
+		}
+
+		s1, s2, s3 := send(big, 1, Standard), send(small, 2, Synchronous), send(small, 3, Standard)
+		require.True(t, s3.IsComplete())
+		require.False(t, rung(b), "nothing is posted")
+		finish(s2, receive(in, 2))
+		require.False(t, rung(a), "an acknowledgement")
+		finish(s1, receive(got, 1))
+		require.Equal(t, noCMA, rung(a), "nothing but an acknowledgement, or a request for the data")
+		finish(s3, receive(in, 3))
+		rung(b)
+
+		r := receive(got, 4)
+		require.False(t, rung(b))
+		s := send(big, 4, Standard)
+		require.True(t, rung(b), "a large message may match, and be copied meanwhile")
+		finish(s, r)
+		rung(a)
+		rung(b)
+		r = receive(in, 5)
+		s = send(small, 5, Synchronous)
+		require.True(t, rung(b), "the sender may wait for the match")
+		finish(s, r)
+		require.False(t, rung(a))
+		r = receive(in, 6)
+		s = send(small, 6, Standard)
+		require.False(t, rung(b), "there is time until the receiver looks")
+		finish(s, r)
+
+		s = send(big, 7, Standard|Urgent)
+		require.True(t, rung(b), "a step of an operation")
+		finish(s, receive(got, 7))
+		require.True(t, rung(a), "which goes on")
+		require.NoError(t, receive(in, 8).Op.Cancel())
+		send(big, 9, Standard).Op.Cancel()
+		require.True(t, rung(b), "the sender may wait for the answer")
+		require.Zero(t, b.alone)
+		for a.sends.used > 0 {
+			b.Progress()
+			a.Progress()
+		}
+	}
+}
