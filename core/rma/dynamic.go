@@ -167,16 +167,29 @@ func (w *Window) AttachedTable(rank int) uintptr {
 }
 
 // MapAttached returns where [off, off+size) of the node's memory is mapped here, mapping it if it is not yet; 0 if it cannot be mapped. The
-// mappings stay until the window is freed.
+// mappings stay until the window is freed. Small regions share them: a system lets a process have so many (vm.max_map_count).
 func (w *Window) MapAttached(off, size int64) uintptr {
+	if from := off / arenaSize * arenaSize; off+size <= from+arenaSize {
+		if addr := w.mapOnce(from, arenaSize); addr != 0 {
+			return addr + uintptr(off-from)
+		}
+	}
+	from := off / shm.PageSize * shm.PageSize
+	if addr := w.mapOnce(from, pages(off+size-from)); addr != 0 {
+		return addr + uintptr(off-from)
+	}
+	return 0
+}
+
+// mapOnce returns where whole pages of the node's memory are mapped here for this window, 0 if they cannot be.
+func (w *Window) mapOnce(off, size int64) uintptr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := extent{off, size}
 	if addr, ok := w.maps[key]; ok {
 		return addr
 	}
-	skip := off % shm.PageSize
-	b, err := w.host.Node.Map(off-skip, pages(size+skip))
+	b, err := w.host.Node.TryMap(off, size)
 	if err != nil {
 		return 0
 	}
@@ -184,6 +197,6 @@ func (w *Window) MapAttached(off, size int64) uintptr {
 	if w.maps == nil {
 		w.maps = map[extent]uintptr{}
 	}
-	w.maps[key] = address(b) + uintptr(skip)
+	w.maps[key] = address(b)
 	return w.maps[key]
 }

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"slices"
 	"sort"
 	"sync"
 
@@ -52,17 +53,17 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 func (r *regions) remove(addr uintptr, owned bool) (region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, x := range r.list {
-		if x.addr == addr && x.owned == owned {
-			r.list = append(r.list[:i], r.list[i+1:]...)
-			return x, true
-		}
+	i := sort.Search(len(r.list), func(i int) bool { return r.list[i].addr >= addr })
+	if i == len(r.list) || r.list[i].addr != addr || r.list[i].owned != owned {
+		return region{}, false
 	}
-	return region{}, false
+	x := r.list[i]
+	r.list = slices.Delete(r.list, i, i+1)
+	return x, true
 }
 
 // AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the node, aligned to at least
-// hints.Alignment bytes (a page is the least), to huge pages and made of them if hints ask for them. MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
+// hints.Alignment bytes (from 4096 bytes on a page is the least), to huge pages and made of them if hints ask for them. MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
 func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
 		return 0, mpierr.New(abi.MPI_ERR_ARG, "size %d is negative", size)
@@ -71,6 +72,12 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 		return 0, nil
 	}
 	alignment := hints.alignment(size)
+	if pooled(size, alignment) {
+		// Should there be no address space for another arena, there may still be enough for the piece.
+		if addr, err := small.alloc(nd, size, alignment); err == nil {
+			return addr, nil
+		}
+	}
 	off, err := nd.Reserve(size, alignment)
 	if err != nil {
 		return 0, err
@@ -104,12 +111,17 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 	if addr == 0 {
 		return nil
 	}
-	x, ok := shared.remove(addr, true)
+	known, ok := small.free(nd, addr)
+	if !known {
+		var x region
+		if x, ok = shared.remove(addr, true); ok {
+			nd.Unmap(x.bytes)
+			nd.Release(x.off, int64(len(x.bytes)))
+		}
+	}
 	if !ok {
 		return mpierr.New(abi.MPI_ERR_BASE, "%#x is no memory that MPI_Alloc_mem returned and that is still allocated", addr)
 	}
-	nd.Unmap(x.bytes)
-	nd.Release(x.off, int64(len(x.bytes)))
 	return nil
 }
 

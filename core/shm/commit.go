@@ -103,3 +103,6 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 		}
 	}
 }
+
+// Discard gives the memory behind [off, off+size) back to the system; the address space stays reserved, and Commit may put zeroed memory there again.
+func (nd *Node) Discard(off, size int64) { nd.memory.give(off, size) }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 )
 
@@ -104,14 +105,20 @@ func (nd *Node) Release(off, size int64) {
 }
 
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size are rounded out to whole
-// pages by the caller.
+// pages by the caller. MPI_ERR_NO_MEM, with what the system may have run out of.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
+	b, err := nd.TryMap(off, size)
+	return b, noMapping(size, err)
+}
+
+// TryMap is Map for callers that have another way: its error is the system's.
+func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > nd.end-size {
 		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, nd.end)
 	}
 	p, err := nd.memory.mapping(nil, off, size)
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
+		return nil, err
 	}
 	return bytesAt(p, size), nil
 }
@@ -124,9 +131,17 @@ func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	// Address space for the worst case, of which the part behind an aligned address is used and the rest given back.
 	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+align), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of address space aligned to %d: %v", size, align, err)
+		return nil, noMapping(size+align, err)
 	}
 	return nd.mapInto(room, off, size, align)
+}
+
+// noMapping makes an error of the system's.
+func noMapping(size int64, err error) error {
+	if _, of := err.(unix.Errno); !of {
+		return err
+	}
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v%s", size, err, limit.WhyNoMapping("/"))
 }
 
 // Unmap ends a mapping made by Map.

@@ -133,7 +133,7 @@ func Open(fd, me int) (*Node, error) {
 		err = nd.openSegment(segment - 1)
 	}
 	if err != nil {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of control segment: %v", ControlSize(n), err)
+		return nil, noMapping(ControlSize(n), err)
 	}
 	if me >= 0 {
 		nd.heap.init(nd.heaps+int64(me)*nd.stride, nd.stride)

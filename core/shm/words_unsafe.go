@@ -4,9 +4,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"gompirma/core/abi"
-	"gompirma/core/mpierr"
 )
 
 // The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go; offsets come from layout.go.
@@ -37,7 +34,7 @@ func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, er
 	at := unsafe.Add(room, skip)
 	if _, err := nd.memory.mapping(at, off, size); err != nil {
 		unix.MunmapPtr(room, uintptr(size+align))
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v", size, err)
+		return nil, noMapping(size, err)
 	}
 	if skip > 0 {
 		unix.MunmapPtr(room, skip)

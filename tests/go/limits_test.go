@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -133,4 +134,54 @@ func TestLimitFilesOutput(t *testing.T) {
 	l.cmd.Stdout = file
 	require.Equal(t, 1, l.run(t))
 	require.Regexp(t, `^gompirun: the output cannot be written: .*file too large\n$`, l.err.String())
+}
+
+// mappingsGone is a program that has nearly as many mappings as a process may have, and then asks for memory.
+const mappingsGone = `
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+    long most = argc > 1 ? atol(argv[1]) : 0, have = 0;
+    char line[1000], text[MPI_MAX_ERROR_STRING], *mem[64];
+    int rc = MPI_SUCCESS, n;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (FILE *maps = fopen("/proc/self/maps", "r"); fgets(line, sizeof line, maps) != NULL; have++)
+        ;
+    char *pages = mmap(NULL, 4096 * most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (long i = 1; have < most - 40; i += 2, have += 2)
+        mprotect(pages + 4096 * i, 4096, PROT_READ);
+    int got = 0;
+    while (got < 64 && (rc = MPI_Alloc_mem(2 << 20, MPI_INFO_NULL, &mem[got])) == MPI_SUCCESS)
+        got++;
+    MPI_Error_string(rc, text, &n);
+    printf("%s\n", text);
+    while (got > 0)
+        MPI_Free_mem(mem[--got]);
+    munmap(pages, 4096 * most);
+    rc = MPI_Alloc_mem(2 << 20, MPI_INFO_NULL, &mem[0]);
+    printf("%d\n", rc);
+    MPI_Free_mem(mem[0]);
+    MPI_Finalize();
+    return 0;
+}
+`
+
+// TestLimitMappings: an error that comes of the number of mappings names what allows more of them.
+func TestLimitMappings(t *testing.T) {
+	program := compile(t, mappingsGone)
+	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	require.NoError(t, err)
+	most, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	if most > 1<<20 {
+		t.Skipf("vm.max_map_count is %d here: a million mappings take too long", most)
+	}
+	status, out, stderr := gompirun(t, "-n", "1", program, strconv.Itoa(most))
+	require.Zero(t, status, stderr)
+	require.Regexp(t, fmt.Sprintf(`MPI_ERR_NO_MEM: .*the process has \d+ mappings, and vm\.max_map_count allows %d\)\)?\n0\n$`, most), out)
 }

@@ -1,0 +1,283 @@
+package rma
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"gompirma/core/shm"
+)
+
+// Small pieces of memory for MPI_Alloc_mem share mappings and pages, since a system lets a process have so many mappings (vm.max_map_count, 65,530 by default). An
+// arena is one mapping of the node's memory, divided into chunks, which have memory only while they are in use. A chunk holds blocks of one size; a
+// piece that is larger than half a chunk has chunks of its own, as many as it needs, in a row. To windows an arena is a region like any other.
+type pool struct {
+	mu      sync.Mutex
+	byAddr  map[uintptr]*arena // by address / arenaSize
+	arenas  []*arena
+	classes [len(strides)][]*chunk // chunks that have a free block
+	kept    *chunk                 // a piece of chunks of its own that was freed last and still has its memory
+	empty   int                    // arenas of which nothing is in use
+}
+
+const (
+	arenaSize   = 16 << 20
+	chunkSize   = 64 << 10
+	chunks      = arenaSize / chunkSize
+	mostPooled  = 1 << 20 // bytes; what is larger has a mapping of its own
+	mostBlock   = chunkSize / 2
+	mostBlocks  = chunkSize / LeastAlignment
+	mostAligned = chunkSize
+)
+
+// strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so a power of two aligns it. From a page on all blocks begin on pages.
+var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 8192, 12288, 16384, 20480, mostBlock}
+
+type arena struct {
+	bytes  []byte
+	off    int64 // in the node's memory
+	chunks [chunks]chunk
+	busy   [chunks]bool
+	used   int // chunks that are busy
+	row    int // no more than so many that are not are in a row
+}
+
+// chunk is a stretch of an arena.
+type chunk struct {
+	arena *arena
+	index int
+	class int   // of its blocks
+	row   int   // of a piece of chunks of its own: how many, at the first of them, and -1 at the others; 0: it has blocks
+	size  int64 // bytes of the piece that have memory
+	kept  bool  // the piece is pool.kept
+
+	taken int // blocks that are allocated
+	fresh int // blocks from here on have never been, and are zero
+	bits  [mostBlocks / 64]uint64
+	place int // in pool.classes, -1: not there
+}
+
+var small = pool{byAddr: map[uintptr]*arena{}}
+
+// pooled returns whether a piece of memory is one for the pool.
+func pooled(size, alignment int64) bool { return size <= mostPooled && alignment <= mostAligned }
+
+// alloc returns the address of size zeroed bytes, aligned to a power of two. MPI_ERR_NO_MEM.
+func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	class := slices.IndexFunc(strides[:], func(stride int) bool { return int64(stride) >= size && int64(stride)%alignment == 0 })
+	if class < 0 {
+		return p.allocRowLocked(nd, int((size+chunkSize-1)/chunkSize), size)
+	}
+	if len(p.classes[class]) == 0 {
+		c, err := p.takeLocked(nd, 1, chunkSize)
+		if err != nil {
+			return 0, err
+		}
+		c.class, c.row, c.fresh = class, 0, 0
+		c.bits = [len(c.bits)]uint64{}
+		p.offerLocked(c)
+	}
+	list := p.classes[class]
+	c := list[len(list)-1]
+	block := c.take()
+	if c.taken == c.blocks() {
+		p.withdrawLocked(c)
+	}
+	stride := strides[class]
+	b := c.bytes()[block*stride : (block+1)*stride]
+	if block >= c.fresh {
+		c.fresh = block + 1
+	} else {
+		clear(b[:size])
+	}
+	return address(b), nil
+}
+
+// allocRowLocked allocates n chunks in a row for size bytes.
+func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) {
+	if c := p.kept; c != nil {
+		p.kept = nil
+		if c.row == n && c.size >= pages(size) {
+			clear(c.bytes()[:size])
+			c.kept = false
+			return address(c.bytes()), nil
+		}
+		p.giveLocked(nd, c, c.row)
+	}
+	c, err := p.takeLocked(nd, n, pages(size))
+	if err != nil {
+		return 0, err
+	}
+	c.size, c.kept = pages(size), false
+	return address(c.bytes()), nil
+}
+
+// free gives back what alloc returned. known: the address lies in an arena; ok: alloc returned it, and it is still allocated.
+func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.byAddr[addr/arenaSize]
+	if a == nil {
+		return false, false
+	}
+	within := int(addr % arenaSize)
+	c := &a.chunks[within/chunkSize]
+	within %= chunkSize
+	switch {
+	case !a.busy[c.index] || c.row < 0 || c.row > 0 && (within != 0 || c.kept):
+		return true, false
+	case c.row > 0:
+		// It stays until the next one, so that a piece that comes and goes does not take and give memory each time.
+		if p.kept != nil {
+			p.giveLocked(nd, p.kept, p.kept.row)
+		}
+		p.kept, c.kept = c, true
+		return true, true
+	}
+	stride := strides[c.class]
+	block := within / stride
+	word, bit := &c.bits[block/64], uint64(1)<<(block%64)
+	if within%stride != 0 || *word&bit == 0 {
+		return true, false
+	}
+	*word &^= bit
+	c.taken--
+	if c.place < 0 {
+		p.offerLocked(c)
+	}
+	// The last chunk of a class stays, for the same reason.
+	if c.taken == 0 && len(p.classes[c.class]) > 1 {
+		p.withdrawLocked(c)
+		p.giveLocked(nd, c, 1)
+	}
+	return true, true
+}
+
+func (c *chunk) blocks() int { return chunkSize / strides[c.class] }
+
+// take allocates the first free block.
+func (c *chunk) take() int {
+	for i, word := range c.bits {
+		if word != ^uint64(0) {
+			bit := bits.TrailingZeros64(^word)
+			c.bits[i] |= 1 << bit
+			c.taken++
+			return 64*i + bit
+		}
+	}
+	panic("no free block in a chunk that has some")
+}
+
+func (c *chunk) bytes() []byte { return c.arena.bytes[c.index*chunkSize:] }
+
+func (c *chunk) offset() int64 { return c.arena.off + int64(c.index)*chunkSize }
+
+func (p *pool) offerLocked(c *chunk) {
+	list := &p.classes[c.class]
+	c.place = len(*list)
+	*list = append(*list, c)
+}
+
+func (p *pool) withdrawLocked(c *chunk) {
+	list := &p.classes[c.class]
+	last := (*list)[len(*list)-1]
+	(*list)[c.place], last.place = last, c.place
+	(*list)[len(*list)-1] = nil
+	*list = (*list)[:len(*list)-1]
+	c.place = -1
+}
+
+// takeLocked returns the first of n free chunks in a row, with memory for size bytes.
+func (p *pool) takeLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
+	var a *arena
+	at := -1
+	for _, a = range p.arenas {
+		if at = a.find(n); at >= 0 {
+			break
+		}
+	}
+	if at < 0 {
+		var err error
+		if a, err = p.newArenaLocked(nd); err != nil {
+			return nil, err
+		}
+		at = 0
+	}
+	c := &a.chunks[at]
+	if _, err := nd.CommitMapped(c.bytes()[:size], c.offset(), false); err != nil {
+		return nil, err
+	}
+	for i := at; i < at+n; i++ {
+		a.busy[i], a.chunks[i].row = true, -1
+	}
+	c.row, c.place = n, -1
+	if a.used == 0 {
+		p.empty--
+	}
+	a.used += n
+	return c, nil
+}
+
+// find returns where n free chunks in a row begin, -1: nowhere.
+func (a *arena) find(n int) int {
+	if a.row < n {
+		return -1
+	}
+	free := 0
+	for i, busy := range a.busy {
+		if busy {
+			free = 0
+		} else if free++; free == n {
+			return i - n + 1
+		}
+	}
+	a.row = n - 1
+	return -1
+}
+
+// giveLocked gives n chunks in a row back, and the arena if there is another of which nothing is in use.
+func (p *pool) giveLocked(nd *shm.Node, c *chunk, n int) {
+	a := c.arena
+	nd.Discard(c.offset(), int64(n)*chunkSize)
+	for i := c.index; i < c.index+n; i++ {
+		a.busy[i] = false
+	}
+	a.row = chunks
+	if a.used -= n; a.used > 0 {
+		return
+	}
+	if p.empty++; p.empty == 1 {
+		return
+	}
+	p.empty--
+	p.arenas = slices.DeleteFunc(p.arenas, func(x *arena) bool { return x == a })
+	addr := address(a.bytes)
+	delete(p.byAddr, addr/arenaSize)
+	shared.remove(addr, false)
+	nd.Unmap(a.bytes)
+	nd.Release(a.off, arenaSize)
+}
+
+func (p *pool) newArenaLocked(nd *shm.Node) (*arena, error) {
+	off, err := nd.Reserve(arenaSize, arenaSize)
+	if err != nil {
+		return nil, err
+	}
+	b, err := nd.MapAligned(off, arenaSize, arenaSize)
+	if err != nil {
+		nd.Release(off, arenaSize)
+		return nil, err
+	}
+	a := &arena{bytes: b, off: off, row: chunks}
+	for i := range a.chunks {
+		a.chunks[i].arena, a.chunks[i].index = a, i
+	}
+	addr := address(b)
+	p.byAddr[addr/arenaSize] = a
+	p.arenas = append(p.arenas, a)
+	p.empty++
+	shared.add(region{addr: addr, bytes: b, off: off})
+	return a, nil
+}
