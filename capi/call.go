@@ -54,6 +54,9 @@ var pending struct {
 // refused reports a call that was refused on an object (kind is one of handle.Kind, 0 for none) and returns what the entry point hands on: the error class,
 // or a negative token for gompi_raise if a user's error handler is to be called.
 func refused(class int32, function, text string, kind int32, object uintptr) int32 {
+	if (class == abi.MPI_ERR_COMM || class == abi.MPI_ERR_WIN) && !core.Running() { // there is none, whatever its handle
+		class, text = abi.MPI_ERR_OTHER, outside
+	}
 	what := function
 	if name := objectName(handle.Kind(kind), object); name != "" {
 		what += " on " + name

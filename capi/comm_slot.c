@@ -41,9 +41,7 @@ void gompi_comm_close(uintptr_t handle) {
 // Raises MPI_ERR_COMM for a handle that is no live communicator.
 static __attribute__((cold, noinline)) int not_a_communicator(MPI_Comm comm, const char *call) {
 	return gompi_refuse(MPI_ERR_COMM, call,
-			    comm == MPI_COMM_NULL              ? "the communicator is MPI_COMM_NULL"
-			    : gompi_comm_world.handle == 0 ? "MPI is not initialized, or has been finalized"
-							   : "this is no communicator, or one that was freed",
+			    comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "this is no communicator, or one that was freed",
 			    GOMPI_ON_NONE, 0);
 }
 

@@ -78,10 +78,13 @@ func tell(function string, flag uintptr, value bool) int32 {
 	return abi.MPI_SUCCESS
 }
 
+// outside is what is wrong with calls that need MPI before it is initialized and after it is finalized: of class MPI_ERR_OTHER, as under MPICH.
+const outside = "MPI is not initialized, or has been finalized"
+
 // needRunning returns an error unless MPI is initialized and not finalized.
 func needRunning() error {
 	if !core.Running() {
-		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized")
+		return mpierr.New(abi.MPI_ERR_OTHER, outside)
 	}
 	return nil
 }

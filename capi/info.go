@@ -72,8 +72,11 @@ func gompi_info_create(at uintptr) (rc int32) {
 //export gompi_info_create_env
 func gompi_info_create_env(argc int32, argv, at uintptr) (rc int32) {
 	defer guard("MPI_Info_create_env", 0, 0, &rc)
+	if argc < 0 || argc > 0 && argv == 0 {
+		return finish("MPI_Info_create_env", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d arguments at address %#x", argc, argv))
+	}
 	var args []string
-	if argv != 0 && argc > 0 {
+	if argc > 0 {
 		for _, a := range slice[uintptr](argv, int(argc)) {
 			args = append(args, cString(a))
 		}

@@ -231,6 +231,54 @@ func stopOfFault(t *testing.T, args ...string) string {
 	return ""
 }
 
+// Calls that need MPI say that it is not there, before it is initialized and after it has been finalized, all with one class.
+func TestOutside(t *testing.T) {
+	for name, call := range map[string]string{
+		"MPI_Comm_rank":      "MPI_Comm_rank(MPI_COMM_WORLD, &x)",
+		"MPI_Comm_dup":       "MPI_Comm_dup(MPI_COMM_SELF, &c)",
+		"MPI_Barrier":        "MPI_Barrier(MPI_COMM_WORLD)",
+		"MPI_Send":           "MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD)",
+		"MPI_Allreduce":      "MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD)",
+		"MPI_Win_create":     "MPI_Win_create(&x, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w)",
+		"MPI_Win_fence":      "MPI_Win_fence(0, w)",
+		"MPI_Put":            "MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, w)",
+		"MPI_Query_thread":   "MPI_Query_thread(&x)",
+		"MPI_Alloc_mem":      "MPI_Alloc_mem(8, MPI_INFO_NULL, &p)",
+		"MPI_Comm_get_attr":  "MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &p, &x)",
+		"MPI_Comm_set_name":  "MPI_Comm_set_name(MPI_COMM_WORLD, \"x\")",
+		"MPI_Comm_group":     "MPI_Comm_group(MPI_COMM_WORLD, &g)",
+		"MPI_Cart_create":    "MPI_Cart_create(MPI_COMM_WORLD, 1, &y, &x, 0, &c)",
+		"MPI_Is_thread_main": "MPI_Is_thread_main(&x)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := compile(t, `
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    static int x, y = 1;
+    static MPI_Comm c;
+    static MPI_Win w;
+    static MPI_Group g;
+    static void *p;
+    (void)c, (void)w, (void)p, (void)y, (void)g, (void)x;
+    if (argc > 1) {
+        MPI_Init(&argc, &argv);
+        MPI_Finalize();
+    }
+    `+call+`;
+    return 0;
+}
+`)
+			for _, args := range [][]string{{}, {"after"}} {
+				status, _, stderr := gompirun(t, append([]string{"-n", "1", program}, args...)...)
+				assert.NotZero(t, status)
+				assert.Contains(t, stderr, "MPI_ERR_OTHER: "+name+": MPI is not initialized, or has been finalized")
+			}
+		})
+	}
+}
+
 // A limit under which the library cannot start is named in one line.
 func TestLimits(t *testing.T) {
 	program := compile(t, faults)

@@ -72,6 +72,8 @@ int main(int argc, char **argv)
     CHECK(flag && strcmp(value, argv[0]) == 0, "MPI_INFO_ENV has the command %s", value);
     CHECK_CLASS(MPI_Info_set(MPI_INFO_ENV, "x", "y"), MPI_ERR_INFO);
     char *words[] = {"prog", "one", "two"};
+    CHECK_CLASS(MPI_Info_create_env(-1, words, &env), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Info_create_env(3, NULL, &env), MPI_ERR_ARG);
     CHECK_OK(MPI_Info_create_env(3, words, &env));
     expect(env, "command", "prog");
     expect(env, "argv", "one two");
