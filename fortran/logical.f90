@@ -1,7 +1,17 @@
-! What C cannot know: the values of this compiler's LOGICALs.
+! What C cannot know of this compiler: the values of its LOGICALs, the sizes of its default types, and which other types it has.
 module gompi_logical
   use, intrinsic :: iso_c_binding, only: C_INT
+  use, intrinsic :: iso_fortran_env, only: logical_kinds, integer_kinds, real_kinds
   implicit none
   integer(C_INT), bind(C, name="gompi_f_true"), protected :: logical_true = transfer(.true., 0)
   integer(C_INT), bind(C, name="gompi_f_false"), protected :: logical_false = transfer(.false., 0)
+  integer(C_INT), bind(C, name="gompi_f_sizes"), protected :: sizes(4) = &
+    [storage_size(.true.), storage_size(0), storage_size(0.0), storage_size(0.0d0)] / 8
+  ! The kinds, each the number of bytes of the type; 0: no more.
+  integer(C_INT), bind(C, name="gompi_f_logical_kinds"), protected :: logicals(8) = &
+    [logical_kinds, spread(0, 1, 8 - size(logical_kinds))]
+  integer(C_INT), bind(C, name="gompi_f_integer_kinds"), protected :: integers(8) = &
+    [integer_kinds, spread(0, 1, 8 - size(integer_kinds))]
+  integer(C_INT), bind(C, name="gompi_f_real_kinds"), protected :: reals(8) = &
+    [real_kinds, spread(0, 1, 8 - size(real_kinds))]
 end module

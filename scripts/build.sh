@@ -44,9 +44,9 @@ done
 put "$out/obj/libgompirma.so" "$out/lib/$real"
 link "$real" "$out/lib/$soname"
 link "$soname" "$out/lib/libgompirma.so"
-# The library under the standard ABI's name, for programs that were built against another MPI's standard ABI. gompirun names this folder to the loader, so it has
-# what programs of gompirma's own need, too, and nothing else.
-for suffix in '' .0 .1; do link "../../$soname" "$out/lib/gompirma/abi/libmpi_abi.so$suffix"; done
+# The standard ABI's library lies apart, where no linker looks unasked. gompirun names that folder to the loader, so it has what programs of gompirma's own need, too, and
+# nothing else.
+scripts/abi.sh "$out" "$soname"
 link "../../$soname" "$out/lib/gompirma/abi/$soname"
 
 for header in mpi.h mpi_rma.h; do put "include/$header" "$out/include/$header"; done
@@ -56,11 +56,14 @@ CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
 for tool in gompirun gompi-info; do
 	if [ -e "$out/obj/bin/$tool" ]; then put "$out/obj/bin/$tool" "$out/bin/$tool"; fi
 done
-# One program under three names; copies and not links, so that a build system which resolves links still sees which language is meant.
-for tool in gompicc gompicxx gompifort; do put "$out/obj/bin/gompiwrap" "$out/bin/$tool"; done
+# One program under several names; no symbolic links, so that a build system which resolves links still sees which language is meant.
+put "$out/obj/bin/gompiwrap" "$out/bin/gompicc"
+for tool in gompicxx gompifort gompicc_abi gompicxx_abi gompifort_abi; do
+	[ "$out/bin/gompicc" -ef "$out/bin/$tool" ] || ln -f "$out/bin/gompicc" "$out/bin/$tool"
+done
 # The usual names, for unmodified build systems: this folder first in PATH.
 for alias in mpicc:gompicc mpicxx:gompicxx mpic++:gompicxx mpiCC:gompicxx mpifort:gompifort mpif90:gompifort mpif77:gompifort \
-	mpiexec:gompirun mpirun:gompirun; do
+	mpicc_abi:gompicc_abi mpicxx_abi:gompicxx_abi mpifort_abi:gompifort_abi mpiexec:gompirun mpirun:gompirun; do
 	link "../../../bin/${alias#*:}" "$out/libexec/gompirma/bin/${alias%%:*}"
 done
 
@@ -75,6 +78,7 @@ done >"$out/obj/filled"
 put "$out/obj/filled" "$out/share/gompirma/valgrind.supp"
 
 fill cmake/gompirma.pc.in "$out/lib/pkgconfig/gompirma.pc"
+fill cmake/gompirma-abi.pc.in "$out/lib/pkgconfig/gompirma-abi.pc"
 fill cmake/gompirmaConfig.cmake.in "$out/lib/cmake/gompirma/gompirmaConfig.cmake"
 fill cmake/gompirmaConfigVersion.cmake.in "$out/lib/cmake/gompirma/gompirmaConfigVersion.cmake"
 

@@ -16,7 +16,7 @@ work=$out/obj/fortran
 fc=${FC:-gfortran} cc=${CC:-gcc} fflags=${FFLAGS:-}
 
 left_out() {
-	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out"/lib/gompirma/abi/libgompirma_fortran.so* "$out/include/mpif.h" "$out/lib/pkgconfig/gompirma-fortran.pc" "$work"
+	rm -rf "$modules" "$out"/lib/libgompirma_fortran.so* "$out"/lib/gompirma/abi/lib*fort* "$out/include/mpif.h" "$out"/lib/pkgconfig/gompirma*-fortran.pc "$work"
 	echo "gompirma: Fortran is left out: $1"
 	exit 0
 }
@@ -29,7 +29,7 @@ esac
 echo '#include <ISO_Fortran_binding.h>' | $cc -E - >/dev/null 2>&1 || left_out "$cc does not find ISO_Fortran_binding.h of $fc"
 
 # Everything is built anew, but only if anything is new.
-stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h cmake/gompirma-fortran.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
+stamp=$(cat fortran/*.[ch] fortran/*.f90 include/mpi_rma.h cmake/gompirma*-fortran.pc.in scripts/fortran.sh | cksum; $fc --version | head -n 1; $cc --version | head -n 1; readlink -f "$(command -v "${fc%% *}")"; echo "$fflags $cc")
 if [ -e "$out/lib/$real" ] && [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
 rm -rf "$work"
 mkdir -p "$work/modules" "$modules"
@@ -44,6 +44,7 @@ done
 flags="-std=gnu11 -O1 -fPIC -Wall -Wextra -Werror -fno-strict-aliasing -fvisibility=hidden -Iinclude -Ifortran"
 once= twice=
 for source in fortran/*.c; do
+	if [ "$source" = fortran/inform.c ]; then continue; fi
 	if grep -q 'ENTRY .*NAME(' "$source"; then twice="$twice $source"; else once="$once $source"; fi
 done
 compile() { # compile PREFIX OPTION FILE...: objects with the prefix
@@ -59,16 +60,27 @@ wait "$first"
 for old in "$out"/lib/libgompirma_fortran.so.*.*; do # of another release
 	if [ "$old" != "$out/lib/$real" ]; then rm -f "$old"; fi
 done
-$fc -shared -o "$work/$real" "$work"/*.o -Wl,-soname,"$soname" -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags -Wl,-z,defs -Wl,--as-needed \
-	-L"$out/lib" -lgompirma -lpthread
-mv "$work/$real" "$out/lib/$real"
+link() { # link SONAME FILE.o... -lLIBRARY: a library
+	name=$1
+	shift
+	$fc -shared -o "$work/linked" "$@" -lpthread -Wl,-soname,"$name" -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags -Wl,-z,defs -Wl,-z,lazy -Wl,--as-needed
+}
+link "$soname" "$work"/*.o -L"$out/lib" -lgompirma
+mv "$work/linked" "$out/lib/$real"
 ln -sfn "$real" "$out/lib/$soname"
 ln -sfn "$soname" "$out/lib/libgompirma_fortran.so"
 ln -sfn "../../$soname" "$out/lib/gompirma/abi/$soname"
+# The same on the standard ABI's library, which may be any MPI's. That one is told what this compiler's types are.
+compile '' '' fortran/inform.c
+link libmpifort_abi.so.1 "$work"/*.o -L"$out/lib/gompirma/abi" -lmpi_abi
+mv "$work/linked" "$out/lib/gompirma/abi/libmpifort_abi.so.1"
+ln -sfn libmpifort_abi.so.1 "$out/lib/gompirma/abi/libmpifort_abi.so"
 rm -f "$modules"/*
 cp "$work"/modules/mpi*.mod "$work"/modules/gompi_[!l]*.mod "$modules/" # gompi_logical is for C alone
 cp fortran/mpif.h "$out/include/mpif.h"
-sed -e "s/@VERSION@/$version/g" cmake/gompirma-fortran.pc.in >"$out/lib/pkgconfig/gompirma-fortran.pc"
+for pc in gompirma-fortran gompirma-abi-fortran; do
+	sed -e "s/@VERSION@/$version/g" cmake/$pc.pc.in >"$out/lib/pkgconfig/$pc.pc"
+done
 # With mpif.h calls have no interfaces, and gfortran takes buffers of different types in two calls for an error unless it is told.
 flag=-fallow-argument-mismatch
 echo end >"$work/probe.f90"

@@ -36,6 +36,7 @@ type ABI struct {
 	Standard string `json:"mpi_standard"`
 	Version  string `json:"abi_version"`
 	Soname   string `json:"soname"`
+	Library  string `json:"library"` // libmpi_abi.so.1, "" if it does not lie where it should
 }
 
 // Limits are those of this release, in the unit that the name says.
@@ -63,11 +64,13 @@ func collect() Info {
 	if self, err := os.Executable(); err == nil {
 		prefix = filepath.Dir(filepath.Dir(self))
 	}
-	library := filepath.Join(prefix, "lib", "libgompirma.so")
-	if real, err := filepath.EvalSymlinks(library); err == nil {
-		library = real
-	} else {
-		library = ""
+	// found returns the file behind a name below the prefix, "" if there is none.
+	found := func(name string) string {
+		path, err := filepath.EvalSymlinks(filepath.Join(prefix, name))
+		if err != nil {
+			return ""
+		}
+		return path
 	}
 	return Info{
 		Version: version.String,
@@ -76,9 +79,10 @@ func collect() Info {
 			Standard: fmt.Sprintf("%d.%d", abi.MPI_VERSION, abi.MPI_SUBVERSION),
 			Version:  fmt.Sprintf("%d.%d", abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION),
 			Soname:   "libgompirma.so." + version.Major(),
+			Library:  found("lib/gompirma/abi/libmpi_abi.so.1"),
 		},
 		Prefix:   prefix,
-		Library:  library,
+		Library:  found("lib/libgompirma.so"),
 		Features: features(),
 		Limits: Limits{
 			ProcessesPerNode: shm.MaxProcesses,
@@ -136,6 +140,9 @@ func (i Info) print(out io.Writer) error {
 		w.line("library", "not found below the prefix")
 	} else {
 		w.line("library", "%s", i.Library)
+	}
+	if i.ABI.Library != "" {
+		w.line("library", "%s", i.ABI.Library)
 	}
 	for _, f := range i.Features {
 		w.line("feature", "%s", f)

@@ -1,5 +1,5 @@
 // Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx, mpifort and so on in
-// libexec/gompirma/bin). It runs the compiler with gompirma's headers and library, found from where the wrapper itself lies, so an
+// libexec/gompirma/bin). With _abi behind the name, or with --abi, it links for any MPI that offers the standard ABI. It runs the compiler with gompirma's headers and library, found from where the wrapper itself lies, so an
 // installation may be moved. Everything it does not know goes to the compiler untouched.
 package main
 
@@ -25,6 +25,7 @@ func run() error {
 	}
 	w := wrapper{
 		lang:   languageOf(os.Args[0]),
+		abi:    abiOf(os.Args[0]),
 		prefix: filepath.Dir(filepath.Dir(self)),
 		getenv: os.Getenv,
 		exists: func(path string) bool { _, err := os.Stat(path); return err == nil },

@@ -24,7 +24,7 @@ var (
 
 // languageOf tells the language from the name that the wrapper was called by.
 func languageOf(argv0 string) language {
-	switch filepath.Base(argv0) {
+	switch strings.TrimSuffix(filepath.Base(argv0), abiSuffix) {
 	case "gompicxx", "mpicxx", "mpic++", "mpiCC":
 		return langCXX
 	case "gompifort", "mpifort", "mpif90", "mpif77":
@@ -33,9 +33,15 @@ func languageOf(argv0 string) language {
 	return langC
 }
 
+// abiSuffix ends the names of the wrappers that link with the standard ABI's libraries. MPICH and Open MPI have the same names.
+const abiSuffix = "_abi"
+
+func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
+
 // A wrapper knows its language and prefix; what it asks of the system is replaceable.
 type wrapper struct {
 	lang   language
+	abi    bool // link with libmpi_abi, not with libgompirma
 	prefix string
 	getenv func(string) string
 	exists func(path string) bool   // a file
@@ -63,6 +69,9 @@ next:
 			if show == "" {
 				show = "command line"
 			}
+			continue
+		case "--abi", "-mpi-abi": // the second is MPICH's
+			w.abi = true
 			continue
 		case "-compile-info", "-compile_info", "-link-info", "-link_info":
 			show = strings.ReplaceAll(query[1:], "_", "-")
@@ -119,7 +128,7 @@ next:
 	case "version":
 		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
 	case "help":
-		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; -show, -compile-info, -link-info"}, nil
+		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; -show, -compile-info, -link-info; --abi"}, nil
 	}
 	return action{}, fmt.Errorf("unrecognized option -showme:%s (-showme:help lists what there is)", show)
 }
@@ -138,11 +147,17 @@ func (w wrapper) compiler() []string {
 	return nil
 }
 
-func (w wrapper) libdir() string { return filepath.Join(w.prefix, "lib") }
+// libdir is where the libraries lie that are linked. Those of the standard ABI have a folder of their own.
+func (w wrapper) libdir() string {
+	if w.abi {
+		return filepath.Join(w.prefix, "lib/gompirma/abi")
+	}
+	return filepath.Join(w.prefix, "lib")
+}
 
 // moduleDir is where the Fortran modules lie, "" if there are none.
 func (w wrapper) moduleDir() string {
-	dir := filepath.Join(w.libdir(), "gompirma", "fortran")
+	dir := filepath.Join(w.prefix, "lib/gompirma/fortran")
 	if w.lang.name == langFortran.name && w.exists(dir) {
 		return dir
 	}
@@ -158,10 +173,14 @@ func (w wrapper) includes() []string {
 }
 
 func (w wrapper) libraries() []string {
-	if w.lang.name == langFortran.name && w.exists(filepath.Join(w.libdir(), "libgompirma_fortran.so")) {
-		return []string{"gompirma_fortran", "gompirma"}
+	main, fortran := "gompirma", "gompirma_fortran"
+	if w.abi {
+		main, fortran = "mpi_abi", "mpifort_abi"
 	}
-	return []string{"gompirma"}
+	if w.lang.name == langFortran.name && w.exists(filepath.Join(w.libdir(), "lib"+fortran+".so")) {
+		return []string{fortran, main}
+	}
+	return []string{main}
 }
 
 func (w wrapper) compileFlags() []string {

@@ -11,6 +11,7 @@ import (
 func sample(argv0 string, env map[string]string, files ...string) wrapper {
 	return wrapper{
 		lang:   languageOf(argv0),
+		abi:    abiOf(argv0),
 		prefix: "/p",
 		getenv: func(name string) string { return env[name] },
 		exists: func(path string) bool {
@@ -28,8 +29,10 @@ func sample(argv0 string, env map[string]string, files ...string) wrapper {
 
 const link = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma"
 
+const abiLink = "-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags -lmpi_abi"
+
 func TestCommand(t *testing.T) {
-	fortran := []string{"/p/lib/gompirma/fortran", "/p/lib/libgompirma_fortran.so"}
+	fortran := []string{"/p/lib/gompirma/fortran", "/p/lib/libgompirma_fortran.so", "/p/lib/gompirma/abi/libmpifort_abi.so"}
 	for _, c := range []struct {
 		name, argv0, args string
 		env               map[string]string
@@ -56,6 +59,14 @@ func TestCommand(t *testing.T) {
 		{"Fortran without modules", "gompifort", "x.f90", nil, nil, "gfortran -I/p/include x.f90 " + link},
 		{"Fortran", "mpif90", "x.f90", nil, fortran,
 			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma_fortran -lgompirma"},
+		{"standard ABI by name", "/a/mpicc_abi", "x.o", nil, nil, "gcc -I/p/include x.o " + abiLink},
+		{"standard ABI in C++", "gompicxx_abi", "x.cc", nil, nil, "g++ -I/p/include x.cc " + abiLink},
+		{"standard ABI by option", "gompicc", "x.c --abi -o x", nil, nil, "gcc -I/p/include x.c -o x " + abiLink},
+		{"standard ABI by MPICH's option", "mpicxx", "-mpi-abi x.cc", nil, nil, "g++ -I/p/include x.cc " + abiLink},
+		{"standard ABI, compile", "mpicc_abi", "-c x.c", nil, nil, "gcc -I/p/include -c x.c"},
+		{"standard ABI in Fortran", "mpifort_abi", "x.f90", nil, fortran, "gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 " +
+			"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags -lmpifort_abi -lmpi_abi"},
+		{"standard ABI in Fortran without modules", "gompifort", "--abi x.f90", nil, nil, "gfortran -I/p/include x.f90 " + abiLink},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,20 +80,23 @@ func TestCommand(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	for args, want := range map[string]string{
-		"-show":             "gcc -I/p/include " + link,
-		"-showme x.c":       "gcc -I/p/include x.c " + link,
-		"--showme -c x.c":   "gcc -I/p/include -c x.c",
-		"-show -DA=\"b\"":   "gcc -I/p/include '-DA=\"b\"'",
-		"-showme:compile":   "-I/p/include",
-		"-showme:link":      link,
-		"--showme:link":     link,
-		"-showme:command":   "gcc",
-		"-showme:incdirs":   "/p/include",
-		"-showme:libdirs":   "/p/lib",
-		"-showme:libs":      "gompirma",
-		"-compile-info":     "gcc -I/p/include",
-		"-link_info":        "gcc " + link,
-		"-show -cc=cc file": "cc -I/p/include file " + link,
+		"-show":                 "gcc -I/p/include " + link,
+		"-showme x.c":           "gcc -I/p/include x.c " + link,
+		"--showme -c x.c":       "gcc -I/p/include -c x.c",
+		"-show -DA=\"b\"":       "gcc -I/p/include '-DA=\"b\"'",
+		"-showme:compile":       "-I/p/include",
+		"-showme:link":          link,
+		"--showme:link":         link,
+		"-showme:command":       "gcc",
+		"-showme:incdirs":       "/p/include",
+		"-showme:libdirs":       "/p/lib",
+		"-showme:libs":          "gompirma",
+		"--abi -show":           "gcc -I/p/include " + abiLink,
+		"-showme:libs --abi":    "mpi_abi",
+		"-showme:libdirs --abi": "/p/lib/gompirma/abi",
+		"-compile-info":         "gcc -I/p/include",
+		"-link_info":            "gcc " + link,
+		"-show -cc=cc file":     "cc -I/p/include file " + link,
 	} {
 		t.Run(args, func(t *testing.T) {
 			a, err := sample("gompicc", nil).act(strings.Fields(args))

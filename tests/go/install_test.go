@@ -88,24 +88,42 @@ func TestInstall(t *testing.T) {
 			return err
 		}))
 		want := strings.Fields(`
-			bin/gompirun bin/gompicc bin/gompicxx bin/gompifort bin/gompi-info
+			bin/gompirun bin/gompicc bin/gompicxx bin/gompifort bin/gompi-info bin/gompicc_abi bin/gompicxx_abi bin/gompifort_abi
 			include/mpi.h include/mpi_rma.h
 			lib/libgompirma.so lib/libgompirma.so.0 lib/libgompirma.so.0.1.0
-			lib/pkgconfig/gompirma.pc
+			lib/pkgconfig/gompirma.pc lib/pkgconfig/gompirma-abi.pc
 			lib/cmake/gompirma/gompirmaConfig.cmake lib/cmake/gompirma/gompirmaConfigVersion.cmake
 			lib/gompirma/abi/libmpi_abi.so lib/gompirma/abi/libmpi_abi.so.0 lib/gompirma/abi/libmpi_abi.so.1 lib/gompirma/manifest
 			lib/gompirma/abi/libgompirma.so.0
 			libexec/gompirma/bin/mpicc libexec/gompirma/bin/mpicxx libexec/gompirma/bin/mpic++ libexec/gompirma/bin/mpiCC
 			libexec/gompirma/bin/mpifort libexec/gompirma/bin/mpif90 libexec/gompirma/bin/mpif77
+			libexec/gompirma/bin/mpicc_abi libexec/gompirma/bin/mpicxx_abi libexec/gompirma/bin/mpifort_abi
 			libexec/gompirma/bin/mpiexec libexec/gompirma/bin/mpirun share/gompirma/valgrind.supp`)
 		if _, err := exec.LookPath("gfortran"); err == nil {
 			want = append(want, strings.Fields(`
 				include/mpif.h lib/gompirma/abi/libgompirma_fortran.so.0 lib/libgompirma_fortran.so lib/libgompirma_fortran.so.0 lib/libgompirma_fortran.so.0.1.0
 				lib/gompirma/fortran/mpi.mod lib/gompirma/fortran/mpi_f08.mod lib/gompirma/fortran/gompi_types.mod
 				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod
-				lib/gompirma/fortran/flags lib/pkgconfig/gompirma-fortran.pc`)...)
+				lib/gompirma/fortran/flags lib/pkgconfig/gompirma-fortran.pc
+				lib/gompirma/abi/libmpifort_abi.so lib/gompirma/abi/libmpifort_abi.so.1 lib/pkgconfig/gompirma-abi-fortran.pc`)...)
 		}
 		require.ElementsMatch(t, want, files)
+	})
+
+	needsStandard := func(t *testing.T, program string) {
+		t.Helper()
+		libraries, _ := dynamic(t, program)
+		require.Equal(t, []string{"libmpi_abi.so.1"}, libraries)
+	}
+
+	t.Run("wrappers for the standard ABI", func(t *testing.T) {
+		for wrapper, name := range map[string]string{filepath.Join(bin, "gompicc_abi"): "p.c", filepath.Join(usual, "mpicxx_abi"): "p.cc"} {
+			program := filepath.Join(t.TempDir(), "p")
+			command(t, dir, nil, wrapper, "-Wall", "-Werror", "-o", program, write(t, name, ringProgram))
+			needsStandard(t, program)
+			runs(t, nil, program)
+			require.Contains(t, command(t, dir, nil, program), "rank 0 of 1 got 0\n", "without gompirun")
+		}
 	})
 
 	t.Run("wrappers", func(t *testing.T) {
@@ -153,6 +171,9 @@ func TestInstall(t *testing.T) {
 		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma)`, program, source)
 		runs(t, nil, program)
 		require.Equal(t, "0.1.0\n", command(t, dir, env, "pkg-config", "--modversion", "gompirma"))
+		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma-abi)`, program, source)
+		needsStandard(t, program)
+		runs(t, nil, program)
 	})
 
 	// cmake builds a project of one program, in C or C++, and returns the program.
@@ -178,6 +199,17 @@ func TestInstall(t *testing.T) {
 			if(NOT TARGET gompirma::gompirun)
 				message(FATAL_ERROR "no target gompirma::gompirun")
 			endif()`, "-DCMAKE_PREFIX_PATH="+prefix))
+	})
+	t.Run("CMake find_package(gompirma) for the standard ABI", func(t *testing.T) {
+		program := cmake(t, "C", "p.c", "find_package(gompirma REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p gompirma::abi)", "-DCMAKE_PREFIX_PATH="+prefix)
+		needsStandard(t, program)
+		runs(t, nil, program)
+	})
+	t.Run("CMake find_package(MPI) with mpicc_abi", func(t *testing.T) {
+		program := cmake(t, "C", "p.c", "find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
+			"-DMPI_C_COMPILER="+filepath.Join(usual, "mpicc_abi"))
+		needsStandard(t, program)
+		runs(t, nil, program)
 	})
 	t.Run("CMake find_package(MPI) in C", func(t *testing.T) {
 		runs(t, nil, cmake(t, "C", "p.c", "find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
@@ -243,6 +275,9 @@ func TestInstall(t *testing.T) {
 	t.Run("CMake find_package(gompirma) in Fortran", func(t *testing.T) {
 		fortranCMake(t, "find_package(gompirma REQUIRED)", "gompirma::fortran", "-DCMAKE_PREFIX_PATH="+prefix)
 	})
+	t.Run("CMake find_package(gompirma) in Fortran for the standard ABI", func(t *testing.T) {
+		fortranCMake(t, "find_package(gompirma REQUIRED)", "gompirma::abi_fortran", "-DCMAKE_PREFIX_PATH="+prefix)
+	})
 	t.Run("CMake find_package(MPI) in Fortran", func(t *testing.T) {
 		fortranCMake(t, "find_package(MPI REQUIRED)\nif(NOT MPI_Fortran_HAVE_F08_MODULE OR NOT MPI_Fortran_HAVE_F90_MODULE OR NOT MPI_Fortran_HAVE_F77_HEADER)\n"+
 			"message(FATAL_ERROR \"CMake does not see all bindings\")\nendif()", "MPI::MPI_Fortran", "-DMPI_Fortran_COMPILER="+filepath.Join(bin, "gompifort"))
@@ -252,8 +287,10 @@ func TestInstall(t *testing.T) {
 		needCommand(t, "pkg-config")
 		program := filepath.Join(t.TempDir(), "p")
 		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
-		command(t, t.TempDir(), env, "sh", "-c", `gfortran -o "$0" "$1" $(pkg-config --cflags --libs gompirma-fortran)`, program, fortranSource(t, "heat_f08.f90"))
-		fortranRuns(t, program, sameAsSerial)
+		for _, module := range []string{"gompirma-fortran", "gompirma-abi-fortran"} {
+			command(t, t.TempDir(), env, "sh", "-c", `gfortran -o "$0" "$1" $(pkg-config --cflags --libs $2)`, program, fortranSource(t, "heat_f08.f90"), module)
+			fortranRuns(t, program, sameAsSerial)
+		}
 	})
 
 	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0. The moved gompirun tells it the rest.
