@@ -5,5 +5,10 @@ package main
 */
 import "C"
 
+import "gompirma/core"
+
 // polled is called where a call that programs repeat, such as MPI_Test, found nothing: poll.h.
-func polled() { C.gompi_polled() }
+func polled() {
+	C.gompi_polled()
+	core.Self().Messages.Polled()
+}

@@ -468,6 +468,7 @@ func gompi_request_get_status(handle, flag, status uintptr) (rc int32) {
 		core.Self().Messages.Progress()
 		if !r.IsComplete() {
 			*out[int32](flag) = 0
+			polled()
 			return abi.MPI_SUCCESS
 		}
 	}
@@ -493,6 +494,7 @@ func gompi_request_get_status_all(count int32, requests, flag, statuses uintptr)
 	}
 	*out[int32](flag) = 0
 	if !s.complete() {
+		polled()
 		return abi.MPI_SUCCESS
 	}
 	*out[int32](flag) = 1
@@ -528,6 +530,7 @@ func gompi_request_get_status_any(count int32, requests, index, flag, status uin
 	i := s.first()
 	if i < 0 {
 		*out[int32](flag) = 0
+		polled()
 		return abi.MPI_SUCCESS
 	}
 	*out[int32](index) = int32(i)
@@ -568,6 +571,9 @@ func gompi_request_get_status_some(count int32, requests, outcount, indices, sta
 		n++
 	}
 	*out[int32](outcount) = int32(n)
+	if n == 0 {
+		polled()
+	}
 	return finish(function, 0, 0, err)
 }
 

@@ -128,7 +128,7 @@ func (e *Engine) Iflush(of BufferOf) *request.Request {
 // MPI_ERR_BUFFER: none is attached, or the message does not fit beside those under way.
 func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) error {
 	e.mu.Lock()
-	defer e.unlock()
+	defer e.unlockStarted()
 	a := e.bufferForLocked(c)
 	need := b.size + abi.MPI_BSEND_OVERHEAD
 	if a == nil {

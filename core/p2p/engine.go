@@ -39,6 +39,7 @@ type Engine struct {
 	peers   []atomic.Pointer[peer] // by index on this node
 	backlog atomic.Int32           // peers that something waits to be sent to
 	missed  atomic.Uint32          // a thread found the lock taken while it wanted to make progress
+	polls   atomic.Uint32          // calls of Polled
 	arrived atomic.Uint64          // unexpected messages so far, for probes
 	hooks   atomic.Pointer[[]*Hook]
 	ids     atomic.Uint64
@@ -57,6 +58,7 @@ type Engine struct {
 	sends     slots   // sends that wait for an acknowledgement or are sent in pieces
 	receives  slots   // receives whose data comes in pieces
 	work      []*op   // receives whose data is to be copied from a sender's memory
+	due       bool    // now: the sender waits for one of them
 	mustFlush bool    // there may be room for what waits to be sent
 	behind    []*peer // those that something waits to be sent to
 	alone     int     // posted receives that no thread may be waiting for
@@ -104,6 +106,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	e.World = comm.NewWorld(host{e}, cfg.Rank, cfg.Size)
 	e.Self = comm.NewSelf(host{e}, cfg.Rank)
 	nd.AddService(e.Progress)
+	nd.AddReminder(e.remind)
 	return e, nil
 }
 
@@ -196,6 +199,24 @@ func (e *Engine) changeHooks(change func([]*Hook) []*Hook) {
 // was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
 func (e *Engine) Progress() bool {
 	worked := false
+	for {
+		worked = e.progress() || worked
+		hooked := false
+		if hs := e.hooks.Load(); hs != nil {
+			for _, h := range *hs {
+				hooked = h.f() || hooked
+			}
+		}
+		worked = worked || hooked
+		if !hooked || !e.hasWork.Load() {
+			return worked
+		}
+	}
+}
+
+// progress is Progress without the hooks.
+func (e *Engine) progress() bool {
+	worked := false
 	if e.in.ready() || e.backlog.Load() > 0 || e.hasWork.Load() {
 		if !e.mu.TryLock() {
 			// The thread that has the lock looks at missed after it has given it away. If it did so before it was set, the lock is free now.
@@ -207,19 +228,32 @@ func (e *Engine) Progress() bool {
 		worked = e.progressLocked()
 		e.unlock()
 	}
-	if hs := e.hooks.Load(); hs != nil {
-		for _, h := range *hs {
-			worked = h.f() || worked
-		}
-	}
 	return worked
 }
 
-// unlock does what has been found to do under the lock, gives it away, and makes the progress that others wanted to make meanwhile.
+// unlock does what has been found to do under the lock and gives it away.
 func (e *Engine) unlock() {
 	if len(e.work) > 0 || e.mustFlush {
 		e.progressLocked()
 	}
+	e.giveAway()
+}
+
+// unlockStarted is unlock for calls that start something and return. They do not copy: what else the application is about to start would have to wait, and those that wait
+// for that. Who waits for the data copies it later, at the latest when its sender waits too.
+func (e *Engine) unlockStarted() {
+	switch {
+	case e.due:
+		e.progressLocked()
+	case e.mustFlush:
+		e.mustFlush = false
+		e.flushLocked()
+	}
+	e.giveAway()
+}
+
+// giveAway unlocks, and makes the progress that others wanted to make meanwhile.
+func (e *Engine) giveAway() {
 	e.mu.Unlock()
 	for e.missed.Load() != 0 && e.missed.Swap(0) != 0 {
 		if !e.mu.TryLock() {
@@ -233,7 +267,7 @@ func (e *Engine) unlock() {
 	}
 }
 
-// progressLocked is Progress without the hooks. It gives the lock away while it copies, and between the pieces that it sends.
+// progressLocked is progress with the lock. It gives the lock away while it copies, and between the pieces that it sends.
 func (e *Engine) progressLocked() bool {
 	worked := e.drainLocked()
 	for {
@@ -246,6 +280,7 @@ func (e *Engine) progressLocked() bool {
 			o := e.work[0]
 			e.work = append(e.work[:0], e.work[1:]...)
 			e.hasWork.Store(len(e.work) > 0)
+			e.due = e.due && len(e.work) > 0
 			e.pullLocked(o)
 			again = true
 		}
@@ -329,6 +364,8 @@ func (e *Engine) handleLocked(r *record, payload []byte) {
 		e.releaseBlockLocked(int64(r.ctx), int64(r.size))
 	case kindCancel:
 		e.withdrawLocked(r.ctx, r.src, r.tag, func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 })
+	case kindLook:
+		e.wantedLocked(r)
 	case kindGone:
 		if o := e.sends.get(r.id); o != nil && o.to != nil && o.to.node == int(r.node) {
 			e.lostLocked(o)

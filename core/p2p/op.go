@@ -34,9 +34,10 @@ type op struct {
 	mode Mode
 	self uintptr // handle, while the application has one
 
+	waited bool // the thread that started it goes on to wait for it
+
 	// A receive.
 	entry   entry    // its place among the posted ones
-	waited  bool     // its thread goes on to wait for it
 	matched *Message // the message whose data is to be pulled
 	got     int64    // bytes that have come in pieces
 	want    int64    // bytes that will: what fits
@@ -52,6 +53,7 @@ type op struct {
 	chunk  *chunk // part of the buffer of a buffered send
 	cancel bool   // MPI_Cancel has been called
 	gone   bool   // the receiver no longer has the message
+	looked bool   // the receiver has been told that the message is waited for
 }
 
 // newOpLocked returns an op for a send or receive on c, from the pool.
@@ -114,12 +116,12 @@ func (o *op) Start() error {
 		} else {
 			e.receiveLocked(o)
 		}
-		e.unlock()
+		e.unlockStarted()
 		return nil
 	}
 	o.SetActive()
 	o.Status = request.Status{}
-	o.cancel, o.gone = false, false
+	o.cancel, o.gone, o.looked = false, false, false
 	if err := e.start(o); err != nil {
 		o.SetInactive()
 		return err

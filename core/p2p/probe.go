@@ -113,20 +113,21 @@ func (m *Message) Comm() *comm.Comm { return m.c }
 // Imrecv starts the receive of a message that Mprobe or Improbe has taken out; m is used up.
 func (e *Engine) Imrecv(b Buffer, m *Message) *request.Request {
 	e.mu.Lock()
-	defer e.unlock()
-	return &e.mrecvLocked(&b, m).Request
+	defer e.unlockStarted()
+	return &e.mrecvLocked(&b, m, false).Request
 }
 
 // Mrecv is Imrecv that returns when the message is there. st may be nil.
 func (e *Engine) Mrecv(b Buffer, m *Message, st *request.Status) error {
 	e.mu.Lock()
-	o := e.mrecvLocked(&b, m)
+	o := e.mrecvLocked(&b, m, true)
 	e.unlock()
 	return e.await(o, st)
 }
 
-func (e *Engine) mrecvLocked(b *Buffer, m *Message) *op {
+func (e *Engine) mrecvLocked(b *Buffer, m *Message, waited bool) *op {
 	o := e.newOpLocked(request.Receive, m.c, 0, b, m.entry.src, m.entry.tag, Standard)
+	o.waited = waited
 	if m.noop {
 		o.Owner = nil // it came on no communicator: an error would be the process'
 		o.Status = request.ProcNull

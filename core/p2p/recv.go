@@ -21,6 +21,7 @@ type Message struct {
 	one   [1]Segment
 	id    uint64 // of the send that waits for an acknowledgement, 0: none
 	call  bool   // the sender's process is to look at it at once
+	waits bool   // the sender waits for the message to be taken
 	rts   bool   // the data is still at the sender
 	segs  []Segment
 	local *op // the send, if it is this process' own and its data has not been copied
@@ -65,7 +66,7 @@ func (e *Engine) irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag i
 	} else {
 		e.receiveLocked(o)
 	}
-	e.unlock()
+	e.unlockStarted()
 	return &o.Request, nil
 }
 
@@ -155,7 +156,7 @@ func (m *Message) fill(r *record, payload []byte) {
 	m.entry = entry{src: r.src, tag: r.tag, msg: m}
 	m.ctx, m.node, m.size, m.call = r.ctx, r.node, int64(r.size), r.flags()&flagCall != 0
 	if r.kind() == kindRTS {
-		m.rts, m.id = true, r.id
+		m.rts, m.id, m.waits = true, r.id, r.flags()&flagWait != 0
 		if r.flags()&flagAddr != 0 {
 			m.segs = readSegments(payload, m.size, m.one[:0])
 		}

@@ -11,7 +11,7 @@ import (
 //	few segments, CMA works    the receiver reads the sender's memory and sends kindAck
 //	else                       the receiver sends kindCTS, the sender kindPiece until all is there
 //
-// Reading is work that any thread of the receiver takes from e.work; it does so without the lock.
+// Reading is work that any thread of the receiver takes from e.work; it does so without the lock. Calls that only start something leave it there, unless the sender waits.
 
 // pieceMax is the number of bytes in a piece.
 const pieceMax = maxRecord - recordSize
@@ -26,6 +26,7 @@ func (e *Engine) rendezvousLocked(o *op, m *Message) {
 	case m.local != nil || m.segs != nil && !e.noCMA && e.peer(int(m.node)).cma.possible():
 		e.work = append(e.work, o)
 		e.hasWork.Store(true)
+		e.due = e.due || m.waits && !o.waited
 	default:
 		e.askLocked(o)
 	}
@@ -140,7 +141,7 @@ func (e *Engine) sendSelfLocked(o *op) {
 	src, small := int32(o.c.Rank()), o.buf.size <= eagerMax
 	m := e.newMessageLocked()
 	m.entry = entry{src: src, tag: o.tag, msg: m}
-	m.node, m.size = int32(e.nd.Me), o.buf.size
+	m.node, m.size, m.waits = int32(e.nd.Me), o.buf.size, o.waited
 	if x := q.posted.receiver(src, o.tag); x != nil {
 		r := x.op
 		e.unpostLocked(r)
@@ -174,6 +175,9 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 		segs = o.buf.fewSegments()
 	}
 	flags := o.callFlag()
+	if o.waited {
+		flags |= flagWait
+	}
 	if e.noCMA || len(segs) == 0 || o.buf.size == 0 {
 		segs = nil
 	} else {

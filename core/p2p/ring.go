@@ -61,6 +61,7 @@ const (
 	kindRoom                   // to a process that waited for room: there is some
 	kindCancel                 // to the receiver: the message is not wanted any longer
 	kindGone                   // to the sender: the message is not here any longer
+	kindLook                   // to the receiver: the message's sender waits for it to be taken
 	kindLast
 )
 
@@ -73,6 +74,7 @@ const (
 	flagSync = 1 // eager: the sender waits for an acknowledgement
 	flagAddr = 2 // RTS: the payload is a list of segments of the sender's memory
 	flagCall = 4 // eager with flagSync, RTS: the sender's process is to look at the acknowledgement at once
+	flagWait = 8 // RTS: the sender waits for the message to be taken
 )
 
 // record is the fixed part of a record, as it lies in the ring.

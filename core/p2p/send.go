@@ -33,6 +33,7 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	}
 	e.mu.Lock()
 	o := e.newOpLocked(request.Send, c, x, &b, int32(dest), tag, mode)
+	o.waited = true
 	e.sendLocked(o, p)
 	e.unlock()
 	return e.await(o, nil)
@@ -54,7 +55,7 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 	e.mu.Lock()
 	o := e.newOpLocked(request.Send, c, x, &b, int32(dest), tag, mode)
 	e.sendLocked(o, p)
-	e.unlock()
+	e.unlockStarted()
 	return &o.Request, nil
 }
 
@@ -78,7 +79,7 @@ func (e *Engine) start(o *op) error {
 	}
 	e.mu.Lock()
 	e.sendLocked(o, p)
-	e.unlock()
+	e.unlockStarted()
 	return nil
 }
 

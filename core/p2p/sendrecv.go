@@ -63,7 +63,7 @@ func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, s
 		e.nd.Wake(e.nd.Me)
 		return true
 	})
-	e.unlock()
+	e.unlockStarted()
 	return &p.Request, nil
 }
 

@@ -130,3 +130,44 @@ func (e *Engine) Flushed() error {
 		return left == 0
 	})
 }
+
+// remind tells the receivers of all sends under way that this process waits for them: those whose threads compute have their agents copy. Called by each wait
+// that lasts, which may be for one of them.
+func (e *Engine) remind() {
+	e.mu.Lock()
+	defer e.unlock()
+	if e.sends.used == 0 {
+		return
+	}
+	for _, s := range e.sends.at {
+		o := s.op
+		if o == nil || o.to == nil || o.waited || o.looked || o.limit != 0 {
+			continue
+		}
+		o.looked = true
+		e.postLocked(o.to, pending{k: kindLook, h: record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me), id: o.id}})
+	}
+}
+
+// wantedLocked handles kindLook. If the message is matched the caller copies it.
+func (e *Engine) wantedLocked(r *record) {
+	wanted := func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 }
+	if q := e.queues[r.ctx]; q != nil {
+		if m := q.unexpected.find(r.src, r.tag, wanted); m != nil {
+			m.waits = true
+			return
+		}
+	}
+	if m := e.picked.find(r.src, r.tag, wanted); m != nil {
+		m.waits = true
+	}
+}
+
+// Polled is called where a call that programs repeat until it succeeds, such as MPI_Test, found nothing: it may be a wait.
+func (e *Engine) Polled() {
+	if e.polls.Add(1)%pollsToWait == 0 {
+		e.remind()
+	}
+}
+
+const pollsToWait = 1024

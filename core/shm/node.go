@@ -35,6 +35,8 @@ type Node struct {
 	heap     heap
 	promises promises
 	services []func() bool
+
+	reminders []func()
 }
 
 // CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children inherit it).

@@ -82,6 +82,9 @@ const (
 // found something to do, must not block, and may be called from several threads at once. Call before the first Wait.
 func (nd *Node) AddService(service func() bool) { nd.services = append(nd.services, service) }
 
+// AddReminder has f called by each wait that is about to sleep, without anything locked; it must not block. Call before the first Wait.
+func (nd *Node) AddReminder(f func()) { nd.reminders = append(nd.reminders, f) }
+
 // TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go (capi/handlers.c); called by waits.
 var TakeSignals = func() {}
 
@@ -166,6 +169,9 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 		if nd.Serve() {
 			atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
 			continue
+		}
+		for _, f := range nd.reminders {
+			f()
 		}
 		before := time.Now()
 		futexSleep(nd.u32(nd.Me, CellWake), seen, slice)

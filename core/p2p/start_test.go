@@ -1,0 +1,104 @@
+package p2p
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/request"
+)
+
+// TestStartsDoNotCopy: calls that only start something leave the copying of large messages to who waits, unless the sender waits already.
+func TestStartsDoNotCopy(t *testing.T) {
+	for dest := range 2 { // to this process, to another one
+		es := jobWithout(t, 2)
+		a, b := es[0], es[dest]
+		out := pattern(100_000, 1)
+		in := make([]byte, len(out))
+		receive := func(tag int32) *request.Request {
+			r, err := b.Irecv(b.World, 0, Bytes(in), 0, tag)
+			require.NoError(t, err)
+			return r
+		}
+		persistent := b.Persist(request.Receive, b.World, 0, Bytes(in), 0, 1, Standard)
+		for tag, start := range []func() *request.Request{
+			func() *request.Request { return receive(0) },
+			func() *request.Request { require.NoError(t, persistent.Op.Start()); return persistent },
+			func() *request.Request {
+				var st request.Status
+				m, err := b.Mprobe(b.World, 0, 0, 2, &st)
+				require.NoError(t, err)
+				return b.Imrecv(Bytes(in), m)
+			},
+		} {
+			s, err := a.Isend(a.World, 0, Bytes(out), dest, int32(tag), Standard)
+			require.NoError(t, err)
+			r := start()
+			require.False(t, r.IsComplete(), "%d", tag)
+			s2, err := b.Isend(b.World, 0, Bytes(out), 1-dest, 9, Standard)
+			require.NoError(t, err)
+			require.False(t, r.IsComplete(), "%d: a send copies", tag)
+			b.Progress()
+			require.True(t, r.IsComplete(), "%d", tag)
+			require.Equal(t, out, in)
+			clear(in)
+			require.NoError(t, b.Wait(r, nil))
+			require.NoError(t, a.Wait(s, nil))
+			other := es[1-dest]
+			require.NoError(t, other.Recv(other.World, 0, Bytes(make([]byte, len(out))), dest, 9, nil))
+			require.NoError(t, b.Wait(s2, nil))
+		}
+		require.NoError(t, persistent.Free())
+
+		done := make(chan error)
+		go func() { done <- a.Send(a.World, 0, Bytes(out), dest, 5, Standard) }()
+		var st request.Status
+		require.NoError(t, b.Probe(b.World, 0, 0, 5, &st))
+		r := receive(5)
+		require.True(t, r.IsComplete(), "the sender waits")
+		require.NoError(t, b.Wait(r, nil))
+		require.NoError(t, <-done)
+	}
+}
+
+// TestWaitingSenderIsServed: who waits for a send, or tests for it again and again, reaches a receiver whose threads do nothing, whichever was first.
+func TestWaitingSenderIsServed(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		for _, tests := range []bool{true, false} {
+			es := job(t, 2)
+			a, b := es[0], es[1]
+			out := pattern(100_000, 1)
+			in := make([]byte, len(out))
+			s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
+			require.NoError(t, err)
+			var st request.Status
+			require.NoError(t, b.Probe(b.World, 0, 0, 0, &st))
+			done := make(chan error)
+			wait := func() {
+				for tests && !s.IsComplete() {
+					a.Progress()
+					a.Polled()
+				}
+				done <- a.Wait(s, nil)
+			}
+			if !early {
+				go wait()
+				require.Eventually(t, func() bool {
+					a.mu.Lock()
+					defer a.unlock()
+					return s.Op.(*op).looked
+				}, 10*time.Second, time.Millisecond)
+			}
+			r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
+			require.NoError(t, err)
+			if early {
+				go wait()
+			}
+			require.NoError(t, <-done)
+			require.True(t, r.IsComplete())
+			require.Equal(t, out, in)
+			require.NoError(t, b.Wait(r, nil))
+		}
+	}
+}
