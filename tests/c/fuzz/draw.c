@@ -133,7 +133,12 @@ static void weigh(struct call *c)
             continue;
         if (nowhere && (p->kind == K_BUFFER || p->kind == K_RMA_DISPLACEMENT_NNI))
             a->truth = OPEN;
-        if (no_data && is_called(c, "Pack*|Unpack*") && p->kind == K_BUFFER)
+        if (is_called(c, "Pack*|Unpack*") && p->kind == K_BUFFER) {
+            const struct object *type = c->arg[find_param(c, "datatype")].object;
+            if (no_data || (type && type->bytes == 0))
+                a->truth = OPEN;
+        }
+        if (c->f->chapter == 12 && i == op && (no_data || nowhere) && strcmp(a->note, "not for this type") == 0)
             a->truth = OPEN;
         /* No elements need no type, except in the calls of chapters 5 and 12 and in reductions. */
         if (no_data && (c->f->chapter == 3 || c->f->chapter == 4 || c->f->chapter == 8 || (c->f->chapter == 6 && op < 0)) && p->length == SCALAR &&

@@ -197,6 +197,7 @@ extern int quiet; /* no messages are on their way */
 
 /* ---- windows (window.c) */
 
+need window_need(const struct call *c); /* windows in an epoch that the call is meant for */
 void window_learn(struct object *o);
 void window_state(struct call *c); /* is the call right in this epoch? */
 void window_after(struct call *c);
@@ -212,7 +213,8 @@ extern int raised;       /* error handlers called since the last call began */
 extern int raised_code;
 
 void judge_open(void);
-int judge(struct call *c, int64_t result); /* returns whether the call failed */
+int has_failed(const struct call *c, int64_t result);
+void judge(struct call *c, int64_t result);
 void handle_errors(enum thing thing, void *object); /* gives an object the error handler of this job */
 void upkeep(int code, const char *what);
 void finding(const struct call *c, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -28,6 +28,7 @@ enum thing thing_of(const struct call *c, int i)
 
 static int always(const struct object *o) { return o != NULL; }
 static int freeable(const struct object *o) { return !o->fixed; }
+static int is_fixed(const struct object *o) { return o->fixed; }
 static int is_cart(const struct object *o) { return o->topology == CART; }
 static int is_graph(const struct object *o) { return o->topology == GRAPH; }
 static int is_dist(const struct object *o) { return o->topology == DIST; }
@@ -44,6 +45,7 @@ static int is_momentary(const struct object *o) { return !o->persistent; }
 static int is_general(const struct object *o) { return o->general; }
 static int is_cancellable(const struct object *o) { return (o->p2p && !o->partitioned && !o->persistent) || o->general; }
 static int is_partitioned(const struct object *o) { return o->partitioned; }
+static int is_ready(const struct object *o) { return o->partitioned && o->active == 1 && strstr(functions[o->maker].name, "Psend"); }
 static int is_not_partitioned(const struct object *o) { return !o->partitioned; }
 static int not_collective(const struct object *o) { return !o->collective; }
 static int is_any(const struct object *o) { return o->alive; }
@@ -81,7 +83,7 @@ static struct demand demand(const struct call *c, int i, enum thing thing)
                 return (struct demand){is_communicable, is_uncommitted, {MPI_ERR_TYPE}};
         if (is_called(c, "Type_free|Type_get_contents"))
             return (struct demand){freeable, NULL, {MPI_ERR_TYPE}};
-        return (struct demand){is_called(c, "Pack_size") ? is_communicable : is_usable, NULL, {0}};
+        return (struct demand){is_called(c, "Pack_*size") ? is_communicable : is_usable, NULL, {0}};
     case T_OP:
         return (struct demand){is_called(c, "Op_free") ? freeable : always, NULL, {MPI_ERR_OP}};
     case T_WIN:
@@ -103,7 +105,9 @@ static struct demand demand(const struct call *c, int i, enum thing thing)
             return (struct demand){not_collective, NULL, {0}};
         if (is_called(c, "Grequest_complete"))
             return (struct demand){is_general, is_momentary, {MPI_ERR_REQUEST}};
-        if (is_called(c, "Pready*|Parrived"))
+        if (is_called(c, "Pready*"))
+            return (struct demand){is_ready, is_not_partitioned, {MPI_ERR_REQUEST}};
+        if (is_called(c, "Parrived"))
             return (struct demand){is_partitioned, is_not_partitioned, {MPI_ERR_REQUEST}};
         break;
     default:
@@ -249,6 +253,8 @@ static void *right_type(struct call *c, struct argument *a, struct demand d)
     uint64_t rng = c->rng;
     void *type;
     c->rng = mix(mix(seed, c->number), 1000); /* all types of a right call are the same */
+    if (is_called(c, "*ccumulate*") && d.fits == is_communicable)
+        d.fits = is_fixed; /* one predefined type for all elements */
     if (is_called(c, "Compare_and_swap"))
         type = any_type(c, below(c, 2) ? INTEGERS : LOGICALS);
     else if (is_called(c, "Fetch_and_op"))
@@ -393,7 +399,13 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want)
         return MPI_MESSAGE_NO_PROC;
     if (thing == T_ERRHANDLER && below(c, 2) && !is_called(c, "Errhandler_free"))
         return MPI_ERRORS_RETURN;
-    struct object *o = thing < THINGS ? pool_pick(c, thing, d.fits) : NULL;
+    struct object *o = thing == T_WIN && c->f->chapter == 12 && below(c, 4) ? pool_pick(c, thing, d.fits == is_any && window_need(c) ? window_need(c) : d.fits) : NULL;
+    if (!o && thing < THINGS)
+        o = pool_pick(c, thing, d.fits);
+    if (thing == T_GROUP && is_called(c, "Win_post|Win_start") && below(c, 2))
+        o = &pool[T_GROUP][1]; /* all processes of most windows */
+    if (thing == T_COMM && is_called(c, "*_attr|Attr_*") && below(c, 2))
+        o = &pool[T_COMM][0]; /* so that some have attributes */
     if (!o) {
         if (null == RIGHT)
             return thing_null(thing);

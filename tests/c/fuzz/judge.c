@@ -108,7 +108,7 @@ static const int *only_wrong(const struct call *c, const char **name)
     if (c->state_wrong) {
         classes = c->state_classes;
         *name = "state";
-    } else if (c->state_note)
+    } else if (c->state_note || c->state_hold)
         return NULL;
     for (int i = 0; i < c->f->n; i++) {
         if (c->arg[i].truth == WRONG) {
@@ -136,14 +136,22 @@ static void judge_class(struct call *c, int code)
         finding(c, "class", "class %d instead of %d for %s: %s", class, classes[0], name, text);
 }
 
-int judge(struct call *c, int64_t result)
+/* MPI_Comm_call_errhandler, unless it has an error of its own. */
+static int calls_handler(const struct call *c) { return is_called(c, "*_call_errhandler") && c->wrong_here == 0 && !(c->f->flags & MISSING); }
+
+int has_failed(const struct call *c, int64_t result)
+{
+    return (c->f->flags & NO_CODE) == 0 && (result != MPI_SUCCESS || (raised && !calls_handler(c)));
+}
+
+void judge(struct call *c, int64_t result)
 {
     char text[300];
     int now = raised, code = (int)result;
 
     if (c->f->flags & NO_CODE)
-        return 0;
-    if (is_called(c, "*_call_errhandler"))
+        return;
+    if (calls_handler(c))
         now = 0;
     if (now && code == MPI_SUCCESS)
         code = raised_code;
@@ -159,7 +167,7 @@ int judge(struct call *c, int64_t result)
                 snprintf(names + strlen(names), sizeof names - strlen(names), " %s: %s", c->f->params[i].name, c->arg[i].note);
         finding(c, "no error", "%s%s", names, c->state_wrong ? " state" : "");
     }
-    if (c->f->chapter < 14 && !is_called(c, "*_call_errhandler|File_*") && handler != RETURNS) {
+    if (c->f->chapter < 14 && !calls_handler(c) && !is_called(c, "File_*") && handler != RETURNS) {
         if (now > 1)
             finding(c, "handler", "%d error handlers called", now);
         else if (handler == LEAVES && (result != MPI_SUCCESS) != now)
@@ -174,5 +182,4 @@ int judge(struct call *c, int64_t result)
     memory_check(c, code != MPI_SUCCESS && !ends, text, sizeof text);
     if (text[0])
         finding(c, "memory", "%s", text);
-    return code != MPI_SUCCESS;
 }

@@ -8,7 +8,7 @@ static void move_windows(uint64_t number)
 {
     uint64_t random = mix(mix(seed, number), 6000);
     struct object *w = &pool[T_WIN][random % SLOTS];
-    if (random >> 20 & 1 && w->agreed)
+    if (random >> 20 & 3 && w->agreed)
         window_move(w, random >> 32);
 }
 
@@ -31,7 +31,7 @@ static void one_call(uint64_t number)
         tell(KEEPING, NULL);
         if (trace)
             printf("TRACE\t%d\t%ju\t%jd\t%d\t%s\n", me, (uintmax_t)number, (intmax_t)result, raised, described);
-        failed = (c.f->flags & NO_CODE) == 0 && (result != MPI_SUCCESS || (raised && !is_called(&c, "*_call_errhandler")));
+        failed = has_failed(&c, result);
         if (!failed)
             count_done(&c);
         pool_collect(&c, failed);

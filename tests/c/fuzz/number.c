@@ -306,7 +306,7 @@ static int64_t draw_error(struct call *c, int i, enum truth want)
         return wrong[below(c, 4)];
     }
     set(c, i, is_called(c, "Error_*") ? RIGHT : OPEN, "", 0);
-    return is_called(c, "Add_error_string|Remove_*|Add_error_code") && below(c, 3) ? MPI_ERR_LASTCODE + 1 + below(c, 20) : below(c, 62);
+    return is_called(c, "Add_error_string|Remove_*|Add_error_code") && below(c, 8) ? MPI_ERR_LASTCODE + 1 + below(c, 40) : below(c, 62);
 }
 
 /* The displacement at the target of an RMA call. */
@@ -329,7 +329,9 @@ static int64_t draw_target(struct call *c, int i, enum truth want)
         }
         return far[below(c, 8)];
     }
-    set(c, i, c->win && c->win->flavor == MPI_WIN_FLAVOR_DYNAMIC ? OPEN : RIGHT, "", 0);
+    /* The largest predefined type, times the largest count, behind the largest displacement and unit. */
+    int fits = c->win && c->win->flavor != MPI_WIN_FLAVOR_DYNAMIC && c->win->length >= 1024 && c->arg[type].truth == RIGHT && !c->arg[type].object;
+    set(c, i, fits ? RIGHT : OPEN, "", 0);
     return below(c, 9);
 }
 

@@ -36,12 +36,14 @@ void *thing_null(enum thing thing)
     return nulls[thing];
 }
 
+/* Several objects may have one handle, which is freed as many times; one that is never freed comes last. */
 static struct object *find(enum thing thing, const void *handle)
 {
+    struct object *found = NULL;
     for (int s = 0; s < SLOTS; s++)
-        if (pool[thing][s].alive && pool[thing][s].value.pointer == handle)
-            return &pool[thing][s];
-    return NULL;
+        if (pool[thing][s].alive && pool[thing][s].value.pointer == handle && (!found || found->fixed))
+            found = &pool[thing][s];
+    return found;
 }
 
 int pool_is_live(enum thing thing, const void *handle)
@@ -386,7 +388,7 @@ static struct object *adopt(enum thing thing, union value value, int maker, uint
 /* What all ranks know of requests, whether the call was made here or held. */
 static void note_requests(struct call *c)
 {
-    int starts = is_called(c, "Start|Startall"), ends = is_called(c, "Wait*|Test*");
+    int starts = is_called(c, "Start|Startall"), ends = is_called(c, "Wait*|Test*|Pready*");
     if (c->f->chapter == 3 || c->f->chapter == 4)
         quiet = quiet && c->wrong > 0;
     if (!starts && !ends)
@@ -603,6 +605,7 @@ static void on_error(MPI_Comm *comm, int *code, ...) { (void)comm, raised++, rai
 
 static void refill(enum thing thing, uint64_t random)
 {
+    static int key_value;
     union value v = {.pointer = NULL};
     int key = 0;
     switch (thing) {
@@ -631,6 +634,8 @@ static void refill(enum thing thing, uint64_t random)
         break;
     case T_INFO:
         upkeep(MPI_Info_create((MPI_Info *)&v.pointer), "MPI_Info_create");
+        upkeep(MPI_Info_set(v.pointer, "fuzz0", "1"), "MPI_Info_set");
+        upkeep(MPI_Info_set(v.pointer, "fuzz1", "a value"), "MPI_Info_set");
         take(thing, v.pointer, "MPI_Info_create", random);
         break;
     case T_ERRHANDLER:
@@ -640,14 +645,19 @@ static void refill(enum thing thing, uint64_t random)
     case T_COMM_KEY:
         upkeep(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL), "MPI_Comm_create_keyval");
         take(thing, (void *)(intptr_t)key, "MPI_Comm_create_keyval", random);
+        upkeep(MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key_value), "MPI_Comm_set_attr");
         break;
     case T_TYPE_KEY:
         upkeep(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL), "MPI_Type_create_keyval");
         take(thing, (void *)(intptr_t)key, "MPI_Type_create_keyval", random);
+        upkeep(MPI_Type_set_attr(MPI_INT, key, &key_value), "MPI_Type_set_attr");
         break;
     case T_WIN_KEY:
         upkeep(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL), "MPI_Win_create_keyval");
         take(thing, (void *)(intptr_t)key, "MPI_Win_create_keyval", random);
+        for (int s = 0; s < SLOTS; s++)
+            if (pool[T_WIN][s].agreed)
+                upkeep(MPI_Win_set_attr(pool[T_WIN][s].value.pointer, key, &key_value), "MPI_Win_set_attr");
         break;
     case T_MEMORY:
         upkeep(MPI_Alloc_mem(1000, MPI_INFO_NULL, &v.pointer), "MPI_Alloc_mem");

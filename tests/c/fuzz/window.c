@@ -18,6 +18,10 @@ void window_learn(struct object *o)
     MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &flag);
     if (flag)
         o->flavor = *(int *)value;
+    o->length = 0;
+    MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag);
+    if (flag)
+        o->length = *(MPI_Aint *)value;
     o->size = 1;
     MPI_Win_get_group(win, &group);
     MPI_Group_size(group, &o->size);
@@ -26,6 +30,29 @@ void window_learn(struct object *o)
     ignore_errors(0);
     o->access = NONE;
     o->exposed = o->started = o->completed = o->broken = 0;
+}
+
+static int is_locked(const struct object *w) { return w->access == LOCK; }
+static int is_all_locked(const struct object *w) { return w->access == LOCK_ALL; }
+static int is_passive(const struct object *w) { return w->access == LOCK || w->access == LOCK_ALL; }
+static int is_started(const struct object *w) { return w->access == START; }
+static int is_posted(const struct object *w) { return w->exposed && w->access == NONE && !w->completed; }
+static int is_completed(const struct object *w) { return w->exposed && w->completed; }
+static int is_open(const struct object *w) { return w->access != NONE && w->flavor != MPI_WIN_FLAVOR_DYNAMIC; }
+static int is_idle(const struct object *w) { return w->access == NONE && !w->exposed; }
+
+need window_need(const struct call *c)
+{
+    static const struct {
+        const char *calls;
+        need fits;
+    } needs[] = {{"Win_unlock", is_locked}, {"Win_unlock_all", is_all_locked}, {"Win_flush*|R*", is_passive}, {"Win_complete", is_started},
+        {"Win_start", is_posted}, {"Win_wait|Win_test", is_completed}, {"Put|Get|*ccumulate|Fetch_and_op|Compare_and_swap", is_open},
+        {"Win_post|Win_lock*|Win_fence|Win_free", is_idle}};
+    for (size_t k = 0; k < sizeof needs / sizeof needs[0]; k++)
+        if (is_called(c, needs[k].calls))
+            return needs[k].fits;
+    return NULL;
 }
 
 static void wrong(struct call *c, const char *note)
@@ -199,11 +226,11 @@ void window_move(struct object *w, uint64_t random)
         return;
     tell_upkeep("moving a window to another epoch");
     if (w->exposed || w->access != NONE) {
-        if (random >> 8 & 1)
+        if (random >> 8 & 3)
             window_close(w);
         return;
     }
-    switch (random % 4) {
+    switch (random % 5) {
     case 0:
         upkeep(MPI_Win_fence(0, win), "MPI_Win_fence");
         w->access = FENCE;
@@ -221,7 +248,14 @@ void window_move(struct object *w, uint64_t random)
         upkeep(MPI_Win_post(world_group(w)->value.pointer, 0, win), "MPI_Win_post");
         w->exposed = FULL;
         w->completed = 0;
+        if (random % 5 == 4 && random >> 10 & 1)
+            return;
         upkeep(MPI_Win_start(world_group(w)->value.pointer, 0, win), "MPI_Win_start");
+        if (random % 5 == 4) {
+            upkeep(MPI_Win_complete(win), "MPI_Win_complete");
+            w->completed = 1;
+            return;
+        }
         w->access = START;
         w->started = FULL;
     }

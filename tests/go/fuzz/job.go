@@ -45,7 +45,7 @@ type Finding struct {
 	Where, Text      string // rank and number of the call; the call with its arguments
 }
 
-var numbers = regexp.MustCompile(`0x[0-9a-f]+|-?\d+`)
+var numbers = regexp.MustCompile(`0x[0-9a-f]+|-?\d+|communicator \w+`)
 
 // Key is the same for findings that are probably the same.
 func (f *Finding) Key() string {
