@@ -231,9 +231,8 @@ var commHints = []string{
 // sidecar guards what communicators keep for this file and attr.go: Info and Attrs.
 var sidecar sync.Mutex
 
-// readHints returns the pairs that are in force after lookup was applied to those before. MPI_ERR_INFO_VALUE: an assertion is neither true nor false, or kinds of
-// memory are no list of kinds.
-func readHints(before []info.Pair, lookup func(key string) (string, bool)) ([]info.Pair, error) {
+// readHints returns the pairs that are in force after lookup was applied to those before. A value that its key does not allow changes nothing.
+func readHints(before []info.Pair, lookup func(key string) (string, bool)) []info.Pair {
 	after := slices.Clone(before)
 	if after == nil {
 		for _, key := range commHints {
@@ -241,26 +240,23 @@ func readHints(before []info.Pair, lookup func(key string) (string, bool)) ([]in
 		}
 	}
 	if lookup == nil {
-		return after, nil
+		return after
 	}
 	if v, ok := lookup(rma.KeyAssertKinds); ok {
-		kinds, err := rma.ParseKinds(v)
-		if err != nil {
-			return nil, err
+		if kinds, ok := rma.ParseKinds(v); ok {
+			after = append(slices.DeleteFunc(after, func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }), info.Pair{Key: rma.KeyAssertKinds, Value: kinds})
 		}
-		after = append(slices.DeleteFunc(after, func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }), info.Pair{Key: rma.KeyAssertKinds, Value: kinds})
 	}
 	for i := range after {
 		v, ok := lookup(after[i].Key)
 		if !ok || after[i].Key == rma.KeyAssertKinds {
 			continue
 		}
-		if v = strings.TrimSpace(v); v != "true" && v != "false" {
-			return nil, mpierr.New(abi.MPI_ERR_INFO_VALUE, "info key %s = %q: it must be \"true\" or \"false\"", after[i].Key, v)
+		if v = strings.TrimSpace(v); v == "true" || v == "false" {
+			after[i].Value = v
 		}
-		after[i].Value = v
 	}
-	return after, nil
+	return after
 }
 
 // hintsOf returns the hints for a duplicate of c: its own, or if info is given those of that object.
@@ -274,7 +270,7 @@ func hintsOf(c *comm.Comm, h *uintptr) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readHints(nil, lookup)
+	return readHints(nil, lookup), nil
 }
 
 //export gompi_comm_set_info
@@ -287,11 +283,8 @@ func gompi_comm_set_info(comm_, h uintptr) int32 {
 		sidecar.Lock()
 		defer sidecar.Unlock()
 		before, _ := c.Info.([]info.Pair)
-		after, err := readHints(before, lookup)
-		if err == nil {
-			c.Info = after
-		}
-		return err
+		c.Info = readHints(before, lookup)
+		return nil
 	})
 }
 
@@ -301,10 +294,7 @@ func gompi_comm_get_info(comm_, used uintptr) int32 {
 		sidecar.Lock()
 		before, _ := c.Info.([]info.Pair)
 		sidecar.Unlock()
-		pairs, err := readHints(before, nil)
-		if err != nil {
-			return err
-		}
+		pairs := readHints(before, nil)
 		asserted := ""
 		if i := slices.IndexFunc(pairs, func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }); i >= 0 {
 			asserted = pairs[i].Value

@@ -89,19 +89,10 @@ const (
 	keyShared      = "gompirma_shared_in_place" // told only
 )
 
-// What the values of a key may be, for the texts of errors.
-const (
-	wantBool        = `"true" or "false"`
-	wantOps         = `"same_op" or "same_op_no_op"`
-	wantOrdering    = `"none" or a list of rar, raw, war, waw`
-	wantGranularity = "a number of bytes, 0 for the implementation's choice"
-	wantAlignment   = "a number of bytes that is a power of two, up to 2^30"
-	wantKinds       = `a list of kinds, each with restrictors behind colons, such as "system,mpi:alloc_mem"`
-)
-
 const mostAlignment = 1 << 30
 
-// Apply sets what info, a look-up of keys, says. Unknown keys are ignored. MPI_ERR_INFO_VALUE: a value that its key does not allow; h is then unchanged.
+// Apply sets what info, a look-up of keys, says. Unknown keys are ignored, and so are values that a key of MPI's does not allow: programs have some that no library
+// has ever looked at. MPI_ERR_INFO_VALUE: a value that a key of gompirma's does not allow; h is then unchanged.
 func (h *Hints) Apply(info func(key string) (string, bool)) error {
 	n := *h
 	for _, b := range []struct {
@@ -115,7 +106,9 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 			case "false":
 				*b.to = false
 			default:
-				return badValue(b.key, v, wantBool)
+				if b.key == keyHugePages {
+					return badValue(b.key, v, `"true" or "false"`)
+				}
 			}
 		}
 	}
@@ -125,40 +118,24 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 			n.SameOp = true
 		case "same_op_no_op":
 			n.SameOp = false
-		default:
-			return badValue(keyOps, v, wantOps)
 		}
 	}
 	if v, ok := info(keyOrdering); ok {
-		n.Ordering = 0
-		if words := strings.Split(v, ","); !(len(words) == 1 && strings.TrimSpace(words[0]) == "none") {
-			for _, word := range words {
-				i := slices.Index(orderNames, strings.TrimSpace(word))
-				if i < 0 {
-					return badValue(keyOrdering, v, wantOrdering)
-				}
-				n.Ordering |= 1 << i
-			}
-		}
+		n.Ordering = parseOrdering(v, n.Ordering)
 	}
 	if v, ok := info(keyGranularity); ok {
-		x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-		if err != nil || x < 0 {
-			return badValue(keyGranularity, v, wantGranularity)
+		if x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil && x >= 0 {
+			n.Granularity = x
 		}
-		n.Granularity = x
 	}
 	if v, ok := info(keyAlignment); ok {
-		x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-		if err != nil || x < 1 || x&(x-1) != 0 || x > mostAlignment {
-			return badValue(keyAlignment, v, wantAlignment)
+		if x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil && x >= 1 && x&(x-1) == 0 && x <= mostAlignment {
+			n.Alignment = max(x, LeastAlignment)
 		}
-		n.Alignment = max(x, LeastAlignment)
 	}
 	if v, ok := info(KeyAssertKinds); ok {
-		var err error
-		if n.AllocKinds, err = ParseKinds(v); err != nil {
-			return err
+		if kinds, ok := ParseKinds(v); ok {
+			n.AllocKinds = kinds
 		}
 	}
 	if v, ok := info(keyInPlace); ok {
@@ -170,6 +147,22 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 	}
 	*h = n
 	return nil
+}
+
+// parseOrdering returns the orderings that a value of accumulate_ordering lists, those before if it is no such list.
+func parseOrdering(value string, before uint8) uint8 {
+	if strings.TrimSpace(value) == "none" {
+		return 0
+	}
+	list := uint8(0)
+	for _, word := range strings.Split(value, ",") {
+		i := slices.Index(orderNames, strings.TrimSpace(word))
+		if i < 0 {
+			return before
+		}
+		list |= 1 << i
+	}
+	return list
 }
 
 // applyEnvironment sets what environment variables say.
@@ -200,20 +193,20 @@ func fromEnvironment(variable string, names []string) (int, error) {
 	return i, nil
 }
 
-// ParseKinds returns the value of mpi_assert_memory_alloc_kinds (MPI-5.0 11.4.3) without blanks. Kinds that only other libraries know ("cuda:device") are as good
-// as any: the assertion promises what buffers will be, and is not a request. MPI_ERR_INFO_VALUE: it is not a list of kinds.
-func ParseKinds(value string) (string, error) {
+// ParseKinds returns the value of mpi_assert_memory_alloc_kinds (MPI-5.0 11.4.3) without blanks; false: it is not a list of kinds, each with restrictors behind
+// colons. Kinds that only other libraries know ("cuda:device") are as good as any: the assertion promises what buffers will be, and is not a request.
+func ParseKinds(value string) (string, bool) {
 	kinds := strings.Split(value, ",")
 	for i := range kinds {
 		parts := strings.Split(kinds[i], ":")
 		for j := range parts {
 			if parts[j] = strings.TrimSpace(parts[j]); parts[j] == "" || strings.ContainsAny(parts[j], " \t\n") {
-				return "", badValue(KeyAssertKinds, value, wantKinds)
+				return "", false
 			}
 		}
 		kinds[i] = strings.Join(parts, ":")
 	}
-	return strings.Join(kinds, ","), nil
+	return strings.Join(kinds, ","), true
 }
 
 // SupportedKinds returns mpi_memory_alloc_kinds for an object with this mpi_assert_memory_alloc_kinds: all that there are, or those of them that the
@@ -326,25 +319,13 @@ func commonOf(b []byte) Hints {
 }
 
 // combine gives h the values that are in force at a window whose members ask for these: what one member does not promise is not promised, an ordering that one
-// needs is kept, and the smallest granularity that one wishes for serves all. Only same_size and same_disp_unit must be given by all members with the same
-// value (MPI-5.0 12.2.1); else all return the same MPI_ERR_INFO_VALUE, with the values and who gave them, and h is unchanged.
-func (h *Hints) combine(members []Hints) error {
-	first := members[0]
-	for rank, m := range members {
-		for _, k := range []struct {
-			key        string
-			one, other bool
-		}{{keySameSize, first.SameSize, m.SameSize}, {keySameUnit, first.SameDispUnit, m.SameDispUnit}} {
-			if k.one != k.other {
-				return mpierr.New(abi.MPI_ERR_INFO_VALUE, "info key %s must have one value at all members of a window: rank 0 gives \"%t\", rank %d \"%t\"",
-					k.key, k.one, rank, k.other)
-			}
-		}
-	}
-	h.SameSize, h.SameDispUnit = first.SameSize, first.SameDispUnit
-	h.NoLocks, h.SameOp, h.NonContiguous, h.Ordering, h.Granularity = true, true, true, 0, 0
+// needs is kept, and the smallest granularity that one wishes for serves all.
+func (h *Hints) combine(members []Hints) {
+	h.NoLocks, h.SameSize, h.SameDispUnit, h.SameOp, h.NonContiguous, h.Ordering, h.Granularity = true, true, true, true, true, 0, 0
 	for _, m := range members {
 		h.NoLocks = h.NoLocks && m.NoLocks
+		h.SameSize = h.SameSize && m.SameSize
+		h.SameDispUnit = h.SameDispUnit && m.SameDispUnit
 		h.SameOp = h.SameOp && m.SameOp
 		h.NonContiguous = h.NonContiguous && m.NonContiguous
 		h.Ordering |= m.Ordering
@@ -352,5 +333,4 @@ func (h *Hints) combine(members []Hints) error {
 			h.Granularity = m.Granularity
 		}
 	}
-	return nil
 }

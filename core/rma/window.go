@@ -294,16 +294,10 @@ func agree(own error, members []record, hints *Hints) error {
 	for i, m := range members {
 		asked[i] = m.hints
 	}
-	if err := hints.combine(asked); err != nil {
-		return err
-	}
-	for i, m := range members {
-		if first.hints.SameSize && m.size != first.size {
-			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "same_size is true, but rank 0 gives %d bytes and rank %d gives %d", first.size, i, m.size)
-		}
-		if first.hints.SameDispUnit && m.unit != first.unit {
-			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "same_disp_unit is true, but rank 0 gives %d and rank %d gives %d", first.unit, i, m.unit)
-		}
+	hints.combine(asked)
+	for _, m := range members { // what is not true is not in force
+		hints.SameSize = hints.SameSize && m.size == first.size
+		hints.SameDispUnit = hints.SameDispUnit && m.unit == first.unit
 	}
 	return nil
 }
@@ -573,8 +567,8 @@ func (w *Window) Hints() Hints {
 }
 
 // SetHints is MPI_Win_set_info (MPI-5.0 12.2.7), collective over the window's group: two barriers. err is what is wrong with this member's arguments already, info
-// nil stands for no keys. Keys that can only be given at creation keep their values. MPI_ERR_INFO_VALUE: a value is wrong, or one that must be the same at all
-// members is not; nothing has changed anywhere, and all members return an error.
+// nil stands for no keys. Keys that can only be given at creation keep their values. MPI_ERR_INFO_VALUE: a value of a member's is wrong; nothing has changed
+// anywhere, and all members return an error.
 func (w *Window) SetHints(info func(key string) (string, bool), err error) error {
 	w.mu.Lock()
 	old := w.hints
@@ -604,12 +598,10 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	if merr := w.host.Meet(w.Handle, false); merr != nil {
 		return merr
 	}
-	if err == nil {
-		err = n.combine(hints)
-	}
 	if err != nil {
 		return err
 	}
+	n.combine(hints)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hints = n

@@ -1,7 +1,8 @@
 /* Proves: MPI_Win_get_info returns every key that the library honours with the value in force, on each flavor of window: the
  *   defaults without info; what creation was given, in the order in which the standard lists orderings and without blanks;
  *   unknown keys are ignored and not returned; MPI_Win_set_info changes the keys that can change and leaves those that are given
- *   at creation; the returned object is the caller's own; where members ask for different values one that serves all is in force.
+ *   at creation; the returned object is the caller's own; where members ask for different values one that serves all is in force; what is
+ *   no value of its key changes nothing, and same_size and same_disp_unit are told only where they are true.
  * MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
  * ref: none (which keys a library honours, and which it lets change, is its own choice)
@@ -73,6 +74,8 @@ static const struct { const char *key, *last, *others, *in_force; } different[] 
     {"mpi_accumulate_granularity", "1", "1048576", "1"},
     {"mpi_accumulate_granularity", "8", NULL, "8"},
     {"alloc_shared_noncontig", "true", NULL, "false"},
+    {"same_size", "true", NULL, "false"},
+    {"same_disp_unit", "true", "false", "false"},
 };
 
 /* What members ask for may differ: in force is at all of them what serves all. */
@@ -94,10 +97,57 @@ static void members_differ(void)
         }
 }
 
+static const struct { const char *key, *good, *bad; } no_values[] = {
+    {"no_locks", "true", "1"}, {"accumulate_ordering", "rar", "strict"}, {"accumulate_ops", "same_op", "same_op_no_op,"}, {"mpi_accumulate_granularity", "8", "8k"},
+    {"mpi_minimum_memory_alignment", "256", "48"}, {"mpi_assert_memory_alloc_kinds", "system", "system,,mpi"}, {"alloc_shared_noncontig", "true", ""},
+};
+
+/* What is no value of its key leaves the default, and what was in force before. */
+static void refused_values(void)
+{
+    for (unsigned v = 0; v < sizeof no_values / sizeof *no_values; v++)
+        for (int before = 0; before < 2; before++) {
+            MPI_Info info;
+            MPI_Info_create(&info);
+            MPI_Info_set(info, no_values[v].key, before ? no_values[v].good : no_values[v].bad);
+            MPI_Win win = make(ALLOCATE, info);
+            MPI_Info_set(info, no_values[v].key, no_values[v].bad);
+            CHECK_OK(MPI_Win_set_info(win, info));
+            const char *want = before ? no_values[v].good : NULL;
+            for (int k = 0; !before && k < KEYS; k++)
+                if (strcmp(defaults[k].key, no_values[v].key) == 0)
+                    want = defaults[k].value;
+            has(win, "no value", no_values[v].key, want);
+            CHECK_OK(MPI_Win_free(&win));
+            MPI_Info_free(&info);
+        }
+}
+
+/* What members promise of their sizes and units and is not so is not told. */
+static void untrue(void)
+{
+    MPI_Info info;
+    MPI_Win win;
+    void *base;
+    int last = check_rank == check_size - 1;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "same_size", "true");
+    MPI_Info_set(info, "same_disp_unit", "true");
+    for (int what = 0; what < 3; what++) {
+        CHECK_OK(MPI_Win_allocate(last && what == 1 ? 64 : 128, last && what == 2 ? 4 : 8, info, MPI_COMM_WORLD, &base, &win));
+        has(win, "promised", "same_size", what == 1 && check_size > 1 ? "false" : "true");
+        has(win, "promised", "same_disp_unit", what == 2 && check_size > 1 ? "false" : "true");
+        CHECK_OK(MPI_Win_free(&win));
+    }
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     members_differ();
+    refused_values();
+    untrue();
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
         MPI_Win win = make(flavor, MPI_INFO_NULL);
         for (int k = 0; k < KEYS; k++)
