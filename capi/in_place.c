@@ -302,6 +302,8 @@ static int open_once(int fd, uint64_t at) {
 		return 0;
 	struct stat s;
 	int mine = fcntl(fd, F_DUPFD_CLOEXEC, 64);
+	if (mine < 0) // ulimit -n is no more
+		mine = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (mine < 0 || fstat(mine, &s) != 0)
 		return errno;
 	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART, .sa_sigaction = on_fault};

@@ -16,4 +16,6 @@ package main
 */
 import "C"
 
+import _ "gompirma/core/lastwords" // one line, should the Go runtime fail
+
 func main() {}

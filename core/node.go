@@ -8,6 +8,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/boot"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
@@ -40,10 +41,10 @@ func openNode(b boot.Client) (*shm.Node, []int32, error) {
 	case b.Rank() == leader:
 		f, err := shm.CreateControl(len(places.Local))
 		if err != nil {
-			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v", err)
+			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v%s", err, limit.Why("/", err))
 		}
 		if fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
-			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor for the node's memory: %v", err)
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor for the node's memory: %v%s", err, limit.Why("/", err))
 		}
 		f.Close()
 		if err := b.Put(controlKey(leader), fmt.Sprintf("%d %d", os.Getpid(), fd)); err != nil {
@@ -83,7 +84,7 @@ func openOther(b boot.Client, leader int) (int, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
 	f, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, mpierr.New(abi.MPI_ERR_OTHER, "opening the node's memory %s of rank %d: %v", path, leader, err)
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "opening the node's memory %s of rank %d: %v%s", path, leader, err, limit.Why("/", err))
 	}
 	return f, nil
 }

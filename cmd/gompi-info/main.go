@@ -13,6 +13,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/handle"
+	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
 	"gompirma/core/shm"
 	"gompirma/core/version"
 )

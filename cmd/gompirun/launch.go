@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"gompirma/core/limit"
 )
 
 // launch starts every rank, then reaps whatever ends. It never gives its OS thread back while there are children: they get SIGKILL when the thread
@@ -149,7 +151,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	case errors.Is(err, syscall.ENOENT):
 		err = errors.New("cannot be started: its interpreter is missing")
 	case errors.Is(err, syscall.EAGAIN):
-		err = fmt.Errorf("rank %d cannot be started: the system allows no further process", rank)
+		err = fmt.Errorf("rank %d cannot be started: the system allows no further process%s", rank, limit.Why("/", err))
 	}
 	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
 }

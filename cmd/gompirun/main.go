@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 
+	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
+	"gompirma/core/limit"
 	"gompirma/core/shm"
 	"gompirma/core/version"
 )
@@ -29,9 +31,15 @@ const (
 	statusSignal   = 128 // plus the signal
 )
 
+// neededAddressSpace is what the tables of the Go runtime take, of which some come silently to lie elsewhere if there is less, and gompirun itself. In bytes.
+const neededAddressSpace = 1300 << 20
+
 func main() { os.Exit(gompirun(os.Args[1:])) }
 
 func gompirun(args []string) int {
+	if err := limit.AddressSpace(neededAddressSpace); err != nil {
+		return refuse(err)
+	}
 	opts, err := parse(args, os.LookupEnv)
 	switch {
 	case errors.Is(err, errHelp):

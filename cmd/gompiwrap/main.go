@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+
+	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
 )
 
 func main() {

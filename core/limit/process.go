@@ -2,6 +2,7 @@ package limit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,36 @@ func WhyNoMapping(root string) string {
 		return ""
 	}
 	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// AddressSpace returns an error if this process may not have so many bytes of it.
+func AddressSpace(need uint64) error {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
+		return fmt.Errorf("the limit on address space is too low (ulimit -v %d): %d KiB are needed", l.Cur>>10, need>>10)
+	}
+	return nil
+}
+
+// Why returns what limit an error of the system's stands for, as the end of a sentence; "": none that is known.
+func Why(root string, err error) string {
+	set := func(resource int, option string) string {
+		var l unix.Rlimit
+		if unix.Getrlimit(resource, &l) != nil || l.Cur == unix.RLIM_INFINITY {
+			return ""
+		}
+		return fmt.Sprintf(" (ulimit -%s %d)", option, l.Cur)
+	}
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		return set(unix.RLIMIT_NOFILE, "n")
+	case errors.Is(err, unix.EAGAIN): // of processes and threads
+		if n, ok := Least(root, "pids", "pids.max", "pids.max"); ok {
+			return fmt.Sprintf(" (pids.max of the control group %d)", n) + set(unix.RLIMIT_NPROC, "u")
+		}
+		return set(unix.RLIMIT_NPROC, "u")
+	}
+	return ""
 }
 
 // lines counts those of a file with little memory: Go could not get more, where there are no mappings.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,6 +135,73 @@ func TestLimitFilesOutput(t *testing.T) {
 	l.cmd.Stdout = file
 	require.Equal(t, 1, l.run(t))
 	require.Regexp(t, `^gompirun: the output cannot be written: .*file too large\n$`, l.err.String())
+}
+
+// TestLimitDescriptors: few descriptors are enough for a rank.
+func TestLimitDescriptors(t *testing.T) {
+	program := compile(t, usesAll)
+	for _, limit := range []string{"-n 9", "-n 64"} {
+		l := limited(t, limit, program)
+		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=require")
+		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
+		require.Equal(t, "right 0 of 1\n", l.out.String(), limit)
+	}
+	l := limited(t, "-n 6", program)
+	require.NotZero(t, l.run(t))
+	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.err.String())
+	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
+	require.NotZero(t, l.run(t))
+	require.Regexp(t, `^gompirun: 4 processes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`, l.err.String())
+}
+
+// TestLimitsSayWhich: what cannot run under a limit says in a line which one it is, the launcher as well as a rank.
+func TestLimitsSayWhich(t *testing.T) {
+	program := compile(t, usesAll)
+	gompirun := filepath.Join(built(t), "bin/gompirun")
+	for _, c := range []struct{ limit, says string }{
+		{"-v 300000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -v 300000; \d+ is enough to start\)\n$`},
+		{"-v 1000000", `^gompirun: the limit on address space is too low \(ulimit -v 1000000\): \d+ KiB are needed\n$`},
+		{"-v 1500000", `gompirma: the limit on address space is too low \(ulimit -v 1500000\): .*\n`},
+		{"-d 70000", `^gompirma: the Go runtime in this process has failed: .* \(ulimit -d 70000; \d+ is enough to start\)\n$`},
+		{"-d 90000", `gompirma: the limit on data is too low \(ulimit -d 90000\): .*\n`},
+		{"-u 1", `^gompirma: the Go runtime in this process has failed: .*ulimit -u.*\n$`},
+		{"-u 12", `ulimit -u`},
+	} {
+		t.Run(c.limit, func(t *testing.T) {
+			l := limited(t, c.limit, gompirun, "-n", "2", program)
+			if strings.HasPrefix(c.limit, "-u") {
+				asOther(t, l, program)
+			}
+			require.NotZero(t, l.run(t))
+			require.Regexp(t, c.says, l.err.String())
+			require.NotContains(t, l.err.String(), "goroutine")
+			require.LessOrEqual(t, strings.Count(l.err.String(), "\n"), 3, l.err.String())
+		})
+	}
+	for _, limit := range []string{"-v 3000000", "-d 400000", "-s 64", "-s unlimited", "-l 0", "-m 100", "-c 0", "-i 0", "-q 0"} {
+		l := limited(t, limit, gompirun, "-n", "2", program)
+		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
+		require.Equal(t, []string{"right 0 of 2", "right 1 of 2"}, sorted(l.out.String()), limit)
+		require.Empty(t, l.err.String(), limit)
+	}
+}
+
+// asOther makes a launch that of a user who has no other processes: how many root may have nothing limits.
+func asOther(t *testing.T, l *launch, program string) {
+	if os.Geteuid() != 0 {
+		t.Skip("how many processes this user has already is not known")
+	}
+	other := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
+	require.NoError(t, os.Chmod(filepath.Dir(filepath.Dir(program)), 0o755))
+	for _, file := range []string{program, filepath.Join(built(t), "bin/gompirun")} {
+		test := exec.Command("test", "-x", file)
+		test.SysProcAttr = other
+		if test.Run() != nil {
+			t.Skipf("another user cannot run %s", file)
+		}
+	}
+	l.cmd.Path, l.cmd.Args = l.cmd.Args[4], l.cmd.Args[4:] // without setpriv --bounding-set -all --
+	l.cmd.SysProcAttr = other
 }
 
 // mappingsGone is a program that has nearly as many mappings as a process may have, and then asks for memory.
