@@ -14,7 +14,7 @@ import (
 )
 
 // Context tells apart the messages on one communicator that must never match each other.
-type Context uint64
+type Context uint8
 
 // The contexts of a communicator. Creation and below are this package's own.
 const (

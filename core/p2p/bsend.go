@@ -151,7 +151,7 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 	b.copyTo(&kept)
 	e.mu.Lock()
 	o := e.newOpLocked(request.Send, c, x, &kept, dest, tag, mode&^modeMask)
-	o.chunk = k
+	o.moving().chunk = k
 	e.sendLocked(o, p)
 	return nil
 }

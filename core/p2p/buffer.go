@@ -31,15 +31,15 @@ type Buffer struct {
 	size   int64   // bytes of data
 	count  int64
 	layout layout
-	skip   int64  // bytes of the layout's data before the buffer's
-	keep   []byte // Go memory, kept alive
+	skip   int64 // bytes of the layout's data before the buffer's
+	keep   *byte // Go memory, kept alive
 }
 
 // Memory returns the buffer of n bytes at an address of the application.
 func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 
 // Bytes returns b as a buffer; it must not be changed (a message out of it) or used (into it) until the operation is complete.
-func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: b} }
+func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: startOf(b)} }
 
 // Typed returns the buffer of count elements of a datatype, which is committed, at an address of the application.
 // MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64 bits can count. MPI_ERR_BUFFER:

@@ -10,4 +10,9 @@ func view(addr uintptr, n int64) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n)
 }
 
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(startOf(b))) }
+
+func startOf(b []byte) *byte { return unsafe.SliceData(b) }
+
+// kept returns the Go memory of a buffer that Bytes or Copy made.
+func (b *Buffer) kept() []byte { return unsafe.Slice(b.keep, b.size) }

@@ -286,8 +286,8 @@ func TestRecordsOfNobody(t *testing.T) {
 	require.NoError(t, e.Wait(s, nil))
 	e.mu.Lock()
 	for ctx, q := range e.queues {
-		for m := q.unexpected.first; m != nil; m = q.unexpected.first {
-			e.takeLocked(q, m.msg)
+		for q.unexpected.n > 0 {
+			e.takeLocked(q, q.unexpected.oldest().of)
 		}
 		delete(e.queues, ctx)
 	}

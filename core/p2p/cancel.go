@@ -29,7 +29,7 @@ func (e *Engine) cancelLocked(o *op) {
 	case o.IsComplete() || o.Inactive():
 	case o.Kind != request.Receive:
 		e.cancelSendLocked(o)
-	case o.entry.op != nil:
+	case o.entry.of != nil:
 		e.unpostLocked(o)
 		o.Status.Cancelled = true
 		e.completeLocked(o, nil)
@@ -108,19 +108,20 @@ func (e *Engine) fetchLocked(m *Message) {
 	switch {
 	case m.local != nil:
 		s := m.local
-		m.local, m.data = nil, s.buf.Copy().keep
+		copied := s.buf.Copy()
+		m.local, m.data = nil, copied.kept()
 		e.finishSendLocked(s, nil)
 	case !m.rts && m.id != 0:
 		e.ackLocked(m.node, m.id, m.call, 0)
 		m.id = 0
 	case m.rts && m.fetch == nil:
 		b := Bytes(make([]byte, m.size))
-		m.fetch = e.newOpLocked(request.Receive, m.c, 0, &b, m.entry.src, m.entry.tag, Standard)
-		m.fetch.fetches = m
+		m.staying().fetch = e.newOpLocked(request.Receive, m.c, 0, &b, m.entry.src, m.entry.tag, Standard)
+		m.fetch.moving().fetches = m
 		away := e.newMessageLocked()
-		*away = Message{entry: entry{src: m.entry.src, tag: m.entry.tag}, node: m.node, size: m.size, id: m.id, call: m.call, rts: true}
+		away.entry.src, away.entry.tag, away.node, away.size, away.id, away.call, away.rts = m.entry.src, m.entry.tag, m.node, m.size, m.id, m.call, true
 		if m.segs != nil {
-			away.segs = append(away.one[:0], m.segs...)
+			away.staying().segs = append(away.one[:0], m.segs...)
 		}
 		e.rendezvousLocked(m.fetch, away)
 	}
@@ -129,8 +130,8 @@ func (e *Engine) fetchLocked(m *Message) {
 // fetchedLocked gives a message its data, and the message to the receive that has come for it meanwhile.
 func (e *Engine) fetchedLocked(o *op, err error) {
 	m := o.fetches
-	m.data, m.failed = o.buf.keep, err
-	m.rts, m.id, m.segs, m.fetch = false, 0, nil, nil
+	m.data = o.buf.kept()
+	m.rts, m.id, m.segs, m.fetch, m.failed = false, 0, nil, nil, err
 	e.recycleLocked(o)
 	if r := m.receiver; r != nil {
 		m.receiver = nil

@@ -52,8 +52,8 @@ type Engine struct {
 	in        inbox
 	broken    error // the ring is damaged
 	queues    map[uint64]*queue
-	picked    list   // messages that matched probes have handed out
-	lastCtx   uint64 // the queue looked up last
+	picked    list[Message] // messages that matched probes have handed out
+	lastCtx   uint64        // the queue looked up last
 	lastQueue *queue
 	sends     slots   // sends that wait for an acknowledgement or are sent in pieces
 	receives  slots   // receives whose data comes in pieces
@@ -94,7 +94,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		peers:  make([]atomic.Pointer[peer], nd.N),
 		in:     inbox{b: nd.MessageRing(nd.Me)},
 		queues: map[uint64]*queue{},
-		picked: list{messages: true},
+		picked: list[Message]{messages: true},
 		blocks: map[int64]int64{},
 		noCMA:  os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	}
@@ -380,7 +380,7 @@ func (e *Engine) queueLocked(ctx uint64) *queue {
 	}
 	q := e.queues[ctx]
 	if q == nil {
-		q = &queue{unexpected: list{messages: true}}
+		q = &queue{unexpected: list[Message]{messages: true}}
 		e.queues[ctx] = q
 	}
 	e.lastCtx, e.lastQueue = ctx, q

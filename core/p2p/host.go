@@ -93,9 +93,10 @@ func (h host) Forget(c *comm.Comm) {
 			continue
 		}
 		q.closing = true
-		for m := q.unexpected.first; m != nil; m = q.unexpected.first {
-			h.takeLocked(q, m.msg)
-			h.goneLocked(m.msg)
+		for q.unexpected.n > 0 {
+			m := q.unexpected.oldest().of
+			h.takeLocked(q, m)
+			h.goneLocked(m)
 		}
 		h.closeLocked(ctx, q)
 	}

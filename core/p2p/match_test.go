@@ -15,8 +15,8 @@ func TestListsAgainstSlices(t *testing.T) {
 	for _, messages := range []bool{false, true} {
 		for seed := int64(0); seed < 30; seed++ {
 			rnd := rand.New(rand.NewSource(seed))
-			l := list{messages: messages}
-			var model []*entry
+			l := list[Message]{messages: messages}
+			var model []*entry[Message]
 			length := []int{5, 30, 400}[seed%3]
 			wild := func(x, any int32) int32 {
 				if rnd.Intn(4) == 0 {
@@ -30,7 +30,7 @@ func TestListsAgainstSlices(t *testing.T) {
 				grow := step/length%2 == 0
 				switch {
 				case grow == (rnd.Intn(8) != 0):
-					e := &entry{src: src, tag: tag}
+					e := &entry[Message]{src: src, tag: tag}
 					if !messages {
 						e.src, e.tag = psrc, ptag
 					}
@@ -41,7 +41,7 @@ func TestListsAgainstSlices(t *testing.T) {
 					l.remove(model[i])
 					model = append(model[:i], model[i+1:]...)
 				default:
-					var got, want *entry
+					var got, want *entry[Message]
 					for _, e := range model {
 						if messages && accepts(psrc, ptag, e.src, e.tag) || !messages && accepts(e.src, e.tag, src, tag) {
 							want = e
@@ -65,13 +65,16 @@ func TestListsAgainstSlices(t *testing.T) {
 					}
 				}
 				require.Equal(t, len(model), l.n)
+				if messages && len(model) > 0 {
+					require.Same(t, model[0], l.oldest(), "seed %d step %d", seed, step)
+				}
 			}
 			for _, e := range model {
 				l.remove(e)
 			}
 			require.Zero(t, l.n)
 			require.Nil(t, l.index)
-			require.Nil(t, l.first)
+			require.Nil(t, l.all.first)
 		}
 	}
 }
@@ -81,12 +84,12 @@ func TestLongListsAreFast(t *testing.T) {
 	const n = 100_000
 	start := time.Now()
 	for _, messages := range []bool{false, true} {
-		l := list{messages: messages}
+		l := list[Message]{messages: messages}
 		for i := int32(0); i < n; i++ {
-			l.add(&entry{src: i % 3, tag: i})
+			l.add(&entry[Message]{src: i % 3, tag: i})
 		}
 		for i := int32(n - 1); i >= 0; i-- {
-			var e *entry
+			var e *entry[Message]
 			if messages {
 				e = l.message(i%3, i)
 			} else {

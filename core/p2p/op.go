@@ -27,17 +27,24 @@ type op struct {
 	request.Request
 	e    *Engine
 	c    *comm.Comm
-	x    comm.Context
 	buf  Buffer
 	peer int32 // rank in c.Peers(): destination or source
 	tag  int32
+	x    comm.Context
 	mode Mode
-	self uintptr // handle, while the application has one
 
 	waited bool // the thread that started it goes on to wait for it
+	cancel bool // a send: MPI_Cancel has been called
+	gone   bool // a send: the receiver no longer has the message
+	looked bool // a send: the receiver has been told that the message is waited for
 
+	entry     entry[op] // a receive: its place among the posted ones
+	*transfer           // never nil: noTransfer is not to be written to, see moving
+}
+
+// transfer is what a message needs besides whose data does not come with its record. Programs may have a million requests that are never matched to such a one.
+type transfer struct {
 	// A receive.
-	entry   entry    // its place among the posted ones
 	matched *Message // the message whose data is to be pulled
 	got     int64    // bytes that have come in pieces
 	want    int64    // bytes that will: what fits
@@ -45,15 +52,22 @@ type op struct {
 	fetches *Message // the message that the data is fetched for; nil: it is for the application
 
 	// A send.
-	id     uint64 // number in sends (or receives); 0: none
-	to     *peer
-	sent   int64  // bytes that have gone in pieces
-	limit  int64  // bytes that are to go in pieces
-	rid    uint64 // number of the receive at the other side
-	chunk  *chunk // part of the buffer of a buffered send
-	cancel bool   // MPI_Cancel has been called
-	gone   bool   // the receiver no longer has the message
-	looked bool   // the receiver has been told that the message is waited for
+	id    uint64 // number in sends (or receives); 0: none
+	to    *peer
+	sent  int64  // bytes that have gone in pieces
+	limit int64  // bytes that are to go in pieces
+	rid   uint64 // number of the receive at the other side
+	chunk *chunk // part of the buffer of a buffered send
+}
+
+var noTransfer transfer
+
+// moving returns the transfer of o to write to.
+func (o *op) moving() *transfer {
+	if o.transfer == &noTransfer {
+		o.transfer = new(transfer)
+	}
+	return o.transfer
 }
 
 // newOpLocked returns an op for a send or receive on c, from the pool.
@@ -63,7 +77,7 @@ func (e *Engine) newOpLocked(k request.Kind, c *comm.Comm, x comm.Context, b *Bu
 		o = e.freeOps[n-1]
 		e.freeOps = e.freeOps[:n-1]
 	} else {
-		o = &op{e: e}
+		o = &op{e: e, transfer: &noTransfer}
 	}
 	o.Kind, o.Op, o.Owner = k, o, c
 	o.c, o.x, o.buf, o.peer, o.tag, o.mode = c, x, *b, peer, tag, mode
@@ -77,8 +91,11 @@ func (e *Engine) recycleLocked(o *op) {
 	if len(e.freeOps) == maxFreeOps {
 		return
 	}
-	o.Reset()
-	*o = op{e: e}
+	t := o.transfer
+	if t != &noTransfer {
+		*t = transfer{}
+	}
+	*o = op{e: e, transfer: t}
 	e.freeOps = append(e.freeOps, o)
 }
 

@@ -58,6 +58,8 @@ func jobWithout(t testing.TB, n int) []*Engine {
 			require.False(t, e.congested)
 			e.nd.Close()
 		}
+		require.Equal(t, transfer{}, noTransfer)
+		require.Equal(t, stay{}, noStay)
 	})
 	return es
 }

@@ -118,8 +118,8 @@ func TestPartitionsRefuse(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 	es[1].mu.Lock()
 	for ctx, q := range es[1].queues {
-		for m := q.unexpected.first; m != nil; m = q.unexpected.first {
-			es[1].takeLocked(q, m.msg)
+		for q.unexpected.n > 0 {
+			es[1].takeLocked(q, q.unexpected.oldest().of)
 		}
 		delete(es[1].queues, ctx)
 	}

@@ -11,7 +11,7 @@ import (
 var Messages = handle.NewTable[Message](handle.Message)
 
 // NoProc is the message behind MPI_MESSAGE_NO_PROC.
-var NoProc = &Message{noop: true}
+var NoProc = &Message{noop: true, stay: &noStay}
 
 // Iprobe returns whether a message is there that a receive of that source and tag would take, and its status (MPI-5.0 3.8.1). The caller has checked the arguments.
 func (e *Engine) Iprobe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
@@ -80,8 +80,8 @@ func (e *Engine) look(c *comm.Comm, x comm.Context, source int, tag int32, st *r
 	if found == nil {
 		return nil
 	}
-	*st = found.msg.status()
-	return found.msg
+	*st = found.of.status()
+	return found.of
 }
 
 func (e *Engine) pick(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) *Message {
@@ -95,7 +95,7 @@ func (e *Engine) pick(c *comm.Comm, x comm.Context, source int, tag int32, st *r
 	if found == nil {
 		return nil
 	}
-	m := found.msg
+	m := found.of
 	*st = m.status()
 	e.takeLocked(q, m)
 	e.picked.add(&m.entry)

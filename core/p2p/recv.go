@@ -11,26 +11,37 @@ import (
 
 // Message is a message that has come before its receive; also what MPI_Mprobe hands out.
 type Message struct {
-	entry entry
-	ctx   uint64
-	node  int32  // index of the sender on this node
-	size  int64  // bytes of the whole message
-	data  []byte // eager: its data, in store if that is large enough
-	store [64]byte
-	spare []byte // a larger place for it, kept for the next message
-	one   [1]Segment
-	id    uint64 // of the send that waits for an acknowledgement, 0: none
-	call  bool   // the sender's process is to look at it at once
-	waits bool   // the sender waits for the message to be taken
-	rts   bool   // the data is still at the sender
-	segs  []Segment
-	local *op // the send, if it is this process' own and its data has not been copied
+	entry entry[Message]
+	node  int32      // index of the sender on this node
+	call  bool       // the sender's process is to look at it at once
+	waits bool       // the sender waits for the message to be taken
+	rts   bool       // the data is still at the sender
+	noop  bool       // MPI_MESSAGE_NO_PROC
+	size  int64      // bytes of the whole message
+	data  []byte     // eager: its data, in memory that is kept for the next message
+	id    uint64     // of the send that waits for an acknowledgement, 0: none
+	local *op        // the send, if it is this process' own and its data has not been copied
+	c     *comm.Comm // of a message handed out by a probe
+	*stay            // never nil: noStay is not to be written to, see staying
+}
 
-	c        *comm.Comm // of a message handed out by a probe
-	noop     bool       // MPI_MESSAGE_NO_PROC
-	fetch    *op        // fetches the data for it; nil: nobody does
-	receiver *op        // the receive that waits for that
-	failed   error      // why the data could not be fetched
+// stay is what a message needs besides whose data stays with its sender.
+type stay struct {
+	segs     []Segment // where the data is, if the sender has said so
+	one      [1]Segment
+	fetch    *op   // fetches the data for it; nil: nobody does
+	receiver *op   // the receive that waits for that
+	failed   error // why the data could not be fetched
+}
+
+var noStay stay
+
+// staying returns the stay of m to write to.
+func (m *Message) staying() *stay {
+	if m.stay == &noStay {
+		m.stay = new(stay)
+	}
+	return m.stay
 }
 
 // Recv receives a message into b (MPI-5.0 3.2.4) and returns when it is there. source is a rank of c.Peers(), MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has checked it
@@ -76,8 +87,8 @@ func (e *Engine) receiveLocked(o *op) {
 	q := e.queueLocked(o.c.Context(o.x))
 	if q.unexpected.n > 0 {
 		if m := q.unexpected.message(o.peer, o.tag); m != nil {
-			e.takeLocked(q, m.msg)
-			e.deliverLocked(o, m.msg)
+			e.takeLocked(q, m.of)
+			e.deliverLocked(o, m.of)
 			return
 		}
 	}
@@ -90,7 +101,7 @@ func (e *Engine) receiveLocked(o *op) {
 // postReceiveLocked puts a receive among the posted ones. If its thread may go away the senders are told, who then wake this process' agent; a thread that waits
 // is woken by every message. The caller then looks at the ring: who has not seen what is told here has put its message there before.
 func (e *Engine) postReceiveLocked(q *queue, o *op) {
-	o.entry = entry{src: o.peer, tag: o.tag, op: o}
+	o.entry = entry[op]{src: o.peer, tag: o.tag, of: o}
 	q.posted.add(&o.entry)
 	if o.waited {
 		return
@@ -105,7 +116,7 @@ func (e *Engine) unpostLocked(o *op) {
 	ctx := o.c.Context(o.x)
 	q := e.queueLocked(ctx)
 	q.posted.remove(&o.entry)
-	o.entry.op = nil
+	o.entry.of = nil
 	if !o.waited {
 		if e.alone--; e.alone == 0 {
 			atomic.StoreUint32(u32(e.in.b, ringPosted), 0)
@@ -131,7 +142,7 @@ func (e *Engine) arriveLocked(r *record, payload []byte) {
 	q := e.queueLocked(r.ctx)
 	if q.posted.n > 0 {
 		if x := q.posted.receiver(r.src, r.tag); x != nil {
-			o := x.op
+			o := x.of
 			e.unpostLocked(o)
 			if !rts {
 				e.eagerLocked(o, r.src, r.tag, payload)
@@ -153,12 +164,13 @@ func (e *Engine) arriveLocked(r *record, payload []byte) {
 
 // fill makes m the message of a record.
 func (m *Message) fill(r *record, payload []byte) {
-	m.entry = entry{src: r.src, tag: r.tag, msg: m}
-	m.ctx, m.node, m.size, m.call = r.ctx, r.node, int64(r.size), r.flags()&flagCall != 0
+	m.entry = entry[Message]{src: r.src, tag: r.tag, of: m}
+	m.node, m.size, m.call = r.node, int64(r.size), r.flags()&flagCall != 0
 	if r.kind() == kindRTS {
 		m.rts, m.id, m.waits = true, r.id, r.flags()&flagWait != 0
 		if r.flags()&flagAddr != 0 {
-			m.segs = readSegments(payload, m.size, m.one[:0])
+			s := m.staying()
+			s.segs = readSegments(payload, m.size, s.one[:0])
 		}
 		return
 	}
@@ -171,14 +183,10 @@ func (m *Message) fill(r *record, payload []byte) {
 
 // keep makes room for n bytes of data.
 func (m *Message) keep(n int) {
-	if n <= len(m.store) {
-		m.data = m.store[:n]
-		return
+	if n > cap(m.data) {
+		m.data = make([]byte, n)
 	}
-	if n > cap(m.spare) {
-		m.spare = make([]byte, n)
-	}
-	m.data = m.spare[:n]
+	m.data = m.data[:n]
 }
 
 // unexpectedLocked puts a message among the unexpected ones.
@@ -213,16 +221,19 @@ func (e *Engine) newMessageLocked() *Message {
 		e.freeMsgs = e.freeMsgs[:n-1]
 		return m
 	}
-	return &Message{}
+	return &Message{stay: &noStay}
 }
 
 func (e *Engine) freeMessageLocked(m *Message) {
 	if len(e.freeMsgs) < maxFreeMsgs {
-		spare := m.spare
-		if cap(spare) > maxSpare {
-			spare = nil
+		data, s := m.data[:0], m.stay
+		if cap(data) > maxSpare {
+			data = nil
 		}
-		*m = Message{spare: spare}
+		if s != &noStay {
+			*s = stay{}
+		}
+		*m = Message{data: data, stay: s}
 		e.freeMsgs = append(e.freeMsgs, m)
 	}
 }
@@ -230,7 +241,7 @@ func (e *Engine) freeMessageLocked(m *Message) {
 // deliverLocked gives a message that was unexpected to the receive o.
 func (e *Engine) deliverLocked(o *op, m *Message) {
 	if m.fetch != nil {
-		m.receiver = o
+		m.staying().receiver = o
 		return
 	}
 	if m.rts || m.local != nil {

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 )
 
@@ -18,7 +19,8 @@ const pieceMax = maxRecord - recordSize
 
 // rendezvousLocked begins to move the data of m to the receive o.
 func (e *Engine) rendezvousLocked(o *op, m *Message) {
-	o.matched, o.full, o.want = m, m.size, min(m.size, o.buf.size)
+	t := o.moving()
+	t.matched, t.full, t.want = m, m.size, min(m.size, o.buf.size)
 	o.Status.Source, o.Status.Tag, o.Status.Bytes = m.entry.src, m.entry.tag, o.want
 	switch {
 	case o.want == 0:
@@ -138,33 +140,57 @@ func (e *Engine) pieceLocked(r *record, payload []byte) {
 // sendSelfLocked starts a send to this process.
 func (e *Engine) sendSelfLocked(o *op) {
 	q := e.queueLocked(o.c.Context(o.x))
-	src, small := int32(o.c.Rank()), o.buf.size <= eagerMax
-	m := e.newMessageLocked()
-	m.entry = entry{src: src, tag: o.tag, msg: m}
-	m.node, m.size, m.waits = int32(e.nd.Me), o.buf.size, o.waited
-	if x := q.posted.receiver(src, o.tag); x != nil {
-		r := x.op
-		e.unpostLocked(r)
-		m.local = o
-		if !small {
-			e.rendezvousLocked(r, m)
-			return
-		}
-		r.matched, r.full, r.want = m, m.size, min(m.size, r.buf.size)
-		r.Status.Source, r.Status.Tag, r.Status.Bytes = src, o.tag, r.want
-		copyBuffer(&r.buf, &o.buf, r.want)
-		e.takenLocked(r, nil)
-		return
-	}
-	if small && o.mode&modeMask != Synchronous {
-		m.keep(int(o.buf.size))
-		o.buf.pack(m.data, 0)
-		e.unexpectedLocked(q, m)
+	src := int32(o.c.Rank())
+	if e.giveLocked(q, src, &o.buf, o.tag, o.mode) {
 		e.finishSendLocked(o, nil)
 		return
 	}
-	m.local = o
+	m := e.newMessageLocked()
+	m.entry = entry[Message]{src: src, tag: o.tag, of: m}
+	m.node, m.size, m.waits, m.local = int32(e.nd.Me), o.buf.size, o.waited, o
+	if x := q.posted.receiver(src, o.tag); x != nil {
+		r := x.of
+		e.unpostLocked(r)
+		e.rendezvousLocked(r, m)
+		return
+	}
 	e.unexpectedLocked(q, m)
+}
+
+// giveSelf sends a small message to this process, without a request; false: it is not small, or the send has to wait for its receive.
+func (e *Engine) giveSelf(c *comm.Comm, x comm.Context, b *Buffer, tag int32, mode Mode) bool {
+	if b.size > eagerMax || mode&modeMask == Synchronous {
+		return false
+	}
+	e.mu.Lock()
+	given := e.giveLocked(e.queueLocked(c.Context(x)), int32(c.Rank()), b, tag, mode)
+	e.unlockStarted()
+	return given
+}
+
+// giveLocked copies a small message to its receive, or to where it waits for it; false: it is not small, or nothing has been posted and the send is synchronous.
+func (e *Engine) giveLocked(q *queue, src int32, b *Buffer, tag int32, mode Mode) bool {
+	if b.size > eagerMax {
+		return false
+	}
+	if x := q.posted.receiver(src, tag); x != nil {
+		r := x.of
+		e.unpostLocked(r)
+		r.Status.Source, r.Status.Tag, r.Status.Bytes = src, tag, min(b.size, r.buf.size)
+		copyBuffer(&r.buf, b, r.Status.Bytes)
+		e.completeLocked(r, truncated(r, b.size))
+		return true
+	}
+	if mode&modeMask == Synchronous {
+		return false
+	}
+	m := e.newMessageLocked()
+	m.entry = entry[Message]{src: src, tag: tag, of: m}
+	m.node, m.size = int32(e.nd.Me), b.size
+	m.keep(int(b.size))
+	b.pack(m.data, 0)
+	e.unexpectedLocked(q, m)
+	return true
 }
 
 // putRTS puts the announcement of a message into p's ring; false: there is no room.

@@ -28,7 +28,7 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 		return e.bsend(c, x, &b, int32(dest), tag, mode)
 	}
 	p := e.peerOf(c, int32(dest))
-	if p != nil && e.eager(p, c, x, &b, tag, mode) {
+	if e.atOnce(p, c, x, &b, tag, mode) {
 		return nil
 	}
 	e.mu.Lock()
@@ -49,7 +49,7 @@ func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int
 		return request.Completed, e.bsend(c, x, &b, int32(dest), tag, mode)
 	}
 	p := e.peerOf(c, int32(dest))
-	if p != nil && e.eager(p, c, x, &b, tag, mode) {
+	if e.atOnce(p, c, x, &b, tag, mode) {
 		return request.Completed, nil
 	}
 	e.mu.Lock()
@@ -73,7 +73,7 @@ func (e *Engine) start(o *op) error {
 		return nil
 	}
 	p := e.peerOf(o.c, o.peer)
-	if p != nil && e.eager(p, o.c, o.x, &o.buf, o.tag, o.mode) {
+	if e.atOnce(p, o.c, o.x, &o.buf, o.tag, o.mode) {
 		o.Complete()
 		return nil
 	}
@@ -81,6 +81,14 @@ func (e *Engine) start(o *op) error {
 	e.sendLocked(o, p)
 	e.unlockStarted()
 	return nil
+}
+
+// atOnce sends a message without a request if that can be done: to p, nil: to this process.
+func (e *Engine) atOnce(p *peer, c *comm.Comm, x comm.Context, b *Buffer, tag int32, mode Mode) bool {
+	if p == nil {
+		return e.giveSelf(c, x, b, tag, mode)
+	}
+	return e.eager(p, c, x, b, tag, mode)
 }
 
 // eager sends a small message without any lock or request, if nothing is in its way.
@@ -116,7 +124,7 @@ func (e *Engine) sendLocked(o *op, p *peer) {
 		e.sendSelfLocked(o)
 		return
 	}
-	o.to = p
+	o.moving().to = p
 	h := record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me), size: uint64(o.buf.size)}
 	sync := o.mode&modeMask == Synchronous
 	if o.buf.size <= eagerMax {

@@ -3,9 +3,10 @@ package p2p
 // slots gives numbers to requests that records of other processes refer to. A number is never the same for two requests until 2^32 others have used its
 // place, so a late or forged answer finds nothing. Guarded by the engine's lock.
 type slots struct {
-	at   []slot
-	free []uint32
-	used int
+	at    []slot
+	free  []uint32
+	used  int
+	first uint32 // the first generation of a place that has never been used, less 1
 }
 
 type slot struct {
@@ -22,8 +23,9 @@ func (s *slots) add(o *op) uint64 {
 		s.at[i].op = o
 		return uint64(s.at[i].gen)<<32 | uint64(i)
 	}
-	s.at = append(s.at, slot{op: o, gen: 1})
-	return 1<<32 | uint64(len(s.at)-1)
+	gen := max(s.first+1, 1)
+	s.at = append(s.at, slot{op: o, gen: gen})
+	return uint64(gen)<<32 | uint64(len(s.at)-1)
 }
 
 // get returns the request of a number, nil if there is none.
@@ -43,5 +45,13 @@ func (s *slots) remove(id uint64) {
 		s.at[i].gen = 1
 	}
 	s.free = append(s.free, i)
-	s.used--
+	if s.used--; s.used == 0 && len(s.at) > manySlots {
+		for i := range s.at {
+			s.first = max(s.first, s.at[i].gen)
+		}
+		s.at, s.free = nil, nil
+	}
 }
+
+// manySlots are given back when none is in use.
+const manySlots = 4096

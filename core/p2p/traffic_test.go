@@ -220,7 +220,7 @@ func (m *memory) addr() uintptr { return uintptr(unsafe.Pointer(&m.all[32])) }
 
 func (m *memory) buffer() Buffer {
 	b := m.layout.at(m.addr(), m.count)
-	b.keep = m.all
+	b.keep = startOf(m.all)
 	return b
 }
 

@@ -42,7 +42,7 @@ func (e *Engine) abandon(o *op, err error) error {
 	if err == nil {
 		err = e.broken
 	}
-	if o.entry.op != nil {
+	if o.entry.of != nil {
 		e.unpostLocked(o)
 	}
 	return err

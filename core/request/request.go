@@ -119,9 +119,6 @@ func (r *Request) Complete() {
 	}
 }
 
-// Reset prepares a request for its next use by its pool. Nothing refers to it any longer.
-func (r *Request) Reset() { *r = Request{} }
-
 func (r *Request) release() error {
 	if r.Op == nil {
 		return nil
