@@ -6,6 +6,7 @@ package main
 import "C"
 
 import (
+	"sync"
 	"unsafe"
 
 	"gompirma/core/abi"
@@ -25,11 +26,19 @@ func init() {
 
 // installType gives C the flattened form of a committed type. MPI_ERR_NO_MEM: there is no memory for it.
 func installType(t *datatype.Type) error {
-	prog := t.Program()
+	assembling.mu.Lock()
+	defer assembling.mu.Unlock()
+	prog := t.Assemble(assembling.room[:])
 	if !C.gompi_type_install(C.uintptr_t(t.Handle()), (*C.int64_t)(unsafe.Pointer(&prog[0])), C.int64_t(len(prog))) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the %d bytes that describe datatype %s", 8*len(prog), t)
 	}
 	return nil
+}
+
+// assembling is where programs are made before C copies them; a longer one finds its own place.
+var assembling struct {
+	mu   sync.Mutex
+	room [64]int64
 }
 
 // removeType takes a type, of which C may not know, from C.

@@ -83,7 +83,8 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 		}
 	}
 	if t.elements > 0 && !t.resized {
-		t.lb, t.ub = lo, b.add(lo, b.mul(b.add(b.sub(hi, lo), t.align-1)/t.align, t.align))
+		align := int64(t.align)
+		t.lb, t.ub = lo, b.add(lo, b.mul(b.add(b.sub(hi, lo), align-1)/align, align))
 	}
 	return t
 }

@@ -8,19 +8,26 @@ import (
 // node is one node of the flattened form before it is written down as words (format.go says what each kind means). Nodes are immutable and shared
 // between types.
 type node struct {
-	kind     int64
+	kind     int16
+	overlap  bool // FlagOverlap
+	depth    int32
 	size     int64 // packed size, > 0
 	count    int64 // loop
 	stride   int64 // loop
 	child    *node // loop, list
+	lo, hi   int64 // lowest byte and one past the highest byte touched, relative to the base
+	segments int64
+	*entries // never nil: noEntries of a block or a loop
+}
+
+// entries is what a node with a list has besides.
+type entries struct {
 	disps    []int64
 	prefix   []int64 // blocks, seq
 	children []*node // seq
-	lo, hi   int64   // lowest byte and one past the highest byte touched, relative to the base
-	segments int64
-	depth    int64
-	overlap  bool // FlagOverlap
 }
+
+var noEntries entries
 
 // placed is a node at a displacement: the whole layout of a type. n is nil if there are no bytes.
 type placed struct {
@@ -32,7 +39,7 @@ type placed struct {
 type builder struct{ arith }
 
 func block(size int64) *node {
-	return &node{kind: NodeBlock, size: size, hi: size, segments: 1, depth: 1}
+	return &node{kind: NodeBlock, size: size, hi: size, segments: 1, depth: 1, entries: &noEntries}
 }
 
 // at moves p by disp.
@@ -64,7 +71,7 @@ func (b *builder) repeat(p placed, count, stride int64) placed {
 	n := &node{
 		kind: NodeLoop, size: size, count: count, stride: stride, child: c,
 		lo: b.add(c.lo, min(0, last)), hi: b.add(c.hi, max(0, last)),
-		segments: b.mul(c.segments, count), depth: c.depth + 1,
+		segments: b.mul(c.segments, count), depth: c.depth + 1, entries: &noEntries,
 	}
 	n.overlap = b.loopOverlap(n)
 	return placed{p.disp, n}
@@ -115,7 +122,7 @@ func (b *builder) concat(items []placed) placed {
 		return b.blocks(disps, sizes)
 	}
 	first := items[0].disp
-	n := &node{}
+	n := &node{entries: new(entries)}
 	if same(items) {
 		stride := b.sub(items[1].disp, first)
 		if regular(items, stride) {
@@ -191,7 +198,7 @@ func (b *builder) blocks(disps, sizes []int64) placed {
 		}
 		return b.concat(items)
 	}
-	n := &node{kind: NodeBlocks, disps: disps, segments: int64(k), depth: 1}
+	n := &node{kind: NodeBlocks, entries: &entries{disps: disps}, segments: int64(k), depth: 1}
 	for i, d := range disps {
 		disps[i] = b.sub(d, first)
 	}
@@ -316,7 +323,7 @@ func equal(x, y *node) bool {
 
 // intern returns a node equal to n that was seen before, or n.
 func intern(known map[[3]int64][]*node, n *node) *node {
-	key := [3]int64{n.kind, n.size, n.stride}
+	key := [3]int64{int64(n.kind), n.size, n.stride}
 	for _, k := range known[key] {
 		if equal(k, n) {
 			return k

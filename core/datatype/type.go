@@ -21,13 +21,13 @@ type Type struct {
 	external int64  // bytes in external32
 	sig      signature
 	lb, ub   int64
-	align    int64 // the largest alignment of an element, 1 without elements
+	align    int32 // the largest alignment of an element, 1 without elements
 	resized  bool  // lb and ub were given, not found
 	bytes    placed
 	elems    placed // with elem: the elements including gaps inside them; the same node as bytes if they have none
 
-	refs      atomic.Int64 // the application's handle, types constructed from this one, operations that use it
 	committed atomic.Bool
+	refs      atomic.Int64            // the application's handle, types constructed from this one, operations that use it
 	prog      atomic.Pointer[[]int64] // nil: not assembled yet
 
 	mu   sync.Mutex
@@ -35,8 +35,6 @@ type Type struct {
 
 	// Attrs belongs to whoever keeps attributes for types; nil at first and never copied.
 	Attrs any
-	// OnFree is called when the last reference is let go, with the handle already gone; nil at first.
-	OnFree func(t *Type)
 }
 
 // predefined holds the predefined types at handle - firstBasic.
@@ -50,7 +48,7 @@ func Live() int { return derived.Len() }
 
 func newBasic(b *Basic) *Type {
 	t := &Type{
-		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1, external: b.external(), align: b.Align, ub: b.Extent,
+		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1, external: b.external(), align: int32(b.Align), ub: b.Extent,
 	}
 	if b.Class == Pair {
 		t.numbers = 2
@@ -143,24 +141,27 @@ func (t *Type) TrueExtent() (lb, extent int64) {
 // Committed says whether the type may be used in communication.
 func (t *Type) Committed() bool { return t.committed.Load() }
 
-// Commit allows the type in communication and makes its program (MPI-5.0 5.1.9). Committing twice is allowed.
-func (t *Type) Commit() {
-	t.Program()
-	t.committed.Store(true)
-}
+// Commit allows the type in communication (MPI-5.0 5.1.9). Committing twice is allowed.
+func (t *Type) Commit() { t.committed.Store(true) }
 
-// Program returns the flattened form. It is made at the first call and does not change; the caller must not change it either.
+// Program returns the flattened form. It is made at the first call, which those types only know that messages are made of, and does not change; the caller must not
+// change it either.
 func (t *Type) Program() []int64 {
 	if p := t.prog.Load(); p != nil {
 		return *p
 	}
+	p := t.Assemble(nil)
+	t.prog.CompareAndSwap(nil, &p)
+	return *t.prog.Load()
+}
+
+// Assemble makes the flattened form for somebody else who keeps it, in room if that is large enough.
+func (t *Type) Assemble(room []int64) []int64 {
 	h := head{elements: t.elements, lb: t.lb, extent: t.ub - t.lb, bytes: t.bytes, elems: t.elems}
 	if t.elem != nil {
 		h.elem, h.elemSize = t.elem.Handle, t.elem.Extent
 	}
-	p := assemble(h)
-	t.prog.CompareAndSwap(nil, &p)
-	return *t.prog.Load()
+	return assemble(h, room)
 }
 
 // Layout returns what the program says.
@@ -191,9 +192,6 @@ func (t *Type) Retain() *Type {
 func (t *Type) Release() {
 	if t.basic != nil || t.refs.Add(-1) != 0 {
 		return
-	}
-	if t.OnFree != nil {
-		t.OnFree(t)
 	}
 	for _, old := range t.args.types {
 		old.Release()

@@ -44,7 +44,7 @@ func (w *writer) write(n *node) int64 {
 	case NodeList:
 		w.prog = append(append(w.prog, NodeList, n.size, int64(len(n.disps)), child), n.disps...)
 	default:
-		w.prog = append(append(w.prog, n.kind, n.size, int64(len(n.disps))), n.disps...)
+		w.prog = append(append(w.prog, int64(n.kind), n.size, int64(len(n.disps))), n.disps...)
 		w.prog = append(w.prog, n.prefix...)
 		for _, c := range n.children {
 			w.prog = append(w.prog, w.refs[c])
@@ -62,11 +62,15 @@ type head struct {
 	bytes, elems       placed
 }
 
-// assemble writes the program of a type.
-func assemble(h head) []int64 {
+// assemble writes the program of a type, into room if it fits.
+func assemble(h head, room []int64) []int64 {
 	seen := map[*node]bool{}
-	w := writer{make([]int64, HeadWords, HeadWords+words(seen, h.bytes.n)+words(seen, h.elems.n)), map[*node]int64{}}
+	if need := HeadWords + words(seen, h.bytes.n) + words(seen, h.elems.n); cap(room) < need {
+		room = make([]int64, HeadWords, need)
+	}
+	w := writer{room[:HeadWords], map[*node]int64{}}
 	p := w.prog
+	clear(p)
 	p[HeadMagic] = Magic
 	p[HeadElem], p[HeadElemSize], p[HeadElements] = int64(h.elem), h.elemSize, h.elements
 	p[HeadLB], p[HeadExtent] = h.lb, h.extent
@@ -79,7 +83,7 @@ func assemble(h head) []int64 {
 		}
 		p[HeadOrigin], p[HeadRoot] = h.bytes.disp, w.write(n)
 		p[HeadTrueLB], p[HeadTrueUB] = h.bytes.disp+n.lo, h.bytes.disp+n.hi
-		p[HeadDepth] = n.depth
+		p[HeadDepth] = int64(n.depth)
 		switch {
 		case n.kind == NodeBlock:
 			p[HeadFlags] |= FlagStrided
@@ -93,7 +97,7 @@ func assemble(h head) []int64 {
 		}
 		if e := h.elems.n; h.elem != 0 {
 			p[HeadElemOrigin], p[HeadElemRoot] = h.elems.disp, w.write(e)
-			p[HeadDepth] = max(p[HeadDepth], e.depth)
+			p[HeadDepth] = max(p[HeadDepth], int64(e.depth))
 			if e.kind == NodeBlock && h.extent == e.size {
 				p[HeadFlags] |= FlagElemContiguous
 			}
