@@ -72,7 +72,7 @@ func (a *collective) makeRequest(to uintptr, make func(*coll.Engine, *coll.Call)
 	}
 	h, ok := request.Handles.Add(r)
 	if !ok {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests are live: there is no room for another one", handle.MaxIndex)
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests are live: there is no room for another one", request.Handles.Most())
 	}
 	*out[uintptr](to) = h
 	return nil

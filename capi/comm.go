@@ -37,7 +37,7 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	h, ok := comm.Handles.Add(c)
 	if !ok {
 		c.Free()
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d communicators exist already", handle.MaxIndex)
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d communicators exist already", comm.Handles.Most())
 	}
 	c.Handle = h
 	if err := openComm(c); err != nil {

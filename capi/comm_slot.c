@@ -1,41 +1,65 @@
 #include "comm_slot.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "call.h"
 #include "refuse.h"
 #include "z_entry.h"
 
-struct gompi_comm *_Atomic gompi_comm_table[GOMPI_COMM_INDICES];
+struct gompi_table gompi_comm_table = {&gompi_table_nothing};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
+// Slots to be used again. None is given back to the system, so that a call that comes too late finds memory.
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_comm *first;
+} spare = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static struct gompi_comm *take(void) {
+	pthread_mutex_lock(&spare.mu);
+	struct gompi_comm *c = spare.first;
+	if (c != NULL)
+		spare.first = c->next;
+	pthread_mutex_unlock(&spare.mu);
+	return c != NULL ? c : calloc(1, sizeof *c);
+}
+
+static void give(struct gompi_comm *c) {
+	c->handle = 0;
+	pthread_mutex_lock(&spare.mu);
+	c->next = spare.first;
+	spare.first = c;
+	pthread_mutex_unlock(&spare.mu);
+}
+
 bool gompi_comm_open(uintptr_t handle, int rank, int size, void *barrier) {
-	struct gompi_comm *c;
-	if (handle == (uintptr_t)MPI_COMM_WORLD) {
-		c = &gompi_comm_world;
-	} else if (handle == (uintptr_t)MPI_COMM_SELF) {
-		c = &gompi_comm_self;
-	} else {
-		struct gompi_comm *_Atomic *at = &gompi_comm_table[handle % GOMPI_COMM_INDICES];
-		c = atomic_load(at);
-		if (c == NULL) {
-			if ((c = calloc(1, sizeof *c)) == NULL)
-				return false;
-			atomic_store(at, c);
-		}
-	}
+	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
+	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : take();
+	if (c == NULL)
+		return false;
 	c->rank = rank;
 	c->size = size;
 	c->barrier = barrier;
 	c->barriers = 0;
 	c->handle = handle;
+	if (!world && !self && !gompi_table_put(&gompi_comm_table, handle, c)) {
+		give(c);
+		return false;
+	}
 	return true;
 }
 
 void gompi_comm_close(uintptr_t handle) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
-	if (c != NULL)
-		c->handle = ~handle; // whose index is another, so that no handle finds it; 0 has index 0
+	if (c == NULL)
+		return;
+	if (c == &gompi_comm_world || c == &gompi_comm_self) {
+		c->handle = 0;
+	} else {
+		gompi_table_remove(&gompi_comm_table, handle);
+		give(c);
+	}
 }
 
 // Raises MPI_ERR_COMM for a handle that is no live communicator.

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "table.h"
+
 #pragma GCC visibility push(default)
 #include "mpi_rma.h"
 #pragma GCC visibility pop
@@ -51,17 +53,11 @@ enum {
     GOMPI_TYPE_OVERLAP = 8, // some byte may be touched twice by one copy; without it none is
 };
 
-// Where the types are. A predefined type lies in the slot of its handle, the others are found by the index in their handle. An entry of the second
-// table is a type only while its handle is the one asked for, so a stale or random handle is no type.
-enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32, GOMPI_TYPE_INDICES = 1 << 20 };
-
-struct gompi_type_entry {
-    _Atomic uint64_t handle; // 0: none; the store releases type
-    const struct gompi_type *type;
-};
+// Where the types are: a predefined type lies in the slot of its handle, the others are in a table of live handles.
+enum { GOMPI_TYPE_FIRST = 0x200, GOMPI_TYPE_PREDEFINED = 0x100, GOMPI_TYPE_SLOT_WORDS = 32 };
 
 extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
-extern struct gompi_type_entry gompi_type_entries[GOMPI_TYPE_INDICES];
+extern struct gompi_table gompi_type_table;
 
 // gompi_type_get returns the committed type with this handle, or NULL. It stays valid until the type is freed; who needs it longer holds a reference
 // in Go (datatype.Type.Retain).
@@ -72,9 +68,7 @@ static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype)
         const struct gompi_type *t = (const struct gompi_type *)gompi_type_slots[h - GOMPI_TYPE_FIRST];
         return t->magic ? t : NULL;
     }
-    const struct gompi_type_entry *e = &gompi_type_entries[h & (GOMPI_TYPE_INDICES - 1)];
-    // acquire: pairs with the release in gompi_type_install
-    return atomic_load_explicit(&e->handle, memory_order_acquire) == h ? e->type : NULL;
+    return gompi_table_get(&gompi_type_table, h);
 }
 
 // gompi_type_bytes gives the bytes of data of count copies. false: count is negative or the product does not fit.

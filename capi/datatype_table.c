@@ -6,7 +6,7 @@
 #include <string.h>
 
 _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
-struct gompi_type_entry gompi_type_entries[GOMPI_TYPE_INDICES];
+struct gompi_table gompi_type_table = {&gompi_table_nothing};
 
 // Types removed last, oldest first from next on.
 static struct {
@@ -28,21 +28,18 @@ bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words)
     if (!copy)
         return false;
     memcpy(copy, program, bytes);
-    struct gompi_type_entry *e = &gompi_type_entries[handle & (GOMPI_TYPE_INDICES - 1)];
-    e->type = copy;
-    // release: pairs with the acquire in gompi_type_get
-    atomic_store_explicit(&e->handle, handle, memory_order_release);
+    if (!gompi_table_put(&gompi_type_table, handle, copy)) {
+        free(copy);
+        return false;
+    }
     return true;
 }
 
 void gompi_type_remove(uintptr_t handle)
 {
-    struct gompi_type_entry *e = &gompi_type_entries[handle & (GOMPI_TYPE_INDICES - 1)];
-    if (atomic_load_explicit(&e->handle, memory_order_relaxed) != handle)
+    void *old = gompi_table_remove(&gompi_type_table, handle);
+    if (!old)
         return;
-    atomic_store_explicit(&e->handle, 0, memory_order_relaxed);
-    void *old = (void *)e->type;
-    e->type = NULL;
     const size_t large = 1 << 16; // words
     if ((size_t)((struct gompi_type *)old)->words < large) {
         pthread_mutex_lock(&removed.mu);

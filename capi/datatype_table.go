@@ -11,7 +11,6 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
@@ -48,7 +47,6 @@ func removeType(t *datatype.Type) { C.gompi_type_remove(C.uintptr_t(t.Handle()))
 var (
 	_ = same[C.GOMPI_TYPE_HEAD-datatype.HeadWords]
 	_ = same[C.GOMPI_TYPE_MAX_DEPTH-datatype.MaxDepth]
-	_ = same[C.GOMPI_TYPE_INDICES-handle.MaxIndex]
 	_ = same[C.GOMPI_TYPE_CONTIGUOUS-datatype.FlagContiguous]
 	_ = same[C.GOMPI_TYPE_ELEM_CONTIGUOUS-datatype.FlagElemContiguous]
 	_ = same[C.GOMPI_TYPE_STRIDED-datatype.FlagStrided]

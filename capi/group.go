@@ -5,7 +5,6 @@ import "C"
 import (
 	"gompirma/core/abi"
 	"gompirma/core/group"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
@@ -23,7 +22,7 @@ func groupOf(h uintptr) (*group.Group, error) {
 func groupHandle(g *group.Group) (uintptr, error) {
 	h, ok := g.Hold()
 	if !ok {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d groups exist already", handle.MaxIndex)
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d groups exist already", group.MostHandles)
 	}
 	return h, nil
 }

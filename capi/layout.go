@@ -9,6 +9,7 @@ import "C"
 import (
 	"unsafe"
 
+	"gompirma/core/handle"
 	"gompirma/core/rma"
 	"gompirma/core/shm"
 )
@@ -32,4 +33,5 @@ var (
 	_ = same[unsafe.Sizeof(C.struct_gompi_cell{})-shm.CellFixed]
 	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
+	_ = same[C.GOMPI_WIN_INDICES-1-handle.MaxWindows]
 )

@@ -75,7 +75,7 @@ func storeMessage(m *p2p.Message, at uintptr) error {
 	}
 	h, ok := p2p.Messages.Add(m)
 	if !ok {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d messages exist already", handle.MaxIndex)
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d messages exist already", p2p.Messages.Most())
 	}
 	*out[uintptr](at) = h
 	return nil

@@ -37,7 +37,7 @@ func storeRequest(r *request.Request, at uintptr) error {
 	h, ok := request.Handles.Add(r)
 	if !ok {
 		r.Free()
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests exist already", handle.MaxIndex)
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests exist already", request.Handles.Most())
 	}
 	*out[uintptr](at) = h
 	return nil

@@ -121,6 +121,7 @@ struct gompi_win {
 	struct gompi_win_mapping mapping; // of a dynamic window: memory used last
 	struct gompi_part *parts;         // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
+	struct gompi_win *next; // of slots without a window
 };
 
 // The windows by the index in their handle (core/handle): the handle of the one that has the index, 0 if none has, and its

@@ -1,4 +1,5 @@
 // The table of slots: made and unmade by Go, read by every call of chapter 12.
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,18 +18,45 @@ struct gompi_win_table gompi_win_table;
 // Before any call, since 0 is what a handle that nobody has set holds.
 static __attribute__((constructor)) void no_window_0(void) { gompi_win_table.handle[0] = UINTPTR_MAX; }
 
+// Slots to be used again.
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_win *first;
+} spare = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static struct gompi_win *take(void) {
+	pthread_mutex_lock(&spare.mu);
+	struct gompi_win *w = spare.first;
+	if (w != NULL)
+		spare.first = w->next;
+	pthread_mutex_unlock(&spare.mu);
+	return w != NULL ? w : aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+}
+
+// Frees what a slot has, and gives it back.
+static void release(struct gompi_win *w) {
+	free(w->targets);
+	free(w->attached);
+	free(w->parts);
+	free(atomic_load(&w->sent));
+	free(w->start_group.ranks);
+	free(w->post_group.ranks);
+	w->targets = NULL;
+	w->n = 0;
+	pthread_mutex_lock(&spare.mu);
+	w->next = spare.first;
+	spare.first = w;
+	pthread_mutex_unlock(&spare.mu);
+}
+
 struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, bool parts) {
-	struct gompi_win *w = gompi_win_table.slot[handle % GOMPI_WIN_INDICES];
-	bool fresh = w == NULL;
-	if (fresh && (w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE)) == NULL)
+	struct gompi_win *w = take();
+	if (w == NULL)
 		return NULL;
 	memset(w, 0, sizeof *w);
 	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * (size_t)n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
 	if (w->targets == NULL || (parts && (w->parts = calloc((size_t)n, sizeof *w->parts)) == NULL)) {
-		free(w->targets);
-		w->targets = NULL;
-		if (fresh)
-			free(w);
+		release(w);
 		return NULL;
 	}
 	memset(w->targets, 0, sizeof *w->targets * (size_t)n);
@@ -38,8 +66,7 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, 
 	w->barrier = (struct gompi_barrier *)((char *)shared + sizeof(struct gompi_win_member) * (size_t)n);
 	w->model = MPI_WIN_UNIFIED;
 	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
-	if (fresh)
-		gompi_win_table.slot[handle % GOMPI_WIN_INDICES] = w;
+	gompi_win_table.slot[handle % GOMPI_WIN_INDICES] = w;
 	return w;
 }
 
@@ -63,8 +90,10 @@ bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint
 	w->size = size;
 	w->disp_unit = disp_unit;
 	w->flavor = flavor;
-	if (flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(w->n, sizeof *w->attached)) == NULL)
+	if (flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(w->n, sizeof *w->attached)) == NULL) {
+		release(w);
 		return false;
+	}
 	atomic_store(&w->granularity, (uint64_t)granularity);
 	w->handle = handle;
 	__atomic_store_n(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], handle, __ATOMIC_RELEASE);
@@ -76,14 +105,7 @@ void gompi_win_close(uintptr_t handle) {
 	if (w == NULL)
 		return;
 	__atomic_store_n(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0, __ATOMIC_RELAXED);
-	free(w->targets);
-	free(w->attached);
-	free(w->parts);
-	free(atomic_load(&w->sent));
-	free(w->start_group.ranks);
-	free(w->post_group.ranks);
-	w->targets = NULL;
-	w->n = 0;
+	release(w);
 }
 
 int gompi_win_may_free(uintptr_t handle) {

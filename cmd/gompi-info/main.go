@@ -44,6 +44,7 @@ type ABI struct {
 type Limits struct {
 	ProcessesPerNode int   `json:"processes_per_node"`
 	HandlesPerKind   int   `json:"handles_per_kind"`
+	Windows          int   `json:"windows_per_process"`
 	HeapPerProcess   int64 `json:"shared_memory_per_process_bytes"`
 	ObjectName       int   `json:"object_name_bytes"`
 	ErrorString      int   `json:"error_string_bytes"`
@@ -87,7 +88,8 @@ func collect() Info {
 		Features: features(),
 		Limits: Limits{
 			ProcessesPerNode: shm.MaxProcesses,
-			HandlesPerKind:   handle.MaxIndex,
+			HandlesPerKind:   handle.MaxLive,
+			Windows:          handle.MaxWindows,
 			HeapPerProcess:   shm.HeapStride,
 			ObjectName:       abi.MPI_MAX_OBJECT_NAME,
 			ErrorString:      abi.MPI_MAX_ERROR_STRING,
@@ -149,7 +151,7 @@ func (i Info) print(out io.Writer) error {
 		w.line("feature", "%s", f)
 	}
 	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
-	w.line("limit", "%d handles of a kind in a process", i.Limits.HandlesPerKind)
+	w.line("limit", "%d handles of a kind in a process, %d of windows", i.Limits.HandlesPerKind, i.Limits.Windows)
 	w.line("limit", "%s of shared memory for the windows of a process", bytes(i.Limits.HeapPerProcess))
 	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName, i.Limits.ErrorString)
 

@@ -2,7 +2,6 @@ package datatype
 
 import (
 	"gompirma/core/abi"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
@@ -106,7 +105,7 @@ func (t *Type) register(b *builder) (*Type, error) {
 	t.refs.Store(1)
 	h, ok := derived.Add(t)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d datatypes are in use, no more are possible", handle.MaxIndex)
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d datatypes are in use, no more are possible", derived.Most())
 	}
 	t.h = h
 	for _, old := range t.args.types {

@@ -29,7 +29,7 @@ func New(kind handle.Kind, function uintptr) (uintptr, error) {
 	}
 	h, ok := handlers.Add(&Handler{Kind: kind, Function: function, refs: 1})
 	if !ok {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d error handlers exist already", handle.MaxIndex)
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d error handlers exist already", handlers.Most())
 	}
 	return h, nil
 }

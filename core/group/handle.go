@@ -15,6 +15,9 @@ var handles = handle.NewTable[Group](handle.Group)
 
 var handlesMu sync.Mutex
 
+// MostHandles is how many groups can have one.
+const MostHandles = handle.MaxLive
+
 // Lookup returns the group behind a handle, nil if there is none.
 func Lookup(h uintptr) *Group {
 	if h == abi.MPI_GROUP_EMPTY {
@@ -23,7 +26,7 @@ func Lookup(h uintptr) *Group {
 	return handles.Get(h)
 }
 
-// Hold returns the handle of g for one more holder. ok is false when handle.MaxIndex groups have one.
+// Hold returns the handle of g for one more holder. ok is false when MostHandles groups have one.
 func (g *Group) Hold() (h uintptr, ok bool) {
 	if g.n == 0 {
 		return abi.MPI_GROUP_EMPTY, true

@@ -2,10 +2,16 @@
 //
 // A handle is a positive 32-bit integer
 //
-//	bits 27..30 kind | bits 20..26 generation | bits 0..19 index
+//	bits 27..30 kind | bits 0..26 number
 //
 // and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle, MPI_X_toint and Fortran's
-// MPI_VAL are this same number. The generation moves on each time an index is used again, so a stale handle is refused, not taken for its successor.
+// MPI_VAL are this same number.
+//
+// A stale handle shall be refused, not taken for its successor, so numbers come again as late as 27 bits allow. A table has S entries, a power of two, and
+// number n is in entry n mod S: an entry that is used again gets its last number plus S. Free entries are used in the order in which they became free, and a
+// table grows when half of its entries are live. So a number comes again after (S - L) * 2^27 / S new handles of its kind while L are live: after
+// 134,217,728 if none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. Windows have numbers
+// that all members agree on; core/rma says when those come again.
 package handle
 
 import "sync"
@@ -29,102 +35,147 @@ const (
 )
 
 const (
-	indexBits = 20
-	genBits   = 7
-	kindShift = indexBits + genBits
-	// MaxIndex is the number of live handles of one kind that a process can hold.
-	MaxIndex  = 1 << indexBits
-	indexMask = MaxIndex - 1
-	genMask   = 1<<genBits - 1
+	numberBits = 27
+	// Numbers is how many numbers there are in each kind.
+	Numbers    = 1 << numberBits
+	numberMask = Numbers - 1
+	// MaxLive is how many handles of one kind a process can hold, MaxWindows how many of windows.
+	MaxLive    = 1 << 24
+	MaxWindows = 1<<20 - 1
+
+	leastSize = 64 // entries of a table
 )
 
 // Make composes a handle.
-func Make(kind Kind, gen, index uint32) uintptr {
-	return uintptr(kind)<<kindShift | uintptr(gen&genMask)<<indexBits | uintptr(index&indexMask)
+func Make(kind Kind, number uint32) uintptr {
+	return uintptr(kind)<<numberBits | uintptr(number&numberMask)
 }
 
-// Index returns the table index in h.
-func Index(h uintptr) uint32 { return uint32(h) & indexMask }
-
-// Gen returns the generation in h.
-func Gen(h uintptr) uint32 { return uint32(h) >> indexBits & genMask }
+// Number returns the number in h.
+func Number(h uintptr) uint32 { return uint32(h) & numberMask }
 
 // KindOf returns the kind in h; 0 for a predefined handle or a number that no table made.
 func KindOf(h uintptr) Kind {
 	if h>>31 != 0 {
 		return 0
 	}
-	return Kind(h >> kindShift)
+	return Kind(h >> numberBits)
 }
 
 type entry[T any] struct {
 	object *T // nil: free
-	gen    uint32
+	number uint32
+	next   uint32 // of a free entry: the one that became free after it
 }
 
 // Table holds the live objects of one kind. The zero value is not ready: use NewTable. Safe for concurrent use.
 type Table[T any] struct {
 	kind Kind
+	most int    // handles that can be live; all but tests have MaxLive
+	mask uint32 // of numbers; all but tests have numberMask
 
-	mu      sync.RWMutex
-	entries []entry[T]
-	free    []uint32 // indices to use again, oldest last
-	live    int
+	mu          sync.RWMutex
+	entries     []entry[T]
+	first, last uint32 // of the free entries
+	free        int    // how many there are
 }
 
 // NewTable makes an empty table for handles of the given kind.
-func NewTable[T any](kind Kind) *Table[T] { return &Table[T]{kind: kind} }
+func NewTable[T any](kind Kind) *Table[T] {
+	return &Table[T]{kind: kind, most: MaxLive, mask: numberMask}
+}
 
-// Add stores object and returns its handle; ok is false when MaxIndex handles are live.
+// Most returns how many handles can be live.
+func (t *Table[T]) Most() int { return t.most }
+
+// Add stores object and returns its handle; ok is false when as many handles are live as can be.
 func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var index uint32
-	if n := len(t.free); n > 0 {
-		index = t.free[n-1]
-		t.free = t.free[:n-1]
-	} else {
-		if len(t.entries) == MaxIndex {
-			return 0, false
-		}
-		index = uint32(len(t.entries))
-		t.entries = append(t.entries, entry[T]{})
+	if 2*t.free <= len(t.entries) && len(t.entries) < t.most {
+		t.growLocked()
 	}
-	t.entries[index].object = object
-	t.live++
-	return Make(t.kind, t.entries[index].gen, index), true
+	if t.free == 0 {
+		return 0, false
+	}
+	e := &t.entries[t.first]
+	t.first = e.next
+	t.free--
+	e.number = (e.number + uint32(len(t.entries))) & t.mask
+	e.object = object
+	return Make(t.kind, e.number), true
+}
+
+// pushLocked appends an entry to those that are free.
+func (t *Table[T]) pushLocked(index uint32) {
+	if t.free == 0 {
+		t.first = index
+	} else {
+		t.entries[t.last].next = index
+	}
+	t.last = index
+	t.free++
+}
+
+// growLocked doubles the table. Where an entry has number n, that goes to one of two entries of the new table; the other gets n - S, the number before it,
+// so that n + S comes next there, and n + 2S here.
+func (t *Table[T]) growLocked() {
+	old, next, free := t.entries, t.first, t.free
+	half := uint32(len(old))
+	size := max(2*half, leastSize)
+	t.entries, t.free = make([]entry[T], size), 0
+	if half == 0 {
+		for i := range size {
+			t.entries[i].number = (i - size) & t.mask
+			t.pushLocked(i)
+		}
+		return
+	}
+	for _, e := range old {
+		at := e.number & (size - 1)
+		t.entries[at] = entry[T]{object: e.object, number: e.number}
+		t.entries[at^half].number = (e.number - half) & t.mask
+		t.pushLocked(at ^ half)
+	}
+	for ; free > 0; free-- {
+		t.pushLocked(old[next].number & (size - 1))
+		next = old[next].next
+	}
+}
+
+// findLocked returns the entry of a live handle, or nil.
+func (t *Table[T]) findLocked(h uintptr) *entry[T] {
+	if KindOf(h) != t.kind || len(t.entries) == 0 {
+		return nil
+	}
+	e := &t.entries[Number(h)&uint32(len(t.entries)-1)]
+	if e.number != Number(h) || e.object == nil {
+		return nil
+	}
+	return e
 }
 
 // Get returns the object behind h, or nil if h is not a live handle of this table.
 func (t *Table[T]) Get(h uintptr) *T {
-	if KindOf(h) != t.kind {
-		return nil
-	}
-	index := Index(h)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if int(index) >= len(t.entries) || t.entries[index].gen != Gen(h) {
-		return nil
+	if e := t.findLocked(h); e != nil {
+		return e.object
 	}
-	return t.entries[index].object
+	return nil
 }
 
 // Remove takes the object behind h out and returns it, or nil if h is not a live handle of this table.
 func (t *Table[T]) Remove(h uintptr) *T {
-	if KindOf(h) != t.kind {
-		return nil
-	}
-	index := Index(h)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if int(index) >= len(t.entries) || t.entries[index].gen != Gen(h) || t.entries[index].object == nil {
+	e := t.findLocked(h)
+	if e == nil {
 		return nil
 	}
-	object := t.entries[index].object
-	t.entries[index].object = nil
-	t.entries[index].gen = (t.entries[index].gen + 1) & genMask
-	t.free = append(t.free, index)
-	t.live--
+	object := e.object
+	e.object = nil
+	t.pushLocked(Number(h) & uint32(len(t.entries)-1))
 	return object
 }
 
@@ -132,5 +183,5 @@ func (t *Table[T]) Remove(h uintptr) *T {
 func (t *Table[T]) Len() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.live
+	return len(t.entries) - t.free
 }

@@ -1,6 +1,7 @@
 package handle
 
 import (
+	"math/rand"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,23 +16,130 @@ func TestTable(t *testing.T) {
 	require.NotEqual(t, ha, hb)
 	require.GreaterOrEqual(t, ha, uintptr(0x1000))
 	require.Less(t, ha, uintptr(1)<<31)
+	require.Equal(t, Win, KindOf(ha))
 	require.Same(t, &a, table.Get(ha))
 	require.Same(t, &a, table.Remove(ha))
 	require.Nil(t, table.Get(ha), "stale")
 	require.Nil(t, table.Remove(ha), "removed twice")
 	hc, _ := table.Add(&a)
-	require.Equal(t, Index(ha), Index(hc), "indices are used again")
-	require.NotEqual(t, ha, hc, "but not handles")
+	require.NotEqual(t, ha, hc)
 	require.Nil(t, table.Get(ha))
 	require.Equal(t, 2, table.Len())
 }
 
 func TestForeignValues(t *testing.T) {
 	table := NewTable[int](Comm)
+	require.Nil(t, table.Get(0), "an empty table")
 	x := 1
 	h, _ := table.Add(&x)
 	for _, bad := range []uintptr{0, 1, 0x101, h + 1, h ^ 1<<27, h | 1<<31, h | 1<<40, ^uintptr(0)} {
 		require.Nil(t, table.Get(bad), "%#x", bad)
 		require.Nil(t, table.Remove(bad), "%#x", bad)
+	}
+}
+
+// shortTable is one whose numbers have few bits.
+func shortTable(bits int) *Table[int] {
+	t := NewTable[int](Request)
+	t.mask = 1<<bits - 1
+	return t
+}
+
+// A number comes again after as many handles as the package's comment says, whatever is live meanwhile.
+func TestCycle(t *testing.T) {
+	const bits = 14
+	for _, live := range []int{0, 1, 5, 31, 32, 33, 200, 1000} {
+		table := shortTable(bits)
+		x := 1
+		for range live {
+			table.Add(&x)
+		}
+		first, _ := table.Add(&x)
+		size := len(table.entries)
+		require.LessOrEqual(t, 2*live, size)
+		table.Remove(first)
+		seen := map[uintptr]bool{first: true}
+		n := 1
+		for ; ; n++ {
+			h, ok := table.Add(&x)
+			require.True(t, ok)
+			require.Same(t, &x, table.Get(h))
+			table.Remove(h)
+			if h == first {
+				break
+			}
+			require.False(t, seen[h], "%d live: handle %#x came again after %d", live, h, n)
+			seen[h] = true
+		}
+		require.Equal(t, (size-live)*(1<<bits)/size, n, "%d live", live)
+		require.Len(t, table.entries, size, "the table did not grow")
+	}
+}
+
+// While a table grows and shrinks in use every live handle is found, no two are the same, and none that was removed comes back soon.
+func TestGrowth(t *testing.T) {
+	const bits = 20
+	table := shortTable(bits)
+	r := rand.New(rand.NewSource(1))
+	objects := map[uintptr]*int{}
+	var handles []uintptr
+	removed := map[uintptr]int{}
+	for step := range 1 << 17 {
+		if r.Intn(100) < 52 || len(handles) == 0 {
+			x := new(int)
+			h, ok := table.Add(x)
+			require.True(t, ok)
+			require.Nil(t, objects[h], "handle %#x is live already", h)
+			if when, ok := removed[h]; ok {
+				require.Greater(t, step-when, 1<<bits/2, "handle %#x", h)
+			}
+			objects[h] = x
+			handles = append(handles, h)
+		} else {
+			i := r.Intn(len(handles))
+			h := handles[i]
+			handles[i] = handles[len(handles)-1]
+			handles = handles[:len(handles)-1]
+			require.Same(t, objects[h], table.Remove(h))
+			require.Nil(t, table.Get(h))
+			delete(objects, h)
+			removed[h] = step
+		}
+	}
+	for h, x := range objects {
+		require.Same(t, x, table.Get(h))
+	}
+	require.Equal(t, len(objects), table.Len())
+}
+
+// A full table says so, keeps what it has, and goes on when something is removed.
+func TestFull(t *testing.T) {
+	table := NewTable[int](Comm)
+	table.most = 128
+	x := 1
+	var handles []uintptr
+	for range 128 {
+		h, ok := table.Add(&x)
+		require.True(t, ok)
+		handles = append(handles, h)
+	}
+	_, ok := table.Add(&x)
+	require.False(t, ok)
+	for _, h := range handles {
+		require.Same(t, &x, table.Get(h))
+	}
+	table.Remove(handles[77])
+	h, ok := table.Add(&x)
+	require.True(t, ok)
+	require.NotEqual(t, handles[77], h)
+}
+
+func BenchmarkAddGetRemove(b *testing.B) {
+	table := NewTable[int](Request)
+	x := 1
+	for range b.N {
+		h, _ := table.Add(&x)
+		table.Get(h)
+		table.Remove(h)
 	}
 }

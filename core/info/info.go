@@ -40,7 +40,7 @@ func New(pairs ...Pair) (*Info, error) {
 	i := &Info{entries: slices.Clone(pairs)}
 	h, ok := table.Add(i)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d info objects are in use, no more are possible", handle.MaxIndex)
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d info objects are in use, no more are possible", table.Most())
 	}
 	i.h = h
 	return i, nil

@@ -83,7 +83,7 @@ func Create(function uintptr, large, commutative bool) (*Op, error) {
 	o := &Op{name: "a user's operation", commutative: commutative, user: true, function: function, large: large}
 	h, ok := table.Add(o)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d operations are in use, no more are possible", handle.MaxIndex)
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d operations are in use, no more are possible", table.Most())
 	}
 	o.h = h
 	return o, nil

@@ -10,21 +10,85 @@ import (
 
 func TestProposals(t *testing.T) {
 	r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
-	a, gen, ok := r.propose(0)
+	a, ok := r.propose(0)
 	require.True(t, ok)
-	require.NotZero(t, a, "what an uninitialized handle finds")
-	b, _, _ := r.propose(0)
+	require.NotZero(t, indexAt(a), "what an uninitialized handle finds")
+	b, _ := r.propose(0)
 	require.Equal(t, a+1, b)
-	c, _, _ := r.propose(10)
-	require.Equal(t, uint32(10), c, "the least that was asked for")
+	c, _ := r.propose(10)
+	require.Equal(t, uint64(10), c, "the least that was asked for")
 	r.withdraw(a)
-	again, _, _ := r.propose(0)
-	require.Equal(t, a, again)
-	w := &Window{Handle: handle.Make(handle.Win, gen, a)}
-	r.enter(w, gen)
+	again, _ := r.propose(0)
+	require.Equal(t, a, again, "no window was made of it")
+	w := &Window{Handle: handle.Make(handle.Win, numberAt(a))}
+	r.enter(w, a)
 	r.remove(w.Handle)
-	_, next, _ := r.propose(0)
-	require.NotEqual(t, gen, next, "a stale handle differs from its successor")
+	next, _ := r.propose(0)
+	require.Greater(t, next, a, "a stale handle differs from its successor")
+}
+
+// Every number is at one place of the first 2^27, so none comes again before.
+func TestNumbersOfPlaces(t *testing.T) {
+	seen := make([]uint64, handle.Numbers/64)
+	for place := range uint64(handle.Numbers) {
+		n := numberAt(place)
+		if seen[n/64]>>(n%64)&1 != 0 {
+			t.Fatalf("number %#x comes again at place %d", n, place)
+		}
+		seen[n/64] |= 1 << (n % 64)
+	}
+	require.Equal(t, numberAt(5), numberAt(handle.Numbers+5))
+}
+
+// Windows that are made and freed use few entries of C's table, and with some that live no number comes again soon.
+func TestPlacesInUse(t *testing.T) {
+	const windows, block = 150_000, 1 << lowBits
+	for _, live := range []int{0, 1, 600, 3000} {
+		r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
+		make1 := func() *Window {
+			place, ok := r.propose(0)
+			require.True(t, ok)
+			w := &Window{Handle: handle.Make(handle.Win, numberAt(place))}
+			r.enter(w, place)
+			return w
+		}
+		for range live {
+			make1()
+		}
+		seen := map[uintptr]bool{}
+		highest := uint32(0)
+		for i := range windows {
+			w := make1()
+			if seen[w.Handle] || w.Handle == 0 || handle.Number(w.Handle)&indexMask == 0 {
+				t.Fatalf("%d live: window %d has handle %#x", live, i, w.Handle)
+			}
+			seen[w.Handle] = true
+			highest = max(highest, handle.Number(w.Handle)&indexMask)
+			r.remove(w.Handle)
+		}
+		turns := windows/(block<<turnBits-live%block<<turnBits) + 1
+		require.Less(t, int(highest), (live/block+turns+2)*block, "%d live", live)
+	}
+}
+
+// All indices in use: the next window is refused, and made as soon as one is free.
+func TestMostWindows(t *testing.T) {
+	r := registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
+	var last uint64
+	for range handle.MaxWindows {
+		place, ok := r.propose(0)
+		if !ok {
+			t.Fatal("refused too early")
+		}
+		r.enter(&Window{Handle: handle.Make(handle.Win, numberAt(place))}, place)
+		last = place
+	}
+	_, ok := r.propose(0)
+	require.False(t, ok)
+	r.withdraw(last)
+	place, ok := r.propose(0)
+	require.True(t, ok)
+	require.Equal(t, indexAt(last), indexAt(place))
 }
 
 func TestRegions(t *testing.T) {

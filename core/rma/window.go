@@ -140,8 +140,7 @@ type record struct {
 	size      int64
 	heap      int64 // offset of the memory in the memfd, -1: ordinary memory
 	address   uint64
-	proposal  uint32
-	gen       uint32
+	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
 	inPlace   uint8 // what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would begin
 	hints     Hints // Hints.common, as this member asks for them
@@ -158,12 +157,12 @@ func (r *record) encode() []byte {
 	le.PutUint32(b[0:], uint32(r.class))
 	le.PutUint32(b[4:], uint32(r.flavor))
 	le.PutUint32(b[8:], uint32(r.unit))
-	le.PutUint32(b[12:], r.proposal)
+	le.PutUint32(b[12:], uint32(r.proposal))
 	le.PutUint64(b[16:], uint64(r.size))
 	le.PutUint64(b[24:], uint64(r.heap))
 	le.PutUint64(b[32:], r.address)
 	le.PutUint64(b[40:], uint64(r.alignment))
-	le.PutUint32(b[48:], r.gen)
+	le.PutUint32(b[48:], uint32(r.proposal>>32))
 	b[52] = r.inPlace
 	r.hints.putCommon(b[recordHints:])
 	return b
@@ -173,8 +172,8 @@ func decode(b []byte) record {
 	le := binary.LittleEndian
 	return record{
 		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
-		proposal: le.Uint32(b[12:]), size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
-		alignment: int64(le.Uint64(b[40:])), gen: le.Uint32(b[48:]), inPlace: b[52],
+		proposal: uint64(le.Uint32(b[48:]))<<32 | uint64(le.Uint32(b[12:])), size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
+		alignment: int64(le.Uint64(b[40:])), inPlace: b[52],
 		hints: commonOf(b[recordHints:]),
 	}
 }
@@ -196,12 +195,12 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size, DispUnit: spec.DispUnit, hints: hints}
 	w.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 
-	index, gen, ok := windows.propose(0)
+	place, ok := windows.propose(0)
 	if !ok {
-		err = mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxIndex)
+		err = tooMany()
 	}
-	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1, address: uint64(spec.Base), proposal: index,
-		gen: gen, alignment: hints.alignment(spec.Size), hints: hints}
+	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1, address: uint64(spec.Base), proposal: place,
+		alignment: hints.alignment(spec.Size), hints: hints}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
@@ -222,7 +221,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	all, xerr := h.Allgather(c, mine.encode())
 	if xerr != nil {
-		windows.withdraw(index)
+		windows.withdraw(place)
 		w.close(false)
 		return nil, xerr
 	}
@@ -231,14 +230,14 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		members[i] = decode(all[i*recordSize:])
 	}
 	if err := agree(err, members, &w.hints); err != nil {
-		windows.withdraw(index)
+		windows.withdraw(place)
 		w.close(false)
 		return nil, err
 	}
 
 	// The lowest member of the node reserves; its reservation and the window's handle are agreed on together.
 	err = w.reserve(members)
-	index, gen, xerr = w.agreeOnHandle(c, members, index, &err)
+	place, xerr = w.agreeOnHandle(c, members, place, &err)
 	if xerr == nil && err == nil {
 		err = w.open(c, members)
 	}
@@ -246,14 +245,14 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		xerr = w.allFine(c, &err)
 	}
 	if xerr != nil || err != nil {
-		windows.withdraw(index)
+		windows.withdraw(place)
 		w.close(false)
 		if xerr != nil {
 			return nil, xerr
 		}
 		return nil, err
 	}
-	windows.enter(w, gen)
+	windows.enter(w, place)
 	return w, nil
 }
 
@@ -354,34 +353,38 @@ func layout(members []record) (offsets []int64, total int64) {
 	return offsets, total
 }
 
-// agreeOnHandle finds an index that is free at all members, and distributes the leader's reservations with it.
-func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint32, err *error) (index, gen uint32, fatal error) {
-	index = mine
-	var highest uint32
+func tooMany() error {
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxWindows)
+}
+
+// agreeOnHandle finds a place whose index is free at all members, and distributes the leader's reservations with it.
+func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint64, err *error) (place uint64, fatal error) {
+	place = mine
+	var highest uint64
 	for _, m := range members {
-		highest, gen = max(highest, m.proposal), max(gen, m.gen)
+		highest = max(highest, m.proposal)
 	}
 	for {
-		free := true
-		if index != highest {
-			windows.withdraw(index)
+		if place != highest {
+			windows.withdraw(place)
 			var ok bool
-			index, _, ok = windows.propose(highest)
-			free = ok && index == highest
+			if place, ok = windows.propose(highest); !ok && *err == nil {
+				*err = tooMany()
+			}
 		}
 		b := make([]byte, 32)
 		le := binary.LittleEndian
 		le.PutUint32(b[0:], uint32(mpierr.ClassOf(*err)))
-		le.PutUint32(b[4:], index)
-		if free {
-			b[8] = 1
+		if place == highest {
+			b[4] = 1
 		}
+		le.PutUint64(b[8:], place)
 		for i, r := range w.reserved {
 			le.PutUint64(b[16+8*i:], uint64(r.off))
 		}
 		all, xerr := w.host.Allgather(c, b)
 		if xerr != nil {
-			return index, gen, xerr
+			return place, xerr
 		}
 		done := true
 		for i := 0; i < len(members); i++ {
@@ -389,18 +392,18 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint32, err 
 			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
 				*err = mpierr.New(class, "rank %d could not reserve the memory", i)
 			}
-			done = done && m[8] == 1
-			highest = max(highest, le.Uint32(m[4:]))
+			done = done && m[4] == 1
+			highest = max(highest, le.Uint64(m[8:]))
 		}
 		if *err != nil {
-			return index, gen, nil
+			return place, nil
 		}
 		if done {
-			w.Handle = handle.Make(handle.Win, gen, index)
+			w.Handle = handle.Make(handle.Win, numberAt(place))
 			// What the leader reserved, as far as the others need it: offsets are followed by the sizes that everybody can compute.
 			w.controlOff = int64(le.Uint64(all[32*leader+16:]))
 			w.segmentOff = int64(le.Uint64(all[32*leader+24:]))
-			return index, gen, nil
+			return place, nil
 		}
 	}
 }
