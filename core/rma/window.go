@@ -265,9 +265,7 @@ func check(spec *Spec) (Hints, error) {
 		return Hints{}, mpierr.New(abi.MPI_ERR_DISP, "displacement unit %d is not positive", spec.DispUnit)
 	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base == 0 && spec.Size > 0:
 		return Hints{}, mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
-	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && beyond(spec.Base, spec.Size):
-		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "%d bytes at %#x reach beyond the address space", spec.Size, spec.Base)
-	case spec.Size > shm.HeapStride:
+	case spec.Flavor != abi.MPI_WIN_FLAVOR_CREATE && spec.Size > shm.HeapStride:
 		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size, int64(shm.HeapStride))
 	}
 	return NewHints(spec.Info)
