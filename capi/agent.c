@@ -216,9 +216,9 @@ static int post_or_pull(struct gompi_win *w, struct message *m, enum gompi_agent
 	return post_all(w, m);
 }
 
-int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, const char *origin,
-			   char *result) {
-	struct message m = {.call = r->call, .rank = r->target, .offset = offset, .op = r->op, .type = (MPI_Datatype)(uintptr_t)type->elem, .origin = origin, .compare = r->compare,
+int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, MPI_Datatype element, uint64_t offset, int64_t count, const struct gompi_type *type,
+			   const char *origin, char *result) {
+	struct message m = {.call = r->call, .rank = r->target, .offset = offset, .op = r->op, .type = element, .origin = origin, .compare = r->compare,
 			    .result = result, .element = (uint64_t)type->elem_size, .bytes = (uint64_t)(count * type->elements * type->elem_size)};
 	struct gompi_cursor cursor;
 	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)

@@ -59,10 +59,10 @@ struct gompi_agent_ring {
 
 struct gompi_type;
 
-// Sends the accumulate-type call r on count copies of type, whose elements are predefined ones, at offset in the target's window. origin and result are arrays of
-// elements or NULL. Results are there when it returns; origin may be used again in any case. 0 or an error class.
-int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, const char *origin,
-			   char *result);
+// Sends the accumulate-type call r on count copies of type, whose elements are taken as those of a predefined one of their size, at offset in the target's
+// window. origin and result are arrays of elements or NULL. Results are there when it returns; origin may be used again in any case. 0 or an error class.
+int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, MPI_Datatype element, uint64_t offset, int64_t count, const struct gompi_type *type,
+			   const char *origin, char *result);
 
 // Moves the bytes of the put or get r between local and count copies of type at offset in the target's window. A get is there when it returns; local may be used again in any case.
 // 0 or an error class.

@@ -185,6 +185,9 @@ int64_t gompi_cursor_unpack(char *dst, struct gompi_cursor *c, const char *src, 
 #define GOMPI_ELEMENTS_WORDS(n) (GOMPI_TYPE_HEAD + 8 + (n))
 int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element, int64_t n, int64_t flags);
 
+// gompi_type_as_bytes makes a copy of t of which every byte is an element, MPI_BYTE; the caller frees it. NULL: there is no memory.
+struct gompi_type *gompi_type_as_bytes(const struct gompi_type *t);
+
 // gompi_copy_blocks copies n blocks between two places that do not overlap.
 void gompi_copy_blocks(char *restrict d, int64_t dstride, const char *restrict s, int64_t sstride, int64_t block, int64_t n);
 

@@ -1,6 +1,7 @@
 // Walking over the bytes of a type, and copying them. The Go twin is core/datatype/cursor.go.
 #include "datatype.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 1, LOOP, LIST, BLOCKS, SEQ };
@@ -101,6 +102,23 @@ int64_t *gompi_type_of_elements(int64_t *words, const struct gompi_type *element
     words[list + N] = n;
     words[list + LIST_CHILD] = block;
     return words + list + LIST_DISP;
+}
+
+struct gompi_type *gompi_type_as_bytes(const struct gompi_type *t)
+{
+    struct gompi_type *b = malloc((size_t)t->words * sizeof(int64_t));
+    if (b == NULL)
+        return NULL;
+    memcpy(b, t, (size_t)t->words * sizeof(int64_t));
+    b->elem = (int64_t)(uintptr_t)MPI_BYTE;
+    b->elem_size = 1;
+    b->elements = t->size;
+    b->elem_origin = t->origin;
+    b->elem_root = t->root;
+    b->flags &= ~(int64_t)GOMPI_TYPE_ELEM_CONTIGUOUS;
+    if (t->flags & GOMPI_TYPE_CONTIGUOUS)
+        b->flags |= GOMPI_TYPE_ELEM_CONTIGUOUS;
+    return b;
 }
 
 void gompi_cursor_init(struct gompi_cursor *c, const struct gompi_type *t, int64_t count, enum gompi_view view)

@@ -13,11 +13,11 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 		return gompi_not_a_window(win, call);
 	if ((uint32_t)rank >= w->n && rank != MPI_PROC_NULL)
 		return gompi_win_error(win, call, MPI_ERR_RANK, "rank %d in a window of %u processes", rank, w->n);
+	if (rank == MPI_PROC_NULL) // no operation on it needs an epoch
+		return MPI_SUCCESS;
 	uint32_t access = atomic_load_explicit(&w->access, memory_order_relaxed);
 	if (!(access & ACCESS_PASSIVE))
 		return gompi_epoch_error(w, call);
-	if (rank == MPI_PROC_NULL)
-		return MPI_SUCCESS;
 	if ((access & ACCESS_LOCK) && !(atomic_load_explicit(&w->targets[rank].state, memory_order_relaxed) & TARGET_LOCKED))
 		return gompi_win_error(win, call, MPI_ERR_RMA_SYNC, "rank %d is not locked by this process, other ranks are", rank);
 	if (!local)

@@ -5,6 +5,8 @@
 #include "dynamic.h"
 #include "epoch.h"
 
+#include <stdlib.h>
+
 bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes) {
 	if (w == NULL || w->parts == NULL || (uint32_t)rank >= w->n)
 		return false;
@@ -59,9 +61,14 @@ int gompi_rma_do(const struct gompi_rma *r) {
 	struct gompi_checked c = {.r = r, .w = gompi_win_get(r->win), .verdict = &verdict};
 	if (c.w == NULL)
 		return gompi_not_a_window(r->win, r->call);
-	if (gompi_rma_check(&c) != MPI_SUCCESS || gompi_rma_check_epoch(&c) != MPI_SUCCESS)
+	int rc = MPI_SUCCESS;
+	bool refused = gompi_rma_check(&c) != MPI_SUCCESS || gompi_rma_check_epoch(&c) != MPI_SUCCESS;
+	if (!refused && r->target != MPI_PROC_NULL)
+		rc = gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
+	for (int i = 0; i < 3; i++)
+		free(c.bytewise[i]);
+	if (refused)
 		return gompi_win_refuse(r->win, r->call, &verdict);
-	int rc = r->target == MPI_PROC_NULL ? MPI_SUCCESS : gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
 	if (rc == MPI_ERR_NO_MEM)
 		return gompi_win_error(r->win, r->call, rc, "no memory for a copy of the buffer, whose datatype is not contiguous");
 	if (rc != MPI_SUCCESS)

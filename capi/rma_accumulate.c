@@ -8,14 +8,10 @@
 #include "apply.h"
 #include "op.h"
 
-// Whether elements of t have gaps in or behind their data, as pair types have. Gaps belong to the application: they are neither read nor written, and nothing need
-// be mapped there.
-static bool has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
-
 // Copies elements between an array and where s has them, but not their gaps.
 static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype element, bool to_array) {
 	int64_t bytes = s->count * s->type->size;
-	if (!has_gaps(s->type)) {
+	if (!gompi_has_gaps(s->type)) {
 		if (to_array)
 			gompi_typed_pack(array, bytes, s->address, s->count, s->type, 0);
 		else
@@ -35,7 +31,7 @@ static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype 
 static char *array_of(const struct gompi_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole, char **temporary) {
 	*temporary = NULL;
 	const struct gompi_type *t = s->type;
-	bool gaps = has_gaps(t);
+	bool gaps = gompi_has_gaps(t);
 	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps))
 		return s->address + t->elem_origin;
 	char *array = gaps ? calloc((size_t)elements, (size_t)t->elem_size) : malloc((size_t)(elements * t->elem_size));
@@ -101,7 +97,7 @@ static void add_outside(struct outside *o, const struct gompi_checked *c, uint64
 static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
 	int64_t size = c->target.type->elem_size;
 	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
-	int rc = gompi_agent_accumulate(c->w, c->r, 0, 1, (const struct gompi_type *)o->type, origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
+	int rc = gompi_agent_accumulate(c->w, c->r, c->element, 0, 1, (const struct gompi_type *)o->type, origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
 	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
 		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
 	bool across = o->across;
@@ -177,7 +173,7 @@ static int accumulate_at_target(const struct gompi_checked *c, const char *origi
 		return update(c, origin, result);
 	if (c->part != NULL)
 		return update_part(c, origin, result);
-	return gompi_agent_accumulate(c->w, c->r, c->offset, c->target.count, c->target.type, origin, result);
+	return gompi_agent_accumulate(c->w, c->r, c->element, c->offset, c->target.count, c->target.type, origin, result);
 }
 
 int gompi_do_accumulate(const struct gompi_checked *c) {

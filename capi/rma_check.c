@@ -20,19 +20,46 @@ static int look_up(const struct gompi_checked *c, struct gompi_side *s, const ch
 	return MPI_SUCCESS;
 }
 
+// A call for one element takes it under any handle: MPI_Type_create_f90_integer gives others than the predefined ones, and so does MPI_Type_dup. The verdict's class.
+static int check_single(struct gompi_checked *c) {
+	const struct gompi_type *t = c->target.type;
+	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "datatype %#lx is not one element of a predefined datatype", (unsigned long)(uintptr_t)c->r->target_type);
+	t = gompi_type_get((MPI_Datatype)(uintptr_t)t->elem);
+	c->target.type = c->result.type = t;
+	if (c->origin.type != NULL)
+		c->origin.type = t;
+	return MPI_SUCCESS;
+}
+
+// Whether elements of a and of b can be copied to each other.
+static bool alike(const struct gompi_type *a, const struct gompi_type *b) {
+	return a->elem != 0 && (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
+}
+
+// Makes the elements of all sides bytes, and leaves the types that say so in c->bytewise. The verdict's class.
+static int take_as_bytes(struct gompi_checked *c) {
+	struct gompi_side *sides[] = {&c->target, &c->origin, &c->result};
+	for (int i = 0; i < 3; i++) {
+		if (sides[i]->type == NULL)
+			continue;
+		if ((c->bytewise[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
+			return gompi_wrong(c->verdict, MPI_ERR_NO_MEM, "no memory for a copy of a datatype of %lld words", (long long)sides[i]->type->words);
+		sides[i]->type = c->bytewise[i];
+	}
+	return MPI_SUCCESS;
+}
+
 // The element type and number of an accumulate-type call. The verdict's class.
 static int check_accumulate(struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
-	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP;
-	const struct gompi_type *tt = c->target.type;
-	c->element = (MPI_Datatype)(uintptr_t)tt->elem;
-	c->elements = c->target.count * tt->elements;
-	if (r->kind == RMA_FETCH_AND_OP || swap) {
-		if ((uintptr_t)r->target_type >= GOMPI_PREDEFINED)
-			return gompi_wrong(c->verdict, MPI_ERR_TYPE, "datatype %#lx is not predefined", (unsigned long)(uintptr_t)r->target_type);
-	}
+	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP, copies = no_op || r->op == MPI_REPLACE;
+	if ((swap || r->kind == RMA_FETCH_AND_OP) && check_single(c) != MPI_SUCCESS)
+		return c->verdict->class;
+	c->element = (MPI_Datatype)(uintptr_t)c->target.type->elem;
+	c->elements = c->target.count * c->target.type->elements;
 	if (swap) {
-		if (!gompi_swappable(r->target_type))
+		if (!gompi_swappable(c->element))
 			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
 					       "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
 					       (unsigned long)(uintptr_t)r->target_type);
@@ -42,20 +69,35 @@ static int check_accumulate(struct gompi_checked *c) {
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
 		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
 				       no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
+	if (r->kind == RMA_ACCUMULATE && c->origin.count * c->origin.type->size == 0)
+		c->elements = 0;
 	if (c->elements == 0)
 		return MPI_SUCCESS;
+	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
+	if (copies && (c->element == 0 || (others[0] != NULL && !alike(others[0]->type, c->target.type)) || (others[1] != NULL && !alike(others[1]->type, c->target.type)))) {
+		if (take_as_bytes(c) != MPI_SUCCESS)
+			return c->verdict->class;
+		c->element = MPI_BYTE;
+		c->elements = c->target.count * c->target.type->elements;
+	}
+	const struct gompi_type *tt = c->target.type;
 	if (tt->elem == 0)
 		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "the target datatype has elements of several predefined datatypes");
-	if (gompi_op_kernel(r->op, c->element) == NULL)
+	// MPI has no arithmetic on MPI_BYTE; elsewhere it is that of small numbers.
+	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
+		c->element = MPI_UINT8_T;
+	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
+	if (kernel == NULL)
 		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx", (unsigned long)op,
 				       (unsigned long)tt->elem);
-	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
 	for (int i = 0; i < 2; i++) {
 		const struct gompi_side *s = others[i];
 		if (s == NULL)
 			continue;
 		const char *what = i == 0 ? "origin" : "result";
-		if (s->type->elem != tt->elem)
+		// What is added must be a number of the same kind, such as MPI_INTEGER and MPI_INT; a result is a copy.
+		bool same = s->type->elem == tt->elem || (i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel : alike(s->type, tt));
+		if (!same)
 			return gompi_wrong(c->verdict, MPI_ERR_TYPE, "the %s datatype has elements of datatype %#lx, the target datatype of %#lx", what,
 					       (unsigned long)s->type->elem, (unsigned long)tt->elem);
 		if (s->count * s->type->elements != c->elements)
@@ -125,8 +167,6 @@ static int check_memory(const struct gompi_checked *c, const struct gompi_side *
 // The same for all buffers of a call that moves something. The verdict's class.
 static int check_buffers(const struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
-	if (c->bytes == 0 && c->elements == 0)
-		return MPI_SUCCESS;
 	int rc = MPI_SUCCESS;
 	if (c->origin.type != NULL)
 		rc = check_memory(c, &c->origin, "origin");
@@ -154,12 +194,12 @@ int gompi_rma_check(struct gompi_checked *c) {
 	} else {
 		const struct gompi_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
 		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
-		if (r->kind == RMA_PUT ? here > there : there > here)
+		c->bytes = here < there ? here : there;
+		if (r->kind == RMA_PUT ? here > there : there > here && here != 0) // nothing is asked for: nothing is moved
 			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
 					       (long long)(here > there ? here : there), (long long)(here > there ? there : here), (long long)here, (long long)there);
-		c->bytes = here < there ? here : there;
 	}
-	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL)
+	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL || (c->bytes == 0 && c->elements == 0))
 		return rc;
 	rc = check_buffers(c);
 	return rc == MPI_SUCCESS ? check_range(c) : rc;
@@ -168,8 +208,10 @@ int gompi_rma_check(struct gompi_checked *c) {
 int gompi_rma_check_epoch(const struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
 	struct gompi_win *w = c->w;
+	if (r->target == MPI_PROC_NULL) // needs no epoch and begins none
+		return MPI_SUCCESS;
 	uint32_t access = atomic_load(&w->access);
-	if (r->target != MPI_PROC_NULL && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
+	if (!(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
 	    !(atomic_load(&w->targets[r->target].state) & TARGET_ACCESS))
 		return gompi_wrong(c->verdict, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
 				       r->target);

@@ -25,9 +25,14 @@ struct gompi_checked {
 	MPI_Datatype element;                     // of an accumulate: the predefined type
 	int64_t elements;
 	bool scattered;                           // the target's buffer lies in several attached regions
+	struct gompi_type *bytewise[3];           // of an accumulate that copies between elements of several types: what the sides' types were made
 };
 
 static inline bool gompi_is_accumulate(const struct gompi_rma *r) { return r->kind != RMA_PUT && r->kind != RMA_GET; }
+
+// Whether elements of t have gaps in or behind their data, as pair types have. Gaps belong to the application: they are neither read nor written, and nothing need
+// be mapped there.
+static inline bool gompi_has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 
 // Whether data comes back. The datatype does not tell: 0 is a handle that a program may give by mistake.
 static inline bool gompi_has_result(const struct gompi_rma *r) { return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE; }

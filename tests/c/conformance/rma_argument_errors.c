@@ -83,7 +83,7 @@ static void wrong_op(struct window *w)
     CHECK_CLASS(MPI_Fetch_and_op(value, result, I, 0, 0, MPI_OP_NULL, w->win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(value, 1, MPI_FLOAT, 0, 0, 1, MPI_FLOAT, MPI_BAND, w->win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(value, 1, MPI_FLOAT, 0, 0, 1, MPI_FLOAT, MPI_LAND, w->win), MPI_ERR_OP);
-    CHECK_CLASS(MPI_Accumulate(value, 1, MPI_BYTE, 0, 0, 1, MPI_BYTE, MPI_SUM, w->win), MPI_ERR_OP);
+    CHECK_CLASS(MPI_Accumulate(value, 1, MPI_WCHAR, 0, 0, 1, MPI_WCHAR, MPI_SUM, w->win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(value, 1, MPI_2INT, 0, 0, 1, MPI_2INT, MPI_SUM, w->win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(value, 1, I, 0, 0, 1, I, MPI_MINLOC, w->win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Get_accumulate(value, 1, MPI_C_FLOAT_COMPLEX, result, 1, MPI_C_FLOAT_COMPLEX, 0, 0, 1, MPI_C_FLOAT_COMPLEX,

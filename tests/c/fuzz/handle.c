@@ -37,6 +37,7 @@ static int is_inter(const struct object *o) { return o->inter; }
 static int is_intra(const struct object *o) { return !o->inter; }
 static int is_usable(const struct object *o) { return o->usable; }
 static int is_communicable(const struct object *o) { return o->usable && o->committed; }
+static int is_several(const struct object *o) { return is_communicable(o) && o->bytes > 32; } /* more than one element of any predefined type */
 static int is_uncommitted(const struct object *o) { return !o->committed; }
 static int is_dynamic(const struct object *o) { return o->flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 static int is_static(const struct object *o) { return o->flavor != MPI_WIN_FLAVOR_DYNAMIC; }
@@ -294,7 +295,7 @@ static void *right_op(struct call *c, int i, enum truth want)
         case COMPLEXES: return MPI_MAX;
         case LOGICALS: return MPI_SUM;
         case PAIRS: return MPI_SUM;
-        case OTHERS: return MPI_PROD;
+        case OTHERS: return rma && c->arg[type].value.pointer == MPI_BYTE ? MPI_MAXLOC : MPI_PROD;
         default:
             if (!rma)
                 return MPI_SUM;
@@ -367,7 +368,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want)
                 set(c, i, WRONG, "not for this call", MPI_ERR_TYPE, 0);
                 return any_type(c, below(c, 2) ? FLOATS : PAIRS);
             }
-            if (is_called(c, "Compare_and_swap|Fetch_and_op") && (a->object = pool_pick(c, T_TYPE, is_communicable)) && !a->object->fixed) {
+            if (is_called(c, "Compare_and_swap|Fetch_and_op") && (a->object = pool_pick(c, T_TYPE, is_several)) && !a->object->fixed) {
                 set(c, i, WRONG, "derived", MPI_ERR_TYPE, MPI_ERR_OP, 0);
                 return a->object->value.pointer;
             }

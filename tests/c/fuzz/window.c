@@ -152,6 +152,8 @@ void window_state(struct call *c)
         if (w->access != LOCK_ALL)
             wrong(c, "there was no MPI_Win_lock_all");
     } else if (is_called(c, "Win_flush*")) {
+        if (rank && rank->value.number == MPI_PROC_NULL)
+            return;
         if (w->access != LOCK && w->access != LOCK_ALL)
             wrong(c, "no passive target epoch");
         else if (w->access == LOCK && rank && rank->truth == RIGHT && rank->value.number != w->target)
