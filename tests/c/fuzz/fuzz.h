@@ -238,7 +238,7 @@ void tell(enum stage stage, const struct call *c);
 void tell_upkeep(const char *what);
 void meet(void);
 uint32_t agreed_made(void);
-int all_equal(uint64_t word);    /* collective: the same at all ranks? */
+uint32_t unequal(uint64_t word, const struct object *window); /* collective: where ranks say different words, the slots of the windows that they name */
 int none(int word);              /* collective: 0 at all ranks? */
 void count_call(const struct call *c);
 void count_done(const struct call *c); /* without error */

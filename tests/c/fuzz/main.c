@@ -42,11 +42,10 @@ static void one_call(uint64_t number)
         pool_collect(&c, 1);
         memory_check(&c, 0, text, sizeof text);
     }
-    if (!all_equal(mix(mix((uint64_t)c.index, (uint64_t)c.wrong), window_digest()))) {
-        for (int s = 0; s < SLOTS; s++)
-            if (pool[T_WIN][s].agreed && c.win == &pool[T_WIN][s])
-                c.win->broken = 1;
-    }
+    uint32_t doubtful = unequal(mix(mix((uint64_t)c.index, (uint64_t)c.wrong), window_digest()), c.win);
+    for (int s = 0; s < SLOTS; s++)
+        if (pool[T_WIN][s].agreed && doubtful >> s & 1)
+            pool[T_WIN][s].broken = 1;
     pool_settle(&c, agreed_made());
 }
 

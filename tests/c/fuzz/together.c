@@ -17,6 +17,7 @@ enum { MOST_RANKS = 3 };
 struct word {
     uint32_t alive[THINGS];
     uint32_t made;
+    uint32_t doubtful; /* slots of windows */
     uint64_t number;
 };
 
@@ -26,7 +27,7 @@ struct member {
     _Atomic uint64_t call;
     char text[4080];
     uint32_t made[FUNCTIONS], done[FUNCTIONS], held[FUNCTIONS];
-    struct word words[2];
+    struct word words[2]; /* 72 bytes each */
 };
 
 struct together {
@@ -40,6 +41,7 @@ static struct together *shared;
 static struct word heard;
 static int equal, zero;
 static uint64_t said;
+static uint32_t doubts;
 char described[4080];
 
 void together_open(const char *name, int rank, int n)
@@ -113,6 +115,7 @@ void meet(void)
         for (int s = 0; s < SLOTS; s++)
             mine->alive[t] |= (uint32_t)pool[t][s].alive << s;
     mine->made = pool_made();
+    mine->doubtful = doubts;
     mine->number = said;
     tell(MEETING, NULL);
     barrier();
@@ -124,6 +127,7 @@ void meet(void)
         for (int t = 0; t < THINGS; t++)
             heard.alive[t] &= w->alive[t];
         heard.made &= w->made;
+        heard.doubtful |= w->doubtful;
         equal = equal && w->number == mine->number;
         zero = zero && w->number == 0;
     }
@@ -135,11 +139,13 @@ void meet(void)
 
 uint32_t agreed_made(void) { return heard.made; }
 
-int all_equal(uint64_t word)
+uint32_t unequal(uint64_t word, const struct object *window)
 {
     said = word;
+    doubts = window ? UINT32_C(1) << window->slot : 0;
     meet();
-    return equal;
+    doubts = 0;
+    return equal ? 0 : heard.doubtful;
 }
 
 int none(int word)

@@ -12,7 +12,7 @@ import (
 const (
 	textSize   = 4080
 	memberHead = 16
-	words      = 2 * 64
+	words      = 2 * 72
 )
 
 // The stages of a rank.
