@@ -1,6 +1,7 @@
 // Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx, mpifort and so on in
-// libexec/gompirma/bin). With _abi behind the name, or with --abi, it links for any MPI that offers the standard ABI. It runs the compiler with gompirma's headers and library, found from where the wrapper itself lies, so an
-// installation may be moved. Everything it does not know goes to the compiler untouched.
+// libexec/gompirma/bin). With _abi behind the name, or with --abi, it links for any MPI that offers the standard ABI. It runs the compiler with
+// gompirma's headers and library, found from where the wrapper itself lies, so an installation may be moved. Everything it does not know goes to
+// the compiler untouched.
 package main
 
 import (

@@ -459,26 +459,3 @@ func TestStandardABIProfiling(t *testing.T) {
 		}
 	}
 }
-
-// Python opens the library by its path, then something that needs it by name.
-func TestStandardABIPython(t *testing.T) {
-	needCommand(t, "python3")
-	s := newScratch(t)
-	s.write("part.c", "#include <mpi.h>\nint size(void) { int n; MPI_Comm_size(MPI_COMM_WORLD, &n); return n; }\n")
-	folder := filepath.Join(built(t), "lib/gompirma/abi")
-	s.run("gcc -shared -fPIC -I" + filepath.Join(built(t), "include") + " -o part.so part.c -L" + folder + " -lmpi_abi")
-	s.write("p.py", `
-import ctypes, sys
-mpi = ctypes.CDLL(sys.argv[1], mode=getattr(ctypes, sys.argv[2]))
-part = ctypes.CDLL("./part.so")
-mpi.MPI_Init(None, None)
-rank = ctypes.c_int(-1)
-mpi.MPI_Comm_rank(ctypes.c_void_p(0x101), ctypes.byref(rank))
-print("rank", rank.value, "of", part.size())
-mpi.MPI_Finalize()
-`)
-	for _, mode := range []string{"RTLD_LOCAL", "RTLD_GLOBAL"} {
-		out := s.run("gompirun -n 2 python3 p.py " + folder + "/libmpi_abi.so.1 " + mode)
-		require.Equal(t, "rank 0 of 2\nrank 1 of 2", strings.Join(sorted(out), "\n"))
-	}
-}
