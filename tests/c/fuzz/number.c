@@ -46,9 +46,8 @@ static int is_length(const struct call *c, int i)
 
 static int64_t value_of(const struct call *c, int i)
 {
-    if (i < 0 || c->arg[i].truth != RIGHT)
-        return 0;
-    return c->arg[i].value.number;
+    const struct argument *a = &c->arg[i < 0 ? 0 : i];
+    return i >= 0 && (a->truth == RIGHT || a->truth == OPEN) && a->value.number >= 0 && a->value.number <= 1000 ? a->value.number : 0;
 }
 
 /* The number of elements of array i that count. */
@@ -59,10 +58,8 @@ int64_t elements_of(struct call *c, int i)
         return 1;
     if (p->length == FIXED)
         return p->fixed;
-    if (p->length >= 0) {
-        const struct argument *a = &c->arg[p->length];
-        return (a->truth == RIGHT || a->truth == OPEN) && a->value.number >= 0 && a->value.number <= 1000 ? a->value.number : 0;
-    }
+    if (p->length >= 0)
+        return value_of(c, p->length);
     int neighbor = is_called(c, "Neighbor_*|Ineighbor_*");
     if (strncmp(p->name, "send", 4) == 0 || strcmp(p->name, "sdispls") == 0)
         return neighbor ? (c->comm ? c->comm->outdegree : 0) : comm_size(c);
