@@ -153,6 +153,7 @@ func Finish() error {
 	if p == nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "MPI is not initialized, or has been finalized before")
 	}
+	p.Node.SetState(p.Node.Me, shm.Finishing)
 	// What was sent and not yet taken, buffered messages too, needs this process to live.
 	if err := p.Messages.Flushed(); err != nil {
 		return err

@@ -116,7 +116,8 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 	return &o.Request
 }
 
-// Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize.
+// Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize. What nobody has received by the time that its receiver is in
+// MPI_Finalize too is taken back.
 func (e *Engine) Flushed() error {
 	return e.wait(func() bool {
 		if e.backlog.Load() > 0 {
@@ -124,6 +125,11 @@ func (e *Engine) Flushed() error {
 		}
 		if !e.mu.TryLock() {
 			return false
+		}
+		for i := range e.sends.at {
+			if o := e.sends.at[i].op; o != nil && (o.to == nil || e.nd.State(o.to.node) == shm.Finishing) {
+				e.cancelSendLocked(o)
+			}
 		}
 		left := e.sends.used + len(e.work)
 		e.unlock()

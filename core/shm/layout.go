@@ -74,13 +74,17 @@ func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 // State is the life of a process as its cell tells it.
 type State uint32
 
-// A process is Absent until it maps the segment, Running from MPI_Init on, Finalized after MPI_Finalize, Dead when somebody saw that it is gone.
+// A process is Absent until it maps the segment, Running from MPI_Init on, Finishing in MPI_Finalize, Finalized after it, Dead when somebody saw that it is gone.
 const (
 	Absent State = iota
 	Running
+	Finishing
 	Finalized
 	Dead
 )
+
+// lives returns whether a process is in MPI and not known to be dead.
+func (s State) lives() bool { return s == Running || s == Finishing }
 
 // CellSize returns the stride of the cells of a node of n processes.
 func CellSize(n int) int64 { return roundUp(CellFixed+8*int64(n), PageSize) }

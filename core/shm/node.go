@@ -230,7 +230,7 @@ func (nd *Node) MarkDead(i int) {
 // FindDead looks for processes of this node that have ended without MPI_Finalize and marks them. Needed where no launcher of ours does it.
 func (nd *Node) FindDead() {
 	for i := 0; i < nd.N; i++ {
-		if pid := nd.Pid(i); pid > 0 && nd.State(i) == Running && unix.Kill(pid, 0) == unix.ESRCH {
+		if pid := nd.Pid(i); pid > 0 && nd.State(i).lives() && unix.Kill(pid, 0) == unix.ESRCH {
 			nd.MarkDead(i)
 		}
 	}

@@ -96,7 +96,7 @@ func (nd *Node) keep(size int64) {
 // promised returns what the processes of the node have promised themselves.
 func (nd *Node) promised() (sum int64) {
 	for i := 0; i < nd.N; i++ {
-		if p := atomic.LoadInt64(nd.i64(i, CellPromised)); p > 0 && nd.State(i) == Running {
+		if p := atomic.LoadInt64(nd.i64(i, CellPromised)); p > 0 && nd.State(i).lives() {
 			sum += p
 		}
 	}
@@ -116,7 +116,7 @@ func (nd *Node) takeTurn() (end func()) {
 		switch {
 		case holder == 0:
 			continue
-		case holder > uint32(nd.N) || nd.State(int(holder)-1) != Running:
+		case holder > uint32(nd.N) || !nd.State(int(holder)-1).lives():
 			atomic.CompareAndSwapUint32(word, holder, 0)
 			continue
 		case holder != last:
