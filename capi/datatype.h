@@ -207,5 +207,8 @@ bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words)
 // thread reads an old type and not garbage.
 void gompi_type_remove(uintptr_t handle);
 
+// gompi_type_trim gives the memory of removed types back to the system, if there were many.
+void gompi_type_trim(void);
+
 #pragma GCC visibility pop
 #endif

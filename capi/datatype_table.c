@@ -1,6 +1,7 @@
 // The tables that gompi_type_get looks into.
 #include "datatype.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static struct {
     pthread_mutex_t mu;
     void *kept[64];
     unsigned next;
+    unsigned long freed; // since gompi_type_trim
 } removed = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words)
@@ -46,8 +48,21 @@ void gompi_type_remove(uintptr_t handle)
         void *oldest = removed.kept[removed.next];
         removed.kept[removed.next] = old;
         removed.next = (removed.next + 1) % (sizeof removed.kept / sizeof *removed.kept);
+        removed.freed++;
         pthread_mutex_unlock(&removed.mu);
         old = oldest;
     }
     free(old);
+}
+
+void gompi_type_trim(void)
+{
+    const unsigned long many = 1 << 14;
+    pthread_mutex_lock(&removed.mu);
+    bool worth = removed.freed >= many;
+    if (worth)
+        removed.freed = 0;
+    pthread_mutex_unlock(&removed.mu);
+    if (worth)
+        malloc_trim(0);
 }

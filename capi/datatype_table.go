@@ -12,10 +12,12 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
+	"gompirma/core/trim"
 )
 
 // The predefined types are in C's table from the beginning.
 func init() {
+	trim.Also = func() { C.gompi_type_trim() }
 	datatype.Predefined(func(t *datatype.Type) {
 		if err := installType(t); err != nil {
 			panic(err)

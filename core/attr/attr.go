@@ -9,6 +9,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
+	"gompirma/core/trim"
 )
 
 // Kind is what a keyval is for.
@@ -49,10 +50,22 @@ type keyval struct {
 
 // keyvals are those that live, by number. Numbers are not used again before 2^31 of them have been.
 var keyvals = struct {
-	mu   sync.Mutex
-	live map[int32]*keyval
-	last int32
+	mu    sync.Mutex
+	live  map[int32]*keyval
+	last  int32
+	watch trim.Watch
 }{live: map[int32]*keyval{}, last: firstKeyval}
+
+func init() { keyvals.watch = trim.NewWatch(settle) }
+
+// settle makes the map as small as what is in it.
+func settle() {
+	keyvals.mu.Lock()
+	defer keyvals.mu.Unlock()
+	if keyvals.watch.Over(len(keyvals.live)) {
+		keyvals.live = trim.Map(keyvals.live)
+	}
+}
 
 // firstKeyval is above the predefined attributes.
 const firstKeyval = 1000
@@ -70,6 +83,7 @@ func Create(kind Kind, copy, delete, extra uintptr) int32 {
 		}
 	}
 	keyvals.live[keyvals.last] = &keyval{number: keyvals.last, kind: kind, copy: copy, delete: delete, extra: extra}
+	keyvals.watch.Count(len(keyvals.live))
 	return keyvals.last
 }
 
@@ -91,6 +105,7 @@ func Free(kind Kind, number int32) error {
 func (k *keyval) useLocked(more int) {
 	if k.uses += more; k.freed && k.uses == 0 {
 		delete(keyvals.live, k.number)
+		keyvals.watch.Count(len(keyvals.live))
 	}
 }
 

@@ -10,11 +10,16 @@
 // A stale handle shall be refused, not taken for its successor, so numbers come again as late as 27 bits allow. A table has S entries, a power of two, and
 // number n is in entry n mod S: an entry that is used again gets its last number plus S. Free entries are used in the order in which they became free, and a
 // table grows when half of its entries are live. So a number comes again after (S - L) * 2^27 / S new handles of its kind while L are live: after
-// 134,217,728 if none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. Windows have numbers
-// that all members agree on; core/rma says when those come again.
+// 134,217,728 if none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. A table from which most of many
+// handles have gone shrinks, and may pass over numbers where two entries become one, half of all at most. Windows have numbers that all members agree on; core/rma says
+// when those come again.
 package handle
 
-import "sync"
+import (
+	"sync"
+
+	"gompirma/core/trim"
+)
 
 // Kind says what a handle stands for.
 type Kind uint32
@@ -65,7 +70,15 @@ func KindOf(h uintptr) Kind {
 type entry[T any] struct {
 	object *T // nil: free
 	number uint32
-	next   uint32 // of a free entry: the one that became free after it
+	next   uint32 // of a free entry: the one that became free after it; of another: the number after which the entry goes on
+}
+
+// goesOn returns the number after which the entry goes on.
+func (e *entry[T]) goesOn() uint32 {
+	if e.object != nil {
+		return e.next
+	}
+	return e.number
 }
 
 // Table holds the live objects of one kind. The zero value is not ready: use NewTable. Safe for concurrent use.
@@ -78,11 +91,14 @@ type Table[T any] struct {
 	entries     []entry[T]
 	first, last uint32 // of the free entries
 	free        int    // how many there are
+	watch       trim.Watch
 }
 
 // NewTable makes an empty table for handles of the given kind.
 func NewTable[T any](kind Kind) *Table[T] {
-	return &Table[T]{kind: kind, most: MaxLive, mask: numberMask}
+	t := &Table[T]{kind: kind, most: MaxLive, mask: numberMask}
+	t.watch = trim.NewWatch(t.settle)
+	return t
 }
 
 // Most returns how many handles can be live.
@@ -102,7 +118,9 @@ func (t *Table[T]) Add(object *T) (h uintptr, ok bool) {
 	t.first = e.next
 	t.free--
 	e.number = (e.number + uint32(len(t.entries))) & t.mask
+	e.next = e.number
 	e.object = object
+	t.watch.Count(t.weightLocked())
 	return Make(t.kind, e.number), true
 }
 
@@ -117,7 +135,7 @@ func (t *Table[T]) pushLocked(index uint32) {
 	t.free++
 }
 
-// growLocked doubles the table. Where an entry has number n, that goes to one of two entries of the new table; the other gets n - S, the number before it,
+// growLocked doubles the table. Where an entry goes on after number n, that goes to one of two entries of the new table; the other gets n - S, the number before it,
 // so that n + S comes next there, and n + 2S here.
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
@@ -131,16 +149,80 @@ func (t *Table[T]) growLocked() {
 		}
 		return
 	}
-	for _, e := range old {
-		at := e.number & (size - 1)
-		t.entries[at] = entry[T]{object: e.object, number: e.number}
-		t.entries[at^half].number = (e.number - half) & t.mask
+	for i := range old {
+		e := &old[i]
+		at, n := e.number&(size-1), e.goesOn()
+		t.entries[n&(size-1)].number = n
+		t.entries[n&(size-1)^half].number = (n - half) & t.mask
+		if e.object != nil {
+			t.entries[at] = entry[T]{object: e.object, number: e.number, next: t.entries[at].number}
+		}
 		t.pushLocked(at ^ half)
 	}
 	for ; free > 0; free-- {
 		t.pushLocked(old[next].number & (size - 1))
 		next = old[next].next
 	}
+}
+
+// shrinkLocked halves the table, unless two live entries would have one place. Of two entries the one that is to come goes on after the later number.
+func (t *Table[T]) shrinkLocked() bool {
+	old, next, free := t.entries, t.first, t.free
+	half := uint32(len(old) / 2)
+	for i := range half {
+		if old[i].object != nil && old[i+half].object != nil {
+			return false
+		}
+	}
+	t.entries, t.free = make([]entry[T], half), 0
+	for i := range half {
+		a, b := &old[i], &old[i+half]
+		n := a.goesOn()
+		if later := b.goesOn(); (later-n)&t.mask <= t.mask/2 {
+			n = later
+		}
+		e := &t.entries[i]
+		e.number = n
+		for _, live := range [...]*entry[T]{a, b} {
+			if live.object != nil {
+				*e = entry[T]{object: live.object, number: live.number, next: n}
+			}
+		}
+	}
+	seen := make([]bool, half) // one of the two is
+	for ; free > 0; free-- {
+		i := next & (half - 1)
+		switch {
+		case t.entries[i].object != nil:
+		case seen[i]:
+			t.pushLocked(i)
+		default:
+			seen[i] = true
+		}
+		next = old[next].next
+	}
+	return true
+}
+
+// settle makes the table smaller, as far as that is possible, when most of many objects have gone.
+func (t *Table[T]) settle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.watch.Over(t.weightLocked()) {
+		return
+	}
+	for len(t.entries) > leastSize && 8*(len(t.entries)-t.free) <= len(t.entries) && t.shrinkLocked() {
+	}
+}
+
+// weightLocked returns how much memory there is, as trim counts it.
+func (t *Table[T]) weightLocked() int {
+	live := len(t.entries) - t.free
+	switch t.kind {
+	case Datatype, Comm:
+		return 8 * live
+	}
+	return 2 * live
 }
 
 // findLocked returns the entry of a live handle, or nil.
@@ -174,8 +256,10 @@ func (t *Table[T]) Remove(h uintptr) *T {
 		return nil
 	}
 	object := e.object
+	e.number = e.goesOn()
 	e.object = nil
 	t.pushLocked(Number(h) & uint32(len(t.entries)-1))
+	t.watch.Count(t.weightLocked())
 	return object
 }
 

@@ -143,3 +143,67 @@ func BenchmarkAddGetRemove(b *testing.B) {
 		table.Remove(h)
 	}
 }
+
+// Waves of handles come and go, and the table with them: every live one is found, no two are the same, and none that was removed comes back soon.
+func TestShrink(t *testing.T) {
+	const bits = 20
+	for seed := range int64(20) {
+		table := shortTable(bits)
+		r := rand.New(rand.NewSource(seed))
+		objects := map[uintptr]*int{}
+		var handles []uintptr
+		known := map[uintptr]bool{} // all there have been
+		shrunk := 0
+		for wave := range 12 {
+			for range 1 << (6 + wave%6) {
+				x := new(int)
+				h, ok := table.Add(x)
+				require.True(t, ok)
+				require.False(t, known[h], "handle %#x came again after %d", h, len(known))
+				known[h], objects[h] = true, x
+				handles = append(handles, h)
+			}
+			for left := r.Intn(10); len(handles) > left; {
+				i := r.Intn(len(handles))
+				h := handles[i]
+				handles[i] = handles[len(handles)-1]
+				handles = handles[:len(handles)-1]
+				require.Same(t, objects[h], table.Remove(h))
+				require.Nil(t, table.Remove(h))
+				delete(objects, h)
+			}
+			for table.shrinkLocked() && len(table.entries) > leastSize {
+				shrunk++
+			}
+			for h, x := range objects {
+				require.Same(t, x, table.Get(h))
+			}
+			require.Equal(t, len(objects), table.Len())
+		}
+		require.NotZero(t, shrunk)
+	}
+}
+
+// When most of many handles have gone the table is as small as before.
+func TestSettle(t *testing.T) {
+	table := NewTable[int](Request)
+	x := 1
+	first, _ := table.Add(&x)
+	var handles []uintptr
+	for range 100_000 {
+		h, _ := table.Add(&x)
+		handles = append(handles, h)
+	}
+	last, _ := table.Add(&x)
+	for _, h := range handles {
+		table.Remove(h)
+	}
+	table.settle()
+	require.Len(t, table.entries, leastSize)
+	for _, h := range []uintptr{first, last} {
+		require.Same(t, &x, table.Get(h))
+	}
+	for _, h := range handles {
+		require.Nil(t, table.Get(h))
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"gompirma/core/mpierr"
 	"gompirma/core/request"
 	"gompirma/core/shm"
+	"gompirma/core/trim"
 )
 
 // TagUB is the largest tag, the value of the attribute MPI_TAG_UB.
@@ -55,14 +56,15 @@ type Engine struct {
 	picked    list[Message] // messages that matched probes have handed out
 	lastCtx   uint64        // the queue looked up last
 	lastQueue *queue
-	sends     slots   // sends that wait for an acknowledgement or are sent in pieces
-	receives  slots   // receives whose data comes in pieces
-	work      []*op   // receives whose data is to be copied from a sender's memory
-	due       bool    // now: the sender waits for one of them
-	mustFlush bool    // there may be room for what waits to be sent
-	behind    []*peer // those that something waits to be sent to
-	alone     int     // posted receives that no thread may be waiting for
-	held      int64   // bytes in unexpected messages
+	sends     slots      // sends that wait for an acknowledgement or are sent in pieces
+	receives  slots      // receives whose data comes in pieces
+	work      []*op      // receives whose data is to be copied from a sender's memory
+	due       bool       // now: the sender waits for one of them
+	mustFlush bool       // there may be room for what waits to be sent
+	behind    []*peer    // those that something waits to be sent to
+	alone     int        // posted receives that no thread may be waiting for
+	held      int64      // bytes in unexpected messages
+	watch     trim.Watch // of those messages
 	congested bool
 	freeOps   []*op
 	freeMsgs  []*Message
@@ -98,6 +100,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		blocks: map[int64]int64{},
 		noCMA:  os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	}
+	e.watch = trim.NewWatch(e.settle)
 	if err := e.openProbe(); err != nil {
 		return nil, err
 	}

@@ -193,6 +193,7 @@ func (m *Message) keep(n int) {
 func (e *Engine) unexpectedLocked(q *queue, m *Message) {
 	q.unexpected.add(&m.entry)
 	e.held += int64(len(m.data)) + entryCost
+	e.watch.Count(int(e.held / entryCost))
 	if !e.congested && e.held > congestedFrom {
 		e.congestLocked(true)
 	}
@@ -204,9 +205,17 @@ func (e *Engine) unexpectedLocked(q *queue, m *Message) {
 func (e *Engine) takeLocked(q *queue, m *Message) {
 	q.unexpected.remove(&m.entry)
 	e.held -= int64(len(m.data)) + entryCost
+	e.watch.Count(int(e.held / entryCost))
 	if e.congested && e.held < congestedUntil {
 		e.congestLocked(false)
 	}
+}
+
+// settle is called when most of many unexpected messages have gone.
+func (e *Engine) settle() {
+	e.mu.Lock()
+	defer e.giveAway()
+	e.watch.Over(int(e.held / entryCost))
 }
 
 // What is kept for the next messages: a megabyte at most.

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"gompirma/core/handle"
+	"gompirma/core/trim"
 )
 
 // registry holds the windows of this process. Unlike other handles a window's is the same on all its members, so its number is not drawn here alone:
@@ -18,6 +19,7 @@ type registry struct {
 	windows map[uintptr]*Window
 	used    map[uint32]bool // indices that a window or a proposal has
 	last    uint64          // place of the last window made here
+	watch   trim.Watch
 }
 
 const (
@@ -38,6 +40,20 @@ func numberAt(place uint64) uint32 {
 func indexAt(place uint64) uint32 { return numberAt(place) & indexMask }
 
 var windows = registry{windows: map[uintptr]*Window{}, used: map[uint32]bool{}}
+
+func init() { windows.watch = trim.NewWatch(windows.settle) }
+
+// windowWeight is the memory of a window, as trim counts it.
+const windowWeight = 32
+
+// settle makes the maps as small as what is in them, when most of many windows have gone.
+func (r *registry) settle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watch.Over(windowWeight * len(r.windows)) {
+		r.windows, r.used = trim.Map(r.windows), trim.Map(r.used)
+	}
+}
 
 // Lookup returns the window behind a handle, nil if there is none.
 func Lookup(h uintptr) *Window {
@@ -85,6 +101,7 @@ func (r *registry) enter(w *Window, place uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.windows[w.Handle] = w
+	r.watch.Count(windowWeight * len(r.windows))
 	r.last = max(r.last, place)
 }
 
@@ -92,5 +109,6 @@ func (r *registry) remove(h uintptr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.windows, h)
+	r.watch.Count(windowWeight * len(r.windows))
 	delete(r.used, handle.Number(h)&indexMask)
 }

@@ -1,0 +1,82 @@
+package trim
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// owner is one of objects that are numbers only.
+type owner struct {
+	mu      sync.Mutex
+	watch   Watch
+	live    int
+	settled int
+}
+
+func newOwner() *owner {
+	o := &owner{}
+	o.watch = NewWatch(o.settle)
+	return o
+}
+
+func (o *owner) settle() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.watch.Over(o.live) {
+		o.settled++
+	}
+}
+
+func (o *owner) set(live int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.live = live
+	o.watch.Count(live)
+}
+
+func (o *owner) times() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.settled
+}
+
+// TestWatch: memory is given back when most of many objects have gone and stay away, and not for less.
+func TestWatch(t *testing.T) {
+	also := 0
+	defer func() { Also = func() {} }()
+	Also = func() { also++ }
+	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
+	few.set(WorthWhile - 1)
+	few.set(0)
+	half.set(10 * WorthWhile)
+	half.set(6 * WorthWhile)
+	back.set(2 * WorthWhile)
+	back.set(0)
+	back.set(2 * WorthWhile)
+	gone.set(2 * WorthWhile)
+	for i := 2 * WorthWhile; i > 0; i-- {
+		gone.set(i - 1)
+	}
+	again.set(WorthWhile)
+	again.set(0)
+	require.Eventually(t, func() bool { return again.times() == 1 }, time.Minute, time.Millisecond)
+	running.Lock() // it is through
+	require.Equal(t, 1, also, "once for all")
+	running.Unlock()
+	require.Equal(t, 1, gone.times())
+	for _, o := range []*owner{few, half, back} {
+		require.Zero(t, o.times())
+	}
+	back.set(0)
+	again.set(WorthWhile)
+	again.set(0)
+	require.Eventually(t, func() bool { return again.times() == 2 && back.times() == 1 }, time.Minute, time.Millisecond)
+	running.Lock()
+	defer running.Unlock()
+	require.Equal(t, 1, gone.times())
+	require.Equal(t, 2, also)
+	require.Greater(t, pause, soon, "the next time later")
+}
