@@ -202,8 +202,10 @@ static void release(struct object *o)
         upkeep(MPI_Op_free((MPI_Op *)&h), "MPI_Op_free");
         break;
     case T_WIN:
-        if (o->broken)
-            break;
+        if (o->broken) { /* it lives on */
+            o->alive = o->agreed = 0;
+            return;
+        }
         window_close(o);
         upkeep(MPI_Win_free((MPI_Win *)&h), "MPI_Win_free");
         break;

@@ -40,7 +40,7 @@ var (
 const top = "../../.."
 
 // few is the number of calls without GOMPIRMA_FUZZ_CALLS, perJob that of a job.
-const few, perJob = 200000, 4000
+const few, perJob = 400000, 4000
 
 func runner(t *testing.T) *Runner {
 	build, err := filepath.Abs(filepath.Join(top, "build"))
