@@ -2,7 +2,6 @@ package datatype
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"gompirma/core/abi"
@@ -30,8 +29,7 @@ type Type struct {
 	refs      atomic.Int64            // the application's handle, types constructed from this one, operations that use it
 	prog      atomic.Pointer[[]int64] // nil: not assembled yet
 
-	mu   sync.Mutex
-	name *string // nil: never set
+	name atomic.Pointer[string] // nil: never set
 
 	// Attrs belongs to whoever keeps attributes for types; nil at first and never copied.
 	Attrs any
@@ -222,10 +220,8 @@ func (t *Type) Predefined() bool {
 
 // Name returns the name given by SetName, a predefined type's own, or "" (MPI-5.0 7.8).
 func (t *Type) Name() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.name != nil {
-		return *t.name
+	if name := t.name.Load(); name != nil {
+		return *name
 	}
 	if t.args.combiner == abi.MPI_COMBINER_NAMED {
 		return t.basic.Name
@@ -238,9 +234,7 @@ func (t *Type) SetName(name string) {
 	if len(name) >= abi.MPI_MAX_OBJECT_NAME {
 		name = name[:abi.MPI_MAX_OBJECT_NAME-1]
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.name = &name
+	t.name.Store(&name)
 }
 
 // String describes the type in a message.
