@@ -232,6 +232,7 @@ func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, 
 		var to p2p.Buffer
 		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
 			var st request.Status
+			from = from.Apart(&to)
 			err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source), recvtag, &st)
 			if err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
 				st.Store(status)
@@ -274,7 +275,7 @@ func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest,
 		var c *comm.Comm
 		var to p2p.Buffer
 		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
-			err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+			err = isendrecv(c, from.Apart(&to), dest, sendtag, to, source, recvtag, at)
 		}
 	}
 	return raise("MPI_Isendrecv", comm_, err)

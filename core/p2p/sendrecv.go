@@ -5,6 +5,22 @@ import (
 	"gompirma/core/request"
 )
 
+// Apart returns b, from which an exchange sends, or a copy of it if it has bytes in common with in, where the exchange receives. MPI wants
+// them to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message is copied before another one
+// is taken. Buffers with gaps are taken to be disjoint unless they are the same: those of halo exchanges interleave.
+func (b *Buffer) Apart(in *Buffer) Buffer {
+	if b.size == 0 || in.size == 0 || b.layout != in.layout {
+		return *b
+	}
+	if b.layout == nil && (b.addr >= in.addr+uintptr(in.size) || in.addr >= b.addr+uintptr(b.size)) {
+		return *b
+	}
+	if b.layout != nil && b.addr != in.addr {
+		return *b
+	}
+	return b.Copy()
+}
+
 // Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
 func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32, st *request.Status) error {
 	r, err := e.irecv(c, x, in, source, recvTag, true)
