@@ -96,10 +96,14 @@ func run() {
 	debug.FreeOSMemory()
 	mu.Lock()
 	defer mu.Unlock()
-	if now := time.Now(); now.Sub(last) < 8*pause {
-		pause = min(2*pause, late)
-	} else {
-		pause = soon
+	now := time.Now()
+	pause, last = next(pause, now.Sub(last)), now
+}
+
+// next returns how long to wait the next time, when memory was given back after such a pause and so long after the time before.
+func next(pause, since time.Duration) time.Duration {
+	if since < 8*pause {
+		return min(2*pause, late)
 	}
-	last = time.Now()
+	return soon
 }

@@ -49,6 +49,7 @@ func TestWatch(t *testing.T) {
 	defer func() { Also = func() {} }()
 	Also = func() { also++ }
 	few, half, back, gone, again := newOwner(), newOwner(), newOwner(), newOwner(), newOwner()
+	running.Lock() // all comes before
 	few.set(WorthWhile - 1)
 	few.set(0)
 	half.set(10 * WorthWhile)
@@ -62,10 +63,10 @@ func TestWatch(t *testing.T) {
 	}
 	again.set(WorthWhile)
 	again.set(0)
+	running.Unlock()
 	require.Eventually(t, func() bool { return again.times() == 1 }, time.Minute, time.Millisecond)
 	running.Lock() // it is through
 	require.Equal(t, 1, also, "once for all")
-	running.Unlock()
 	require.Equal(t, 1, gone.times())
 	for _, o := range []*owner{few, half, back} {
 		require.Zero(t, o.times())
@@ -73,10 +74,23 @@ func TestWatch(t *testing.T) {
 	back.set(0)
 	again.set(WorthWhile)
 	again.set(0)
+	running.Unlock()
 	require.Eventually(t, func() bool { return again.times() == 2 && back.times() == 1 }, time.Minute, time.Millisecond)
 	running.Lock()
 	defer running.Unlock()
 	require.Equal(t, 1, gone.times())
 	require.Equal(t, 2, also)
-	require.Greater(t, pause, soon, "the next time later")
+}
+
+// TestNext: what happens again and again is done less and less often.
+func TestNext(t *testing.T) {
+	p := next(soon, time.Hour)
+	require.Equal(t, soon, p)
+	for p < late {
+		q := next(p, 2*p)
+		require.Equal(t, 2*p, q)
+		p = q
+	}
+	require.Equal(t, late, next(late, late))
+	require.Equal(t, soon, next(late, time.Hour))
 }
