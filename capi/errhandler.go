@@ -144,12 +144,13 @@ func gompi_win_call_errhandler(win uintptr, code int32) int32 {
 	return callErrhandler("MPI_Win_call_errhandler", handle.Win, win, rma.Lookup(win) != nil, code)
 }
 
-// callErrhandler runs the object's handler for code; the call itself has succeeded if the handler returns.
+// callErrhandler runs the object's handler for code; the call itself has succeeded if the handler returns. Programs have codes of their own that
+// MPI does not know, for handlers of their own, and other libraries hand them on.
 func callErrhandler(function string, kind handle.Kind, object uintptr, exists bool, code int32) int32 {
 	if !exists {
 		return finish(function, 0, 0, noObject(kind, object))
 	}
-	if _, err := mpierr.CodeClass(code); err != nil {
+	if _, err := mpierr.CodeClass(code); err != nil && code < 0 {
 		return finish(function, kind, object, err)
 	}
 	if rc := refused(code, function, fmt.Sprintf("error code %d", code), int32(kind), object); rc < 0 {

@@ -140,7 +140,7 @@ func RemoveString(n int32) error {
 
 // CodeClass is MPI_Error_class. MPI_ERR_ARG: n is no error code.
 func CodeClass(n int32) (int32, error) {
-	if Predefined(n) {
+	if Predefined(n) || n == abi.MPI_ERR_LASTCODE {
 		return n, nil
 	}
 	codesMu.Lock()
@@ -179,6 +179,8 @@ func String(n int32) (string, error) {
 		if about := recent[n]; about != "" {
 			s += " (" + about + ")"
 		}
+	} else if n == abi.MPI_ERR_LASTCODE { // no error is of this class, but MPI's table of classes ends with it
+		s = "MPI_ERR_LASTCODE: last error code"
 	} else if c := lookupLocked(n); c != nil {
 		s = c.text
 	} else {

@@ -54,5 +54,7 @@ int main(int argc, char **argv)
     char text[MPI_MAX_ERROR_STRING];
     int len;
     CHECK_OK(MPI_Error_string(MPI_SUCCESS, text, &len));
+    CHECK_OK(MPI_Error_string(MPI_ERR_LASTCODE, text, &len));
+    CHECK(len > 0 && (int)strlen(text) == len, "MPI_ERR_LASTCODE: text '%s' of length %d", text, len);
     return check_end();
 }

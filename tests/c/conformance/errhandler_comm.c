@@ -1,6 +1,6 @@
 /* Proves: error handlers of communicators: MPI_ERRORS_ARE_FATAL at first, MPI_ERRORS_RETURN returns, a user's function is called
  *   with the communicator and the code; a duplicate inherits the handler; a freed handler works on where it is set; a later
- *   MPI_Comm_set_errhandler replaces it; MPI_Comm_call_errhandler calls it; waits use the handler of their request's communicator.
+ *   MPI_Comm_set_errhandler replaces it; MPI_Comm_call_errhandler calls it, with any code; waits use the handler of their request's communicator.
  * MPI-5.0 9.3.1
  * np: 1 2
  * args: calls wait
@@ -10,14 +10,18 @@
  */
 #include "../check.h"
 
-static int calls, last_class;
+static int calls, last_class, last_code;
 static MPI_Comm last_comm;
+
+enum { OWN = 1 << 20 }; /* a code that MPI does not know */
 
 static void handler(MPI_Comm *comm, int *code, ...)
 {
     calls++;
     last_comm = *comm;
-    MPI_Error_class(*code, &last_class);
+    last_code = *code;
+    if (*code != OWN)
+        MPI_Error_class(*code, &last_class);
 }
 
 int main(int argc, char **argv)
@@ -49,6 +53,9 @@ int main(int argc, char **argv)
     CHECK(calls == 3 && last_class == MPI_ERR_ROOT && last_comm == split, "a split one: %d calls, class %d", calls, last_class);
     CHECK_OK(MPI_Comm_call_errhandler(comm, MPI_ERR_TAG));
     CHECK(calls == 4 && last_class == MPI_ERR_TAG, "called directly: %d calls, class %d", calls, last_class);
+    CHECK_OK(MPI_Comm_call_errhandler(comm, OWN));
+    CHECK(calls == 5 && last_code == OWN, "called with a code of the program's own: %d calls, code %d", calls, last_code);
+    calls = 4;
 
     if (strcmp(check_arg, "wait") == 0) { /* an error found while waiting: truncation */
         MPI_Request r;
