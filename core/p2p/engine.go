@@ -62,7 +62,6 @@ type Engine struct {
 	due       bool       // now: the sender waits for one of them
 	mustFlush bool       // there may be room for what waits to be sent
 	behind    []*peer    // those that something waits to be sent to
-	alone     int        // posted receives that no thread may be waiting for
 	held      int64      // bytes in unexpected messages
 	watch     trim.Watch // of those messages
 	congested bool

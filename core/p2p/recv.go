@@ -1,8 +1,6 @@
 package p2p
 
 import (
-	"sync/atomic"
-
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -98,17 +96,10 @@ func (e *Engine) receiveLocked(o *op) {
 	}
 }
 
-// postReceiveLocked puts a receive among the posted ones. If its thread may go away the senders are told, who then wake this process' agent; a thread that waits
-// is woken by every message. The caller then looks at the ring: who has not seen what is told here has put its message there before.
+// postReceiveLocked puts a receive among the posted ones.
 func (e *Engine) postReceiveLocked(q *queue, o *op) {
 	o.entry = entry[op]{src: o.peer, tag: o.tag, of: o}
 	q.posted.add(&o.entry)
-	if o.waited {
-		return
-	}
-	if e.alone++; e.alone == 1 {
-		atomic.StoreUint32(u32(e.in.b, ringPosted), 1)
-	}
 }
 
 // unpostLocked takes a receive back: it is matched, or cancelled.
@@ -117,11 +108,6 @@ func (e *Engine) unpostLocked(o *op) {
 	q := e.queueLocked(ctx)
 	q.posted.remove(&o.entry)
 	o.entry.of = nil
-	if !o.waited {
-		if e.alone--; e.alone == 0 {
-			atomic.StoreUint32(u32(e.in.b, ringPosted), 0)
-		}
-	}
 	e.closeLocked(ctx, q)
 }
 

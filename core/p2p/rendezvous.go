@@ -220,7 +220,7 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 	}
 	commit(room, h, kindRTS, flags, size)
 	e.nd.Wake(p.node)
-	if o.mode&Urgent != 0 || p.out.posted() {
+	if o.mode&Urgent != 0 {
 		e.nd.RingDoorbell(p.node)
 	}
 	return true

@@ -18,8 +18,7 @@ import (
 //	136  uint64 probe      address in the owner's memory of a copy of token, to find out whether process_vm_readv reaches the owner
 //	144  uint64 token
 //	192  uint64 waiters[]  a bit for each process of the node: it has messages for the owner and found no room
-//	704  uint32 posted     1: the owner has posted receives that no thread may be waiting for
-//	768  data              ringLines lines; positions grow for ever, a position's place is position % ringData
+//	704  data              ringLines lines; positions grow for ever, a position's place is position % ringData
 //
 // A record begins on a line and is contiguous: what does not fit before the end is preceded by a padding record. A producer reserves lines by
 // moving the tail, writes the record and then, with release order, its first word, which holds length and kind and is never 0. The owner takes records whose
@@ -33,8 +32,7 @@ const (
 	ringProbe     = 136
 	ringToken     = 144
 	ringWaiters   = 192
-	ringPosted    = ringWaiters + shm.MaxProcesses/8
-	ringHeader    = ringPosted + shm.CacheLine
+	ringHeader    = ringWaiters + shm.MaxProcesses/8
 
 	line      = shm.CacheLine
 	ringLines = (shm.MessageRingSize - ringHeader) / line
@@ -148,9 +146,6 @@ func (o *outbox) full(fill uint64) bool {
 
 // congested returns whether the owner asks for messages to be kept by their senders.
 func (o *outbox) congested() bool { return atomic.LoadUint32(u32(o.b, ringCongested)) != 0 }
-
-// posted returns whether the owner has receives that a message might match though nobody there looks at the ring. The caller has committed the message.
-func (o *outbox) posted() bool { return atomic.LoadUint32(u32(o.b, ringPosted)) != 0 }
 
 // want records that process me waits for room; the owner will tell it. It returns whether that was not recorded yet: then the caller tries once more.
 func (o *outbox) want(me int) bool {

@@ -112,7 +112,7 @@ func (e *Engine) putEager(p *peer, h *record, b *Buffer, flags uint8, mode Mode)
 	}
 	commit(room, h, kindEager, flags, n)
 	e.nd.Wake(p.node)
-	if mode&Urgent != 0 || flags&flagSync != 0 && p.out.posted() || p.out.full(fill) {
+	if mode&Urgent != 0 || p.out.full(fill) {
 		e.nd.RingDoorbell(p.node)
 	}
 	return true

@@ -137,8 +137,8 @@ func (e *Engine) Flushed() error {
 	})
 }
 
-// remind tells the receivers of all sends under way that this process waits for them: those whose threads compute have their agents copy. Called by each wait
-// that lasts, which may be for one of them.
+// remind tells the receivers of all sends under way that this process waits for them: those whose threads compute have their agents match and copy. Called by each
+// wait that lasts, which may be for one of them. To wake them with each message would have cost more than most messages: the receiver mostly comes at once.
 func (e *Engine) remind() {
 	e.mu.Lock()
 	defer e.unlock()
@@ -147,7 +147,7 @@ func (e *Engine) remind() {
 	}
 	for _, s := range e.sends.at {
 		o := s.op
-		if o == nil || o.to == nil || o.waited || o.looked || o.limit != 0 {
+		if o == nil || o.to == nil || o.looked || o.limit != 0 {
 			continue
 		}
 		o.looked = true

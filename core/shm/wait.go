@@ -74,6 +74,7 @@ const (
 	pollsAlone = 200
 	spinAlone  = 400 * time.Microsecond
 	yields     = 200
+	remindAt   = 20 * time.Microsecond
 	longYield  = 100 * time.Microsecond
 	sleepSlice = 200 * time.Millisecond // what LookEvery is unless a test has set it
 )
@@ -82,8 +83,14 @@ const (
 // found something to do, must not block, and may be called from several threads at once. Call before the first Wait.
 func (nd *Node) AddService(service func() bool) { nd.services = append(nd.services, service) }
 
-// AddReminder has f called by each wait that is about to sleep, without anything locked; it must not block. Call before the first Wait.
+// AddReminder has f called by each wait that lasts, without anything locked; it must not block. Call before the first Wait.
 func (nd *Node) AddReminder(f func()) { nd.reminders = append(nd.reminders, f) }
+
+func (nd *Node) remind() {
+	for _, f := range nd.reminders {
+		f()
+	}
+}
 
 // TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go (capi/handlers.c); called by waits.
 var TakeSignals = func() {}
@@ -127,6 +134,7 @@ func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 func (nd *Node) wait(done func() bool, what Waiting) error {
 	crowded := nd.N > nd.Cores
 	var start time.Time
+	reminded := false
 	for i := 0; ; i++ {
 		if done() {
 			return nil
@@ -142,6 +150,9 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 				start = now
 			} else if now.Sub(start) > spinAlone {
 				break
+			} else if !reminded && now.Sub(start) > remindAt {
+				reminded = true
+				nd.remind()
 			}
 		}
 		before := time.Now()
@@ -170,9 +181,7 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 			atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
 			continue
 		}
-		for _, f := range nd.reminders {
-			f()
-		}
+		nd.remind()
 		before := time.Now()
 		futexSleep(nd.u32(nd.Me, CellWake), seen, slice)
 		TakeSignals()
