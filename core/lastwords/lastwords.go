@@ -15,7 +15,7 @@ import (
 //go:linkname runtimeWrite runtime.overrideWrite
 var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = tell
 
-// lastWords is the line as far as it is known. The runtime prints when nothing may be relied on: no allocation, no lock, no larger stack from here on.
+// lastWords is the line as far as it is known. The runtime prints when nothing may be relied on: no allocation, no lock, no larger stack, no race detector from here on.
 var lastWords struct {
 	line  [600]byte
 	n     int
@@ -43,6 +43,7 @@ func init() {
 // tell is called for each piece of what the runtime writes.
 //
 //go:nosplit
+//go:norace
 func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	const stderr = 2
 	if fd != stderr { // its own business
@@ -82,6 +83,7 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 }
 
 //go:nosplit
+//go:norace
 func put(s string) {
 	for i := 0; i < len(s) && lastWords.n < len(lastWords.line); i++ {
 		lastWords.line[lastWords.n] = s[i]
@@ -92,6 +94,7 @@ func put(s string) {
 // putDescriptors says how many descriptors there may be, if it is less than the runtime surely has enough with.
 //
 //go:nosplit
+//go:norace
 func putDescriptors() {
 	const few = 32
 	if n := limit(syscall.RLIMIT_NOFILE); n < few {
@@ -104,6 +107,7 @@ func putDescriptors() {
 // putLimit says what a limit in bytes is, in KiB as a shell does, if there is one, and what is enough.
 //
 //go:nosplit
+//go:norace
 func putLimit(text string, resource uintptr, enough string) {
 	n := limit(resource)
 	if n == unlimited {
@@ -120,6 +124,7 @@ func putLimit(text string, resource uintptr, enough string) {
 const unlimited = 1<<64 - 1
 
 //go:nosplit
+//go:norace
 func limit(resource uintptr) uint64 {
 	var l [2]uint64
 	if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, resource, 0, uintptr(unsafe.Pointer(&l)), 0, 0); e != 0 {
@@ -129,6 +134,7 @@ func limit(resource uintptr) uint64 {
 }
 
 //go:nosplit
+//go:norace
 func putNumber(n uint64) {
 	var digits [20]byte
 	i := len(digits)
