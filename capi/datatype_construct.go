@@ -3,6 +3,8 @@ package main
 import "C"
 
 import (
+	"slices"
+
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
@@ -20,6 +22,15 @@ func lists(n int64, wide bool, addresses ...uintptr) ([][]int64, error) {
 	for i, a := range addresses {
 		if a == 0 && n > 0 {
 			return nil, mpierr.New(abi.MPI_ERR_ARG, "an array of %d elements is a null pointer", n)
+		}
+		var err error
+		if wide {
+			_, err = array[int64](a, n)
+		} else {
+			_, err = array[int32](a, n)
+		}
+		if err != nil {
+			return nil, err
 		}
 		all[i] = integers(a, int(n), wide)
 	}
@@ -196,8 +207,15 @@ func darrayType(function string, size, rank, ndims int32, gsizes uintptr, wide b
 			return nil, mpierr.New(abi.MPI_ERR_ARG, "an array of %d elements is a null pointer", ndims)
 		}
 		n := int(max(ndims, 0))
-		copied := func(at uintptr) []int32 { return append([]int32(nil), slice[int32](at, n)...) }
-		return datatype.Darray(datatype.Form(wide), size, rank, g[0], copied(distribs), copied(dargs), copied(psizes), order, old)
+		var copies [3][]int32
+		for i, at := range []uintptr{distribs, dargs, psizes} {
+			a, err := array[int32](at, int64(n))
+			if err != nil {
+				return nil, err
+			}
+			copies[i] = slices.Clone(a)
+		}
+		return datatype.Darray(datatype.Form(wide), size, rank, g[0], copies[0], copies[1], copies[2], order, old)
 	})
 }
 

@@ -54,7 +54,7 @@ func ranksAt(n int32, ranks uintptr) ([]int32, error) {
 	if n < 0 || n > 0 && ranks == 0 {
 		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d ranks at address %#x", n, ranks)
 	}
-	return slice[int32](ranks, int(n)), nil
+	return array[int32](ranks, int64(n))
 }
 
 //export gompi_group_size
@@ -206,7 +206,11 @@ func chooseRanges(function string, from uintptr, n int32, ranges, result uintptr
 		if n < 0 || n > 0 && ranges == 0 {
 			return mpierr.New(abi.MPI_ERR_ARG, "%d ranges at address %#x", n, ranges)
 		}
-		made, err := f(g, slice[group.Triplet](ranges, int(n)))
+		list, err := array[group.Triplet](ranges, int64(n))
+		if err != nil {
+			return err
+		}
+		made, err := f(g, list)
 		if err != nil {
 			return err
 		}

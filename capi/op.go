@@ -84,12 +84,9 @@ func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uint
 		if err := o.ForReduce(t); err != nil {
 			return err
 		}
-		_, _, bounded := t.Layout().Bounds(count)
 		switch {
 		case count < 0:
 			return mpierr.New(abi.MPI_ERR_COUNT, "count is %d, it must not be negative", count)
-		case !bounded:
-			return mpierr.New(abi.MPI_ERR_COUNT, "%d copies of datatype %s do not fit 64 bits", count, t)
 		case inbuf == abi.MPI_IN_PLACE || inoutbuf == abi.MPI_IN_PLACE:
 			return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is no buffer of MPI_Reduce_local")
 		case count == 0:

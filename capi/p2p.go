@@ -231,8 +231,10 @@ func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, 
 		var c *comm.Comm
 		var to p2p.Buffer
 		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
+			from, err = from.Apart(&to)
+		}
+		if err == nil {
 			var st request.Status
-			from = from.Apart(&to)
 			err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source), recvtag, &st)
 			if err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
 				st.Store(status)
@@ -260,7 +262,7 @@ func gompi_sendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, 
 func replacing(buf uintptr, count int64, typ uintptr, dest, sendtag, source, recvtag int32, h uintptr) (c *comm.Comm, from, to p2p.Buffer, err error) {
 	if c, from, err = outgoing(buf, count, typ, dest, sendtag, h); err == nil {
 		if _, to, err = incoming(buf, count, typ, source, recvtag, h); err == nil {
-			from = from.Copy()
+			from, err = from.Copy()
 		}
 	}
 	return
@@ -275,7 +277,9 @@ func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest,
 		var c *comm.Comm
 		var to p2p.Buffer
 		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
-			err = isendrecv(c, from.Apart(&to), dest, sendtag, to, source, recvtag, at)
+			if from, err = from.Apart(&to); err == nil {
+				err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+			}
 		}
 	}
 	return raise("MPI_Isendrecv", comm_, err)

@@ -152,7 +152,11 @@ func (s *several) open(count int32, at uintptr) error {
 		return mpierr.New(abi.MPI_ERR_ARG, "the address of %d requests is NULL", count)
 	}
 	s.messages = core.Self().Messages
-	s.handles = slice[uintptr](at, int(count))
+	handles, err := array[uintptr](at, int64(count))
+	if err != nil {
+		return err
+	}
+	s.handles = handles
 	s.requests = s.few[:0]
 	if int(count) > len(s.few) {
 		s.requests = make([]*request.Request, 0, count)

@@ -26,7 +26,7 @@ func intsAt(what string, n int32, at uintptr) ([]int32, error) {
 	if n < 0 || n > 0 && at == 0 {
 		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x", n, what, at)
 	}
-	return slice[int32](at, int(n)), nil
+	return array[int32](at, int64(n))
 }
 
 // logicals returns the n logical values at an address.

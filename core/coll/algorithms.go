@@ -140,7 +140,7 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 // of own and any process may have to hold those of its subtree.
 func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
 	if tree && v.size > 3 {
-		whole := make([]byte, len(own)*v.size)
+		whole := room(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
 			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
@@ -172,7 +172,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
 // scatter: process i receives root's block i into own.
 func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
 	if tree && v.size > 3 {
-		whole := make([]byte, len(own)*v.size)
+		whole := room(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
 			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
@@ -221,7 +221,7 @@ func (v view) allgather(blocks [][]byte, equal bool) {
 
 // allgatherBruck: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that order.
 func (v view) allgatherBruck(blocks [][]byte, size int) {
-	held := make([]byte, size*v.size)
+	held := room(size * v.size)
 	v.copy(held[:size], blocks[v.rank])
 	for have := 1; have < v.size; have *= 2 {
 		n := min(have, v.size-have)
@@ -268,7 +268,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		mine := v.reduceScatter(r, split(own, v.size, r.size))
 		var whole []byte
 		if v.rank == root {
-			whole = make([]byte, len(own))
+			whole = room(len(own))
 		}
 		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, false)
 		return whole
@@ -294,7 +294,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			if n := len(spare); n > 0 {
 				in, spare = spare[n-1], spare[:n-1]
 			} else {
-				in = make([]byte, len(own))
+				in = room(len(own))
 			}
 			v.recv((vr+mask+top)%v.size, in)
 			v.wait()
@@ -313,7 +313,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.wait()
 			acc = nil
 		case root:
-			acc = make([]byte, len(own))
+			acc = room(len(own))
 			v.recv(top, acc)
 			v.wait()
 		}
@@ -328,7 +328,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 // it in the order of ranks. own is not written.
 func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
 	size := len(own[v.rank])
-	all := make([]byte, size*v.size)
+	all := room(size * v.size)
 	in := make([][]byte, v.size)
 	for i := range in {
 		in[i] = all[i*size : (i+1)*size : (i+1)*size]
@@ -367,7 +367,7 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		return
 	}
 	v.copy(out, own)
-	acc, spare := out, make([]byte, len(own))
+	acc, spare := out, room(len(own))
 	// join receives what partner holds and combines it with acc on the side of the lower ranks.
 	join := func(partner int) {
 		v.recv(partner, spare)
@@ -423,9 +423,9 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 		return
 	}
 	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that of the part below (and own).
-	partial, spare := append([]byte(nil), own...), make([]byte, len(own))
+	partial, spare := copied(own), room(len(own))
 	v.do(func() error { copy(partial, own); return nil })
-	result, empty := make([]byte, len(own)), exclusive
+	result, empty := room(len(own)), exclusive
 	if !exclusive {
 		v.copy(result, own)
 	}

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"math"
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
@@ -33,12 +34,12 @@ func (k *Call) Check() error {
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
 	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // MPI_IN_PLACE is the receive buffer
 	if sends && (!inPlace || backwards) {
-		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers()); err != nil {
+		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers(), k.destinations); err != nil {
 			return err
 		}
 	}
 	if receives && (!inPlace || !backwards) {
-		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide, k.RecvPeers()); err != nil {
+		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide, k.RecvPeers(), k.sources); err != nil {
 			return err
 		}
 	}
@@ -79,8 +80,9 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed as the %s buffer %s", side, where)
 }
 
-// checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has done.
-func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int) error {
+// checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has done. In a neighborhood, blocks of
+// MPI_PROC_NULL become blocks without data.
+func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, neighbors []int32) error {
 	switch sh {
 	case many:
 		if len(v.Counts) < n || len(v.Displs) < n {
@@ -100,13 +102,17 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int) err
 		if n > 0 && size > maxBytes/n {
 			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n, size)
 		}
-		return checkMemory(side, b, size)
+		return checkMemory(side, &Buffer{b.Addr, b.Count * int64(n), b.Type}, size*n)
 	}
 	total := 0
 	for i := 0; i < n; i++ {
 		p := part(b, v, sh, i)
 		if p.Count < 0 {
 			return mpierr.New(abi.MPI_ERR_COUNT, "the %s count for process %d is %d", side, i, p.Count)
+		}
+		if neighbors != nil && neighbors[i] == abi.MPI_PROC_NULL {
+			v.Counts[i] = 0
+			continue
 		}
 		size, err := p.bytes()
 		if err != nil {
@@ -115,6 +121,13 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int) err
 		if total += size; total > maxBytes {
 			return mpierr.New(abi.MPI_ERR_COUNT, "the %s counts add up to more than memory can hold", side)
 		}
+		if size == 0 {
+			continue
+		}
+		if v.Types == nil && !fits(v.Displs[i], b.Type.Extent()) {
+			return mpierr.New(abi.MPI_ERR_ARG, "the %s displacement for process %d is %d, in elements with an extent of %d bytes: that is beyond all addresses", side, i,
+				v.Displs[i], b.Type.Extent())
+		}
 		if err := checkMemory(side, &p, size); err != nil {
 			return err
 		}
@@ -122,19 +135,17 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int) err
 	return nil
 }
 
-// checkMemory refuses addresses in the first page, such as a null pointer. A type may have its data there relative to MPI_BOTTOM, which is 0.
+// fits says whether the product has 64 bits.
+func fits(a, b int64) bool {
+	p := a * b
+	return b == 0 || p/b == a && (b != -1 || a != math.MinInt64)
+}
+
+// checkMemory refuses data that cannot be in memory: in the first page, where null pointers lead to, or beyond all addresses. A type may have its data anywhere
+// relative to MPI_BOTTOM, which is 0.
 func checkMemory(side string, b *Buffer, size int) error {
-	if size == 0 {
+	if size == 0 || b.Type.Basic() != nil && datatype.Near(b.Addr, int64(size)) {
 		return nil
-	}
-	if b.Type.Basic() != nil {
-		if datatype.Nowhere(b.Addr, 0) {
-			return b.Type.InMemory(side, b.Addr, b.Count)
-		}
-		return nil
-	}
-	if _, _, ok := b.Type.Layout().Bounds(b.Count); !ok {
-		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements with an extent of %d bytes reach beyond all addresses", b.Count, b.Type.Extent())
 	}
 	return b.Type.InMemory(side, b.Addr, b.Count)
 }
@@ -193,8 +204,11 @@ func (k *Call) checkReduction() error {
 	if err != nil {
 		return err
 	}
-	if k.Kind == KindReduceScatterBlock && size > maxBytes/k.Comm.Size() {
-		return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", k.Comm.Size(), size)
+	if n := k.Comm.Size(); k.Kind == KindReduceScatterBlock {
+		if size > maxBytes/n {
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n, size)
+		}
+		total.Count, size = total.Count*int64(n), size*n
 	}
 	if k.Op == nil {
 		return mpierr.New(abi.MPI_ERR_OP, "no operation")
@@ -213,8 +227,12 @@ func (k *Call) checkReduction() error {
 	}
 	if receives && (!k.lowest() || k.Send.Addr == inPlace) {
 		mine := total
-		if k.Kind == KindReduceScatter && k.Send.Addr != inPlace {
+		switch {
+		case k.Send.Addr == inPlace:
+		case k.Kind == KindReduceScatter:
 			mine.Count = k.RecvBlocks.Counts[k.Comm.Rank()]
+		case k.Kind == KindReduceScatterBlock:
+			mine.Count = k.Recv.Count
 		}
 		if err := checkMemory("receive", &mine, int(mine.Count*mine.Type.Size())); err != nil {
 			return err

@@ -57,6 +57,11 @@ func TestCheck(t *testing.T) {
 		change func(k *Call)
 		class  int32 // 0: right as well; above late: told after the call
 	}{
+		{"a displacement that 64 bits do not hold in bytes", all(KindScatterv, KindAlltoallv), 0, func(k *Call) { k.SendBlocks.Displs[1] = 1 << 62 }, abi.MPI_ERR_ARG},
+		{"the least displacement", all(KindGatherv, KindAllgatherv, KindAlltoallv), 0, func(k *Call) { k.RecvBlocks.Displs[1] = math.MinInt64 }, abi.MPI_ERR_ARG},
+		{"a displacement of nothing", all(KindAllgatherv), 0, func(k *Call) { k.RecvBlocks.Counts[1], k.RecvBlocks.Displs[1] = 0, math.MinInt64 }, 0},
+		{"a displacement to NULL", all(KindAlltoallw), 0, func(k *Call) { k.RecvBlocks.Displs[1] = -out }, abi.MPI_ERR_BUFFER},
+		{"a displacement to the last byte of all", all(KindAlltoallw), 0, func(k *Call) { k.RecvBlocks.Displs[1] = -out - 1 }, abi.MPI_ERR_BUFFER},
 		{"root too large", rooted, 0, func(k *Call) { k.Root = 2 }, abi.MPI_ERR_ROOT},
 		{"negative root", rooted, 0, func(k *Call) { k.Root = -1 }, abi.MPI_ERR_ROOT},
 		{"MPI_ROOT", rooted, 0, func(k *Call) { k.Root = abi.MPI_ROOT }, abi.MPI_ERR_ROOT},

@@ -27,7 +27,7 @@ func load(b *Buffer) []byte {
 	if run := dense(b, n); run != nil {
 		return run
 	}
-	packed := make([]byte, n)
+	packed := room(n)
 	pack(packed, b)
 	return packed
 }
@@ -41,7 +41,7 @@ func (o *operands) store(b *Buffer, keep bool) []byte {
 	if run := dense(b, n); run != nil {
 		return run
 	}
-	packed := make([]byte, n)
+	packed := room(n)
 	if keep {
 		pack(packed, b)
 	}
@@ -139,7 +139,7 @@ func (k *Call) prepare(o *operands) error {
 			// What arrives must not overwrite what has not left yet.
 			o.ins = make([][]byte, n)
 			for i, b := range o.outs {
-				o.ins[i] = append([]byte(nil), b...)
+				o.ins[i] = copied(b)
 			}
 		}
 	}
@@ -200,11 +200,11 @@ func (k *Call) done(o *operands, err error) error {
 }
 
 // discard has what arrives put into a block of the given length that is forgotten, instead of this process' buffer for one block.
-func (o *operands) discard(bytes int) { o.out, o.after = make([]byte, bytes), nil }
+func (o *operands) discard(bytes int) { o.out, o.after = room(bytes), nil }
 
 // discardAll does that for n blocks.
 func (o *operands) discardAll(bytes, n int) {
-	o.outs, o.after = cut(make([]byte, bytes*n), bytes, n), nil
+	o.outs, o.after = cut(room(bytes*n), bytes, n), nil
 }
 
 // unequal has the operands of a call whose part to this process itself has two lengths take part in a way that is right for the others: they get what they have been
@@ -219,7 +219,7 @@ func (k *Call) unequal(o *operands) {
 	case KindAllgather:
 		o.discardAll(len(o.in), len(o.outs))
 	case KindAllgatherv:
-		o.outs[me] = append([]byte(nil), o.in...)
+		o.outs[me] = copied(o.in)
 	case KindAlltoall:
 		o.discardAll(len(o.ins[me]), len(o.outs))
 	case KindAlltoallv, KindAlltoallw:

@@ -3,7 +3,9 @@ package coll
 import (
 	"runtime"
 
+	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
 	"gompirma/core/op"
 )
 
@@ -51,18 +53,22 @@ func (r *reducer) combine(in, inout []byte) error {
 }
 
 // spread has the function work on copies laid out as the type says.
-func (r *reducer) spread(in, inout []byte, n int64) error {
+func (r *reducer) spread(in, inout []byte, n int64) (err error) {
+	defer orNoRoom(&err)
 	l := r.typ.Layout()
 	lo, hi, _ := l.Bounds(n)
 	// The address that the function gets is aligned as for any type.
 	size, skew := int(hi-lo), int(lo&15)
-	memory := make([]byte, 2*(size+24)) // twice size and skew, and what b's alignment takes
+	if size > maxBytes {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s lie in %d bytes, more than memory can hold", n, r.typ, size)
+	}
+	memory := room(2 * (size + 24)) // twice size and skew, and what b's alignment takes
 	a := memory[skew : skew+size]
 	b := memory[(skew+size+15)&^15+skew:][:size]
 	ma, mb := datatype.Memory{Mem: a, Base: -lo}, datatype.Memory{Mem: b, Base: -lo}
 	l.Unpack(ma, in, n)
 	l.Unpack(mb, inout, n)
-	err := r.op.Call(r.typ, address(a)-uintptr(lo), address(b)-uintptr(lo), n)
+	err = r.op.Call(r.typ, address(a)-uintptr(lo), address(b)-uintptr(lo), n)
 	l.Pack(inout, mb, n)
 	runtime.KeepAlive(memory)
 	return err
@@ -81,15 +87,16 @@ func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
 		return o.store(b, false)
 	}
-	elements := make([]byte, int(b.Count)*o.red.size)
+	elements := room(int(b.Count) * o.red.size)
 	o.afterElements(*b, elements)
 	return elements
 }
 
 // afterElements has the data in elements, without the gaps, stored to b at the end.
 func (o *operands) afterElements(b Buffer, elements []byte) {
-	o.after = append(o.after, func() error {
-		packed := make([]byte, b.Count*b.Type.Size())
+	o.after = append(o.after, func() (err error) {
+		defer orNoRoom(&err)
+		packed := room(int(b.Count * b.Type.Size()))
 		pack(packed, &Buffer{address(elements), b.Count, b.Type})
 		unpack(&b, packed)
 		runtime.KeepAlive(elements)

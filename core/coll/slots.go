@@ -440,7 +440,7 @@ func (t *slots) reduceScatter(r *reducer, own []byte, sizes []int, out []byte) e
 	if longest <= share {
 		result = t.scratch[:len(out)]
 	} else {
-		result = make([]byte, len(out))
+		result = room(len(out))
 	}
 	err := t.steps(longest, share, func(from, to int) error {
 		s, err := t.room()

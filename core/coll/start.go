@@ -20,16 +20,17 @@ func (e *Engine) Run(k *Call) error {
 	}
 	st := e.state(k.Comm)
 	o := &st.operands
-	err := k.prepare(o)
-	if err == nil {
-		err = e.move(k, st, o)
-	}
+	err := e.move(k, st, o)
 	// The communicator must not keep the application's buffers.
 	*o = operands{}
 	return err
 }
 
-func (e *Engine) move(k *Call, st *state, o *operands) error {
+func (e *Engine) move(k *Call, st *state, o *operands) (err error) {
+	defer orNoRoom(&err)
+	if err := k.prepare(o); err != nil {
+		return err
+	}
 	if k.Comm.Size() == 1 && !k.Comm.IsInter() && !k.Kind.neighborhood() {
 		k.alone(o)
 		return k.done(o, nil)
@@ -103,7 +104,8 @@ func (e *Engine) operation(k *Call) (*operation, error) {
 }
 
 // begin starts the schedule, and completes the request if there is nothing to wait for.
-func (x *operation) begin() error {
+func (x *operation) begin() (err error) {
+	defer orNoRoom(&err)
 	var o operands
 	k := x.call // preparing may change it
 	if err := k.prepare(&o); err != nil {

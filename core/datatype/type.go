@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"gompirma/core/abi"
@@ -169,14 +170,28 @@ func (t *Type) Layout() Layout { return Layout{t.Program()} }
 // address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not addresses.
 func Nowhere(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
-// InMemory refuses a buffer of count copies that is nowhere (MPI_ERR_BUFFER); what names it. Precondition: Bounds(count) fit.
+// InMemory refuses a buffer of count copies, at least 0, that cannot be in memory, so that MemoryAt can be asked for the others; what names the buffer.
+// MPI_ERR_BUFFER: it is nowhere, or passes the last address; MPI_ERR_COUNT: 64 bits do not count how far the copies reach.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
-	lo, hi, _ := t.Layout().Bounds(count)
-	if lo == hi || !Nowhere(address, lo) {
+	lo, hi, fit := t.Layout().Bounds(count)
+	switch {
+	case !fit:
+		return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s reach beyond all addresses", count, t)
+	case lo == hi:
 		return nil
+	case Nowhere(address, lo):
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with %d bytes of data from there %+d on", what, address, count*t.Size(), lo)
 	}
-	return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with %d bytes of data from there %+d on", what, address, count*t.Size(), lo)
+	first, length := address+uintptr(lo), uint64(hi)-uint64(lo)
+	if length > math.MaxInt64 || uint64(first)+length < uint64(first) {
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with data from there %+d to %+d, beyond all addresses", what, address, lo, hi)
+	}
+	return nil
 }
+
+// Near says that n bytes of memory from an address on, and as many again, are neither nowhere nor beyond all addresses: what can be told of most buffers without
+// a look at the type, which has its data there.
+func Near(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
 // Retain takes a reference for an operation or a type that uses t.
 func (t *Type) Retain() *Type {

@@ -132,3 +132,15 @@ func TestMemoryHere(t *testing.T) {
 	require.Positive(t, r.Free)
 	require.NotEmpty(t, r.By)
 }
+
+func TestBytes(t *testing.T) {
+	for _, n := range []int64{0, 1, 1 << 20} {
+		b, err := Bytes(n)
+		require.NoError(t, err)
+		require.Len(t, b, int(n))
+	}
+	for _, n := range []int64{1 << 45, math.MaxInt64} {
+		_, err := Bytes(n)
+		require.ErrorContains(t, err, "available")
+	}
+}

@@ -46,6 +46,23 @@ func Memory(root string, wanted int64) Room {
 	return r
 }
 
+// largeBytes is from where on Bytes asks, which then costs little against using them. Go's heap grows by as much.
+const largeBytes = 64 << 20
+
+// Bytes returns n bytes of Go's memory for data of an application, whose counts may say anything; an error if there are not as many, with which Go's runtime
+// would end the process.
+func Bytes(n int64) ([]byte, error) {
+	if n >= largeBytes {
+		if r := Memory("/", n); r.Usable() < n {
+			return nil, fmt.Errorf("%d bytes for data under way: only %d are available %s", n, r.Usable(), r.By)
+		}
+		if used, most, ok := space("/"); ok && most-used-largeBytes < n {
+			return nil, fmt.Errorf("%d bytes for data under way: the process has %d KiB of address space, and ulimit -v allows %d", n, used>>10, most>>10)
+		}
+	}
+	return make([]byte, n), nil
+}
+
 // MachineMemory returns the room that the machine leaves to all processes.
 func MachineMemory(root string) Room {
 	total, free := int64(math.MaxInt64), int64(math.MaxInt64)

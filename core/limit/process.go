@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,16 +22,24 @@ func WhyNoMapping(root string) string {
 	if n := lines(filepath.Join(root, "proc/self/maps")); err == nil && n+8 >= most {
 		why = append(why, fmt.Sprintf("the process has %d mappings, and vm.max_map_count allows %d", n, most))
 	}
-	var space unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_AS, &space) == nil && space.Cur != unix.RLIM_INFINITY {
-		pages, _, _ := strings.Cut(read(filepath.Join(root, "proc/self/statm")), " ")
-		n, _ := strconv.ParseInt(pages, 10, 64)
-		why = append(why, fmt.Sprintf("the process has %d KiB of address space, and ulimit -v allows %d", n*int64(os.Getpagesize())>>10, space.Cur>>10))
+	if used, most, ok := space(root); ok {
+		why = append(why, fmt.Sprintf("the process has %d KiB of address space, and ulimit -v allows %d", used>>10, most>>10))
 	}
 	if len(why) == 0 {
 		return ""
 	}
 	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// space returns how much address space the process has and may have; false: there is no limit.
+func space(root string) (used, most int64, limited bool) {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || l.Cur > math.MaxInt64 {
+		return 0, 0, false
+	}
+	pages, _, _ := strings.Cut(read(filepath.Join(root, "proc/self/statm")), " ")
+	n, _ := strconv.ParseInt(pages, 10, 64)
+	return n * int64(os.Getpagesize()), int64(l.Cur), true
 }
 
 // AddressSpace returns an error if this process may not have so many bytes of it.

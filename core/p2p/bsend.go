@@ -125,7 +125,7 @@ func (e *Engine) Iflush(of BufferOf) *request.Request {
 }
 
 // bsend sends a message whose buffer may be used again at once.
-// MPI_ERR_BUFFER: none is attached, or the message does not fit beside those under way.
+// MPI_ERR_BUFFER: none is attached, or the message does not fit beside those under way; MPI_ERR_NO_MEM.
 func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) error {
 	e.mu.Lock()
 	defer e.unlockStarted()
@@ -142,11 +142,14 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 	if p != nil && e.eager(p, c, x, b, tag, mode&^modeMask) {
 		return nil
 	}
+	k := &chunk{in: a, n: b.size, seq: a.seq + 1}
+	kept, err := a.place(k)
+	if err != nil {
+		return err
+	}
 	a.seq++
-	k := &chunk{in: a, n: b.size, seq: a.seq}
 	a.used += need
 	a.under++
-	kept := a.place(k)
 	e.mu.Unlock()
 	b.copyTo(&kept)
 	e.mu.Lock()
@@ -167,8 +170,8 @@ func (e *Engine) bufferForLocked(c *comm.Comm) *attached {
 	return nil
 }
 
-// place finds room for k.n bytes and returns it.
-func (a *attached) place(k *chunk) Buffer {
+// place finds room for k.n bytes and returns it. MPI_ERR_NO_MEM.
+func (a *attached) place(k *chunk) (Buffer, error) {
 	if !a.automatic && k.n > 0 {
 		at := int64(0)
 		for i := 0; ; i++ {
@@ -180,12 +183,12 @@ func (a *attached) place(k *chunk) Buffer {
 				a.chunks = append(a.chunks, nil)
 				copy(a.chunks[i+1:], a.chunks[i:])
 				a.chunks[i] = k
-				return Memory(a.addr+uintptr(at), k.n)
+				return Memory(a.addr+uintptr(at), k.n), nil
 			}
 			at = a.chunks[i].off + a.chunks[i].n
 		}
 	}
-	return Bytes(make([]byte, k.n))
+	return ownBytes(k.n)
 }
 
 // copyTo copies the data to memory of the same size.

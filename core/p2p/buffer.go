@@ -5,6 +5,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 )
 
@@ -42,8 +43,8 @@ func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: startOf(b)} }
 
 // Typed returns the buffer of count elements of a datatype, which is committed, at an address of the application.
-// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64 bits can count. MPI_ERR_BUFFER:
-// the address is null (MPI_BOTTOM) though the data is not placed by absolute addresses.
+// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64 bits can count. Errors of InMemory: the data
+// is not in memory.
 func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	if count < 0 {
 		return Buffer{}, mpierr.New(abi.MPI_ERR_COUNT, "count is %d", count)
@@ -60,13 +61,14 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 		}
 	}
 	n *= count
-	if datatype.Nowhere(addr, 0) {
+	first := addr + uintptr(l.Origin())
+	if !l.Contiguous() || !datatype.Near(first, n) {
 		if err := t.InMemory("message's", addr, count); err != nil {
 			return Buffer{}, err
 		}
 	}
 	if l.Contiguous() {
-		return Buffer{addr: addr + uintptr(l.Origin()), size: n}, nil
+		return Buffer{addr: first, size: n}, nil
 	}
 	return Buffer{addr: addr, size: n, count: count, layout: derived{t}}, nil
 }
@@ -185,9 +187,20 @@ func copyBuffer(to, from *Buffer, n int64) {
 	}
 }
 
-// Copy returns a buffer of the library's own with the same data.
-func (b *Buffer) Copy() Buffer {
-	c := Bytes(make([]byte, b.size))
-	copyBuffer(&c, b, b.size)
-	return c
+// Copy returns a buffer of the library's own with the same data. MPI_ERR_NO_MEM.
+func (b *Buffer) Copy() (Buffer, error) {
+	c, err := ownBytes(b.size)
+	if err == nil {
+		b.copyTo(&c)
+	}
+	return c, err
+}
+
+// ownBytes returns a buffer of n bytes of the library's own. MPI_ERR_NO_MEM.
+func ownBytes(n int64) (Buffer, error) {
+	b, err := limit.Bytes(n)
+	if err != nil {
+		return Buffer{}, mpierr.New(abi.MPI_ERR_NO_MEM, "%v", err)
+	}
+	return Bytes(b), nil
 }

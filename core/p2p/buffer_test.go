@@ -31,6 +31,7 @@ func TestTypedRefuses(t *testing.T) {
 		{"null address", 0, 1, abi.MPI_ERR_BUFFER},
 		{"MPI_IN_PLACE", abi.MPI_IN_PLACE, 1, abi.MPI_ERR_BUFFER},
 		{"null address of nothing", 0, 0, 0},
+		{"the end of all addresses", ^uintptr(7), 3, abi.MPI_ERR_BUFFER},
 		{"good", addressOf(mem), 25, 0},
 	} {
 		b, err := Typed(c.addr, c.count, ints)
@@ -38,6 +39,28 @@ func TestTypedRefuses(t *testing.T) {
 		if err == nil {
 			require.Equal(t, 4*c.count, b.Size())
 		}
+	}
+	base := addressOf(mem)
+	// One int, placed or repeated as far away as that.
+	for _, c := range []struct {
+		name          string
+		displ, extent int64
+		count         int64
+		class         int32
+	}{
+		{"at NULL", -int64(base), 4, 1, abi.MPI_ERR_BUFFER},
+		{"across the last address", -int64(base) - 2, 4, 1, abi.MPI_ERR_BUFFER},
+		{"far apart", 0, 1 << 62, 3, abi.MPI_ERR_COUNT},
+		{"far apart, twice", 0, 1 << 62, 2, 0},
+		{"below NULL", 0, -1 << 62, 2, abi.MPI_ERR_BUFFER},
+	} {
+		at, err := datatype.Hindexed(datatype.Small, []int64{1}, []int64{c.displ}, ints)
+		require.NoError(t, err)
+		x, err := datatype.Resized(datatype.Small, at, 0, c.extent)
+		require.NoError(t, err)
+		x.Commit()
+		_, err = Typed(base, c.count, x)
+		require.Equal(t, c.class, class(err), "%s: %v", c.name, err)
 	}
 	runtime.KeepAlive(mem)
 }

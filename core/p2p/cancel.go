@@ -108,7 +108,8 @@ func (e *Engine) fetchLocked(m *Message) {
 	switch {
 	case m.local != nil:
 		s := m.local
-		copied := s.buf.Copy()
+		copied := Bytes(make([]byte, s.buf.size))
+		copyBuffer(&copied, &s.buf, s.buf.size)
 		m.local, m.data = nil, copied.kept()
 		e.finishSendLocked(s, nil)
 	case !m.rts && m.id != 0:

@@ -8,15 +8,16 @@ import (
 // Apart returns b, from which an exchange sends, or a copy of it if it has bytes in common with in, where the exchange receives. MPI wants
 // them to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message is copied before another one
 // is taken. Buffers with gaps are taken to be disjoint unless they are the same: those of halo exchanges interleave.
-func (b *Buffer) Apart(in *Buffer) Buffer {
+// MPI_ERR_NO_MEM.
+func (b *Buffer) Apart(in *Buffer) (Buffer, error) {
 	if b.size == 0 || in.size == 0 || b.layout != in.layout {
-		return *b
+		return *b, nil
 	}
 	if b.layout == nil && (b.addr >= in.addr+uintptr(in.size) || in.addr >= b.addr+uintptr(b.size)) {
-		return *b
+		return *b, nil
 	}
 	if b.layout != nil && b.addr != in.addr {
-		return *b
+		return *b, nil
 	}
 	return b.Copy()
 }
