@@ -241,6 +241,23 @@ func TestTypeTable(t *testing.T) {
 		require.Nil(t, cType(typ), "the old handle is refused")
 		require.NoError(t, freeType(again.Handle()))
 	}
+	// C finds as many as there are, while its table grows and afterwards.
+	var live, freed []*datatype.Type
+	for i := range 3000 {
+		live = append(live, commit(t, must(datatype.Contiguous(datatype.Small, int64(1+i), must(datatype.Get(abi.MPI_INT))))))
+		if i%3 == 0 {
+			gone := live[i/3]
+			freed = append(freed, gone)
+			require.NoError(t, freeType(gone.Handle()))
+		}
+	}
+	for _, typ := range freed {
+		require.Nil(t, cType(typ))
+	}
+	for _, typ := range live[len(freed):] {
+		require.NotNil(t, cType(typ))
+		require.NoError(t, freeType(typ.Handle()))
+	}
 }
 
 func BenchmarkCopy(b *testing.B) {
