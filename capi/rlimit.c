@@ -45,8 +45,9 @@ extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, 
 __attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
-	static _Atomic int failures; // in a row
-	enum { TRIES = 20 };         // of the runtime, which sleeps between them
+	// In a row, of this thread: others may have theirs meanwhile.
+	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
+	enum { TRIES = 20 }; // of the runtime, which sleeps between them
 	int rc = __real_pthread_create(thread, attr, start, arg);
 	if (rc == 0) {
 		failures = 0;

@@ -328,7 +328,7 @@ func TestLauncherSignals(t *testing.T) {
 		{[]syscall.Signal{syscall.SIGUSR1}, `trap "echo usr; exit 0" USR1;`, 0, "usr\nusr\n"},
 		{[]syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM}, "", 143, ""},
 	} {
-		l := prepare(t, "-n", "2", "sh", "-c", c.script+"echo up >&2; while :; do sleep 600 & wait $!; done")
+		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done") // what sleeps gets the signals too
 		require.NoError(t, l.cmd.Start())
 		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hang, time.Millisecond)
 		for _, s := range c.signals {

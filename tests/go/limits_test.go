@@ -83,7 +83,8 @@ func limited(t *testing.T, ulimit string, command ...string) *launch {
 	if err != nil {
 		shell = "/bin/sh"
 	}
-	command = append([]string{shell, "-c", "ulimit " + ulimit + ` && exec "$0" "$@"`}, command...)
+	// Descriptors that this test has from whoever started it would count.
+	command = append([]string{shell, "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit " + ulimit + ` && exec "$0" "$@"`}, command...)
 	if os.Geteuid() == 0 { // as another user it might not get to the programs
 		command = append([]string{"setpriv", "--bounding-set", "-all", "--"}, command...)
 	}

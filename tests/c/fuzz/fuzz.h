@@ -158,6 +158,7 @@ struct object {
     int size, rank, inter, lone;                   /* communicators, groups, windows; lone: the side of an intercommunicator that has one process */
     enum topology topology;
     int ndims, indegree, outdegree;
+    int nobody; /* all neighbors are MPI_PROC_NULL */
     int64_t bytes, extent, low, high;              /* types: size, extent, true bounds */
     int committed, usable;                         /* types: usable: small */
     int flavor;                                    /* windows */

@@ -86,7 +86,7 @@ static void learn_comm(struct object *o)
     MPI_Comm_test_inter(comm, &o->inter);
     o->topology = NO_TOPOLOGY;
     o->ndims = o->indegree = o->outdegree = 0;
-    o->lone = 0;
+    o->lone = o->nobody = 0;
     if (o->inter) {
         o->lone = o->size == 1;
         o->size = 1; /* both sides have a rank 0 */
@@ -96,6 +96,12 @@ static void learn_comm(struct object *o)
         o->topology = CART;
         MPI_Cartdim_get(comm, &o->ndims);
         o->indegree = o->outdegree = 2 * o->ndims;
+        o->nobody = 1;
+        for (int d = 0; d < o->ndims; d++) {
+            int before, after;
+            MPI_Cart_shift(comm, d, 1, &before, &after);
+            o->nobody = o->nobody && before == MPI_PROC_NULL && after == MPI_PROC_NULL;
+        }
     } else if (status == MPI_GRAPH) {
         o->topology = GRAPH;
         MPI_Graph_neighbors_count(comm, o->rank, &o->indegree);
