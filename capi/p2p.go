@@ -274,6 +274,9 @@ func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest,
 	defer guard("MPI_Isendrecv", handle.Comm, comm_, &rc)
 	_, from, err := outgoing(sendbuf, sendcount, sendtype, dest, sendtag, comm_)
 	if err == nil {
+		err = null(at) // before data are copied
+	}
+	if err == nil {
 		var c *comm.Comm
 		var to p2p.Buffer
 		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
@@ -288,7 +291,7 @@ func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest,
 //export gompi_isendrecv_replace_c
 func gompi_isendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm_, at uintptr) (rc int32) {
 	defer guard("MPI_Isendrecv_replace", handle.Comm, comm_, &rc)
-	err := null(at) // before the data are copied
+	err := null(at) // before data are copied
 	if err == nil {
 		var c *comm.Comm
 		var from, to p2p.Buffer
@@ -300,9 +303,6 @@ func gompi_isendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest,
 }
 
 func isendrecv(c *comm.Comm, from p2p.Buffer, dest, sendtag int32, to p2p.Buffer, source, recvtag int32, at uintptr) error {
-	if err := null(at); err != nil {
-		return err
-	}
 	r, err := core.Self().Messages.Isendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source), recvtag)
 	if err != nil {
 		return err
