@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/core/version"
 )
 
 // Programs under limits of setrlimit(2), as a shell's ulimit sets them: they run, or one line says which limit is too low.
@@ -187,22 +189,31 @@ func TestLimitsSayWhich(t *testing.T) {
 	}
 }
 
-// asOther makes a launch that of a user who has no other processes: how many root may have nothing limits.
+// asOther makes a launch of gompirun that of a user who has no other processes, with copies that any user can get at: how many root may have nothing limits.
 func asOther(t *testing.T, l *launch, program string) {
 	if os.Geteuid() != 0 {
 		t.Skip("how many processes this user has already is not known")
 	}
-	other := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
-	require.NoError(t, os.Chmod(filepath.Dir(filepath.Dir(program)), 0o755))
-	for _, file := range []string{program, filepath.Join(built(t), "bin/gompirun")} {
-		test := exec.Command("test", "-x", file)
-		test.SysProcAttr = other
-		if test.Run() != nil {
-			t.Skipf("another user cannot run %s", file)
+	dir := t.TempDir()
+	for _, folder := range []string{filepath.Dir(dir), dir} {
+		require.NoError(t, os.Chmod(folder, 0o755))
+	}
+	copied := map[string]string{}
+	for _, file := range []string{program, filepath.Join(built(t), "bin/gompirun"), filepath.Join(built(t), "lib/libgompirma.so."+version.Major())} {
+		bytes, err := os.ReadFile(file)
+		require.NoError(t, err)
+		copied[file] = filepath.Join(dir, filepath.Base(file))
+		require.NoError(t, os.WriteFile(copied[file], bytes, 0o755))
+	}
+	args := l.cmd.Args[4:] // without setpriv --bounding-set -all --
+	for i, arg := range args {
+		if to, ok := copied[arg]; ok {
+			args[i] = to
 		}
 	}
-	l.cmd.Path, l.cmd.Args = l.cmd.Args[4], l.cmd.Args[4:] // without setpriv --bounding-set -all --
-	l.cmd.SysProcAttr = other
+	l.cmd.Path, l.cmd.Args, l.cmd.Dir = args[0], args, dir
+	l.cmd.Env = append(l.cmd.Env, "LD_LIBRARY_PATH="+dir)
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64999, Gid: 64999}}
 }
 
 // mappingsGone is a program that has nearly as many mappings as a process may have, and then asks for memory.

@@ -25,7 +25,7 @@ func (r *Runner) Outside(phase, function string, seed uint64, calls int) (made i
 		list = append(list, j.ending("crash", e))
 	case e.err == nil && e.members[0].stage != ended && function != "MPI_Abort":
 		list = append(list, j.ending("silent end", e))
-	case errors.As(e.err, &status) && (status.ExitCode() < 0 || status.ExitCode() > 128 || !strings.Contains(e.errors, base)):
+	case errors.As(e.err, &status) && (status.ExitCode() < 0 || status.ExitCode() > 128 && base != "MPI_Abort" || !strings.Contains(e.errors, base)):
 		list = append(list, j.ending("crash", e))
 	case e.err != nil && status == nil:
 		return 0, nil, e.err
