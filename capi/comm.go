@@ -325,7 +325,7 @@ func gompi_comm_set_name(comm_, name uintptr) int32 {
 
 //export gompi_comm_get_name
 func gompi_comm_get_name(comm_, name, resultlen uintptr) int32 {
-	if comm_ == abi.MPI_COMM_NULL && name != 0 && resultlen != 0 {
+	if comm_ == abi.MPI_COMM_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
 		*out[int32](resultlen) = int32(putString(name, "MPI_COMM_NULL", abi.MPI_MAX_OBJECT_NAME))
 		return abi.MPI_SUCCESS
 	}

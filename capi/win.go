@@ -321,7 +321,7 @@ func objectNameOf(name uintptr) (string, error) {
 
 //export gompi_win_get_name
 func gompi_win_get_name(win, name, resultlen uintptr) (rc int32) {
-	if win == abi.MPI_WIN_NULL && name != 0 && resultlen != 0 {
+	if win == abi.MPI_WIN_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
 		*out[int32](resultlen) = int32(putString(name, "MPI_WIN_NULL", abi.MPI_MAX_OBJECT_NAME))
 		return abi.MPI_SUCCESS
 	}

@@ -249,6 +249,9 @@ func TestOutside(t *testing.T) {
 		"MPI_Comm_group":     "MPI_Comm_group(MPI_COMM_WORLD, &g)",
 		"MPI_Cart_create":    "MPI_Cart_create(MPI_COMM_WORLD, 1, &y, &x, 0, &c)",
 		"MPI_Is_thread_main": "MPI_Is_thread_main(&x)",
+		"MPI_Comm_get_name":  "MPI_Comm_get_name(MPI_COMM_NULL, name, &x)",
+		"MPI_Type_get_name":  "MPI_Type_get_name(MPI_DATATYPE_NULL, name, &x)",
+		"MPI_Win_get_name":   "MPI_Win_get_name(MPI_WIN_NULL, name, &x)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := compile(t, `
@@ -261,7 +264,8 @@ int main(int argc, char **argv)
     static MPI_Win w;
     static MPI_Group g;
     static void *p;
-    (void)c, (void)w, (void)p, (void)y, (void)g, (void)x;
+    static char name[MPI_MAX_OBJECT_NAME];
+    (void)name, (void)c, (void)w, (void)p, (void)y, (void)g, (void)x;
     if (argc > 1) {
         MPI_Init(&argc, &argv);
         MPI_Finalize();
