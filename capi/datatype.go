@@ -228,7 +228,7 @@ func gompi_type_set_name(h, name uintptr) int32 {
 
 //export gompi_type_get_name
 func gompi_type_get_name(h, name, resultlen uintptr) int32 {
-	if h == abi.MPI_DATATYPE_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
+	if h == abi.MPI_DATATYPE_NULL && name != 0 && resultlen != 0 {
 		*out[int32](resultlen) = int32(putString(name, "MPI_DATATYPE_NULL", abi.MPI_MAX_OBJECT_NAME))
 		return abi.MPI_SUCCESS
 	}

@@ -250,7 +250,6 @@ func TestOutside(t *testing.T) {
 		"MPI_Cart_create":    "MPI_Cart_create(MPI_COMM_WORLD, 1, &y, &x, 0, &c)",
 		"MPI_Is_thread_main": "MPI_Is_thread_main(&x)",
 		"MPI_Comm_get_name":  "MPI_Comm_get_name(MPI_COMM_NULL, name, &x)",
-		"MPI_Type_get_name":  "MPI_Type_get_name(MPI_DATATYPE_NULL, name, &x)",
 		"MPI_Win_get_name":   "MPI_Win_get_name(MPI_WIN_NULL, name, &x)",
 	} {
 		t.Run(name, func(t *testing.T) {
