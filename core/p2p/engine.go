@@ -60,6 +60,7 @@ type Engine struct {
 	receives  slots      // receives whose data comes in pieces
 	work      []*op      // receives whose data is to be copied from a sender's memory
 	due       bool       // now: the sender waits for one of them
+	reminded  uint64     // what sends.added was the last time that receivers were reminded
 	mustFlush bool       // there may be room for what waits to be sent
 	behind    []*peer    // those that something waits to be sent to
 	held      int64      // bytes in unexpected messages

@@ -6,6 +6,7 @@ type slots struct {
 	at    []slot
 	free  []uint32
 	used  int
+	added uint64 // how often there has been a new one
 	first uint32 // the first generation of a place that has never been used, less 1
 }
 
@@ -17,6 +18,7 @@ type slot struct {
 // add returns a number for o, never 0.
 func (s *slots) add(o *op) uint64 {
 	s.used++
+	s.added++
 	if n := len(s.free); n > 0 {
 		i := s.free[n-1]
 		s.free = s.free[:n-1]

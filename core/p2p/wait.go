@@ -126,8 +126,8 @@ func (e *Engine) Flushed() error {
 		if !e.mu.TryLock() {
 			return false
 		}
-		for i := range e.sends.at {
-			if o := e.sends.at[i].op; o != nil && (o.to == nil || e.nd.State(o.to.node) == shm.Finishing) {
+		for _, s := range e.sends.at { // of which there may be none from one to the next
+			if o := s.op; o != nil && e.nd.State(o.to.node) == shm.Finishing {
 				e.cancelSendLocked(o)
 			}
 		}
@@ -142,12 +142,13 @@ func (e *Engine) Flushed() error {
 func (e *Engine) remind() {
 	e.mu.Lock()
 	defer e.unlock()
-	if e.sends.used == 0 {
+	if e.sends.used == 0 || e.sends.added == e.reminded {
 		return
 	}
+	e.reminded = e.sends.added
 	for _, s := range e.sends.at {
 		o := s.op
-		if o == nil || o.to == nil || o.looked || o.limit != 0 {
+		if o == nil || o.looked || o.limit != 0 {
 			continue
 		}
 		o.looked = true

@@ -1,0 +1,60 @@
+package p2p
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/request"
+	"gompirma/core/shm"
+)
+
+// TestFlushedTakesBack: MPI_Finalize takes back very many messages that nobody has received and whose receiver is there too, whether that has them still or has freed the
+// communicator that they came on. Until then they stay.
+func TestFlushedTakesBack(t *testing.T) {
+	for _, freed := range []bool{false, true} {
+		es := jobWithout(t, 2)
+		a, b := es[0], es[1]
+		send := func(tag int32) *request.Request {
+			r, err := a.Isend(a.World, 0, Bytes(nil), 1, tag, Synchronous)
+			require.NoError(t, err)
+			b.Progress()
+			return r
+		}
+		for range 2 * manySlots {
+			send(1)
+		}
+		last := send(2)
+		_, err := b.Irecv(b.World, 0, Bytes(nil), 0, 2)
+		require.NoError(t, err)
+		require.NoError(t, a.Wait(last, nil))
+		if freed {
+			b.mu.Lock()
+			for _, q := range b.queues {
+				for q.unexpected.n > 0 {
+					m := q.unexpected.oldest().of
+					b.takeLocked(q, m)
+					b.goneLocked(m)
+				}
+			}
+			b.unlock()
+			for !a.sends.at[2*manySlots-1].op.gone {
+				a.Progress()
+				b.Progress()
+			}
+		}
+		require.Equal(t, 2*manySlots, a.sends.used)
+		done := make(chan error, 1)
+		go func() { done <- a.Flushed() }()
+		for range 1000 {
+			b.Progress()
+		}
+		require.Empty(t, done, "the receiver is not in MPI_Finalize")
+		b.nd.SetState(b.nd.Me, shm.Finishing)
+		for len(done) == 0 {
+			b.Progress()
+		}
+		require.NoError(t, <-done)
+		require.Zero(t, a.sends.used)
+	}
+}
