@@ -125,20 +125,20 @@ func gompi_comm_remote_group(comm_, group uintptr) int32 {
 
 //export gompi_comm_dup
 func gompi_comm_dup(comm_, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_dup", comm_, func(c *comm.Comm) error { return dupComm(c, nil, newcomm) })
+	return onComm("MPI_Comm_dup", comm_, func(c *comm.Comm) error { return dupComm(c, abi.MPI_INFO_NULL, newcomm) })
 }
 
 //export gompi_comm_dup_with_info
 func gompi_comm_dup_with_info(comm_, info, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_dup_with_info", comm_, func(c *comm.Comm) error { return dupComm(c, &info, newcomm) })
+	return onComm("MPI_Comm_dup_with_info", comm_, func(c *comm.Comm) error { return dupComm(c, info, newcomm) })
 }
 
-// dupComm makes a duplicate with the attributes and hints of c, or with the hints of info.
-func dupComm(c *comm.Comm, info *uintptr, newcomm uintptr) error {
+// dupComm makes a duplicate with the attributes of c and the hints of info. The hints of c are its own (MPI-5.0 7.4.4: they are not propagated).
+func dupComm(c *comm.Comm, info, newcomm uintptr) error {
 	if err := null(newcomm); err != nil {
 		return err
 	}
-	hints, err := hintsOf(c, info)
+	hints, err := hintsOf(info)
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func dupComm(c *comm.Comm, info *uintptr, newcomm uintptr) error {
 
 //export gompi_comm_idup
 func gompi_comm_idup(comm_, newcomm, request uintptr) int32 {
-	return onComm("MPI_Comm_idup", comm_, func(c *comm.Comm) error { return idupComm(c, nil, newcomm, request) })
+	return onComm("MPI_Comm_idup", comm_, func(c *comm.Comm) error { return idupComm(c, abi.MPI_INFO_NULL, newcomm, request) })
 }
 
 //export gompi_comm_idup_with_info
 func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
-	return onComm("MPI_Comm_idup_with_info", comm_, func(c *comm.Comm) error { return idupComm(c, &info, newcomm, request) })
+	return onComm("MPI_Comm_idup_with_info", comm_, func(c *comm.Comm) error { return idupComm(c, info, newcomm, request) })
 }
 
 // idup is the request of a duplication.
@@ -173,11 +173,11 @@ type idup struct {
 
 // idupComm starts a duplication, which a goroutine of its own carries out: it has messages of its own to wait for, and stores the handle when it is done. The
 // attributes are copied in this call, since their functions are the application's; they see MPI_COMM_NULL as no new communicator exists yet.
-func idupComm(c *comm.Comm, info *uintptr, newcomm, at uintptr) error {
+func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := null(newcomm, at); err != nil {
 		return err
 	}
-	hints, err := hintsOf(c, info)
+	hints, err := hintsOf(info)
 	if err != nil {
 		return err
 	}
@@ -232,9 +232,16 @@ func gompi_comm_split_type(comm_ uintptr, splitType, key int32, info, newcomm ui
 		if err != nil {
 			return err
 		}
+		hints, err := hintsOf(info)
+		if err != nil {
+			return err
+		}
 		n, err := c.SplitType(splitType, key, resource)
 		if err != nil {
 			return err
+		}
+		if n != nil { // nil: MPI_UNDEFINED
+			n.Info = hints
 		}
 		return storeComm(n, newcomm)
 	})

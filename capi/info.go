@@ -259,14 +259,9 @@ func readHints(before []info.Pair, lookup func(key string) (string, bool)) []inf
 	return after
 }
 
-// hintsOf returns the hints for a duplicate of c: its own, or if info is given those of that object.
-func hintsOf(c *comm.Comm, h *uintptr) (any, error) {
-	if h == nil {
-		sidecar.Lock()
-		defer sidecar.Unlock()
-		return c.Info, nil
-	}
-	lookup, err := infoLookup(*h)
+// hintsOf returns the hints of a communicator that is made with an info object.
+func hintsOf(h uintptr) (any, error) {
+	lookup, err := infoLookup(h)
 	if err != nil {
 		return nil, err
 	}

@@ -366,8 +366,9 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 		if err == nil {
 			err = null(newcomm)
 		}
+		var hints any
 		if err == nil {
-			_, err = infoLookup(info)
+			hints, err = hintsOf(info)
 		}
 		if err != nil {
 			return err
@@ -398,6 +399,7 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 		if err != nil {
 			return err
 		}
+		n.Info = hints
 		return storeComm(n, newcomm)
 	})
 }
@@ -409,8 +411,9 @@ func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destination
 		if err == nil {
 			err = null(newcomm)
 		}
+		var hints any
 		if err == nil {
-			_, err = infoLookup(info)
+			hints, err = hintsOf(info)
 		}
 		if err != nil {
 			return err
@@ -451,6 +454,7 @@ func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destination
 		if err != nil {
 			return err
 		}
+		x.Info = hints
 		return storeComm(x, newcomm)
 	})
 }

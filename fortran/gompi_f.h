@@ -49,6 +49,7 @@ static inline void done(int *ierror, int rc)
 
 extern int gompi_f_bottom_, gompi_f_in_place_, gompi_f_buffer_automatic_;
 extern MPI_Status gompi_f_status_ignore_, gompi_f_statuses_ignore_[1];
+extern MPI_Status gompi_f08_status_ignore_, gompi_f08_statuses_ignore_[1]; /* those of mpi_f08, which is no common block */
 extern int gompi_f_errcodes_ignore_[1], gompi_f_unweighted_[1], gompi_f_weights_empty_[1];
 extern char gompi_f_argv_null_[1], gompi_f_argvs_null_[1];
 
@@ -75,7 +76,7 @@ static inline bool in_place(const void *buffer) { return buffer == &gompi_f_in_p
 
 static inline MPI_Status *status_in(const void *status)
 {
-    if (status == &gompi_f_status_ignore_ || status == gompi_f_statuses_ignore_)
+    if (status == &gompi_f_status_ignore_ || status == gompi_f_statuses_ignore_ || status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_)
         return MPI_STATUS_IGNORE;
     return (MPI_Status *)status;
 }

@@ -5733,7 +5733,7 @@ module mpi
     subroutine MPI_Sizeof_f08ts(x, size, ierror) bind(C, name="mpi_sizeof_f08ts_")
       type(*), dimension(..), intent(in) :: x
       integer, intent(out) :: size
-      integer, intent(out) :: ierror
+      integer, optional, intent(out) :: ierror
     end subroutine
   end interface
 
@@ -5751,7 +5751,7 @@ module mpi
       import
       integer, intent(in) :: f_status(MPI_STATUS_SIZE)
       type(MPI_Status), intent(out) :: f08_status
-      integer, intent(out) :: ierror
+      integer, optional, intent(out) :: ierror
     end subroutine
   end interface
 
@@ -5760,7 +5760,7 @@ module mpi
       import
       type(MPI_Status), intent(in) :: f08_status
       integer, intent(out) :: f_status(MPI_STATUS_SIZE)
-      integer, intent(out) :: ierror
+      integer, optional, intent(out) :: ierror
     end subroutine
   end interface
 
@@ -11331,7 +11331,7 @@ module mpi
     subroutine PMPI_Sizeof_f08ts(x, size, ierror) bind(C, name="pmpi_sizeof_f08ts_")
       type(*), dimension(..), intent(in) :: x
       integer, intent(out) :: size
-      integer, intent(out) :: ierror
+      integer, optional, intent(out) :: ierror
     end subroutine
   end interface
 
@@ -11349,7 +11349,7 @@ module mpi
       import
       integer, intent(in) :: f_status(MPI_STATUS_SIZE)
       type(MPI_Status), intent(out) :: f08_status
-      integer, intent(out) :: ierror
+      integer, optional, intent(out) :: ierror
     end subroutine
   end interface
 
@@ -11358,7 +11358,7 @@ module mpi
       import
       type(MPI_Status), intent(in) :: f08_status
       integer, intent(out) :: f_status(MPI_STATUS_SIZE)
-      integer, intent(out) :: ierror
+      integer, optional, intent(out) :: ierror
     end subroutine
   end interface
 end module

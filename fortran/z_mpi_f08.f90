@@ -290,8 +290,8 @@ module gompi_f08_constants
   type(MPI_Datatype), parameter :: MPI_COMPLEX32 = MPI_Datatype(747)
 
   ! No status is wanted.
-  type(MPI_Status), bind(C, name="gompi_f_status_ignore_"), target :: MPI_STATUS_IGNORE
-  type(MPI_Status), dimension(1), bind(C, name="gompi_f_statuses_ignore_"), target :: MPI_STATUSES_IGNORE
+  type(MPI_Status), bind(C, name="gompi_f08_status_ignore_"), target :: MPI_STATUS_IGNORE
+  type(MPI_Status), dimension(1), bind(C, name="gompi_f08_statuses_ignore_"), target :: MPI_STATUSES_IGNORE
 end module
 
 ! The functions, by their names with MPI_ and PMPI_ (MPI-5.0 19.1.2). A large-count form has the generic name of the small one.

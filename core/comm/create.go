@@ -25,7 +25,7 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 	return n
 }
 
-// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes and hints are copied by the caller.
+// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes are copied by the caller.
 // Collective. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member had no memory for the control block; no member has got a communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(Creation, 0) }
 

@@ -3,7 +3,7 @@ package comm
 import "slices"
 
 // nearest returns k numbers, in descending order, whose product is n and of which the first exceeds the last by as little as possible; where that does not
-// decide, the first is as small as possible, then the second, and so on.
+// decide, the last is as large as possible, as MPICH has it, then the second is as small as possible, and so on.
 func nearest(n int64, k int) []int64 {
 	if primes := primesOf(n); len(primes) < k { // the last is 1, so the first is to be small: no factor is smaller than a prime
 		ones := slices.Repeat([]int64{1}, k-len(primes))
@@ -17,7 +17,7 @@ func nearest(n int64, k int) []int64 {
 			break
 		}
 		for _, m := range slices.Backward(f.divisors) {
-			if d-m >= largest-smallest {
+			if d-m > largest-smallest {
 				break
 			}
 			if m <= d && f.fit(window{n / d, k - 1, m, d}) {

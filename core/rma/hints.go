@@ -334,3 +334,13 @@ func (h *Hints) combine(members []Hints) {
 		}
 	}
 }
+
+// keepTrue takes back what is said of n members and is not so; member returns the size in bytes and the displacement unit of one.
+func (h *Hints) keepTrue(n int, member func(i int) (int64, int32)) {
+	size, unit := member(0)
+	for i := range n {
+		s, u := member(i)
+		h.SameSize = h.SameSize && s == size
+		h.SameDispUnit = h.SameDispUnit && u == unit
+	}
+}

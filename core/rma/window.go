@@ -292,10 +292,7 @@ func agree(own error, members []record, hints *Hints) error {
 		asked[i] = m.hints
 	}
 	hints.combine(asked)
-	for _, m := range members { // what is not true is not in force
-		hints.SameSize = hints.SameSize && m.size == first.size
-		hints.SameDispUnit = hints.SameDispUnit && m.unit == first.unit
-	}
+	hints.keepTrue(len(members), func(i int) (int64, int32) { return members[i].size, members[i].unit })
 	return nil
 }
 
@@ -568,7 +565,7 @@ func (w *Window) Hints() Hints {
 }
 
 // SetHints is MPI_Win_set_info (MPI-5.0 12.2.7), collective over the window's group: two barriers. err is what is wrong with this member's arguments already, info
-// nil stands for no keys. Keys that can only be given at creation keep their values. MPI_ERR_INFO_VALUE: a value of a member's is wrong; nothing has changed
+// nil stands for no keys. Keys of the memory that is there keep their values. MPI_ERR_INFO_VALUE: a value of a member's is wrong; nothing has changed
 // anywhere, and all members return an error.
 func (w *Window) SetHints(info func(key string) (string, bool), err error) error {
 	w.mu.Lock()
@@ -578,8 +575,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	if err == nil && info != nil {
 		err = n.Apply(info)
 	}
-	n.NoLocks, n.SameSize, n.SameDispUnit, n.NonContiguous, n.Alignment = old.NoLocks, old.SameSize, old.SameDispUnit, old.NonContiguous, old.Alignment
-	n.HugePages, n.InPlace = old.HugePages, old.InPlace
+	n.Alignment, n.HugePages, n.InPlace = old.Alignment, old.HugePages, old.InPlace // of memory that is there
 	members := len(w.Targets)
 	mine := w.control[hintsOffset(members, w.Rank):]
 	binary.LittleEndian.PutUint32(mine, uint32(mpierr.ClassOf(err)))
@@ -603,6 +599,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 		return err
 	}
 	n.combine(hints)
+	n.keepTrue(members, func(i int) (int64, int32) { return w.Targets[i].Size, w.Targets[i].DispUnit })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hints = n

@@ -83,9 +83,14 @@ func kinds() []constant {
 // sentinel is a variable whose address has a meaning.
 type sentinel struct{ name, typ, dims, f08 string }
 
-// symbol returns the sentinel's linker symbol, that of its common block in mpif.h.
-func (s sentinel) symbol() string {
-	return "gompi_f_" + strings.ToLower(strings.TrimPrefix(s.name, "MPI_")) + "_"
+// symbol returns the sentinel's linker symbol, that of its common block in mpif.h. What has a type of its own in mpi_f08 has a symbol of its own there: gfortran
+// takes one symbol of two types for a mistake, where one file uses both modules.
+func (s sentinel) symbol(b binding) string {
+	prefix := "gompi_f_"
+	if b == f08 && s.f08 != "" {
+		prefix = "gompi_f08_"
+	}
+	return prefix + strings.ToLower(strings.TrimPrefix(s.name, "MPI_")) + "_"
 }
 
 func sentinels() []sentinel {
@@ -178,7 +183,7 @@ func mpifHeader() []byte {
 			typ = "CHARACTER"
 		}
 		statement("%s %s%s", typ, s.name, dims)
-		statement("COMMON /%s/ %s", strings.ToUpper(strings.TrimSuffix(s.symbol(), "_")), s.name)
+		statement("COMMON /%s/ %s", strings.ToUpper(strings.TrimSuffix(s.symbol(f90), "_")), s.name)
 	}
 	b.WriteString("! Functions\n")
 	for _, f := range abi.Functions() {
@@ -293,7 +298,7 @@ func constantsModule() []byte {
 		if s.dims != "" {
 			dims = ", dimension(" + s.dims + ")"
 		}
-		t.line("%s%s, bind(C, name=\"%s\"), target :: %s", typ, dims, s.symbol(), s.name)
+		t.line("%s%s, bind(C, name=\"%s\"), target :: %s", typ, dims, s.symbol(f90), s.name)
 	}
 	t.indent--
 	t.line("end module")
@@ -328,6 +333,6 @@ func (t *fortran) handleConstants(b binding) {
 		if b == f90 {
 			typ = s.typ + ", dimension(" + s.dims + ")"
 		}
-		t.line("%s, bind(C, name=\"%s\"), target :: %s", typ, s.symbol(), s.name)
+		t.line("%s, bind(C, name=\"%s\"), target :: %s", typ, s.symbol(b), s.name)
 	}
 }

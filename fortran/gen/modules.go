@@ -180,19 +180,16 @@ func hasPointer(f *abi.Function) bool {
 	return false
 }
 
-// extras writes the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of statuses.
+// extras writes the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of statuses. Those that both modules have are the
+// same in both, the optional ierror too: gfortran looks at that where one file uses both.
 func (t *fortran) extras(b binding, prefix string) {
-	optional := ""
-	if b == f08 {
-		optional = ", optional"
-	}
 	label := func(name string) string { return strings.ToLower(prefix+"MPI_"+name) + "_" }
 	t.line("")
 	t.line("interface %sMPI_Sizeof", prefix)
 	t.line("  subroutine %sMPI_Sizeof_f08ts(x, size, ierror) bind(C, name=\"%s\")", prefix, label("sizeof_f08ts"))
 	t.line("    type(*), dimension(..), intent(in) :: x")
 	t.line("    integer, intent(out) :: size")
-	t.line("    integer%s, intent(out) :: ierror", optional)
+	t.line("    integer, optional, intent(out) :: ierror")
 	t.line("  end subroutine")
 	t.line("end interface")
 	t.line("")
@@ -221,7 +218,7 @@ func (t *fortran) extras(b binding, prefix string) {
 		t.line("    import")
 		t.line("    %s", c.from)
 		t.line("    %s", c.to)
-		t.line("    integer%s, intent(out) :: ierror", optional)
+		t.line("    integer, optional, intent(out) :: ierror")
 		t.line("  end subroutine")
 		t.line("end interface")
 	}

@@ -620,7 +620,10 @@ func symbolsTest() []byte {
 		names = append(names, strings.ToLower(c.name)+"_")
 	}
 	for _, s := range sentinels() {
-		names = append(names, s.symbol())
+		names = append(names, s.symbol(f90))
+		if s.f08 != "" {
+			names = append(names, s.symbol(f08))
+		}
 	}
 	for _, n := range names {
 		fmt.Fprintf(&b, "extern char %s[];\n", n)

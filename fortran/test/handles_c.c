@@ -67,9 +67,12 @@ int c_check_status(const MPI_Status *status)
     return !(status->MPI_SOURCE == 0 && status->MPI_TAG == 77 && count == 3);
 }
 
-/* Which of the addresses that stand for no status is this? */
+/* Which of the addresses that stand for no status is this? Those of mpi and mpif.h, and those of mpi_f08. */
 int c_is_ignore(const MPI_Fint *status)
 {
+    const MPI_F08_status *f08 = (const MPI_F08_status *)status;
+    if (f08 == MPI_F08_STATUS_IGNORE || f08 == MPI_F08_STATUSES_IGNORE)
+        return f08 == MPI_F08_STATUS_IGNORE ? 3 : 4;
     return status == MPI_F_STATUS_IGNORE ? 1 : status == MPI_F_STATUSES_IGNORE ? 2 : 0;
 }
 

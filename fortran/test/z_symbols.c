@@ -2070,7 +2070,9 @@ extern char gompi_f_bottom_[];
 extern char gompi_f_in_place_[];
 extern char gompi_f_buffer_automatic_[];
 extern char gompi_f_status_ignore_[];
+extern char gompi_f08_status_ignore_[];
 extern char gompi_f_statuses_ignore_[];
+extern char gompi_f08_statuses_ignore_[];
 extern char gompi_f_errcodes_ignore_[];
 extern char gompi_f_unweighted_[];
 extern char gompi_f_weights_empty_[];
@@ -4146,7 +4148,9 @@ static char *const symbols[] = {
     gompi_f_in_place_,
     gompi_f_buffer_automatic_,
     gompi_f_status_ignore_,
+    gompi_f08_status_ignore_,
     gompi_f_statuses_ignore_,
+    gompi_f08_statuses_ignore_,
     gompi_f_errcodes_ignore_,
     gompi_f_unweighted_,
     gompi_f_weights_empty_,

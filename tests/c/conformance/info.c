@@ -1,5 +1,5 @@
 /* Proves: info objects: keys in order, replaced and deleted values, lengths, values cut to the room there is, duplicates, MPI_INFO_ENV; limits and
- *   refused arguments; hints of communicators and windows are told with the values in force.
+ *   refused arguments; hints of communicators and windows are told with the values in force, and belong to the object that they were given for.
  * MPI-5.0 10 7.4.4 12.2.7
  * np: 1 2
  * ref: none (classes and MPI_INFO_ENV of MPICH 4.0 differ)
@@ -14,6 +14,41 @@ static void expect(MPI_Info info, const char *key, const char *want)
     CHECK_OK(MPI_Info_get_string(info, key, &len, value, &flag));
     CHECK(flag == (want != NULL) && (!want || (strcmp(value, want) == 0 && len == (int)strlen(want) + 1)), "%s is %s, length %d, flag %d", key,
           flag == 1 ? value : "not set", len, flag);
+}
+
+static void made(MPI_Comm comm, const char *want)
+{
+    MPI_Info used;
+    CHECK_OK(MPI_Comm_get_info(comm, &used));
+    expect(used, "mpi_assert_no_any_tag", want);
+    MPI_Info_free(&used);
+    MPI_Comm_free(&comm);
+}
+
+/* with has the hint, and info gives it: what is made with info has it, and nothing that is made of with alone. */
+static void made_with(MPI_Info info, MPI_Comm with)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    int zero = 0, one = 1;
+    CHECK_OK(MPI_Comm_dup(with, &comm));
+    made(comm, "false");
+    CHECK_OK(MPI_Comm_idup(with, &comm, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    made(comm, "false");
+    CHECK_OK(MPI_Comm_split(with, 0, 0, &comm));
+    made(comm, "false");
+    CHECK_OK(MPI_Comm_idup_with_info(with, info, &comm, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    made(comm, "true");
+    CHECK_OK(MPI_Comm_split_type(with, MPI_COMM_TYPE_SHARED, 0, info, &comm));
+    made(comm, "true");
+    CHECK_OK(MPI_Comm_split_type(with, MPI_UNDEFINED, 0, info, &comm));
+    CHECK(comm == MPI_COMM_NULL, "a communicator for MPI_UNDEFINED");
+    CHECK_OK(MPI_Dist_graph_create_adjacent(with, 1, &zero, MPI_UNWEIGHTED, 1, &zero, MPI_UNWEIGHTED, info, 0, &comm));
+    made(comm, "true");
+    CHECK_OK(MPI_Dist_graph_create(with, 1, &zero, &one, &zero, MPI_UNWEIGHTED, info, 0, &comm));
+    made(comm, "true");
 }
 
 int main(int argc, char **argv)
@@ -87,6 +122,7 @@ int main(int argc, char **argv)
     expect(env, "mpi_assert_exact_length", "false");
     expect(env, "size", NULL);
     MPI_Info_free(&env);
+    made_with(info, comm);
     CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "perhaps"));
     CHECK_OK(MPI_Comm_set_info(comm, info)); /* no value of that key: what was in force stays */
     CHECK_OK(MPI_Comm_get_info(comm, &env));
