@@ -1,10 +1,13 @@
 package rma
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/handle"
 )
 
@@ -128,4 +131,23 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	}
 	offsets, _ = layout(m)
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
+}
+
+// A window that cannot be made gives its handle back last: another thread may take it at once, and would lose its own window to what is still done with it.
+func TestHandleOfFailedWindow(t *testing.T) {
+	removed := 0
+	h := &Host{
+		Node:      node(t),
+		NodeIndex: func(int32) int { return 0 },
+		Allgather: func(_ *comm.Comm, mine []byte) ([]byte, error) { return mine, nil },
+		Install:   func(*Slot) error { return errors.New("no slot") },
+		Remove: func(h uintptr) {
+			removed++
+			require.True(t, windows.used[handle.Number(h)&indexMask], "the handle is free already")
+		},
+	}
+	_, err := Create(h, comm.NewSelf(nil, 0), Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 100, DispUnit: 1})
+	require.ErrorContains(t, err, "no slot")
+	require.Equal(t, 1, removed)
+	require.Empty(t, windows.used)
 }

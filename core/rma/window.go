@@ -221,8 +221,8 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	all, xerr := h.Allgather(c, mine.encode())
 	if xerr != nil {
-		windows.withdraw(place)
 		w.close(false)
+		windows.withdraw(place)
 		return nil, xerr
 	}
 	members := make([]record, n)
@@ -230,8 +230,8 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		members[i] = decode(all[i*recordSize:])
 	}
 	if err := agree(err, members, &w.hints); err != nil {
-		windows.withdraw(place)
 		w.close(false)
+		windows.withdraw(place)
 		return nil, err
 	}
 
@@ -245,8 +245,8 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		xerr = w.allFine(c, &err)
 	}
 	if xerr != nil || err != nil {
-		windows.withdraw(place)
 		w.close(false)
+		windows.withdraw(place) // last: from here on another thread may make a window with this handle
 		if xerr != nil {
 			return nil, xerr
 		}
