@@ -158,8 +158,11 @@ func LastUsed() int32 {
 	return abi.MPI_ERR_LASTCODE + int32(len(added))
 }
 
-// Remember keeps text as what the latest error of its class was about, for String.
+// Remember keeps text as what the latest error of its class was about, for String: only of MPI's classes, since applications have any number of codes.
 func Remember(class int32, text string) {
+	if !Predefined(class) {
+		return
+	}
 	codesMu.Lock()
 	defer codesMu.Unlock()
 	if recent == nil {
