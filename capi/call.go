@@ -68,10 +68,13 @@ func refused(class int32, function, text string, kind int32, object uintptr) int
 	case abi.MPI_ERRORS_RETURN:
 		return class
 	case abi.MPI_ERRORS_ARE_FATAL, abi.MPI_ERRORS_ABORT:
-		message := fmt.Sprintf("%s: %s", abi.ErrorClassName(class), text)
+		message := text
+		if name := abi.ErrorClassName(class); name != "" { // none of an application's own code
+			message = name + ": " + text
+		}
 		if !core.Running() {
 			fmt.Fprintf(os.Stderr, "gompirma: %s\n", message)
-			exit(class)
+			exit(exitStatus(class))
 		}
 		abort(class, message)
 	}
@@ -172,8 +175,9 @@ func lookupComm(h uintptr) *comm.Comm {
 	return comm.Handles.Get(h)
 }
 
-// abort ends the job with a line on standard error. It does not return.
+// abort ends the job with a line on standard error, and with a status that is not 0 whatever code an application has made up. It does not return.
 func abort(code int32, message string) {
+	code = exitStatus(code)
 	rank := -1
 	if p := core.Self(); p != nil {
 		rank = p.Rank

@@ -111,7 +111,7 @@ func gompi_is_thread_main(flag uintptr) int32 {
 
 //export gompi_abort_job
 func gompi_abort_job(comm uintptr, errorcode int32) {
-	abort(exitStatus(errorcode), fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode))
+	abort(errorcode, fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode))
 }
 
 // exitStatus makes an error code a process status that is not 0.

@@ -42,6 +42,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (is(argv, "abort") && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
+    if (is(argv, "raise") && (rank == 1 || size == 1))
+        MPI_Comm_call_errhandler(MPI_COMM_WORLD, atoi(argv[2]));
     if (is(argv, "fatal") && rank == 1)
         MPI_Send(NULL, 0, MPI_INT, size, 0, MPI_COMM_WORLD);
     if (is(argv, "no-finalize") && rank == 1)
@@ -85,6 +87,8 @@ func TestLauncherMPI(t *testing.T) {
 		{"abort 0", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
 		{"abort 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
 		{"abort -1", 255, up, "gompirun: rank 1 (program) called MPI_Abort with status "},
+		{"raise 300", 300 - 256, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error code 300\ngompirun: rank 1 (program) called MPI_Abort with status 44\n"},
+		{"raise 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
 		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 without having called MPI_Finalize\n"},
 		{"status", 5, up, "gompirun: rank 1 (program) exited with status 5; it had not called MPI_Finalize\n"},
 		{"signal 11", 139, up, "gompirun: rank 1 (program) was killed by signal 11 (segmentation fault"},
@@ -99,9 +103,9 @@ func TestLauncherMPI(t *testing.T) {
 		if c.says == "" {
 			require.Empty(t, err)
 		}
-		// What a rank is ended for is said once, by gompirun; only MPI_Abort has a line of its own.
+		// What a rank is ended for is said once, by gompirun; only MPI_Abort and a fatal error have a line of their own.
 		most := 1
-		if strings.HasPrefix(c.args, "abort") {
+		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") {
 			most = 2
 		}
 		require.LessOrEqual(t, strings.Count(err, "\n"), most, err)
@@ -110,6 +114,16 @@ func TestLauncherMPI(t *testing.T) {
 	require.NotZero(t, status)
 	require.Contains(t, err, "MPI_Send")
 	require.Contains(t, err, "gompirun: rank 1 (program) called MPI_Abort")
+}
+
+// A fatal error ends a process without a launcher, too, with a status that is not 0, also where 0 is all that is left of the application's code in a status.
+func TestFatalStatusAlone(t *testing.T) {
+	program := compile(t, endings)
+	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
+		cmd := exec.Command(program, "raise", code)
+		cmd.Run()
+		require.Equal(t, want, cmd.ProcessState.ExitCode(), code)
+	}
 }
 
 func TestLauncherMPITimeout(t *testing.T) {
