@@ -126,8 +126,8 @@ func (e *Engine) Flushed() error {
 		if !e.mu.TryLock() {
 			return false
 		}
-		for _, s := range e.sends.at { // of which there may be none from one to the next
-			if o := s.op; o != nil && e.nd.State(o.to.node) == shm.Finishing {
+		for i := 0; i < len(e.sends.at); i++ { // of which there may be none from one to the next
+			if o := e.sends.at[i].op; o != nil && e.nd.State(o.to.node) == shm.Finishing {
 				e.cancelSendLocked(o)
 			}
 		}
@@ -146,8 +146,8 @@ func (e *Engine) remind() {
 		return
 	}
 	e.reminded = e.sends.added
-	for _, s := range e.sends.at {
-		o := s.op
+	for i := 0; i < len(e.sends.at); i++ { // which changes when what waits for room leaves
+		o := e.sends.at[i].op
 		if o == nil || o.looked || o.limit != 0 {
 			continue
 		}
