@@ -78,7 +78,9 @@ func (e *Engine) withdrawLocked(ctx uint64, src, tag int32, wanted func(*Message
 	}
 	if m := e.picked.find(src, tag, wanted); m != nil {
 		e.fetchLocked(m)
+		return
 	}
+	e.due = len(e.work) > 0 // it may be matched
 }
 
 // goneLocked tells the sender of a message that this process no longer has it, and drops it.
@@ -121,6 +123,7 @@ func (e *Engine) fetchLocked(m *Message) {
 		m.fetch.moving().fetches = m
 		away := e.newMessageLocked()
 		away.entry.src, away.entry.tag, away.node, away.size, away.id, away.call, away.rts = m.entry.src, m.entry.tag, m.node, m.size, m.id, m.call, true
+		away.waits = true
 		if m.segs != nil {
 			away.staying().segs = append(away.one[:0], m.segs...)
 		}

@@ -43,6 +43,8 @@ type Engine struct {
 	polls   atomic.Uint32          // calls of Polled
 	arrived atomic.Uint64          // unexpected messages so far, for probes
 	hooks   atomic.Pointer[[]*Hook]
+	hooking atomic.Bool // a thread runs the hooks, and again if stepped is set then
+	stepped atomic.Bool // something has completed that a hook may go on with
 	ids     atomic.Uint64
 	probe   *probePage
 	noCMA   bool
@@ -201,19 +203,50 @@ func (e *Engine) changeHooks(change func([]*Hook) []*Hook) {
 // Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and runs the hooks. It returns whether there
 // was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
 func (e *Engine) Progress() bool {
-	worked := false
+	worked, again := false, false
 	for {
-		worked = e.progress() || worked
-		hooked := false
-		if hs := e.hooks.Load(); hs != nil {
-			for _, h := range *hs {
-				hooked = h.f() || hooked
-			}
-		}
-		worked = worked || hooked
-		if !hooked || !e.hasWork.Load() {
+		now := e.progress()
+		now = e.runHooks() || now
+		worked = worked || now
+		// A hook may have started a receive whose data is there, whatever it returns. If the work does not go away another thread has the lock, and does it.
+		if !e.hasWork.Load() || again && !now {
 			return worked
 		}
+		again = true
+	}
+}
+
+// runHooks runs the hooks, again if something completes meanwhile that they may go on with. Of several threads the first does that.
+func (e *Engine) runHooks() bool {
+	worked := false
+	for {
+		hs := e.hooks.Load()
+		if hs == nil {
+			if e.stepped.Load() {
+				e.stepped.Store(false)
+			}
+			return worked
+		}
+		first := e.hooking.CompareAndSwap(false, true)
+		e.stepped.Store(false)
+		for _, h := range *hs {
+			worked = h.f() || worked
+		}
+		if !first {
+			return worked
+		}
+		e.hooking.Store(false)
+		if !e.stepped.Load() {
+			return worked
+		}
+	}
+}
+
+// step makes progress if something has completed that hooks may go on with and nobody runs them. For calls that would make none: they may have taken it out of the ring
+// before the agent that was rung for it looked.
+func (e *Engine) step() {
+	if e.stepped.Load() && !e.hooking.Load() {
+		e.Progress()
 	}
 }
 
@@ -229,7 +262,7 @@ func (e *Engine) progress() bool {
 			}
 		}
 		worked = e.progressLocked()
-		e.unlock()
+		e.giveAway()
 	}
 	return worked
 }
@@ -240,10 +273,11 @@ func (e *Engine) unlock() {
 		e.progressLocked()
 	}
 	e.giveAway()
+	e.step()
 }
 
 // unlockStarted is unlock for calls that start something and return. They do not copy: what else the application is about to start would have to wait, and those that wait
-// for that. Who waits for the data copies it later, at the latest when its sender waits too.
+// for that. Who waits for the data copies it later, at the latest when its sender waits too. If that is another thread of this process, which sleeps, it is woken.
 func (e *Engine) unlockStarted() {
 	switch {
 	case e.due:
@@ -253,6 +287,10 @@ func (e *Engine) unlockStarted() {
 		e.flushLocked()
 	}
 	e.giveAway()
+	e.step()
+	if e.hasWork.Load() {
+		e.nd.Wake(e.nd.Me)
+	}
 }
 
 // giveAway unlocks, and makes the progress that others wanted to make meanwhile.
@@ -405,7 +443,11 @@ func (e *Engine) completeLocked(o *op, err error) {
 		o.Err = err
 		o.Status.Error = mpierr.ClassOf(err)
 	}
+	steps := o.x != comm.PointToPoint
 	o.Complete()
+	if steps && e.hooks.Load() != nil {
+		e.stepped.Store(true)
+	}
 	e.nd.Wake(e.nd.Me)
 }
 

@@ -1,13 +1,122 @@
 package p2p
 
 import (
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/request"
+	"gompirma/core/shm"
 )
+
+// TestReminderMeetsStart: a reminder that comes together with its message, to a call that starts the receive, is not lost: the agent finds an empty ring.
+func TestReminderMeetsStart(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		es := jobWithout(t, 2)
+		a, b := es[0], es[1]
+		out, in := pattern(100_000, 1), make([]byte, 100_000)
+		s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
+		require.NoError(t, err)
+		if cancelled {
+			require.NoError(t, s.Op.Cancel())
+		} else {
+			a.remind()
+		}
+		r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
+		require.NoError(t, err)
+		require.True(t, r.IsComplete(), "the sender waits")
+		require.Equal(t, out, in)
+		require.NoError(t, a.Wait(s, nil))
+		require.NoError(t, b.Wait(r, nil))
+	}
+}
+
+// TestStartWakesWhoWaits: what a thread's call starts and leaves to who waits for it wakes another thread of the process that does.
+func TestStartWakesWhoWaits(t *testing.T) {
+	for _, sends := range []bool{false, true} {
+		es := jobWithout(t, 1)
+		e := es[0]
+		e.nd.LookEvery = time.Hour
+		out, in := pattern(100_000, 1), make([]byte, 100_000)
+		send := func() *request.Request {
+			r, err := e.Isend(e.World, 0, Bytes(out), 0, 0, Standard)
+			require.NoError(t, err)
+			return r
+		}
+		receive := func() *request.Request {
+			r, err := e.Irecv(e.World, 0, Bytes(in), 0, 0)
+			require.NoError(t, err)
+			return r
+		}
+		first, second := receive, send
+		if sends {
+			first, second = send, receive
+		}
+		r := first()
+		done := make(chan error, 1)
+		go func() { done <- e.Wait(r, nil) }()
+		asleep(t, e)
+		other := second()
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "the thread that waits sleeps on")
+		}
+		require.Equal(t, out, in)
+		require.NoError(t, e.Wait(other, nil))
+	}
+}
+
+// asleep waits until a thread of e's process sleeps.
+func asleep(t *testing.T, e *Engine) {
+	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
+	require.Eventually(t, func() bool {
+		return atomic.LoadUint32(u32(cell, shm.CellSleeping)) == 1 && atomic.LoadUint32(u32(cell, shm.CellPollers)) == 0
+	}, 20*time.Second, time.Millisecond)
+}
+
+// TestHooksGoOn: what an operation waits for does not stay behind because another call took it out of the ring, nor what its hook starts to receive.
+func TestHooksGoOn(t *testing.T) {
+	es := jobWithout(t, 2)
+	a, b := es[0], es[1]
+	small, big, in := pattern(8, 1), pattern(100_000, 2), make([]byte, 100_000)
+	first, err := b.Irecv(b.World, comm.Nonblocking, Bytes(make([]byte, 8)), 0, 0)
+	require.NoError(t, err)
+	var second *request.Request
+	hook := b.AddHook(func() bool {
+		if second == nil && first.IsComplete() {
+			second, err = b.Irecv(b.World, comm.Nonblocking, Bytes(in), 0, 0)
+		}
+		return false
+	})
+	require.NoError(t, a.Send(a.World, comm.Nonblocking, Bytes(small), 1, 0, Standard|Urgent))
+	other, e := b.Irecv(b.World, 0, Bytes(nil), 0, 0)
+	require.NoError(t, e)
+	require.NotNil(t, second, "the agent finds an empty ring")
+	require.NoError(t, err)
+
+	require.NoError(t, b.Wait(first, nil))
+	require.NoError(t, second.Op.Cancel())
+	require.NoError(t, b.Wait(second, nil))
+	second = nil
+	first = request.Completed
+	s, e := a.Isend(a.World, comm.Nonblocking, Bytes(big), 1, 0, Standard|Urgent)
+	require.NoError(t, e)
+	b.Progress()
+	require.NoError(t, err)
+	require.True(t, second.IsComplete())
+	require.Equal(t, big, in)
+	b.RemoveHook(hook)
+	require.NoError(t, b.Wait(second, nil))
+	require.NoError(t, a.Wait(s, nil))
+	require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 0, Standard))
+	require.NoError(t, b.Wait(other, nil))
+}
 
 // TestReminderMakesRoom: a reminder flushes what has waited for room, so sends begin and end while they are gone through.
 func TestReminderMakesRoom(t *testing.T) {

@@ -156,7 +156,7 @@ func (e *Engine) remind() {
 	}
 }
 
-// wantedLocked handles kindLook. If the message is matched the caller copies it.
+// wantedLocked handles kindLook. If the message is matched the caller copies it, even if it only starts something.
 func (e *Engine) wantedLocked(r *record) {
 	wanted := func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 }
 	if q := e.queues[r.ctx]; q != nil {
@@ -167,7 +167,9 @@ func (e *Engine) wantedLocked(r *record) {
 	}
 	if m := e.picked.find(r.src, r.tag, wanted); m != nil {
 		m.waits = true
+		return
 	}
+	e.due = len(e.work) > 0
 }
 
 // Polled is called where a call that programs repeat until it succeeds, such as MPI_Test, found nothing: it may be a wait.
