@@ -86,6 +86,13 @@ bool gompi_serve(void) {
 	return worked;
 }
 
+// gompi_serve for who goes to sleep. The ring does not tell all: a thread that started something may have taken out what somebody rang for, and left the rest of
+// it to who comes for it.
+static bool serve_all(void) {
+	bool worked = gompi_agent_serve();
+	return gompi_progress_messages() != 0 || worked;
+}
+
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
 	if (done(arg))
 		return MPI_SUCCESS;
@@ -128,7 +135,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		}
 		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is served here.
 		atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
-		if (!gompi_serve()) {
+		if (!serve_all()) {
 			int64_t start = gompi_now_ns();
 			sleep_on(&w->wake, seen, SLICE_MS);
 			gompi_take_signals(); // in a wait that Go has called
@@ -195,7 +202,7 @@ void gompi_agent_run(void) {
 	while (!atomic_load(&agent_stop)) {
 		atomic_store_explicit(&me->agent_sleeps, 1, memory_order_seq_cst);
 		uint32_t seen = atomic_load_explicit(&me->doorbell, memory_order_seq_cst);
-		if (!gompi_serve() && !atomic_load(&agent_stop)) {
+		if (!serve_all() && !atomic_load(&agent_stop)) {
 			sleep_on(&me->doorbell, seen, 1000);
 			if (!gompi_serve() && atomic_load_explicit(&me->doorbell, memory_order_relaxed) == seen)
 				continue; // nobody has rung

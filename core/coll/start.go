@@ -126,7 +126,9 @@ func (x *operation) begin() (err error) {
 	r.mu.Lock()
 	r.hook = hook
 	r.mu.Unlock()
-	// What arrived before the hook was there has been seen by nobody, and whoever completed the request has not seen the hook.
+	// What arrived before the hook was there has been seen by nobody, and whoever completed the request has not seen the hook. Nor has anybody copied what the first
+	// steps receive: others may wait for what this process passes on of it, and the application be away from MPI.
+	x.e.msg.Progress()
 	if r.progress(); r.over.Load() {
 		r.unhook()
 	}

@@ -64,8 +64,8 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only (capi/wait.c). Instead of a futex it looks at the doorbell
-// from time to time.
+// agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only until it goes to sleep again (capi/wait.c). Instead of a
+// futex it looks at the doorbell from time to time.
 func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)
@@ -77,7 +77,7 @@ func agent(e *Engine, stop chan struct{}) {
 		}
 		atomic.StoreUint32(sleeps, 1)
 		seen := atomic.LoadUint32(doorbell)
-		if serve() {
+		if e.Progress() {
 			continue
 		}
 		for atomic.LoadUint32(doorbell) == seen {
