@@ -105,20 +105,25 @@ func (e *Engine) lostLocked(o *op) {
 	}
 }
 
-// fetchLocked takes over the data of a message that a matched probe has found, so that its sender is done.
+// fetchLocked takes over the data of a message that a matched probe has found, so that its sender is done. Without memory for it the sender waits for the receive.
 func (e *Engine) fetchLocked(m *Message) {
 	switch {
 	case m.local != nil:
 		s := m.local
-		copied := Bytes(make([]byte, s.buf.size))
-		copyBuffer(&copied, &s.buf, s.buf.size)
+		copied, err := s.buf.Copy()
+		if err != nil {
+			return
+		}
 		m.local, m.data = nil, copied.kept()
 		e.finishSendLocked(s, nil)
 	case !m.rts && m.id != 0:
 		e.ackLocked(m.node, m.id, m.call, 0)
 		m.id = 0
 	case m.rts && m.fetch == nil:
-		b := Bytes(make([]byte, m.size))
+		b, err := ownBytes(m.size)
+		if err != nil {
+			return
+		}
 		m.staying().fetch = e.newOpLocked(request.Receive, m.c, 0, &b, m.entry.src, m.entry.tag, Standard)
 		m.fetch.moving().fetches = m
 		away := e.newMessageLocked()

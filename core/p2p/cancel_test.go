@@ -3,10 +3,13 @@ package p2p
 import (
 	"fmt"
 	"math/rand"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
 	"gompirma/core/request"
 )
 
@@ -208,4 +211,26 @@ func TestForgedCancel(t *testing.T) {
 	require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, 100_000)), 0, 4, nil))
 	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))
 	require.NoError(t, a.Wait(r, nil))
+}
+
+// TestCancelWithoutMemory: a message that a matched probe has found, of more bytes than there is memory for, stays with its sender though that cancels it.
+func TestCancelWithoutMemory(t *testing.T) {
+	for dest := range 2 {
+		es := jobWithout(t, 2)
+		a, b := es[0], es[dest]
+		out, in := pattern(8, 1), make([]byte, 8)
+		s, err := a.Isend(a.World, 0, Memory(addressOf(out), 1<<46), dest, 0, Standard)
+		require.NoError(t, err)
+		var st request.Status
+		m, err := b.Mprobe(b.World, 0, 0, 0, &st)
+		require.NoError(t, err)
+		require.NoError(t, s.Op.Cancel())
+		b.Progress()
+		require.False(t, s.IsComplete())
+		require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), mpierr.ClassOf(b.Mrecv(Bytes(in), m, &st)))
+		require.Equal(t, out, in)
+		require.NoError(t, a.Wait(s, &st))
+		require.False(t, st.Cancelled)
+		runtime.KeepAlive(out)
+	}
 }
