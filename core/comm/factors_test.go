@@ -13,6 +13,9 @@ func nearer(a, b []int64) bool {
 	if x, y := a[0]-a[len(a)-1], b[0]-b[len(b)-1]; x != y {
 		return x < y
 	}
+	if x, y := a[len(a)-1], b[len(b)-1]; x != y {
+		return x > y
+	}
 	return slices.Compare(a, b) < 0
 }
 
