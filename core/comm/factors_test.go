@@ -13,10 +13,12 @@ func nearer(a, b []int64) bool {
 	if x, y := a[0]-a[len(a)-1], b[0]-b[len(b)-1]; x != y {
 		return x < y
 	}
-	if x, y := a[len(a)-1], b[len(b)-1]; x != y {
-		return x > y
+	for i := range slices.Backward(a) {
+		if a[i] != b[i] {
+			return a[i] > b[i]
+		}
 	}
-	return slices.Compare(a, b) < 0
+	return false
 }
 
 // products calls do with all lists of k numbers in descending order whose product is n, behind those of head.
