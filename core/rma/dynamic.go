@@ -115,10 +115,7 @@ func (a *attached) attach(addr uintptr, size int64) error {
 	if r, ok := shared.find(addr, size); ok {
 		p.heap = r.off + int64(addr-r.addr)
 	}
-	a.list = append(a.list, piece{})
-	copy(a.list[i+1:], a.list[i:])
-	a.list[i] = p
-	a.write(i)
+	a.insert(i, p)
 	return nil
 }
 
@@ -153,8 +150,7 @@ func (w *Window) Detach(addr uintptr) error {
 		}
 		return mpierr.New(abi.MPI_ERR_BASE, "no memory is attached at %#x", addr)
 	}
-	a.list = append(a.list[:i], a.list[i+1:]...)
-	a.write(i)
+	a.remove(i)
 	return nil
 }
 
