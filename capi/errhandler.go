@@ -153,7 +153,11 @@ func callErrhandler(function string, kind handle.Kind, object uintptr, exists bo
 	if _, err := mpierr.CodeClass(code); err != nil && code < 0 {
 		return finish(function, kind, object, err)
 	}
-	if rc := refused(code, function, fmt.Sprintf("error code %d", code), int32(kind), object); rc < 0 {
+	text := fmt.Sprintf("error code %d", code)
+	if about, err := mpierr.String(code); err == nil && about != "" && !mpierr.Predefined(code) { // a class's own text tells of its latest error
+		text += " (" + about + ")"
+	}
+	if rc := refused(code, function, text, int32(kind), object); rc < 0 {
 		return asked(rc)
 	}
 	return abi.MPI_SUCCESS

@@ -44,6 +44,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
     if (is(argv, "raise") && (rank == 1 || size == 1))
         MPI_Comm_call_errhandler(MPI_COMM_WORLD, atoi(argv[2]));
+    if (is(argv, "own") && rank == 1) {
+        int code;
+        MPI_Add_error_code(MPI_ERR_ARG, &code);
+        MPI_Add_error_string(code, "the mesh has 7 corners");
+        MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+    }
     if (is(argv, "fatal") && rank == 1)
         MPI_Send(NULL, 0, MPI_INT, size, 0, MPI_COMM_WORLD);
     if (is(argv, "no-finalize") && rank == 1)
@@ -89,6 +95,7 @@ func TestLauncherMPI(t *testing.T) {
 		{"abort -1", 255, up, "gompirun: rank 1 (program) called MPI_Abort with status "},
 		{"raise 300", 300 - 256, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error code 300\ngompirun: rank 1 (program) called MPI_Abort with status 44\n"},
 		{"raise 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
+		{"own", 1, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error code 16384 (the mesh has 7 corners)\ngompirun: "},
 		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 without having called MPI_Finalize\n"},
 		{"status", 5, up, "gompirun: rank 1 (program) exited with status 5; it had not called MPI_Finalize\n"},
 		{"signal 11", 139, up, "gompirun: rank 1 (program) was killed by signal 11 (segmentation fault"},
@@ -105,7 +112,7 @@ func TestLauncherMPI(t *testing.T) {
 		}
 		// What a rank is ended for is said once, by gompirun; only MPI_Abort and a fatal error have a line of their own.
 		most := 1
-		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") {
+		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") || c.args == "own" {
 			most = 2
 		}
 		require.LessOrEqual(t, strings.Count(err, "\n"), most, err)
