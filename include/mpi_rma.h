@@ -6994,6 +6994,211 @@ MPI_Win PMPI_Win_fromint(int win);
 int MPI_Win_toint(MPI_Win win);
 int PMPI_Win_toint(MPI_Win win);
 
+/* ======== What MPI-3.0 removed (MPI-5.0 chapter 17) ======== */
+
+/*
+ * No part of the ABI: here for programs that were written before, and made of the functions that came instead, so they work with every library of the
+ * ABI, and a profiling library sees those. A program that brings its own X, or -DX=Y, gets that: where X is a macro it is left out here. MPI_LB and
+ * MPI_UB are not here: use MPI_Type_create_resized.
+ */
+
+/* Removed: how a datatype was made in Fortran with INTEGERs for bytes; no datatype says so. */
+#define MPI_COMBINER_HVECTOR_INTEGER       (-105)
+#define MPI_COMBINER_HINDEXED_INTEGER      (-107)
+#define MPI_COMBINER_STRUCT_INTEGER        (-110)
+
+/* As MPI_Comm_errhandler_function. */
+#ifndef MPI_Handler_function
+typedef MPI_Comm_errhandler_function MPI_Handler_function;
+#endif
+
+/*
+ * As MPI_Get_address.
+ *   location  in     location in memory
+ *   address   out    address or displacement in bytes
+ */
+#ifndef MPI_Address
+static inline int MPI_Address(void *location, MPI_Aint *address)
+{
+    return MPI_Get_address(location, address);
+}
+#endif
+static inline int PMPI_Address(void *location, MPI_Aint *address)
+{
+    return PMPI_Get_address(location, address);
+}
+
+/*
+ * As MPI_Comm_create_errhandler.
+ *   handler_fn  in     callback
+ *   errhandler  out    error handler
+ */
+#ifndef MPI_Errhandler_create
+static inline int MPI_Errhandler_create(MPI_Handler_function *handler_fn, MPI_Errhandler *errhandler)
+{
+    return MPI_Comm_create_errhandler(handler_fn, errhandler);
+}
+#endif
+static inline int PMPI_Errhandler_create(MPI_Handler_function *handler_fn, MPI_Errhandler *errhandler)
+{
+    return PMPI_Comm_create_errhandler(handler_fn, errhandler);
+}
+
+/*
+ * As MPI_Comm_get_errhandler.
+ *   comm        in     communicator
+ *   errhandler  out    error handler
+ */
+#ifndef MPI_Errhandler_get
+static inline int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    return MPI_Comm_get_errhandler(comm, errhandler);
+}
+#endif
+static inline int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    return PMPI_Comm_get_errhandler(comm, errhandler);
+}
+
+/*
+ * As MPI_Comm_set_errhandler.
+ *   comm        in     communicator
+ *   errhandler  in     error handler
+ */
+#ifndef MPI_Errhandler_set
+static inline int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    return MPI_Comm_set_errhandler(comm, errhandler);
+}
+#endif
+static inline int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    return PMPI_Comm_set_errhandler(comm, errhandler);
+}
+
+/*
+ * Gives the extent of a datatype, as MPI_Type_get_extent does.
+ *   datatype  in     datatype
+ *   extent    out    distance from one element to the next, in bytes
+ */
+#ifndef MPI_Type_extent
+static inline int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
+{
+    MPI_Aint lb = 0;
+    return MPI_Type_get_extent(datatype, &lb, extent);
+}
+#endif
+static inline int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
+{
+    MPI_Aint lb = 0;
+    return PMPI_Type_get_extent(datatype, &lb, extent);
+}
+
+/*
+ * As MPI_Type_create_hindexed.
+ *   count                   in     number of elements, not negative
+ *   array_of_blocklengths   in     number of elements in each block (array of count)
+ *   array_of_displacements  in     displacement of each block in bytes (array of count)
+ *   oldtype                 in     datatype of the elements
+ *   newtype                 out    the new datatype
+ */
+#ifndef MPI_Type_hindexed
+static inline int MPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+#endif
+static inline int PMPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype, newtype);
+}
+
+/*
+ * As MPI_Type_create_hvector.
+ *   count        in     number of elements, not negative
+ *   blocklength  in     number of elements in a block
+ *   stride       in     bytes from the beginning of a block to that of the next
+ *   oldtype      in     datatype of the elements
+ *   newtype      out    the new datatype
+ */
+#ifndef MPI_Type_hvector
+static inline int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
+    return MPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
+}
+#endif
+static inline int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype)
+{
+    return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
+}
+
+/*
+ * Gives the lower bound of a datatype, as MPI_Type_get_extent does.
+ *   datatype  in     datatype
+ *   lb        out    lower bound in bytes
+ */
+#ifndef MPI_Type_lb
+static inline int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *lb)
+{
+    MPI_Aint extent = 0;
+    return MPI_Type_get_extent(datatype, lb, &extent);
+}
+#endif
+static inline int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *lb)
+{
+    MPI_Aint extent = 0;
+    return PMPI_Type_get_extent(datatype, lb, &extent);
+}
+
+/*
+ * As MPI_Type_create_struct.
+ *   count                   in     number of elements, not negative
+ *   array_of_blocklengths   in     number of elements in each block (array of count)
+ *   array_of_displacements  in     displacement of each block in bytes (array of count)
+ *   array_of_types          in     datatype (array of count)
+ *   newtype                 out    the new datatype
+ */
+#ifndef MPI_Type_struct
+static inline int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
+    MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    return MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+#endif
+static inline int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
+    MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    return PMPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
+
+/*
+ * Gives the upper bound of a datatype: the sum of what MPI_Type_get_extent gives.
+ *   datatype  in     datatype
+ *   ub        out    upper bound in bytes
+ */
+#ifndef MPI_Type_ub
+static inline int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub)
+{
+    MPI_Aint lb = 0, extent = 0;
+    int rc = MPI_Type_get_extent(datatype, &lb, ub ? &extent : ub);
+    if (rc == MPI_SUCCESS && ub)
+        *ub = lb + extent;
+    return rc;
+}
+#endif
+static inline int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub)
+{
+    MPI_Aint lb = 0, extent = 0;
+    int rc = PMPI_Type_get_extent(datatype, &lb, ub ? &extent : ub);
+    if (rc == MPI_SUCCESS && ub)
+        *ub = lb + extent;
+    return rc;
+}
+
 /* ======== C and Fortran (MPI-5.0 chapter 19) ======== */
 
 /*

@@ -239,3 +239,38 @@ func TestErrorClasses(t *testing.T) {
 		require.Empty(t, ErrorClassText(none))
 	}
 }
+
+// TestRemoved: what MPI-3.0 removed stands beside the ABI, not in it: ten functions with the prototypes of MPI-2.2, three combiners that no datatype has.
+func TestRemoved(t *testing.T) {
+	var prototypes []string
+	for _, f := range Removed() {
+		require.Nil(t, FunctionByName(f.Name), f.Name)
+		require.NotNil(t, FunctionByName(f.By), "%s: by %s", f.Name, f.By)
+		require.Regexp(t, `^[A-Z].*[.]$`, f.Purpose, f.Name)
+		require.False(t, f.F08, f.Name)
+		require.True(t, f.F90, f.Name)
+		prototypes = append(prototypes, prototype(f))
+	}
+	require.Equal(t, []string{
+		"int MPI_Address(void *location, MPI_Aint *address)",
+		"int MPI_Errhandler_create(MPI_Handler_function *handler_fn, MPI_Errhandler *errhandler)",
+		"int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)",
+		"int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)",
+		"int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)",
+		"int MPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)",
+		"int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)",
+		"int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *lb)",
+		"int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype)",
+		"int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub)",
+	}, prototypes)
+	require.Len(t, RemovedConstants(), 3)
+	for _, r := range RemovedConstants() {
+		require.Regexp(t, `^MPI_COMBINER_(HVECTOR|HINDEXED|STRUCT)_INTEGER$`, r.Name)
+		for _, c := range Constants() {
+			require.NotEqual(t, c.Name, r.Name)
+			if strings.HasPrefix(c.Name, "MPI_COMBINER_") {
+				require.NotEqual(t, c.Number(), r.Number(), "%s and %s are the same", c.Name, r.Name)
+			}
+		}
+	}
+}

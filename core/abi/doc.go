@@ -12,9 +12,10 @@
 //	  count POLYXFER_NUM_ELEM out
 //
 // The words after the name: +c there is a large-count form, @ its section, returns= its C type if it is not int, -f not in Fortran, -f08 in the mpi
-// module only, -ierror no ierror in Fortran (elsewhere it is understood), deprecated= since when. After a parameter's name and kind: its
-// direction if it is not in, const, async, optional, len= its array dimensions, large in the large-count form only, func= its callback, hide= the
-// bindings without it, cname= its name in C if that is another, and c= the C declaration where it does not follow from all this.
+// module only, -ierror no ierror in Fortran (elsewhere it is understood), deprecated= since when, by= the function that replaced a removed one. After
+// a parameter's name and kind: its direction if it is not in, const, async, optional, len= its array dimensions, large in the large-count form
+// only, func= its callback, hide= the bindings without it, cname= its name in C if that is another, and c= the C declaration where it does not
+// follow from all this.
 //
 // Constants keep the standard's C names (abi.MPI_ERR_RANK), so that a search for the name finds every use in C, Go and text.
 package abi

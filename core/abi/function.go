@@ -81,6 +81,7 @@ type Function struct {
 	Section    string // "12.3.1" of MPI 5.0, or empty where only the chapter is certain
 	Purpose    string
 	Deprecated string    // "MPI-4.1" if it is deprecated since then
+	By         string    // of a removed function: the one that replaced it
 	F08        bool      // exists in the mpi_f08 module
 	F90        bool      // exists in the mpi module
 	Large      bool      // this is the _c form

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +24,13 @@ func FunctionByName(name string) *Function { return parsed().byName[name] }
 // Chapters returns the titles of the standard's chapters that have functions, by number.
 func Chapters() map[int]string { return parsed().chapters }
 
+// Removed returns the functions that MPI-3.0 removed. They are no part of the ABI, and the library does not export them: header and Fortran bindings
+// serve them by the functions that replaced them. The result is shared: do not change it.
+func Removed() []*Function { return parsed().removed }
+
+// RemovedConstants returns the constants that MPI-3.0 removed and that header and Fortran bindings have nevertheless. The result is shared: do not change it.
+func RemovedConstants() []*Constant { return parsed().removedConstants }
+
 // Constants returns every constant of the ABI in the standard's order. The result is shared: do not change it.
 func Constants() []*Constant { return parsed().constants }
 
@@ -40,6 +48,9 @@ type table struct {
 	callbacks []*Callback
 	kinds     map[string]*Kind
 	names     map[string]string // meanings by name, or by name and kind
+
+	removed          []*Function
+	removedConstants []*Constant
 }
 
 // parsed panics on a malformed table: it is part of the program, and tests read all of it.
@@ -53,12 +64,13 @@ var parsed = sync.OnceValue(func() *table {
 		}
 		t.names[name] = meaning
 	})
-	t.parseConstants()
+	t.constants = parseConstants("constants")
+	t.removedConstants = parseConstants("removed_constants")
 	t.parseCallbacks()
 	// In the order of the chapters.
 	for _, name := range []string{
 		"p2p", "partitioned", "datatypes", "collectives", "communicators", "topologies", "environment", "info", "processes", "rma",
-		"external", "io", "tools", "deprecated", "fortran", "abi",
+		"external", "io", "tools", "deprecated", "removed", "fortran", "abi",
 	} {
 		t.parseChapter(name)
 	}
@@ -67,7 +79,7 @@ var parsed = sync.OnceValue(func() *table {
 
 var numbers = sync.OnceValue(func() map[string]int64 {
 	values := map[string]int64{}
-	for _, c := range parsed().constants {
+	for _, c := range slices.Concat(parsed().constants, parsed().removedConstants) {
 		if c.Type == "alias" {
 			values[c.Name] = values[c.Value]
 			continue
@@ -120,16 +132,17 @@ func (t *table) parseKinds() {
 	})
 }
 
-func (t *table) parseConstants() {
+func parseConstants(name string) (list []*Constant) {
 	group := ""
-	lines("constants", func(line string) {
+	lines(name, func(line string) {
 		if title, ok := strings.CutPrefix(line, "== "); ok {
 			group = title
 			return
 		}
 		f := append(strings.SplitN(line, " ", 4), "")
-		t.constants = append(t.constants, &Constant{Name: f[0], Type: f[1], Value: f[2], Text: f[3], Group: group})
+		list = append(list, &Constant{Name: f[0], Type: f[1], Value: f[2], Text: f[3], Group: group})
 	})
+	return list
 }
 
 func (t *table) parseCallbacks() {
@@ -264,11 +277,17 @@ func (t *table) parseHead(line string, chapter int) (small, large *Function, ier
 			small.Returns = value
 		case key == "deprecated":
 			small.Deprecated = value
+		case key == "by":
+			small.By = value
 		default:
 			panic("unknown word " + w)
 		}
 	}
 	add := func(fn *Function) {
+		if fn.By != "" {
+			t.removed = append(t.removed, fn)
+			return
+		}
 		t.functions = append(t.functions, fn)
 		t.byName[fn.Name] = fn
 	}

@@ -169,3 +169,38 @@ func TestHeaderCXX(t *testing.T) {
 		}
 	}
 }
+
+// What MPI-3.0 removed compiles without a warning in every C and C++, used or not, also where a program was ported by options or brings its own.
+func TestHeaderRemoved(t *testing.T) {
+	dir := t.TempDir()
+	unused := filepath.Join(dir, "unused.c")
+	require.NoError(t, os.WriteFile(unused, []byte("#include <mpi.h>\nint unused;\n"), 0o644))
+	ported := filepath.Join(dir, "ported.c")
+	require.NoError(t, os.WriteFile(ported, []byte(`
+#include <mpi.h>
+int ported(void *memory, MPI_Errhandler handler, MPI_Aint *address);
+int ported(void *memory, MPI_Errhandler handler, MPI_Aint *address)
+{
+    return MPI_Address(memory, address) + MPI_Errhandler_set(MPI_COMM_SELF, handler);
+}
+`), 0o644))
+	for _, compiler := range []string{"gcc", "g++", "clang", "clang++"} {
+		if _, err := exec.LookPath(compiler); err != nil && compiler != "gcc" {
+			continue
+		}
+		language, standards := "c", []string{"c99", "c11", "c17"}
+		if strings.HasSuffix(compiler, "++") {
+			language, standards = "c++", []string{"c++98", "c++11", "c++14", "c++17", "c++20"}
+		}
+		for _, standard := range standards {
+			for file, more := range map[string][]string{
+				unused: nil, "abi/removed.c": nil,
+				ported: {"-DMPI_Address=MPI_Get_address", "-DMPI_Errhandler_set=MPI_Comm_set_errhandler", "-DMPI_Handler_function=MPI_Comm_errhandler_function"},
+			} {
+				args := append([]string{"-std=" + standard, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wunused", "-Werror",
+					"-I../../include", "-S", "-o", os.DevNull, "-x", language}, more...)
+				command(t, filepath.Join(top, "tests/c"), nil, compiler, append(args, file)...)
+			}
+		}
+	}
+}

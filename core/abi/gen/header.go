@@ -17,6 +17,7 @@ func header() []byte {
 	writeConstants(&b)
 	writeCallbacks(&b)
 	writeFunctions(&b)
+	writeRemoved(&b)
 	fmt.Fprintf(&b, headerBottom, conversions())
 	return b.Bytes()
 }

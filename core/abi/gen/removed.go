@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"gompirma/core/abi"
+)
+
+const removedTop = `
+/* ======== What MPI-3.0 removed (MPI-5.0 chapter 17) ======== */
+
+/*
+ * No part of the ABI: here for programs that were written before, and made of the functions that came instead, so they work with every library of the
+ * ABI, and a profiling library sees those. A program that brings its own X, or -DX=Y, gets that: where X is a macro it is left out here. MPI_LB and
+ * MPI_UB are not here: use MPI_Type_create_resized.
+ */
+`
+
+// writeRemoved writes what MPI-3.0 removed: constants, and functions that are inline.
+func writeRemoved(b *bytes.Buffer) {
+	b.WriteString(removedTop)
+	group := ""
+	for _, c := range abi.RemovedConstants() {
+		if c.Group != group {
+			group = c.Group
+			fmt.Fprintf(b, "\n/* %s. */\n", group)
+		}
+		writeConstant(b, c)
+	}
+	b.WriteString("\n/* As MPI_Comm_errhandler_function. */\n#ifndef MPI_Handler_function\n" +
+		"typedef MPI_Comm_errhandler_function MPI_Handler_function;\n#endif\n")
+	for _, f := range abi.Removed() {
+		b.WriteString("\n")
+		writeDoc(b, f)
+		fmt.Fprintf(b, "#ifndef %s\n%s#endif\n%s", f.Name, inline(f, ""), inline(f, "P"))
+	}
+}
+
+// inline returns the definition of a removed function. The function that replaced it with the same prefix judges all arguments, null pointers too.
+func inline(f *abi.Function, prefix string) string {
+	var params, args []string
+	for _, p := range f.CParams() {
+		params = append(params, declaration(p))
+		args = append(args, p.CName)
+	}
+	by := prefix + f.By + "("
+	var body string
+	switch f.Name {
+	case "MPI_Type_extent":
+		body = "    MPI_Aint lb = 0;\n    return " + by + "datatype, &lb, extent);\n"
+	case "MPI_Type_lb":
+		body = "    MPI_Aint extent = 0;\n    return " + by + "datatype, lb, &extent);\n"
+	case "MPI_Type_ub":
+		body = "    MPI_Aint lb = 0, extent = 0;\n    int rc = " + by + "datatype, &lb, ub ? &extent : ub);\n" +
+			"    if (rc == MPI_SUCCESS && ub)\n        *ub = lb + extent;\n    return rc;\n"
+	default:
+		body = wrap("    return "+by, args, ");\n")
+	}
+	return wrap("static inline "+f.Returns+" "+prefix+f.Name+"(", params, ")\n{\n") + body + "}\n"
+}
