@@ -221,5 +221,8 @@ enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION
 
 /* gompi_raise calls the error handler of an object with an error class, as the C functions do, and returns the class. */
 int gompi_raise(enum gompi_object kind, int object, int class);
+/* gompi_raise_wide raises MPI_ERR_ARG on MPI_COMM_SELF: a function's result is no INTEGER of default size. The text has the value, and the function to use
+ * instead. It returns the code. */
+int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 #endif

@@ -147,6 +147,11 @@ module mpi
   integer, parameter :: MPI_COMPLEX16 = 739
   integer, parameter :: MPI_COMPLEX32 = 747
 
+  ! Removed: how a datatype was made in Fortran with INTEGERs for bytes; no datatype says so.
+  integer, parameter :: MPI_COMBINER_HVECTOR_INTEGER = -105
+  integer, parameter :: MPI_COMBINER_HINDEXED_INTEGER = -107
+  integer, parameter :: MPI_COMBINER_STRUCT_INTEGER = -110
+
   ! No status is wanted.
   integer, dimension(MPI_STATUS_SIZE), bind(C, name="gompi_f_status_ignore_"), target :: MPI_STATUS_IGNORE
   integer, dimension(MPI_STATUS_SIZE,1), bind(C, name="gompi_f_statuses_ignore_"), target :: MPI_STATUSES_IGNORE

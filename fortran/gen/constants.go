@@ -60,6 +60,15 @@ func constants() []constant {
 	return list
 }
 
+// removedConstants returns what MPI-3.0 removed and mpif.h and the module mpi still have, mpi_f08 never had.
+func removedConstants() []constant {
+	var list []constant
+	for _, c := range abi.RemovedConstants() {
+		list = append(list, constant{name: c.Name, value: c.Number(), group: c.Group})
+	}
+	return list
+}
+
 func number(name string) int64 {
 	for _, c := range abi.Constants() {
 		if c.Name == name {
@@ -155,7 +164,7 @@ func mpifHeader() []byte {
 		statement("PARAMETER (%s=%d)", k.name, k.value)
 	}
 	group := ""
-	for _, k := range constants() {
+	for _, k := range append(constants(), removedConstants()...) {
 		if k.group != group {
 			group = k.group
 			fmt.Fprintf(&b, "! %s\n", group)
@@ -305,7 +314,7 @@ func constantsModule() []byte {
 	return t.Bytes()
 }
 
-// handleConstants writes the predefined handles, which differ between the modules.
+// handleConstants writes the predefined handles, which differ between the modules, and what only one of them has.
 func (t *fortran) handleConstants(b binding) {
 	group := ""
 	for _, k := range constants() {
@@ -320,6 +329,16 @@ func (t *fortran) handleConstants(b binding) {
 		if b == f08 {
 			t.line("type(%s), parameter :: %s = %s(%d)", k.handle, k.name, k.handle, k.value)
 		} else {
+			t.line("integer, parameter :: %s = %d", k.name, k.value)
+		}
+	}
+	if b == f90 {
+		for _, k := range removedConstants() {
+			if k.group != group {
+				group = k.group
+				t.line("")
+				t.line("! %s.", group)
+			}
 			t.line("integer, parameter :: %s = %d", k.name, k.value)
 		}
 	}

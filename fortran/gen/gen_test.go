@@ -50,6 +50,9 @@ func TestByHand(t *testing.T) {
 		}
 		require.Regexp(t, `NAME\(`+name+`(_f08|_f08ts)?\)`, text)
 	}
+	for _, f := range abi.Removed() {
+		require.Regexp(t, `NAME\(`+base(f)+`\)`, text)
+	}
 }
 
 func TestRoles(t *testing.T) {

@@ -1022,6 +1022,16 @@ extern char mpi_abi_set_fortran_booleans_[];
 extern char mpi_abi_set_fortran_booleans_f08_[];
 extern char mpi_abi_set_fortran_info_[];
 extern char mpi_abi_set_fortran_info_f08_[];
+extern char mpi_address_[];
+extern char mpi_errhandler_create_[];
+extern char mpi_errhandler_get_[];
+extern char mpi_errhandler_set_[];
+extern char mpi_type_extent_[];
+extern char mpi_type_hindexed_[];
+extern char mpi_type_hvector_[];
+extern char mpi_type_lb_[];
+extern char mpi_type_struct_[];
+extern char mpi_type_ub_[];
 extern char mpi_sizeof_f08ts_[];
 extern char mpi_f_sync_reg_[];
 extern char mpi_f_sync_reg_f08ts_[];
@@ -2047,6 +2057,16 @@ extern char pmpi_abi_set_fortran_booleans_[];
 extern char pmpi_abi_set_fortran_booleans_f08_[];
 extern char pmpi_abi_set_fortran_info_[];
 extern char pmpi_abi_set_fortran_info_f08_[];
+extern char pmpi_address_[];
+extern char pmpi_errhandler_create_[];
+extern char pmpi_errhandler_get_[];
+extern char pmpi_errhandler_set_[];
+extern char pmpi_type_extent_[];
+extern char pmpi_type_hindexed_[];
+extern char pmpi_type_hvector_[];
+extern char pmpi_type_lb_[];
+extern char pmpi_type_struct_[];
+extern char pmpi_type_ub_[];
 extern char pmpi_sizeof_f08ts_[];
 extern char pmpi_f_sync_reg_[];
 extern char pmpi_f_sync_reg_f08ts_[];
@@ -3100,6 +3120,16 @@ static char *const symbols[] = {
     mpi_abi_set_fortran_booleans_f08_,
     mpi_abi_set_fortran_info_,
     mpi_abi_set_fortran_info_f08_,
+    mpi_address_,
+    mpi_errhandler_create_,
+    mpi_errhandler_get_,
+    mpi_errhandler_set_,
+    mpi_type_extent_,
+    mpi_type_hindexed_,
+    mpi_type_hvector_,
+    mpi_type_lb_,
+    mpi_type_struct_,
+    mpi_type_ub_,
     mpi_sizeof_f08ts_,
     mpi_f_sync_reg_,
     mpi_f_sync_reg_f08ts_,
@@ -4125,6 +4155,16 @@ static char *const symbols[] = {
     pmpi_abi_set_fortran_booleans_f08_,
     pmpi_abi_set_fortran_info_,
     pmpi_abi_set_fortran_info_f08_,
+    pmpi_address_,
+    pmpi_errhandler_create_,
+    pmpi_errhandler_get_,
+    pmpi_errhandler_set_,
+    pmpi_type_extent_,
+    pmpi_type_hindexed_,
+    pmpi_type_hvector_,
+    pmpi_type_lb_,
+    pmpi_type_struct_,
+    pmpi_type_ub_,
     pmpi_sizeof_f08ts_,
     pmpi_f_sync_reg_,
     pmpi_f_sync_reg_f08ts_,
