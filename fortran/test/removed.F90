@@ -264,7 +264,12 @@ contains
     call MPI_Get_address(memory, address, ierror)
     call expect(address > most, 'a far address')
     call MPI_Address(memory, value, ierror)
-    call refused('MPI_Address', address, value)
+    call expect_class(ierror, MPI_ERR_ARG, 'a far address')
+    call MPI_Address(memory(3000001), t, ierror)
+    call expect_class(ierror, MPI_ERR_ARG, 'another far address')
+    call expect(t - value, 12000000, 'the difference of far addresses')
+    call expect(calls, 0, 'calls of the error handler for addresses')
+    value = 77
     ! Errors of the function that serves the call are that function's.
     call MPI_Type_extent(MPI_DATATYPE_NULL, value, ierror)
     call expect_class(ierror, MPI_ERR_TYPE, 'the extent of MPI_DATATYPE_NULL')
