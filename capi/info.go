@@ -259,8 +259,11 @@ func readHints(before []info.Pair, lookup func(key string) (string, bool)) []inf
 	return after
 }
 
-// hintsOf returns the hints of a communicator that is made with an info object.
+// hintsOf returns the hints of a communicator that is made with an info object; nil stands for the defaults.
 func hintsOf(h uintptr) (any, error) {
+	if h == abi.MPI_INFO_NULL {
+		return nil, nil
+	}
 	lookup, err := infoLookup(h)
 	if err != nil {
 		return nil, err
