@@ -228,7 +228,9 @@ func (e *Engine) runHooks() bool {
 			return worked
 		}
 		first := e.hooking.CompareAndSwap(false, true)
-		e.stepped.Store(false)
+		if first { // for another thread's hooks may have been skipped because the first one was at them
+			e.stepped.Store(false)
+		}
 		for _, h := range *hs {
 			worked = h.f() || worked
 		}

@@ -35,6 +35,27 @@ func TestReminderMeetsStart(t *testing.T) {
 	}
 }
 
+// TestCancelMeetsStart: the same for the cancel of a message that a matched probe has found: its data is fetched, so that the sender is done.
+func TestCancelMeetsStart(t *testing.T) {
+	es := jobWithout(t, 2)
+	a, b := es[0], es[1]
+	out, in := pattern(100_000, 1), make([]byte, 100_000)
+	s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
+	require.NoError(t, err)
+	m, err := b.Mprobe(b.World, 0, 0, 0, &request.Status{})
+	require.NoError(t, err)
+	require.NoError(t, s.Op.Cancel())
+	other, err := b.Irecv(b.World, 0, Bytes(nil), 0, 1)
+	require.NoError(t, err)
+	a.Progress()
+	require.True(t, s.IsComplete(), "the sender waits")
+	require.NoError(t, a.Wait(s, nil))
+	require.NoError(t, b.Mrecv(Bytes(in), m, nil))
+	require.Equal(t, out, in)
+	require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 1, Standard))
+	require.NoError(t, b.Wait(other, nil))
+}
+
 // TestStartWakesWhoWaits: what a thread's call starts and leaves to who waits for it wakes another thread of the process that does.
 func TestStartWakesWhoWaits(t *testing.T) {
 	for _, sends := range []bool{false, true} {
@@ -116,6 +137,33 @@ func TestHooksGoOn(t *testing.T) {
 	require.NoError(t, a.Wait(s, nil))
 	require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 0, Standard))
 	require.NoError(t, b.Wait(other, nil))
+}
+
+// TestHooksOfTwoThreads: what completes while a thread is at a hook is seen by that thread, though another one ran the hooks meanwhile, which may have found it busy.
+func TestHooksOfTwoThreads(t *testing.T) {
+	e := jobWithout(t, 1)[0]
+	var calls atomic.Int32
+	in, goOn := make(chan bool), make(chan bool)
+	hook := e.AddHook(func() bool {
+		if calls.Add(1) == 1 {
+			in <- true
+			<-goOn
+		}
+		return false
+	})
+	done := make(chan bool)
+	go func() { e.Progress(); done <- true }()
+	<-in
+	r, err := e.Irecv(e.World, comm.Nonblocking, Bytes(nil), 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, e.Send(e.World, comm.Nonblocking, Bytes(nil), 0, 0, Standard))
+	require.NoError(t, e.Wait(r, nil))
+	e.Progress()
+	others := calls.Load()
+	goOn <- true
+	<-done
+	require.Greater(t, calls.Load(), others)
+	e.RemoveHook(hook)
 }
 
 // TestReminderMakesRoom: a reminder flushes what has waited for room, so sends begin and end while they are gone through.

@@ -1,6 +1,6 @@
 ! What MPI-3.0 removed, called as programs of old do, with INTEGERs of default size for addresses and extents: a struct of a common block's members by
-! differences of MPI_Address, put and got; MPI_Type_hvector and MPI_Type_hindexed by extents; bounds; error handlers; the same under the names of profiling. A value
-! that no INTEGER has is an error with that value in the text, and nothing is stored.
+! differences of MPI_Address, put and got; MPI_Type_hvector and MPI_Type_hindexed by extents; bounds; error handlers; the same under the names of profiling. An extent
+! that no INTEGER has is an error with that value in the text, and nothing is stored; of an address that none has there is the lower half, and an error.
 !
 ! Without -no-pie nothing in memory has an address that an INTEGER has.
 !
