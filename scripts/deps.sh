@@ -42,6 +42,7 @@ demo)
 test | ref | bench)
 	need cmake cmake ctest
 	need g++ g++
+	need clang clang clang++ # the header must be right for it too
 	have gfortran || fortran=gfortran # C does without it
 	need pkg-config pkg-config
 	need mpich mpiexec.mpich mpicc.mpich # the library must start under it, its programs under gompirun

@@ -151,14 +151,23 @@ func TestOtherLibrarysProgram(t *testing.T) {
 	}
 }
 
-// The header is C++ of every standard, for g++ and, where it is installed, clang++; also where a program includes it as C.
+// eachCompiler does the same with each of several compilers.
+func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compiler string)) {
+	for _, compiler := range compilers {
+		t.Run(compiler, func(t *testing.T) {
+			if strings.HasPrefix(compiler, "clang") {
+				needCommand(t, "clang++")
+			}
+			do(t, compiler)
+		})
+	}
+}
+
+// The header is C++ of every standard, for g++ and clang++; also where a program includes it as C.
 func TestHeaderCXX(t *testing.T) {
 	asC := filepath.Join(t.TempDir(), "as_c.cc")
 	require.NoError(t, os.WriteFile(asC, []byte("extern \"C\" {\n#include <mpi.h>\n}\nMPI_Datatype type = MPI_INT;\n"), 0o644))
-	for _, compiler := range []string{"g++", "clang++"} {
-		if _, err := exec.LookPath(compiler); err != nil && compiler != "g++" {
-			continue
-		}
+	eachCompiler(t, []string{"g++", "clang++"}, func(t *testing.T, compiler string) {
 		for standard, files := range map[string][]string{
 			"-std=c++98": {asC}, "-std=c++11": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
 			"-std=c++17": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"}, "-std=c++20": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
@@ -167,7 +176,7 @@ func TestHeaderCXX(t *testing.T) {
 				command(t, filepath.Join(top, "tests/c"), nil, compiler, standard, "-I", "../../include", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", file)
 			}
 		}
-	}
+	})
 }
 
 // What MPI-3.0 removed compiles without a warning in every C and C++, used or not, also where a program was ported by options or brings its own.
@@ -184,10 +193,7 @@ int ported(void *memory, MPI_Errhandler handler, MPI_Aint *address)
     return MPI_Address(memory, address) + MPI_Errhandler_set(MPI_COMM_SELF, handler);
 }
 `), 0o644))
-	for _, compiler := range []string{"gcc", "g++", "clang", "clang++"} {
-		if _, err := exec.LookPath(compiler); err != nil && compiler != "gcc" {
-			continue
-		}
+	eachCompiler(t, []string{"gcc", "g++", "clang", "clang++"}, func(t *testing.T, compiler string) {
 		language, standards := "c", []string{"c99", "c11", "c17"}
 		if strings.HasSuffix(compiler, "++") {
 			language, standards = "c++", []string{"c++98", "c++11", "c++14", "c++17", "c++20"}
@@ -202,5 +208,5 @@ int ported(void *memory, MPI_Errhandler handler, MPI_Aint *address)
 				command(t, filepath.Join(top, "tests/c"), nil, compiler, append(args, file)...)
 			}
 		}
-	}
+	})
 }

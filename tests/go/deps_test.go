@@ -16,7 +16,7 @@ func TestDeps(t *testing.T) {
 	const apt = "exit 0"
 	// with returns the commands that a machine for the tests has beside those of MPI and Fortran, and more: "name" or "name: script"; "name: -" takes it away.
 	with := func(more ...string) map[string]string {
-		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "cmake": "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
+		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "", "cmake": "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {
@@ -46,7 +46,7 @@ func TestDeps(t *testing.T) {
 		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
 			"missing: git mmdebstrap util-linux; run: "},
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt, "id": "echo 1000", "sudo": "exit 1"}, "",
-			"run: sudo apt-get install -y --no-install-recommends cmake g++ gdb-minimal gfortran libmpich-dev mpich pkg-config"},
+			"run: sudo apt-get install -y --no-install-recommends clang cmake g++ gdb-minimal gfortran libmpich-dev mpich pkg-config"},
 		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "", "Fortran is left out; missing: gfortran; run: sudo apt-get install -y --no-install-recommends gfortran"},
 		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "apt-get: -"), "", "Fortran is left out; missing: gfortran (names of Debian's packages"},
 		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1", "id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
