@@ -57,11 +57,12 @@ race: ## the Go packages under the race detector
 	@scripts/test.sh "$(BUILD)" race
 
 lint: ## formatting, go vet, layers, warnings, generated files
-	@scripts/deps.sh build
+	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" lint
 
-fmt: ## gofmt every Go file
-	gofmt -w $$(git ls-files -co --exclude-standard '*.go')
+fmt: ## format Go and C as the house style has it (.clang-format)
+	@scripts/deps.sh test
+	@scripts/format.sh
 
 generate: ## write the generated files anew from core/abi's table
 	go generate ./...

@@ -2,9 +2,10 @@
  *
  *     icount LOOPS PROGRAM [ARGUMENT...]
  *
- * The program marks two stretches, one of LOOPS and one of 2 * LOOPS of the same operation; what is printed is the difference divided by
- * LOOPS, so what the marks themselves cost drops out. A process that raises no mark (another rank) runs at full speed and prints nothing.
- * Needs nothing but ptrace of one's own child: no counters of the processor, which virtual machines hide, and no emulation. */
+ * The program marks two stretches, one of LOOPS and one of 2 * LOOPS of the same operation; what is printed is the
+ * difference divided by LOOPS, so what the marks themselves cost drops out. A process that raises no mark (another
+ * rank) runs at full speed and prints nothing. Needs nothing but ptrace of one's own child: no counters of the
+ * processor, which virtual machines hide, and no emulation. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -15,51 +16,51 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int main(int argc, char **argv)
-{
-    long loops = argc > 2 ? atol(argv[1]) : 0;
-    long counts[2] = {0, 0};
-    int marks = 0, status;
-    pid_t child;
+int main(int argc, char **argv) {
+	long loops = argc > 2 ? atol(argv[1]) : 0;
+	long counts[2] = {0, 0};
+	int marks = 0, status;
+	pid_t child;
 
-    if (loops <= 0) {
-        fprintf(stderr, "usage: icount LOOPS PROGRAM [ARGUMENT...]\n");
-        return 2;
-    }
-    child = fork();
-    if (child == 0) {
-        ptrace(PTRACE_TRACEME, 0, 0, 0);
-        execvp(argv[2], argv + 2);
-        fprintf(stderr, "icount: %s: %s\n", argv[2], strerror(errno));
-        _exit(127);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child) {
-        fprintf(stderr, "icount: cannot start %s: %s\n", argv[2], strerror(errno));
-        return 1;
-    }
-    if (WIFSTOPPED(status) && ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_EXITKILL) != 0) {
-        fprintf(stderr, "icount: ptrace: %s\n", strerror(errno));
-        kill(child, SIGKILL);
-        return 1;
-    }
-    while (WIFSTOPPED(status)) {
-        int inside = marks == 1 || marks == 3;
-        long deliver = WSTOPSIG(status);
-        if (deliver == SIGTRAP) {
-            deliver = 0;
-            if (inside)
-                counts[marks / 2]++;
-        } else if (deliver == SIGUSR2 && marks < 4) {
-            deliver = 0;
-            marks++;
-            inside = marks == 1 || marks == 3;
-        }
-        if (ptrace(inside ? PTRACE_SINGLESTEP : PTRACE_CONT, child, 0, deliver) != 0 || waitpid(child, &status, 0) != child)
-            break;
-    }
-    if (marks == 4)
-        printf("%.1f\n", (double)(counts[1] - counts[0]) / loops);
-    if (WIFSIGNALED(status))
-        return 128 + WTERMSIG(status);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	if (loops <= 0) {
+		fprintf(stderr, "usage: icount LOOPS PROGRAM [ARGUMENT...]\n");
+		return 2;
+	}
+	child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		execvp(argv[2], argv + 2);
+		fprintf(stderr, "icount: %s: %s\n", argv[2], strerror(errno));
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child) {
+		fprintf(stderr, "icount: cannot start %s: %s\n", argv[2], strerror(errno));
+		return 1;
+	}
+	if (WIFSTOPPED(status) && ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_EXITKILL) != 0) {
+		fprintf(stderr, "icount: ptrace: %s\n", strerror(errno));
+		kill(child, SIGKILL);
+		return 1;
+	}
+	while (WIFSTOPPED(status)) {
+		int inside = marks == 1 || marks == 3;
+		long deliver = WSTOPSIG(status);
+		if (deliver == SIGTRAP) {
+			deliver = 0;
+			if (inside)
+				counts[marks / 2]++;
+		} else if (deliver == SIGUSR2 && marks < 4) {
+			deliver = 0;
+			marks++;
+			inside = marks == 1 || marks == 3;
+		}
+		if (ptrace(inside ? PTRACE_SINGLESTEP : PTRACE_CONT, child, 0, deliver) != 0 ||
+		    waitpid(child, &status, 0) != child)
+			break;
+	}
+	if (marks == 4)
+		printf("%.1f\n", (double)(counts[1] - counts[0]) / loops);
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

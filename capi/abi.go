@@ -11,14 +11,16 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// What the library says of the ABI and of Fortran (MPI-5.0 20). The sizes of Fortran's types and the values of its LOGICALs are built in: those of
-// gfortran's default kinds, which the datatypes have. So they are always set, and setting them is MPI_ERR_ABI, as a second call is elsewhere. All may be
-// called before MPI_Init.
+// What the library says of the ABI and of Fortran (MPI-5.0 20). The sizes of Fortran's types and the values of its
+// LOGICALs are built in: those of gfortran's default kinds, which the datatypes have. So they are always set, and
+// setting them is MPI_ERR_ABI, as a second call is elsewhere. All may be called before MPI_Init.
 
 //export gompi_abi_get_info
 func gompi_abi_get_info(at uintptr) (rc int32) {
 	defer guard("MPI_Abi_get_info", 0, 0, &rc)
-	return finish("MPI_Abi_get_info", 0, 0, storeInfo(at, []info.Pair{{Key: "mpi_aint_size", Value: "8"}, {Key: "mpi_count_size", Value: "8"}, {Key: "mpi_offset_size", Value: "8"}}))
+	return finish("MPI_Abi_get_info", 0, 0,
+		storeInfo(at, []info.Pair{{Key: "mpi_aint_size", Value: "8"}, {Key: "mpi_count_size", Value: "8"},
+			{Key: "mpi_offset_size", Value: "8"}}))
 }
 
 //export gompi_abi_get_fortran_info
@@ -29,22 +31,29 @@ func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 		key string
 		h   uintptr
 	}{
-		{"mpi_logical_size", abi.MPI_LOGICAL}, {"mpi_integer_size", abi.MPI_INTEGER}, {"mpi_real_size", abi.MPI_REAL},
+		{"mpi_logical_size", abi.MPI_LOGICAL}, {"mpi_integer_size", abi.MPI_INTEGER},
+		{"mpi_real_size", abi.MPI_REAL},
 		{"mpi_double_precision_size", abi.MPI_DOUBLE_PRECISION},
 	} {
-		pairs = append(pairs, info.Pair{Key: t.key, Value: strconv.FormatInt(int64(datatype.BasicOf(t.h).Size), 10)})
+		pairs = append(pairs, info.Pair{Key: t.key, Value: strconv.FormatInt(int64(datatype.BasicOf(t.h).Size),
+			10)})
 	}
 	for _, t := range []struct {
 		key string
 		h   uintptr
 	}{
-		{"logical1", abi.MPI_LOGICAL1}, {"logical2", abi.MPI_LOGICAL2}, {"logical4", abi.MPI_LOGICAL4}, {"logical8", abi.MPI_LOGICAL8}, {"logical16", abi.MPI_LOGICAL16},
-		{"integer1", abi.MPI_INTEGER1}, {"integer2", abi.MPI_INTEGER2}, {"integer4", abi.MPI_INTEGER4}, {"integer8", abi.MPI_INTEGER8}, {"integer16", abi.MPI_INTEGER16},
-		{"real2", abi.MPI_REAL2}, {"real4", abi.MPI_REAL4}, {"real8", abi.MPI_REAL8}, {"real16", abi.MPI_REAL16},
-		{"complex4", abi.MPI_COMPLEX4}, {"complex8", abi.MPI_COMPLEX8}, {"complex16", abi.MPI_COMPLEX16}, {"complex32", abi.MPI_COMPLEX32},
+		{"logical1", abi.MPI_LOGICAL1}, {"logical2", abi.MPI_LOGICAL2}, {"logical4", abi.MPI_LOGICAL4},
+		{"logical8", abi.MPI_LOGICAL8}, {"logical16", abi.MPI_LOGICAL16},
+		{"integer1", abi.MPI_INTEGER1}, {"integer2", abi.MPI_INTEGER2}, {"integer4", abi.MPI_INTEGER4},
+		{"integer8", abi.MPI_INTEGER8}, {"integer16", abi.MPI_INTEGER16},
+		{"real2", abi.MPI_REAL2}, {"real4", abi.MPI_REAL4}, {"real8", abi.MPI_REAL8},
+		{"real16", abi.MPI_REAL16},
+		{"complex4", abi.MPI_COMPLEX4}, {"complex8", abi.MPI_COMPLEX8}, {"complex16", abi.MPI_COMPLEX16},
+		{"complex32", abi.MPI_COMPLEX32},
 		{"double_complex", abi.MPI_DOUBLE_COMPLEX},
 	} {
-		pairs = append(pairs, info.Pair{Key: "mpi_" + t.key + "_supported", Value: strconv.FormatBool(datatype.BasicOf(t.h) != nil)})
+		pairs = append(pairs, info.Pair{Key: "mpi_" + t.key + "_supported",
+			Value: strconv.FormatBool(datatype.BasicOf(t.h) != nil)})
 	}
 	return finish("MPI_Abi_get_fortran_info", 0, 0, storeInfo(at, pairs))
 }
@@ -52,7 +61,8 @@ func gompi_abi_get_fortran_info(at uintptr) (rc int32) {
 //export gompi_abi_set_fortran_info
 func gompi_abi_set_fortran_info(h uintptr) int32 {
 	return onInfo("MPI_Abi_set_fortran_info", h, func(*info.Info) error {
-		return mpierr.New(abi.MPI_ERR_ABI, "the sizes of Fortran's types are built in (MPI_Abi_get_fortran_info)")
+		return mpierr.New(abi.MPI_ERR_ABI,
+			"the sizes of Fortran's types are built in (MPI_Abi_get_fortran_info)")
 	})
 }
 
@@ -90,7 +100,8 @@ func gompi_abi_set_fortran_booleans(size int32, isTrue, isFalse uintptr) (rc int
 		err = null(isTrue, isFalse)
 	}
 	if err == nil {
-		err = mpierr.New(abi.MPI_ERR_ABI, "the values of Fortran's LOGICALs are built in (MPI_Abi_get_fortran_booleans)")
+		err = mpierr.New(abi.MPI_ERR_ABI,
+			"the values of Fortran's LOGICALs are built in (MPI_Abi_get_fortran_booleans)")
 	}
 	return finish("MPI_Abi_set_fortran_booleans", 0, 0, err)
 }

@@ -1,13 +1,13 @@
-// MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers, and such a handler may have interrupted Go: then the process ends by itself, and its launcher the job.
+// MPI_Abort (MPI-5.0 9.7). Programs call it in signal handlers, and such a handler may have interrupted Go: then the
+// process ends by itself, and its launcher the job.
 #include <unistd.h>
 
 #include "cross.h"
 #include "z_entry.h"
 
-int gompi_abort(MPI_Comm comm, int errorcode)
-{
-    if (gompi_in_handler())
-        _exit((errorcode & 0xff) != 0 ? errorcode & 0xff : 1);
-    gompi_abort_job((uintptr_t)comm, errorcode);
-    return MPI_ERR_OTHER;
+int gompi_abort(MPI_Comm comm, int errorcode) {
+	if (gompi_in_handler())
+		_exit((errorcode & 0xff) != 0 ? errorcode & 0xff : 1);
+	gompi_abort_job((uintptr_t)comm, errorcode);
+	return MPI_ERR_OTHER;
 }

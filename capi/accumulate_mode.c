@@ -14,7 +14,8 @@
 
 _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial-exec")));
 
-// After so many small updates in a row under the lock the memory goes back to SMALL mode: by then the way back to BULK, some 10 us, is paid for.
+// After so many small updates in a row under the lock the memory goes back to SMALL mode: by then the way back to BULK,
+// some 10 us, is paid for.
 enum { SMALL_IN_A_ROW = 256, SPINS = 200 };
 
 static pthread_key_t mark_key;

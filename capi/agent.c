@@ -23,9 +23,11 @@ static inline struct gompi_agent_cell *cell_at(struct gompi_agent_ring *ring, ui
 	return (struct gompi_agent_cell *)(ring->cells + pos % GOMPI_AGENT_CELLS * GOMPI_AGENT_CELL);
 }
 
-_Static_assert(sizeof(struct gompi_agent_ring) + (size_t)GOMPI_AGENT_CELLS * GOMPI_AGENT_CELL <= 64 << 10, "the ring fits core/shm's AgentRingSize");
+_Static_assert(sizeof(struct gompi_agent_ring) + (size_t)GOMPI_AGENT_CELLS * GOMPI_AGENT_CELL <= 64 << 10,
+	       "the ring fits core/shm's AgentRingSize");
 
-// The turns of the cell for position pos. A fresh ring is all zeros, so turns are counted from the position's own: a cell's first lap is lap 0.
+// The turns of the cell for position pos. A fresh ring is all zeros, so turns are counted from the position's own: a
+// cell's first lap is lap 0.
 static inline uint64_t lap(uint64_t pos) { return pos / GOMPI_AGENT_CELLS * 4; }
 enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
 
@@ -54,14 +56,17 @@ static struct gompi_agent_cell *take(struct gompi_win *w, const char *call, int 
 }
 
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
-static int publish(struct gompi_win *w, const char *call, int process, struct gompi_agent_cell *cell, uint64_t pos, void *result, uint64_t bytes) {
+static int publish(struct gompi_win *w, const char *call, int process, struct gompi_agent_cell *cell, uint64_t pos,
+		   void *result, uint64_t bytes) {
 	bool wants_reply = cell->wants_reply;
 	if (!wants_reply) {
-		// Nobody is woken for it now: that is left to whoever waits for its end, gompi_agent_wait. Pairs with the acquire in serve.
+		// Nobody is woken for it now: that is left to whoever waits for its end, gompi_agent_wait. Pairs with
+		// the acquire in serve.
 		atomic_store_explicit(&cell->turn, lap(pos) + TURN_FILLED, memory_order_release);
 		return MPI_SUCCESS;
 	}
-	atomic_exchange_explicit(&cell->turn, lap(pos) + TURN_FILLED, memory_order_seq_cst); // release, and the barrier before the look at the pollers
+	atomic_exchange_explicit(&cell->turn, lap(pos) + TURN_FILLED,
+				 memory_order_seq_cst); // release, and the barrier before the look at the pollers
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
 	struct gompi_waiting what = {call, process, w->handle};
@@ -104,20 +109,28 @@ struct message {
 	bool in_order; // the pieces may overlap
 };
 
-static bool is_pull(enum gompi_agent_kind kind) { return kind == AGENT_PUT_PULL || kind == AGENT_GET_PULL || kind == AGENT_ACCUMULATE_PULL || kind == AGENT_FETCH_PULL; }
+static bool is_pull(enum gompi_agent_kind kind) {
+	return kind == AGENT_PUT_PULL || kind == AGENT_GET_PULL || kind == AGENT_ACCUMULATE_PULL ||
+	       kind == AGENT_FETCH_PULL;
+}
 
-// Writes what the message says of its data into the cell: as many of its pieces as fit, after which m->bytes says how much that is.
+// Writes what the message says of its data into the cell: as many of its pieces as fit, after which m->bytes says how
+// much that is.
 static void write_data(struct gompi_agent_cell *cell, struct message *m) {
 	char *data = cell->data;
 	bool pull = is_pull(m->kind), inlined = m->origin != NULL && !pull;
 	if (pull) {
-		*(struct gompi_agent_pull *)data = (struct gompi_agent_pull){(uintptr_t)m->origin, (uintptr_t)m->result};
+		*(struct gompi_agent_pull *)data =
+			(struct gompi_agent_pull){(uintptr_t)m->origin, (uintptr_t)m->result};
 		data += sizeof(struct gompi_agent_pull);
 	}
 	if (m->pieces != NULL) {
 		struct gompi_agent_pieces *p = (struct gompi_agent_pieces *)data;
-		struct gompi_layout_limits limits = {.room = (char *)cell + GOMPI_AGENT_CELL - (char *)p->word - (int64_t)sizeof p->word[0], .unit = (int64_t)m->element,
-						     .most = (int64_t)m->bytes, .shared = inlined};
+		struct gompi_layout_limits limits = {.room = (char *)cell + GOMPI_AGENT_CELL - (char *)p->word -
+							     (int64_t)sizeof p->word[0],
+						     .unit = (int64_t)m->element,
+						     .most = (int64_t)m->bytes,
+						     .shared = inlined};
 		if (!pull && limits.most > (int64_t)GOMPI_AGENT_INLINE)
 			limits.most = GOMPI_AGENT_INLINE;
 		int64_t bytes;
@@ -154,7 +167,8 @@ static int post(struct gompi_win *w, struct message *m) {
 	cell->bytes = m->bytes;
 	gompi_a64 *last = &numbers[m->rank];
 	uint64_t sent = atomic_load_explicit(last, memory_order_relaxed);
-	while (sent < pos + 1 && !atomic_compare_exchange_weak_explicit(last, &sent, pos + 1, memory_order_relaxed, memory_order_relaxed))
+	while (sent < pos + 1 &&
+	       !atomic_compare_exchange_weak_explicit(last, &sent, pos + 1, memory_order_relaxed, memory_order_relaxed))
 		;
 	if (!(atomic_load_explicit(&w->flush_more, memory_order_relaxed) & FLUSH_AGENT))
 		atomic_fetch_or_explicit(&w->flush_more, FLUSH_AGENT, memory_order_relaxed);
@@ -183,11 +197,13 @@ static int post_all(struct gompi_win *w, const struct message *whole) {
 	return MPI_SUCCESS;
 }
 
-// Moves bytes between this process and an address in another. Whether it could; if not, the first piece has not been moved either.
+// Moves bytes between this process and an address in another. Whether it could; if not, the first piece has not been
+// moved either.
 static bool move_process(int process, uint64_t address, void *local, uint64_t bytes, bool write) {
 	int pid = atomic_load_explicit(&gompi_cell(process)->pid, memory_order_relaxed);
 	for (uint64_t done = 0; done < bytes;) {
-		struct iovec l = {(char *)local + done, bytes - done}, t = {(void *)(uintptr_t)(address + done), bytes - done};
+		struct iovec l = {(char *)local + done, bytes - done},
+			     t = {(void *)(uintptr_t)(address + done), bytes - done};
 		ssize_t k = write ? process_vm_writev(pid, &l, 1, &t, 1, 0) : process_vm_readv(pid, &l, 1, &t, 1, 0);
 		if (k <= 0)
 			return false;
@@ -196,9 +212,11 @@ static bool move_process(int process, uint64_t address, void *local, uint64_t by
 	return true;
 }
 
-// Sends an operation whose data, if it is too large for a cell, the target moves itself between its memory and the buffers here, if the system allows that.
-// It answers when it has, since the buffers may be temporary ones of this call.
-static int post_or_pull(struct gompi_win *w, struct message *m, enum gompi_agent_kind pull, const struct gompi_type *type, int64_t count, enum gompi_view view) {
+// Sends an operation whose data, if it is too large for a cell, the target moves itself between its memory and the
+// buffers here, if the system allows that. It answers when it has, since the buffers may be temporary ones of this
+// call.
+static int post_or_pull(struct gompi_win *w, struct message *m, enum gompi_agent_kind pull,
+			const struct gompi_type *type, int64_t count, enum gompi_view view) {
 	struct gompi_cursor cursor;
 	if (m->pieces != NULL)
 		gompi_cursor_init(m->pieces = &cursor, type, count, view);
@@ -216,10 +234,18 @@ static int post_or_pull(struct gompi_win *w, struct message *m, enum gompi_agent
 	return post_all(w, m);
 }
 
-int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, MPI_Datatype element, uint64_t offset, int64_t count, const struct gompi_type *type,
-			   const char *origin, char *result) {
-	struct message m = {.call = r->call, .rank = r->target, .offset = offset, .op = r->op, .type = element, .origin = origin, .compare = r->compare,
-			    .result = result, .element = (uint64_t)type->elem_size, .bytes = (uint64_t)(count * type->elements * type->elem_size)};
+int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, MPI_Datatype element, uint64_t offset,
+			   int64_t count, const struct gompi_type *type, const char *origin, char *result) {
+	struct message m = {.call = r->call,
+			    .rank = r->target,
+			    .offset = offset,
+			    .op = r->op,
+			    .type = element,
+			    .origin = origin,
+			    .compare = r->compare,
+			    .result = result,
+			    .element = (uint64_t)type->elem_size,
+			    .bytes = (uint64_t)(count * type->elements * type->elem_size)};
 	struct gompi_cursor cursor;
 	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
 		m.offset += (uint64_t)type->elem_origin;
@@ -238,8 +264,10 @@ int gompi_agent_accumulate(struct gompi_win *w, const struct gompi_rma *r, MPI_D
 
 enum { IOVECS = 256 };
 
-// Moves bytes between local and the pieces of the target's memory that the cursor tells, many with one system call. Whether it could.
-static bool move_pieces(int process, uint64_t address, struct gompi_cursor *cursor, char *local, int64_t bytes, bool put) {
+// Moves bytes between local and the pieces of the target's memory that the cursor tells, many with one system call.
+// Whether it could.
+static bool move_pieces(int process, uint64_t address, struct gompi_cursor *cursor, char *local, int64_t bytes,
+			bool put) {
 	int pid = atomic_load_explicit(&gompi_cell(process)->pid, memory_order_relaxed);
 	while (bytes > 0) {
 		struct iovec there[IOVECS];
@@ -250,9 +278,10 @@ static bool move_pieces(int process, uint64_t address, struct gompi_cursor *curs
 			total += piece;
 		}
 		struct iovec here = {local, (size_t)total};
-		ssize_t k = put ? process_vm_writev(pid, &here, 1, there, (unsigned long)n, 0) : process_vm_readv(pid, &here, 1, there, (unsigned long)n, 0);
+		ssize_t k = put ? process_vm_writev(pid, &here, 1, there, (unsigned long)n, 0)
+				: process_vm_readv(pid, &here, 1, there, (unsigned long)n, 0);
 		if (k != total)
-			return false; // also a part only, which the system does at most for addresses that are not there
+			return false; // also for a part, at which the system stops if addresses are not there
 		local += total;
 		bytes -= total;
 	}
@@ -262,15 +291,17 @@ static bool move_pieces(int process, uint64_t address, struct gompi_cursor *curs
 enum { SERIES = 16 };
 static _Thread_local unsigned small_moves __attribute__((tls_model("initial-exec")));
 
-// Gets pieces by reading all between the first and the last, if that is little and at least a quarter of it is wanted: less work than a call of the system with
-// an address for each piece. Whether it could.
+// Gets pieces by reading all between the first and the last, if that is little and at least a quarter of it is wanted:
+// less work than a call of the system with an address for each piece. Whether it could.
 enum { SPAN = 32 << 10 };
-static bool get_span(int process, uint64_t address, int64_t count, const struct gompi_type *type, char *local, int64_t bytes) {
+static bool get_span(int process, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
+		     int64_t bytes) {
 	char span[SPAN];
 	int64_t lo, hi;
 	struct gompi_cursor cursor;
 	gompi_type_bounds(type, count, &lo, &hi);
-	if (hi - lo > SPAN || hi - lo > 4 * bytes || !move_process(process, address + (uint64_t)lo, span, (uint64_t)(hi - lo), false))
+	if (hi - lo > SPAN || hi - lo > 4 * bytes ||
+	    !move_process(process, address + (uint64_t)lo, span, (uint64_t)(hi - lo), false))
 		return false;
 	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
 	gompi_cursor_pack(local, span - lo, &cursor, bytes);
@@ -280,25 +311,41 @@ static bool get_span(int process, uint64_t address, int64_t count, const struct 
 // Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
 enum { FEW_PIECES = 16, LONG_PIECE = 512 };
 
-int gompi_agent_move(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count, const struct gompi_type *type, char *local, int64_t bytes) {
+int gompi_agent_move(struct gompi_win *w, const struct gompi_rma *r, uint64_t offset, int64_t count,
+		     const struct gompi_type *type, char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, r->target);
 	bool put = r->kind == RMA_PUT;
 	struct gompi_cursor cursor;
 	bool contiguous = type->flags & GOMPI_TYPE_CONTIGUOUS, small = bytes <= (int64_t)GOMPI_AGENT_INLINE;
-	struct message message = {.call = r->call, .kind = put ? AGENT_PUT : AGENT_GET, .rank = r->target, .offset = offset, .op = MPI_OP_NULL, .type = MPI_BYTE, .origin = put ? local : NULL,
-				  .result = put ? NULL : local, .element = 1, .bytes = (uint64_t)bytes, .pieces = contiguous ? NULL : &cursor, .reply = !put};
+	struct message message = {.call = r->call,
+				  .kind = put ? AGENT_PUT : AGENT_GET,
+				  .rank = r->target,
+				  .offset = offset,
+				  .op = MPI_OP_NULL,
+				  .type = MPI_BYTE,
+				  .origin = put ? local : NULL,
+				  .result = put ? NULL : local,
+				  .element = 1,
+				  .bytes = (uint64_t)bytes,
+				  .pieces = contiguous ? NULL : &cursor,
+				  .reply = !put};
 	if (contiguous)
 		message.offset += (uint64_t)type->origin;
-	// The ring is quicker where somebody at the target looks at it: in active target synchronization it comes to a call of its own soon, and the data of several
-	// origins is moved by it in parallel. Otherwise the data is moved without the target; a get needs an answer and gains nothing by the ring.
+	// The ring is quicker where somebody at the target looks at it: in active target synchronization it comes to a
+	// call of its own soon, and the data of several origins is moved by it in parallel. Otherwise the data is moved
+	// without the target; a get needs an answer and gains nothing by the ring.
 	bool passive = atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_PASSIVE;
 	bool polled = !passive || atomic_load_explicit(&gompi_cell(m->process)->pollers, memory_order_relaxed) > 0;
 	bool by_system = contiguous ? !(polled && small) || (!put && passive)
-				    : (count <= FEW_PIECES && count * type->segments <= FEW_PIECES && !polled) || bytes / LONG_PIECE / count >= type->segments;
-	// A series of small puts to a process that is blocked in a call anyway: from now on its agent looks, and they take the ring.
-	if (contiguous && put && small && by_system && ++small_moves % SERIES == 0 && atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
+				    : (count <= FEW_PIECES && count * type->segments <= FEW_PIECES && !polled) ||
+					      bytes / LONG_PIECE / count >= type->segments;
+	// A series of small puts to a process that is blocked in a call anyway: from now on its agent looks, and they
+	// take the ring.
+	if (contiguous && put && small && by_system && ++small_moves % SERIES == 0 &&
+	    atomic_load_explicit(&gompi_cell(m->process)->blocked, memory_order_relaxed) > 0)
 		gompi_ring_doorbell(m->process);
-	if (gompi_node.cma && !put && !contiguous && get_span(m->process, m->address + offset, count, type, local, bytes))
+	if (gompi_node.cma && !put && !contiguous &&
+	    get_span(m->process, m->address + offset, count, type, local, bytes))
 		return MPI_SUCCESS;
 	if (gompi_node.cma && by_system) {
 		gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
@@ -324,10 +371,12 @@ enum { ACK_POLLS = 400 };
 
 static int wait_for(struct gompi_win *w, int rank, gompi_a64 *numbers, const char *call) {
 	int process = gompi_member(w, rank)->process;
-	struct ack_wait a = {&gompi_my_cell()->acks[process], atomic_load_explicit(&numbers[rank], memory_order_relaxed)};
+	struct ack_wait a = {&gompi_my_cell()->acks[process],
+			     atomic_load_explicit(&numbers[rank], memory_order_relaxed)};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
-	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also wait in the same way for this process.
+	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also
+	// wait in the same way for this process.
 	for (int i = gompi_node.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
@@ -364,8 +413,9 @@ struct work {
 	const struct gompi_agent_cell *cell;
 	struct gompi_win *w;
 	enum gompi_agent_kind kind; // without what is added
-	uint64_t element, gap;      // bytes of one element, and of those behind its data, which need not be there after the last
-	char *to;                   // where the offsets of the layout count from
+	uint64_t element,
+		gap; // bytes of one element, and of those behind its data, which need not be there after the last
+	char *to;    // where the offsets of the layout count from
 	struct gompi_layout layout;
 	struct gompi_agent_pull pull;
 	const char *data;
@@ -392,9 +442,14 @@ static void copy_from(const struct work *k, struct gompi_layout *l, char *data, 
 }
 
 // Applies an accumulate-type operation to the next bytes of the layout. An error class.
-static int update(struct work *k, enum gompi_rma_kind kind, const char *origin, const void *compare, char *result, uint64_t bytes) {
-	struct gompi_update u = {.w = k->w, .rank = k->w->me, .kind = kind, .op = (MPI_Op)(uintptr_t)k->cell->op,
-				 .element = (MPI_Datatype)(uintptr_t)k->cell->type, .compare = compare};
+static int update(struct work *k, enum gompi_rma_kind kind, const char *origin, const void *compare, char *result,
+		  uint64_t bytes) {
+	struct gompi_update u = {.w = k->w,
+				 .rank = k->w->me,
+				 .kind = kind,
+				 .op = (MPI_Op)(uintptr_t)k->cell->op,
+				 .element = (MPI_Datatype)(uintptr_t)k->cell->type,
+				 .compare = compare};
 	const struct gompi_layout begin = k->layout;
 	struct gompi_run r = gompi_layout_take(&k->layout, (int64_t)bytes);
 	int rc = gompi_update_begin(&u, bytes / k->element, k->to + r.offset);
@@ -445,7 +500,8 @@ static int apply_pulled(struct work *k) {
 			copy_from(k, &k->layout, back, n);
 		} else {
 			bool fetch = k->kind == AGENT_FETCH_PULL;
-			int rc = update(k, fetch ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL, fetch ? back : NULL, n);
+			int rc = update(k, fetch ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL, fetch ? back : NULL,
+					n);
 			if (rc != MPI_SUCCESS)
 				return rc;
 			class = MPI_ERR_OTHER;
@@ -480,10 +536,12 @@ static int locate(struct work *k) {
 		k->layout = (struct gompi_layout){.run = {0, (int64_t)c->bytes, 1, 0}};
 	}
 	k->data = data;
-	uint64_t inlined = is_pull(k->kind) || k->kind == AGENT_GET ? 0 : c->bytes * (k->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1);
+	uint64_t inlined =
+		is_pull(k->kind) || k->kind == AGENT_GET ? 0 : c->bytes * (k->kind == AGENT_COMPARE_AND_SWAP ? 2 : 1);
 	if (k->kind == AGENT_FETCH && (MPI_Op)(uintptr_t)c->op == MPI_NO_OP)
 		inlined = 0;
-	if ((!is_pull(k->kind) && c->bytes > GOMPI_AGENT_INLINE) || (data <= end ? inlined > (uint64_t)(end - data) : inlined != 0))
+	if ((!is_pull(k->kind) && c->bytes > GOMPI_AGENT_INLINE) ||
+	    (data <= end ? inlined > (uint64_t)(end - data) : inlined != 0))
 		return MPI_ERR_INTERN;
 	uint64_t from = c->offset + (uint64_t)lo, to = c->offset + (uint64_t)hi - k->gap;
 	if (to < from)
@@ -516,7 +574,8 @@ static int apply(struct gompi_agent_cell *c) {
 		if (type == NULL || c->type >= GOMPI_PREDEFINED || c->count * (uint64_t)type->extent != c->bytes)
 			return MPI_ERR_TYPE;
 		k->element = (uint64_t)type->extent;
-		if (k->kind != AGENT_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)c->op, (MPI_Datatype)(uintptr_t)c->type) == NULL)
+		if (k->kind != AGENT_COMPARE_AND_SWAP &&
+		    gompi_op_kernel((MPI_Op)(uintptr_t)c->op, (MPI_Datatype)(uintptr_t)c->type) == NULL)
 			return MPI_ERR_OP;
 		k->gap = (uint64_t)(type->extent - type->true_ub);
 	}

@@ -2,7 +2,8 @@
 
 enum { WORD = sizeof(int64_t), RUN_WORDS = 4, LIST_WORDS = 2 };
 
-int64_t gompi_layout_fill(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits, int64_t *bytes) {
+int64_t gompi_layout_fill(int64_t *words, struct gompi_cursor *c, const struct gompi_layout_limits *limits,
+			  int64_t *bytes) {
 	int64_t used = 0, *list = NULL; // the list at the end, which may grow
 	*bytes = 0;
 	while (c->run.n != 0) {
@@ -54,7 +55,8 @@ static bool include(int64_t offset, int64_t block, int64_t *lo, int64_t *hi) {
 	return true;
 }
 
-bool gompi_layout_open(struct gompi_layout *l, const int64_t *words, int64_t n, int64_t unit, int64_t bytes, int64_t *lo, int64_t *hi) {
+bool gompi_layout_open(struct gompi_layout *l, const int64_t *words, int64_t n, int64_t unit, int64_t bytes,
+		       int64_t *lo, int64_t *hi) {
 	*l = (struct gompi_layout){.next = words, .end = words + n};
 	*lo = INT64_MAX;
 	*hi = INT64_MIN;
@@ -67,8 +69,9 @@ bool gompi_layout_open(struct gompi_layout *l, const int64_t *words, int64_t n, 
 		bytes -= (blocks + 1) * block;
 		if (p[1] > 0) {
 			int64_t last;
-			if (end - p < RUN_WORDS || __builtin_mul_overflow(blocks, p[2], &last) || __builtin_add_overflow(last, p[3], &last) ||
-			    !include(p[3], block, lo, hi) || !include(last, block, lo, hi))
+			if (end - p < RUN_WORDS || __builtin_mul_overflow(blocks, p[2], &last) ||
+			    __builtin_add_overflow(last, p[3], &last) || !include(p[3], block, lo, hi) ||
+			    !include(last, block, lo, hi))
 				return false;
 			p += RUN_WORDS;
 			continue;

@@ -18,11 +18,14 @@ int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to
 	uint64_t size = (uint64_t)gompi_simple(u->element);
 	bool covered = u->kind == RMA_COMPARE_AND_SWAP ? size <= 8 : gompi_atomic(u->op, u->element) != NULL;
 	u->size = covered && size != 0 && size <= 8 ? size : 0;
-	uint64_t granularity = atomic_load_explicit(&u->w->granularity, memory_order_relaxed), stride = (uint64_t)gompi_type_get(u->element)->elem_size;
+	uint64_t granularity = atomic_load_explicit(&u->w->granularity, memory_order_relaxed),
+		 stride = (uint64_t)gompi_type_get(u->element)->elem_size;
 	// The next multiple of the element's size, as MPI-5.0 12.2.1 says.
 	uint64_t piece = granularity == 0 ? UINT64_MAX : (granularity + stride - 1) / stride;
 	u->most = piece < GOMPI_FEW ? GOMPI_FEW : piece;
-	u->small = u->size != 0 && (gompi_few((MPI_Count)elements, (int64_t)size) || (piece <= GOMPI_FEW && size > 1)) && aligned(to, size);
+	u->small = u->size != 0 &&
+		   (gompi_few((MPI_Count)elements, (int64_t)size) || (piece <= GOMPI_FEW && size > 1)) &&
+		   aligned(to, size);
 	return take(u);
 }
 
@@ -76,7 +79,8 @@ void gompi_update(struct gompi_update *u, char *to, const void *origin, void *re
 		}
 		k = n - done < u->left ? n - done : u->left;
 		u->left -= k;
-		update(u, to + done * stride, origin == NULL ? NULL : (const char *)origin + done * stride, result == NULL ? NULL : (char *)result + done * stride, k);
+		update(u, to + done * stride, origin == NULL ? NULL : (const char *)origin + done * stride,
+		       result == NULL ? NULL : (char *)result + done * stride, k);
 	}
 }
 

@@ -18,16 +18,19 @@ import (
 	"gompirma/core/rma"
 )
 
-// Keyvals and attributes (MPI-5.0 7.7), the predefined ones of communicators (9.1), and the deprecated names of the calls on
-// communicators. Each object keeps its attributes in a field of its own, which is made when the first one is set.
+// Keyvals and attributes (MPI-5.0 7.7), the predefined ones of communicators (9.1), and the deprecated names of the
+// calls on communicators. Each object keeps its attributes in a field of its own, which is made when the first one is
+// set.
 
 func init() {
 	attr.Copy = func(function, object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, int32) {
-		r := C.gompi_attr_call_copy(C.uintptr_t(function), C.uintptr_t(object), C.int(keyval), C.uintptr_t(extra), C.uintptr_t(value))
+		r := C.gompi_attr_call_copy(C.uintptr_t(function), C.uintptr_t(object), C.int(keyval),
+			C.uintptr_t(extra), C.uintptr_t(value))
 		return uintptr(r.value), r.keep != 0, int32(r.code)
 	}
 	attr.Delete = func(function, object uintptr, keyval int32, value, extra uintptr) int32 {
-		return int32(C.gompi_attr_call_delete(C.uintptr_t(function), C.uintptr_t(object), C.int(keyval), C.uintptr_t(value), C.uintptr_t(extra)))
+		return int32(C.gompi_attr_call_delete(C.uintptr_t(function), C.uintptr_t(object), C.int(keyval),
+			C.uintptr_t(value), C.uintptr_t(extra)))
 	}
 }
 
@@ -61,8 +64,10 @@ func freeKeyval(function string, kind attr.Kind, at uintptr) (rc int32) {
 	return finish(function, 0, 0, err)
 }
 
-// getAttribute stores the value of an attribute and whether it is set; predefined, if not nil, knows those that the library sets.
-func getAttribute(table *attr.Table, kind attr.Kind, keyval int32, value, flag uintptr, predefined func(keyval int32) (v uintptr, set, known bool)) error {
+// getAttribute stores the value of an attribute and whether it is set; predefined, if not nil, knows those that the
+// library sets.
+func getAttribute(table *attr.Table, kind attr.Kind, keyval int32, value, flag uintptr,
+	predefined func(keyval int32) (v uintptr, set, known bool)) error {
 	if err := null(value, flag); err != nil {
 		return err
 	}
@@ -113,7 +118,10 @@ func gompi_keyval_free(keyval uintptr) int32 {
 }
 
 func commSetAttr(function string, h uintptr, keyval int32, value uintptr) int32 {
-	return onComm(function, h, func(c *comm.Comm) error { return attributesOf(&c.Attrs).Set(attr.Comm, h, keyval, value) })
+	return onComm(function, h, func(
+		c *comm.Comm) error {
+		return attributesOf(&c.Attrs).Set(attr.Comm, h, keyval, value)
+	})
 }
 
 //export gompi_comm_set_attr
@@ -143,7 +151,10 @@ func gompi_attr_get(h uintptr, keyval int32, value, flag uintptr) int32 {
 }
 
 func commDeleteAttr(function string, h uintptr, keyval int32) int32 {
-	return onComm(function, h, func(c *comm.Comm) error { return attributesOf(&c.Attrs).Delete(attr.Comm, h, keyval) })
+	return onComm(function, h, func(
+		c *comm.Comm) error {
+		return attributesOf(&c.Attrs).Delete(attr.Comm, h, keyval)
+	})
 }
 
 //export gompi_comm_delete_attr
@@ -197,14 +208,16 @@ func commAttribute(keyval int32) (value uintptr, set, known bool) {
 
 // copyCommAttributes and deleteCommAttributes are for duplicating and freeing.
 func copyCommAttributes(from, to *comm.Comm) error {
-	return attributesOf(&from.Attrs).CopyTo(attributesOf(&to.Attrs), handleOrNull(from.Handle), handleOrNull(to.Handle))
+	return attributesOf(&from.Attrs).CopyTo(attributesOf(&to.Attrs), handleOrNull(from.Handle),
+		handleOrNull(to.Handle))
 }
 
 func deleteCommAttributes(c *comm.Comm) error {
 	return attributesOf(&c.Attrs).DeleteAll(handleOrNull(c.Handle))
 }
 
-// handleOrNull returns the handle of a communicator for its attributes' functions: MPI_COMM_NULL as long as it has none.
+// handleOrNull returns the handle of a communicator for its attributes' functions: MPI_COMM_NULL as long as it has
+// none.
 func handleOrNull(h uintptr) uintptr {
 	if h == 0 {
 		return abi.MPI_COMM_NULL
@@ -226,7 +239,8 @@ func gompi_win_free_keyval(keyval uintptr) int32 {
 
 //export gompi_win_set_attr
 func gompi_win_set_attr(h uintptr, keyval int32, value uintptr) int32 {
-	return onWin("MPI_Win_set_attr", h, func(w *rma.Window) error { return attributesOf(&w.Attrs).Set(attr.Win, h, keyval, value) })
+	return onWin("MPI_Win_set_attr", h,
+		func(w *rma.Window) error { return attributesOf(&w.Attrs).Set(attr.Win, h, keyval, value) })
 }
 
 // gompi_win_user_attr is MPI_Win_get_attr for what is not predefined (win_attr.c).
@@ -240,7 +254,8 @@ func gompi_win_user_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
 
 //export gompi_win_delete_attr
 func gompi_win_delete_attr(h uintptr, keyval int32) int32 {
-	return onWin("MPI_Win_delete_attr", h, func(w *rma.Window) error { return attributesOf(&w.Attrs).Delete(attr.Win, h, keyval) })
+	return onWin("MPI_Win_delete_attr", h,
+		func(w *rma.Window) error { return attributesOf(&w.Attrs).Delete(attr.Win, h, keyval) })
 }
 
 // deleteWinAttributes is for freeing.
@@ -262,7 +277,8 @@ func gompi_type_free_keyval(keyval uintptr) int32 {
 
 //export gompi_type_set_attr
 func gompi_type_set_attr(h uintptr, keyval int32, value uintptr) int32 {
-	return onType("MPI_Type_set_attr", h, func(t *datatype.Type) error { return attributesOf(&t.Attrs).Set(attr.Type, h, keyval, value) })
+	return onType("MPI_Type_set_attr", h,
+		func(t *datatype.Type) error { return attributesOf(&t.Attrs).Set(attr.Type, h, keyval, value) })
 }
 
 //export gompi_type_get_attr
@@ -274,7 +290,8 @@ func gompi_type_get_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
 
 //export gompi_type_delete_attr
 func gompi_type_delete_attr(h uintptr, keyval int32) int32 {
-	return onType("MPI_Type_delete_attr", h, func(t *datatype.Type) error { return attributesOf(&t.Attrs).Delete(attr.Type, h, keyval) })
+	return onType("MPI_Type_delete_attr", h,
+		func(t *datatype.Type) error { return attributesOf(&t.Attrs).Delete(attr.Type, h, keyval) })
 }
 
 func copyTypeAttributes(from, to *datatype.Type) error {

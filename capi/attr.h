@@ -12,17 +12,18 @@
 
 // What the predefined attributes of communicators point to.
 struct gompi_comm_attributes {
-    int tag_ub, host, io, wtime_is_global, appnum, universe_size, lastusedcode;
+	int tag_ub, host, io, wtime_is_global, appnum, universe_size, lastusedcode;
 };
 extern struct gompi_comm_attributes gompi_comm_attributes;
 
 // The result of a copy function.
 struct gompi_attr_copied {
-    uintptr_t value;
-    int keep, code;
+	uintptr_t value;
+	int keep, code;
 };
 
-struct gompi_attr_copied gompi_attr_call_copy(uintptr_t function, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value);
+struct gompi_attr_copied gompi_attr_call_copy(uintptr_t function, uintptr_t object, int keyval, uintptr_t extra,
+					      uintptr_t value);
 int gompi_attr_call_delete(uintptr_t function, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra);
 
 #pragma GCC visibility pop

@@ -17,11 +17,11 @@ import (
 	"gompirma/core/rma"
 )
 
-// What every export does when it is done: this is the one place that turns a Go error into an error class and runs the error handler of the object that the
-// call was made on (MPI-5.0 9.3).
+// What every export does when it is done: this is the one place that turns a Go error into an error class and runs the
+// error handler of the object that the call was made on (MPI-5.0 9.3).
 
-// finish returns what an export hands to its C entry point: 0 for no error, else what the error handler of object makes of it. kind 0: the call has no
-// object.
+// finish returns what an export hands to its C entry point: 0 for no error, else what the error handler of object makes
+// of it. kind 0: the call has no object.
 func finish(function string, kind handle.Kind, object uintptr, err error) int32 {
 	if err == nil {
 		return abi.MPI_SUCCESS
@@ -29,7 +29,8 @@ func finish(function string, kind handle.Kind, object uintptr, err error) int32 
 	return refused(mpierr.ClassOf(err), function, err.Error(), int32(kind), object)
 }
 
-// guard is deferred by every export, so that no panic crosses into C: it becomes MPI_ERR_INTERN with the stack on standard error.
+// guard is deferred by every export, so that no panic crosses into C: it becomes MPI_ERR_INTERN with the stack on
+// standard error.
 func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	if p := recover(); p != nil {
 		fmt.Fprintf(os.Stderr, "gompirma: internal error in %s: %v\n%s", function, p, debug.Stack())
@@ -37,8 +38,8 @@ func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	}
 }
 
-// pendingHandler is a user's error handler that the C entry point is about to call: not here, so that the user's code, which may leave by longjmp, never
-// runs above a Go frame.
+// pendingHandler is a user's error handler that the C entry point is about to call: not here, so that the user's code,
+// which may leave by longjmp, never runs above a Go frame.
 type pendingHandler struct {
 	function, object uintptr
 	code             int32
@@ -51,10 +52,11 @@ var pending struct {
 	last int32
 }
 
-// refused reports a call that was refused on an object (kind is one of handle.Kind, 0 for none) and returns what the entry point hands on: the error class,
-// or a negative token for gompi_raise if a user's error handler is to be called.
+// refused reports a call that was refused on an object (kind is one of handle.Kind, 0 for none) and returns what the
+// entry point hands on: the error class, or a negative token for gompi_raise if a user's error handler is to be called.
 func refused(class int32, function, text string, kind int32, object uintptr) int32 {
-	if (class == abi.MPI_ERR_COMM || class == abi.MPI_ERR_WIN) && !core.Running() { // there is none, whatever its handle
+	// there is none, whatever its handle
+	if (class == abi.MPI_ERR_COMM || class == abi.MPI_ERR_WIN) && !core.Running() {
 		class, text = abi.MPI_ERR_OTHER, outside
 	}
 	what := function
@@ -117,8 +119,8 @@ func gompi_take_handler(token int32, function, object, code uintptr) int32 {
 	return 0
 }
 
-// handlerOf returns the error handler for errors on object and the handle it is called with: those of MPI_COMM_SELF, or of MPI_COMM_WORLD if the program has never set
-// the former, where the object does not exist.
+// handlerOf returns the error handler for errors on object and the handle it is called with: those of MPI_COMM_SELF, or
+// of MPI_COMM_WORLD if the program has never set the former, where the object does not exist.
 func handlerOf(kind handle.Kind, object uintptr) (h, on uintptr) {
 	switch kind {
 	case handle.Comm:
@@ -175,7 +177,8 @@ func lookupComm(h uintptr) *comm.Comm {
 	return comm.Handles.Get(h)
 }
 
-// abort ends the job with a line on standard error, and with a status that is not 0 whatever code an application has made up. It does not return.
+// abort ends the job with a line on standard error, and with a status that is not 0 whatever code an application has
+// made up. It does not return.
 func abort(code int32, message string) {
 	code = exitStatus(code)
 	rank := -1

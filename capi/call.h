@@ -2,8 +2,8 @@
 #ifndef GOMPI_CALL_H
 #define GOMPI_CALL_H
 
-// The innermost function implemented in Go that this thread has called and that has not returned; NULL: none. What is implemented in C names itself where it
-// waits, so that the quick calls need not.
+// The innermost function implemented in Go that this thread has called and that has not returned; NULL: none. What is
+// implemented in C names itself where it waits, so that the quick calls need not.
 extern _Thread_local const char *gompi_call __attribute__((tls_model("initial-exec")));
 
 // Around a call of such a function. A function that it calls back may call MPI too.

@@ -2,16 +2,14 @@
 #include "z_entry.h"
 #include <time.h>
 
-double gompi_wtime(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+double gompi_wtime(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double gompi_wtick(void)
-{
-    struct timespec tick;
-    clock_getres(CLOCK_MONOTONIC, &tick);
-    return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+double gompi_wtick(void) {
+	struct timespec tick;
+	clock_getres(CLOCK_MONOTONIC, &tick);
+	return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
 }

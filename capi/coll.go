@@ -24,7 +24,8 @@ type collective struct {
 	wide       bool // arrays of MPI_Count and MPI_Aint, not of int
 }
 
-// side is one of the two buffers of a collective call: with a count or with arrays of counts, displacements and, for MPI_Alltoallw, types.
+// side is one of the two buffers of a collective call: with a count or with arrays of counts, displacements and, for
+// MPI_Alltoallw, types.
 type side struct {
 	buf                   uintptr
 	count                 int64
@@ -49,7 +50,8 @@ func (a *collective) start(request uintptr) (rc int32) {
 	return finish(a.function, handle.Comm, a.comm, a.makeRequest(request, (*coll.Engine).Start))
 }
 
-// init does a persistent call: it stores an inactive request. No info key means anything to collectives; unknown ones are ignored as the standard wants it.
+// init does a persistent call: it stores an inactive request. No info key means anything to collectives; unknown ones
+// are ignored as the standard wants it.
 func (a *collective) init(info, request uintptr) (rc int32) {
 	defer guard(a.function, handle.Comm, a.comm, &rc)
 	if _, err := infoLookup(info); err != nil {
@@ -72,7 +74,8 @@ func (a *collective) makeRequest(to uintptr, make func(*coll.Engine, *coll.Call)
 	}
 	h, ok := request.Handles.Add(r)
 	if !ok {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests are live: there is no room for another one", request.Handles.Most())
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests are live: there is no room for another one",
+			request.Handles.Most())
 	}
 	*out[uintptr](to) = h
 	return nil
@@ -119,7 +122,8 @@ func (a *collective) call(k *coll.Call) error {
 
 func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (err error) {
 	b.Count = from.count
-	v.Counts, v.Displs = integers(from.counts, n, a.wide), integers(from.displs, n, a.wide || a.kind == coll.KindNeighborAlltoallw)
+	v.Counts, v.Displs = integers(from.counts, n, a.wide),
+		integers(from.displs, n, a.wide || a.kind == coll.KindNeighborAlltoallw)
 	if a.kind != coll.KindAlltoallw && a.kind != coll.KindNeighborAlltoallw {
 		count := from.count
 		for _, c := range v.Counts {
@@ -134,7 +138,8 @@ func (a *collective) fill(b *coll.Buffer, v *coll.Blocks, from *side, n int) (er
 	v.Types = make([]*datatype.Type, n)
 	for i, h := range slice[uintptr](from.types, n) {
 		if v.Counts != nil && v.Counts[i] == 0 {
-			h = abi.MPI_BYTE // no data, so the type does not count either; some programs pass MPI_DATATYPE_NULL
+			// no data, so the type does not count either; some programs pass MPI_DATATYPE_NULL
+			h = abi.MPI_BYTE
 		}
 		if v.Types[i], err = datatype.GetCommitted(h); err != nil {
 			return mpierr.Wrap(err, "type for rank %d", i)

@@ -13,12 +13,14 @@ import (
 	"gompirma/core/request"
 )
 
-// Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator that a call is made on, on MPI_COMM_SELF if that is none.
+// Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator that a call is made on, on MPI_COMM_SELF
+// if that is none.
 
 // worldRank returns the rank of this process in MPI_COMM_WORLD.
 func worldRank() int32 { return int32(core.Self().Rank) }
 
-// onComm does what all calls on a communicator do around their own work f: it finds the communicator, and reports the error of f on it.
+// onComm does what all calls on a communicator do around their own work f: it finds the communicator, and reports the
+// error of f on it.
 func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, err := commOf(h)
@@ -28,7 +30,8 @@ func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
 	return finish(function, handle.Comm, h, f(c))
 }
 
-// storeComm gives the application a handle of c at an address, MPI_COMM_NULL for nil. c has inherited a reference to its error handler.
+// storeComm gives the application a handle of c at an address, MPI_COMM_NULL for nil. c has inherited a reference to
+// its error handler.
 func storeComm(c *comm.Comm, at uintptr) error {
 	if c == nil {
 		*out[uintptr](at) = abi.MPI_COMM_NULL
@@ -133,7 +136,8 @@ func gompi_comm_dup_with_info(comm_, info, newcomm uintptr) int32 {
 	return onComm("MPI_Comm_dup_with_info", comm_, func(c *comm.Comm) error { return dupComm(c, info, newcomm) })
 }
 
-// dupComm makes a duplicate with the attributes of c and the hints of info. The hints of c are its own (MPI-5.0 7.4.4: they are not propagated).
+// dupComm makes a duplicate with the attributes of c and the hints of info. The hints of c are its own (MPI-5.0 7.4.4:
+// they are not propagated).
 func dupComm(c *comm.Comm, info, newcomm uintptr) error {
 	if err := null(newcomm); err != nil {
 		return err
@@ -149,7 +153,8 @@ func dupComm(c *comm.Comm, info, newcomm uintptr) error {
 	n.Info = hints
 	if err := copyCommAttributes(c, n); err != nil {
 		n.Free()
-		*out[uintptr](newcomm) = abi.MPI_COMM_NULL // the application's own function failed: programs look at the handle
+		// the application's own function failed: programs look at the handle
+		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
 		return err
 	}
 	return storeComm(n, newcomm)
@@ -157,12 +162,14 @@ func dupComm(c *comm.Comm, info, newcomm uintptr) error {
 
 //export gompi_comm_idup
 func gompi_comm_idup(comm_, newcomm, request uintptr) int32 {
-	return onComm("MPI_Comm_idup", comm_, func(c *comm.Comm) error { return idupComm(c, abi.MPI_INFO_NULL, newcomm, request) })
+	return onComm("MPI_Comm_idup", comm_,
+		func(c *comm.Comm) error { return idupComm(c, abi.MPI_INFO_NULL, newcomm, request) })
 }
 
 //export gompi_comm_idup_with_info
 func gompi_comm_idup_with_info(comm_, info, newcomm, request uintptr) int32 {
-	return onComm("MPI_Comm_idup_with_info", comm_, func(c *comm.Comm) error { return idupComm(c, info, newcomm, request) })
+	return onComm("MPI_Comm_idup_with_info", comm_,
+		func(c *comm.Comm) error { return idupComm(c, info, newcomm, request) })
 }
 
 // idup is the request of a duplication.
@@ -171,8 +178,9 @@ type idup struct {
 	request.None
 }
 
-// idupComm starts a duplication, which a goroutine of its own carries out: it has messages of its own to wait for, and stores the handle when it is done. The
-// attributes are copied in this call, since their functions are the application's; they see MPI_COMM_NULL as no new communicator exists yet.
+// idupComm starts a duplication, which a goroutine of its own carries out: it has messages of its own to wait for, and
+// stores the handle when it is done. The attributes are copied in this call, since their functions are the
+// application's; they see MPI_COMM_NULL as no new communicator exists yet.
 func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 	if err := null(newcomm, at); err != nil {
 		return err
@@ -292,8 +300,8 @@ func gompi_comm_free(at uintptr) int32 { return freeComm("MPI_Comm_free", at) }
 //export gompi_comm_disconnect
 func gompi_comm_disconnect(at uintptr) int32 { return freeComm("MPI_Comm_disconnect", at) }
 
-// freeComm gives a communicator up. What is under way on it goes on; MPI_Comm_disconnect of a correct program has nothing under way that this call could wait for
-// but sends whose requests were freed, and those leave by themselves.
+// freeComm gives a communicator up. What is under way on it goes on; MPI_Comm_disconnect of a correct program has
+// nothing under way that this call could wait for but sends whose requests were freed, and those leave by themselves.
 func freeComm(function string, at uintptr) (rc int32) {
 	if err := null(at); err != nil {
 		return finish(function, 0, 0, err)
@@ -359,7 +367,8 @@ func gompi_comm_get_parent(parent uintptr) (rc int32) {
 }
 
 //export gompi_intercomm_create
-func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remoteLeader, tag int32, newintercomm uintptr) int32 {
+func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remoteLeader, tag int32,
+	newintercomm uintptr) int32 {
 	return onComm("MPI_Intercomm_create", local, func(c *comm.Comm) error {
 		if err := null(newintercomm); err != nil {
 			return err
@@ -368,7 +377,8 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 			return err
 		}
 		if localLeader < 0 || int(localLeader) >= c.Size() {
-			return mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d processes", localLeader, c.Size())
+			return mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d processes",
+				localLeader, c.Size())
 		}
 		if err := tagError(tag, false); err != nil {
 			return err
@@ -380,7 +390,8 @@ func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remo
 				return mpierr.Wrap(err, "peer_comm")
 			}
 			if remoteLeader < 0 || int(remoteLeader) >= p.RemoteSize() {
-				return mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d: peer_comm has %d processes", remoteLeader, p.RemoteSize())
+				return mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d: peer_comm has %d processes",
+					remoteLeader, p.RemoteSize())
 			}
 		}
 		n, err := c.NewInter(int(localLeader), p, int(remoteLeader), tag)

@@ -65,7 +65,8 @@ void gompi_comm_close(uintptr_t handle) {
 // Raises MPI_ERR_COMM for a handle that is no live communicator.
 static __attribute__((cold, noinline)) int not_a_communicator(MPI_Comm comm, const char *call) {
 	return gompi_refuse(MPI_ERR_COMM, call,
-			    comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "this is no communicator, or one that was freed",
+			    comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
+						  : "this is no communicator, or one that was freed",
 			    GOMPI_ON_NONE, 0);
 }
 
@@ -104,6 +105,7 @@ int gompi_barrier(MPI_Comm comm) {
 	int rc = gompi_shared_barrier(c->barrier, c->size, c->rank, &c->barriers, &what);
 	if (rc == MPI_SUCCESS)
 		return rc;
-	return gompi_refuse(rc, "MPI_Barrier", "a process of the job ended without calling MPI_Finalize while this one waited for it", GOMPI_ON_COMM,
-			    (uintptr_t)comm);
+	return gompi_refuse(rc, "MPI_Barrier",
+			    "a process of the job ended without calling MPI_Finalize while this one waited for it",
+			    GOMPI_ON_COMM, (uintptr_t)comm);
 }

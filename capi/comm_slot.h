@@ -1,4 +1,5 @@
-// A communicator as the data path sees it: what MPI_Comm_rank, MPI_Comm_size and MPI_Barrier need without a call into Go.
+// A communicator as the data path sees it: what MPI_Comm_rank, MPI_Comm_size and MPI_Barrier need without a call into
+// Go.
 #ifndef GOMPI_COMM_SLOT_H
 #define GOMPI_COMM_SLOT_H
 

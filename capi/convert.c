@@ -1,9 +1,10 @@
-// Functions that are casts: handles and their integers, addresses, the fields of a status. None of them may be called on a wrong object,
-// so none of them looks at what it is given, except that a status must be there.
+// Functions that are casts: handles and their integers, addresses, the fields of a status. None of them may be called
+// on a wrong object, so none of them looks at what it is given, except that a status must be there.
 #include "refuse.h"
 #include "z_entry.h"
 
-// Handles. The integer of a handle is the handle: the values of this library and the predefined ones of the ABI fit in 31 bits.
+// Handles. The integer of a handle is the handle: the values of this library and the predefined ones of the ABI fit in
+// 31 bits.
 int gompi_comm_toint(MPI_Comm comm) { return (int)(intptr_t)comm; }
 int gompi_errhandler_toint(MPI_Errhandler errhandler) { return (int)(intptr_t)errhandler; }
 int gompi_file_toint(MPI_File file) { return (int)(intptr_t)file; }
@@ -33,55 +34,50 @@ MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp) { return (MPI_Aint)((uintp
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2) { return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2); }
 
 // The fields of a status.
-static int no_status(const char *name)
-{
-    return gompi_refuse(MPI_ERR_ARG, name, "status is a null pointer or MPI_STATUS_IGNORE, or the result has no place", GOMPI_ON_NONE, 0);
+static int no_status(const char *name) {
+	return gompi_refuse(MPI_ERR_ARG, name,
+			    "status is a null pointer or MPI_STATUS_IGNORE, or the result has no place", GOMPI_ON_NONE,
+			    0);
 }
 
-int gompi_status_get_source(const MPI_Status *status, int *source)
-{
-    if (!status || !source)
-        return no_status("MPI_Status_get_source");
-    *source = status->MPI_SOURCE;
-    return MPI_SUCCESS;
+int gompi_status_get_source(const MPI_Status *status, int *source) {
+	if (!status || !source)
+		return no_status("MPI_Status_get_source");
+	*source = status->MPI_SOURCE;
+	return MPI_SUCCESS;
 }
 
-int gompi_status_get_tag(const MPI_Status *status, int *tag)
-{
-    if (!status || !tag)
-        return no_status("MPI_Status_get_tag");
-    *tag = status->MPI_TAG;
-    return MPI_SUCCESS;
+int gompi_status_get_tag(const MPI_Status *status, int *tag) {
+	if (!status || !tag)
+		return no_status("MPI_Status_get_tag");
+	*tag = status->MPI_TAG;
+	return MPI_SUCCESS;
 }
 
-int gompi_status_get_error(const MPI_Status *status, int *error)
-{
-    if (!status || !error)
-        return no_status("MPI_Status_get_error");
-    *error = status->MPI_ERROR;
-    return MPI_SUCCESS;
+int gompi_status_get_error(const MPI_Status *status, int *error) {
+	if (!status || !error)
+		return no_status("MPI_Status_get_error");
+	*error = status->MPI_ERROR;
+	return MPI_SUCCESS;
 }
 
-int gompi_status_set_source(MPI_Status *status, int source)
-{
-    if (!status)
-        return no_status("MPI_Status_set_source");
-    status->MPI_SOURCE = source;
-    return MPI_SUCCESS;
+int gompi_status_set_source(MPI_Status *status, int source) {
+	if (!status)
+		return no_status("MPI_Status_set_source");
+	status->MPI_SOURCE = source;
+	return MPI_SUCCESS;
 }
 
-int gompi_status_set_tag(MPI_Status *status, int tag)
-{
-    if (!status)
-        return no_status("MPI_Status_set_tag");
-    status->MPI_TAG = tag;
-    return MPI_SUCCESS;
+int gompi_status_set_tag(MPI_Status *status, int tag) {
+	if (!status)
+		return no_status("MPI_Status_set_tag");
+	status->MPI_TAG = tag;
+	return MPI_SUCCESS;
 }
 
-int gompi_status_set_error(MPI_Status *status, int error)
-{
-    if (!status)
-        return no_status("MPI_Status_set_error");
-    status->MPI_ERROR = error;
-    return MPI_SUCCESS;
+int gompi_status_set_error(MPI_Status *status, int error) {
+	if (!status)
+		return no_status("MPI_Status_set_error");
+	status->MPI_ERROR = error;
+	return MPI_SUCCESS;
 }

@@ -15,8 +15,9 @@ __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec
 extern void __real_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 __attribute__((visibility("hidden"))) void __wrap_crosscall2(void (*fn)(void *), void *frame, int size, size_t context);
 
-// The runtime sets an alternate stack of 32 KiB for a thread that has none and unblocks signals that it wants for itself. The application's handlers may use
-// more than 32 KiB, and what it has blocked it wants blocked; gompirma needs neither (go_start.c). Signals wait until both are as they were.
+// The runtime sets an alternate stack of 32 KiB for a thread that has none and unblocks signals that it wants for
+// itself. The application's handlers may use more than 32 KiB, and what it has blocked it wants blocked; gompirma needs
+// neither (go_start.c). Signals wait until both are as they were.
 static void first_call(struct gompi_thread *t) {
 	sigset_t all, mask;
 	stack_t stack;
@@ -38,7 +39,8 @@ bool gompi_in_handler(void) {
 }
 
 __attribute__((cold)) static void refuse_handler(void) {
-	static const char text[] = "gompirma: a signal handler has called MPI while it interrupted a call of MPI on the same thread; of the functions that run Go only "
+	static const char text[] = "gompirma: a signal handler has called MPI while it interrupted a call of MPI on "
+				   "the same thread; of the functions that run Go only "
 				   "MPI_Abort may be called there (README, Signals)\n";
 	if (write(2, text, sizeof text - 1) < 0) {
 		// nobody to tell

@@ -18,7 +18,8 @@ func init() {
 	pmi1.TakeSignals = shm.TakeSignals
 }
 
-// gompi_grow_stack makes the stack of the calling thread's goroutine large, for good, and returns an address near its top.
+// gompi_grow_stack makes the stack of the calling thread's goroutine large, for good, and returns an address near its
+// top.
 //
 //export gompi_grow_stack
 func gompi_grow_stack() uintptr {

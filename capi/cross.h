@@ -1,10 +1,13 @@
 // The way from C into Go and back.
 //
-// An exported function of Go runs on a goroutine's stack, on the thread that called it. A signal handler that the application has installed without SA_ONSTACK runs
-// on the stack that its thread is on. So the first call into Go on a thread makes that goroutine's stack large (core/stack), and leaves the thread's alternate
-// stack and signal mask as they were. While Go runs on a thread, gompi_thread says so to the signals that should wait until it has been left (handlers.c).
+// An exported function of Go runs on a goroutine's stack, on the thread that called it. A signal handler that the
+// application has installed without SA_ONSTACK runs on the stack that its thread is on. So the first call into Go on a
+// thread makes that goroutine's stack large (core/stack), and leaves the thread's alternate stack and signal mask as
+// they were. While Go runs on a thread, gompi_thread says so to the signals that should wait until it has been left
+// (handlers.c).
 //
-// Every call of an exported function passes here: the linker's --wrap puts __wrap_crosscall2 in the place of the runtime's crosscall2 (main.go).
+// Every call of an exported function passes here: the linker's --wrap puts __wrap_crosscall2 in the place of the
+// runtime's crosscall2 (main.go).
 #ifndef GOMPI_CROSS_H
 #define GOMPI_CROSS_H
 
@@ -23,26 +26,30 @@ struct gompi_thread {
 	uintptr_t go_stack;    // an address near the top of the goroutine's stack
 };
 
-// Read and written by the thread and by signal handlers that interrupt it: relaxed, and in the order of the program (gompi_set_in_go).
-// Initial-exec: a signal handler asks, and must not meet the allocation of thread-local memory.
+// Read and written by the thread and by signal handlers that interrupt it: relaxed, and in the order of the program
+// (gompi_set_in_go). Initial-exec: a signal handler asks, and must not meet the allocation of thread-local memory.
 extern __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
 static inline bool gompi_is_in_go(void) { return atomic_load_explicit(&gompi_thread.in_go, memory_order_relaxed); }
 
-// What comes after sees the signals that were held before: a handler either finds the thread out of Go, or has set held.
+// What comes after sees the signals that were held before: a handler either finds the thread out of Go, or has set
+// held.
 static inline void gompi_set_in_go(bool in) {
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&gompi_thread.in_go, in, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline bool gompi_holds_signals(void) { return atomic_load_explicit(&gompi_thread.held, memory_order_relaxed) != 0; }
+static inline bool gompi_holds_signals(void) {
+	return atomic_load_explicit(&gompi_thread.held, memory_order_relaxed) != 0;
+}
 
-// Whether the calling function belongs to a signal handler that has interrupted Go on this thread: Go must not be called.
+// Whether the calling function belongs to a signal handler that has interrupted Go on this thread: Go must not be
+// called.
 bool gompi_in_handler(void);
 
-// In C that Go has called: the thread is out of Go from here on, as long as a function of the application runs, which may call MPI, take signals or leave by longjmp.
-// Returns what gompi_back_to_go is given.
+// In C that Go has called: the thread is out of Go from here on, as long as a function of the application runs, which
+// may call MPI, take signals or leave by longjmp. Returns what gompi_back_to_go is given.
 bool gompi_leave_go(void);
 void gompi_back_to_go(bool was);
 

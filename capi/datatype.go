@@ -9,8 +9,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Datatypes: life, sizes and names (MPI-5.0 5.1 and 7.8). Types belong to no communicator, so their errors are raised on MPI_COMM_SELF. Nothing here
-// communicates or blocks.
+// Datatypes: life, sizes and names (MPI-5.0 5.1 and 7.8). Types belong to no communicator, so their errors are raised
+// on MPI_COMM_SELF. Nothing here communicates or blocks.
 
 // onType does what all calls on a datatype do around their own work f: it finds the type and reports the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
@@ -254,22 +254,26 @@ func predefinedType(function string, newtype uintptr, f func() (*datatype.Type, 
 
 //export gompi_type_create_f90_integer
 func gompi_type_create_f90_integer(r int32, newtype uintptr) int32 {
-	return predefinedType("MPI_Type_create_f90_integer", newtype, func() (*datatype.Type, bool, error) { return datatype.F90Integer(r) })
+	return predefinedType("MPI_Type_create_f90_integer", newtype,
+		func() (*datatype.Type, bool, error) { return datatype.F90Integer(r) })
 }
 
 //export gompi_type_create_f90_real
 func gompi_type_create_f90_real(p, r int32, newtype uintptr) int32 {
-	return predefinedType("MPI_Type_create_f90_real", newtype, func() (*datatype.Type, bool, error) { return datatype.F90Real(p, r) })
+	return predefinedType("MPI_Type_create_f90_real", newtype,
+		func() (*datatype.Type, bool, error) { return datatype.F90Real(p, r) })
 }
 
 //export gompi_type_create_f90_complex
 func gompi_type_create_f90_complex(p, r int32, newtype uintptr) int32 {
-	return predefinedType("MPI_Type_create_f90_complex", newtype, func() (*datatype.Type, bool, error) { return datatype.F90Complex(p, r) })
+	return predefinedType("MPI_Type_create_f90_complex", newtype,
+		func() (*datatype.Type, bool, error) { return datatype.F90Complex(p, r) })
 }
 
 //export gompi_type_match_size
 func gompi_type_match_size(typeclass, size int32, datatypeAt uintptr) int32 {
-	return newType("MPI_Type_match_size", datatypeAt, func() (*datatype.Type, error) { return datatype.MatchSize(typeclass, size) })
+	return newType("MPI_Type_match_size", datatypeAt,
+		func() (*datatype.Type, error) { return datatype.MatchSize(typeclass, size) })
 }
 
 //export gompi_type_get_value_index

@@ -13,7 +13,8 @@ import (
 // smallForm returns an error for a type that only the forms with MPI_Count can tell of.
 func smallForm(t *datatype.Type) error {
 	if t.Large() {
-		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s was constructed with large counts: use the function that ends in _c", t)
+		return mpierr.New(abi.MPI_ERR_TYPE,
+			"datatype %s was constructed with large counts: use the function that ends in _c", t)
 	}
 	return nil
 }
@@ -82,7 +83,8 @@ func storeContents(t *datatype.Type, integers, addresses, counts, types uintptr)
 }
 
 //export gompi_type_get_contents
-func gompi_type_get_contents(h uintptr, maxIntegers, maxAddresses, maxTypes int32, integers, addresses, types uintptr) int32 {
+func gompi_type_get_contents(h uintptr, maxIntegers, maxAddresses, maxTypes int32,
+	integers, addresses, types uintptr) int32 {
 	return onType("MPI_Type_get_contents", h, func(t *datatype.Type) error {
 		if err := smallForm(t); err != nil {
 			return err
@@ -95,7 +97,8 @@ func gompi_type_get_contents(h uintptr, maxIntegers, maxAddresses, maxTypes int3
 }
 
 //export gompi_type_get_contents_c
-func gompi_type_get_contents_c(h uintptr, maxIntegers, maxAddresses, maxCounts, maxTypes int64, integers, addresses, counts, types uintptr) int32 {
+func gompi_type_get_contents_c(h uintptr, maxIntegers, maxAddresses, maxCounts, maxTypes int64,
+	integers, addresses, counts, types uintptr) int32 {
 	return onType("MPI_Type_get_contents_c", h, func(t *datatype.Type) error {
 		if err := t.CheckContents(maxIntegers, maxAddresses, maxCounts, maxTypes); err != nil {
 			return err

@@ -19,9 +19,11 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t
 }
 
-// randomType makes a type from random constructors: every kind of node, some of them nested, now and then with entries that overlap.
+// randomType makes a type from random constructors: every kind of node, some of them nested, now and then with entries
+// that overlap.
 func randomType(r *rand.Rand, depth int) *datatype.Type {
-	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE, abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
+	leaves := []uintptr{abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_DOUBLE,
+		abi.MPI_C_DOUBLE_COMPLEX, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT}
 	if depth == 0 {
 		return must(datatype.Get(leaves[r.Intn(len(leaves))]))
 	}
@@ -49,7 +51,8 @@ func randomType(r *rand.Rand, depth int) *datatype.Type {
 	case 4:
 		other := randomType(r, depth-1)
 		wide := old.Extent()*5 + 100
-		return must(datatype.Struct(datatype.Small, []int64{2, 1}, []int64{0, wide}, []*datatype.Type{old, other}))
+		return must(datatype.Struct(datatype.Small, []int64{2, 1}, []int64{0, wide},
+			[]*datatype.Type{old, other}))
 	default:
 		lb, e := old.TrueExtent()
 		return must(datatype.Resized(datatype.Small, old, lb, e+int64(r.Intn(20)-5)))
@@ -61,7 +64,8 @@ func commit(t *testing.T, typ *datatype.Type) *datatype.Type {
 	return typ
 }
 
-// arena hands out memory that C may be given any address in; each test takes what it needs and gives all back at its end.
+// arena hands out memory that C may be given any address in; each test takes what it needs and gives all back at its
+// end.
 type arena struct {
 	bytes []byte
 	used  int
@@ -178,7 +182,8 @@ func TestCopyAgainstGo(t *testing.T) {
 	}
 }
 
-// TestOverlaps: wherever a byte is touched twice C knows that the order matters, and it does not think so of the columns of a matrix.
+// TestOverlaps: wherever a byte is touched twice C knows that the order matters, and it does not think so of the
+// columns of a matrix.
 func TestOverlaps(t *testing.T) {
 	seen := map[bool]int{}
 	for seed := int64(0); seed < 3000; seed++ {
@@ -201,7 +206,8 @@ func TestOverlaps(t *testing.T) {
 
 	i := must(datatype.Get(abi.MPI_INT))
 	columns := func(block, rows, stride, extent int64) *datatype.Type {
-		return commit(t, must(datatype.Resized(datatype.Small, must(datatype.Vector(datatype.Small, rows, block, stride, i)), 0, 4*extent)))
+		return commit(t, must(datatype.Resized(datatype.Small,
+			must(datatype.Vector(datatype.Small, rows, block, stride, i)), 0, 4*extent)))
 	}
 	for _, c := range []struct {
 		name  string
@@ -244,7 +250,8 @@ func TestTypeTable(t *testing.T) {
 	// C finds as many as there are, while its table grows and afterwards.
 	var live, freed []*datatype.Type
 	for i := range 3000 {
-		live = append(live, commit(t, must(datatype.Contiguous(datatype.Small, int64(1+i), must(datatype.Get(abi.MPI_INT))))))
+		live = append(live, commit(t, must(datatype.Contiguous(datatype.Small, int64(1+i),
+			must(datatype.Get(abi.MPI_INT))))))
 		if i%3 == 0 {
 			gone := live[i/3]
 			freed = append(freed, gone)
@@ -269,8 +276,10 @@ func BenchmarkCopy(b *testing.B) {
 	}
 	list := must(datatype.IndexedBlock(datatype.Small, 1, gaps, double))
 	dense := must(datatype.Contiguous(datatype.Small, 1024, double))
-	cube := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{8, 8, 16}, []int64{2, 3, 0}, abi.MPI_ORDER_C, double))
-	column := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{16, 16, 4}, []int64{0, 0, 1}, abi.MPI_ORDER_C, double))
+	cube := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{8, 8, 16}, []int64{2, 3, 0},
+		abi.MPI_ORDER_C, double))
+	column := must(datatype.Subarray(datatype.Small, []int64{16, 16, 16}, []int64{16, 16, 4}, []int64{0, 0, 1},
+		abi.MPI_ORDER_C, double))
 	src, dst := make([]float64, 1<<16), make([]float64, 1<<16)
 	for _, x := range []*datatype.Type{vector, list, dense, cube, column} {
 		if err := commitType(x); err != nil {
@@ -281,7 +290,8 @@ func BenchmarkCopy(b *testing.B) {
 		name string
 		d, s *datatype.Type
 	}{
-		{"vector-vector", vector, vector}, {"dense-vector", dense, vector}, {"vector-dense", vector, dense}, {"dense-list", dense, list}, {"list-list", list, list},
+		{"vector-vector", vector, vector}, {"dense-vector", dense, vector}, {"vector-dense", vector, dense},
+		{"dense-list", dense, list}, {"list-list", list, list},
 		{"cube-dense", cube, dense}, {"column-dense", column, dense},
 	} {
 		b.Run(c.name, func(b *testing.B) {

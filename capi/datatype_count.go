@@ -11,8 +11,10 @@ import (
 
 // How much of a datatype a status tells of (MPI-5.0 3.2.5, 5.1.11, 13.3).
 
-// countIn stores what f makes of the bytes in a status: MPI_UNDEFINED if that is no whole number, or does not fit in an int where wide is false.
-func countIn(function string, status, h, count uintptr, wide bool, f func(t *datatype.Type, bytes int64) (int64, bool)) int32 {
+// countIn stores what f makes of the bytes in a status: MPI_UNDEFINED if that is no whole number, or does not fit in an
+// int where wide is false.
+func countIn(function string, status, h, count uintptr, wide bool,
+	f func(t *datatype.Type, bytes int64) (int64, bool)) int32 {
 	return onType(function, h, func(t *datatype.Type) error {
 		if err := null(count); err != nil {
 			return err
@@ -68,7 +70,8 @@ func statusSetElements(function string, status, h uintptr, count int64) int32 {
 		}
 		bytes, ok := t.BytesOf(count)
 		if !ok {
-			return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s cannot be in a status", count, t)
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d elements of datatype %s cannot be in a status", count,
+				t)
 		}
 		s := request.LoadStatus(status)
 		s.Bytes = bytes

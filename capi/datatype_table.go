@@ -30,8 +30,10 @@ func installType(t *datatype.Type) error {
 	assembling.mu.Lock()
 	defer assembling.mu.Unlock()
 	prog := t.Assemble(assembling.room[:])
-	if !C.gompi_type_install(C.uintptr_t(t.Handle()), (*C.int64_t)(unsafe.Pointer(&prog[0])), C.int64_t(len(prog))) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the %d bytes that describe datatype %s", 8*len(prog), t)
+	if !C.gompi_type_install(C.uintptr_t(t.Handle()), (*C.int64_t)(unsafe.Pointer(&prog[0])),
+		C.int64_t(len(prog))) {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the %d bytes that describe datatype %s",
+			8*len(prog), t)
 	}
 	return nil
 }

@@ -4,8 +4,8 @@
 
 #include "z_entry.h"
 
-// Copies the entry of table that holds from. Whether there is one. Another process writes the table: its count is not trusted, and what was read counts
-// only if the version is the same before and after.
+// Copies the entry of table that holds from. Whether there is one. Another process writes the table: its count is not
+// trusted, and what was read counts only if the version is the same before and after.
 static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t *address, uint64_t *size, int64_t *heap) {
 	for (;;) {
 		uint64_t version = atomic_load_explicit(&table->version, memory_order_acquire);
@@ -34,7 +34,8 @@ static bool look_up(struct gompi_attached *table, uint64_t from, uint64_t *addre
 	}
 }
 
-// Where size bytes at heap are mapped here, NULL if they cannot be. The region used last is remembered here, Go remembers all.
+// Where size bytes at heap are mapped here, NULL if they cannot be. The region used last is remembered here, Go
+// remembers all.
 static char *mapped(struct gompi_win *w, int64_t heap, uint64_t size) {
 	struct gompi_win_mapping *m = &w->mapping;
 	while (atomic_flag_test_and_set_explicit(&m->busy, memory_order_acquire))

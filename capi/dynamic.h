@@ -1,4 +1,5 @@
-// Dynamic windows: which memory a member has attached. The tables are written by Go (core/rma/dynamic.go) and read by origins and by the agent here.
+// Dynamic windows: which memory a member has attached. The tables are written by Go (core/rma/dynamic.go) and read by
+// origins and by the agent here.
 #ifndef GOMPI_DYNAMIC_H
 #define GOMPI_DYNAMIC_H
 
@@ -18,8 +19,9 @@ struct gompi_attached {
 
 enum { GOMPI_MOST_ATTACHED = 1 << 20 };
 
-// Finds the region of rank that holds the addresses [from, to) of its process. 0 and, if this process can address it, where `from` is mapped here (else
-// NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: the member's table cannot be mapped.
+// Finds the region of rank that holds the addresses [from, to) of its process. 0 and, if this process can address it,
+// where `from` is mapped here (else NULL); MPI_ERR_RMA_RANGE: there is none; MPI_ERR_NO_MEM: the member's table cannot
+// be mapped.
 int gompi_dynamic_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here);
 
 // The same for as much of [from, to) as is in one region: up to *end.

@@ -40,7 +40,8 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 	switch required {
 	case abi.MPI_THREAD_SINGLE, abi.MPI_THREAD_FUNNELED, abi.MPI_THREAD_SERIALIZED, abi.MPI_THREAD_MULTIPLE:
 	default:
-		return finish("MPI_Init_thread", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d is no level of thread support", required))
+		return finish("MPI_Init_thread", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d is no level of thread support",
+			required))
 	}
 	err := start("MPI_Init_thread")
 	if err == nil && provided != 0 {
@@ -78,7 +79,8 @@ func tell(function string, flag uintptr, value bool) int32 {
 	return abi.MPI_SUCCESS
 }
 
-// outside is what is wrong with calls that need MPI before it is initialized and after it is finalized: of class MPI_ERR_OTHER, as under MPICH.
+// outside is what is wrong with calls that need MPI before it is initialized and after it is finalized: of class
+// MPI_ERR_OTHER, as under MPICH.
 const outside = "MPI is not initialized, or has been finalized"
 
 // needRunning returns an error unless MPI is initialized and not finalized.

@@ -94,8 +94,9 @@ func winErrhandler(win uintptr) *atomic.Uint64 {
 	return nil
 }
 
-// selfHandlerSet says that the program has set the error handler of MPI_COMM_SELF, which is that of errors that belong to no object (MPI-5.0 9.3). Most programs
-// were written when that was MPI_COMM_WORLD's; it is for those that have never set the other.
+// selfHandlerSet says that the program has set the error handler of MPI_COMM_SELF, which is that of errors that belong
+// to no object (MPI-5.0 9.3). Most programs were written when that was MPI_COMM_WORLD's; it is for those that have
+// never set the other.
 var selfHandlerSet atomic.Bool
 
 //export gompi_comm_set_errhandler
@@ -144,8 +145,8 @@ func gompi_win_call_errhandler(win uintptr, code int32) int32 {
 	return callErrhandler("MPI_Win_call_errhandler", handle.Win, win, rma.Lookup(win) != nil, code)
 }
 
-// callErrhandler runs the object's handler for code; the call itself has succeeded if the handler returns. Programs have codes of their own that
-// MPI does not know, for handlers of their own, and other libraries hand them on.
+// callErrhandler runs the object's handler for code; the call itself has succeeded if the handler returns. Programs
+// have codes of their own that MPI does not know, for handlers of their own, and other libraries hand them on.
 func callErrhandler(function string, kind handle.Kind, object uintptr, exists bool, code int32) int32 {
 	if !exists {
 		return finish(function, 0, 0, noObject(kind, object))
@@ -154,7 +155,8 @@ func callErrhandler(function string, kind handle.Kind, object uintptr, exists bo
 		return finish(function, kind, object, err)
 	}
 	text := fmt.Sprintf("error code %d", code)
-	if about, err := mpierr.String(code); err == nil && about != "" && !mpierr.Predefined(code) { // a class's own text tells of its latest error
+	// a class's own text tells of its latest error
+	if about, err := mpierr.String(code); err == nil && about != "" && !mpierr.Predefined(code) {
 		text += " (" + about + ")"
 	}
 	if rc := refused(code, function, text, int32(kind), object); rc < 0 {

@@ -1,7 +1,8 @@
 // MPI_Win_flush, flush_all, flush_local, flush_local_all, sync (MPI-5.0 12.5.4).
 //
-// On the direct path an operation has been done when its call returned: what is left is the barrier that orders it with whatever this process does next.
-// On the agent path the target's agent must have said that it has applied everything sent.
+// On the direct path an operation has been done when its call returned: what is left is the barrier that orders it with
+// whatever this process does next. On the agent path the target's agent must have said that it has applied everything
+// sent.
 #include "agent.h"
 #include "epoch.h"
 #include "rma.h"
@@ -18,8 +19,10 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 	uint32_t access = atomic_load_explicit(&w->access, memory_order_relaxed);
 	if (!(access & ACCESS_PASSIVE))
 		return gompi_epoch_error(w, call);
-	if ((access & ACCESS_LOCK) && !(atomic_load_explicit(&w->targets[rank].state, memory_order_relaxed) & TARGET_LOCKED))
-		return gompi_win_error(win, call, MPI_ERR_RMA_SYNC, "rank %d is not locked by this process, other ranks are", rank);
+	if ((access & ACCESS_LOCK) &&
+	    !(atomic_load_explicit(&w->targets[rank].state, memory_order_relaxed) & TARGET_LOCKED))
+		return gompi_win_error(win, call, MPI_ERR_RMA_SYNC,
+				       "rank %d is not locked by this process, other ranks are", rank);
 	if (!local)
 		gompi_full_fence();
 	int rc = gompi_agent_flush(w, rank, call);
@@ -28,7 +31,9 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 
 // Whether the flush of one target is allowed and has nothing to wait for.
 static inline bool nothing_pending(struct gompi_win *w, int rank) {
-	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n || atomic_load_explicit(&w->flush_more, memory_order_relaxed), 0))
+	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n ||
+				     atomic_load_explicit(&w->flush_more, memory_order_relaxed),
+			     0))
 		return false;
 	return __builtin_expect(atomic_load_explicit(&w->access, memory_order_relaxed) & ACCESS_LOCK_ALL, 1) ||
 	       (atomic_load_explicit(&w->targets[rank].state, memory_order_relaxed) & TARGET_LOCKED);
@@ -42,7 +47,8 @@ int gompi_win_flush(int rank, MPI_Win win) {
 }
 
 int gompi_win_flush_local(int rank, MPI_Win win) {
-	return nothing_pending(gompi_win_get(win), rank) ? MPI_SUCCESS : flush_slow(rank, win, "MPI_Win_flush_local", true);
+	return nothing_pending(gompi_win_get(win), rank) ? MPI_SUCCESS
+							 : flush_slow(rank, win, "MPI_Win_flush_local", true);
 }
 
 static inline int flush_all(MPI_Win win, const char *call, bool local) {

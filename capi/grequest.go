@@ -14,7 +14,8 @@ import (
 	"gompirma/core/request"
 )
 
-// Generalized requests (MPI-5.0 13.2). Their functions are called by the thread that completes, frees or cancels the request, from inside that call.
+// Generalized requests (MPI-5.0 13.2). Their functions are called by the thread that completes, frees or cancels the
+// request, from inside that call.
 
 // generalized is the Operation of a generalized request.
 type generalized struct {
@@ -38,7 +39,8 @@ func (g *generalized) Query(st *request.Status) error {
 	return userError("query", int32(rc))
 }
 
-// Release implements request.Operation. A request that was freed before it was complete has kept its handle for MPI_Grequest_complete until now.
+// Release implements request.Operation. A request that was freed before it was complete has kept its handle for
+// MPI_Grequest_complete until now.
 func (g *generalized) Release() error {
 	request.Handles.Remove(g.handle)
 	return userError("free", int32(C.gompi_call_free(C.uintptr_t(g.free), C.uintptr_t(g.extra))))

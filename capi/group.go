@@ -8,7 +8,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Groups (MPI-5.0 7.3). They belong to no communicator, so their errors are raised on MPI_COMM_SELF. None of the calls communicates.
+// Groups (MPI-5.0 7.3). They belong to no communicator, so their errors are raised on MPI_COMM_SELF. None of the calls
+// communicates.
 
 // groupOf returns the group behind a handle. MPI_ERR_GROUP: there is none.
 func groupOf(h uintptr) (*group.Group, error) {
@@ -165,7 +166,8 @@ func gompi_group_difference(group1, group2, newgroup uintptr) int32 {
 }
 
 // choose stores the group that f makes of one and a list of n ranks.
-func choose(function string, from uintptr, n int32, ranks, result uintptr, f func(*group.Group, []int32) (*group.Group, error)) (rc int32) {
+func choose(function string, from uintptr, n int32, ranks, result uintptr, f func(*group.Group, []int32) (*group.Group,
+	error)) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	err := func() error {
 		g, err := groupOf(from)
@@ -196,7 +198,8 @@ func gompi_group_excl(from uintptr, n int32, ranks, newgroup uintptr) int32 {
 }
 
 // chooseRanges is choose for n ranges of three numbers each.
-func chooseRanges(function string, from uintptr, n int32, ranges, result uintptr, f func(*group.Group, []group.Triplet) (*group.Group, error)) (rc int32) {
+func chooseRanges(function string, from uintptr, n int32, ranges, result uintptr,
+	f func(*group.Group, []group.Triplet) (*group.Group, error)) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	err := func() error {
 		g, err := groupOf(from)

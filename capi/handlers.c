@@ -13,19 +13,23 @@
 #include "cross.h"
 #include "node.h"
 
-// Interposition. A program or library that calls one of these functions finds them here first if gompirma comes before the C library among what the program was
-// linked to, as with -lgompirma. What the kernel gets is the application's action with `take` in the place of its handler. A signal that finds its thread in Go is
-// held: blocked in the thread, and sent to it again; the kernel delivers it when the thread has left Go and unblocks it. So the handler runs on the stack, with the
-// flags, the mask and the information that it asked for, may call MPI, and may leave by longjmp, as in C.
+// Interposition. A program or library that calls one of these functions finds them here first if gompirma comes before
+// the C library among what the program was linked to, as with -lgompirma. What the kernel gets is the application's
+// action with `take` in the place of its handler. A signal that finds its thread in Go is held: blocked in the thread,
+// and sent to it again; the kernel delivers it when the thread has left Go and unblocks it. So the handler runs on the
+// stack, with the flags, the mask and the information that it asked for, may call MPI, and may leave by longjmp, as in
+// C.
 //
-// Where they are not found (dlopen), handlers run where the signal meets the thread: see cross.h for why that is harmless too.
+// Where they are not found (dlopen), handlers run where the signal meets the thread: see cross.h for why that is
+// harmless too.
 
 // glibc's sigaction under the name that nobody interposes.
 extern int __sigaction(int sig, const struct sigaction *new, struct sigaction *old);
 
 enum { SIGNALS = 64 };
 
-// The application's action of a signal, where it differs from what the kernel has. handler: NULL where `take` has never been installed.
+// The application's action of a signal, where it differs from what the kernel has. handler: NULL where `take` has never
+// been installed.
 static struct {
 	_Atomic(void *) handler;
 	atomic_bool siginfo, once; // its SA_SIGINFO and SA_RESETHAND
@@ -33,7 +37,8 @@ static struct {
 
 static void take(int sig, siginfo_t *info, void *context);
 
-// Signals that stay as they are: faults belong to the instruction that caused them; a profiler wants to know where the program is; abort(3) does not come back.
+// Signals that stay as they are: faults belong to the instruction that caused them; a profiler wants to know where the
+// program is; abort(3) does not come back.
 static bool taken(int sig) {
 	switch (sig) {
 	case SIGSEGV:
@@ -151,12 +156,17 @@ PUBLIC __sighandler_t signal(int sig, __sighandler_t handler) {
 	bool interrupts = sig >= 1 && sig <= SIGNALS && (atomic_load(&interrupting) & bit(sig)) != 0;
 	return install(sig, handler, interrupts ? 0 : SA_RESTART);
 }
-extern __sighandler_t bsd_signal(int sig, __sighandler_t handler) __attribute__((nothrow, leaf, alias("signal"), visibility("default")));
-extern __sighandler_t ssignal(int sig, __sighandler_t handler) __attribute__((nothrow, leaf, alias("signal"), visibility("default")));
+extern __sighandler_t bsd_signal(int sig, __sighandler_t handler)
+	__attribute__((nothrow, leaf, alias("signal"), visibility("default")));
+extern __sighandler_t ssignal(int sig, __sighandler_t handler)
+	__attribute__((nothrow, leaf, alias("signal"), visibility("default")));
 
 extern __sighandler_t __sysv_signal(int sig, __sighandler_t handler);
-PUBLIC __sighandler_t __sysv_signal(int sig, __sighandler_t handler) { return install(sig, handler, SA_RESETHAND | SA_NODEFER); }
-extern __sighandler_t sysv_signal(int sig, __sighandler_t handler) __attribute__((nothrow, leaf, alias("__sysv_signal"), visibility("default")));
+PUBLIC __sighandler_t __sysv_signal(int sig, __sighandler_t handler) {
+	return install(sig, handler, SA_RESETHAND | SA_NODEFER);
+}
+extern __sighandler_t sysv_signal(int sig, __sighandler_t handler)
+	__attribute__((nothrow, leaf, alias("__sysv_signal"), visibility("default")));
 
 PUBLIC int siginterrupt(int sig, int interrupt) {
 	struct sigaction a;

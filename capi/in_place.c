@@ -1,12 +1,14 @@
 // See in_place.h.
 //
-// Both ways go in steps of a few pages: write-protect, copy, replace the mapping in one system call. The kernel changes mappings under a lock that page faults
-// take too, so a thread that reads finds the old page or the new one. A thread that writes between the copy and the replacement would lose its store; the
-// protection makes it fault instead, and the handler of SIGSEGV lets it wait and try again. Only a store by the kernel itself (read(2) into the buffer at that
+// Both ways go in steps of a few pages: write-protect, copy, replace the mapping in one system call. The kernel changes
+// mappings under a lock that page faults take too, so a thread that reads finds the old page or the new one. A thread
+// that writes between the copy and the replacement would lose its store; the protection makes it fault instead, and the
+// handler of SIGSEGV lets it wait and try again. Only a store by the kernel itself (read(2) into the buffer at that
 // moment) ends with EFAULT.
 //
-// fork(): a child would share the memory with its parent, and with every origin. So the parent copies it before the fork, and the child moves the copies over
-// the shared pages. vfork, posix_spawn, system and popen do not come here and need not.
+// fork(): a child would share the memory with its parent, and with every origin. So the parent copies it before the
+// fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not come here and
+// need not.
 #define _GNU_SOURCE
 #include "in_place.h"
 
@@ -46,9 +48,9 @@ static _Atomic size_t shared_bytes;
 enum { RANGES = 8 };
 static struct {
 	_Atomic uintptr_t from, to;
-} ranges[RANGES];                   // that were changed last: a fault may be delivered after the change is over
+} ranges[RANGES]; // that were changed last: a fault may be delivered after the change is over
 static unsigned next_range;
-static _Atomic uint32_t steps;      // futex word: moves on when a step begins (odd) and when it is over (even)
+static _Atomic uint32_t steps; // futex word: moves on when a step begins (odd) and when it is over (even)
 static struct sigaction old_action;
 static _Thread_local struct {
 	uintptr_t address;
@@ -67,7 +69,8 @@ static bool fault_of_ours(uintptr_t address) {
 		syscall(SYS_futex, &steps, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
 		return true;
 	}
-	// The step may have ended since. If the same store faults again with no step in between it is somebody else's affair.
+	// The step may have ended since. If the same store faults again with no step in between it is somebody else's
+	// affair.
 	if (last_fault.address == address && last_fault.steps == now)
 		return false;
 	last_fault.address = address;
@@ -118,7 +121,8 @@ struct piece {
 	void *copy; // fork() only
 };
 
-// Lists the mappings in this process of [from, to) of the file, in memory that the caller frees. Their number, -1 if they cannot be told.
+// Lists the mappings in this process of [from, to) of the file, in memory that the caller frees. Their number, -1 if
+// they cannot be told.
 static int find_pieces(uint64_t from, uint64_t to, struct piece **list) {
 	*list = NULL;
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -134,8 +138,9 @@ static int find_pieces(uint64_t from, uint64_t to, struct piece **list) {
 		unsigned long offset, number;
 		unsigned major, minor;
 		char mode[5];
-		if (!header || sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &lo, &hi, mode, &offset, &major, &minor, &number) != 7 || number != file_number ||
-		    makedev(major, minor) != file_device || mode[3] != 's')
+		if (!header ||
+		    sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &lo, &hi, mode, &offset, &major, &minor, &number) != 7 ||
+		    number != file_number || makedev(major, minor) != file_device || mode[3] != 's')
 			continue;
 		uint64_t first = offset < from ? from : offset, end = offset + (hi - lo) > to ? to : offset + (hi - lo);
 		if (first >= end)
@@ -149,14 +154,18 @@ static int find_pieces(uint64_t from, uint64_t to, struct piece **list) {
 			*list = more;
 		}
 		(*list)[n++] = (struct piece){lo + (first - offset), end - first, first,
-					      (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) | (mode[2] == 'x' ? PROT_EXEC : 0), NULL};
+					      (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
+						      (mode[2] == 'x' ? PROT_EXEC : 0),
+					      NULL};
 	}
 	fclose(maps);
 	return n;
 }
 
 // Address space for a copy, memory where it is written to.
-static void *room_for(size_t size) { return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
+static void *room_for(size_t size) {
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
 
 static int read_all(void *to, size_t size, uint64_t offset) {
 	for (size_t done = 0; done < size;) {
@@ -191,14 +200,16 @@ static int share_step(char *at, size_t size) {
 	if (mprotect(at, size, PROT_READ) != 0) {
 		rc = errno;
 	} else if ((rc = write_all(at, size, offset)) != 0 ||
-		   (mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)offset) == MAP_FAILED && (rc = errno) != 0)) {
+		   (mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)offset) == MAP_FAILED &&
+		    (rc = errno) != 0)) {
 		mprotect(at, size, PROT_READ | PROT_WRITE);
 		give_back(offset, size);
 	}
 	step_ends();
 	if (rc == 0) {
 		atomic_fetch_add(&shared_bytes, size);
-		madvise(at, size, MADV_POPULATE_WRITE); // cheaper than a fault for each page later; only that is lost where the kernel does not know it
+		madvise(at, size, MADV_POPULATE_WRITE); // cheaper than a fault for each page later; only that is lost
+							// where the kernel does not know it
 	}
 	return rc;
 }
@@ -282,11 +293,13 @@ static void after_fork_in_child(void) {
 	bool lost = copies_number < 0;
 	for (int i = 0; i < copies_number; i++) {
 		struct piece *p = &copies[i];
-		lost = lost || p->copy == MAP_FAILED || (p->protection != (PROT_READ | PROT_WRITE) && mprotect(p->copy, p->size, p->protection) != 0) ||
+		lost = lost || p->copy == MAP_FAILED ||
+		       (p->protection != (PROT_READ | PROT_WRITE) && mprotect(p->copy, p->size, p->protection) != 0) ||
 		       mremap(p->copy, p->size, p->size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)p->at) == MAP_FAILED;
 	}
 	if (lost) {
-		static const char text[] = "gompirma: a child of fork() ends: no memory for its copy of window memory that is shared in place\n";
+		static const char text[] = "gompirma: a child of fork() ends: no memory for its copy of window memory "
+					   "that is shared in place\n";
 		ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
 		(void)written;
 		_exit(127);
@@ -308,7 +321,8 @@ static int open_once(int fd, uint64_t at) {
 		return errno;
 	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART, .sa_sigaction = on_fault};
 	sigemptyset(&action.sa_mask);
-	if (sigaction(SIGSEGV, &action, &old_action) != 0 || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
+	if (sigaction(SIGSEGV, &action, &old_action) != 0 ||
+	    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
 		close(mine);
 		return ENOMEM;
 	}

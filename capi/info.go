@@ -17,8 +17,8 @@ import (
 	"gompirma/core/rma"
 )
 
-// Info objects (MPI-5.0 10), and the hints of communicators and windows (7.4.4, 12.2.7). Info objects belong to nothing, so their errors are raised on
-// MPI_COMM_SELF; they may be used before MPI_Init.
+// Info objects (MPI-5.0 10), and the hints of communicators and windows (7.4.4, 12.2.7). Info objects belong to
+// nothing, so their errors are raised on MPI_COMM_SELF; they may be used before MPI_Init.
 
 // onInfo does what all calls on an info object do around their own work f. The addresses are those of results.
 func onInfo(function string, h uintptr, f func(i *info.Info) error, results ...uintptr) (rc int32) {
@@ -73,7 +73,8 @@ func gompi_info_create(at uintptr) (rc int32) {
 func gompi_info_create_env(argc int32, argv, at uintptr) (rc int32) {
 	defer guard("MPI_Info_create_env", 0, 0, &rc)
 	if argc < 0 || argc > 0 && argv == 0 {
-		return finish("MPI_Info_create_env", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d arguments at address %#x", argc, argv))
+		return finish("MPI_Info_create_env", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d arguments at address %#x",
+			argc, argv))
 	}
 	var args []string
 	if argc > 0 {
@@ -222,16 +223,19 @@ func infoValue(h uintptr, key string) (string, error) {
 	return v, nil
 }
 
-// The assertions that a communicator can be given (MPI-5.0 7.4.4). All of them are allowed to be ignored, and are; they are kept to be told.
+// The assertions that a communicator can be given (MPI-5.0 7.4.4). All of them are allowed to be ignored, and are; they
+// are kept to be told.
 var commHints = []string{
-	"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking", "mpi_assert_strict_start_ordering",
+	"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
+	"mpi_assert_strict_start_ordering",
 	"mpi_assert_strict_persistent_collective_ordering",
 }
 
 // sidecar guards what communicators keep for this file and attr.go: Info and Attrs.
 var sidecar sync.Mutex
 
-// readHints returns the pairs that are in force after lookup was applied to those before. A value that its key does not allow changes nothing.
+// readHints returns the pairs that are in force after lookup was applied to those before. A value that its key does not
+// allow changes nothing.
 func readHints(before []info.Pair, lookup func(key string) (string, bool)) []info.Pair {
 	after := slices.Clone(before)
 	if after == nil {
@@ -244,7 +248,9 @@ func readHints(before []info.Pair, lookup func(key string) (string, bool)) []inf
 	}
 	if v, ok := lookup(rma.KeyAssertKinds); ok {
 		if kinds, ok := rma.ParseKinds(v); ok {
-			after = append(slices.DeleteFunc(after, func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }), info.Pair{Key: rma.KeyAssertKinds, Value: kinds})
+			after = append(slices.DeleteFunc(after,
+				func(p info.Pair) bool { return p.Key == rma.KeyAssertKinds }),
+				info.Pair{Key: rma.KeyAssertKinds, Value: kinds})
 		}
 	}
 	for i := range after {

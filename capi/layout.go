@@ -14,7 +14,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// The layouts that C and Go share: each index is 0 if both sides agree, and out of range, which does not compile, if they do not.
+// The layouts that C and Go share: each index is 0 if both sides agree, and out of range, which does not compile, if
+// they do not.
 var same [1]struct{}
 
 var (

@@ -1,14 +1,17 @@
-// Command capi is the library libgompirma.so: the C functions of the standard ABI in front of the Go core. Build it with
+// Command capi is the library libgompirma.so: the C functions of the standard ABI in front of the Go core. Build it
+// with
 //
 //	go build -buildmode=c-shared -ldflags=-extldflags=-Wl,-soname,libgompirma.so.0 -o build/libgompirma.so.0 ./capi
 //
-// All C of the project is in this folder, because go build takes C from one folder only. A function MPI_Foo_bar of the standard is implemented as
-// gompi_foo_bar, either in C with the types of the standard or as a Go export with handles and pointers as uintptr; the entry points
-// z_entry_*.c, which core/abi/gen writes, call it. After adding one run go generate ./core/abi.
+// All C of the project is in this folder, because go build takes C from one folder only. A function MPI_Foo_bar of the
+// standard is implemented as gompi_foo_bar, either in C with the types of the standard or as a Go export with handles
+// and pointers as uintptr; the entry points z_entry_*.c, which core/abi/gen writes, call it. After adding one run go
+// generate ./core/abi.
 package main
 
-// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_*, MPIX_* and what handlers.c interposes. (The Go linker adds -z nodelete by
-// itself.) --wrap: every call from C into Go passes cross.c, the runtime's threads come from rlimit.c.
+// z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_*, MPIX_* and what handlers.c interposes.
+// (The Go linker adds -z nodelete by itself.) --wrap: every call from C into Go passes cross.c, the runtime's threads
+// come from rlimit.c.
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden -I${SRCDIR}/../include

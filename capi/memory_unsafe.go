@@ -7,7 +7,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Application memory comes as uintptr and becomes a Go pointer here, for the length of one call. Addresses such as MPI_IN_PLACE (1) never do.
+// Application memory comes as uintptr and becomes a Go pointer here, for the length of one call. Addresses such as
+// MPI_IN_PLACE (1) never do.
 
 // out returns the application's variable of type T at address.
 func out[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
@@ -20,13 +21,15 @@ func slice[T any](address uintptr, n int) []T {
 	return unsafe.Slice(out[T](address), n)
 }
 
-// array returns n elements of type T at address, all of them the caller's to read, as a slice: before it makes anything of that length, since a length may be
-// as wrong as an address is, and then the process is to end by the same signal and not by Go's lack of memory. MPI_ERR_COUNT: no memory is that long.
+// array returns n elements of type T at address, all of them the caller's to read, as a slice: before it makes anything
+// of that length, since a length may be as wrong as an address is, and then the process is to end by the same signal
+// and not by Go's lack of memory. MPI_ERR_COUNT: no memory is that long.
 func array[T any](address uintptr, n int64) ([]T, error) {
 	const step = 64 << 10 // bytes
 	each := int64(unsafe.Sizeof(*new(T)))
 	if n > (1<<47-int64(address&(1<<47-1)))/each {
-		return nil, mpierr.New(abi.MPI_ERR_COUNT, "an array of %d elements at %#x is longer than memory", n, address)
+		return nil, mpierr.New(abi.MPI_ERR_COUNT, "an array of %d elements at %#x is longer than memory", n,
+			address)
 	}
 	for at := int64(step); at < n*each; at += step {
 		touch(out[byte](address + uintptr(at)))
@@ -39,8 +42,8 @@ func array[T any](address uintptr, n int64) ([]T, error) {
 //go:noinline
 func touch(p *byte) byte { return *p }
 
-// putString stores s with an ending 0 at address, cut to size bytes altogether, and returns its length without the 0. Not inlined: with a constant s,
-// Go 1.26 fails to compile the copy to an address that it knows as an integer.
+// putString stores s with an ending 0 at address, cut to size bytes altogether, and returns its length without the 0.
+// Not inlined: with a constant s, Go 1.26 fails to compile the copy to an address that it knows as an integer.
 //
 //go:noinline
 func putString(address uintptr, s string, size int) int {

@@ -8,8 +8,8 @@
 
 struct gompi_node gompi_node;
 
-void gompi_node_open(void *control, int n, int me, int cores, size_t cell_stride, size_t message_offset, size_t message_stride, size_t agent_offset,
-		     size_t agent_stride, int cma) {
+void gompi_node_open(void *control, int n, int me, int cores, size_t cell_stride, size_t message_offset,
+		     size_t message_stride, size_t agent_offset, size_t agent_stride, int cma) {
 	gompi_node = (struct gompi_node){
 		.control = control,
 		.n = n,

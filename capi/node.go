@@ -24,8 +24,10 @@ func openNode(nd *shm.Node) {
 	if os.Getenv("GOMPIRMA_NO_CMA") == "1" {
 		cma = 0
 	}
-	C.gompi_node_open(unsafe.Pointer(unsafe.SliceData(control)), C.int(n), C.int(nd.Me), C.int(nd.Cores), C.size_t(shm.CellSize(n)),
-		C.size_t(shm.MessageRing(n, 0)), shm.MessageRingSize, C.size_t(shm.AgentRing(n, 0)), shm.AgentRingSize, cma)
+	C.gompi_node_open(unsafe.Pointer(unsafe.SliceData(control)), C.int(n), C.int(nd.Me), C.int(nd.Cores),
+		C.size_t(shm.CellSize(n)),
+		C.size_t(shm.MessageRing(n, 0)), shm.MessageRingSize, C.size_t(shm.AgentRing(n, 0)), shm.AgentRingSize,
+		cma)
 }
 
 // agentPath is the part of an RMA operation's progress that is C's: serving the agent's ring.

@@ -1,4 +1,5 @@
-// The shared memory of a node as C sees it: the layout of core/shm/layout.go, compared with it at compile time in layout.go of this folder.
+// The shared memory of a node as C sees it: the layout of core/shm/layout.go, compared with it at compile time in
+// layout.go of this folder.
 #ifndef GOMPI_NODE_H
 #define GOMPI_NODE_H
 
@@ -37,7 +38,7 @@ struct gompi_cell {
 	gompi_ai32 wait_process;
 	gompi_a64 wait_object;
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
-	gompi_a32 marks_used; // a bit for each line that a thread has
+	gompi_a32 marks_used;            // a bit for each line that a thread has
 	_Alignas(2048) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
 };
 
@@ -52,15 +53,15 @@ struct gompi_header {
 
 // This process' place on the node; written once by gompi_node_open, before any call can use it.
 struct gompi_node {
-	char *control;       // the control segment
-	int n, me;           // processes on the node, index of this one
-	bool crowded;        // more processes than cores: a waiting thread gives its core away
-	bool cma;            // process_vm_readv and writev work between the processes of the job
-	bool membarrier;     // membarrier(2) is there: small accumulates need no fence
+	char *control;   // the control segment
+	int n, me;       // processes on the node, index of this one
+	bool crowded;    // more processes than cores: a waiting thread gives its core away
+	bool cma;        // process_vm_readv and writev work between the processes of the job
+	bool membarrier; // membarrier(2) is there: small accumulates need no fence
 	size_t cell_stride;
 	char *message_rings; // [n] of message_stride bytes: only looked at, Go serves them
 	size_t message_stride;
-	char *agent_rings;   // [n] of agent_stride bytes
+	char *agent_rings; // [n] of agent_stride bytes
 	size_t agent_stride;
 };
 extern struct gompi_node gompi_node;
@@ -73,7 +74,7 @@ static inline struct gompi_cell *gompi_cell(int i) {
 
 static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_node.me); }
 
-void gompi_node_open(void *control, int n, int me, int cores, size_t cell_stride, size_t message_offset, size_t message_stride, size_t agent_offset,
-		     size_t agent_stride, int cma);
+void gompi_node_open(void *control, int n, int me, int cores, size_t cell_stride, size_t message_offset,
+		     size_t message_stride, size_t agent_offset, size_t agent_stride, int cma);
 
 #endif

@@ -12,13 +12,15 @@ import (
 	"gompirma/core/op"
 )
 
-// Operations of reductions (MPI-5.0 6.9.5 to 6.9.7). They belong to no communicator, so their errors are raised on MPI_COMM_SELF.
+// Operations of reductions (MPI-5.0 6.9.5 to 6.9.7). They belong to no communicator, so their errors are raised on
+// MPI_COMM_SELF.
 
 func init() { op.CallUser = callUser }
 
 // callUser is op.CallUser.
 func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr) {
-	C.gompi_op_call_user(C.uintptr_t(function), C.bool(large), C.uintptr_t(in), C.uintptr_t(inout), C.int64_t(count), C.uintptr_t(typ))
+	C.gompi_op_call_user(C.uintptr_t(function), C.bool(large), C.uintptr_t(in), C.uintptr_t(inout),
+		C.int64_t(count), C.uintptr_t(typ))
 }
 
 func createOp(function string, userFn uintptr, large bool, commute int32, at uintptr) (rc int32) {

@@ -27,7 +27,8 @@ func fillElement(r *rand.Rand, b *datatype.Basic, p []byte) {
 			size /= 2
 		}
 		for at := 0; at < int(b.Size); at += size {
-			values := []float64{0, math.Copysign(0, -1), 1, -1, 1.5, math.NaN(), math.Inf(1), math.Inf(-1), r.NormFloat64(), r.NormFloat64() * 1e3}
+			values := []float64{0, math.Copysign(0, -1), 1, -1, 1.5, math.NaN(), math.Inf(1), math.Inf(-1),
+				r.NormFloat64(), r.NormFloat64() * 1e3}
 			x := values[r.Intn(len(values))]
 			switch size {
 			case 2:
@@ -62,7 +63,8 @@ func isNaN(p []byte) bool {
 	}
 }
 
-// TestKernelsAgainstGo compares the table of kernels with core/op: the same pairs of operation and type, and the same results at any alignment.
+// TestKernelsAgainstGo compares the table of kernels with core/op: the same pairs of operation and type, and the same
+// results at any alignment.
 func TestKernelsAgainstGo(t *testing.T) {
 	defer func() { op.Kernel = applyKernel }()
 	r := rand.New(rand.NewSource(1))
@@ -80,7 +82,8 @@ func TestKernelsAgainstGo(t *testing.T) {
 			require.True(t, none, "no kernel for %s on %s", o, b.Name)
 			pairs++
 			shift := r.Intn(2)
-			origin, target := make([]byte, n*int(b.Extent)+1)[shift:], make([]byte, n*int(b.Extent)+1)[shift:]
+			origin, target := make([]byte, n*int(b.Extent)+1)[shift:],
+				make([]byte, n*int(b.Extent)+1)[shift:]
 			for i := 0; i < n; i++ {
 				at := i * int(b.Extent)
 				fillElement(r, b, origin[at:at+int(b.Extent)])
@@ -110,7 +113,8 @@ func TestKernelsAgainstGo(t *testing.T) {
 			}
 			for i := 0; i < n; i++ {
 				at, end := i*int(b.Extent), (i+1)*int(b.Extent)
-				require.Equal(t, want[at:end], got[at:end], "%s on %s: %x op %x", o, b.Name, target[at:end], origin[at:end])
+				require.Equal(t, want[at:end], got[at:end], "%s on %s: %x op %x", o, b.Name,
+					target[at:end], origin[at:end])
 			}
 		}
 	}
@@ -181,7 +185,8 @@ func TestLongKernels(t *testing.T) {
 		return p
 	}
 	got := append(append(pair(5, 3), pair(5, 3)...), pair(6, 3)...)
-	require.True(t, applyKernel(abi.MPI_MAXLOC, abi.MPI_LONG_DOUBLE_INT, append(append(pair(7, 9), pair(5, 1)...), pair(5, 1)...), got, 3))
+	require.True(t, applyKernel(abi.MPI_MAXLOC, abi.MPI_LONG_DOUBLE_INT, append(append(pair(7, 9), pair(5, 1)...),
+		pair(5, 1)...), got, 3))
 	want := append(append(pair(7, 9), pair(5, 1)...), pair(6, 3)...)
 	for at := 0; at < len(want); at += 16 {
 		require.Equal(t, want[at:at+10], got[at:at+10])

@@ -13,7 +13,8 @@ import (
 	"gompirma/core/request"
 )
 
-// Point-to-point messages (MPI-5.0 chapter 3). The small-count functions are the entry points' calls of these with their counts widened.
+// Point-to-point messages (MPI-5.0 chapter 3). The small-count functions are the entry points' calls of these with
+// their counts widened.
 
 // tagError returns an error if tag is not one that a message can have; any allows MPI_ANY_TAG.
 func tagError(tag int32, any bool) error {
@@ -28,7 +29,8 @@ func rankError(c *comm.Comm, what string, rank int32, any bool) error {
 	if rank >= 0 && int(rank) < c.RemoteSize() || rank == abi.MPI_PROC_NULL || any && rank == abi.MPI_ANY_SOURCE {
 		return nil
 	}
-	return mpierr.New(abi.MPI_ERR_RANK, "%s is %d: the communicator has %d processes to exchange messages with", what, rank, c.RemoteSize())
+	return mpierr.New(abi.MPI_ERR_RANK, "%s is %d: the communicator has %d processes to exchange messages with",
+		what, rank, c.RemoteSize())
 }
 
 // bufferAt checks the triple of address, count and datatype. Nothing is at the address if the partner is MPI_PROC_NULL.
@@ -44,7 +46,8 @@ func bufferAt(buf uintptr, count int64, typ uintptr, partner int32) (p2p.Buffer,
 }
 
 // outgoing checks the arguments of a send.
-func outgoing(buf uintptr, count int64, typ uintptr, dest, tag int32, h uintptr) (c *comm.Comm, b p2p.Buffer, err error) {
+func outgoing(buf uintptr, count int64, typ uintptr, dest, tag int32,
+	h uintptr) (c *comm.Comm, b p2p.Buffer, err error) {
 	if c, err = commOf(h); err != nil {
 		return
 	}
@@ -59,7 +62,8 @@ func outgoing(buf uintptr, count int64, typ uintptr, dest, tag int32, h uintptr)
 }
 
 // incoming checks the arguments of a receive.
-func incoming(buf uintptr, count int64, typ uintptr, source, tag int32, h uintptr) (c *comm.Comm, b p2p.Buffer, err error) {
+func incoming(buf uintptr, count int64, typ uintptr, source, tag int32,
+	h uintptr) (c *comm.Comm, b p2p.Buffer, err error) {
 	if c, err = commOf(h); err != nil {
 		return
 	}
@@ -84,7 +88,8 @@ func raise(function string, h uintptr, err error) int32 {
 	return finish(function, handle.Comm, h, err)
 }
 
-func send(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32, h uintptr) (rc int32) {
+func send(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32,
+	h uintptr) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, b, err := outgoing(buf, count, typ, dest, tag, h)
 	if err == nil {
@@ -113,7 +118,8 @@ func gompi_rsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, 
 	return send("MPI_Rsend", p2p.Ready, buf, count, datatype, dest, tag, comm)
 }
 
-func isend(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32, h, at uintptr) (rc int32) {
+func isend(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32,
+	h, at uintptr) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, b, err := outgoing(buf, count, typ, dest, tag, h)
 	if err == nil {
@@ -148,14 +154,16 @@ func gompi_irsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32,
 	return isend("MPI_Irsend", p2p.Ready, buf, count, datatype, dest, tag, comm, request)
 }
 
-func sendInit(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32, h, at uintptr) (rc int32) {
+func sendInit(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32,
+	h, at uintptr) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, b, err := outgoing(buf, count, typ, dest, tag, h)
 	if err == nil {
 		err = null(at)
 	}
 	if err == nil {
-		err = storeRequest(core.Self().Messages.Persist(request.Send, c, comm.PointToPoint, b, int(dest), tag, mode), at)
+		err = storeRequest(core.Self().Messages.Persist(request.Send, c, comm.PointToPoint, b, int(dest), tag,
+			mode), at)
 	}
 	return raise(function, h, err)
 }
@@ -186,7 +194,8 @@ func gompi_recv_c(buf uintptr, count int64, datatype uintptr, source, tag int32,
 	c, b, err := incoming(buf, count, datatype, source, tag, comm_)
 	if err == nil {
 		var st request.Status
-		if err = core.Self().Messages.Recv(c, comm.PointToPoint, b, int(source), tag, &st); err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
+		if err = core.Self().Messages.Recv(c, comm.PointToPoint, b, int(source), tag, &st); err == nil ||
+			mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
 			st.Store(status)
 		}
 	}
@@ -217,13 +226,15 @@ func gompi_recv_init_c(buf uintptr, count int64, datatype uintptr, source, tag i
 		err = null(at)
 	}
 	if err == nil {
-		err = storeRequest(core.Self().Messages.Persist(request.Receive, c, comm.PointToPoint, b, int(source), tag, p2p.Standard), at)
+		err = storeRequest(core.Self().Messages.Persist(request.Receive, c, comm.PointToPoint, b, int(source),
+			tag, p2p.Standard), at)
 	}
 	return raise("MPI_Recv_init", comm_, err)
 }
 
 //export gompi_sendrecv_c
-func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32, recvbuf uintptr, recvcount int64, recvtype uintptr,
+func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32, recvbuf uintptr,
+	recvcount int64, recvtype uintptr,
 	source, recvtag int32, comm_, status uintptr) (rc int32) {
 	defer guard("MPI_Sendrecv", handle.Comm, comm_, &rc)
 	_, from, err := outgoing(sendbuf, sendcount, sendtype, dest, sendtag, comm_)
@@ -235,7 +246,8 @@ func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, 
 		}
 		if err == nil {
 			var st request.Status
-			err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source), recvtag, &st)
+			err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to,
+				int(source), recvtag, &st)
 			if err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
 				st.Store(status)
 			}
@@ -245,12 +257,14 @@ func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, 
 }
 
 //export gompi_sendrecv_replace_c
-func gompi_sendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm_, status uintptr) (rc int32) {
+func gompi_sendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
+	comm_, status uintptr) (rc int32) {
 	defer guard("MPI_Sendrecv_replace", handle.Comm, comm_, &rc)
 	c, from, to, err := replacing(buf, count, datatype, dest, sendtag, source, recvtag, comm_)
 	if err == nil {
 		var st request.Status
-		err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source), recvtag, &st)
+		err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source),
+			recvtag, &st)
 		if err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
 			st.Store(status)
 		}
@@ -259,7 +273,8 @@ func gompi_sendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, 
 }
 
 // replacing checks the arguments of an exchange within one buffer, and returns a copy of what is to be sent.
-func replacing(buf uintptr, count int64, typ uintptr, dest, sendtag, source, recvtag int32, h uintptr) (c *comm.Comm, from, to p2p.Buffer, err error) {
+func replacing(buf uintptr, count int64, typ uintptr, dest, sendtag, source, recvtag int32,
+	h uintptr) (c *comm.Comm, from, to p2p.Buffer, err error) {
 	if c, from, err = outgoing(buf, count, typ, dest, sendtag, h); err == nil {
 		if _, to, err = incoming(buf, count, typ, source, recvtag, h); err == nil {
 			from, err = from.Copy()
@@ -269,7 +284,8 @@ func replacing(buf uintptr, count int64, typ uintptr, dest, sendtag, source, rec
 }
 
 //export gompi_isendrecv_c
-func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32, recvbuf uintptr, recvcount int64, recvtype uintptr,
+func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32, recvbuf uintptr,
+	recvcount int64, recvtype uintptr,
 	source, recvtag int32, comm_, at uintptr) (rc int32) {
 	defer guard("MPI_Isendrecv", handle.Comm, comm_, &rc)
 	_, from, err := outgoing(sendbuf, sendcount, sendtype, dest, sendtag, comm_)
@@ -289,21 +305,25 @@ func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest,
 }
 
 //export gompi_isendrecv_replace_c
-func gompi_isendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32, comm_, at uintptr) (rc int32) {
+func gompi_isendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
+	comm_, at uintptr) (rc int32) {
 	defer guard("MPI_Isendrecv_replace", handle.Comm, comm_, &rc)
 	err := null(at) // before data are copied
 	if err == nil {
 		var c *comm.Comm
 		var from, to p2p.Buffer
-		if c, from, to, err = replacing(buf, count, datatype, dest, sendtag, source, recvtag, comm_); err == nil {
+		if c, from, to, err = replacing(buf, count, datatype, dest, sendtag, source, recvtag,
+			comm_); err == nil {
 			err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
 		}
 	}
 	return raise("MPI_Isendrecv_replace", comm_, err)
 }
 
-func isendrecv(c *comm.Comm, from p2p.Buffer, dest, sendtag int32, to p2p.Buffer, source, recvtag int32, at uintptr) error {
-	r, err := core.Self().Messages.Isendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source), recvtag)
+func isendrecv(c *comm.Comm, from p2p.Buffer, dest, sendtag int32, to p2p.Buffer, source, recvtag int32,
+	at uintptr) error {
+	r, err := core.Self().Messages.Isendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source),
+		recvtag)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-// Packing and unpacking (MPI-5.0 5.2): the bytes of the data, one after another. Wholly in C; nothing blocks or communicates.
+// Packing and unpacking (MPI-5.0 5.2): the bytes of the data, one after another. Wholly in C; nothing blocks or
+// communicates.
 #include "comm_slot.h"
 #include "datatype.h"
 #include "refuse.h"
@@ -7,147 +8,151 @@
 #include <limits.h>
 
 // type_of finds the type and the bytes that count copies of it have. NULL: the verdict says what is wrong.
-static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int64_t *bytes, int64_t *lowest)
-{
-    int64_t hi;
-    const struct gompi_type *t = gompi_type_get(datatype);
-    if (!gompi_comm_get(comm))
-        gompi_wrong(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed", (long long)(uintptr_t)comm);
-    else if (!t)
-        gompi_wrong(v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that is not committed or was freed", (long long)(uintptr_t)datatype);
-    else if (count < 0)
-        gompi_wrong(v, MPI_ERR_COUNT, "count is %lld, it must not be negative", (long long)count);
-    else if (!gompi_type_bytes(t, count, bytes) || !gompi_type_bounds(t, count, lowest, &hi))
-        gompi_wrong(v, MPI_ERR_COUNT, "%lld copies of %lld bytes, %lld apart, do not fit 64 bits", (long long)count, (long long)t->size, (long long)t->extent);
-    else
-        return t;
-    return NULL;
+static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, MPI_Datatype datatype, MPI_Comm comm,
+					int64_t *bytes, int64_t *lowest) {
+	int64_t hi;
+	const struct gompi_type *t = gompi_type_get(datatype);
+	if (!gompi_comm_get(comm))
+		gompi_wrong(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed",
+			    (long long)(uintptr_t)comm);
+	else if (!t)
+		gompi_wrong(v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that is not committed or was freed",
+			    (long long)(uintptr_t)datatype);
+	else if (count < 0)
+		gompi_wrong(v, MPI_ERR_COUNT, "count is %lld, it must not be negative", (long long)count);
+	else if (!gompi_type_bytes(t, count, bytes) || !gompi_type_bounds(t, count, lowest, &hi))
+		gompi_wrong(v, MPI_ERR_COUNT, "%lld copies of %lld bytes, %lld apart, do not fit 64 bits",
+			    (long long)count, (long long)t->size, (long long)t->extent);
+	else
+		return t;
+	return NULL;
 }
 
 // A packed buffer of size bytes, and the data that is packed or unpacked.
 struct packed {
-    const void *buffer;
-    int64_t size, *position;
-    const struct gompi_type *type; // of the data
-    int64_t bytes;
+	const void *buffer;
+	int64_t size, *position;
+	const struct gompi_type *type; // of the data
+	int64_t bytes;
 };
 
 // find looks up what a call packs or unpacks. The verdict's class.
-static int find(struct packed *p, struct gompi_verdict *v, const void *data, int64_t count, MPI_Datatype datatype, MPI_Comm comm)
-{
-    int64_t lowest, at = *p->position;
-    if (!(p->type = type_of(v, count, datatype, comm, &p->bytes, &lowest)))
-        return v->class;
-    if (p->size < 0)
-        return gompi_wrong(v, MPI_ERR_ARG, "the packed buffer has %lld bytes", (long long)p->size);
-    if (at < 0 || at > p->size)
-        return gompi_wrong(v, MPI_ERR_ARG, "position %lld is not in the packed buffer of %lld bytes", (long long)at, (long long)p->size);
-    if (p->bytes > p->size - at)
-        return gompi_wrong(v, MPI_ERR_TRUNCATE, "%lld bytes from position %lld on are not in the packed buffer of %lld bytes", (long long)p->bytes, (long long)at,
-                           (long long)p->size);
-    if (p->bytes && gompi_nowhere(p->buffer, at))
-        return gompi_wrong(v, MPI_ERR_BUFFER, "the packed buffer is %p, which is not memory for %lld bytes", p->buffer, (long long)p->bytes);
-    if (p->bytes && gompi_nowhere(data, lowest))
-        return gompi_wrong(v, MPI_ERR_BUFFER, "the data's buffer is %p, with %lld bytes of data from there %+lld on", data, (long long)p->bytes, (long long)lowest);
-    return MPI_SUCCESS;
+static int find(struct packed *p, struct gompi_verdict *v, const void *data, int64_t count, MPI_Datatype datatype,
+		MPI_Comm comm) {
+	int64_t lowest, at = *p->position;
+	if (!(p->type = type_of(v, count, datatype, comm, &p->bytes, &lowest)))
+		return v->class;
+	if (p->size < 0)
+		return gompi_wrong(v, MPI_ERR_ARG, "the packed buffer has %lld bytes", (long long)p->size);
+	if (at < 0 || at > p->size)
+		return gompi_wrong(v, MPI_ERR_ARG, "position %lld is not in the packed buffer of %lld bytes",
+				   (long long)at, (long long)p->size);
+	if (p->bytes > p->size - at)
+		return gompi_wrong(v, MPI_ERR_TRUNCATE,
+				   "%lld bytes from position %lld on are not in the packed buffer of %lld bytes",
+				   (long long)p->bytes, (long long)at, (long long)p->size);
+	if (p->bytes && gompi_nowhere(p->buffer, at))
+		return gompi_wrong(v, MPI_ERR_BUFFER, "the packed buffer is %p, which is not memory for %lld bytes",
+				   p->buffer, (long long)p->bytes);
+	if (p->bytes && gompi_nowhere(data, lowest))
+		return gompi_wrong(v, MPI_ERR_BUFFER,
+				   "the data's buffer is %p, with %lld bytes of data from there %+lld on", data,
+				   (long long)p->bytes, (long long)lowest);
+	return MPI_SUCCESS;
 }
 
-static int refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm)
-{
-    return gompi_refuse(v->class, call, v->text, gompi_comm_get(comm) ? GOMPI_ON_COMM : GOMPI_ON_NONE, (uintptr_t)comm);
+static int refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
+	return gompi_refuse(v->class, call, v->text, gompi_comm_get(comm) ? GOMPI_ON_COMM : GOMPI_ON_NONE,
+			    (uintptr_t)comm);
 }
 
-static int pack(const char *call, const void *inbuf, int64_t count, MPI_Datatype datatype, void *outbuf, int64_t size, int64_t *position, MPI_Comm comm)
-{
-    struct gompi_verdict v;
-    struct packed p = {outbuf, size, position, NULL, 0};
-    if (find(&p, &v, inbuf, count, datatype, comm))
-        return refuse(&v, call, comm);
-    gompi_typed_pack((char *)outbuf + *position, p.bytes, inbuf, count, p.type, 0);
-    *position += p.bytes;
-    return MPI_SUCCESS;
+static int pack(const char *call, const void *inbuf, int64_t count, MPI_Datatype datatype, void *outbuf, int64_t size,
+		int64_t *position, MPI_Comm comm) {
+	struct gompi_verdict v;
+	struct packed p = {outbuf, size, position, NULL, 0};
+	if (find(&p, &v, inbuf, count, datatype, comm))
+		return refuse(&v, call, comm);
+	gompi_typed_pack((char *)outbuf + *position, p.bytes, inbuf, count, p.type, 0);
+	*position += p.bytes;
+	return MPI_SUCCESS;
 }
 
-static int unpack(const char *call, const void *inbuf, int64_t size, int64_t *position, void *outbuf, int64_t count, MPI_Datatype datatype, MPI_Comm comm)
-{
-    struct gompi_verdict v;
-    struct packed p = {inbuf, size, position, NULL, 0};
-    if (find(&p, &v, outbuf, count, datatype, comm))
-        return refuse(&v, call, comm);
-    gompi_typed_unpack(outbuf, count, p.type, 0, (const char *)inbuf + *position, p.bytes);
-    *position += p.bytes;
-    return MPI_SUCCESS;
+static int unpack(const char *call, const void *inbuf, int64_t size, int64_t *position, void *outbuf, int64_t count,
+		  MPI_Datatype datatype, MPI_Comm comm) {
+	struct gompi_verdict v;
+	struct packed p = {inbuf, size, position, NULL, 0};
+	if (find(&p, &v, outbuf, count, datatype, comm))
+		return refuse(&v, call, comm);
+	gompi_typed_unpack(outbuf, count, p.type, 0, (const char *)inbuf + *position, p.bytes);
+	*position += p.bytes;
+	return MPI_SUCCESS;
 }
 
-static int no_position(const char *call, MPI_Comm comm)
-{
-    return refuse(&(struct gompi_verdict){MPI_ERR_ARG, "the address of a result is a null pointer"}, call, comm);
+static int no_position(const char *call, MPI_Comm comm) {
+	return refuse(&(struct gompi_verdict){MPI_ERR_ARG, "the address of a result is a null pointer"}, call, comm);
 }
 
-int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
-{
-    if (!position)
-        return no_position("MPI_Pack_c", comm);
-    return pack("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, position, comm);
+int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+		 MPI_Count *position, MPI_Comm comm) {
+	if (!position)
+		return no_position("MPI_Pack_c", comm);
+	return pack("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
-int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
-{
-    if (!position)
-        return no_position("MPI_Pack", comm);
-    int64_t at = *position;
-    int rc = pack("MPI_Pack", inbuf, incount, datatype, outbuf, outsize, &at, comm);
-    *position = (int)at; // at most outsize
-    return rc;
+int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
+	       MPI_Comm comm) {
+	if (!position)
+		return no_position("MPI_Pack", comm);
+	int64_t at = *position;
+	int rc = pack("MPI_Pack", inbuf, incount, datatype, outbuf, outsize, &at, comm);
+	*position = (int)at; // at most outsize
+	return rc;
 }
 
-int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-    if (!position)
-        return no_position("MPI_Unpack_c", comm);
-    return unpack("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount, datatype, comm);
+int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
+		   MPI_Datatype datatype, MPI_Comm comm) {
+	if (!position)
+		return no_position("MPI_Unpack_c", comm);
+	return unpack("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 
-int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-    if (!position)
-        return no_position("MPI_Unpack", comm);
-    int64_t at = *position;
-    int rc = unpack("MPI_Unpack", inbuf, insize, &at, outbuf, outcount, datatype, comm);
-    *position = (int)at;
-    return rc;
+int gompi_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
+		 MPI_Comm comm) {
+	if (!position)
+		return no_position("MPI_Unpack", comm);
+	int64_t at = *position;
+	int rc = unpack("MPI_Unpack", inbuf, insize, &at, outbuf, outcount, datatype, comm);
+	*position = (int)at;
+	return rc;
 }
 
 // pack_size gives the bytes that count copies have. Negative: refused, and *rc is what the call returns.
-static int64_t pack_size(const char *call, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int *rc)
-{
-    struct gompi_verdict v;
-    int64_t n, lowest;
-    *rc = MPI_SUCCESS;
-    if (type_of(&v, count, datatype, comm, &n, &lowest))
-        return n;
-    *rc = refuse(&v, call, comm);
-    return -1;
+static int64_t pack_size(const char *call, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int *rc) {
+	struct gompi_verdict v;
+	int64_t n, lowest;
+	*rc = MPI_SUCCESS;
+	if (type_of(&v, count, datatype, comm, &n, &lowest))
+		return n;
+	*rc = refuse(&v, call, comm);
+	return -1;
 }
 
-int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-{
-    int rc;
-    if (!size)
-        return no_position("MPI_Pack_size_c", comm);
-    int64_t n = pack_size("MPI_Pack_size_c", incount, datatype, comm, &rc);
-    if (n >= 0)
-        *size = n;
-    return rc;
+int gompi_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size) {
+	int rc;
+	if (!size)
+		return no_position("MPI_Pack_size_c", comm);
+	int64_t n = pack_size("MPI_Pack_size_c", incount, datatype, comm, &rc);
+	if (n >= 0)
+		*size = n;
+	return rc;
 }
 
-int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
-{
-    int rc;
-    if (!size)
-        return no_position("MPI_Pack_size", comm);
-    int64_t n = pack_size("MPI_Pack_size", incount, datatype, comm, &rc);
-    if (n >= 0)
-        *size = n > INT_MAX ? MPI_UNDEFINED : (int)n;
-    return rc;
+int gompi_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size) {
+	int rc;
+	if (!size)
+		return no_position("MPI_Pack_size", comm);
+	int64_t n = pack_size("MPI_Pack_size", incount, datatype, comm, &rc);
+	if (n >= 0)
+		*size = n > INT_MAX ? MPI_UNDEFINED : (int)n;
+	return rc;
 }

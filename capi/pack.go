@@ -10,7 +10,8 @@ import (
 
 // Packing in the canonical representation (MPI-5.0 5.3). Nothing here communicates or blocks.
 
-// externalType checks the representation and the type of a call on packed data, and returns the type with the packed bytes of count copies.
+// externalType checks the representation and the type of a call on packed data, and returns the type with the packed
+// bytes of count copies.
 func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int64, error) {
 	if rep := cString(datarep); rep != "external32" {
 		return nil, 0, mpierr.New(abi.MPI_ERR_ARG, "data representation %q, only \"external32\" is there", rep)
@@ -32,7 +33,8 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 }
 
 // external packs or unpacks count copies at buf from the position in the packed buffer on, and moves the position.
-func external(function string, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr, pack bool) (rc int32) {
+func external(function string, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr,
+	pack bool) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	return finish(function, 0, 0, func() error {
 		if err := null(position); err != nil {
@@ -45,13 +47,16 @@ func external(function string, datarep, buf uintptr, count int64, h, packed uint
 		at := out[int64](position)
 		switch {
 		case *at < 0 || *at > size:
-			return mpierr.New(abi.MPI_ERR_ARG, "position %d is not in the packed buffer of %d bytes", *at, size)
+			return mpierr.New(abi.MPI_ERR_ARG, "position %d is not in the packed buffer of %d bytes", *at,
+				size)
 		case n > size-*at:
-			return mpierr.New(abi.MPI_ERR_TRUNCATE, "%d bytes from position %d on are not in the packed buffer of %d bytes", n, *at, size)
+			return mpierr.New(abi.MPI_ERR_TRUNCATE,
+				"%d bytes from position %d on are not in the packed buffer of %d bytes", n, *at, size)
 		case n == 0:
 			return nil
 		case datatype.Nowhere(packed, *at):
-			return mpierr.New(abi.MPI_ERR_BUFFER, "the packed buffer is %#x, which is not memory for %d bytes", packed, n)
+			return mpierr.New(abi.MPI_ERR_BUFFER,
+				"the packed buffer is %#x, which is not memory for %d bytes", packed, n)
 		}
 		if err := t.InMemory("data's", buf, count); err != nil {
 			return err
@@ -70,22 +75,26 @@ func external(function string, datarep, buf uintptr, count int64, h, packed uint
 }
 
 //export gompi_pack_external_c
-func gompi_pack_external_c(datarep, inbuf uintptr, incount int64, h, outbuf uintptr, outsize int64, position uintptr) int32 {
+func gompi_pack_external_c(datarep, inbuf uintptr, incount int64, h, outbuf uintptr, outsize int64,
+	position uintptr) int32 {
 	return external("MPI_Pack_external_c", datarep, inbuf, incount, h, outbuf, outsize, position, true)
 }
 
 //export gompi_pack_external
-func gompi_pack_external(datarep, inbuf uintptr, incount int32, h, outbuf uintptr, outsize int64, position uintptr) int32 {
+func gompi_pack_external(datarep, inbuf uintptr, incount int32, h, outbuf uintptr, outsize int64,
+	position uintptr) int32 {
 	return external("MPI_Pack_external", datarep, inbuf, int64(incount), h, outbuf, outsize, position, true)
 }
 
 //export gompi_unpack_external_c
-func gompi_unpack_external_c(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64, h uintptr) int32 {
+func gompi_unpack_external_c(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int64,
+	h uintptr) int32 {
 	return external("MPI_Unpack_external_c", datarep, outbuf, outcount, h, inbuf, insize, position, false)
 }
 
 //export gompi_unpack_external
-func gompi_unpack_external(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int32, h uintptr) int32 {
+func gompi_unpack_external(datarep, inbuf uintptr, insize int64, position, outbuf uintptr, outcount int32,
+	h uintptr) int32 {
 	return external("MPI_Unpack_external", datarep, outbuf, int64(outcount), h, inbuf, insize, position, false)
 }
 

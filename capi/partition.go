@@ -15,7 +15,8 @@ import (
 // Partitioned messages (MPI-5.0 chapter 4).
 
 // initPartitioned makes a request of partitions times count elements.
-func initPartitioned(function string, buf uintptr, partitions int32, count int64, typ uintptr, peer, tag int32, h, info, at uintptr,
+func initPartitioned(function string, buf uintptr, partitions int32, count int64, typ uintptr, peer, tag int32,
+	h, info, at uintptr,
 	make func(c *comm.Comm, b p2p.Buffer, parts, peer int, tag int32) (*request.Request, error)) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	err := func() error {
@@ -52,13 +53,17 @@ func initPartitioned(function string, buf uintptr, partitions int32, count int64
 }
 
 //export gompi_psend_init_c
-func gompi_psend_init_c(buf uintptr, partitions int32, count int64, datatype uintptr, dest, tag int32, comm, info, request uintptr) int32 {
-	return initPartitioned("MPI_Psend_init", buf, partitions, count, datatype, dest, tag, comm, info, request, messages().PsendInit)
+func gompi_psend_init_c(buf uintptr, partitions int32, count int64, datatype uintptr, dest, tag int32,
+	comm, info, request uintptr) int32 {
+	return initPartitioned("MPI_Psend_init", buf, partitions, count, datatype, dest, tag, comm, info, request,
+		messages().PsendInit)
 }
 
 //export gompi_precv_init_c
-func gompi_precv_init_c(buf uintptr, partitions int32, count int64, datatype uintptr, source, tag int32, comm, info, request uintptr) int32 {
-	return initPartitioned("MPI_Precv_init", buf, partitions, count, datatype, source, tag, comm, info, request, messages().PrecvInit)
+func gompi_precv_init_c(buf uintptr, partitions int32, count int64, datatype uintptr, source, tag int32,
+	comm, info, request uintptr) int32 {
+	return initPartitioned("MPI_Precv_init", buf, partitions, count, datatype, source, tag, comm, info, request,
+		messages().PrecvInit)
 }
 
 // messages returns the engine, nil if MPI is not running: then nothing of it is called.
@@ -89,7 +94,8 @@ func onPartitioned(function string, h uintptr, f func(p *p2p.Partitioned) error)
 
 //export gompi_pready
 func gompi_pready(partition int32, request uintptr) int32 {
-	return onPartitioned("MPI_Pready", request, func(p *p2p.Partitioned) error { return p.Ready(int(partition), int(partition)) })
+	return onPartitioned("MPI_Pready", request,
+		func(p *p2p.Partitioned) error { return p.Ready(int(partition), int(partition)) })
 }
 
 //export gompi_pready_range

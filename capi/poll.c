@@ -7,9 +7,11 @@ _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("initial-exe
 
 enum {
 	PATIENCE_NS = 200000, // with a core for each process the answer usually comes from another core, and soon
-	PATIENT_CALLS = 256,  // between two offers of the core then: nobody may want it, and an offer costs as much as 20 calls
-	FLUSHES = 32,         // between looks at the clock
-	// Between two flushes that give the core away: they may be work, which a change of context for each would slow down. It takes some 2 us.
+	PATIENT_CALLS =
+		256,  // between two offers of the core then: nobody may want it, and an offer costs as much as 20 calls
+	FLUSHES = 32, // between looks at the clock
+	// Between two flushes that give the core away: they may be work, which a change of context for each would slow
+	// down. It takes some 2 us.
 	FLUSH_NS = 50000,
 };
 

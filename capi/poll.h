@@ -1,6 +1,7 @@
-// Programs that wait by calling MPI again and again: MPI_Fetch_and_op with MPI_NO_OP, MPI_Compare_and_swap until it succeeds, MPI_Get and MPI_Win_flush,
-// MPI_Win_test, MPI_Iprobe, MPI_Test. Whoever they wait for may need the core that they run on; without these functions it gets that when the time slice of the
-// system is over, which is some 1,000 times later.
+// Programs that wait by calling MPI again and again: MPI_Fetch_and_op with MPI_NO_OP, MPI_Compare_and_swap until it
+// succeeds, MPI_Get and MPI_Win_flush, MPI_Win_test, MPI_Iprobe, MPI_Test. Whoever they wait for may need the core that
+// they run on; without these functions it gets that when the time slice of the system is over, which is some 1,000
+// times later.
 #ifndef GOMPI_POLL_H
 #define GOMPI_POLL_H
 
@@ -10,9 +11,9 @@ enum { GOMPI_POLL_CALLS = 16 };
 
 // What this thread has been looking at.
 struct gompi_poll {
-	uint32_t calls;  // in a row that found nothing new
+	uint32_t calls; // in a row that found nothing new
 	uint32_t flushes;
-	const void *at;  // where the last look went, and what was there
+	const void *at; // where the last look went, and what was there
 	uint64_t value;
 	int64_t since;   // time of the first check of the row
 	int64_t offered; // time when a flush gave the core away

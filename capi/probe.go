@@ -137,7 +137,8 @@ func matched(buf uintptr, count int64, typ, message uintptr) (p2p.Buffer, *p2p.M
 	if *h != abi.MPI_MESSAGE_NO_PROC {
 		partner = 0
 		if m = p2p.Messages.Get(*h); m == nil {
-			return p2p.Buffer{}, nil, mpierr.New(abi.MPI_ERR_REQUEST, "%#x is no message, or one that was received", *h)
+			return p2p.Buffer{}, nil, mpierr.New(abi.MPI_ERR_REQUEST,
+				"%#x is no message, or one that was received", *h)
 		}
 	}
 	b, err := bufferAt(buf, count, typ, partner)
@@ -145,7 +146,8 @@ func matched(buf uintptr, count int64, typ, message uintptr) (p2p.Buffer, *p2p.M
 		return p2p.Buffer{}, m, err
 	}
 	if m != p2p.NoProc && p2p.Messages.Remove(*h) == nil {
-		return p2p.Buffer{}, nil, mpierr.New(abi.MPI_ERR_REQUEST, "%#x is no message, or one that was received", *h)
+		return p2p.Buffer{}, nil, mpierr.New(abi.MPI_ERR_REQUEST, "%#x is no message, or one that was received",
+			*h)
 	}
 	*h = abi.MPI_MESSAGE_NULL
 	return b, m, nil

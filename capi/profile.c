@@ -1,8 +1,7 @@
 // MPI_Pcontrol (MPI-5.0 15.2): for profiling libraries; without one it does nothing.
 #include "z_entry.h"
 
-int gompi_pcontrol(const int level)
-{
-    (void)level;
-    return MPI_SUCCESS;
+int gompi_pcontrol(const int level) {
+	(void)level;
+	return MPI_SUCCESS;
 }

@@ -12,7 +12,8 @@ import (
 	"gompirma/core/request"
 )
 
-// Requests of all kinds (MPI-5.0 3.7): completion, enquiry, persistent starts, cancellation. Errors are raised on what the request was made on.
+// Requests of all kinds (MPI-5.0 3.7): completion, enquiry, persistent starts, cancellation. Errors are raised on what
+// the request was made on.
 
 // requestOf returns the request behind a handle, nil for MPI_REQUEST_NULL. MPI_ERR_REQUEST: there is none.
 func requestOf(h uintptr) (*request.Request, error) {
@@ -53,7 +54,8 @@ func ownerOf(r *request.Request) (handle.Kind, uintptr) {
 	return 0, 0
 }
 
-// finishRequest does what a call that completes a request does with it and its handle, and returns its status and its error.
+// finishRequest does what a call that completes a request does with it and its handle, and returns its status and its
+// error.
 func finishRequest(r *request.Request, h *uintptr) (st request.Status, err error) {
 	if !r.Persistent {
 		request.Handles.Remove(*h)
@@ -210,8 +212,9 @@ func (s *several) first() int {
 	return -1
 }
 
-// finishAll completes all requests that are and stores the status of each, at a place in the array that place returns. If one failed, every status has
-// its error, MPI_ERR_PENDING for those that are not complete, and the call's is MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
+// finishAll completes all requests that are and stores the status of each, at a place in the array that place returns.
+// If one failed, every status has its error, MPI_ERR_PENDING for those that are not complete, and the call's is
+// MPI_ERR_IN_STATUS (MPI-5.0 3.7.5).
 func (s *several) finishAll(pending error) int32 {
 	var failed error
 	var kind handle.Kind
@@ -624,7 +627,8 @@ func startable(r *request.Request) error {
 	case !r.Persistent:
 		return mpierr.New(abi.MPI_ERR_REQUEST, "the request is not persistent: it cannot be started")
 	case !r.Inactive():
-		return mpierr.New(abi.MPI_ERR_REQUEST, "the persistent request is active: it must be completed before it is started again")
+		return mpierr.New(abi.MPI_ERR_REQUEST,
+			"the persistent request is active: it must be completed before it is started again")
 	}
 	return nil
 }

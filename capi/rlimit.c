@@ -1,4 +1,5 @@
-// Limits of the process under which the Go runtime cannot start or go on: one line that names the limit, where the runtime has a page of its own stacks to print.
+// Limits of the process under which the Go runtime cannot start or go on: one line that names the limit, where the
+// runtime has a page of its own stacks to print.
 #define _GNU_SOURCE
 #include "rlimit.h"
 
@@ -10,14 +11,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas of its first threads. Below 1.9 GB it
-// starts on some days and not on others. Of private memory that can be written it takes some 90 MB, most of it never touched.
+// What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas
+// of its first threads. Below 1.9 GB it starts on some days and not on others. Of private memory that can be written it
+// takes some 90 MB, most of it never touched.
 enum { ADDRESS_SPACE_MB = 1900, DATA_MB = 96 };
 
 __attribute__((noreturn)) static void too_low(const char *what, const char *option, rlim_t limit, long need_mb) {
 	char text[300];
-	int n = snprintf(text, sizeof text, "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB beside the program's own\n", what, option,
-			 (unsigned long long)limit / 1024, need_mb * 1024);
+	int n = snprintf(text, sizeof text,
+			 "gompirma: the limit on %s is too low (ulimit -%s %llu): the library needs %ld KiB beside the "
+			 "program's own\n",
+			 what, option, (unsigned long long)limit / 1024, need_mb * 1024);
 	if (write(2, text, (size_t)n) < 0) {
 		// nobody to tell
 	}
@@ -42,7 +46,8 @@ void gompi_check_limits(void) {
 
 // The runtime's way to a thread (main.go: --wrap). It tries for a while and then aborts.
 extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
-__attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
+__attribute__((visibility("hidden"))) int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+								void *(*start)(void *), void *arg);
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg) {
 	// In a row, of this thread: others may have theirs meanwhile.
@@ -56,9 +61,12 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 		char text[400];
 		getrlimit(RLIMIT_NPROC, &processes);
 		getrlimit(RLIMIT_AS, &space);
-		int n = snprintf(text, sizeof text, "gompirma: the library cannot make a thread that it needs: %s; the limits are %lld threads of this user (ulimit -u) and "
-				 "%lld KiB of address space (ulimit -v), where -1 is none\n", "tried 20 times for 0.2 s",
-				 (long long)processes.rlim_cur, space.rlim_cur == RLIM_INFINITY ? -1LL : (long long)space.rlim_cur / 1024);
+		int n = snprintf(text, sizeof text,
+				 "gompirma: the library cannot make a thread that it needs: %s; the limits are %lld "
+				 "threads of this user (ulimit -u) and "
+				 "%lld KiB of address space (ulimit -v), where -1 is none\n",
+				 "tried 20 times for 0.2 s", (long long)processes.rlim_cur,
+				 space.rlim_cur == RLIM_INFINITY ? -1LL : (long long)space.rlim_cur / 1024);
 		if (write(2, text, (size_t)n) < 0) {
 			// nobody to tell
 		}

@@ -1,4 +1,5 @@
-// Everything that the fast paths of the communication calls do not take: checked in rma_check.c, done in rma_move.c and rma_accumulate.c.
+// Everything that the fast paths of the communication calls do not take: checked in rma_check.c, done in rma_move.c and
+// rma_accumulate.c.
 #include "rma_checked.h"
 
 #include "agent.h"
@@ -7,12 +8,14 @@
 
 #include <stdlib.h>
 
-bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes) {
+bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
+		       int64_t *bytes) {
 	if (w == NULL || w->parts == NULL || (uint32_t)rank >= w->n)
 		return false;
 	struct gompi_target *t = &w->targets[rank];
 	const struct gompi_part *p = &w->parts[rank];
-	uint32_t open = atomic_load_explicit(&t->state, memory_order_relaxed) | atomic_load_explicit(&w->access, memory_order_relaxed);
+	uint32_t open = atomic_load_explicit(&t->state, memory_order_relaxed) |
+			atomic_load_explicit(&w->access, memory_order_relaxed);
 	int64_t offset;
 	if ((open & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
 	    __builtin_mul_overflow(count, size, bytes) || *bytes <= 0)
@@ -33,7 +36,8 @@ int gompi_each_region(const struct gompi_checked *c, gompi_at_target *f, const c
 			part.scattered = false;
 			part.offset = c->offset + (uint64_t)at;
 			uint64_t end;
-			int rc = gompi_dynamic_find_some(c->w, c->r->target, part.offset, part.offset + (uint64_t)(n - gap), &part.target.address, &end);
+			int rc = gompi_dynamic_find_some(c->w, c->r->target, part.offset,
+							 part.offset + (uint64_t)(n - gap), &part.target.address, &end);
 			if (rc != MPI_SUCCESS)
 				return rc;
 			part.elements = ((int64_t)(end - part.offset) + gap) / unit->extent;
@@ -70,7 +74,8 @@ int gompi_rma_do(const struct gompi_rma *r) {
 	if (refused)
 		return gompi_win_refuse(r->win, r->call, &verdict);
 	if (rc == MPI_ERR_NO_MEM)
-		return gompi_win_error(r->win, r->call, rc, "no memory for a copy of the buffer, whose datatype is not contiguous");
+		return gompi_win_error(r->win, r->call, rc,
+				       "no memory for a copy of the buffer, whose datatype is not contiguous");
 	if (rc != MPI_SUCCESS)
 		return gompi_wait_error(c.w, r->call, rc);
 	if (r->request != NULL)

@@ -1,8 +1,9 @@
-// What the communication calls share: the fast check and, for everything it does not take, one description of an operation.
+// What the communication calls share: the fast check and, for everything it does not take, one description of an
+// operation.
 //
-// Each call looks at the common case first: valid window and rank, open epoch, target mapped here, equal predefined types and counts, in bounds. If any of
-// that does not hold it describes itself in a struct gompi_rma and leaves the rest to gompi_rma_do (rma.c), which finds out why, and either does it or says
-// what is wrong.
+// Each call looks at the common case first: valid window and rank, open epoch, target mapped here, equal predefined
+// types and counts, in bounds. If any of that does not hold it describes itself in a struct gompi_rma and leaves the
+// rest to gompi_rma_do (rma.c), which finds out why, and either does it or says what is wrong.
 #ifndef GOMPI_RMA_H
 #define GOMPI_RMA_H
 
@@ -25,7 +26,8 @@ struct gompi_rma {
 	MPI_Win win;
 };
 
-// Does r and gives its request, or reports what is wrong with it through the window's error handler. What the call returns.
+// Does r and gives its request, or reports what is wrong with it through the window's error handler. What the call
+// returns.
 int gompi_rma_do(const struct gompi_rma *r);
 
 // Bytes of a predefined type that has no holes, by handle; 0 for others. Filled in by gompi_type_describe.
@@ -48,15 +50,18 @@ static inline uint32_t gompi_either(const gompi_a32 *a, const gompi_a32 *b) {
 	return bits;
 }
 
-// Finds the address of [disp, disp + count elements of size bytes) in the memory of rank, and the number of bytes. false if the fast path cannot have it:
-// no epoch, not mapped, out of bounds, or any of the arguments is not what it should be.
-static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes) {
+// Finds the address of [disp, disp + count elements of size bytes) in the memory of rank, and the number of bytes.
+// false if the fast path cannot have it: no epoch, not mapped, out of bounds, or any of the arguments is not what it
+// should be.
+static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
+				char **address, int64_t *bytes) {
 	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n, 0))
 		return false;
 	struct gompi_target *t = &w->targets[(uint32_t)rank];
 	// The bits of both words that open an epoch to this target are the same ones (win.h).
 	int64_t offset;
-	if (__builtin_expect((gompi_either(&w->access, &t->state) & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	if (__builtin_expect((gompi_either(&w->access, &t->state) & TARGET_ACCESS) == 0 ||
+				     __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
 				     __builtin_mul_overflow(count, size, bytes),
 			     0))
 		return false;
@@ -72,12 +77,14 @@ static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MP
 }
 
 // The same for memory that is mapped here in part (gompi_part); where gompi_direct fails. No bytes: false.
-bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address, int64_t *bytes);
+bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
+		       int64_t *bytes);
 
 // Copies bytes and returns MPI_SUCCESS: a tail call, for which the fast path needs no stack frame.
 int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
 
-// Bytes of a predefined type that MPI_Compare_and_swap takes: C and Fortran integers, logicals, multi-language types and byte (MPI-5.0 12.3.4); 0 for others.
+// Bytes of a predefined type that MPI_Compare_and_swap takes: C and Fortran integers, logicals, multi-language types
+// and byte (MPI-5.0 12.3.4); 0 for others.
 extern uint8_t gompi_swap_size[GOMPI_PREDEFINED];
 
 static inline int64_t gompi_swappable(MPI_Datatype type) {
@@ -86,15 +93,17 @@ static inline int64_t gompi_swappable(MPI_Datatype type) {
 }
 
 // Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Whether it was equal.
-static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result, uint64_t size) {
-#define CASE(U)                                                                                                          \
-	case sizeof(U): {                                                                                                \
-		U want, new;                                                                                             \
-		__builtin_memcpy(&want, compare, sizeof want);                                                           \
-		__builtin_memcpy(&new, origin, sizeof new);                                                              \
-		bool equal = __atomic_compare_exchange_n((U *)target, &want, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); \
-		__builtin_memcpy(result, &want, sizeof want);                                                            \
-		return equal;                                                                                            \
+static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
+						  uint64_t size) {
+#define CASE(U)                                                                                                      \
+	case sizeof(U): {                                                                                            \
+		U want, new;                                                                                         \
+		__builtin_memcpy(&want, compare, sizeof want);                                                       \
+		__builtin_memcpy(&new, origin, sizeof new);                                                          \
+		bool equal =                                                                                         \
+			__atomic_compare_exchange_n((U *)target, &want, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); \
+		__builtin_memcpy(result, &want, sizeof want);                                                        \
+		return equal;                                                                                        \
 	}
 	switch (size) {
 		CASE(uint64_t)
@@ -106,7 +115,8 @@ static inline bool gompi_compare_and_swap_element(void *target, const void *orig
 	return false;
 }
 
-// The request that stands for every request-based operation that was complete when its call returned: any number of times waited for, never freed.
+// The request that stands for every request-based operation that was complete when its call returned: any number of
+// times waited for, never freed.
 #define GOMPI_REQUEST_DONE ((MPI_Request)0x181)
 
 #endif

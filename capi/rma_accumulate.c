@@ -23,12 +23,15 @@ static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype 
 	gompi_cursor_init(&c, s->type, s->count, GOMPI_ELEMENTS);
 	int64_t n, offset;
 	for (; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; array += n)
-		copy(to_array ? s->address + offset : array, to_array ? array : s->address + offset, (size_t)(n / s->type->elem_size));
+		copy(to_array ? s->address + offset : array, to_array ? array : s->address + offset,
+		     (size_t)(n / s->type->elem_size));
 }
 
-// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller frees. fill says that the array gets what s
-// holds; whole that elements will be read or written with their gaps, which must not happen in place.
-static char *array_of(const struct gompi_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole, char **temporary) {
+// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller
+// frees. fill says that the array gets what s holds; whole that elements will be read or written with their gaps, which
+// must not happen in place.
+static char *array_of(const struct gompi_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
+		      char **temporary) {
 	*temporary = NULL;
 	const struct gompi_type *t = s->type;
 	bool gaps = gompi_has_gaps(t);
@@ -44,7 +47,12 @@ static char *array_of(const struct gompi_side *s, int64_t elements, MPI_Datatype
 // Updates the target's elements, which are mapped here, from and to arrays of elements.
 static int update(const struct gompi_checked *c, const char *origin, char *result) {
 	const struct gompi_rma *r = c->r;
-	struct gompi_update u = {.w = c->w, .rank = r->target, .kind = r->kind, .op = r->op, .element = c->element, .compare = r->compare};
+	struct gompi_update u = {.w = c->w,
+				 .rank = r->target,
+				 .kind = r->kind,
+				 .op = r->op,
+				 .element = c->element,
+				 .compare = r->compare};
 	const struct gompi_side *t = &c->target;
 	int64_t size = t->type->elem_size, n, offset;
 	struct gompi_cursor cursor, back;
@@ -52,12 +60,14 @@ static int update(const struct gompi_checked *c, const char *origin, char *resul
 	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->address);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !gompi_type_overlaps(t->type, t->count);
+	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) &&
+		      !gompi_type_overlaps(t->type, t->count);
 	if (gather)
 		gompi_cursor_init(&back, t->type, t->count, GOMPI_ELEMENTS);
 	_Alignas(64) char array[GOMPI_GATHER];
 	for (;;) {
-		n = gather ? gompi_cursor_pack(array, t->address, &cursor, GOMPI_GATHER) : gompi_cursor_next(&cursor, INT64_MAX, &offset);
+		n = gather ? gompi_cursor_pack(array, t->address, &cursor, GOMPI_GATHER)
+			   : gompi_cursor_next(&cursor, INT64_MAX, &offset);
 		if (n == 0)
 			break;
 		gompi_update(&u, gather ? array : t->address + offset, origin, result, (uint64_t)(n / size));
@@ -78,13 +88,14 @@ static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint6
 
 // The elements that are not inside: they are sent to the agent together.
 struct outside {
-	int64_t n, flags; // flags: GOMPI_TYPE_OVERLAP or none
+	int64_t n, flags;           // flags: GOMPI_TYPE_OVERLAP or none
 	int64_t *type, *at, *where; // at: their places in the target's window; where: in the arrays of this side
 	char *origin, *result;
 	bool across; // one has bytes inside
 };
 
-static void add_outside(struct outside *o, const struct gompi_checked *c, uint64_t at, int64_t where, const char *origin) {
+static void add_outside(struct outside *o, const struct gompi_checked *c, uint64_t at, int64_t where,
+			const char *origin) {
 	int64_t size = c->target.type->elem_size;
 	o->at[o->n] = (int64_t)at;
 	o->where[o->n] = where;
@@ -97,31 +108,41 @@ static void add_outside(struct outside *o, const struct gompi_checked *c, uint64
 static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
 	int64_t size = c->target.type->elem_size;
 	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
-	int rc = gompi_agent_accumulate(c->w, c->r, c->element, 0, 1, (const struct gompi_type *)o->type, origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
+	int rc = gompi_agent_accumulate(c->w, c->r, c->element, 0, 1, (const struct gompi_type *)o->type,
+					origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
 	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
 		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
 	bool across = o->across;
 	o->n = 0;
 	o->across = false;
-	// Of an element across the border: what this process does to its bytes inside comes later and must find it done.
+	// Of an element across the border: what this process does to its bytes inside comes later and must find it
+	// done.
 	return rc == MPI_SUCCESS && across ? gompi_agent_wait(c->w, c->r->target, c->r->call) : rc;
 }
 
-// Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here by every origin, any other one, also
-// where only a byte of it lies outside, by the agent. Elements of which one is updated here and one there have no byte in common unless the latter lies
-// across the border.
+// Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here
+// by every origin, any other one, also where only a byte of it lies outside, by the agent. Elements of which one is
+// updated here and one there have no byte in common unless the latter lies across the border.
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
-	struct gompi_update u = {.w = c->w, .rank = c->r->target, .kind = c->r->kind, .op = c->r->op, .element = c->element, .compare = c->r->compare};
+	struct gompi_update u = {.w = c->w,
+				 .rank = c->r->target,
+				 .kind = c->r->kind,
+				 .op = c->r->op,
+				 .element = c->element,
+				 .compare = c->r->compare};
 	char *base = c->w->targets[c->r->target].base;
 	const struct gompi_side *t = &c->target;
 	uint64_t size = (uint64_t)t->type->elem_size, at, n, first, end;
 	struct gompi_cursor cursor;
 	int64_t bytes, offset, sent = 0, where = 0;
-	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS); (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
+	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
+	     (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
 		inside(c->part, c->offset + (uint64_t)offset, size, (uint64_t)bytes / size, &first, &end);
 		sent += bytes / (int64_t)size - (int64_t)(end - first);
 	}
-	int64_t *words = sent == 0 ? NULL : malloc(((size_t)GOMPI_ELEMENTS_WORDS(sent) + (size_t)sent) * sizeof *words + 2 * (size_t)sent * size);
+	int64_t *words = sent == 0 ? NULL
+				   : malloc(((size_t)GOMPI_ELEMENTS_WORDS(sent) + (size_t)sent) * sizeof *words +
+					    2 * (size_t)sent * size);
 	if (sent != 0 && words == NULL)
 		return MPI_ERR_NO_MEM;
 	struct outside o = {.type = words, .flags = gompi_type_overlaps(t->type, t->count) ? GOMPI_TYPE_OVERLAP : 0};
@@ -133,7 +154,8 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 	}
 	int rc = MPI_SUCCESS;
 	bool begun = false;
-	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS); rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; where += bytes) {
+	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
+	     rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; where += bytes) {
 		at = c->offset + (uint64_t)offset;
 		n = (uint64_t)bytes / size;
 		inside(c->part, at, size, n, &first, &end);
@@ -143,18 +165,22 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 				add_outside(&o, c, at + (uint64_t)skip, where + skip, origin);
 				continue;
 			}
-			// Entries that overlap are applied in their order: one across the border before what follows it inside.
+			// Entries that overlap are applied in their order: one across the border before what follows it
+			// inside.
 			if (o.across && o.flags != 0) {
 				if (begun)
-					gompi_update_end(&u); // the agent must not find the lock taken while this process waits for it
+					gompi_update_end(&u); // the agent must not find the lock taken while this
+							      // process waits for it
 				begun = false;
 				if ((rc = update_outside(&o, c, origin, result)) != MPI_SUCCESS)
 					break;
 			}
-			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)sent, base + at + skip)) != MPI_SUCCESS)
+			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)sent,
+							       base + at + skip)) != MPI_SUCCESS)
 				break;
 			begun = true;
-			gompi_update(&u, base + at + skip, origin != NULL ? origin + where + skip : NULL, result != NULL ? result + where + skip : NULL, end - first);
+			gompi_update(&u, base + at + skip, origin != NULL ? origin + where + skip : NULL,
+				     result != NULL ? result + where + skip : NULL, end - first);
 		}
 	}
 	if (begun)
@@ -173,7 +199,8 @@ static int accumulate_at_target(const struct gompi_checked *c, const char *origi
 		return update(c, origin, result);
 	if (c->part != NULL)
 		return update_part(c, origin, result);
-	return gompi_agent_accumulate(c->w, c->r, c->element, c->offset, c->target.count, c->target.type, origin, result);
+	return gompi_agent_accumulate(c->w, c->r, c->element, c->offset, c->target.count, c->target.type, origin,
+				      result);
 }
 
 int gompi_do_accumulate(const struct gompi_checked *c) {
@@ -186,7 +213,8 @@ int gompi_do_accumulate(const struct gompi_checked *c) {
 	bool whole = c->target.address == NULL; // the agent path moves elements with their gaps
 	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL)
 		goto out;
-	if (gompi_has_result(r) && (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
+	if (gompi_has_result(r) &&
+	    (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
 		goto out;
 	rc = accumulate_at_target(c, origin, result);
 	if (rc == MPI_SUCCESS && result_temporary != NULL)

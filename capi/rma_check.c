@@ -6,25 +6,30 @@
 #include "op.h"
 
 // Looks up one buffer. The verdict's class.
-static int look_up(const struct gompi_checked *c, struct gompi_side *s, const char *what, const void *address, MPI_Count count, MPI_Datatype type) {
+static int look_up(const struct gompi_checked *c, struct gompi_side *s, const char *what, const void *address,
+		   MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
 		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)
 		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
-				       (unsigned long)(uintptr_t)type);
+				   (unsigned long)(uintptr_t)type);
 	int64_t bytes, lo, hi;
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
-		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld", what, (long long)count);
+		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
+				   what, (long long)count);
 	*s = (struct gompi_side){(char *)(uintptr_t)address, count, t};
 	return MPI_SUCCESS;
 }
 
-// A call for one element takes it under any handle: MPI_Type_create_f90_integer gives others than the predefined ones, and so does MPI_Type_dup. The verdict's class.
+// A call for one element takes it under any handle: MPI_Type_create_f90_integer gives others than the predefined ones,
+// and so does MPI_Type_dup. The verdict's class.
 static int check_single(struct gompi_checked *c) {
 	const struct gompi_type *t = c->target.type;
 	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
-		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "datatype %#lx is not one element of a predefined datatype", (unsigned long)(uintptr_t)c->r->target_type);
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+				   "datatype %#lx is not one element of a predefined datatype",
+				   (unsigned long)(uintptr_t)c->r->target_type);
 	t = gompi_type_get((MPI_Datatype)(uintptr_t)t->elem);
 	c->target.type = c->result.type = t;
 	if (c->origin.type != NULL)
@@ -34,7 +39,8 @@ static int check_single(struct gompi_checked *c) {
 
 // Whether elements of a and of b can be copied to each other.
 static bool alike(const struct gompi_type *a, const struct gompi_type *b) {
-	return a->elem != 0 && (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
+	return a->elem != 0 &&
+	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
 }
 
 // Makes the elements of all sides bytes, and leaves the types that say so in c->bytewise. The verdict's class.
@@ -44,7 +50,9 @@ static int take_as_bytes(struct gompi_checked *c) {
 		if (sides[i]->type == NULL)
 			continue;
 		if ((c->bytewise[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
-			return gompi_wrong(c->verdict, MPI_ERR_NO_MEM, "no memory for a copy of a datatype of %lld words", (long long)sides[i]->type->words);
+			return gompi_wrong(c->verdict, MPI_ERR_NO_MEM,
+					   "no memory for a copy of a datatype of %lld words",
+					   (long long)sides[i]->type->words);
 		sides[i]->type = c->bytewise[i];
 	}
 	return MPI_SUCCESS;
@@ -53,7 +61,8 @@ static int take_as_bytes(struct gompi_checked *c) {
 // The element type and number of an accumulate-type call. The verdict's class.
 static int check_accumulate(struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
-	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP, copies = no_op || r->op == MPI_REPLACE;
+	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP,
+	     copies = no_op || r->op == MPI_REPLACE;
 	if ((swap || r->kind == RMA_FETCH_AND_OP) && check_single(c) != MPI_SUCCESS)
 		return c->verdict->class;
 	c->element = (MPI_Datatype)(uintptr_t)c->target.type->elem;
@@ -61,20 +70,22 @@ static int check_accumulate(struct gompi_checked *c) {
 	if (swap) {
 		if (!gompi_swappable(c->element))
 			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
-					       "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, MPI_OFFSET or MPI_BYTE",
-					       (unsigned long)(uintptr_t)r->target_type);
+					   "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, "
+					   "MPI_OFFSET or MPI_BYTE",
+					   (unsigned long)(uintptr_t)r->target_type);
 		return MPI_SUCCESS;
 	}
 	uintptr_t op = (uintptr_t)r->op;
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
 		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
-				       no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
+				   no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
 	if (r->kind == RMA_ACCUMULATE && c->origin.count * c->origin.type->size == 0)
 		c->elements = 0;
 	if (c->elements == 0)
 		return MPI_SUCCESS;
 	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
-	if (copies && (c->element == 0 || (others[0] != NULL && !alike(others[0]->type, c->target.type)) || (others[1] != NULL && !alike(others[1]->type, c->target.type)))) {
+	if (copies && (c->element == 0 || (others[0] != NULL && !alike(others[0]->type, c->target.type)) ||
+		       (others[1] != NULL && !alike(others[1]->type, c->target.type)))) {
 		if (take_as_bytes(c) != MPI_SUCCESS)
 			return c->verdict->class;
 		c->element = MPI_BYTE;
@@ -82,27 +93,33 @@ static int check_accumulate(struct gompi_checked *c) {
 	}
 	const struct gompi_type *tt = c->target.type;
 	if (tt->elem == 0)
-		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "the target datatype has elements of several predefined datatypes");
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+				   "the target datatype has elements of several predefined datatypes");
 	// MPI has no arithmetic on MPI_BYTE; elsewhere it is that of small numbers.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
 	if (kernel == NULL)
-		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx", (unsigned long)op,
-				       (unsigned long)tt->elem);
+		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
+				   (unsigned long)op, (unsigned long)tt->elem);
 	for (int i = 0; i < 2; i++) {
 		const struct gompi_side *s = others[i];
 		if (s == NULL)
 			continue;
 		const char *what = i == 0 ? "origin" : "result";
 		// What is added must be a number of the same kind, such as MPI_INTEGER and MPI_INT; a result is a copy.
-		bool same = s->type->elem == tt->elem || (i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel : alike(s->type, tt));
+		bool same =
+			s->type->elem == tt->elem ||
+			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
+					   : alike(s->type, tt));
 		if (!same)
-			return gompi_wrong(c->verdict, MPI_ERR_TYPE, "the %s datatype has elements of datatype %#lx, the target datatype of %#lx", what,
-					       (unsigned long)s->type->elem, (unsigned long)tt->elem);
+			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+					   "the %s datatype has elements of datatype %#lx, the target datatype of %#lx",
+					   what, (unsigned long)s->type->elem, (unsigned long)tt->elem);
 		if (s->count * s->type->elements != c->elements)
-			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE, "%lld elements in the %s buffer, %lld at the target",
-					       (long long)(s->count * s->type->elements), what, (long long)c->elements);
+			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE,
+					   "%lld elements in the %s buffer, %lld at the target",
+					   (long long)(s->count * s->type->elements), what, (long long)c->elements);
 	}
 	return MPI_SUCCESS;
 }
@@ -116,11 +133,12 @@ static int check_range(struct gompi_checked *c) {
 	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
 	if (lo == hi) // nothing is touched
 		return MPI_SUCCESS;
-	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) || __builtin_add_overflow(offset, lo, &from) ||
-	    __builtin_add_overflow(offset, hi, &to))
-		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
-				       "target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes", r->target, (long long)r->disp,
-				       t->disp_unit, (unsigned long long)m->size);
+	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) ||
+	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
+		return gompi_wrong(
+			c->verdict, MPI_ERR_RMA_RANGE,
+			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
+			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)m->size);
 	if (c->w->attached != NULL) {
 		c->offset = (uint64_t)offset;
 		int rc = gompi_dynamic_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
@@ -129,20 +147,24 @@ static int check_range(struct gompi_checked *c) {
 			rc = gompi_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_wrong(c->verdict, rc, "target %d: no attached memory holds the bytes %#llx to %#llx (displacement %#llx, count %lld)",
-					       r->target, (unsigned long long)from, (unsigned long long)to, (unsigned long long)r->disp,
-					       (long long)c->target.count);
+			return gompi_wrong(c->verdict, rc,
+					   "target %d: no attached memory holds the bytes %#llx to %#llx (displacement "
+					   "%#llx, count %lld)",
+					   r->target, (unsigned long long)from, (unsigned long long)to,
+					   (unsigned long long)r->disp, (long long)c->target.count);
 		if (rc != MPI_SUCCESS)
-			return gompi_wrong(c->verdict, rc, "target %d: its attached memory cannot be mapped", r->target);
+			return gompi_wrong(c->verdict, rc, "target %d: its attached memory cannot be mapped",
+					   r->target);
 		if (c->target.address != NULL)
 			c->target.address -= lo;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > m->size)
 		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
-				       "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in the window of %llu bytes", r->target,
-				       (long long)from, (long long)to, (long long)r->disp, t->disp_unit, (long long)c->target.count,
-				       (unsigned long long)m->size);
+				   "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in "
+				   "the window of %llu bytes",
+				   r->target, (long long)from, (long long)to, (long long)r->disp, t->disp_unit,
+				   (long long)c->target.count, (unsigned long long)m->size);
 	c->offset = (uint64_t)offset;
 	bool direct = atomic_load_explicit(&t->state, memory_order_relaxed) & TARGET_DIRECT;
 	if (!direct && c->w->parts != NULL) {
@@ -160,7 +182,8 @@ static int check_memory(const struct gompi_checked *c, const struct gompi_side *
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
 	if (lo == hi || !gompi_nowhere(s->address, lo))
 		return MPI_SUCCESS;
-	return gompi_wrong(c->verdict, MPI_ERR_BUFFER, "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->address,
+	return gompi_wrong(c->verdict, MPI_ERR_BUFFER,
+			   "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->address,
 			   (long long)(s->count * s->type->size), (long long)lo);
 }
 
@@ -180,13 +203,15 @@ static int check_buffers(const struct gompi_checked *c) {
 int gompi_rma_check(struct gompi_checked *c) {
 	const struct gompi_rma *r = c->r;
 	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
-		return gompi_wrong(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target, c->w->n);
+		return gompi_wrong(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target,
+				   c->w->n);
 	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
 	int rc = look_up(c, &c->target, "target", NULL, r->target_count, r->target_type);
 	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
 		rc = look_up(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
 	if (rc == MPI_SUCCESS && gompi_has_result(r))
-		rc = look_up(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count, r->result_type);
+		rc = look_up(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count,
+			     r->result_type);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (gompi_is_accumulate(r)) {
@@ -195,9 +220,12 @@ int gompi_rma_check(struct gompi_checked *c) {
 		const struct gompi_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
 		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
 		c->bytes = here < there ? here : there;
-		if (r->kind == RMA_PUT ? here > there : there > here && here != 0) // nothing is asked for: nothing is moved
-			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE, "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
-					       (long long)(here > there ? here : there), (long long)(here > there ? there : here), (long long)here, (long long)there);
+		if (r->kind == RMA_PUT ? here > there
+				       : there > here && here != 0) // nothing is asked for: nothing is moved
+			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE,
+					   "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
+					   (long long)(here > there ? here : there),
+					   (long long)(here > there ? there : here), (long long)here, (long long)there);
 	}
 	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL || (c->bytes == 0 && c->elements == 0))
 		return rc;
@@ -213,8 +241,8 @@ int gompi_rma_check_epoch(const struct gompi_checked *c) {
 	uint32_t access = atomic_load(&w->access);
 	if (!(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && access != 0 &&
 	    !(atomic_load(&w->targets[r->target].state) & TARGET_ACCESS))
-		return gompi_wrong(c->verdict, MPI_ERR_RMA_SYNC, "%s, but not for target %d", gompi_access_name[gompi_access_number(access)],
-				       r->target);
+		return gompi_wrong(c->verdict, MPI_ERR_RMA_SYNC, "%s, but not for target %d",
+				   gompi_access_name[gompi_access_number(access)], r->target);
 	if (!gompi_epoch_move(w, EPOCH_OPERATION, 0))
 		return gompi_epoch_wrong(w, c->verdict);
 	return MPI_SUCCESS;

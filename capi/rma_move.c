@@ -11,14 +11,16 @@ __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t 
 	return MPI_SUCCESS;
 }
 
-// Moves bytes between local and the target's buffer, of which part can be addressed here: that part by a copy, the rest through the agent path.
+// Moves bytes between local and the target's buffer, of which part can be addressed here: that part by a copy, the rest
+// through the agent path.
 static int move_part(const struct gompi_checked *c, char *local, bool put) {
 	bool in_order = gompi_puts_in_order(c);
 	const struct gompi_part *p = c->part;
 	char *base = c->w->targets[c->r->target].base;
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, c->target.type, c->target.count, GOMPI_BYTES);
-	for (int64_t done = 0, n, offset; done < c->bytes && (n = gompi_cursor_next(&cursor, c->bytes - done, &offset)) > 0; done += n) {
+	for (int64_t done = 0, n, offset;
+	     done < c->bytes && (n = gompi_cursor_next(&cursor, c->bytes - done, &offset)) > 0; done += n) {
 		uint64_t at = c->offset + (uint64_t)offset, end = at + (uint64_t)n;
 		uint64_t first = at_most(at_least(at, p->from), end);
 		const uint64_t border[] = {at, first, at_least(at_most(end, p->to), first), end};
@@ -31,7 +33,8 @@ static int move_part(const struct gompi_checked *c, char *local, bool put) {
 			if (i == 1)
 				memmove(put ? base + from : mine, put ? mine : base + from, bytes);
 			else
-				rc = gompi_agent_move(c->w, c->r, from, (int64_t)bytes, gompi_type_get(MPI_BYTE), mine, (int64_t)bytes);
+				rc = gompi_agent_move(c->w, c->r, from, (int64_t)bytes, gompi_type_get(MPI_BYTE), mine,
+						      (int64_t)bytes);
 			if (rc == MPI_SUCCESS && in_order)
 				rc = gompi_agent_wait(c->w, c->r->target, c->r->call);
 			if (rc != MPI_SUCCESS)
@@ -50,7 +53,8 @@ static int move_at_target(const struct gompi_checked *c, const char *origin, cha
 	if (c->part != NULL)
 		return move_part(c, put ? (char *)(uintptr_t)origin : result, put);
 	if (target->address == NULL)
-		return gompi_agent_move(c->w, c->r, c->offset, target->count, target->type, put ? (char *)(uintptr_t)origin : result, c->bytes);
+		return gompi_agent_move(c->w, c->r, c->offset, target->count, target->type,
+					put ? (char *)(uintptr_t)origin : result, c->bytes);
 	if (put)
 		memmove(target->address, origin, (size_t)c->bytes);
 	else

@@ -1,5 +1,6 @@
-// Two forms of one barrier. With a core for each process: dissemination, ceil(log2 n) one-way signals. With fewer cores a member that waits for each
-// of its partners in turn would be switched to log n times; there one counter and one word to wait for are better: each process runs once.
+// Two forms of one barrier. With a core for each process: dissemination, ceil(log2 n) one-way signals. With fewer cores
+// a member that waits for each of its partners in turn would be switched to log n times; there one counter and one word
+// to wait for are better: each process runs once.
 #include "shared_barrier.h"
 
 struct round_wait {
@@ -16,7 +17,8 @@ static bool round_done(void *arg) {
 enum { QUICK = 100 }; // looks before the partner is woken, should it sleep
 
 static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
-	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that all wait for
+	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that
+	// all wait for
 	if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_seq_cst) + 1 == (uint32_t)n * number) {
 		atomic_exchange_explicit(&b->phase, number, memory_order_seq_cst);
 		gompi_wake(&b->wait);
@@ -37,8 +39,9 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;
 		struct gompi_barrier_member *partner = &b->member[to];
-		// release: what this member stored before is seen by whoever sees the signal. A plain store: it takes its way to the other core while this one
-		// already looks for its own signal; a locked instruction would wait for it.
+		// release: what this member stored before is seen by whoever sees the signal. A plain store: it takes
+		// its way to the other core while this one already looks for its own signal; a locked instruction would
+		// wait for it.
 		atomic_store_explicit(&partner->round[round], k, memory_order_release);
 		struct round_wait r = {&b->member[me].round[round], k};
 		bool done = false;

@@ -4,18 +4,19 @@
 #include "refuse.h"
 #include "z_entry.h"
 
-int gompi_test_cancelled(const MPI_Status *status, int *flag)
-{
-    if (!status || !flag)
-        return gompi_refuse(MPI_ERR_ARG, "MPI_Test_cancelled", "status is a null pointer or MPI_STATUS_IGNORE, or flag a null pointer", GOMPI_ON_NONE, 0);
-    *flag = (status->MPI_internal[0] & GOMPI_STATUS_CANCELLED) != 0;
-    return MPI_SUCCESS;
+int gompi_test_cancelled(const MPI_Status *status, int *flag) {
+	if (!status || !flag)
+		return gompi_refuse(MPI_ERR_ARG, "MPI_Test_cancelled",
+				    "status is a null pointer or MPI_STATUS_IGNORE, or flag a null pointer",
+				    GOMPI_ON_NONE, 0);
+	*flag = (status->MPI_internal[0] & GOMPI_STATUS_CANCELLED) != 0;
+	return MPI_SUCCESS;
 }
 
-int gompi_status_set_cancelled(MPI_Status *status, int flag)
-{
-    if (!status)
-        return gompi_refuse(MPI_ERR_ARG, "MPI_Status_set_cancelled", "status is a null pointer or MPI_STATUS_IGNORE", GOMPI_ON_NONE, 0);
-    status->MPI_internal[0] = flag ? GOMPI_STATUS_CANCELLED : 0;
-    return MPI_SUCCESS;
+int gompi_status_set_cancelled(MPI_Status *status, int flag) {
+	if (!status)
+		return gompi_refuse(MPI_ERR_ARG, "MPI_Status_set_cancelled",
+				    "status is a null pointer or MPI_STATUS_IGNORE", GOMPI_ON_NONE, 0);
+	status->MPI_internal[0] = flag ? GOMPI_STATUS_CANCELLED : 0;
+	return MPI_SUCCESS;
 }

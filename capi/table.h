@@ -1,5 +1,6 @@
-// What C keeps for handles that core/handle makes, found without a lock. The numbers of live handles differ in as many of their low bits as core/handle's
-// table of them has, so that many bits tell the entry; here it is as few as tell apart the handles that C knows.
+// What C keeps for handles that core/handle makes, found without a lock. The numbers of live handles differ in as many
+// of their low bits as core/handle's table of them has, so that many bits tell the entry; here it is as few as tell
+// apart the handles that C knows.
 #ifndef GOMPI_TABLE_H
 #define GOMPI_TABLE_H
 
@@ -10,19 +11,20 @@
 
 // An entry that is free has a handle that belongs to another entry, so that nothing finds it.
 struct gompi_table_entry {
-    _Atomic uintptr_t handle; // the store releases object
-    void *_Atomic object;     // not NULL where something can be found
+	_Atomic uintptr_t handle; // the store releases object
+	void *_Atomic object;     // not NULL where something can be found
 };
 
 struct gompi_table_entries {
-    struct gompi_table_entries *before; // with half as many
-    uintptr_t mask;                     // of the low bits that tell the entry
-    struct gompi_table_entry entry[];
+	struct gompi_table_entries *before; // with half as many
+	uintptr_t mask;                     // of the low bits that tell the entry
+	struct gompi_table_entry entry[];
 };
 
-// A table that becomes too small is replaced and stays as it was: a thread that still looks there knows no handle that was made later.
+// A table that becomes too small is replaced and stays as it was: a thread that still looks there knows no handle that
+// was made later.
 struct gompi_table {
-    struct gompi_table_entries *_Atomic now; // the store releases the entries
+	struct gompi_table_entries *_Atomic now; // the store releases the entries
 };
 
 #pragma GCC visibility push(hidden)
@@ -31,23 +33,21 @@ struct gompi_table {
 extern struct gompi_table_entries gompi_table_nothing;
 
 // gompi_table_place returns where a handle belongs.
-static inline struct gompi_table_entry *gompi_table_place(struct gompi_table_entries *t, uintptr_t handle)
-{
-    return &t->entry[handle & t->mask];
+static inline struct gompi_table_entry *gompi_table_place(struct gompi_table_entries *t, uintptr_t handle) {
+	return &t->entry[handle & t->mask];
 }
 
 // gompi_table_get returns what is kept for a handle, or NULL.
-static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle)
-{
-    // acquire: pairs with the release in gompi_table_put
-    struct gompi_table_entry *e = gompi_table_place(atomic_load_explicit(&t->now, memory_order_acquire), handle);
-    // acquire: pairs with the release where the entry is filled
-    if (__builtin_expect(atomic_load_explicit(&e->handle, memory_order_acquire) != handle, 0))
-        return NULL;
-    void *object = atomic_load_explicit(&e->object, memory_order_relaxed);
-    if (object == NULL)
-        __builtin_unreachable(); // so that callers' tests for NULL cost nothing here
-    return object;
+static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
+	// acquire: pairs with the release in gompi_table_put
+	struct gompi_table_entry *e = gompi_table_place(atomic_load_explicit(&t->now, memory_order_acquire), handle);
+	// acquire: pairs with the release where the entry is filled
+	if (__builtin_expect(atomic_load_explicit(&e->handle, memory_order_acquire) != handle, 0))
+		return NULL;
+	void *object = atomic_load_explicit(&e->object, memory_order_relaxed);
+	if (object == NULL)
+		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
+	return object;
 }
 
 // gompi_table_put keeps an object, which is not NULL, for a handle. false: there is no memory.

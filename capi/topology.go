@@ -202,7 +202,8 @@ func gompi_cart_coords(comm_ uintptr, rank, maxdims int32, coords uintptr) int32
 func gompi_cart_shift(comm_ uintptr, direction, disp int32, source, dest uintptr) int32 {
 	return onTopology("MPI_Cart_shift", comm_, func(c *comm.Comm, t *comm.Cart) error {
 		if direction < 0 || int(direction) >= len(t.Dims) {
-			return mpierr.New(abi.MPI_ERR_ARG, "direction is %d: the grid has %d dimensions", direction, len(t.Dims))
+			return mpierr.New(abi.MPI_ERR_ARG, "direction is %d: the grid has %d dimensions", direction,
+				len(t.Dims))
 		}
 		if err := null(source, dest); err != nil {
 			return err
@@ -359,7 +360,8 @@ func weightsAt(n int32, at uintptr) (weights []int32, weighted bool, err error) 
 func cloned(x []int32) []int32 { return append([]int32(nil), x...) }
 
 //export gompi_dist_graph_create_adjacent
-func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sourceweights uintptr, outdegree int32, destinations, destweights, info uintptr,
+func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sourceweights uintptr, outdegree int32,
+	destinations, destweights, info uintptr,
 	reorder int32, newcomm uintptr) int32 {
 	return onComm("MPI_Dist_graph_create_adjacent", old, func(c *comm.Comm) error {
 		err := needIntra(c)
@@ -391,7 +393,8 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 			return err
 		}
 		if weighted != both {
-			return mpierr.New(abi.MPI_ERR_ARG, "MPI_UNWEIGHTED is given for one of the two lists of weights only")
+			return mpierr.New(abi.MPI_ERR_ARG,
+				"MPI_UNWEIGHTED is given for one of the two lists of weights only")
 		}
 		t.Sources, t.Destinations, t.Weighted = cloned(in), cloned(outgoing), weighted
 		t.SourceWeights, t.DestinationWeights = cloned(inWeights), cloned(outWeights)
@@ -405,7 +408,8 @@ func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sour
 }
 
 //export gompi_dist_graph_create
-func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destinations, weights, info uintptr, reorder int32, newcomm uintptr) int32 {
+func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destinations, weights, info uintptr, reorder int32,
+	newcomm uintptr) int32 {
 	return onComm("MPI_Dist_graph_create", old, func(c *comm.Comm) error {
 		err := needIntra(c)
 		if err == nil {
@@ -472,7 +476,8 @@ func gompi_dist_graph_neighbors_count(comm_, indegree, outdegree, weighted uintp
 }
 
 //export gompi_dist_graph_neighbors
-func gompi_dist_graph_neighbors(comm_ uintptr, maxindegree int32, sources, sourceweights uintptr, maxoutdegree int32, destinations, destweights uintptr) int32 {
+func gompi_dist_graph_neighbors(comm_ uintptr, maxindegree int32, sources, sourceweights uintptr, maxoutdegree int32,
+	destinations, destweights uintptr) int32 {
 	return onTopology("MPI_Dist_graph_neighbors", comm_, func(c *comm.Comm, t *comm.DistGraph) error {
 		side := func(limit int32, ranks, weights uintptr, from int) (to, w []int32, err error) {
 			n := min(limit, int32(from))

@@ -11,6 +11,7 @@ void gompi_type_describe(uintptr_t handle, int size, bool simple, int class, boo
 	// An update by instructions exists where the standard allows the operation and the class has one.
 	for (uintptr_t op = GOMPI_OP_FIRST; op < GOMPI_OP_FIRST + GOMPI_OP_HANDLES; op++)
 		if (gompi_op_kernel((MPI_Op)op, (MPI_Datatype)handle) != NULL)
-			gompi_atomic_table[gompi_op_row[op - GOMPI_OP_FIRST]][gompi_op_column[handle - GOMPI_OP_TYPE_FIRST]] =
-				gompi_atomic_kernels[op - GOMPI_OP_FIRST][class];
+			gompi_atomic_table[gompi_op_row[op - GOMPI_OP_FIRST]]
+					  [gompi_op_column[handle - GOMPI_OP_TYPE_FIRST]] =
+						  gompi_atomic_kernels[op - GOMPI_OP_FIRST][class];
 }

@@ -14,10 +14,12 @@ func openTypes() {
 		b := t.Basic()
 		swappable := false
 		switch b.Class {
-		case datatype.Signed, datatype.Unsigned, datatype.Logical, datatype.Address, datatype.Byte, datatype.Character:
+		case datatype.Signed, datatype.Unsigned, datatype.Logical, datatype.Address, datatype.Byte,
+			datatype.Character:
 			swappable = true
 		}
-		C.gompi_type_describe(C.uintptr_t(b.Handle), C.int(b.Size), C.bool(b.Size == b.Extent), elementClass(b), C.bool(swappable))
+		C.gompi_type_describe(C.uintptr_t(b.Handle), C.int(b.Size), C.bool(b.Size == b.Extent), elementClass(b),
+			C.bool(swappable))
 	})
 }
 

@@ -20,19 +20,20 @@
 #include "cross.h"
 #include "mpi.h"
 
-
-// A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each process. Then it gives its core away between
-// looks: that costs little if nobody wants it, and the partner may be waiting for this very one, since systems put processes together even where
-// another core is idle. Then it sleeps.
+// A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
+// process. Then it gives its core away between looks: that costs little if nobody wants it, and the partner may be
+// waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps.
 enum {
-	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the answer of another core
+	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the
+			   // answer of another core
 	POLLS_ALONE = 32,
-	POLL_NS = 400000, // being woken takes up to 100 us: two that wait in turn must not send each other to sleep
+	POLL_NS = 400000,  // being woken takes up to 100 us: two that wait in turn must not send each other to sleep
 	AGENT_EAGER = 100, // polls of the agent without pause: the next operation of a series comes within 200 ns
 	AGENT_LOOKS = 16,  // between two offers of the core then: the origin may share it
 	AGENT_NS = 50000,
 	AGENT_POLLS_CROWDED = 20,
-	// A yield that took so long went to somebody who computes, of this job or another: it would be so again and again. Asleep this thread is woken in time.
+	// A yield that took so long went to somebody who computes, of this job or another: it would be so again and
+	// again. Asleep this thread is woken in time.
 	LONG_YIELD_NS = 100000,
 	SLICE_MS = 200, // how often a sleeper looks whether the others still live
 };
@@ -67,16 +68,19 @@ void gompi_ring_doorbell(int i) {
 	struct gompi_cell *c = gompi_cell(i);
 	if (atomic_load_explicit(&c->pollers, memory_order_relaxed) > 0)
 		return;
-	if (atomic_load_explicit(&c->agent_sleeps, memory_order_relaxed) == 0 || atomic_exchange_explicit(&c->agent_sleeps, 0, memory_order_seq_cst) == 0)
+	if (atomic_load_explicit(&c->agent_sleeps, memory_order_relaxed) == 0 ||
+	    atomic_exchange_explicit(&c->agent_sleeps, 0, memory_order_seq_cst) == 0)
 		return;
 	atomic_fetch_add_explicit(&c->doorbell, 1, memory_order_seq_cst);
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-// Whether a message lies in this process' message ring: its first word counts bytes produced, the one at 64 bytes consumed (core/shm).
+// Whether a message lies in this process' message ring: its first word counts bytes produced, the one at 64 bytes
+// consumed (core/shm).
 static bool messages_wait(void) {
 	char *ring = gompi_node.message_rings + (size_t)gompi_node.me * gompi_node.message_stride;
-	return atomic_load_explicit((gompi_a64 *)ring, memory_order_acquire) != atomic_load_explicit((gompi_a64 *)(ring + 64), memory_order_relaxed);
+	return atomic_load_explicit((gompi_a64 *)ring, memory_order_acquire) !=
+	       atomic_load_explicit((gompi_a64 *)(ring + 64), memory_order_relaxed);
 }
 
 bool gompi_serve(void) {
@@ -86,8 +90,8 @@ bool gompi_serve(void) {
 	return worked;
 }
 
-// gompi_serve for who goes to sleep. The ring does not tell all: a thread that started something may have taken out what somebody rang for, and left the rest of
-// it to who comes for it.
+// gompi_serve for who goes to sleep. The ring does not tell all: a thread that started something may have taken out
+// what somebody rang for, and left the rest of it to who comes for it.
 static bool serve_all(void) {
 	bool worked = gompi_agent_serve();
 	return gompi_progress_messages() != 0 || worked;
@@ -97,7 +101,8 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	if (done(arg))
 		return MPI_SUCCESS;
 	if (!gompi_node.crowded) {
-		// A partner on another core answers within some 100 ns: not worth telling anybody that this thread polls.
+		// A partner on another core answers within some 100 ns: not worth telling anybody that this thread
+		// polls.
 		for (int i = 0; i < POLLS_QUIET; i++) {
 			if (done(arg))
 				return MPI_SUCCESS;
@@ -106,7 +111,8 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	struct gompi_cell *me = gompi_my_cell();
 	int rc = MPI_SUCCESS;
 	atomic_fetch_add_explicit(&me->blocked, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst); // pairs with the full barrier before gompi_ring_doorbell
+	atomic_fetch_add_explicit(&me->pollers, 1,
+				  memory_order_seq_cst); // pairs with the full barrier before gompi_ring_doorbell
 	int64_t now = gompi_now_ns(), end = now + POLL_NS;
 	for (unsigned i = gompi_node.crowded ? POLLS_ALONE : 0; now < end; i++) {
 		if (done(arg))
@@ -133,7 +139,8 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			rc = MPI_ERR_PROC_ABORTED;
 			break;
 		}
-		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is served here.
+		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a
+		// poller is served here.
 		atomic_fetch_sub_explicit(&me->pollers, 1, memory_order_seq_cst);
 		if (!serve_all()) {
 			int64_t start = gompi_now_ns();
@@ -156,19 +163,21 @@ out:
 
 static atomic_bool agent_stop;
 
-// How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one of a series only if nobody else wants its core.
+// How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one
+// of a series only if nobody else wants its core.
 static int64_t agent_patience(bool spare, int64_t gap) {
 	if (!spare || gap > POLL_NS || 2 * gap < AGENT_NS)
 		return AGENT_NS;
 	return 2 * gap < POLL_NS ? 2 * gap : POLL_NS;
 }
 
-// Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has sent one operation is likely to send
-// another, and waking the agent costs as much as hundreds of them.
+// Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has
+// sent one operation is likely to send another, and waking the agent costs as much as hundreds of them.
 static void agent_poll(struct gompi_cell *me) {
 	static int64_t last; // when something had been served and nothing more came at once
 	const bool crowded = gompi_node.crowded;
-	const int eager = crowded ? 0 : AGENT_EAGER, looks = crowded ? 1 : AGENT_LOOKS, most = crowded ? AGENT_POLLS_CROWDED : INT_MAX;
+	const int eager = crowded ? 0 : AGENT_EAGER, looks = crowded ? 1 : AGENT_LOOKS,
+		  most = crowded ? AGENT_POLLS_CROWDED : INT_MAX;
 	int64_t now = 0, end = 0;
 	bool spare = false;
 	atomic_fetch_add_explicit(&me->pollers, 1, memory_order_seq_cst);
@@ -178,8 +187,9 @@ static void agent_poll(struct gompi_cell *me) {
 			i = -1;
 		} else if (i == eager) {
 			now = gompi_now_ns();
-			// While threads of the application wait, their core is to spare. Still the system may have put this thread and the origin together, so the core is
-			// offered. If they compute it is not: they would keep it for long, and meanwhile nobody would be woken for an operation.
+			// While threads of the application wait, their core is to spare. Still the system may have put
+			// this thread and the origin together, so the core is offered. If they compute it is not: they
+			// would keep it for long, and meanwhile nobody would be woken for an operation.
 			spare = atomic_load_explicit(&me->blocked, memory_order_relaxed) > 0;
 			end = crowded ? INT64_MAX : now + agent_patience(spare, now - last);
 			last = now;

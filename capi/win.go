@@ -37,15 +37,19 @@ func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
 
 func (dataPath) Install(s *rma.Slot) error {
 	parts := slices.ContainsFunc(s.Targets, func(t rma.Target) bool { return !t.Direct && t.From < t.To })
-	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared), C.bool(parts))
+	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared),
+		C.bool(parts))
 	if w == nil {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
 	}
 	for i, t := range s.Targets {
-		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit), C.bool(t.Direct),
-			C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)}, C.int(t.Process), C.uint64_t(t.Address))
+		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit),
+			C.bool(t.Direct),
+			C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)}, C.int(t.Process),
+			C.uint64_t(t.Address))
 	}
-	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit), C.int(s.Flavor), C.int64_t(s.Granularity)) {
+	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit),
+		C.int(s.Flavor), C.int64_t(s.Granularity)) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
 	}
 	return nil
@@ -73,7 +77,8 @@ func winError(h uintptr, class C.int) error {
 		C.gompi_win_epochs(C.uintptr_t(h), &text[0], C.int(len(text)))
 		return mpierr.New(abi.MPI_ERR_RMA_SYNC, "%s", C.GoString(&text[0]))
 	case abi.MPI_ERR_PROC_ABORTED:
-		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of the job ended without calling MPI_Finalize while this one waited for it")
+		return mpierr.New(abi.MPI_ERR_PROC_ABORTED,
+			"a process of the job ended without calling MPI_Finalize while this one waited for it")
 	default:
 		return mpierr.New(int32(class), "%#x is no window, or one that was freed", h)
 	}
@@ -134,7 +139,8 @@ func commOf(h uintptr) (*comm.Comm, error) {
 func gompi_win_create_c(base uintptr, size, dispUnit int64, info, comm, win uintptr) (rc int32) {
 	defer guard("MPI_Win_create", handle.Comm, comm, &rc)
 	unit, err := dispUnit32(dispUnit)
-	_, rc = createWin("MPI_Win_create", comm, rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: base, Size: size, DispUnit: unit, Err: err}, info, win)
+	_, rc = createWin("MPI_Win_create", comm, rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: base, Size: size,
+		DispUnit: unit, Err: err}, info, win)
 	return rc
 }
 
@@ -167,13 +173,15 @@ func gompi_win_allocate_c(size, dispUnit int64, info, comm, baseptr, win uintptr
 //export gompi_win_allocate_shared_c
 func gompi_win_allocate_shared_c(size, dispUnit int64, info, comm, baseptr, win uintptr) (rc int32) {
 	defer guard("MPI_Win_allocate_shared", handle.Comm, comm, &rc)
-	return allocateWin("MPI_Win_allocate_shared", abi.MPI_WIN_FLAVOR_SHARED, size, dispUnit, info, comm, baseptr, win)
+	return allocateWin("MPI_Win_allocate_shared", abi.MPI_WIN_FLAVOR_SHARED, size, dispUnit, info, comm, baseptr,
+		win)
 }
 
 //export gompi_win_create_dynamic
 func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 	defer guard("MPI_Win_create_dynamic", handle.Comm, comm, &rc)
-	_, rc = createWin("MPI_Win_create_dynamic", comm, rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, DispUnit: 1}, info, win)
+	_, rc = createWin("MPI_Win_create_dynamic", comm, rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_DYNAMIC, DispUnit: 1},
+		info, win)
 	return rc
 }
 
@@ -310,7 +318,8 @@ func gompi_win_set_name(win, name uintptr) (rc int32) {
 	return finish("MPI_Win_set_name", handle.Win, win, err)
 }
 
-// objectNameOf copies a name that the application gives an object; what is too long is cut, as in a Fortran assignment. MPI_ERR_ARG: there is none.
+// objectNameOf copies a name that the application gives an object; what is too long is cut, as in a Fortran assignment.
+// MPI_ERR_ARG: there is none.
 func objectNameOf(name uintptr) (string, error) {
 	if name == 0 {
 		return "", mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
@@ -338,8 +347,8 @@ func gompi_win_get_name(win, name, resultlen uintptr) (rc int32) {
 // groupFreed tells the windows, which remember groups by handle, that a handle may mean another group from now on.
 func groupFreed() { C.gompi_groups_changed() }
 
-// gompi_win_group_ranks stores the ranks in win of the members of a group and returns their number; minus an error class if group is none
-// (MPI_ERR_GROUP) or not part of the window's (MPI_ERR_RANK).
+// gompi_win_group_ranks stores the ranks in win of the members of a group and returns their number; minus an error
+// class if group is none (MPI_ERR_GROUP) or not part of the window's (MPI_ERR_RANK).
 //
 //export gompi_win_group_ranks
 func gompi_win_group_ranks(win, groupHandle, ranks uintptr, most int32) int32 {

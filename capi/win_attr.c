@@ -1,4 +1,5 @@
-// MPI_Win_get_attr (MPI-5.0 7.7.3 and 12.2.6): the predefined attributes are in the slot, those of the application's keyvals are Go's.
+// MPI_Win_get_attr (MPI-5.0 7.7.3 and 12.2.6): the predefined attributes are in the slot, those of the application's
+// keyvals are Go's.
 #include "epoch.h"
 #include "z_entry.h"
 
@@ -7,7 +8,8 @@ int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fl
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_get_attr");
 	if (attribute_val == NULL || flag == NULL)
-		return gompi_win_error(win, "MPI_Win_get_attr", MPI_ERR_ARG, "%s is NULL", flag == NULL ? "flag" : "attribute_val");
+		return gompi_win_error(win, "MPI_Win_get_attr", MPI_ERR_ARG, "%s is NULL",
+				       flag == NULL ? "flag" : "attribute_val");
 	// The base itself, the address of everything else.
 	void **value = attribute_val;
 	switch (win_keyval) {

@@ -11,7 +11,8 @@
 #include "z_entry.h"
 
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
-_Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1), "core/shm.BarrierSize");
+_Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1),
+	       "core/shm.BarrierSize");
 
 struct gompi_win_table gompi_win_table;
 
@@ -54,7 +55,8 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, 
 	if (w == NULL)
 		return NULL;
 	memset(w, 0, sizeof *w);
-	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * (size_t)n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+	w->targets =
+		aligned_alloc(GOMPI_LINE, (sizeof *w->targets * (size_t)n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
 	if (w->targets == NULL || (parts && (w->parts = calloc((size_t)n, sizeof *w->parts)) == NULL)) {
 		release(w);
 		return NULL;
@@ -70,13 +72,16 @@ struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, 
 	return w;
 }
 
-void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct, struct gompi_part part, int process,
-			  uint64_t address) {
+void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct,
+			  struct gompi_part part, int process, uint64_t address) {
 	uint64_t reach = direct ? size : part.from == 0 ? part.to : 0;
 	if (w->parts != NULL && !direct)
 		w->parts[rank] = part;
-	w->targets[rank] = (struct gompi_target){.base = base, .reach = reach, .reach8 = reach >= 8 ? reach - 7 : 0,
-						  .disp_unit = (uint32_t)disp_unit, .state = direct ? TARGET_DIRECT : 0};
+	w->targets[rank] = (struct gompi_target){.base = base,
+						 .reach = reach,
+						 .reach8 = reach >= 8 ? reach - 7 : 0,
+						 .disp_unit = (uint32_t)disp_unit,
+						 .state = direct ? TARGET_DIRECT : 0};
 	// All members write the same: shared memory has each of them once.
 	struct gompi_win_member *m = gompi_member(w, rank);
 	m->address = address;
@@ -85,7 +90,8 @@ void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t si
 	m->process = process;
 }
 
-bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor, int64_t granularity) {
+bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor,
+		     int64_t granularity) {
 	w->base = base;
 	w->size = size;
 	w->disp_unit = disp_unit;
@@ -113,7 +119,8 @@ int gompi_win_may_free(uintptr_t handle) {
 	if (w == NULL)
 		return MPI_ERR_WIN;
 	uint32_t access = atomic_load(&w->access);
-	if (gompi_access_after[gompi_access_number(access)][EPOCH_FREE] == 0xff || !gompi_exposure_allows[atomic_load(&w->exposure) != 0][EPOCH_FREE])
+	if (gompi_access_after[gompi_access_number(access)][EPOCH_FREE] == 0xff ||
+	    !gompi_exposure_allows[atomic_load(&w->exposure) != 0][EPOCH_FREE])
 		return MPI_ERR_RMA_SYNC;
 	return MPI_SUCCESS;
 }
@@ -158,14 +165,18 @@ int gompi_epoch_error(struct gompi_win *w, const char *call) {
 
 int gompi_not_a_window(MPI_Win win, const char *call) {
 	char text[80];
-	snprintf(text, sizeof text, win == MPI_WIN_NULL ? "the window is MPI_WIN_NULL" : "%#lx is no window, or one that was freed", (unsigned long)(uintptr_t)win);
+	snprintf(text, sizeof text,
+		 win == MPI_WIN_NULL ? "the window is MPI_WIN_NULL" : "%#lx is no window, or one that was freed",
+		 (unsigned long)(uintptr_t)win);
 	return gompi_refuse(MPI_ERR_WIN, call, text, GOMPI_ON_NONE, 0);
 }
 
 int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
-	return gompi_win_error((MPI_Win)w->handle, call, class,
-			       class == MPI_ERR_PROC_ABORTED ? "a process of the job ended without calling MPI_Finalize while this one waited for it"
-							     : "an operation could not be applied at its target");
+	return gompi_win_error(
+		(MPI_Win)w->handle, call, class,
+		class == MPI_ERR_PROC_ABORTED
+			? "a process of the job ended without calling MPI_Finalize while this one waited for it"
+			: "an operation could not be applied at its target");
 }
 
 int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v) {

@@ -13,17 +13,19 @@ import (
 	"gompirma/core/shm"
 )
 
-// openNode opens the shared memory of this node and returns, for each rank of the job, its number on the node (-1: on another one).
+// openNode opens the shared memory of this node and returns, for each rank of the job, its number on the node (-1: on
+// another one).
 //
-// gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it through /proc. A process without a launcher
-// makes its own.
+// gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it
+// through /proc. A process without a launcher makes its own.
 func openNode(b boot.Client) (*shm.Node, []int32, error) {
 	places, err := boot.Nodes(b)
 	if err != nil {
 		return nil, nil, err
 	}
 	if places.Count > 1 {
-		return nil, nil, mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION, "the job spans %d nodes: this version runs on one", places.Count)
+		return nil, nil, mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION,
+			"the job spans %d nodes: this version runs on one", places.Count)
 	}
 	numbers := make([]int32, b.Size())
 	for i := range numbers {
@@ -44,7 +46,8 @@ func openNode(b boot.Client) (*shm.Node, []int32, error) {
 			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v%s", err, limit.Why("/", err))
 		}
 		if fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
-			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor for the node's memory: %v%s", err, limit.Why("/", err))
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor for the node's memory: %v%s", err,
+				limit.Why("/", err))
 		}
 		f.Close()
 		if err := b.Put(controlKey(leader), fmt.Sprintf("%d %d", os.Getpid(), fd)); err != nil {
@@ -79,12 +82,14 @@ func openOther(b boot.Client, leader int) (int, error) {
 	}
 	var pid, fd int
 	if _, err := fmt.Sscanf(value, "%d %d", &pid, &fd); err != nil {
-		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q instead of process and descriptor", leader, value)
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "rank %d published %q instead of process and descriptor",
+			leader, value)
 	}
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
 	f, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, mpierr.New(abi.MPI_ERR_OTHER, "opening the node's memory %s of rank %d: %v%s", path, leader, err, limit.Why("/", err))
+		return -1, mpierr.New(abi.MPI_ERR_OTHER, "opening the node's memory %s of rank %d: %v%s", path, leader,
+			err, limit.Why("/", err))
 	}
 	return f, nil
 }

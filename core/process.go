@@ -1,5 +1,5 @@
-// Package core puts the process together: its place in the job, the memory of its node, messages, collectives and windows. It is started by MPI_Init and
-// ended by MPI_Finalize; capi finds everything through it.
+// Package core puts the process together: its place in the job, the memory of its node, messages, collectives and
+// windows. It is started by MPI_Init and ended by MPI_Finalize; capi finds everything through it.
 package core
 
 import (
@@ -106,10 +106,13 @@ func Start(data DataPath, thread int) error {
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
-		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) }, Allgather: p.Coll.Allgather,
-		Install: data.Install, Remove: data.Remove, MayFree: data.MayFree, Meet: data.Meet, SetGranularity: data.SetGranularity,
-		Share: func(addr uintptr, size int64) error { return data.Share(p.Node, addr, size) }, Unshare: data.Unshare,
-		InPieces: p.Node.InPieces,
+		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) },
+		Allgather: p.Coll.Allgather,
+		Install:   data.Install, Remove: data.Remove, MayFree: data.MayFree, Meet: data.Meet,
+		SetGranularity: data.SetGranularity,
+		Share:          func(addr uintptr, size int64) error { return data.Share(p.Node, addr, size) },
+		Unshare:        data.Unshare,
+		InPieces:       p.Node.InPieces,
 	}
 	self.Store(p)
 	p.agent.Add(1)
@@ -177,7 +180,8 @@ func Finish() error {
 	return nil
 }
 
-// endWithLauncher ends this process when its launcher has died: the job is at its end, and nobody else would end the process.
+// endWithLauncher ends this process when its launcher has died: the job is at its end, and nobody else would end the
+// process.
 func endWithLauncher(lost <-chan struct{}) {
 	<-lost
 	if !leaving.Load() {
@@ -186,5 +190,6 @@ func endWithLauncher(lost <-chan struct{}) {
 	}
 }
 
-// Abort asks the launcher to end the job with a status. It returns if there is no launcher; the caller then ends the process.
+// Abort asks the launcher to end the job with a status. It returns if there is no launcher; the caller then ends the
+// process.
 func (p *Process) Abort(code int) { p.Boot.Abort(code) }

@@ -1,63 +1,59 @@
 /* Arrays that C wants with other elements than Fortran has. */
 #include "gompi_f.h"
 
-int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size)
-{
-    if (n <= 0)
-        n = 1; /* never a null pointer: the call may only read it to find that it is empty */
-    if ((uint64_t)n > SIZE_MAX / size || !(a->heap = malloc((size_t)n * size)))
-        return MPI_ERR_NO_MEM;
-    a->data = a->heap;
-    return MPI_SUCCESS;
+int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size) {
+	if (n <= 0)
+		n = 1; /* never a null pointer: the call may only read it to find that it is empty */
+	if ((uint64_t)n > SIZE_MAX / size || !(a->heap = malloc((size_t)n * size)))
+		return MPI_ERR_NO_MEM;
+	a->data = a->heap;
+	return MPI_SUCCESS;
 }
 
-int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size)
-{
-    if (n > (MPI_Count)(sizeof a->small / size))
-        return gompi_array_make_kept(a, n, size);
-    a->data = a->small;
-    return MPI_SUCCESS;
+int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size) {
+	if (n > (MPI_Count)(sizeof a->small / size))
+		return gompi_array_make_kept(a, n, size);
+	a->data = a->small;
+	return MPI_SUCCESS;
 }
 
 /* neighbors gives how many processes this one receives from and sends to in the communicator's topology. */
-static int neighbors(MPI_Comm comm, int *from, int *to)
-{
-    int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
-    if (rc)
-        return rc;
-    switch (kind) {
-    case MPI_CART:
-        rc = PMPI_Cartdim_get(comm, from);
-        *to = *from *= 2;
-        return rc;
-    case MPI_GRAPH:
-        rc = PMPI_Comm_rank(comm, &rank);
-        if (!rc)
-            rc = PMPI_Graph_neighbors_count(comm, rank, from);
-        *to = *from;
-        return rc;
-    case MPI_DIST_GRAPH:
-        return PMPI_Dist_graph_neighbors_count(comm, from, to, &weighted);
-    }
-    return MPI_SUCCESS; /* no topology: the call will say so */
+static int neighbors(MPI_Comm comm, int *from, int *to) {
+	int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
+	if (rc)
+		return rc;
+	switch (kind) {
+	case MPI_CART:
+		rc = PMPI_Cartdim_get(comm, from);
+		*to = *from *= 2;
+		return rc;
+	case MPI_GRAPH:
+		rc = PMPI_Comm_rank(comm, &rank);
+		if (!rc)
+			rc = PMPI_Graph_neighbors_count(comm, rank, from);
+		*to = *from;
+		return rc;
+	case MPI_DIST_GRAPH:
+		return PMPI_Dist_graph_neighbors_count(comm, from, to, &weighted);
+	}
+	return MPI_SUCCESS; /* no topology: the call will say so */
 }
 
-int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const int *from)
-{
-    int n[2] = {0, 0}, rc, inter = 0;
-    if (ignored) {
-        n[which] = 0;
-    } else if (neighbor) {
-        if ((rc = neighbors(comm, &n[1], &n[0])))
-            return rc;
-    } else {
-        if ((rc = PMPI_Comm_test_inter(comm, &inter)) ||
-            (rc = inter ? PMPI_Comm_remote_size(comm, &n[which]) : PMPI_Comm_size(comm, &n[which])))
-            return rc;
-    }
-    if ((rc = gompi_array_make_kept(a, n[which], sizeof(MPI_Datatype))))
-        return rc;
-    for (int i = 0; i < n[which]; i++)
-        ((MPI_Datatype *)a->data)[i] = datatype_in(from[i]);
-    return MPI_SUCCESS;
+int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const int *from) {
+	int n[2] = {0, 0}, rc, inter = 0;
+	if (ignored) {
+		n[which] = 0;
+	} else if (neighbor) {
+		if ((rc = neighbors(comm, &n[1], &n[0])))
+			return rc;
+	} else {
+		if ((rc = PMPI_Comm_test_inter(comm, &inter)) ||
+		    (rc = inter ? PMPI_Comm_remote_size(comm, &n[which]) : PMPI_Comm_size(comm, &n[which])))
+			return rc;
+	}
+	if ((rc = gompi_array_make_kept(a, n[which], sizeof(MPI_Datatype))))
+		return rc;
+	for (int i = 0; i < n[which]; i++)
+		((MPI_Datatype *)a->data)[i] = datatype_in(from[i]);
+	return MPI_SUCCESS;
 }

@@ -1,67 +1,66 @@
-/* Attributes (MPI-5.0 7.7, 19.3.7). In C an attribute is a pointer, in Fortran an integer of the size of an address. One that Fortran sets is for C the
- * address of that integer, which lies in a cell here; one that C sets is for Fortran the value of the pointer; of the predefined ones, whose
- * pointers C follows, Fortran gets what they point to.
+/* Attributes (MPI-5.0 7.7, 19.3.7). In C an attribute is a pointer, in Fortran an integer of the size of an address.
+ * One that Fortran sets is for C the address of that integer, which lies in a cell here; one that C sets is for Fortran
+ * the value of the pointer; of the predefined ones, whose pointers C follows, Fortran gets what they point to.
  */
 #include "attribute.h"
 
 /* gompi_value_of_attribute returns what Fortran has for the pointer that C has as an attribute of the key. */
-static MPI_Aint value_of(int keyval, void *pointer)
-{
-    switch (keyval) {
-    case MPI_TAG_UB:
-    case MPI_IO:
-    case MPI_HOST:
-    case MPI_WTIME_IS_GLOBAL:
-    case MPI_APPNUM:
-    case MPI_LASTUSEDCODE:
-    case MPI_UNIVERSE_SIZE:
-    case MPI_WIN_DISP_UNIT:
-    case MPI_WIN_CREATE_FLAVOR:
-    case MPI_WIN_MODEL:
-        return *(int *)pointer;
-    case MPI_WIN_SIZE:
-        return *(MPI_Aint *)pointer;
-    case MPI_WIN_BASE:
-        return (MPI_Aint)pointer;
-    }
-    return gompi_attribute_value(pointer);
+static MPI_Aint value_of(int keyval, void *pointer) {
+	switch (keyval) {
+	case MPI_TAG_UB:
+	case MPI_IO:
+	case MPI_HOST:
+	case MPI_WTIME_IS_GLOBAL:
+	case MPI_APPNUM:
+	case MPI_LASTUSEDCODE:
+	case MPI_UNIVERSE_SIZE:
+	case MPI_WIN_DISP_UNIT:
+	case MPI_WIN_CREATE_FLAVOR:
+	case MPI_WIN_MODEL:
+		return *(int *)pointer;
+	case MPI_WIN_SIZE:
+		return *(MPI_Aint *)pointer;
+	case MPI_WIN_BASE:
+		return (MPI_Aint)pointer;
+	}
+	return gompi_attribute_value(pointer);
 }
 
-#define ATTRIBUTES(Type, type, object)                                                                                 \
-    ENTRY void NAME(type##_get_attr)(const int *object, const int *keyval, MPI_Aint *attribute_val, int *flag, int *ierror) \
-    {                                                                                                                  \
-        void *pointer = NULL;                                                                                          \
-        int c_flag = 0, rc = CALL(Type##_get_attr)(IN_##type(*object), *keyval, &pointer, &c_flag);                    \
-        if (!rc) {                                                                                                     \
-            if (c_flag)                                                                                                \
-                *attribute_val = value_of(*keyval, pointer);                                                           \
-            *flag = logical_out(c_flag);                                                                               \
-        }                                                                                                              \
-        done(ierror, rc);                                                                                              \
-    }                                                                                                                  \
-    SAME(type##_get_attr, type##_get_attr_f08)                                                                         \
-                                                                                                                       \
-    ENTRY void NAME(type##_set_attr)(const int *object, const int *keyval, const MPI_Aint *attribute_val, int *ierror) \
-    {                                                                                                                  \
-        void *cell = gompi_attribute_cell(*attribute_val);                                                             \
-        int rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), *keyval, cell) : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM); \
-        if (rc)                                                                                                        \
-            gompi_attribute_free(cell);                                                                                \
-        done(ierror, rc);                                                                                              \
-    }                                                                                                                  \
-    SAME(type##_set_attr, type##_set_attr_f08)                                                                         \
-                                                                                                                       \
-    ENTRY void NAME(type##_create_keyval)(gompi_procedure *copy_fn, gompi_procedure *delete_fn, int *keyval,           \
-            const MPI_Aint *extra_state, int *ierror)                                                                  \
-    {                                                                                                                  \
-        struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, false);                            \
-        int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete, keyval, k)                 \
-                   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                                       \
-        if (rc)                                                                                                        \
-            free(k);                                                                                                   \
-        done(ierror, rc);                                                                                              \
-    }                                                                                                                  \
-    SAME(type##_create_keyval, type##_create_keyval_f08)
+#define ATTRIBUTES(Type, type, object)                                                                             \
+	ENTRY void NAME(type##_get_attr)(const int *object, const int *keyval, MPI_Aint *attribute_val, int *flag, \
+					 int *ierror) {                                                            \
+		void *pointer = NULL;                                                                              \
+		int c_flag = 0, rc = CALL(Type##_get_attr)(IN_##type(*object), *keyval, &pointer, &c_flag);        \
+		if (!rc) {                                                                                         \
+			if (c_flag)                                                                                \
+				*attribute_val = value_of(*keyval, pointer);                                       \
+			*flag = logical_out(c_flag);                                                               \
+		}                                                                                                  \
+		done(ierror, rc);                                                                                  \
+	}                                                                                                          \
+	SAME(type##_get_attr, type##_get_attr_f08)                                                                 \
+                                                                                                                   \
+	ENTRY void NAME(type##_set_attr)(const int *object, const int *keyval, const MPI_Aint *attribute_val,      \
+					 int *ierror) {                                                            \
+		void *cell = gompi_attribute_cell(*attribute_val);                                                 \
+		int rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), *keyval, cell)                           \
+			      : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM);                                \
+		if (rc)                                                                                            \
+			gompi_attribute_free(cell);                                                                \
+		done(ierror, rc);                                                                                  \
+	}                                                                                                          \
+	SAME(type##_set_attr, type##_set_attr_f08)                                                                 \
+                                                                                                                   \
+	ENTRY void NAME(type##_create_keyval)(gompi_procedure * copy_fn, gompi_procedure * delete_fn, int *keyval, \
+					      const MPI_Aint *extra_state, int *ierror) {                          \
+		struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, false);                \
+		int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete, keyval, k)     \
+			   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                           \
+		if (rc)                                                                                            \
+			free(k);                                                                                   \
+		done(ierror, rc);                                                                                  \
+	}                                                                                                          \
+	SAME(type##_create_keyval, type##_create_keyval_f08)
 
 #define IN_comm comm_in
 #define IN_type datatype_in
@@ -75,33 +74,32 @@ ATTRIBUTES(Win, win, win)
 
 /* ---- The deprecated forms, with attributes of default size (MPI-5.0 16.1). ---- */
 
-ENTRY void NAME(attr_get)(const int *comm, const int *keyval, int *attribute_val, int *flag, int *ierror)
-{
-    void *pointer = NULL;
-    int c_flag = 0, rc = CALL(Attr_get)(comm_in(*comm), *keyval, &pointer, &c_flag);
-    if (!rc) {
-        if (c_flag)
-            *attribute_val = (int)value_of(*keyval, pointer);
-        *flag = logical_out(c_flag);
-    }
-    done(ierror, rc);
+ENTRY void NAME(attr_get)(const int *comm, const int *keyval, int *attribute_val, int *flag, int *ierror) {
+	void *pointer = NULL;
+	int c_flag = 0, rc = CALL(Attr_get)(comm_in(*comm), *keyval, &pointer, &c_flag);
+	if (!rc) {
+		if (c_flag)
+			*attribute_val = (int)value_of(*keyval, pointer);
+		*flag = logical_out(c_flag);
+	}
+	done(ierror, rc);
 }
 
 /* On machines that have the low bytes first, as all have here, the cell is also the INTEGER that C may expect. */
-ENTRY void NAME(attr_put)(const int *comm, const int *keyval, const int *attribute_val, int *ierror)
-{
-    void *cell = gompi_attribute_cell(*attribute_val);
-    int rc = cell ? CALL(Attr_put)(comm_in(*comm), *keyval, cell) : gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM);
-    if (rc)
-        gompi_attribute_free(cell);
-    done(ierror, rc);
+ENTRY void NAME(attr_put)(const int *comm, const int *keyval, const int *attribute_val, int *ierror) {
+	void *cell = gompi_attribute_cell(*attribute_val);
+	int rc = cell ? CALL(Attr_put)(comm_in(*comm), *keyval, cell) : gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM);
+	if (rc)
+		gompi_attribute_free(cell);
+	done(ierror, rc);
 }
 
-ENTRY void NAME(keyval_create)(gompi_procedure *copy_fn, gompi_procedure *delete_fn, int *keyval, const int *extra_state, int *ierror)
-{
-    struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, true);
-    int rc = k ? CALL(Keyval_create)(gompi_comm_copy, gompi_comm_delete, keyval, k) : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
-    if (rc)
-        free(k);
-    done(ierror, rc);
+ENTRY void NAME(keyval_create)(gompi_procedure *copy_fn, gompi_procedure *delete_fn, int *keyval,
+			       const int *extra_state, int *ierror) {
+	struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, true);
+	int rc = k ? CALL(Keyval_create)(gompi_comm_copy, gompi_comm_delete, keyval, k)
+		   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+	if (rc)
+		free(k);
+	done(ierror, rc);
 }

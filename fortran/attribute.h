@@ -4,7 +4,8 @@
 
 #include "callback.h"
 
-/* gompi_attribute_cell returns a place with a value, whose address is the attribute in C; NULL if there is no memory. */
+/* gompi_attribute_cell returns a place with a value, whose address is the attribute in C; NULL if there is no memory.
+ */
 void *gompi_attribute_cell(MPI_Aint value);
 
 /* gompi_attribute_free gives the place back; of other addresses, and NULL, it knows nothing. */
@@ -13,11 +14,12 @@ void gompi_attribute_free(void *pointer);
 /* gompi_attribute_value returns the value in the place, or the pointer itself if it is none. */
 MPI_Aint gompi_attribute_value(void *pointer);
 
-/* The procedures of an attribute key and their state. It outlives the key, whose attributes may outlive it too: it is never freed. */
+/* The procedures of an attribute key and their state. It outlives the key, whose attributes may outlive it too: it is
+ * never freed. */
 struct gompi_keyval {
-    gompi_procedure *copy, *delete;
-    MPI_Aint extra;
-    bool old;          /* its integers are INTEGERs of default size: MPI_Keyval_create */
+	gompi_procedure *copy, *delete;
+	MPI_Aint extra;
+	bool old; /* its integers are INTEGERs of default size: MPI_Keyval_create */
 };
 
 struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old);

@@ -1,151 +1,150 @@
-/* Functions that take reduction operations, error handlers, generalized requests and data representations written in Fortran. */
+/* Functions that take reduction operations, error handlers, generalized requests and data representations written in
+ * Fortran. */
 #include "callback.h"
 
-ENTRY void NAME(op_create)(gompi_procedure *user_fn, const int *commute, int *op, int *ierror)
-{
-    MPI_User_function *function = gompi_op_function(user_fn);
-    MPI_Op c_op = MPI_OP_NULL;
-    int rc = function ? CALL(Op_create)(function, logical_in(*commute), &c_op) : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
-    if (!rc)
-        *op = op_out(c_op);
-    done(ierror, rc);
+ENTRY void NAME(op_create)(gompi_procedure *user_fn, const int *commute, int *op, int *ierror) {
+	MPI_User_function *function = gompi_op_function(user_fn);
+	MPI_Op c_op = MPI_OP_NULL;
+	int rc = function ? CALL(Op_create)(function, logical_in(*commute), &c_op)
+			  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+	if (!rc)
+		*op = op_out(c_op);
+	done(ierror, rc);
 }
 SAME(op_create, op_create_f08)
 
-ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const int *commute, int *op, int *ierror)
-{
-    MPI_User_function_c *function = gompi_op_function_c(user_fn);
-    MPI_Op c_op = MPI_OP_NULL;
-    int rc = function ? CALL(Op_create_c)(function, logical_in(*commute), &c_op) : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
-    if (!rc)
-        *op = op_out(c_op);
-    done(ierror, rc);
+ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const int *commute, int *op, int *ierror) {
+	MPI_User_function_c *function = gompi_op_function_c(user_fn);
+	MPI_Op c_op = MPI_OP_NULL;
+	int rc = function ? CALL(Op_create_c)(function, logical_in(*commute), &c_op)
+			  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+	if (!rc)
+		*op = op_out(c_op);
+	done(ierror, rc);
 }
 
-#define CREATE_ERRHANDLER(Type, type)                                                                                  \
-    ENTRY void NAME(type##_create_errhandler)(gompi_procedure *procedure, int *errhandler, int *ierror)                \
-    {                                                                                                                  \
-        MPI_##Type##_errhandler_function *function = gompi_##type##_errhandler_function(procedure);                    \
-        MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                                             \
-        int rc = function ? CALL(Type##_create_errhandler)(function, &c_errhandler)                                    \
-                          : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                                \
-        if (!rc)                                                                                                       \
-            *errhandler = errhandler_out(c_errhandler);                                                                \
-        done(ierror, rc);                                                                                              \
-    }                                                                                                                  \
-    SAME(type##_create_errhandler, type##_create_errhandler_f08)
+#define CREATE_ERRHANDLER(Type, type)                                                                          \
+	ENTRY void NAME(type##_create_errhandler)(gompi_procedure * procedure, int *errhandler, int *ierror) { \
+		MPI_##Type##_errhandler_function *function = gompi_##type##_errhandler_function(procedure);    \
+		MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                             \
+		int rc = function ? CALL(Type##_create_errhandler)(function, &c_errhandler)                    \
+				  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                \
+		if (!rc)                                                                                       \
+			*errhandler = errhandler_out(c_errhandler);                                            \
+		done(ierror, rc);                                                                              \
+	}                                                                                                      \
+	SAME(type##_create_errhandler, type##_create_errhandler_f08)
 
 CREATE_ERRHANDLER(Comm, comm)
 CREATE_ERRHANDLER(File, file)
 CREATE_ERRHANDLER(Session, session)
 CREATE_ERRHANDLER(Win, win)
 
-/* ---- Generalized requests (MPI-5.0 13.2). A request has its own record, freed with it. Its procedures get the caller's variable. ---- */
+/* ---- Generalized requests (MPI-5.0 13.2). A request has its own record, freed with it. Its procedures get the
+ * caller's variable. ---- */
 
 struct grequest {
-    void (*query)(MPI_Aint *extra, MPI_Status *status, int *ierror);
-    void (*free)(MPI_Aint *extra, int *ierror);
-    void (*cancel)(MPI_Aint *extra, int *complete, int *ierror);
-    MPI_Aint *extra;
+	void (*query)(MPI_Aint *extra, MPI_Status *status, int *ierror);
+	void (*free)(MPI_Aint *extra, int *ierror);
+	void (*cancel)(MPI_Aint *extra, int *complete, int *ierror);
+	MPI_Aint *extra;
 };
 
-static int query(void *state, MPI_Status *status)
-{
-    struct grequest *g = state;
-    int ierror = MPI_SUCCESS;
-    g->query(g->extra, status, &ierror);
-    return ierror;
+static int query(void *state, MPI_Status *status) {
+	struct grequest *g = state;
+	int ierror = MPI_SUCCESS;
+	g->query(g->extra, status, &ierror);
+	return ierror;
 }
 
-static int release(void *state)
-{
-    struct grequest *g = state;
-    int ierror = MPI_SUCCESS;
-    g->free(g->extra, &ierror);
-    free(g);
-    return ierror;
+static int release(void *state) {
+	struct grequest *g = state;
+	int ierror = MPI_SUCCESS;
+	g->free(g->extra, &ierror);
+	free(g);
+	return ierror;
 }
 
-static int cancel(void *state, int complete)
-{
-    struct grequest *g = state;
-    int ierror = MPI_SUCCESS, f_complete = logical_out(complete);
-    g->cancel(g->extra, &f_complete, &ierror);
-    return ierror;
+static int cancel(void *state, int complete) {
+	struct grequest *g = state;
+	int ierror = MPI_SUCCESS, f_complete = logical_out(complete);
+	g->cancel(g->extra, &f_complete, &ierror);
+	return ierror;
 }
 
 ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free_fn, gompi_procedure *cancel_fn,
-        MPI_Aint *extra_state, int *request, int *ierror)
-{
-    struct grequest *g = malloc(sizeof *g);
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc;
-    if (!g) {
-        done(ierror, gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM));
-        return;
-    }
-    g->query = (void (*)(MPI_Aint *, MPI_Status *, int *))query_fn;
-    g->free = (void (*)(MPI_Aint *, int *))free_fn;
-    g->cancel = (void (*)(MPI_Aint *, int *, int *))cancel_fn;
-    g->extra = extra_state;
-    rc = CALL(Grequest_start)(query, release, cancel, g, &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    else
-        free(g);
-    done(ierror, rc);
+				MPI_Aint *extra_state, int *request, int *ierror) {
+	struct grequest *g = malloc(sizeof *g);
+	MPI_Request c_request = MPI_REQUEST_NULL;
+	int rc;
+	if (!g) {
+		done(ierror, gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM));
+		return;
+	}
+	g->query = (void (*)(MPI_Aint *, MPI_Status *, int *))query_fn;
+	g->free = (void (*)(MPI_Aint *, int *))free_fn;
+	g->cancel = (void (*)(MPI_Aint *, int *, int *))cancel_fn;
+	g->extra = extra_state;
+	rc = CALL(Grequest_start)(query, release, cancel, g, &c_request);
+	if (!rc)
+		*request = request_out(c_request);
+	else
+		free(g);
+	done(ierror, rc);
 }
 SAME(grequest_start, grequest_start_f08)
 
-/* ---- Data representations (MPI-5.0 14.5.3). They are never taken back. Their procedures get the caller's variable. ---- */
+/* ---- Data representations (MPI-5.0 14.5.3). They are never taken back. Their procedures get the caller's variable.
+ * ---- */
 
-typedef void convert(void *userbuf, int *datatype, int *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra, int *ierror);
-typedef void convert_c(void *userbuf, int *datatype, MPI_Count *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra, int *ierror);
+typedef void convert(void *userbuf, int *datatype, int *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra,
+		     int *ierror);
+typedef void convert_c(void *userbuf, int *datatype, MPI_Count *count, void *filebuf, MPI_Offset *position,
+		       MPI_Aint *extra, int *ierror);
 
 struct datarep {
-    gompi_procedure *read, *write;
-    void (*extent)(int *datatype, MPI_Aint *extent, MPI_Aint *extra, int *ierror);
-    MPI_Aint *extra;
+	gompi_procedure *read, *write;
+	void (*extent)(int *datatype, MPI_Aint *extent, MPI_Aint *extra, int *ierror);
+	MPI_Aint *extra;
 };
 
-static int datarep_read(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position, void *state)
-{
-    struct datarep *d = state;
-    int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-    return ierror;
+static int datarep_read(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
+			void *state) {
+	struct datarep *d = state;
+	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	((convert *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
+	return ierror;
 }
 
-static int datarep_write(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position, void *state)
-{
-    struct datarep *d = state;
-    int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-    return ierror;
+static int datarep_write(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
+			 void *state) {
+	struct datarep *d = state;
+	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	((convert *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
+	return ierror;
 }
 
-static int datarep_read_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position, void *state)
-{
-    struct datarep *d = state;
-    int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert_c *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-    return ierror;
+static int datarep_read_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position,
+			  void *state) {
+	struct datarep *d = state;
+	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	((convert_c *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
+	return ierror;
 }
 
-static int datarep_write_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position, void *state)
-{
-    struct datarep *d = state;
-    int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    ((convert_c *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-    return ierror;
+static int datarep_write_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position,
+			   void *state) {
+	struct datarep *d = state;
+	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	((convert_c *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
+	return ierror;
 }
 
-static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state)
-{
-    struct datarep *d = state;
-    int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-    d->extent(&type, extent, d->extra, &ierror);
-    return ierror;
+static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state) {
+	struct datarep *d = state;
+	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	d->extent(&type, extent, d->extra, &ierror);
+	return ierror;
 }
 
 /* The predefined procedures, never called but known by their addresses. */
@@ -156,34 +155,40 @@ ENTRY void mpi_conversion_fn_null_c_(void) {}
 extern gompi_procedure mpi_conversion_fn_null_, mpi_conversion_fn_null_c_;
 #endif
 
-static bool null_conversion(gompi_procedure *p) { return p == mpi_conversion_fn_null_ || p == mpi_conversion_fn_null_c_; }
+static bool null_conversion(gompi_procedure *p) {
+	return p == mpi_conversion_fn_null_ || p == mpi_conversion_fn_null_c_;
+}
 
-static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write, gompi_procedure *extent, MPI_Aint *extra)
-{
-    struct datarep *d = malloc(sizeof *d);
-    if (d)
-        *d = (struct datarep){.read = read, .write = write, .extent = (void (*)(int *, MPI_Aint *, MPI_Aint *, int *))extent, .extra = extra};
-    return d;
+static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write, gompi_procedure *extent,
+				   MPI_Aint *extra) {
+	struct datarep *d = malloc(sizeof *d);
+	if (d)
+		*d = (struct datarep){.read = read,
+				      .write = write,
+				      .extent = (void (*)(int *, MPI_Aint *, MPI_Aint *, int *))extent,
+				      .extra = extra};
+	return d;
 }
 
 /* register_as is the common part of both forms, whose C functions differ in type. */
-#define REGISTER_DATAREP(label, function, reader, writer, null)                                                        \
-    ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn, gompi_procedure *write_conversion_fn, \
-            gompi_procedure *dtype_file_extent_fn, MPI_Aint *extra_state, int *ierror, size_t datarep_len)       \
-    {                                                                                                                  \
-        struct gompi_string name = {0};                                                                                \
-        struct datarep *d = new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);   \
-        int rc = d ? gompi_string_in(&name, datarep, datarep_len, STRIP_TRAILING) : MPI_ERR_NO_MEM;                    \
-        if (rc)                                                                                                        \
-            rc = gompi_raise(RAISE_FILE, (int)(intptr_t)MPI_FILE_NULL, rc);                                            \
-        else                                                                                                           \
-            rc = CALL(function)(name.text, null_conversion(read_conversion_fn) ? null : reader,                        \
-                                null_conversion(write_conversion_fn) ? null : writer, datarep_extent, d);              \
-        if (rc)                                                                                                        \
-            free(d);                                                                                                   \
-        gompi_string_free(&name);                                                                                      \
-        done(ierror, rc);                                                                                              \
-    }
+#define REGISTER_DATAREP(label, function, reader, writer, null)                                                       \
+	ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn,                              \
+			       gompi_procedure *write_conversion_fn, gompi_procedure *dtype_file_extent_fn,           \
+			       MPI_Aint *extra_state, int *ierror, size_t datarep_len) {                              \
+		struct gompi_string name = {0};                                                                       \
+		struct datarep *d =                                                                                   \
+			new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);      \
+		int rc = d ? gompi_string_in(&name, datarep, datarep_len, STRIP_TRAILING) : MPI_ERR_NO_MEM;           \
+		if (rc)                                                                                               \
+			rc = gompi_raise(RAISE_FILE, (int)(intptr_t)MPI_FILE_NULL, rc);                               \
+		else                                                                                                  \
+			rc = CALL(function)(name.text, null_conversion(read_conversion_fn) ? null : reader,           \
+					    null_conversion(write_conversion_fn) ? null : writer, datarep_extent, d); \
+		if (rc)                                                                                               \
+			free(d);                                                                                      \
+		gompi_string_free(&name);                                                                             \
+		done(ierror, rc);                                                                                     \
+	}
 
 REGISTER_DATAREP(register_datarep, Register_datarep, datarep_read, datarep_write, MPI_CONVERSION_FN_NULL)
 SAME(register_datarep, register_datarep_f08)

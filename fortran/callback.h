@@ -6,8 +6,9 @@
 
 typedef void gompi_procedure(void);
 
-/* A C function for a procedure of the program, which gets what C passes as Fortran wants it; NULL if there are too many. These callbacks have
- * no extra state that could name the procedure, so there is a fixed number of C functions, one for each different procedure. */
+/* A C function for a procedure of the program, which gets what C passes as Fortran wants it; NULL if there are too
+ * many. These callbacks have no extra state that could name the procedure, so there is a fixed number of C functions,
+ * one for each different procedure. */
 MPI_User_function *gompi_op_function(gompi_procedure *procedure);
 MPI_User_function_c *gompi_op_function_c(gompi_procedure *procedure);
 MPI_Comm_errhandler_function *gompi_comm_errhandler_function(gompi_procedure *procedure);

@@ -1,12 +1,13 @@
-/* What the Fortran bindings share. They are written on the C functions of the standard ABI alone: whatever library offers that ABI, they fit.
+/* What the Fortran bindings share. They are written on the C functions of the standard ABI alone: whatever library
+ * offers that ABI, they fit.
  *
- * What Fortran passes: everything by reference; handles as INTEGERs with the values of MPI_X_toint; a status as eight INTEGERs, which is what C
- * has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all other arguments; ierror as a null pointer where
- * mpi_f08 leaves it out.
+ * What Fortran passes: everything by reference; handles as INTEGERs with the values of MPI_X_toint; a status as eight
+ * INTEGERs, which is what C has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all other
+ * arguments; ierror as a null pointer where mpi_f08 leaves it out.
  *
- * Every file with entry points is compiled twice: as mpi_put_, which calls MPI_Put, and as pmpi_put_, which calls PMPI_Put. So a profiling library
- * in C sees the calls of Fortran programs too, and one in Fortran that calls pmpi_put_ counts nothing twice. Calls that serve the
- * conversion go to PMPI_ names: no tool shall see them.
+ * Every file with entry points is compiled twice: as mpi_put_, which calls MPI_Put, and as pmpi_put_, which calls
+ * PMPI_Put. So a profiling library in C sees the calls of Fortran programs too, and one in Fortran that calls pmpi_put_
+ * counts nothing twice. Calls that serve the conversion go to PMPI_ names: no tool shall see them.
  */
 #ifndef GOMPI_F_H
 #define GOMPI_F_H
@@ -39,73 +40,69 @@
 #define SAME4(name) #name
 
 /* done ends every entry point. */
-static inline void done(int *ierror, int rc)
-{
-    if (ierror)
-        *ierror = rc;
+static inline void done(int *ierror, int rc) {
+	if (ierror)
+		*ierror = rc;
 }
 
 /* ---- Variables whose address has a meaning: common blocks of mpif.h ---- */
 
 extern int gompi_f_bottom_, gompi_f_in_place_, gompi_f_buffer_automatic_;
 extern MPI_Status gompi_f_status_ignore_, gompi_f_statuses_ignore_[1];
-extern MPI_Status gompi_f08_status_ignore_, gompi_f08_statuses_ignore_[1]; /* those of mpi_f08, which is no common block */
+extern MPI_Status gompi_f08_status_ignore_,
+	gompi_f08_statuses_ignore_[1]; /* those of mpi_f08, which is no common block */
 extern int gompi_f_errcodes_ignore_[1], gompi_f_unweighted_[1], gompi_f_weights_empty_[1];
 extern char gompi_f_argv_null_[1], gompi_f_argvs_null_[1];
 
 /* buffer_in returns what C has for a buffer's address. */
-static inline void *buffer_in(const void *buffer)
-{
-    if (buffer == &gompi_f_bottom_)
-        return MPI_BOTTOM;
-    if (buffer == &gompi_f_in_place_)
-        return MPI_IN_PLACE;
-    if (buffer == &gompi_f_buffer_automatic_)
-        return MPI_BUFFER_AUTOMATIC;
-    return (void *)buffer;
+static inline void *buffer_in(const void *buffer) {
+	if (buffer == &gompi_f_bottom_)
+		return MPI_BOTTOM;
+	if (buffer == &gompi_f_in_place_)
+		return MPI_IN_PLACE;
+	if (buffer == &gompi_f_buffer_automatic_)
+		return MPI_BUFFER_AUTOMATIC;
+	return (void *)buffer;
 }
 
 /* pointer_out puts Fortran's address in the place of C's constant, where a call has given a buffer back. */
-static inline void pointer_out(void *pointer)
-{
-    if (*(void **)pointer == MPI_BUFFER_AUTOMATIC)
-        *(void **)pointer = &gompi_f_buffer_automatic_;
+static inline void pointer_out(void *pointer) {
+	if (*(void **)pointer == MPI_BUFFER_AUTOMATIC)
+		*(void **)pointer = &gompi_f_buffer_automatic_;
 }
 
 static inline bool in_place(const void *buffer) { return buffer == &gompi_f_in_place_; }
 
-static inline MPI_Status *status_in(const void *status)
-{
-    if (status == &gompi_f_status_ignore_ || status == gompi_f_statuses_ignore_ || status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_)
-        return MPI_STATUS_IGNORE;
-    return (MPI_Status *)status;
+static inline MPI_Status *status_in(const void *status) {
+	if (status == &gompi_f_status_ignore_ || status == gompi_f_statuses_ignore_ ||
+	    status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_)
+		return MPI_STATUS_IGNORE;
+	return (MPI_Status *)status;
 }
 
-static inline int *weights_in(const int *weights)
-{
-    if (weights == gompi_f_unweighted_)
-        return MPI_UNWEIGHTED;
-    if (weights == gompi_f_weights_empty_)
-        return MPI_WEIGHTS_EMPTY;
-    return (int *)weights;
+static inline int *weights_in(const int *weights) {
+	if (weights == gompi_f_unweighted_)
+		return MPI_UNWEIGHTED;
+	if (weights == gompi_f_weights_empty_)
+		return MPI_WEIGHTS_EMPTY;
+	return (int *)weights;
 }
 
 /* ---- Handles ---- */
 
-/* Predefined handles are the same numbers in C and Fortran and lie below 4096, says the ABI; of others the library knows. */
-#define GOMPI_HANDLE(type, name, function)                                                                             \
-    static inline MPI_##type name##_in(int handle)                                                                     \
-    {                                                                                                                  \
-        if ((unsigned)handle < 4096)                                                                                   \
-            return (MPI_##type)(intptr_t)handle;                                                                       \
-        return PMPI_##function##_fromint(handle);                                                                      \
-    }                                                                                                                  \
-    static inline int name##_out(MPI_##type handle)                                                                    \
-    {                                                                                                                  \
-        if ((uintptr_t)handle < 4096)                                                                                  \
-            return (int)(intptr_t)handle;                                                                              \
-        return PMPI_##function##_toint(handle);                                                                        \
-    }
+/* Predefined handles are the same numbers in C and Fortran and lie below 4096, says the ABI; of others the library
+ * knows. */
+#define GOMPI_HANDLE(type, name, function)                   \
+	static inline MPI_##type name##_in(int handle) {     \
+		if ((unsigned)handle < 4096)                 \
+			return (MPI_##type)(intptr_t)handle; \
+		return PMPI_##function##_fromint(handle);    \
+	}                                                    \
+	static inline int name##_out(MPI_##type handle) {    \
+		if ((uintptr_t)handle < 4096)                \
+			return (int)(intptr_t)handle;        \
+		return PMPI_##function##_toint(handle);      \
+	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)
 GOMPI_HANDLE(Errhandler, errhandler, Errhandler)
@@ -126,18 +123,18 @@ extern const int gompi_f_true, gompi_f_false;
 static inline int logical_in(int value) { return value != gompi_f_false; }
 static inline int logical_out(int value) { return value ? gompi_f_true : gompi_f_false; }
 
-static inline void logicals_out(int *to, int n, const int *from)
-{
-    for (int i = 0; i < n; i++)
-        to[i] = logical_out(from[i]);
+static inline void logicals_out(int *to, int n, const int *from) {
+	for (int i = 0; i < n; i++)
+		to[i] = logical_out(from[i]);
 }
 
-/* ---- Arrays that C wants with other elements (array.c). Functions that give an int give MPI_SUCCESS or an error class. ---- */
+/* ---- Arrays that C wants with other elements (array.c). Functions that give an int give MPI_SUCCESS or an error
+ * class. ---- */
 
 struct gompi_array {
-    void *data;
-    void *heap;     /* data, if it must be freed */
-    void *small[16];
+	void *data;
+	void *heap; /* data, if it must be freed */
+	void *small[16];
 };
 
 /* gompi_array_make makes room for n elements; none for n <= 0, which the function that is called will judge. */
@@ -146,36 +143,34 @@ int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size);
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size);
 static inline void gompi_array_free(struct gompi_array *a) { free(a->heap); }
 
-static inline int logicals_in(struct gompi_array *a, int n, const int *from)
-{
-    int rc = gompi_array_make(a, n, sizeof(int));
-    for (int i = 0; !rc && i < n; i++)
-        ((int *)a->data)[i] = logical_in(from[i]);
-    return rc;
+static inline int logicals_in(struct gompi_array *a, int n, const int *from) {
+	int rc = gompi_array_make(a, n, sizeof(int));
+	for (int i = 0; !rc && i < n; i++)
+		((int *)a->data)[i] = logical_in(from[i]);
+	return rc;
 }
 
-#define GOMPI_HANDLES_IN(type, name)                                                                                   \
-    static inline int name##s_in(struct gompi_array *a, MPI_Count n, const int *from)                                  \
-    {                                                                                                                  \
-        int rc = gompi_array_make(a, n, sizeof(type));                                                                 \
-        for (MPI_Count i = 0; !rc && i < n; i++)                                                                       \
-            ((type *)a->data)[i] = name##_in(from[i]);                                                                 \
-        return rc;                                                                                                     \
-    }
+#define GOMPI_HANDLES_IN(type, name)                                                        \
+	static inline int name##s_in(struct gompi_array *a, MPI_Count n, const int *from) { \
+		int rc = gompi_array_make(a, n, sizeof(type));                              \
+		for (MPI_Count i = 0; !rc && i < n; i++)                                    \
+			((type *)a->data)[i] = name##_in(from[i]);                          \
+		return rc;                                                                  \
+	}
 GOMPI_HANDLES_IN(MPI_Datatype, datatype)
 GOMPI_HANDLES_IN(MPI_Info, info)
 GOMPI_HANDLES_IN(MPI_Request, request)
 
-/* gompi_peer_types converts the datatypes of MPI_Alltoallw or, with neighbor, of MPI_Neighbor_alltoallw: as many as there are processes to
- * send to (which 0) or to receive from (which 1). ignored: they are not significant. */
+/* gompi_peer_types converts the datatypes of MPI_Alltoallw or, with neighbor, of MPI_Neighbor_alltoallw: as many as
+ * there are processes to send to (which 0) or to receive from (which 1). ignored: they are not significant. */
 int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const int *from);
 
 /* ---- Strings (string.c) ---- */
 
 struct gompi_string {
-    char *text;
-    char *heap;     /* text, if it must be freed */
-    char small[256];
+	char *text;
+	char *heap; /* text, if it must be freed */
+	char small[256];
 };
 
 enum gompi_strip { STRIP_TRAILING, STRIP_BOTH };
@@ -189,22 +184,23 @@ void gompi_string_out(char *to, size_t length, const char *from);
 
 /* A copy of a section whose elements do not lie side by side. */
 struct gompi_scratch {
-    void *addr;               /* what the call gets */
-    struct gompi_layout *of;  /* where the elements belong; NULL: addr is the program's memory */
-    char *before;             /* what was in addr before the call; NULL: nothing comes out */
+	void *addr;              /* what the call gets */
+	struct gompi_layout *of; /* where the elements belong; NULL: addr is the program's memory */
+	char *before;            /* what was in addr before the call; NULL: nothing comes out */
 };
 
 struct gompi_kept {
-    struct gompi_scratch buffer[2];
-    struct gompi_array types[2];
-    MPI_Comm *newcomm;        /* on the heap: the result of MPI_Comm_idup */
-    int *newcomm_to;
+	struct gompi_scratch buffer[2];
+	struct gompi_array types[2];
+	MPI_Comm *newcomm; /* on the heap: the result of MPI_Comm_idup */
+	int *newcomm_to;
 };
 
-/* gompi_release gives back what a blocking call needed; with copy, elements that have changed go to their places first. */
+/* gompi_release gives back what a blocking call needed; with copy, elements that have changed go to their places first.
+ */
 void gompi_release(struct gompi_kept *k, bool copy);
-/* gompi_keep does that when the request is complete, and takes it over; a persistent one's buffers are filled at each start and freed with it.
- * request NULL: there is none, the call failed. */
+/* gompi_keep does that when the request is complete, and takes it over; a persistent one's buffers are filled at each
+ * start and freed with it. request NULL: there is none, the call failed. */
 void gompi_keep(struct gompi_kept *k, const int *request, bool persistent);
 
 extern _Atomic int gompi_kept_count; /* requests that something is kept for: next to always 0 */
@@ -212,17 +208,19 @@ void gompi_kept_completed(int request);
 void gompi_kept_started(int request);
 void gompi_kept_freed(int request);
 
-/* gompi_forget_sections: the library is about to end, and with it the datatypes that are kept for sections to come (section.c). */
+/* gompi_forget_sections: the library is about to end, and with it the datatypes that are kept for sections to come
+ * (section.c). */
 void gompi_forget_sections(void);
 
 /* ---- Errors (raise.c) ---- */
 
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };
 
-/* gompi_raise calls the error handler of an object with an error class, as the C functions do, and returns the class. */
+/* gompi_raise calls the error handler of an object with an error class, as the C functions do, and returns the class.
+ */
 int gompi_raise(enum gompi_object kind, int object, int class);
-/* gompi_raise_wide raises MPI_ERR_ARG on MPI_COMM_SELF: a function's result is no INTEGER of default size. The text has the value, and the function to use
- * instead. It returns the code. */
+/* gompi_raise_wide raises MPI_ERR_ARG on MPI_COMM_SELF: a function's result is no INTEGER of default size. The text has
+ * the value, and the function to use instead. It returns the code. */
 int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
 
 #endif

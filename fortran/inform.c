@@ -1,5 +1,6 @@
-/* An MPI that was built without Fortran does not know the types of this compiler: it is told when this library is loaded (MPI-5.0 20.4.1). One that knows them is
- * left alone, and so is one that cannot be asked. Only in libmpifort_abi, since gompirma knows. */
+/* An MPI that was built without Fortran does not know the types of this compiler: it is told when this library is
+ * loaded (MPI-5.0 20.4.1). One that knows them is left alone, and so is one that cannot be asked. Only in
+ * libmpifort_abi, since gompirma knows. */
 #include <stdio.h>
 
 #include "gompi_f.h"
@@ -12,59 +13,56 @@
 extern const int gompi_f_sizes[4], gompi_f_logical_kinds[8], gompi_f_integer_kinds[8], gompi_f_real_kinds[8];
 
 /* mpi_TYPEn_supported for each size that the ABI has a type of; scale: of complex numbers, which have two parts. */
-static void kinds(MPI_Info info, const char *type, const int *sizes, const int *kinds, int scale)
-{
-    char key[MPI_MAX_INFO_KEY];
-    int has;
+static void kinds(MPI_Info info, const char *type, const int *sizes, const int *kinds, int scale) {
+	char key[MPI_MAX_INFO_KEY];
+	int has;
 
-    for (; *sizes != 0; sizes++) {
-        has = 0;
-        for (int i = 0; i < 8; i++)
-            has = has || kinds[i] == *sizes;
-        snprintf(key, sizeof key, "mpi_%s%d_supported", type, *sizes * scale);
-        PMPI_Info_set(info, key, has ? "true" : "false");
-    }
+	for (; *sizes != 0; sizes++) {
+		has = 0;
+		for (int i = 0; i < 8; i++)
+			has = has || kinds[i] == *sizes;
+		snprintf(key, sizeof key, "mpi_%s%d_supported", type, *sizes * scale);
+		PMPI_Info_set(info, key, has ? "true" : "false");
+	}
 }
 
-static void inform_types(void)
-{
-    static const char *const type[] = {"logical", "integer", "real", "double_precision"};
-    static const int all[] = {1, 2, 4, 8, 16, 0}, real[] = {2, 4, 8, 16, 0};
-    char key[MPI_MAX_INFO_KEY], size[16];
-    MPI_Info info = MPI_INFO_NULL;
+static void inform_types(void) {
+	static const char *const type[] = {"logical", "integer", "real", "double_precision"};
+	static const int all[] = {1, 2, 4, 8, 16, 0}, real[] = {2, 4, 8, 16, 0};
+	char key[MPI_MAX_INFO_KEY], size[16];
+	MPI_Info info = MPI_INFO_NULL;
 
-    if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL && PMPI_Info_create(&info) == MPI_SUCCESS) {
-        for (int i = 0; i < 4; i++) {
-            snprintf(key, sizeof key, "mpi_%s_size", type[i]);
-            snprintf(size, sizeof size, "%d", gompi_f_sizes[i]);
-            PMPI_Info_set(info, key, size);
-        }
-        kinds(info, "logical", all, gompi_f_logical_kinds, 1);
-        kinds(info, "integer", all, gompi_f_integer_kinds, 1);
-        kinds(info, "real", real, gompi_f_real_kinds, 1);
-        kinds(info, "complex", real, gompi_f_real_kinds, 2);
-        PMPI_Info_set(info, "mpi_double_complex_supported", "true");
-        PMPI_Abi_set_fortran_info(info);
-    }
-    if (info != MPI_INFO_NULL)
-        PMPI_Info_free(&info);
+	if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
+	    PMPI_Info_create(&info) == MPI_SUCCESS) {
+		for (int i = 0; i < 4; i++) {
+			snprintf(key, sizeof key, "mpi_%s_size", type[i]);
+			snprintf(size, sizeof size, "%d", gompi_f_sizes[i]);
+			PMPI_Info_set(info, key, size);
+		}
+		kinds(info, "logical", all, gompi_f_logical_kinds, 1);
+		kinds(info, "integer", all, gompi_f_integer_kinds, 1);
+		kinds(info, "real", real, gompi_f_real_kinds, 1);
+		kinds(info, "complex", real, gompi_f_real_kinds, 2);
+		PMPI_Info_set(info, "mpi_double_complex_supported", "true");
+		PMPI_Abi_set_fortran_info(info);
+	}
+	if (info != MPI_INFO_NULL)
+		PMPI_Info_free(&info);
 }
 
-static void inform_booleans(void)
-{
-    int size = gompi_f_sizes[0], yes, no, set = 1;
+static void inform_booleans(void) {
+	int size = gompi_f_sizes[0], yes, no, set = 1;
 
-    if (size == (int)sizeof yes && PMPI_Abi_get_fortran_booleans(size, &yes, &no, &set) == MPI_SUCCESS && !set) {
-        yes = gompi_f_true;
-        no = gompi_f_false;
-        PMPI_Abi_set_fortran_booleans(size, &yes, &no);
-    }
+	if (size == (int)sizeof yes && PMPI_Abi_get_fortran_booleans(size, &yes, &no, &set) == MPI_SUCCESS && !set) {
+		yes = gompi_f_true;
+		no = gompi_f_false;
+		PMPI_Abi_set_fortran_booleans(size, &yes, &no);
+	}
 }
 
-__attribute__((constructor)) static void inform(void)
-{
-    if (PMPI_Abi_get_fortran_info != NULL && PMPI_Abi_set_fortran_info != NULL)
-        inform_types();
-    if (PMPI_Abi_get_fortran_booleans != NULL && PMPI_Abi_set_fortran_booleans != NULL)
-        inform_booleans();
+__attribute__((constructor)) static void inform(void) {
+	if (PMPI_Abi_get_fortran_info != NULL && PMPI_Abi_set_fortran_info != NULL)
+		inform_types();
+	if (PMPI_Abi_get_fortran_booleans != NULL && PMPI_Abi_set_fortran_booleans != NULL)
+		inform_booleans();
 }

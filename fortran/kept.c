@@ -1,16 +1,17 @@
-/* What is kept until a request is complete: copies of sections that collective operations work on, arrays that C reads meanwhile, a handle that
- * C writes. Whoever completes the request through Fortran, in whatever binding, finds it here; one that C code completes keeps it for ever. */
+/* What is kept until a request is complete: copies of sections that collective operations work on, arrays that C reads
+ * meanwhile, a handle that C writes. Whoever completes the request through Fortran, in whatever binding, finds it here;
+ * one that C code completes keeps it for ever. */
 #include <pthread.h>
 #include <stdio.h>
 
 #include "layout.h"
 
 struct entry {
-    struct entry *next;
-    int request;
-    bool persistent;
-    bool active;       /* something comes out at completion */
-    struct gompi_kept k;
+	struct entry *next;
+	int request;
+	bool persistent;
+	bool active; /* something comes out at completion */
+	struct gompi_kept k;
 };
 
 _Atomic int gompi_kept_count;
@@ -18,125 +19,115 @@ static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* oldest first: a number may come again before its last completion has been seen here */
 
 /* copy_out brings to their places what has changed. */
-static void copy_out(struct gompi_kept *k)
-{
-    for (int i = 0; i < 2; i++) {
-        struct gompi_scratch *s = &k->buffer[i];
-        if (s->before)
-            gompi_layout_scatter(s->of, s->addr, s->before);
-    }
-    if (k->newcomm)
-        *k->newcomm_to = comm_out(*k->newcomm);
+static void copy_out(struct gompi_kept *k) {
+	for (int i = 0; i < 2; i++) {
+		struct gompi_scratch *s = &k->buffer[i];
+		if (s->before)
+			gompi_layout_scatter(s->of, s->addr, s->before);
+	}
+	if (k->newcomm)
+		*k->newcomm_to = comm_out(*k->newcomm);
 }
 
-static void copy_in(struct gompi_kept *k)
-{
-    for (int i = 0; i < 2; i++) {
-        struct gompi_scratch *s = &k->buffer[i];
-        if (!s->of)
-            continue;
-        gompi_layout_gather(s->addr, s->of);
-        if (s->before)
-            memcpy(s->before, s->addr, (size_t)s->of->total * s->of->elem);
-    }
+static void copy_in(struct gompi_kept *k) {
+	for (int i = 0; i < 2; i++) {
+		struct gompi_scratch *s = &k->buffer[i];
+		if (!s->of)
+			continue;
+		gompi_layout_gather(s->addr, s->of);
+		if (s->before)
+			memcpy(s->before, s->addr, (size_t)s->of->total * s->of->elem);
+	}
 }
 
-static void drop(struct gompi_kept *k)
-{
-    for (int i = 0; i < 2; i++) {
-        if (k->buffer[i].of) {
-            free(k->buffer[i].of);
-            free(k->buffer[i].addr);
-        }
-        gompi_array_free(&k->types[i]);
-    }
-    free(k->newcomm);
+static void drop(struct gompi_kept *k) {
+	for (int i = 0; i < 2; i++) {
+		if (k->buffer[i].of) {
+			free(k->buffer[i].of);
+			free(k->buffer[i].addr);
+		}
+		gompi_array_free(&k->types[i]);
+	}
+	free(k->newcomm);
 }
 
-void gompi_release(struct gompi_kept *k, bool copy)
-{
-    if (copy)
-        copy_out(k);
-    drop(k);
+void gompi_release(struct gompi_kept *k, bool copy) {
+	if (copy)
+		copy_out(k);
+	drop(k);
 }
 
-void gompi_keep(struct gompi_kept *k, const int *request, bool persistent)
-{
-    bool holds = k->buffer[0].of || k->buffer[1].of || k->types[0].heap || k->types[1].heap || k->newcomm;
-    struct entry *e, **last = &entries;
-    if (!holds)
-        return;
-    if (!request || request_in(*request) == MPI_REQUEST_NULL) {
-        gompi_release(k, request != NULL);
-        return;
-    }
-    e = malloc(sizeof *e);
-    if (!e) { /* the result could never get to its place */
-        fprintf(stderr, "gompirma: no memory for a nonblocking call's section\n");
-        PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
-        abort();
-    }
-    *e = (struct entry){.request = *request, .persistent = persistent, .active = !persistent, .k = *k};
-    pthread_mutex_lock(&mu);
-    while (*last)
-        last = &(*last)->next;
-    *last = e;
-    gompi_kept_count++;
-    pthread_mutex_unlock(&mu);
+void gompi_keep(struct gompi_kept *k, const int *request, bool persistent) {
+	bool holds = k->buffer[0].of || k->buffer[1].of || k->types[0].heap || k->types[1].heap || k->newcomm;
+	struct entry *e, **last = &entries;
+	if (!holds)
+		return;
+	if (!request || request_in(*request) == MPI_REQUEST_NULL) {
+		gompi_release(k, request != NULL);
+		return;
+	}
+	e = malloc(sizeof *e);
+	if (!e) { /* the result could never get to its place */
+		fprintf(stderr, "gompirma: no memory for a nonblocking call's section\n");
+		PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+		abort();
+	}
+	*e = (struct entry){.request = *request, .persistent = persistent, .active = !persistent, .k = *k};
+	pthread_mutex_lock(&mu);
+	while (*last)
+		last = &(*last)->next;
+	*last = e;
+	gompi_kept_count++;
+	pthread_mutex_unlock(&mu);
 }
 
 /* find returns where the entry of a request hangs. Needs mu. */
-static struct entry **findLocked(int request)
-{
-    struct entry **at = &entries;
-    while (*at && (*at)->request != request)
-        at = &(*at)->next;
-    return at;
+static struct entry **findLocked(int request) {
+	struct entry **at = &entries;
+	while (*at && (*at)->request != request)
+		at = &(*at)->next;
+	return at;
 }
 
-static void removeLocked(struct entry **at)
-{
-    struct entry *e = *at;
-    *at = e->next;
-    gompi_kept_count--;
-    drop(&e->k);
-    free(e);
+static void removeLocked(struct entry **at) {
+	struct entry *e = *at;
+	*at = e->next;
+	gompi_kept_count--;
+	drop(&e->k);
+	free(e);
 }
 
-void gompi_kept_completed(int request)
-{
-    struct entry **at, *e;
-    pthread_mutex_lock(&mu);
-    at = findLocked(request);
-    e = *at;
-    if (e) {
-        if (e->active)
-            copy_out(&e->k);
-        e->active = false;
-        if (!e->persistent)
-            removeLocked(at);
-    }
-    pthread_mutex_unlock(&mu);
+void gompi_kept_completed(int request) {
+	struct entry **at, *e;
+	pthread_mutex_lock(&mu);
+	at = findLocked(request);
+	e = *at;
+	if (e) {
+		if (e->active)
+			copy_out(&e->k);
+		e->active = false;
+		if (!e->persistent)
+			removeLocked(at);
+	}
+	pthread_mutex_unlock(&mu);
 }
 
-void gompi_kept_started(int request)
-{
-    struct entry *e;
-    pthread_mutex_lock(&mu);
-    e = *findLocked(request);
-    if (e) {
-        copy_in(&e->k);
-        e->active = true;
-    }
-    pthread_mutex_unlock(&mu);
+void gompi_kept_started(int request) {
+	struct entry *e;
+	pthread_mutex_lock(&mu);
+	e = *findLocked(request);
+	if (e) {
+		copy_in(&e->k);
+		e->active = true;
+	}
+	pthread_mutex_unlock(&mu);
 }
 
-void gompi_kept_freed(int request)
-{
-    struct entry **at;
-    pthread_mutex_lock(&mu);
-    at = findLocked(request);
-    if (*at && (*at)->persistent && !(*at)->active)
-        removeLocked(at);
-    pthread_mutex_unlock(&mu);
+void gompi_kept_freed(int request) {
+	struct entry **at;
+	pthread_mutex_lock(&mu);
+	at = findLocked(request);
+	if (*at && (*at)->persistent && !(*at)->active)
+		removeLocked(at);
+	pthread_mutex_unlock(&mu);
 }

@@ -8,65 +8,61 @@
 enum { PIECE = 256 };
 
 struct piece {
-    struct piece *next;
-    MPI_Aint cell[PIECE];
+	struct piece *next;
+	MPI_Aint cell[PIECE];
 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *pieces;
 static MPI_Aint *unused; /* a list: each has the address of the next */
 
-void *gompi_attribute_cell(MPI_Aint value)
-{
-    MPI_Aint *cell;
-    pthread_mutex_lock(&mu);
-    if (!unused) {
-        struct piece *p = malloc(sizeof *p);
-        if (p) {
-            p->next = pieces;
-            pieces = p;
-            for (int i = 0; i < PIECE; i++)
-                p->cell[i] = i + 1 < PIECE ? (MPI_Aint)&p->cell[i + 1] : 0;
-            unused = p->cell;
-        }
-    }
-    cell = unused;
-    if (cell) {
-        unused = (MPI_Aint *)*cell;
-        *cell = value;
-    }
-    pthread_mutex_unlock(&mu);
-    return cell;
+void *gompi_attribute_cell(MPI_Aint value) {
+	MPI_Aint *cell;
+	pthread_mutex_lock(&mu);
+	if (!unused) {
+		struct piece *p = malloc(sizeof *p);
+		if (p) {
+			p->next = pieces;
+			pieces = p;
+			for (int i = 0; i < PIECE; i++)
+				p->cell[i] = i + 1 < PIECE ? (MPI_Aint)&p->cell[i + 1] : 0;
+			unused = p->cell;
+		}
+	}
+	cell = unused;
+	if (cell) {
+		unused = (MPI_Aint *)*cell;
+		*cell = value;
+	}
+	pthread_mutex_unlock(&mu);
+	return cell;
 }
 
 /* Needs mu. */
-static bool isCellLocked(const void *pointer)
-{
-    for (const struct piece *p = pieces; p; p = p->next) {
-        uintptr_t at = (uintptr_t)pointer - (uintptr_t)p->cell;
-        if (at < sizeof p->cell)
-            return at % sizeof *p->cell == 0;
-    }
-    return false;
+static bool isCellLocked(const void *pointer) {
+	for (const struct piece *p = pieces; p; p = p->next) {
+		uintptr_t at = (uintptr_t)pointer - (uintptr_t)p->cell;
+		if (at < sizeof p->cell)
+			return at % sizeof *p->cell == 0;
+	}
+	return false;
 }
 
-static bool is_cell(const void *pointer)
-{
-    bool is;
-    pthread_mutex_lock(&mu);
-    is = isCellLocked(pointer);
-    pthread_mutex_unlock(&mu);
-    return is;
+static bool is_cell(const void *pointer) {
+	bool is;
+	pthread_mutex_lock(&mu);
+	is = isCellLocked(pointer);
+	pthread_mutex_unlock(&mu);
+	return is;
 }
 
-void gompi_attribute_free(void *pointer)
-{
-    pthread_mutex_lock(&mu);
-    if (isCellLocked(pointer)) {
-        *(MPI_Aint *)pointer = (MPI_Aint)unused;
-        unused = pointer;
-    }
-    pthread_mutex_unlock(&mu);
+void gompi_attribute_free(void *pointer) {
+	pthread_mutex_lock(&mu);
+	if (isCellLocked(pointer)) {
+		*(MPI_Aint *)pointer = (MPI_Aint)unused;
+		unused = pointer;
+	}
+	pthread_mutex_unlock(&mu);
 }
 
 MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_Aint *)pointer : (MPI_Aint)pointer; }
@@ -74,27 +70,27 @@ MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_
 /* ---- Keys ---- */
 
 /* The predefined procedures, which a program may also call itself. */
-#define NO_COPY(name)                                                                                                  \
-    ENTRY void name(const int *object, const int *keyval, const MPI_Aint *extra, const MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror) \
-    {                                                                                                                  \
-        (void)object, (void)keyval, (void)extra, (void)in, (void)out;                                                  \
-        *flag = gompi_f_false;                                                                                         \
-        done(ierror, MPI_SUCCESS);                                                                                     \
-    }
-#define COPY(name)                                                                                                     \
-    ENTRY void name(const int *object, const int *keyval, const MPI_Aint *extra, const MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror) \
-    {                                                                                                                  \
-        (void)object, (void)keyval, (void)extra;                                                                       \
-        *out = *in;                                                                                                    \
-        *flag = gompi_f_true;                                                                                          \
-        done(ierror, MPI_SUCCESS);                                                                                     \
-    }
-#define NO_DELETE(name)                                                                                                \
-    ENTRY void name(const int *object, const int *keyval, const MPI_Aint *value, const MPI_Aint *extra, int *ierror)   \
-    {                                                                                                                  \
-        (void)object, (void)keyval, (void)value, (void)extra;                                                          \
-        done(ierror, MPI_SUCCESS);                                                                                     \
-    }
+#define NO_COPY(name)                                                                                    \
+	ENTRY void name(const int *object, const int *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
+			MPI_Aint *out, int *flag, int *ierror) {                                         \
+		(void)object, (void)keyval, (void)extra, (void)in, (void)out;                            \
+		*flag = gompi_f_false;                                                                   \
+		done(ierror, MPI_SUCCESS);                                                               \
+	}
+#define COPY(name)                                                                                       \
+	ENTRY void name(const int *object, const int *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
+			MPI_Aint *out, int *flag, int *ierror) {                                         \
+		(void)object, (void)keyval, (void)extra;                                                 \
+		*out = *in;                                                                              \
+		*flag = gompi_f_true;                                                                    \
+		done(ierror, MPI_SUCCESS);                                                               \
+	}
+#define NO_DELETE(name)                                                                                     \
+	ENTRY void name(const int *object, const int *keyval, const MPI_Aint *value, const MPI_Aint *extra, \
+			int *ierror) {                                                                      \
+		(void)object, (void)keyval, (void)value, (void)extra;                                       \
+		done(ierror, MPI_SUCCESS);                                                                  \
+	}
 NO_COPY(mpi_comm_null_copy_fn_)
 COPY(mpi_comm_dup_fn_)
 NO_DELETE(mpi_comm_null_delete_fn_)
@@ -107,83 +103,84 @@ NO_DELETE(mpi_win_null_delete_fn_)
 NO_COPY(mpi_null_copy_fn_)
 NO_DELETE(mpi_null_delete_fn_)
 
-ENTRY void mpi_dup_fn_(const int *comm, const int *keyval, const int *extra, const int *in, int *out, int *flag, int *ierror)
-{
-    (void)comm, (void)keyval, (void)extra;
-    *out = *in;
-    *flag = gompi_f_true;
-    done(ierror, MPI_SUCCESS);
+ENTRY void mpi_dup_fn_(const int *comm, const int *keyval, const int *extra, const int *in, int *out, int *flag,
+		       int *ierror) {
+	(void)comm, (void)keyval, (void)extra;
+	*out = *in;
+	*flag = gompi_f_true;
+	done(ierror, MPI_SUCCESS);
 }
 
-struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old)
-{
-    struct gompi_keyval *k = malloc(sizeof *k);
-    if (k)
-        *k = (struct gompi_keyval){.copy = copy, .delete = delete, .extra = extra, .old = old};
-    return k;
+struct gompi_keyval *gompi_keyval_new(gompi_procedure *copy, gompi_procedure *delete, MPI_Aint extra, bool old) {
+	struct gompi_keyval *k = malloc(sizeof *k);
+	if (k)
+		*k = (struct gompi_keyval){.copy = copy, .delete = delete, .extra = extra, .old = old};
+	return k;
 }
 
-static bool duplicates(gompi_procedure *p)
-{
-    return p == (gompi_procedure *)mpi_comm_dup_fn_ || p == (gompi_procedure *)mpi_type_dup_fn_ ||
-           p == (gompi_procedure *)mpi_win_dup_fn_ || p == (gompi_procedure *)mpi_dup_fn_;
+static bool duplicates(gompi_procedure *p) {
+	return p == (gompi_procedure *)mpi_comm_dup_fn_ || p == (gompi_procedure *)mpi_type_dup_fn_ ||
+	       p == (gompi_procedure *)mpi_win_dup_fn_ || p == (gompi_procedure *)mpi_dup_fn_;
 }
 
-static int copy(int object, int keyval, struct gompi_keyval *k, void *in, void *out, int *flag)
-{
-    MPI_Aint value = gompi_attribute_value(in), result = 0;
-    int f_flag = gompi_f_false, ierror = MPI_SUCCESS;
-    if (duplicates(k->copy) && !is_cell(in)) { /* an attribute of C stays one */
-        *(void **)out = in;
-        *flag = 1;
-        return MPI_SUCCESS;
-    }
-    if (k->old) {
-        int extra = (int)k->extra, from = (int)value, to = 0;
-        ((void (*)(int *, int *, int *, int *, int *, int *, int *))k->copy)(&object, &keyval, &extra, &from, &to, &f_flag, &ierror);
-        result = to;
-    } else {
-        ((void (*)(int *, int *, MPI_Aint *, MPI_Aint *, MPI_Aint *, int *, int *))k->copy)(&object, &keyval, &k->extra, &value, &result,
-                                                                                         &f_flag, &ierror);
-    }
-    *flag = logical_in(f_flag);
-    if (!ierror && *flag && !(*(void **)out = gompi_attribute_cell(result)))
-        return MPI_ERR_NO_MEM;
-    return ierror;
+static int copy(int object, int keyval, struct gompi_keyval *k, void *in, void *out, int *flag) {
+	MPI_Aint value = gompi_attribute_value(in), result = 0;
+	int f_flag = gompi_f_false, ierror = MPI_SUCCESS;
+	if (duplicates(k->copy) && !is_cell(in)) { /* an attribute of C stays one */
+		*(void **)out = in;
+		*flag = 1;
+		return MPI_SUCCESS;
+	}
+	if (k->old) {
+		int extra = (int)k->extra, from = (int)value, to = 0;
+		((void (*)(int *, int *, int *, int *, int *, int *, int *))k->copy)(&object, &keyval, &extra, &from,
+										     &to, &f_flag, &ierror);
+		result = to;
+	} else {
+		((void (*)(int *, int *, MPI_Aint *, MPI_Aint *, MPI_Aint *, int *, int *))k->copy)(
+			&object, &keyval, &k->extra, &value, &result, &f_flag, &ierror);
+	}
+	*flag = logical_in(f_flag);
+	if (!ierror && *flag && !(*(void **)out = gompi_attribute_cell(result)))
+		return MPI_ERR_NO_MEM;
+	return ierror;
 }
 
-static int delete(int object, int keyval, struct gompi_keyval *k, void *pointer)
-{
-    MPI_Aint value = gompi_attribute_value(pointer);
-    int ierror = MPI_SUCCESS;
-    if (k->old) {
-        int extra = (int)k->extra, old = (int)value;
-        ((void (*)(int *, int *, int *, int *, int *))k->delete)(&object, &keyval, &old, &extra, &ierror);
-    } else {
-        ((void (*)(int *, int *, MPI_Aint *, MPI_Aint *, int *))k->delete)(&object, &keyval, &value, &k->extra, &ierror);
-    }
-    if (!ierror)
-        gompi_attribute_free(pointer);
-    return ierror;
+static int delete (int object, int keyval, struct gompi_keyval *k, void *pointer) {
+	MPI_Aint value = gompi_attribute_value(pointer);
+	int ierror = MPI_SUCCESS;
+	if (k->old) {
+		int extra = (int)k->extra, old = (int)value;
+		((void (*)(int *, int *, int *, int *, int *))k->delete)(&object, &keyval, &old, &extra, &ierror);
+	} else {
+		((void (*)(int *, int *, MPI_Aint *, MPI_Aint *, int *))k->delete)(&object, &keyval, &value, &k->extra,
+										   &ierror);
+	}
+	if (!ierror)
+		gompi_attribute_free(pointer);
+	return ierror;
 }
 
-int gompi_comm_copy(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag)
-{
-    return copy(comm_out(comm), keyval, state, in, out, flag);
+int gompi_comm_copy(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag) {
+	return copy(comm_out(comm), keyval, state, in, out, flag);
 }
 
-int gompi_comm_delete(MPI_Comm comm, int keyval, void *value, void *state) { return delete(comm_out(comm), keyval, state, value); }
-
-int gompi_type_copy(MPI_Datatype type, int keyval, void *state, void *in, void *out, int *flag)
-{
-    return copy(datatype_out(type), keyval, state, in, out, flag);
+int gompi_comm_delete(MPI_Comm comm, int keyval, void *value, void *state) {
+	return delete (comm_out(comm), keyval, state, value);
 }
 
-int gompi_type_delete(MPI_Datatype type, int keyval, void *value, void *state) { return delete(datatype_out(type), keyval, state, value); }
-
-int gompi_win_copy(MPI_Win win, int keyval, void *state, void *in, void *out, int *flag)
-{
-    return copy(win_out(win), keyval, state, in, out, flag);
+int gompi_type_copy(MPI_Datatype type, int keyval, void *state, void *in, void *out, int *flag) {
+	return copy(datatype_out(type), keyval, state, in, out, flag);
 }
 
-int gompi_win_delete(MPI_Win win, int keyval, void *value, void *state) { return delete(win_out(win), keyval, state, value); }
+int gompi_type_delete(MPI_Datatype type, int keyval, void *value, void *state) {
+	return delete (datatype_out(type), keyval, state, value);
+}
+
+int gompi_win_copy(MPI_Win win, int keyval, void *state, void *in, void *out, int *flag) {
+	return copy(win_out(win), keyval, state, in, out, flag);
+}
+
+int gompi_win_delete(MPI_Win win, int keyval, void *value, void *state) {
+	return delete (win_out(win), keyval, state, value);
+}

@@ -43,6 +43,7 @@ test | ref | bench)
 	need cmake cmake ctest
 	need g++ g++
 	need clang clang clang++ # the header must be right for it too
+	need clang-format clang-format
 	have gfortran || fortran=gfortran # C does without it
 	need pkg-config pkg-config
 	need mpich mpiexec.mpich mpicc.mpich # the library must start under it, its programs under gompirun

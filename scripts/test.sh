@@ -54,6 +54,7 @@ c() {
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
 }
 lint() {
+	step 'format' 600 scripts/format.sh -check
 	step 'go vet' 600 go vet ./...
 	step 'generated files' 600 sh -c 'go run ./core/abi/gen -check && go run ./fortran/gen -check'
 }

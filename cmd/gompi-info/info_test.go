@@ -38,7 +38,8 @@ func TestMachine(t *testing.T) {
 	}))
 	require.Positive(t, m.CoresUsable)
 	m.CoresUsable = 0
-	require.Equal(t, Machine{Processor: "A", CoresOnline: 4, CgroupCPU: 1.5, Memory: 2 << 20, MemoryAvailable: 1 << 20, CgroupMemory: 4096}, m)
+	require.Equal(t, Machine{Processor: "A", CoresOnline: 4, CgroupCPU: 1.5, Memory: 2 << 20,
+		MemoryAvailable: 1 << 20, CgroupMemory: 4096}, m)
 }
 
 func TestMachineVersion1(t *testing.T) {
@@ -75,7 +76,8 @@ func cacheOf(entries ...[3]any) []byte {
 }
 
 func TestCacheEntries(t *testing.T) {
-	cache := cacheOf([3]any{0x0803, "liba.so", "/32/liba.so"}, [3]any{0x0303, "liba.so", "/64/liba.so"}, [3]any{0x0303, "liba.so", "/other/liba.so"})
+	cache := cacheOf([3]any{0x0803, "liba.so", "/32/liba.so"}, [3]any{0x0303, "liba.so", "/64/liba.so"},
+		[3]any{0x0303, "liba.so", "/other/liba.so"})
 	want := map[string]string{"liba.so": "/64/liba.so"}
 	require.Equal(t, want, cacheEntries(cache))
 	require.Equal(t, want, cacheEntries(append([]byte("ld.so-1.7.0 the older format"), cache...)))
@@ -92,11 +94,13 @@ func FuzzCacheEntries(f *testing.F) {
 func TestFind(t *testing.T) {
 	t.Setenv("LD_LIBRARY_PATH", "")
 	root := tree(t, map[string]string{
-		"etc/ld.so.conf": "# first\n/opt/none\ninclude ld.so.conf.d/*.conf\n", "etc/ld.so.conf.d/x.conf": "/opt/x\n",
-		"opt/x/libone.so": "", "usr/lib/libtwo.so": "", "cached/libone.so": "",
+		"etc/ld.so.conf":          "# first\n/opt/none\ninclude ld.so.conf.d/*.conf\n",
+		"etc/ld.so.conf.d/x.conf": "/opt/x\n",
+		"opt/x/libone.so":         "", "usr/lib/libtwo.so": "", "cached/libone.so": "",
 	})
 	require.Equal(t, "/opt/x/libone.so", find(root, "libone.so", nil))
-	require.Equal(t, "/cached/libone.so", find(root, "libone.so", map[string]string{"libone.so": "/cached/libone.so"}))
+	require.Equal(t, "/cached/libone.so",
+		find(root, "libone.so", map[string]string{"libone.so": "/cached/libone.so"}))
 	require.Equal(t, "/opt/x/libone.so", find(root, "libone.so", map[string]string{"libone.so": "/gone/libone.so"}))
 	require.Equal(t, "/usr/lib/libtwo.so", find(root, "libtwo.so", nil))
 	require.Equal(t, "", find(root, "libthree.so", nil))

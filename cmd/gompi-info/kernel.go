@@ -26,7 +26,8 @@ func kernel() Kernel {
 	}
 	if fd, err := unix.MemfdCreate("gompi-info", unix.MFD_CLOEXEC); err == nil {
 		k.Memfd = unix.Fallocate(fd, 0, 0, int64(os.Getpagesize())) == nil
-		if again, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {
+		if again, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), unix.O_RDWR|unix.O_CLOEXEC,
+			0); err == nil {
 			k.ProcFd = true
 			unix.Close(again)
 		}
@@ -45,7 +46,8 @@ func membarrier() bool {
 	return errno == 0 && commands&privateExpedited != 0
 }
 
-// tryProcessVM copies a few bytes between two places of this process by the system call, which a filter refuses here as well.
+// tryProcessVM copies a few bytes between two places of this process by the system call, which a filter refuses here as
+// well.
 func tryProcessVM() error {
 	from, to := []byte("gompirma"), make([]byte, 8)
 	local := []unix.Iovec{{Base: &to[0], Len: 8}}

@@ -15,7 +15,8 @@ type Library struct {
 	Path string `json:"path"` // "": not found
 }
 
-// libraries looks for the optional libraries where the dynamic linker would: LD_LIBRARY_PATH, the linker's cache, the default folders.
+// libraries looks for the optional libraries where the dynamic linker would: LD_LIBRARY_PATH, the linker's cache, the
+// default folders.
 func libraries(root string) []Library {
 	wanted := []Library{
 		{Name: "libfabric.so.1", For: "jobs on several nodes; not used by this release"},
@@ -38,7 +39,8 @@ func find(root, name string, cached map[string]string) string {
 	if path := cached[name]; path != "" && exists(filepath.Join(root, path)) {
 		return path
 	}
-	for _, dir := range append(confDirs(root, filepath.Join(root, "etc/ld.so.conf"), 0), "/lib64", "/usr/lib64", "/lib", "/usr/lib") {
+	for _, dir := range append(confDirs(root, filepath.Join(root, "etc/ld.so.conf"), 0), "/lib64", "/usr/lib64",
+		"/lib", "/usr/lib") {
 		if path := filepath.Join(dir, name); exists(filepath.Join(root, path)) {
 			return path
 		}
@@ -51,8 +53,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// cacheEntries reads glibc's ld.so.cache (the format since 2.2, also when it follows the older one): library name -> path. Of several
-// entries of one name the first of this machine's word size counts. A damaged cache yields what can be read safely.
+// cacheEntries reads glibc's ld.so.cache (the format since 2.2, also when it follows the older one): library name ->
+// path. Of several entries of one name the first of this machine's word size counts. A damaged cache yields what can be
+// read safely.
 func cacheEntries(cache []byte) map[string]string {
 	const magic, headerSize, entrySize = "glibc-ld.so.cache1.1", 48, 24
 	entries := map[string]string{}

@@ -42,10 +42,12 @@ func machine(root string) Machine {
 	return m
 }
 
-// cgroupLimits finds the tightest limits on the way from this process' control group to the root, in version 2 and version 1 hierarchies.
+// cgroupLimits finds the tightest limits on the way from this process' control group to the root, in version 2 and
+// version 1 hierarchies.
 func cgroupLimits(root string, m *Machine) {
 	for _, g := range limit.Groups(root, "cpu") {
-		quota, period := read(filepath.Join(g.Dir, "cpu.cfs_quota_us")), read(filepath.Join(g.Dir, "cpu.cfs_period_us"))
+		quota, period := read(filepath.Join(g.Dir, "cpu.cfs_quota_us")),
+			read(filepath.Join(g.Dir, "cpu.cfs_period_us"))
 		if g.V2 {
 			quota, period, _ = strings.Cut(read(filepath.Join(g.Dir, "cpu.max")), " ")
 		}

@@ -1,5 +1,6 @@
-// Command gompi-info tells what this gompirma is and what it finds on this machine: version, ABI, features, limits, cores and memory (those of
-// the machine, and those that the control group leaves), the kernel's services, optional libraries. `--json` prints the same for programs.
+// Command gompi-info tells what this gompirma is and what it finds on this machine: version, ABI, features, limits,
+// cores and memory (those of the machine, and those that the control group leaves), the kernel's services, optional
+// libraries. `--json` prints the same for programs.
 package main
 
 import (
@@ -105,7 +106,8 @@ func main() {
 	asJSON := flags.Bool("json", false, "print JSON")
 	short := flags.Bool("version", false, "print the version alone")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: gompi-info [--json | --version]\nTells what this gompirma is and what it finds on this machine.")
+		fmt.Fprintln(flags.Output(), "usage: gompi-info [--json | --version]\nTells what this gompirma is "+
+			"and what it finds on this machine.")
 	}
 	switch err := flags.Parse(os.Args[1:]); {
 	case err == flag.ErrHelp:
@@ -153,10 +155,12 @@ func (i Info) print(out io.Writer) error {
 	w.line("limit", "%d processes on a node", i.Limits.ProcessesPerNode)
 	w.line("limit", "%d handles of a kind in a process, %d of windows", i.Limits.HandlesPerKind, i.Limits.Windows)
 	w.line("limit", "%s of shared memory for the windows of a process", bytes(i.Limits.HeapPerProcess))
-	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName, i.Limits.ErrorString)
+	w.line("limit", "%d bytes in an object's name, %d in an error's text", i.Limits.ObjectName,
+		i.Limits.ErrorString)
 
 	m := i.Machine
-	w.line("cores", "%d online, %d usable%s", m.CoresOnline, m.CoresUsable, unless(m.CgroupCPU == 0, ", control group allows %.2f", m.CgroupCPU))
+	w.line("cores", "%d online, %d usable%s", m.CoresOnline, m.CoresUsable,
+		unless(m.CgroupCPU == 0, ", control group allows %.2f", m.CgroupCPU))
 	w.line("memory", "%s, %s available%s", bytes(m.Memory), bytes(m.MemoryAvailable),
 		unless(m.CgroupMemory == 0, ", control group allows %s", bytes(m.CgroupMemory)))
 	if m.CgroupProcesses != 0 {

@@ -41,7 +41,8 @@ func bindings(n int, what string, each int, sys string) []unix.CPUSet {
 	return sets
 }
 
-// processors returns the processors that may be used, those of one core, hwthread, socket or numa together, in the order of the first of each.
+// processors returns the processors that may be used, those of one core, hwthread, socket or numa together, in the
+// order of the first of each.
 func processors(what, sys string) (units []unix.CPUSet) {
 	var usable unix.CPUSet
 	if unix.SchedGetaffinity(0, &usable) != nil {
@@ -64,7 +65,8 @@ func processors(what, sys string) (units []unix.CPUSet) {
 	return units
 }
 
-// unitOf names the unit that a processor belongs to: alike for all of one unit. What the system does not tell is taken for a core of its own, on one socket.
+// unitOf names the unit that a processor belongs to: alike for all of one unit. What the system does not tell is taken
+// for a core of its own, on one socket.
 func unitOf(cpu int, what, sys string) string {
 	own := strconv.Itoa(cpu)
 	dir := sys + "/cpu" + own

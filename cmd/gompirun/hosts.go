@@ -14,8 +14,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// Lists of hosts, as other launchers have them. A job has one host, so they may name this one only; what is left of them is the number of slots, which
-// is the number of processes if nothing else says it.
+// Lists of hosts, as other launchers have them. A job has one host, so they may name this one only; what is left of
+// them is the number of slots, which is the number of processes if nothing else says it.
 
 // hosts knows the names of this machine.
 type hosts struct {

@@ -13,7 +13,8 @@ func fake(name string) *hosts {
 	return &hosts{
 		name: name,
 		lookup: func(name string) ([]string, error) {
-			addresses := map[string][]string{"alias": {"10.0.0.7"}, "other": {"10.0.0.8"}, "loop": {"127.0.1.1"}}[name]
+			addresses := map[string][]string{"alias": {"10.0.0.7"}, "other": {"10.0.0.8"},
+				"loop": {"127.0.1.1"}}[name]
 			if addresses == nil {
 				return nil, errors.New("no such host")
 			}
@@ -25,7 +26,8 @@ func fake(name string) *hosts {
 
 func TestHostsOfThisMachine(t *testing.T) {
 	for name, here := range map[string]bool{
-		"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "127.0.3.4": true, "::1": true, "10.0.0.7": true, "fe80::1": true,
+		"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "127.0.3.4": true, "::1": true,
+		"10.0.0.7": true, "fe80::1": true,
 		"node": true, "Node": true, "node.cluster": true, "alias": true, "loop": true,
 		"10.0.0.8": false, "other": false, "nobody": false, "node2": false, "nod": false,
 	} {
@@ -38,13 +40,15 @@ func TestHostsOfThisMachine(t *testing.T) {
 }
 
 func TestHostLists(t *testing.T) {
-	for text, want := range map[string]int{"node": 0, "node:4": 4, "node,localhost": 2, "node:2,node:3": 5, "node:2, alias": 3, "[::1]:3": 3, "::1": 0} {
+	for text, want := range map[string]int{"node": 0, "node:4": 4, "node,localhost": 2, "node:2,node:3": 5,
+		"node:2, alias": 3, "[::1]:3": 3, "::1": 0} {
 		slots, err := fake("node").list(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, slots, text)
 	}
 	for text, says := range map[string]string{
-		"": "no name", "node,": "no name", ":3": "no name", "node:x": "number of slots", "node:-1": "number of slots", "node:5000": "number of slots",
+		"": "no name", "node,": "no name", ":3": "no name", "node:x": "number of slots",
+		"node:-1": "number of slots", "node:5000": "number of slots",
 		"node,other:2": "host other is not this machine (node)",
 	} {
 		_, err := fake("node").list(text)
@@ -55,7 +59,8 @@ func TestHostLists(t *testing.T) {
 func TestHostFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hosts")
 	for text, want := range map[string]int{
-		"node\n": 0, "# all\n\nnode slots=4 max_slots=8 # here\n": 4, "node:3": 3, "node\nnode\nnode\n": 3, "localhost slots=2\nalias:2\n": 4,
+		"node\n": 0, "# all\n\nnode slots=4 max_slots=8 # here\n": 4, "node:3": 3, "node\nnode\nnode\n": 3,
+		"localhost slots=2\nalias:2\n": 4,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		slots, err := fake("node").file(path)
@@ -63,7 +68,9 @@ func TestHostFiles(t *testing.T) {
 		require.Equal(t, want, slots, text)
 	}
 	for text, says := range map[string]string{
-		"": "no host", "# none\n": "no host", "node\nother slots=2\n": "line 2: host other is not this machine (node)", "node slots=x": "line 1: \"x\" is not",
+		"": "no host", "# none\n": "no host",
+		"node\nother slots=2\n": "line 2: host other is not this machine (node)",
+		"node slots=x":          "line 1: \"x\" is not",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		_, err := fake("node").file(path)

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input returns what rank 0 reads as its standard input. A file or a pipe it gets as it is, so that it takes from it just what it reads: a shell loop
-// around gompirun keeps the rest. A terminal it cannot read itself, since its process group is not the terminal's; gompirun reads for it.
+// input returns what rank 0 reads as its standard input. A file or a pipe it gets as it is, so that it takes from it
+// just what it reads: a shell loop around gompirun keeps the rest. A terminal it cannot read itself, since its process
+// group is not the terminal's; gompirun reads for it.
 func (j *job) input() (*os.File, error) {
 	if !isTerminal(0) {
 		return os.Stdin, nil
@@ -38,11 +39,12 @@ func mayAsk() bool {
 	return kind == unix.S_IFIFO || kind == unix.S_IFSOCK || isTerminal(0)
 }
 
-// forwardTerminal copies what is typed until the end of it, or until rank 0 no longer reads. While gompirun runs in the background it leaves the
-// terminal to whoever is in front.
+// forwardTerminal copies what is typed until the end of it, or until rank 0 no longer reads. While gompirun runs in the
+// background it leaves the terminal to whoever is in front.
 func forwardTerminal(to *os.File) {
 	defer to.Close()
-	// With SIGTTIN blocked, reading from the background is an error (EIO) instead of stopping gompirun and with it the ranks' output.
+	// With SIGTTIN blocked, reading from the background is an error (EIO) instead of stopping gompirun and with it
+	// the ranks' output.
 	runtime.LockOSThread()
 	var set unix.Sigset_t
 	set.Val[0] = 1 << (unix.SIGTTIN - 1)
@@ -67,7 +69,8 @@ func forwardTerminal(to *os.File) {
 			}
 		case unix.EINTR, unix.EAGAIN:
 		case unix.EIO:
-			time.Sleep(200 * time.Millisecond) // somebody else's input lies there; nothing tells when the front changes
+			// somebody else's input lies there; nothing tells when the front changes
+			time.Sleep(200 * time.Millisecond)
 		default:
 			return
 		}

@@ -72,7 +72,8 @@ const (
 
 // newJob checks everything that can be checked before the first process is started.
 func newJob(opts *options) (*job, error) {
-	j := &job{opts: opts, mail: newMailbox(), rankOf: map[int]int{}, id: fmt.Sprintf("gompirun_%d_%s", os.Getpid(), rand.Text())}
+	j := &job{opts: opts, mail: newMailbox(), rankOf: map[int]int{}, id: fmt.Sprintf("gompirun_%d_%s", os.Getpid(),
+		rand.Text())}
 	environ := os.Environ()
 	for i, p := range opts.parts {
 		prog, err := prepare(p, environ)
@@ -93,8 +94,10 @@ func newJob(opts *options) (*job, error) {
 		return nil, err
 	}
 	if opts.bind != "" {
-		if j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu"); j.bindings == nil && !opts.quiet {
-			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are not enough for %d ranks, so they are not bound\n", opts.bind, len(j.ranks))
+		if j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1),
+			"/sys/devices/system/cpu"); j.bindings == nil && !opts.quiet {
+			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are not enough for %d ranks, so they "+
+				"are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
 	var err error
@@ -170,7 +173,8 @@ func (j *job) handle(event any) {
 	case outputLost:
 		v := &verdict{status: statusSignal + int(syscall.SIGPIPE)}
 		if !errors.Is(e.err, syscall.EPIPE) {
-			v = &verdict{statusFailed, []string{fmt.Sprintf("the output cannot be written: %v", plain(e.err))}}
+			v = &verdict{statusFailed, []string{fmt.Sprintf("the output cannot be written: %v",
+				plain(e.err))}}
 		}
 		j.fail(v)
 	case outputDone:
@@ -200,8 +204,8 @@ func (j *job) end(s syscall.Signal) {
 	j.after(graceTerm, kill)
 }
 
-// inOrder leaves out what is no rank. Nothing tells which of several that ended since somebody looked was the first: one that a signal killed is the
-// more likely cause, then the lowest rank.
+// inOrder leaves out what is no rank. Nothing tells which of several that ended since somebody looked was the first:
+// one that a signal killed is the more likely cause, then the lowest rank.
 func (j *job) inOrder(children []child) []child {
 	ranks := slices.DeleteFunc(children, func(c child) bool { _, ok := j.rankOf[c.pid]; return !ok })
 	slices.SortFunc(ranks, func(a, b child) int {
@@ -240,9 +244,11 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 	}
 }
 
-// outsider is what becomes of a job in which this rank ended without MPI_Init while others called it: they would wait for it for ever.
+// outsider is what becomes of a job in which this rank ended without MPI_Init while others called it: they would wait
+// for it for ever.
 func (j *job) outsider(rank int) *verdict {
-	return &verdict{statusFailed, []string{j.name(rank) + " exited with status 0 without having called MPI_Init, which other ranks called"}}
+	return &verdict{statusFailed, []string{j.name(rank) +
+		" exited with status 0 without having called MPI_Init, which other ranks called"}}
 }
 
 func (j *job) rankSaid(rank int, e pmi1.Event) {
@@ -255,7 +261,8 @@ func (j *job) rankSaid(rank int, e pmi1.Event) {
 	case pmi1.Aborted:
 		j.fail(j.aborted(rank, j.pmi.State(rank)))
 	case pmi1.Failed:
-		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s does not speak PMI-1: %v", j.name(rank), j.pmi.State(rank).Err)}})
+		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s does not speak PMI-1: %v", j.name(rank),
+			j.pmi.State(rank).Err)}})
 	}
 }
 
@@ -275,7 +282,8 @@ func (j *job) interrupted(s syscall.Signal) {
 			j.after(graceKilled, giveUp)
 		}
 		if j.verdict == nil {
-			j.verdict = &verdict{statusSignal + int(s), []string{fmt.Sprintf("ended by signal %d (%v)", s, s)}}
+			j.verdict = &verdict{statusSignal + int(s),
+				[]string{fmt.Sprintf("ended by signal %d (%v)", s, s)}}
 		}
 		j.end(s)
 		j.after(graceTerm+graceOutput, giveUp)

@@ -14,8 +14,9 @@ import (
 	"gompirma/core/limit"
 )
 
-// launch starts every rank, then reaps whatever ends. It never gives its OS thread back while there are children: they get SIGKILL when the thread
-// that started them ends (Pdeathsig), which is how they end when gompirun is killed with -9.
+// launch starts every rank, then reaps whatever ends. It never gives its OS thread back while there are children: they
+// get SIGKILL when the thread that started them ends (Pdeathsig), which is how they end when gompirun is killed with
+// -9.
 func (j *job) launch() {
 	runtime.LockOSThread()
 	// What ranks leave behind becomes a child of gompirun instead of being lost to init.
@@ -151,7 +152,8 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	case errors.Is(err, syscall.ENOENT):
 		err = errors.New("cannot be started: its interpreter is missing")
 	case errors.Is(err, syscall.EAGAIN):
-		err = fmt.Errorf("rank %d cannot be started: the system allows no further process%s", rank, limit.Why("/", err))
+		err = fmt.Errorf("rank %d cannot be started: the system allows no further process%s", rank,
+			limit.Why("/", err))
 	}
 	return 0, fmt.Errorf("%s: %w", p.argv[0], err)
 }
@@ -175,17 +177,21 @@ func socketpair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi"), nil
 }
 
-// openOutputFile makes the file of --output-dir that takes a rank's output and errors. Numbers have the same width, so that names sort.
+// openOutputFile makes the file of --output-dir that takes a rank's output and errors. Numbers have the same width, so
+// that names sort.
 func openOutputFile(dir string, rank, size int) (*os.File, error) {
 	width := len(fmt.Sprint(size - 1))
-	return os.OpenFile(filepath.Join(dir, fmt.Sprintf("rank-%0*d.txt", width, rank)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+	return os.OpenFile(filepath.Join(dir, fmt.Sprintf("rank-%0*d.txt", width, rank)),
+		os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
 }
 
-// openPattern makes the file that a pattern names for a rank, and the folders on its way. Two patterns may name one file.
+// openPattern makes the file that a pattern names for a rank, and the folders on its way. Two patterns may name one
+// file.
 func (j *job) openPattern(pattern string, rank int) (*os.File, error) {
 	host, _ := os.Hostname()
 	width := len(fmt.Sprint(len(j.ranks) - 1))
-	path := strings.NewReplacer("%%", "%", "%r", fmt.Sprint(rank), "%0r", fmt.Sprintf("%0*d", width, rank), "%h", host, "%g", fmt.Sprint(j.ranks[rank].part), "%p", "0").Replace(pattern)
+	path := strings.NewReplacer("%%", "%", "%r", fmt.Sprint(rank), "%0r", fmt.Sprintf("%0*d", width, rank), "%h",
+		host, "%g", fmt.Sprint(j.ranks[rank].part), "%p", "0").Replace(pattern)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
@@ -206,7 +212,8 @@ func neededDescriptors(n int) uint64 { return 3*uint64(n) + 32 }
 func checkDescriptors(n int) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err == nil && limit.Cur < neededDescriptors(n) {
-		return fmt.Errorf("%d processes need %d descriptors, %d are allowed (ulimit -n)", n, neededDescriptors(n), limit.Cur)
+		return fmt.Errorf("%d processes need %d descriptors, %d are allowed (ulimit -n)", n,
+			neededDescriptors(n), limit.Cur)
 	}
 	return nil
 }

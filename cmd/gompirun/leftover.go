@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// endLeftovers sends a signal to the process groups of ranks that have ended but left processes in them. What left its rank's group on purpose
-// (setsid) is not touched.
+// endLeftovers sends a signal to the process groups of ranks that have ended but left processes in them. What left its
+// rank's group on purpose (setsid) is not touched.
 //
-// A group's number can be used again once the group is empty. So only groups are signalled of which a member is a child of gompirun (what ranks leave behind
-// becomes one): it keeps the number in use, because only gompirun can reap it.
+// A group's number can be used again once the group is empty. So only groups are signalled of which a member is a child
+// of gompirun (what ranks leave behind becomes one): it keeps the number in use, because only gompirun can reap it.
 func (j *job) endLeftovers(s syscall.Signal) {
 	groups := map[int]bool{}
 	for i := range j.ranks {

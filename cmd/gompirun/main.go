@@ -1,5 +1,6 @@
-// Command gompirun starts the processes of a job on this machine, serves them as a PMI-1 launcher, gives them the node's control segment, passes on
-// their output line by line, and ends them all when one fails. `gompirun --help` is its manual.
+// Command gompirun starts the processes of a job on this machine, serves them as a PMI-1 launcher, gives them the
+// node's control segment, passes on their output line by line, and ends them all when one fails. `gompirun --help` is
+// its manual.
 //
 //	options.go   what the command line asks for         launch.go    finding programs, starting and reaping processes
 //	job.go       what happens to the job, event by event output.go    lines of many processes on one stream
@@ -31,7 +32,8 @@ const (
 	statusSignal   = 128 // plus the signal
 )
 
-// neededAddressSpace is what the tables of the Go runtime take, of which some come silently to lie elsewhere if there is less, and gompirun itself. In bytes.
+// neededAddressSpace is what the tables of the Go runtime take, of which some come silently to lie elsewhere if there
+// is less, and gompirun itself. In bytes.
 const neededAddressSpace = 1300 << 20
 
 func main() { os.Exit(gompirun(os.Args[1:])) }

@@ -125,32 +125,47 @@ var table = []option{
 	{names: []string{"-env"}, value: "variable", second: "value", set: (*parser).setEnv},
 	{names: []string{"x", "env"}, value: "variable", set: (*parser).setEnv},
 	{names: []string{"envall"}, set: func(p *parser, _ string) error { p.inherit = &inherit{}; return nil }},
-	{names: []string{"envnone"}, set: func(p *parser, _ string) error { p.inherit = &inherit{some: true}; return nil }},
-	{names: []string{"envlist"}, value: "list of variables", set: func(p *parser, v string) error { p.inherit = listed(v); return nil }},
-	{names: []string{"wdir", "wd", "cwd"}, value: "folder", set: func(p *parser, v string) error { p.part.wdir = v; return nil }},
+	{names: []string{"envnone"}, set: func(p *parser,
+		_ string) error {
+		p.inherit = &inherit{some: true}
+		return nil
+	}},
+	{names: []string{"envlist"}, value: "list of variables",
+		set: func(p *parser, v string) error { p.inherit = listed(v); return nil }},
+	{names: []string{"wdir", "wd", "cwd"}, value: "folder",
+		set: func(p *parser, v string) error { p.part.wdir = v; return nil }},
 	{names: []string{"H", "host", "hosts"}, value: "list of hosts", set: (*parser).setHosts},
 	{names: []string{"f", "hostfile", "machinefile"}, value: "file", set: (*parser).setHostFile},
 	{names: []string{"genv"}, value: "variable", second: "value", job: true, set: (*parser).setJobEnv},
 	{names: []string{"genvall"}, job: true, set: func(p *parser, _ string) error { p.all = inherit{}; return nil }},
-	{names: []string{"genvnone"}, job: true, set: func(p *parser, _ string) error { p.all = inherit{some: true}; return nil }},
-	{names: []string{"genvlist"}, value: "list of variables", job: true, set: func(p *parser, v string) error { p.all = *listed(v); return nil }},
-	{names: []string{"l", "prepend-rank", "tag-output"}, job: true, set: func(p *parser, _ string) error { p.opts.tag = true; return nil }},
-	{names: []string{"output-dir"}, value: "folder", job: true, set: func(p *parser, v string) error { p.opts.outputDir = v; return nil }},
-	{names: []string{"outfile-pattern"}, value: "pattern", job: true, set: func(p *parser, v string) error { p.opts.outFile = v; return nil }},
-	{names: []string{"errfile-pattern"}, value: "pattern", job: true, set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
+	{names: []string{"genvnone"}, job: true,
+		set: func(p *parser, _ string) error { p.all = inherit{some: true}; return nil }},
+	{names: []string{"genvlist"}, value: "list of variables", job: true,
+		set: func(p *parser, v string) error { p.all = *listed(v); return nil }},
+	{names: []string{"l", "prepend-rank", "tag-output"}, job: true,
+		set: func(p *parser, _ string) error { p.opts.tag = true; return nil }},
+	{names: []string{"output-dir"}, value: "folder", job: true,
+		set: func(p *parser, v string) error { p.opts.outputDir = v; return nil }},
+	{names: []string{"outfile-pattern"}, value: "pattern", job: true,
+		set: func(p *parser, v string) error { p.opts.outFile = v; return nil }},
+	{names: []string{"errfile-pattern"}, value: "pattern", job: true,
+		set: func(p *parser, v string) error { p.opts.errFile = v; return nil }},
 	{names: []string{"output-filename"}, value: "folder", job: true, set: (*parser).setOutputName},
 	{names: []string{"timeout"}, value: "number of seconds", job: true, set: (*parser).setTimeout},
 	{names: []string{"bind-to"}, value: "kind of processors", job: true, set: (*parser).setBind},
 	{names: []string{"map-by"}, value: "way to map", job: true, set: (*parser).setMap},
 	{names: []string{"rank-by"}, value: "way to rank", job: true, set: (*parser).setRank},
-	{names: []string{"q", "quiet"}, job: true, set: func(p *parser, _ string) error { p.opts.quiet = true; return nil }},
+	{names: []string{"q", "quiet"}, job: true,
+		set: func(p *parser, _ string) error { p.opts.quiet = true; return nil }},
 	{names: []string{"V", "version"}, job: true, set: func(*parser, string) error { return errVersion }},
 	{names: []string{"h", "help"}, job: true, set: func(*parser, string) error { return errHelp }},
 
 	// Without effect: what they ask for is so in any case, or is about several machines.
-	{names: []string{"oversubscribe", "nooversubscribe", "allow-run-as-root", "v", "verbose", "localonly", "report-bindings", "use-hwthread-cpus",
+	{names: []string{"oversubscribe", "nooversubscribe", "allow-run-as-root", "v", "verbose", "localonly",
+		"report-bindings", "use-hwthread-cpus",
 		"disable-auto-cleanup", "disable-hostname-propagation"}, set: ignore},
-	{names: []string{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface"}, value: "value", set: ignore},
+	{names: []string{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface"}, value: "value",
+		set: ignore},
 	{names: []string{"mca", "gmca", "omca", "prtemca"}, value: "parameter", second: "value", set: ignore},
 }
 
@@ -398,12 +413,15 @@ func (p *parser) setBind(value string) error {
 	return nil
 }
 
-// places are what ranks can be distributed over. On one host all ways number and place the ranks alike, unless they are bound.
-var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache", "l2cache", "l3cache", "seq", "fill", "span"}
+// places are what ranks can be distributed over. On one host all ways number and place the ranks alike, unless they are
+// bound.
+var places = []string{"slot", "node", "host", "core", "hwthread", "socket", "package", "numa", "board", "l1cache",
+	"l2cache", "l3cache", "seq", "fill", "span"}
 
 // setMap reads PLACE or ppr:N:PLACE, followed by modifiers, each behind a colon or a comma.
 func (p *parser) setMap(value string) error {
-	bad := fmt.Errorf("--map-by %s: a place such as slot, core, socket or node is possible, ppr:N:node, and the modifier PE=N", value)
+	bad := fmt.Errorf("--map-by %s: a place such as slot, core, socket or node is possible, ppr:N:node, and the "+
+		"modifier PE=N", value)
 	words := strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r == ':' || r == ',' })
 	if len(words) > 2 && words[0] == "ppr" {
 		if words[2] != "node" && words[2] != "host" {
@@ -423,7 +441,8 @@ func (p *parser) setMap(value string) error {
 				return bad
 			}
 			p.opts.bindTo = n
-		case word == "oversubscribe" || word == "nooversubscribe" || word == "span" || word == "nolocal" || word == "inherit":
+		case word == "oversubscribe" || word == "nooversubscribe" || word == "span" || word == "nolocal" ||
+			word == "inherit":
 		case i > 0 || !slices.Contains(places, word):
 			return bad
 		}

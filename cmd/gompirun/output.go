@@ -23,8 +23,9 @@ var pool = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 // output passes on what the ranks write, whole lines at a time. Each of the ranks' pipes has a goroutine.
 //
-// An unfinished line is held back until its end comes, with two exceptions: it grows beyond maxHeld, or it is rank 0's and may be a question to whoever
-// types the input. Then it is written as it is, others wait for its end, and if that does not come within patience a newline is put in.
+// An unfinished line is held back until its end comes, with two exceptions: it grows beyond maxHeld, or it is rank 0's
+// and may be a question to whoever types the input. Then it is written as it is, others wait for its end, and if that
+// does not come within patience a newline is put in.
 type output struct {
 	stdout, stderr *sink
 	tag            bool // put [rank] before each line
@@ -139,7 +140,8 @@ func (s *stream) pump() {
 	}
 }
 
-// read waits for data and takes a buffer only then: ranks may be many, and most are silent. n is 0 at the end, and when an abandoned pipe is empty.
+// read waits for data and takes a buffer only then: ranks may be many, and most are silent. n is 0 at the end, and when
+// an abandoned pipe is empty.
 func (s *stream) read(raw syscall.RawConn) (buf *[]byte, n int, err error) {
 	if s.abandoned.Load() {
 		s.pipe.SetReadDeadline(time.Time{}) // Go refuses to read after a deadline
@@ -276,7 +278,8 @@ func (k *sink) writeBytes(s *stream, data []byte) {
 	}
 }
 
-// close says that a stream will write no more. A line that it left unfinished stays so, unless somebody else writes after it.
+// close says that a stream will write no more. A line that it left unfinished stays so, unless somebody else writes
+// after it.
 func (k *sink) close(s *stream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

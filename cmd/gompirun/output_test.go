@@ -67,7 +67,8 @@ func (s *screen) finish(t *testing.T) string {
 
 // until waits for the output to be so.
 func (s *screen) until(t *testing.T, want string) {
-	require.Eventually(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.text.String() == want }, 10*time.Second, time.Millisecond, want)
+	require.Eventually(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.text.String() == want },
+		10*time.Second, time.Millisecond, want)
 }
 
 // Many ranks write lines of all lengths in pieces of all lengths; each line comes out whole, and each rank's in order.
@@ -86,7 +87,8 @@ func TestLinesStayWhole(t *testing.T) {
 				rnd := rand.New(rand.NewSource(int64(r)))
 				var text []byte
 				for i := range linesEach {
-					text = append(text, fmt.Sprintf("%d %d %s end\n", r, i, strings.Repeat(string(rune('a'+r)), rnd.Intn(1<<rnd.Intn(15))))...)
+					text = append(text, fmt.Sprintf("%d %d %s end\n", r, i,
+						strings.Repeat(string(rune('a'+r)), rnd.Intn(1<<rnd.Intn(15))))...)
 				}
 				for len(text) > 0 {
 					n := min(len(text), 1+rnd.Intn(1<<rnd.Intn(14)))
@@ -135,7 +137,8 @@ func TestUnfinishedLinesAtTheEnd(t *testing.T) {
 	require.Equal(t, "whole\nrest of a\nrest of b\nc\n", s.finish(t))
 }
 
-// A question of rank 0 appears although its line has not ended; others wait for it, but not for ever, and not within another line.
+// A question of rank 0 appears although its line has not ended; others wait for it, but not for ever, and not within
+// another line.
 func TestQuestions(t *testing.T) {
 	s := newScreen(t)
 	s.out.asks, s.out.tag = true, true

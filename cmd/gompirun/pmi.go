@@ -6,8 +6,8 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// newServer makes the job's PMI-1 server. Besides the library's own processes it serves those of other MPIs that speak the protocol: they look under
-// PMI_process_mapping for who runs where.
+// newServer makes the job's PMI-1 server. Besides the library's own processes it serves those of other MPIs that speak
+// the protocol: they look under PMI_process_mapping for who runs where.
 func (j *job) newServer() *pmi1.Server {
 	apps := make([]int, len(j.ranks))
 	for i := range j.ranks {

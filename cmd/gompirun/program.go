@@ -121,7 +121,8 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// environment is gompirun's own with the part's additions, without what another launcher, above this one, told its processes.
+// environment is gompirun's own with the part's additions, without what another launcher, above this one, told its
+// processes.
 func environment(environ []string, p part) []string {
 	replaced := map[string]bool{}
 	for _, v := range p.env {
@@ -164,8 +165,9 @@ func libraryFolder() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(self)), "lib/gompirma/abi")
 }
 
-// withLibraries lets the loader look into a folder after all that LD_LIBRARY_PATH names, for programs that were linked to another library of the standard ABI, or
-// without a path of their own. Unless the folder is not there, as where gompirun was copied alone, or has a name that the loader reads otherwise.
+// withLibraries lets the loader look into a folder after all that LD_LIBRARY_PATH names, for programs that were linked
+// to another library of the standard ABI, or without a path of their own. Unless the folder is not there, as where
+// gompirun was copied alone, or has a name that the loader reads otherwise.
 func withLibraries(env []string, folder string) []string {
 	const name = "LD_LIBRARY_PATH"
 	if !filepath.IsAbs(folder) || strings.ContainsAny(folder, ":;$") || checkFolder(folder) != nil {
@@ -189,7 +191,8 @@ func launchers(name string) bool {
 	case boot.EnvControlFd, boot.EnvJob, boot.EnvLocalRank, boot.EnvLocalRanks, "HYDI_CONTROL_FD":
 		return true
 	}
-	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_") && !strings.HasPrefix(name, "PMIX_MCA_")
+	return strings.HasPrefix(name, "PMI_") || strings.HasPrefix(name, "PMIX_") && !strings.HasPrefix(name,
+		"PMIX_MCA_")
 }
 
 // Descriptors of every process, besides standard input, output and errors.
@@ -203,5 +206,6 @@ func place(env []string, job string, rank, size int) []string {
 	text := strconv.Itoa
 	return append(env[:len(env):len(env)],
 		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank), "PMI_SIZE="+text(size),
-		boot.EnvJob+"="+job, boot.EnvControlFd+"="+text(fdControl), boot.EnvLocalRank+"="+text(rank), boot.EnvLocalRanks+"="+text(size))
+		boot.EnvJob+"="+job, boot.EnvControlFd+"="+text(fdControl), boot.EnvLocalRank+"="+text(rank),
+		boot.EnvLocalRanks+"="+text(size))
 }

@@ -64,7 +64,8 @@ func TestPrepareFindsPrograms(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	got := environment([]string{"A=1", "B=2", "PMI_RANK=7", "PMIX_RANK=7", "PMIX_MCA_x=1", "GOMPIRMA_JOB=j", "MPI_LOCALRANKID=3", "PWD=/old", "ODD", "A.B=3"},
+	got := environment([]string{"A=1", "B=2", "PMI_RANK=7", "PMIX_RANK=7", "PMIX_MCA_x=1", "GOMPIRMA_JOB=j",
+		"MPI_LOCALRANKID=3", "PWD=/old", "ODD", "A.B=3"},
 		part{env: []string{"B=3", "C=4", "B=5", "PMI_SIZE=mine"}, wdir: "/"})
 	require.Equal(t, []string{"A=1", "PMIX_MCA_x=1", "ODD", "A.B=3", "PWD=/", "C=4", "B=5", "PMI_SIZE=mine"}, got)
 	require.Equal(t, "5", variable(got, "B"))
@@ -76,7 +77,8 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, "job", variable(b, "GOMPIRMA_JOB"))
 }
 
-// The folder with the libraries is the last that the loader looks into. Nothing that is set means something else for it: an empty element is the current folder.
+// The folder with the libraries is the last that the loader looks into. Nothing that is set means something else for
+// it: an empty element is the current folder.
 func TestLibraryPath(t *testing.T) {
 	dir := t.TempDir()
 	for before, want := range map[string]string{
@@ -140,7 +142,8 @@ func TestBindings(t *testing.T) {
 	// Sockets and NUMA nodes are shared, so there is always room.
 	for cpu := range 64 {
 		dir := filepath.Join(sys, "cpu"+strconv.Itoa(cpu))
-		require.NoError(t, os.WriteFile(dir+"/topology/physical_package_id", []byte(strconv.Itoa(cpu%2)+"\n"), 0o644))
+		require.NoError(t, os.WriteFile(dir+"/topology/physical_package_id", []byte(strconv.Itoa(cpu%2)+"\n"),
+			0o644))
 		require.NoError(t, os.Mkdir(dir+"/node0", 0o755))
 	}
 	sets = bindings(4, "numa", 1, sys)

@@ -42,7 +42,8 @@ func (j *job) judge(rank int, ws syscall.WaitStatus, st pmi1.State) (v *verdict,
 		if ws.CoreDump() {
 			core = ", core dumped"
 		}
-		return one(statusSignal+int(ws.Signal()), "was killed by signal %d (%v%s); %s", ws.Signal(), ws.Signal(), core, told), hard
+		return one(statusSignal+int(ws.Signal()), "was killed by signal %d (%v%s); %s", ws.Signal(),
+			ws.Signal(), core, told), hard
 	case ws.ExitStatus() != 0:
 		return one(ws.ExitStatus(), "exited with status %d; %s", ws.ExitStatus(), told), hard
 	case st.Initialized && !st.Finalized:

@@ -6,11 +6,12 @@ import (
 	"syscall"
 )
 
-// watchSignals sends the job what others send gompirun. A signal that was ignored when gompirun started (nohup, a background job of a script)
-// stays ignored, in the ranks as well.
+// watchSignals sends the job what others send gompirun. A signal that was ignored when gompirun started (nohup, a
+// background job of a script) stays ignored, in the ranks as well.
 func (j *job) watchSignals() {
 	signals := make(chan os.Signal, 16)
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGTSTP, syscall.SIGCONT} {
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)

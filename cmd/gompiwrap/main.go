@@ -1,7 +1,7 @@
-// Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx, mpifort and so on in
-// libexec/gompirma/bin). With _abi behind the name, or with --abi, it links for any MPI that offers the standard ABI. It runs the compiler with
-// gompirma's headers and library, found from where the wrapper itself lies, so an installation may be moved. Everything it does not know goes to
-// the compiler untouched.
+// Command gompiwrap is the compiler wrapper, installed as gompicc, gompicxx and gompifort (and as mpicc, mpicxx,
+// mpifort and so on in libexec/gompirma/bin). With _abi behind the name, or with --abi, it links for any MPI that
+// offers the standard ABI. It runs the compiler with gompirma's headers and library, found from where the wrapper
+// itself lies, so an installation may be moved. Everything it does not know goes to the compiler untouched.
 package main
 
 import (
@@ -45,7 +45,8 @@ func run() error {
 	}
 	compiler, err := exec.LookPath(a.argv[0])
 	if err != nil {
-		return fmt.Errorf("the compiler %q is not to be found (%s chooses another)", a.argv[0], w.lang.variables[0])
+		return fmt.Errorf("the compiler %q is not to be found (%s chooses another)", a.argv[0],
+			w.lang.variables[0])
 	}
 	if sameFile(compiler, self) {
 		return fmt.Errorf("the compiler %q is this wrapper itself (look at %s)", a.argv[0], w.lang.variables[0])

@@ -10,16 +10,21 @@ import (
 
 // A language is what differs between the three wrappers.
 type language struct {
-	name      string
-	variables []string // environment variables naming the compiler, first one wins; the other MPIs' names so that build systems need no change
+	name string
+	// environment variables naming the compiler, first one wins; the other MPIs' names so that build systems need
+	// no change
+	variables []string
 	compilers []string // tried in this order when none of them is set
 	options   []string // -cc=clang and the like
 }
 
 var (
-	langC       = language{"C", []string{"GOMPI_CC", "MPICH_CC", "OMPI_CC"}, []string{"gcc", "cc", "clang"}, []string{"-cc="}}
-	langCXX     = language{"C++", []string{"GOMPI_CXX", "MPICH_CXX", "OMPI_CXX"}, []string{"g++", "c++", "clang++"}, []string{"-cxx=", "-CC="}}
-	langFortran = language{"Fortran", []string{"GOMPI_FC", "MPICH_FC", "OMPI_FC"}, []string{"gfortran", "flang"}, []string{"-fc=", "-f90=", "-f77="}}
+	langC = language{"C", []string{"GOMPI_CC", "MPICH_CC", "OMPI_CC"}, []string{"gcc", "cc", "clang"},
+		[]string{"-cc="}}
+	langCXX = language{"C++", []string{"GOMPI_CXX", "MPICH_CXX", "OMPI_CXX"}, []string{"g++", "c++", "clang++"},
+		[]string{"-cxx=", "-CC="}}
+	langFortran = language{"Fortran", []string{"GOMPI_FC", "MPICH_FC", "OMPI_FC"}, []string{"gfortran", "flang"},
+		[]string{"-fc=", "-f90=", "-f77="}}
 )
 
 // languageOf tells the language from the name that the wrapper was called by.
@@ -33,7 +38,8 @@ func languageOf(argv0 string) language {
 	return langC
 }
 
-// abiSuffix ends the names of the wrappers that link with the standard ABI's libraries. MPICH and Open MPI have the same names.
+// abiSuffix ends the names of the wrappers that link with the standard ABI's libraries. MPICH and Open MPI have the
+// same names.
 const abiSuffix = "_abi"
 
 func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
@@ -86,7 +92,8 @@ next:
 		rest = append(rest, arg)
 	}
 	if len(compiler) == 0 {
-		return action{}, fmt.Errorf("no %s compiler: none of %s is in PATH and %s is not set", w.lang.name, strings.Join(w.lang.compilers, ", "), w.lang.variables[0])
+		return action{}, fmt.Errorf("no %s compiler: none of %s is in PATH and %s is not set", w.lang.name,
+			strings.Join(w.lang.compilers, ", "), w.lang.variables[0])
 	}
 
 	join := func(parts ...[]string) action {
@@ -128,7 +135,8 @@ next:
 	case "version":
 		return action{print: true, text: fmt.Sprintf("gompirma %s (%s)", version.String, w.lang.name)}, nil
 	case "help":
-		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; -show, -compile-info, -link-info; --abi"}, nil
+		return action{print: true, text: "-showme:command, compile, link, incdirs, libdirs, libs, version; " +
+			"-show, -compile-info, -link-info; --abi"}, nil
 	}
 	return action{}, fmt.Errorf("unrecognized option -showme:%s (-showme:help lists what there is)", show)
 }
@@ -211,21 +219,26 @@ func (w wrapper) linkFlags() []string {
 
 // separate lists the compiler options whose value is the next argument, so that it is no input file.
 var separate = map[string]bool{
-	"-o": true, "-I": true, "-D": true, "-U": true, "-L": true, "-x": true, "-include": true, "-imacros": true, "-isystem": true,
-	"-iquote": true, "-idirafter": true, "-isysroot": true, "-MF": true, "-MT": true, "-MQ": true, "-Xlinker": true,
-	"-Xpreprocessor": true, "-Xassembler": true, "-Xclang": true, "-T": true, "-u": true, "-e": true, "-z": true, "-arch": true,
-	"-target": true, "-J": true, "-G": true, "-A": true, "-aux-info": true, "-dumpbase": true, "-dumpdir": true, "-wrapper": true,
-	"-mllvm": true, "--param": true, "--sysroot": true,
+	"-o": true, "-I": true, "-D": true, "-U": true, "-L": true, "-x": true, "-include": true, "-imacros": true,
+	"-isystem": true,
+	"-iquote":  true, "-idirafter": true, "-isysroot": true, "-MF": true, "-MT": true, "-MQ": true,
+	"-Xlinker":       true,
+	"-Xpreprocessor": true, "-Xassembler": true, "-Xclang": true, "-T": true, "-u": true, "-e": true, "-z": true,
+	"-arch":   true,
+	"-target": true, "-J": true, "-G": true, "-A": true, "-aux-info": true, "-dumpbase": true, "-dumpdir": true,
+	"-wrapper": true,
+	"-mllvm":   true, "--param": true, "--sysroot": true,
 }
 
-// links tells whether the compiler, given these arguments, will link: some input, and no option that stops earlier. Then, and only then,
-// the library belongs on the command line: `gompicc --version` must not try to link.
+// links tells whether the compiler, given these arguments, will link: some input, and no option that stops earlier.
+// Then, and only then, the library belongs on the command line: `gompicc --version` must not try to link.
 func links(args []string) bool {
 	input := false
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch arg {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help", "-dumpversion", "-dumpmachine":
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--version", "--help",
+			"-dumpversion", "-dumpmachine":
 			return false
 		}
 		switch {
@@ -271,7 +284,8 @@ func fields(s string) []string {
 	return out
 }
 
-// quote writes arguments so that a shell reads them back. The paths of our own flags are quoted as CMake's FindMPI expects it: -I"/a b".
+// quote writes arguments so that a shell reads them back. The paths of our own flags are quoted as CMake's FindMPI
+// expects it: -I"/a b".
 func quote(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {

@@ -32,7 +32,8 @@ const link = "-L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma"
 const abiLink = "-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags -lmpi_abi"
 
 func TestCommand(t *testing.T) {
-	fortran := []string{"/p/lib/gompirma/fortran", "/p/lib/libgompirma_fortran.so", "/p/lib/gompirma/abi/libmpifort_abi.so"}
+	fortran := []string{"/p/lib/gompirma/fortran", "/p/lib/libgompirma_fortran.so",
+		"/p/lib/gompirma/abi/libmpifort_abi.so"}
 	for _, c := range []struct {
 		name, argv0, args string
 		env               map[string]string
@@ -46,27 +47,39 @@ func TestCommand(t *testing.T) {
 		{"preprocess", "gompicc", "-E x.c", nil, nil, "gcc -I/p/include -E x.c"},
 		{"assemble", "gompicc", "-S x.c", nil, nil, "gcc -I/p/include -S x.c"},
 		{"dependencies", "gompicc", "-M x.c", nil, nil, "gcc -I/p/include -M x.c"},
-		{"dependencies aside", "gompicc", "-MMD -MF x.d x.c", nil, nil, "gcc -I/p/include -MMD -MF x.d x.c " + link},
+		{"dependencies aside", "gompicc", "-MMD -MF x.d x.c", nil, nil, "gcc -I/p/include -MMD -MF x.d x.c " +
+			link},
 		{"no input", "gompicc", "--version", nil, nil, "gcc -I/p/include --version"},
 		{"output is no input", "gompicc", "-v -o x", nil, nil, "gcc -I/p/include -v -o x"},
 		{"library is input", "gompicc", "-lmain", nil, nil, "gcc -I/p/include -lmain " + link},
 		{"stdin", "gompicc", "-xc -", nil, nil, "gcc -I/p/include -xc - " + link},
-		{"shared library", "gompicc", "-shared -fPIC x.c -o x.so", nil, nil, "gcc -I/p/include -shared -fPIC x.c -o x.so " + link},
+		{"shared library", "gompicc", "-shared -fPIC x.c -o x.so", nil, nil,
+			"gcc -I/p/include -shared -fPIC x.c -o x.so " + link},
 		{"relocatable", "gompicc", "-r a.o b.o -o c.o", nil, nil, "gcc -I/p/include -r a.o b.o -o c.o"},
-		{"compiler by variable", "gompicc", "x.c", map[string]string{"GOMPI_CC": "ccache clang", "MPICH_CC": "no"}, nil, "ccache clang -I/p/include x.c " + link},
-		{"compiler by another's variable", "gompicc", "x.c", map[string]string{"OMPI_CC": "tcc"}, nil, "tcc -I/p/include x.c " + link},
-		{"compiler by option", "gompicc", "-cc=clang x.c", map[string]string{"GOMPI_CC": "no"}, nil, "clang -I/p/include x.c " + link},
+		{"compiler by variable", "gompicc", "x.c", map[string]string{"GOMPI_CC": "ccache clang",
+			"MPICH_CC": "no"}, nil, "ccache clang -I/p/include x.c " + link},
+		{"compiler by another's variable", "gompicc", "x.c", map[string]string{"OMPI_CC": "tcc"}, nil,
+			"tcc -I/p/include x.c " + link},
+		{"compiler by option", "gompicc", "-cc=clang x.c", map[string]string{"GOMPI_CC": "no"}, nil,
+			"clang -I/p/include x.c " + link},
 		{"Fortran without modules", "gompifort", "x.f90", nil, nil, "gfortran -I/p/include x.f90 " + link},
 		{"Fortran", "mpif90", "x.f90", nil, fortran,
-			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma_fortran -lgompirma"},
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 -L/p/lib -Wl,-rpath,/p/lib " +
+				"-Wl,--enable-new-dtags -lgompirma_fortran -lgompirma"},
 		{"standard ABI by name", "/a/mpicc_abi", "x.o", nil, nil, "gcc -I/p/include x.o " + abiLink},
 		{"standard ABI in C++", "gompicxx_abi", "x.cc", nil, nil, "g++ -I/p/include x.cc " + abiLink},
-		{"standard ABI by option", "gompicc", "x.c --abi -o x", nil, nil, "gcc -I/p/include x.c -o x " + abiLink},
-		{"standard ABI by MPICH's option", "mpicxx", "-mpi-abi x.cc", nil, nil, "g++ -I/p/include x.cc " + abiLink},
+		{"standard ABI by option", "gompicc", "x.c --abi -o x", nil, nil, "gcc -I/p/include x.c -o x " +
+			abiLink},
+		{"standard ABI by MPICH's option", "mpicxx", "-mpi-abi x.cc", nil, nil, "g++ -I/p/include x.cc " +
+			abiLink},
 		{"standard ABI, compile", "mpicc_abi", "-c x.c", nil, nil, "gcc -I/p/include -c x.c"},
-		{"standard ABI in Fortran", "mpifort_abi", "x.f90", nil, fortran, "gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 " +
-			"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags -lmpifort_abi -lmpi_abi"},
-		{"standard ABI in Fortran without modules", "gompifort", "--abi x.f90", nil, nil, "gfortran -I/p/include x.f90 " + abiLink},
+		{"standard ABI in Fortran", "mpifort_abi", "x.f90", nil, fortran,
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow x.f90 " +
+				"-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enable-new-dtags " +
+				"-lmpifort_abi " +
+				"-lmpi_abi"},
+		{"standard ABI in Fortran without modules", "gompifort", "--abi x.f90", nil, nil,
+			"gfortran -I/p/include x.f90 " + abiLink},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {
 		t.Run(c.name, func(t *testing.T) {

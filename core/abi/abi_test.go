@@ -25,12 +25,14 @@ func prototype(f *Function) string {
 func details(f *Function) string {
 	said := []any{f.Name, f.Deprecated, f.F08, f.F90, f.Large}
 	for _, p := range f.Params {
-		said = append(said, p.Name, p.Kind.Name, p.Dir, p.Const, p.Async, p.Optional, p.Length, p.Array, p.Func, p.Hidden)
+		said = append(said, p.Name, p.Kind.Name, p.Dir, p.Const, p.Async, p.Optional, p.Length, p.Array, p.Func,
+			p.Hidden)
 	}
 	return fmt.Sprintf("%q", said)
 }
 
-// TestDigest pins names, values, prototypes and parameters: they are the standard's and never change. If this test fails, the table is wrong, not the digest.
+// TestDigest pins names, values, prototypes and parameters: they are the standard's and never change. If this test
+// fails, the table is wrong, not the digest.
 func TestDigest(t *testing.T) {
 	digest := func(lines []string) string {
 		sort.Strings(lines)
@@ -72,7 +74,8 @@ func TestFunctions(t *testing.T) {
 		require.Regexp(t, `^[A-Z].*[.]$`, f.Purpose, f.Name)
 		require.Contains(t, Chapters(), f.Chapter, f.Name)
 		if f.Section != "" {
-			require.Regexp(t, `^`+strconv.Itoa(f.Chapter)+`(\.\d+)*$`, f.Section, "%s: section outside of its chapter", f.Name)
+			require.Regexp(t, `^`+strconv.Itoa(f.Chapter)+`(\.\d+)*$`, f.Section,
+				"%s: section outside of its chapter", f.Name)
 		}
 		if f.Large {
 			require.Equal(t, f.Name, f.Twin.Name+"_c")
@@ -83,7 +86,8 @@ func TestFunctions(t *testing.T) {
 			used[p.Kind.Name] = true
 			require.False(t, names[p.CName], "%s: %s twice", f.Name, p.CName)
 			names[p.CName] = true
-			require.NotEmpty(t, p.Meaning+map[bool]string{true: "-"}[p.Name == "ierror"], "%s: %s", f.Name, p.Name)
+			require.NotEmpty(t, p.Meaning+map[bool]string{true: "-"}[p.Name == "ierror"], "%s: %s", f.Name,
+				p.Name)
 			if p.Hidden&C != 0 {
 				require.Equal(t, "ierror", p.Name)
 				continue
@@ -93,7 +97,8 @@ func TestFunctions(t *testing.T) {
 				require.Regexp(t, `\b`+p.CName+`(\[\d*\])*$`, p.C, f.Name)
 			}
 			for _, l := range p.Length {
-				require.True(t, l == "*" || l == "3" || strings.HasPrefix(l, "MPI_MAX_") || hasParam(f, l), "%s: length %s", f.Name, l)
+				require.True(t, l == "*" || l == "3" || strings.HasPrefix(l, "MPI_MAX_") ||
+					hasParam(f, l), "%s: length %s", f.Name, l)
 			}
 			if p.Func != "" {
 				require.True(t, hasCallback(p.Func), "%s: callback %s", f.Name, p.Func)
@@ -104,7 +109,8 @@ func TestFunctions(t *testing.T) {
 		require.Equal(t, fortran && !returned, names["ierror"], "%s: ierror", f.Name)
 		if fortran {
 			for _, p := range f.Params {
-				require.True(t, p.Kind.Fortran != "none" || p.Hidden&F08 != 0, "%s: %s has no type in Fortran", f.Name, p.Name)
+				require.True(t, p.Kind.Fortran != "none" || p.Hidden&F08 != 0,
+					"%s: %s has no type in Fortran", f.Name, p.Name)
 			}
 		}
 	}
@@ -153,11 +159,14 @@ func TestParameters(t *testing.T) {
 		{"MPI_Win_allocate_c", "disp_unit", "MPI_Aint disp_unit", "MPI_Aint", In, false, false},
 		{"MPI_Win_allocate", "baseptr", "void *baseptr", "void *", Out, false, true},
 		{"MPI_Alltoallw_c", "sdispls", "const MPI_Aint sdispls[]", "const MPI_Aint *", In, false, true},
-		{"MPI_Alltoallw", "sendtypes", "const MPI_Datatype sendtypes[]", "const MPI_Datatype *", In, true, true},
+		{"MPI_Alltoallw", "sendtypes", "const MPI_Datatype sendtypes[]", "const MPI_Datatype *", In, true,
+			true},
 		{"MPI_Group_range_incl", "ranges", "int ranges[][3]", "int (*)[3]", In, false, true},
 		{"MPI_Comm_spawn", "argv", "char *argv[]", "char **", In, false, true},
-		{"MPI_Op_create_c", "user_fn", "MPI_User_function_c *user_fn", "MPI_User_function_c *", In, false, true},
-		{"MPI_Waitall", "array_of_requests", "MPI_Request array_of_requests[]", "MPI_Request *", InOut, true, true},
+		{"MPI_Op_create_c", "user_fn", "MPI_User_function_c *user_fn", "MPI_User_function_c *", In, false,
+			true},
+		{"MPI_Waitall", "array_of_requests", "MPI_Request array_of_requests[]", "MPI_Request *", InOut, true,
+			true},
 		{"MPI_Testall", "array_of_statuses", "MPI_Status *array_of_statuses", "MPI_Status *", Out, false, true},
 		{"MPI_Get_count", "status", "const MPI_Status *status", "const MPI_Status *", In, false, true},
 		{"MPI_Waitany", "index", "int *indx", "int *", Out, false, true},
@@ -185,8 +194,10 @@ func TestParameters(t *testing.T) {
 
 func TestWidens(t *testing.T) {
 	for name, want := range map[string]bool{
-		"MPI_Put": true, "MPI_Put_c": false, "MPI_Win_allocate": true, "MPI_Win_fence": false, "MPI_Bcast": true, "MPI_Type_vector": true,
-		"MPI_Get_count": false, "MPI_Alltoallv": false, "MPI_Win_shared_query": false, "MPI_Op_create": false, "MPI_Type_get_envelope": false,
+		"MPI_Put": true, "MPI_Put_c": false, "MPI_Win_allocate": true, "MPI_Win_fence": false,
+		"MPI_Bcast": true, "MPI_Type_vector": true,
+		"MPI_Get_count": false, "MPI_Alltoallv": false, "MPI_Win_shared_query": false, "MPI_Op_create": false,
+		"MPI_Type_get_envelope": false,
 	} {
 		require.Equal(t, want, FunctionByName(name).Widens(), name)
 	}
@@ -220,7 +231,8 @@ func TestErrorClasses(t *testing.T) {
 	texts := map[string]string{}
 	classes := 0
 	for _, c := range Constants() {
-		if !strings.HasPrefix(c.Name, "MPI_ERR_") && !strings.HasPrefix(c.Name, "MPI_T_ERR_") && c.Name != "MPI_SUCCESS" || c.Name == "MPI_ERR_LASTCODE" {
+		if !strings.HasPrefix(c.Name, "MPI_ERR_") && !strings.HasPrefix(c.Name, "MPI_T_ERR_") &&
+			c.Name != "MPI_SUCCESS" || c.Name == "MPI_ERR_LASTCODE" {
 			continue
 		}
 		classes++
@@ -240,7 +252,8 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// TestRemoved: what MPI-3.0 removed stands beside the ABI, not in it: ten functions with the prototypes of MPI-2.2, three combiners that no datatype has.
+// TestRemoved: what MPI-3.0 removed stands beside the ABI, not in it: ten functions with the prototypes of MPI-2.2,
+// three combiners that no datatype has.
 func TestRemoved(t *testing.T) {
 	var prototypes []string
 	for _, f := range Removed() {
@@ -257,10 +270,13 @@ func TestRemoved(t *testing.T) {
 		"int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)",
 		"int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)",
 		"int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)",
-		"int MPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)",
-		"int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)",
+		"int MPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], " +
+			"MPI_Datatype oldtype, MPI_Datatype *newtype)",
+		"int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, " +
+			"MPI_Datatype *newtype)",
 		"int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *lb)",
-		"int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype)",
+		"int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], " +
+			"MPI_Datatype array_of_types[], MPI_Datatype *newtype)",
 		"int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *ub)",
 	}, prototypes)
 	require.Len(t, RemovedConstants(), 3)

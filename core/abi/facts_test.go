@@ -15,7 +15,8 @@ import (
 // The facts of the standard, beside the repository where it is developed.
 const facts = "../../../shared/facts"
 
-// TestFacts compares the table with the facts of the standard. Elsewhere there is nothing to compare: TestDigest pins all of it as it was found right.
+// TestFacts compares the table with the facts of the standard. Elsewhere there is nothing to compare: TestDigest pins
+// all of it as it was found right.
 func TestFacts(t *testing.T) {
 	if _, err := os.Stat(facts); os.IsNotExist(err) {
 		return
@@ -61,7 +62,8 @@ type factParam struct {
 
 func yes(v any) bool { return v != nil && v != false }
 
-// hidden translates hidden_in; what concerns the standard's language-independent text alone says nothing about a binding.
+// hidden translates hidden_in; what concerns the standard's language-independent text alone says nothing about a
+// binding.
 func hidden(s string) (form Form) {
 	for _, w := range strings.Fields(s) {
 		switch w {
@@ -125,8 +127,10 @@ func factsFunctions(t *testing.T) {
 				}
 			}
 			require.Equal(t,
-				Param{Name: want.Name, Dir: Dir(want.Dir), Const: yes(want.Const), Async: yes(want.Async), Optional: yes(want.Optional),
-					Length: length, Array: want.Array, Func: want.Func, Hidden: hidden(want.HiddenIn)},
+				Param{Name: want.Name, Dir: Dir(want.Dir), Const: yes(want.Const),
+					Async: yes(want.Async), Optional: yes(want.Optional),
+					Length: length, Array: want.Array, Func: want.Func,
+					Hidden: hidden(want.HiddenIn)},
 				Param{Name: p.Name, Dir: p.Dir, Const: p.Const, Async: p.Async, Optional: p.Optional,
 					Length: p.Length, Array: p.Array, Func: p.Func, Hidden: p.Hidden}, fact.Name)
 			require.Equal(t, want.Kind, p.Kind.Name, "%s: %s", fact.Name, p.Name)
@@ -160,7 +164,8 @@ func factsCallbacks(t *testing.T) {
 				continue
 			}
 			require.NotEmpty(t, params, fact.Name)
-			require.Equal(t, []string{want.Name, want.Kind}, []string{params[0].Name, params[0].Kind.Name}, fact.Name)
+			require.Equal(t, []string{want.Name, want.Kind}, []string{params[0].Name, params[0].Kind.Name},
+				fact.Name)
 			params = params[1:]
 		}
 		require.Empty(t, params, fact.Name)
@@ -170,7 +175,8 @@ func factsCallbacks(t *testing.T) {
 	for _, c := range Callbacks() {
 		if c.Large {
 			large++
-			require.Regexp(t, regexp.MustCompile(`^MPI_(User_function|Datarep_conversion_function)_c$`), c.Name)
+			require.Regexp(t, regexp.MustCompile(`^MPI_(User_function|Datarep_conversion_function)_c$`),
+				c.Name)
 		}
 	}
 	require.Len(t, Callbacks(), seen+large)

@@ -23,10 +23,12 @@ const (
 
 // Kind is the semantic kind of a parameter: what it means, and from that its type in each binding.
 type Kind struct {
-	Name    string // as in the standard's binding tables, "RMA_DISPLACEMENT_NNI"
-	C       string // C element type; "FUNC *" for the callback the parameter names; ends in * if it is the whole type
-	CLarge  string // the same in the large-count form
-	Fortran string // integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure, none
+	Name string // as in the standard's binding tables, "RMA_DISPLACEMENT_NNI"
+	// C element type; "FUNC *" for the callback the parameter names; ends in * if it is the whole type
+	C      string
+	CLarge string // the same in the large-count form
+	// integer, logical, character, aint, count, offset, handle, status, choice, c_ptr, procedure, none
+	Fortran string
 	FLarge  string // the same in the large-count form
 	Meaning string // a few words for documentation
 }
@@ -41,14 +43,16 @@ type Param struct {
 	Kind     *Kind
 	Dir      Dir
 	Const    bool
-	Async    bool     // the buffer may be accessed after the call returns: ASYNCHRONOUS in Fortran
-	Optional bool     // OPTIONAL in Fortran (ierror)
-	Length   []string // empty: a scalar. One entry per dimension: a parameter's name, a constant, a number, or "*" for what the text says
-	Array    string   // "hidden": an array in C although the parameter speaks of one value
-	Func     string   // for a callback: the name of its prototype, without _c
-	Hidden   Form     // the bindings that leave it out
-	C        string   // the C declaration, "const int recvcounts[]"
-	Meaning  string   // a few words for documentation
+	Async    bool // the buffer may be accessed after the call returns: ASYNCHRONOUS in Fortran
+	Optional bool // OPTIONAL in Fortran (ierror)
+	// empty: a scalar. One entry per dimension: a parameter's name, a constant, a number, or "*" for what the text
+	// says
+	Length  []string
+	Array   string // "hidden": an array in C although the parameter speaks of one value
+	Func    string // for a callback: the name of its prototype, without _c
+	Hidden  Form   // the bindings that leave it out
+	C       string // the C declaration, "const int recvcounts[]"
+	Meaning string // a few words for documentation
 }
 
 // Handle reports whether the parameter is an MPI handle or an array of them; pointer tells whether C gets its address.
@@ -66,13 +70,15 @@ func (p *Param) Pointer() bool {
 			return true
 		}
 	}
-	return p.Kind.Name == "EVENT_CB_FUNCTION" || p.Kind.Name == "EVENT_FREE_CB_FUNCTION" || p.Kind.Name == "EVENT_DROP_CB_FUNCTION"
+	return p.Kind.Name == "EVENT_CB_FUNCTION" || p.Kind.Name == "EVENT_FREE_CB_FUNCTION" ||
+		p.Kind.Name == "EVENT_DROP_CB_FUNCTION"
 }
 
 // CType returns the C type of the parameter as a cast would write it, "const int *" for "const int recvcounts[]".
 func (p *Param) CType() string { return cTypeOf(p.C, p.CName) }
 
-// Function is one function of the standard ABI. A function with a large-count form is two of them, MPI_Put and MPI_Put_c.
+// Function is one function of the standard ABI. A function with a large-count form is two of them, MPI_Put and
+// MPI_Put_c.
 type Function struct {
 	Name       string
 	Returns    string // C type
@@ -99,7 +105,8 @@ func (f *Function) CParams() []*Param {
 	return params
 }
 
-// Widens reports whether this function can be carried out by its large-count form with its values widened: they differ in values only.
+// Widens reports whether this function can be carried out by its large-count form with its values widened: they differ
+// in values only.
 func (f *Function) Widens() bool {
 	if f.Large || f.Twin == nil {
 		return false
@@ -128,9 +135,10 @@ type Callback struct {
 
 // Constant is a constant of the standard ABI.
 type Constant struct {
-	Name  string
-	Type  string // "int", "alias", or the C type it is cast to
-	Value string // as in the table: hexadecimal where the standard writes it so; for an alias the name it stands for
+	Name string
+	Type string // "int", "alias", or the C type it is cast to
+	// as in the table: hexadecimal where the standard writes it so; for an alias the name it stands for
+	Value string
 	Text  string // for an error class: what it means
 	Group string // what the constants around it are
 }

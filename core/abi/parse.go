@@ -14,8 +14,8 @@ import (
 //go:embed table/*.txt
 var tables embed.FS
 
-// Functions returns every function of the ABI: by chapter, within a chapter as the table has them, a large-count form after its small one.
-// The result is shared: do not change it.
+// Functions returns every function of the ABI: by chapter, within a chapter as the table has them, a large-count form
+// after its small one. The result is shared: do not change it.
 func Functions() []*Function { return parsed().functions }
 
 // FunctionByName returns the function called name, or nil.
@@ -24,11 +24,13 @@ func FunctionByName(name string) *Function { return parsed().byName[name] }
 // Chapters returns the titles of the standard's chapters that have functions, by number.
 func Chapters() map[int]string { return parsed().chapters }
 
-// Removed returns the functions that MPI-3.0 removed. They are no part of the ABI, and the library does not export them: header and Fortran bindings
-// serve them by the functions that replaced them. The result is shared: do not change it.
+// Removed returns the functions that MPI-3.0 removed. They are no part of the ABI, and the library does not export
+// them: header and Fortran bindings serve them by the functions that replaced them. The result is shared: do not change
+// it.
 func Removed() []*Function { return parsed().removed }
 
-// RemovedConstants returns the constants that MPI-3.0 removed and that header and Fortran bindings have nevertheless. The result is shared: do not change it.
+// RemovedConstants returns the constants that MPI-3.0 removed and that header and Fortran bindings have nevertheless.
+// The result is shared: do not change it.
 func RemovedConstants() []*Constant { return parsed().removedConstants }
 
 // Constants returns every constant of the ABI in the standard's order. The result is shared: do not change it.
@@ -55,7 +57,8 @@ type table struct {
 
 // parsed panics on a malformed table: it is part of the program, and tests read all of it.
 var parsed = sync.OnceValue(func() *table {
-	t := &table{kinds: map[string]*Kind{}, names: map[string]string{}, byName: map[string]*Function{}, chapters: map[int]string{}}
+	t := &table{kinds: map[string]*Kind{}, names: map[string]string{}, byName: map[string]*Function{},
+		chapters: map[int]string{}}
 	t.parseKinds()
 	lines("names", func(line string) {
 		name, meaning, ok := strings.Cut(line, " | ")
@@ -69,7 +72,8 @@ var parsed = sync.OnceValue(func() *table {
 	t.parseCallbacks()
 	// In the order of the chapters.
 	for _, name := range []string{
-		"p2p", "partitioned", "datatypes", "collectives", "communicators", "topologies", "environment", "info", "processes", "rma",
+		"p2p", "partitioned", "datatypes", "collectives", "communicators", "topologies", "environment", "info",
+		"processes", "rma",
 		"external", "io", "tools", "deprecated", "removed", "fortran", "abi",
 	} {
 		t.parseChapter(name)
@@ -93,7 +97,8 @@ var numbers = sync.OnceValue(func() map[string]int64 {
 	return values
 })
 
-// lines calls use for each line of a table that is neither empty nor a comment; blanks at the end are gone, those in front are not.
+// lines calls use for each line of a table that is neither empty nor a comment; blanks at the end are gone, those in
+// front are not.
 func lines(name string, use func(line string)) {
 	text, err := tables.ReadFile(path.Join("table", name+".txt"))
 	if err != nil {
@@ -168,7 +173,8 @@ func (t *table) parseCallbacks() {
 				}
 			}
 			if plus {
-				large = &Callback{Name: small.Name + "_c", Returns: small.Returns, Purpose: purpose, Deprecated: small.Deprecated, Large: true}
+				large = &Callback{Name: small.Name + "_c", Returns: small.Returns, Purpose: purpose,
+					Deprecated: small.Deprecated, Large: true}
 				t.callbacks = append(t.callbacks, large)
 			}
 			return
@@ -232,7 +238,8 @@ func (t *table) parseChapter(name string) {
 	finish := func() {
 		for _, f := range []*Function{small, large} {
 			if f != nil && ierror {
-				f.Params = append(f.Params, &Param{Name: "ierror", CName: "ierror", Kind: t.kind("ERROR_CODE"), Dir: Out, Optional: true, Hidden: C})
+				f.Params = append(f.Params, &Param{Name: "ierror", CName: "ierror",
+					Kind: t.kind("ERROR_CODE"), Dir: Out, Optional: true, Hidden: C})
 			}
 		}
 	}
@@ -305,7 +312,8 @@ func (t *table) parseHead(line string, chapter int) (small, large *Function, ier
 
 var hiddenIn = map[string]Form{"f08": F08, "f90": F90, "f08_intent": F08Intent}
 
-// parseParam reads "  name KIND [out|inout] [const] [async] [optional] [large] [len=L] [array=A] [func=F] [hide=H] [cname=N] [c=DECLARATION]".
+// parseParam reads "  name KIND [out|inout] [const] [async] [optional] [large] [len=L] [array=A] [func=F] [hide=H]
+// [cname=N] [c=DECLARATION]".
 func (t *table) parseParam(line string) (p *Param, largeOnly bool) {
 	words, decl, _ := strings.Cut(line, " c=")
 	f := strings.Fields(words)
@@ -347,7 +355,8 @@ func (t *table) parseParam(line string) (p *Param, largeOnly bool) {
 	return p, largeOnly
 }
 
-// declared returns p with the C declaration that it has in the small or the large-count form, unless the table gave one.
+// declared returns p with the C declaration that it has in the small or the large-count form, unless the table gave
+// one.
 func (p *Param) declared(large bool) *Param {
 	q := *p
 	if q.C != "" {
@@ -377,7 +386,8 @@ func (p *Param) declared(large bool) *Param {
 	return &q
 }
 
-// cTypeOf takes the name out of a C declaration: "int ranges[][3]" is "int (*)[3]", "const int counts[]" is "const int *".
+// cTypeOf takes the name out of a C declaration: "int ranges[][3]" is "int (*)[3]", "const int counts[]" is "const int
+// *".
 func cTypeOf(decl, name string) string {
 	if decl == "..." {
 		return decl

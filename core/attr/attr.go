@@ -1,6 +1,7 @@
-// Package attr owns cached attributes and their keyvals (MPI-5.0 7.7) for communicators, windows and datatypes alike. It knows nothing of those objects: each
-// has a Table, and calls it when it is duplicated or freed. The application's copy and delete functions are numbers here, run through Copy and Delete, which
-// the C side sets. They are called with no lock held, since they may call MPI.
+// Package attr owns cached attributes and their keyvals (MPI-5.0 7.7) for communicators, windows and datatypes alike.
+// It knows nothing of those objects: each has a Table, and calls it when it is duplicated or freed. The application's
+// copy and delete functions are numbers here, run through Copy and Delete, which the C side sets. They are called with
+// no lock held, since they may call MPI.
 package attr
 
 import (
@@ -32,7 +33,8 @@ const (
 	dupFunction  = abi.MPI_COMM_DUP_FN
 )
 
-// Copy runs an application's copy function for an attribute of object: the value for the new object, whether there is to be one, and the error code it returned.
+// Copy runs an application's copy function for an attribute of object: the value for the new object, whether there is
+// to be one, and the error code it returned.
 var Copy func(function, object uintptr, keyval int32, extra, value uintptr) (copied uintptr, keep bool, code int32)
 
 // Delete runs an application's delete function and returns its error code.
@@ -87,8 +89,9 @@ func Create(kind Kind, copy, delete, extra uintptr) int32 {
 	return keyvals.last
 }
 
-// Free ends the life of a keyval; attributes that have it keep it until they go, and until then freeing it again changes nothing: MPI says that it is then that
-// it goes, and delete functions free the keyval of each attribute they are called for. MPI_ERR_KEYVAL: there is no such keyval of that kind.
+// Free ends the life of a keyval; attributes that have it keep it until they go, and until then freeing it again
+// changes nothing: MPI says that it is then that it goes, and delete functions free the keyval of each attribute they
+// are called for. MPI_ERR_KEYVAL: there is no such keyval of that kind.
 func Free(kind Kind, number int32) error {
 	keyvals.mu.Lock()
 	defer keyvals.mu.Unlock()
@@ -148,7 +151,8 @@ func findLocked(kind Kind, number int32) (*keyval, error) {
 	return k, nil
 }
 
-// Table holds the attributes of one object. The zero value is ready. Safe for concurrent use, as far as the application's functions are.
+// Table holds the attributes of one object. The zero value is ready. Safe for concurrent use, as far as the
+// application's functions are.
 type Table struct {
 	mu      sync.Mutex
 	entries []entry // in the order in which they were set first
@@ -159,7 +163,8 @@ type entry struct {
 	value uintptr
 }
 
-// Get returns the value of an attribute; ok is false if it is not set. MPI_ERR_KEYVAL: there is no such keyval of that kind.
+// Get returns the value of an attribute; ok is false if it is not set. MPI_ERR_KEYVAL: there is no such keyval of that
+// kind.
 func (t *Table) Get(kind Kind, number int32) (value uintptr, ok bool, err error) {
 	k, err := find(kind, number)
 	if err != nil {
@@ -173,8 +178,8 @@ func (t *Table) Get(kind Kind, number int32) (value uintptr, ok bool, err error)
 	return 0, false, nil
 }
 
-// Set gives object an attribute, after the delete function was called for the value that it had. MPI_ERR_KEYVAL: there is no such keyval of that kind. An
-// error of the delete function: nothing was changed.
+// Set gives object an attribute, after the delete function was called for the value that it had. MPI_ERR_KEYVAL: there
+// is no such keyval of that kind. An error of the delete function: nothing was changed.
 func (t *Table) Set(kind Kind, object uintptr, number int32, value uintptr) error {
 	k, err := findToSet(kind, number)
 	if err != nil {
@@ -189,8 +194,8 @@ func (t *Table) Set(kind Kind, object uintptr, number int32, value uintptr) erro
 	return nil
 }
 
-// Delete removes an attribute of object, after its delete function was called. MPI_ERR_KEYVAL: there is no such keyval of that kind, or the attribute is not
-// set. An error of the delete function: nothing was changed.
+// Delete removes an attribute of object, after its delete function was called. MPI_ERR_KEYVAL: there is no such keyval
+// of that kind, or the attribute is not set. An error of the delete function: nothing was changed.
 func (t *Table) Delete(kind Kind, object uintptr, number int32) error {
 	k, err := find(kind, number)
 	if err != nil {
@@ -207,8 +212,9 @@ func (t *Table) Delete(kind Kind, object uintptr, number int32) error {
 	return nil
 }
 
-// CopyTo copies the attributes of object to the table of its duplicate, as their copy functions say, in the order in which they were set. An error of a copy
-// function ends it; to is then empty again, its attributes deleted as those of newObject.
+// CopyTo copies the attributes of object to the table of its duplicate, as their copy functions say, in the order in
+// which they were set. An error of a copy function ends it; to is then empty again, its attributes deleted as those of
+// newObject.
 func (t *Table) CopyTo(to *Table, object, newObject uintptr) error {
 	for _, e := range t.snapshot() {
 		value, keep := e.value, true
@@ -218,9 +224,11 @@ func (t *Table) CopyTo(to *Table, object, newObject uintptr) error {
 		case dupFunction:
 		default:
 			var code int32
-			if value, keep, code = Copy(e.key.copy, object, e.key.number, e.key.extra, e.value); code != abi.MPI_SUCCESS {
+			if value, keep, code = Copy(e.key.copy, object, e.key.number, e.key.extra,
+				e.value); code != abi.MPI_SUCCESS {
 				to.DeleteAll(newObject)
-				return mpierr.New(code, "the copy function of attribute %d returned %d", e.key.number, code)
+				return mpierr.New(code, "the copy function of attribute %d returned %d", e.key.number,
+					code)
 			}
 		}
 		if keep {
@@ -230,8 +238,8 @@ func (t *Table) CopyTo(to *Table, object, newObject uintptr) error {
 	return nil
 }
 
-// DeleteAll deletes the attributes of an object that is freed, those set last first. An error of a delete function ends it; that attribute and those set
-// before it are still there.
+// DeleteAll deletes the attributes of an object that is freed, those set last first. An error of a delete function ends
+// it; that attribute and those set before it are still there.
 func (t *Table) DeleteAll(object uintptr) error {
 	for {
 		all := t.snapshot()

@@ -106,7 +106,8 @@ func TestCopy(t *testing.T) {
 	require.Empty(t, keyvals.live)
 }
 
-// A keyval that was freed is there for those attributes that have it, to be looked up, deleted and freed again, until the last of them goes.
+// A keyval that was freed is there for those attributes that have it, to be looked up, deleted and freed again, until
+// the last of them goes.
 func TestFreeInUse(t *testing.T) {
 	var a, b Table
 	k := Create(Comm, dupFunction, deleteCounts, 0)

@@ -1,8 +1,10 @@
-// Package boot tells a process its place in the job and lets the processes exchange small values before they can communicate otherwise. It owns the
-// connection to the launcher and must not know what the values mean, nor anything of shared memory or messages.
+// Package boot tells a process its place in the job and lets the processes exchange small values before they can
+// communicate otherwise. It owns the connection to the launcher and must not know what the values mean, nor anything of
+// shared memory or messages.
 //
-// Open chooses from the environment what to speak: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's mpiexec, Slurm), or nothing
-// when the process was started without a launcher. Nodes finds out which processes share a machine.
+// Open chooses from the environment what to speak: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
+// mpiexec, Slurm), or nothing when the process was started without a launcher. Nodes finds out which processes share a
+// machine.
 package boot
 
 import (
@@ -12,38 +14,43 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Client is the process' side of a launcher. Its methods may be called from any thread. None waits for ever: when the launcher goes, every wait
-// ends with an error. Errors are of class MPI_ERR_OTHER.
+// Client is the process' side of a launcher. Its methods may be called from any thread. None waits for ever: when the
+// launcher goes, every wait ends with an error. Errors are of class MPI_ERR_OTHER.
 type Client interface {
 	// Rank is this process' rank in the job, 0 <= Rank < Size.
 	Rank() int
 	// Size is the number of processes of the job.
 	Size() int
-	// AppNum is the number of the program specification that started this process, from 0; false if the launcher does not say.
+	// AppNum is the number of the program specification that started this process, from 0; false if the launcher
+	// does not say.
 	AppNum() (int, bool)
-	// UniverseSize is the number of processes that could run in the job, at least Size; Size if the launcher does not say.
+	// UniverseSize is the number of processes that could run in the job, at least Size; Size if the launcher does
+	// not say.
 	UniverseSize() int
 	// JobID names the job, the same in all its processes and different from every other job's on this machine.
 	JobID() string
 
-	// Put publishes a value, any bytes, under a key that nobody has used in this job. A key consists of letters, digits and '-', '_', '.', and
-	// has at most MaxKey bytes. One message to the launcher for about each 750 bytes.
+	// Put publishes a value, any bytes, under a key that nobody has used in this job. A key consists of letters,
+	// digits and '-', '_', '.', and has at most MaxKey bytes. One message to the launcher for about each 750 bytes.
 	Put(key, value string) error
 	// Get returns the value that a process Put under key before the last Fence. As many messages as its Put.
 	Get(key string) (string, error)
-	// Fence waits until every process of the job has called it; afterwards each sees what all had Put before. One message.
+	// Fence waits until every process of the job has called it; afterwards each sees what all had Put before. One
+	// message.
 	Fence() error
 
-	// Finalize tells the launcher that this process has finished its part and may end. Only Rank, Size and JobID may be called afterwards.
+	// Finalize tells the launcher that this process has finished its part and may end. Only Rank, Size and JobID
+	// may be called afterwards.
 	Finalize() error
-	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status where that is possible. It returns at
-	// once, possibly while another thread is in Fence. The caller ends its process next.
+	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status where that
+	// is possible. It returns at once, possibly while another thread is in Fence. The caller ends its process next.
 	Abort(status int) error
 
-	// Control returns the node's control segment if the launcher has made it; then the launcher also watches the processes and ends them all
-	// when one dies.
+	// Control returns the node's control segment if the launcher has made it; then the launcher also watches the
+	// processes and ends them all when one dies.
 	Control() (Control, bool)
-	// HangUp is closed when the launcher goes away before Finalize: the process is an orphan and should end. Never closed without a launcher.
+	// HangUp is closed when the launcher goes away before Finalize: the process is an orphan and should end. Never
+	// closed without a launcher.
 	HangUp() <-chan struct{}
 }
 
@@ -57,10 +64,12 @@ type Control struct {
 // MaxKey is the longest key in bytes.
 const MaxKey = 48
 
-// Open finds the launcher that started this process and introduces itself to it; without one, the process is a job of its own. Call it once.
-// Descriptors that the launcher passed are made close-on-exec, so that programs which this process starts do not keep them.
+// Open finds the launcher that started this process and introduces itself to it; without one, the process is a job of
+// its own. Call it once. Descriptors that the launcher passed are made close-on-exec, so that programs which this
+// process starts do not keep them.
 //
-// Errors (MPI_ERR_OTHER): the environment promises a launcher that cannot be reached, does not speak PMI-1 or contradicts itself.
+// Errors (MPI_ERR_OTHER): the environment promises a launcher that cannot be reached, does not speak PMI-1 or
+// contradicts itself.
 func Open() (Client, error) { return open(os.LookupEnv) }
 
 func open(env func(string) (string, bool)) (Client, error) {
@@ -72,7 +81,8 @@ func open(env func(string) (string, bool)) (Client, error) {
 	}
 	if rank, ok := env("PMIX_RANK"); ok {
 		// Going on alone would give as many jobs of one process as were asked for.
-		return nil, failure("this process was started by a launcher that speaks PMIx only (PMIX_RANK=%s): use gompirun, MPICH's mpiexec or "+
+		return nil, failure("this process was started by a launcher that speaks PMIx only (PMIX_RANK=%s): "+
+			"use gompirun, MPICH's mpiexec or "+
 			"'srun --mpi=pmi2', or unset PMIX_RANK to run without a launcher", rank)
 	}
 	return newSingleton(), nil

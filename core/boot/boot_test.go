@@ -37,7 +37,8 @@ func openJob(t *testing.T, n int, more map[string]string) []Client {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
 		require.NoError(t, err)
 		s.Serve(i, os.NewFile(uintptr(fds[0]), "launcher"))
-		env := map[string]string{"PMI_FD": strconv.Itoa(fds[1]), "PMI_RANK": strconv.Itoa(i), "PMI_SIZE": strconv.Itoa(n), EnvLocalRank: strconv.Itoa(i)}
+		env := map[string]string{"PMI_FD": strconv.Itoa(fds[1]), "PMI_RANK": strconv.Itoa(i),
+			"PMI_SIZE": strconv.Itoa(n), EnvLocalRank: strconv.Itoa(i)}
 		for k, v := range more {
 			env[k] = v
 		}
@@ -74,7 +75,8 @@ func samples() []string {
 	for i := range all {
 		all[i] = byte(i)
 	}
-	out := []string{"", " ", "=", "\n", "\x00", "plain.value:1/2", "söme", string(all), strings.Repeat(string(all), 40)}
+	out := []string{"", " ", "=", "\n", "\x00", "plain.value:1/2", "söme", string(all),
+		strings.Repeat(string(all), 40)}
 	for _, n := range []int{749, 750, 751, 998, 999, 1000, 1001, 1023, 1024, 2000, 5000} {
 		out = append(out, strings.Repeat("x", n), strings.Repeat("\xff", n))
 	}
@@ -97,7 +99,8 @@ func TestValues(t *testing.T) {
 			for i, v := range samples() {
 				for r := range clients {
 					if got, err := c.Get(fmt.Sprintf("v-%d_%d.x", i, r)); err != nil || got != v {
-						return fmt.Errorf("sample %d of rank %d: %d bytes instead of %d, %v", i, r, len(got), len(v), err)
+						return fmt.Errorf("sample %d of rank %d: %d bytes instead of %d, %v", i,
+							r, len(got), len(v), err)
 					}
 				}
 			}
@@ -170,8 +173,10 @@ func TestOpenRefuses(t *testing.T) {
 		"PMI_ID":               with("PMI_PORT", "localhost:1"),
 		"PMI_PORT=localhost:1": with("PMI_PORT", "localhost:1", "PMI_ID", "0"),
 		"PMIX_RANK=3":          with("PMIX_RANK", "3"),
-		fmt.Sprintf("(PMI_FD=%d) is not open", closed):    with("PMI_FD", strconv.Itoa(closed), "PMI_RANK", "0", "PMI_SIZE", "1"),
-		fmt.Sprintf("(PMI_FD=%d) is not open", null.Fd()): with("PMI_FD", strconv.Itoa(int(null.Fd())), "PMI_RANK", "0", "PMI_SIZE", "1"),
+		fmt.Sprintf("(PMI_FD=%d) is not open", closed): with("PMI_FD", strconv.Itoa(closed), "PMI_RANK", "0",
+			"PMI_SIZE", "1"),
+		fmt.Sprintf("(PMI_FD=%d) is not open", null.Fd()): with("PMI_FD", strconv.Itoa(int(null.Fd())),
+			"PMI_RANK", "0", "PMI_SIZE", "1"),
 	} {
 		_, err := open(environment(env))
 		if says == "not set PMI_RANK" {
@@ -188,7 +193,8 @@ func TestImpossiblePlaceIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		s := pmi1.NewServer(pmi1.Config{Size: 2, KvsName: "job"})
 		s.Serve(0, os.NewFile(uintptr(fds[0]), "launcher"))
-		_, err = open(environment(map[string]string{"PMI_FD": strconv.Itoa(fds[1]), "PMI_RANK": place[0], "PMI_SIZE": place[1]}))
+		_, err = open(environment(map[string]string{"PMI_FD": strconv.Itoa(fds[1]), "PMI_RANK": place[0],
+			"PMI_SIZE": place[1]}))
 		require.ErrorContains(t, err, "rank "+place[0]+" of "+place[1])
 	}
 }
@@ -238,7 +244,8 @@ func TestUniverseAndControl(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i}, p)
 	}
-	for _, change := range [][2]string{{EnvJob, "job.6"}, {EnvControlFd, "99999"}, {EnvControlFd, strconv.Itoa(int(other.Fd()))}, {EnvLocalRanks, "x"}} {
+	for _, change := range [][2]string{{EnvJob, "job.6"}, {EnvControlFd, "99999"},
+		{EnvControlFd, strconv.Itoa(int(other.Fd()))}, {EnvLocalRanks, "x"}} {
 		env := map[string]string{}
 		for k, v := range control {
 			env[k] = v
@@ -294,7 +301,8 @@ func TestAllGather(t *testing.T) {
 			return nil
 		})
 	}
-	for _, joined := range []string{"", "\x05abc", "\x01a\x01b\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "\x01a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"} {
+	for _, joined := range []string{"", "\x05abc", "\x01a\x01b\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+		"\x01a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"} {
 		require.Error(t, splitValues(joined, make([]string, 2)), "%q", joined)
 	}
 }

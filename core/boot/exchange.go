@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// AllGather gives every process the values of all, by rank. Collective; name must be new in this job and has at most 16 bytes. Values may differ in
-// length. Each process publishes at most two values and fetches about 2 sqrt(Size): the first process of each block of sqrt(Size) ranks collects the
-// block's values and publishes them as one.
+// AllGather gives every process the values of all, by rank. Collective; name must be new in this job and has at most 16
+// bytes. Values may differ in length. Each process publishes at most two values and fetches about 2 sqrt(Size): the
+// first process of each block of sqrt(Size) ranks collects the block's values and publishes them as one.
 func AllGather(c Client, name, value string) ([]string, error) {
 	n, me := c.Size(), c.Rank()
 	all := make([]string, n)

@@ -11,8 +11,9 @@ import (
 	"gompirma/core/boot/pmi1"
 )
 
-// Variables of the environment that gompirun sets for each process, besides those of PMI-1. The job's name guards the control segment's descriptor:
-// a process that another launcher started below a process of ours inherits the variables, and possibly the descriptor, of a job that it is not part of.
+// Variables of the environment that gompirun sets for each process, besides those of PMI-1. The job's name guards the
+// control segment's descriptor: a process that another launcher started below a process of ours inherits the variables,
+// and possibly the descriptor, of a job that it is not part of.
 const (
 	EnvControlFd  = "GOMPIRMA_CONTROL_FD"
 	EnvJob        = "GOMPIRMA_JOB"
@@ -38,7 +39,8 @@ func newLaunched(c *pmi1.Client, rank, size int) (*launched, error) {
 	}
 	if most := c.Maxes().Key; most <= MaxKey+len("/9999") {
 		c.Close()
-		return nil, failure("the launcher takes keys below %d bytes only, %d are needed", most, MaxKey+len("/9999")+1)
+		return nil, failure("the launcher takes keys below %d bytes only, %d are needed", most, MaxKey+
+			len("/9999")+1)
 	}
 	l := &launched{Client: c, rank: rank, size: size, limit: min(c.Maxes().Value-1, 1000)}
 	l.universe = sync.OnceValue(func() int {
@@ -70,7 +72,8 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
-		return nil, failure("the descriptor to the launcher (PMI_FD=%d) is not open in this process: whatever stands between the launcher and this "+
+		return nil, failure("the descriptor to the launcher (PMI_FD=%d) is not open in this process: "+
+			"whatever stands between the launcher and this "+
 			"program closes descriptors; to run without a launcher, unset PMI_FD", fd)
 	}
 	unix.CloseOnExec(fd)
@@ -123,15 +126,16 @@ func findControl(env func(string) (string, bool), job string) *Control {
 		return nil
 	}
 	var c Control
-	for name, into := range map[string]*int{EnvControlFd: &c.Fd, EnvLocalRank: &c.NodeRank, EnvLocalRanks: &c.NodeSize} {
+	for name, into := range map[string]*int{EnvControlFd: &c.Fd, EnvLocalRank: &c.NodeRank,
+		EnvLocalRanks: &c.NodeSize} {
 		n, err := number(env, name)
 		if err != nil || n < 0 {
 			return nil
 		}
 		*into = n
 	}
-	// Something on the way may have closed the descriptor, and it may be another file by now: only memory has seals. Without it the processes of the
-	// node make a segment of their own, as under other launchers.
+	// Something on the way may have closed the descriptor, and it may be another file by now: only memory has
+	// seals. Without it the processes of the node make a segment of their own, as under other launchers.
 	if _, err := unix.FcntlInt(uintptr(c.Fd), unix.F_GET_SEALS, 0); err != nil {
 		return nil
 	}

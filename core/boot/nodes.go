@@ -16,12 +16,14 @@ const EnvNode = "GOMPIRMA_NODE"
 type Places struct {
 	NodeOf []int32 // node of each rank
 	Count  int     // number of nodes
-	Local  []int   // ranks on this process' node, ascending; Local[0] is the one that does what is done once on a node
-	Index  int     // of this process in Local
+	// ranks on this process' node, ascending; Local[0] is the one that does what is done once on a node
+	Local []int
+	Index int // of this process in Local
 }
 
-// Nodes finds out which processes can share memory: same running system, same namespaces (processes, users, network), same user. Collective. Costs one
-// published value and about 2 sqrt(Size) fetched ones for each process, nothing when gompirun said that all run on one node.
+// Nodes finds out which processes can share memory: same running system, same namespaces (processes, users, network),
+// same user. Collective. Costs one published value and about 2 sqrt(Size) fetched ones for each process, nothing when
+// gompirun said that all run on one node.
 func Nodes(c Client) (*Places, error) { return nodes(c, identity()) }
 
 func nodes(c Client, identity string) (*Places, error) {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// How values of any bytes and length travel in a key-value space of short lines: the first character of what is stored under the key tells.
+// How values of any bytes and length travel in a key-value space of short lines: the first character of what is stored
+// under the key tells.
 //
 //	s...   the value as it is
 //	b...   the value in base64

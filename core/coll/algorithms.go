@@ -2,14 +2,16 @@ package coll
 
 import "gompirma/core/abi"
 
-// The algorithms over messages, on bytes as they travel: what is not contiguous in the application's memory has been packed before and is unpacked after.
-// They are used between nodes, on intercommunicators and by the nonblocking and persistent forms; on one node the blocking forms go through the
-// slots of slots.go.
+// The algorithms over messages, on bytes as they travel: what is not contiguous in the application's memory has been
+// packed before and is unpacked after. They are used between nodes, on intercommunicators and by the nonblocking and
+// persistent forms; on one node the blocking forms go through the slots of slots.go.
 //
-// Who sends to whom depends on the number of bytes only where the members have agreed on it (schedule.fixed), and messages without data are sent too: a member
-// whose length differs gets an error, and nobody waits for a message that does not come.
+// Who sends to whom depends on the number of bytes only where the members have agreed on it (schedule.fixed), and
+// messages without data are sent too: a member whose length differs gets an error, and nobody waits for a message that
+// does not come.
 
-// Sizes at which an algorithm gives way to the next, in bytes. Below, the number of rounds counts; above, the bytes that each process moves.
+// Sizes at which an algorithm gives way to the next, in bytes. Below, the number of rounds counts; above, the bytes
+// that each process moves.
 const (
 	bcastWhole     = 64 << 10 // up to here a broadcast sends the whole down a binomial tree
 	reduceWhole    = 32 << 10 // up to here a reduction moves whole vectors
@@ -67,8 +69,9 @@ func split(b []byte, n, elem int) [][]byte {
 	return out
 }
 
-// scatterTree gives every process its block of root's whole: blocks are the parts of whole, known to all. Each process of the tree receives what its
-// subtree needs; in the order of ranks relative to root that is a ring interval, sent as one or two pieces.
+// scatterTree gives every process its block of root's whole: blocks are the parts of whole, known to all. Each process
+// of the tree receives what its subtree needs; in the order of ranks relative to root that is a ring interval, sent as
+// one or two pieces.
 func (v view) scatterTree(blocks [][]byte, whole []byte, root int) {
 	vr := (v.rank - root + v.size) % v.size
 	mask := 1
@@ -111,7 +114,8 @@ func (v view) gatherTree(blocks [][]byte, whole []byte, root int) {
 	v.wait()
 }
 
-// interval returns the bytes of the blocks of relative ranks [vr, vr+n), cut at the end of whole: at most two pieces, none of them empty.
+// interval returns the bytes of the blocks of relative ranks [vr, vr+n), cut at the end of whole: at most two pieces,
+// none of them empty.
 func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte {
 	first, last := vr+root, min(vr+n, v.size)+root // absolute ranks, may pass size
 	var out [][]byte
@@ -136,8 +140,8 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 	return out
 }
 
-// gather: root receives block i from process i; own is what this process contributes. Only root's blocks count; with tree, all blocks have the size
-// of own and any process may have to hold those of its subtree.
+// gather: root receives block i from process i; own is what this process contributes. Only root's blocks count; with
+// tree, all blocks have the size of own and any process may have to hold those of its subtree.
 func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
 	if tree && v.size > 3 {
 		whole := room(len(own) * v.size)
@@ -199,7 +203,8 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
 	v.wait()
 }
 
-// allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled. equal says that all blocks have one size.
+// allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled. equal says that all
+// blocks have one size.
 func (v view) allgather(blocks [][]byte, equal bool) {
 	if v.size == 1 {
 		return
@@ -244,7 +249,8 @@ func (v view) allgatherRing(blocks [][]byte) {
 	}
 }
 
-// alltoall: process i's in[rank] becomes out[i] here. The pairs go by distance, so that nobody is everybody's target at once.
+// alltoall: process i's in[rank] becomes out[i] here. The pairs go by distance, so that nobody is everybody's target at
+// once.
 func (v view) alltoall(in, out [][]byte) {
 	v.copy(out[v.rank], in[v.rank])
 	for k := 1; k < v.size; k++ {
@@ -258,8 +264,8 @@ func (v view) alltoall(in, out [][]byte) {
 	v.wait()
 }
 
-// reduce returns the buffer that holds the reduction of all own, in the order of ranks, at root when the steps have run; nil elsewhere.
-// own is not written.
+// reduce returns the buffer that holds the reduction of all own, in the order of ranks, at root when the steps have
+// run; nil elsewhere. own is not written.
 func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	if v.size == 1 {
 		return own
@@ -273,8 +279,8 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, false)
 		return whole
 	}
-	// The tree is rooted at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the root. A commutative operation may start
-	// the order at root instead.
+	// The tree is rooted at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the
+	// root. A commutative operation may start the order at root instead.
 	top := 0
 	if r.commutative {
 		top = root
@@ -324,8 +330,8 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 	return acc
 }
 
-// reduceScatter returns the buffer that holds the reduction of everybody's own[rank]: each process collects that block from all and folds
-// it in the order of ranks. own is not written.
+// reduceScatter returns the buffer that holds the reduction of everybody's own[rank]: each process collects that block
+// from all and folds it in the order of ranks. own is not written.
 func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
 	size := len(own[v.rank])
 	all := room(size * v.size)
@@ -352,8 +358,8 @@ func fold(r *reducer, in [][]byte) error {
 	return nil
 }
 
-// allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits: each element is either computed
-// once and copied, or computed everywhere from the same operands in the same order.
+// allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits:
+// each element is either computed once and copied, or computed everywhere from the same operands in the same order.
 func (v view) allreduce(r *reducer, own, out []byte) {
 	if v.size == 1 {
 		v.copy(out, own)
@@ -380,7 +386,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 			v.combine(r, b, a)
 		}
 	}
-	// The first 2*extra processes join in pairs, so that a power of two goes on: the odd ones of them drop out until the end.
+	// The first 2*extra processes join in pairs, so that a power of two goes on: the odd ones of them drop out
+	// until the end.
 	pow := 1
 	for pow*2 <= v.size {
 		pow *= 2
@@ -414,7 +421,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan leaves own[0] op ... op own[rank] in out; exclusive leaves out own[rank] and does not touch out on rank 0. own and out may be the same memory.
+// scan leaves own[0] op ... op own[rank] in out; exclusive leaves out own[rank] and does not touch out on rank 0. own
+// and out may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 	if v.size == 1 {
 		if !exclusive {
@@ -422,7 +430,8 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 		}
 		return
 	}
-	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that of the part below (and own).
+	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that
+	// of the part below (and own).
 	partial, spare := copied(own), room(len(own))
 	v.do(func() error { copy(partial, own); return nil })
 	result, empty := room(len(own)), exclusive
@@ -456,8 +465,9 @@ func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
 	}
 }
 
-// neighbors: in[i] goes to destinations[i], out[i] comes from sources[i]; MPI_PROC_NULL sends and receives nothing. In a grid, what goes to the neighbor
-// before comes from its neighbor after; if both are one process, only the order of its messages tells which is which, so they are received in this order.
+// neighbors: in[i] goes to destinations[i], out[i] comes from sources[i]; MPI_PROC_NULL sends and receives nothing. In
+// a grid, what goes to the neighbor before comes from its neighbor after; if both are one process, only the order of
+// its messages tells which is which, so they are received in this order.
 func (v view) neighbors(in, out [][]byte, destinations, sources []int32, grid bool) {
 	for i := range sources {
 		if grid {

@@ -41,7 +41,8 @@ func input(seed, i, size int) []byte {
 	return b
 }
 
-// compose is an operation that is associative but not commutative: elements of 2 bytes (a, b) stand for the map x -> a*x+b over bytes.
+// compose is an operation that is associative but not commutative: elements of 2 bytes (a, b) stand for the map x ->
+// a*x+b over bytes.
 var compose = &reducer{size: 2, f: func(in, inout []byte) error {
 	if len(in) != len(inout) || len(in)%2 != 0 {
 		return fmt.Errorf("combine of %d and %d bytes", len(in), len(inout))
@@ -74,7 +75,8 @@ func cases(t *testing.T, sizes []int, f func(t *testing.T, n, size, root, eager 
 		for i, size := range sizes {
 			for j, root := range []int{0, n / 2, n - 1} {
 				eager := (i + j) % 2 << 10
-				t.Run(fmt.Sprintf("%d/%d/%d/%d", n, size, root, eager), func(t *testing.T) { f(t, n, size, root, eager) })
+				t.Run(fmt.Sprintf("%d/%d/%d/%d", n, size, root, eager),
+					func(t *testing.T) { f(t, n, size, root, eager) })
 			}
 		}
 	}

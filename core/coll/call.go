@@ -17,15 +17,15 @@ type Buffer struct {
 	Type  *datatype.Type
 }
 
-// Blocks is the per-process part of a buffer argument: what the v and w forms have in arrays. Types is nil if Buffer's type counts for all; then the
-// displacements are in extents of it, else in bytes.
+// Blocks is the per-process part of a buffer argument: what the v and w forms have in arrays. Types is nil if Buffer's
+// type counts for all; then the displacements are in extents of it, else in bytes.
 type Blocks struct {
 	Counts, Displs []int64
 	Types          []*datatype.Type
 }
 
-// Call is one collective call of the application. Arguments that do not count at this process (MPI-5.0: "significant only at root") are not looked at; Sends
-// and Receives tell which do.
+// Call is one collective call of the application. Arguments that do not count at this process (MPI-5.0: "significant
+// only at root") are not looked at; Sends and Receives tell which do.
 //
 //	MPI_Bcast                  the buffer is Recv
 //	MPI_Reduce, _Allreduce, _Scan, _Exscan, _Reduce_scatter...
@@ -68,7 +68,8 @@ func (k Kind) Reduces() bool {
 // neighborhood returns whether the call is one along the edges of a topology (MPI-5.0 8.6).
 func (k Kind) neighborhood() bool { return k >= KindNeighborAllgather && k < numKinds }
 
-// place returns where the root of a rooted call is: for an intracommunicator, rootIsHere at the root and else rootIsRemote.
+// place returns where the root of a rooted call is: for an intracommunicator, rootIsHere at the root and else
+// rootIsRemote.
 func (k *Call) place() place {
 	switch {
 	case k.Root == abi.MPI_ROOT || !k.Comm.IsInter() && int(k.Root) == k.Comm.Rank():
@@ -79,8 +80,8 @@ func (k *Call) place() place {
 	return rootIsRemote
 }
 
-// Locate finds where the root is, or who the neighbors are; the methods below need that. MPI_ERR_ROOT: the root is none; MPI_ERR_TOPOLOGY: there are no
-// neighbors without a topology.
+// Locate finds where the root is, or who the neighbors are; the methods below need that. MPI_ERR_ROOT: the root is
+// none; MPI_ERR_TOPOLOGY: there are no neighbors without a topology.
 func (k *Call) Locate() (err error) {
 	if k.Kind.neighborhood() {
 		k.sources, k.destinations, err = k.Comm.Neighbors()
@@ -90,13 +91,17 @@ func (k *Call) Locate() (err error) {
 		return nil
 	}
 	if k.Comm.IsInter() {
-		if k.Root == abi.MPI_ROOT || k.Root == abi.MPI_PROC_NULL || k.Root >= 0 && int(k.Root) < k.Comm.RemoteSize() {
+		if k.Root == abi.MPI_ROOT || k.Root == abi.MPI_PROC_NULL ||
+			k.Root >= 0 && int(k.Root) < k.Comm.RemoteSize() {
 			return nil
 		}
-		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d: neither MPI_ROOT, MPI_PROC_NULL nor a rank of the remote group of %d processes", k.Root, k.Comm.RemoteSize())
+		return mpierr.New(abi.MPI_ERR_ROOT,
+			"root is %d: neither MPI_ROOT, MPI_PROC_NULL nor a rank of the remote group of %d processes",
+			k.Root, k.Comm.RemoteSize())
 	}
 	if k.Root < 0 || int(k.Root) >= k.Comm.Size() {
-		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d in a communicator of %d processes", k.Root, k.Comm.Size())
+		return mpierr.New(abi.MPI_ERR_ROOT, "root is %d in a communicator of %d processes", k.Root,
+			k.Comm.Size())
 	}
 	return nil
 }
@@ -189,7 +194,8 @@ func (k Kind) recvShape() shape {
 		return none
 	case KindGather, KindAllgather, KindAlltoall, KindNeighborAllgather, KindNeighborAlltoall:
 		return each
-	case KindGatherv, KindAllgatherv, KindAlltoallv, KindAlltoallw, KindNeighborAllgatherv, KindNeighborAlltoallv, KindNeighborAlltoallw:
+	case KindGatherv, KindAllgatherv, KindAlltoallv, KindAlltoallw, KindNeighborAllgatherv, KindNeighborAlltoallv,
+		KindNeighborAlltoallw:
 		return many
 	}
 	return one
@@ -216,7 +222,8 @@ const maxBytes = 1 << 47
 func (b *Buffer) bytes() (int, error) {
 	hi, lo := bits.Mul64(uint64(b.Count), uint64(b.Type.Size()))
 	if hi != 0 || lo > maxBytes {
-		return 0, mpierr.New(abi.MPI_ERR_COUNT, "%d elements of %d bytes are more than memory can hold", b.Count, b.Type.Size())
+		return 0, mpierr.New(abi.MPI_ERR_COUNT, "%d elements of %d bytes are more than memory can hold",
+			b.Count, b.Type.Size())
 	}
 	return int(lo), nil
 }

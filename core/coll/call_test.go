@@ -43,7 +43,8 @@ type piece struct {
 
 const margin = 64
 
-// image returns memory with pieces in it, everything else marked. The buffer's address is margin bytes behind its beginning.
+// image returns memory with pieces in it, everything else marked. The buffer's address is margin bytes behind its
+// beginning.
 func image(size int64, pieces []piece) []byte {
 	b := bytes.Repeat([]byte{0xee}, int(size)+2*margin)
 	put(b, pieces)
@@ -53,7 +54,8 @@ func image(size int64, pieces []piece) []byte {
 func put(b []byte, pieces []piece) {
 	for _, p := range pieces {
 		if len(p.data) > 0 {
-			unpack(&Buffer{address(b) + margin + uintptr(p.at), int64(len(p.data)) / p.t.Size(), p.t}, p.data)
+			unpack(&Buffer{address(b) + margin + uintptr(p.at), int64(len(p.data)) / p.t.Size(), p.t},
+				p.data)
 		}
 	}
 }
@@ -83,8 +85,8 @@ type variant struct {
 	st, rt   *datatype.Type
 }
 
-// place lays blocks of the given data out in memory, in reverse order with an element between them, and returns counts and displacements in elements
-// for the v forms or in bytes for the w form, where every other block has another type.
+// place lays blocks of the given data out in memory, in reverse order with an element between them, and returns counts
+// and displacements in elements for the v forms or in bytes for the w form, where every other block has another type.
 func (x *variant) layOut(data [][]byte, t, other *datatype.Type, v *Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
@@ -234,7 +236,8 @@ func (x *variant) scene() *scene {
 	return s
 }
 
-// run does the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking, 2 persistent and started twice.
+// run does the call of a scene and compares memory before and after, gaps included. how: 0 blocking, 1 nonblocking, 2
+// persistent and started twice.
 func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k := &s.call
 	k.Comm = c
@@ -269,7 +272,8 @@ func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 		if !bytes.Equal(want, recv) {
 			for i := range want {
 				if want[i] != recv[i] {
-					return fmt.Errorf("byte %d of the receive buffer is %#x, not %#x", i-margin, recv[i], want[i])
+					return fmt.Errorf("byte %d of the receive buffer is %#x, not %#x", i-margin,
+						recv[i], want[i])
 				}
 			}
 		}
@@ -350,8 +354,11 @@ func TestCalls(t *testing.T) {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
-						v := (i*2 + seed/4%2) % 8 // over all sizes and numbers of processes, all of them
-						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements, root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight, rt: gappy}
+						// over all sizes and numbers of processes, all of them
+						v := (i*2 + seed/4%2) % 8
+						x := variant{kind: kind, n: n, me: c.Rank(), elements: elements,
+							root: seed % n, inPlace: v&1 != 0, seed: seed, st: tight,
+							rt: gappy}
 						if v&2 != 0 {
 							x.st = gappy
 						}
@@ -369,7 +376,9 @@ func TestCalls(t *testing.T) {
 						s.call.Op = o
 						here := x.inPlace && (!kind.rooted() || c.Rank() == x.root)
 						if err := s.run(e, c, here, seed%3); err != nil {
-							return fmt.Errorf("%v of %d elements, root %d, in place %v, form %d, types %v %v: %w", kind, elements, x.root, x.inPlace, seed%3, x.st, x.rt, err)
+							return fmt.Errorf("%v of %d elements, root %d, in place %v, "+
+								"form %d, types %v %v: %w", kind, elements, x.root,
+								x.inPlace, seed%3, x.st, x.rt, err)
 						}
 					}
 				}
@@ -393,10 +402,13 @@ func TestNonblockingOverlap(t *testing.T) {
 			}
 			var all []started
 			for i := 0; i < 40; i++ {
-				x := variant{kind: []Kind{KindBcast, KindAllreduce, KindAllgather, KindAlltoallw, KindScan}[i%5], n: n, me: c.Rank(), elements: []int{1, 3000, 20}[i%3], root: i % n, seed: i, st: gappy, rt: tight}
+				x := variant{kind: []Kind{KindBcast, KindAllreduce, KindAllgather, KindAlltoallw,
+					KindScan}[i%5], n: n, me: c.Rank(), elements: []int{1, 3000, 20}[i%3],
+					root: i % n, seed: i, st: gappy, rt: tight}
 				s := x.scene()
 				s.call.Op, s.call.Comm = o, c
-				send, recv := image(span(s.send), s.send), image(max(span(s.before), span(s.after)), s.before)
+				send, recv := image(span(s.send), s.send), image(max(span(s.before), span(s.after)),
+					s.before)
 				want := bytes.Clone(recv)
 				put(want, s.after)
 				s.call.Send.Addr, s.call.Recv.Addr = address(send)+margin, address(recv)+margin
@@ -439,7 +451,8 @@ func BenchmarkRun(b *testing.B) {
 				b.ResetTimer()
 				everywhere(b, es, func(e *Engine, c *comm.Comm) error {
 					in, out := make([]byte, 8), make([]byte, 16)
-					k := Call{Kind: kind, Comm: c, Op: sum, Send: Buffer{address(in), 1, double}, Recv: Buffer{address(out), 1, double}}
+					k := Call{Kind: kind, Comm: c, Op: sum, Send: Buffer{address(in), 1, double},
+						Recv: Buffer{address(out), 1, double}}
 					for i := 0; i < b.N; i++ {
 						if err := e.Run(&k); err != nil {
 							return err
@@ -491,7 +504,8 @@ func TestAgentCallsNoFunction(t *testing.T) {
 	everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 		for i := 0; i < 50; i++ {
 			in, out := make([]byte, 4), make([]byte, 4)
-			k := Call{Kind: KindAllreduce, Comm: c, Op: o, Send: Buffer{Addr: address(in)}, Recv: Buffer{address(out), 4, byteType}}
+			k := Call{Kind: KindAllreduce, Comm: c, Op: o, Send: Buffer{Addr: address(in)},
+				Recv: Buffer{address(out), 4, byteType}}
 			r, err := e.Start(&k)
 			if err != nil {
 				return err

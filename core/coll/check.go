@@ -9,14 +9,15 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Check looks at everything that can be seen to be wrong at this process, before anything is sent. Handles have been looked up by the caller, who
-// leaves those nil that do not count.
+// Check looks at everything that can be seen to be wrong at this process, before anything is sent. Handles have been
+// looked up by the caller, who leaves those nil that do not count.
 //
-// Errors of Locate; MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_COUNT: negative, or more than memory can hold; MPI_ERR_OP: not for
-// this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the same buffer twice; MPI_ERR_ARG: an array is missing.
+// Errors of Locate; MPI_ERR_COMM: an intercommunicator where the standard has none; MPI_ERR_COUNT: negative, or more
+// than memory can hold; MPI_ERR_OP: not for this type; MPI_ERR_BUFFER: null, MPI_IN_PLACE where it is not allowed, the
+// same buffer twice; MPI_ERR_ARG: an array is missing.
 //
-// That what this process sends to itself is longer or shorter than what it receives from itself (MPI_ERR_TRUNCATE, MPI_ERR_COUNT) is told after the call, since
-// the others wait for it to take part.
+// That what this process sends to itself is longer or shorter than what it receives from itself (MPI_ERR_TRUNCATE,
+// MPI_ERR_COUNT) is told after the call, since the others wait for it to take part.
 func (k *Call) Check() error {
 	if k.Comm.IsInter() && (k.Kind == KindScan || k.Kind == KindExscan || k.Kind.neighborhood()) {
 		return mpierr.New(abi.MPI_ERR_COMM, "%v is not defined for intercommunicators", k.Kind)
@@ -34,12 +35,14 @@ func (k *Call) Check() error {
 	sendSide, recvSide := k.Kind.sendShape(), k.Kind.recvShape()
 	backwards := k.Kind == KindScatter || k.Kind == KindScatterv // MPI_IN_PLACE is the receive buffer
 	if sends && (!inPlace || backwards) {
-		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers(), k.destinations); err != nil {
+		if err := k.checkSide("send", &k.Send, &k.SendBlocks, sendSide, k.SendPeers(),
+			k.destinations); err != nil {
 			return err
 		}
 	}
 	if receives && (!inPlace || !backwards) {
-		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide, k.RecvPeers(), k.sources); err != nil {
+		if err := k.checkSide("receive", &k.Recv, &k.RecvBlocks, recvSide, k.RecvPeers(),
+			k.sources); err != nil {
 			return err
 		}
 	}
@@ -80,8 +83,8 @@ func (k *Call) notInPlace(side string) error {
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed as the %s buffer %s", side, where)
 }
 
-// checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has done. In a neighborhood, blocks of
-// MPI_PROC_NULL become blocks without data.
+// checkSide checks a buffer with its counts. Types of blocks without data are not looked at beyond what the lookup has
+// done. In a neighborhood, blocks of MPI_PROC_NULL become blocks without data.
 func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, neighbors []int32) error {
 	switch sh {
 	case many:
@@ -100,7 +103,8 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 			return err
 		}
 		if n > 0 && size > maxBytes/n {
-			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n, size)
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n,
+				size)
 		}
 		return checkMemory(side, &Buffer{b.Addr, b.Count * int64(n), b.Type}, size*n)
 	}
@@ -125,7 +129,9 @@ func (k *Call) checkSide(side string, b *Buffer, v *Blocks, sh shape, n int, nei
 			continue
 		}
 		if v.Types == nil && !fits(v.Displs[i], b.Type.Extent()) {
-			return mpierr.New(abi.MPI_ERR_ARG, "the %s displacement for process %d is %d, in elements with an extent of %d bytes: that is beyond all addresses", side, i,
+			return mpierr.New(abi.MPI_ERR_ARG,
+				"the %s displacement for process %d is %d, in elements with an extent of %d bytes: "+
+					"that is beyond all addresses", side, i,
 				v.Displs[i], b.Type.Extent())
 		}
 		if err := checkMemory(side, &p, size); err != nil {
@@ -141,8 +147,8 @@ func fits(a, b int64) bool {
 	return b == 0 || p/b == a && (b != -1 || a != math.MinInt64)
 }
 
-// checkMemory refuses data that cannot be in memory: in the first page, where null pointers lead to, or beyond all addresses. A type may have its data anywhere
-// relative to MPI_BOTTOM, which is 0.
+// checkMemory refuses data that cannot be in memory: in the first page, where null pointers lead to, or beyond all
+// addresses. A type may have its data anywhere relative to MPI_BOTTOM, which is 0.
 func checkMemory(side string, b *Buffer, size int) error {
 	if size == 0 || b.Type.Basic() != nil && datatype.Near(b.Addr, int64(size)) {
 		return nil
@@ -150,7 +156,8 @@ func checkMemory(side string, b *Buffer, size int) error {
 	return b.Type.InMemory(side, b.Addr, b.Count)
 }
 
-// checkOwn checks what a process sends to itself: it must lie elsewhere than what it receives from itself. Its length is told late.
+// checkOwn checks what a process sends to itself: it must lie elsewhere than what it receives from itself. Its length
+// is told late.
 func (k *Call) checkOwn(sendSide, recvSide shape) error {
 	me := k.Comm.Rank()
 	s, r := part(&k.Send, &k.SendBlocks, sendSide, me), part(&k.Recv, &k.RecvBlocks, recvSide, me)
@@ -164,9 +171,11 @@ func (k *Call) checkOwn(sendSide, recvSide shape) error {
 	}
 	switch {
 	case out > 0 && s.Addr == r.Addr && s.Type == r.Type:
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", s.Addr)
+		return mpierr.New(abi.MPI_ERR_BUFFER,
+			"the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", s.Addr)
 	case out > in:
-		k.late = mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends itself %d bytes and receives %d of them", me, out, in)
+		k.late = mpierr.New(abi.MPI_ERR_TRUNCATE, "rank %d sends itself %d bytes and receives %d of them", me,
+			out, in)
 	case out < in:
 		k.late = mpierr.New(abi.MPI_ERR_COUNT, "rank %d sends itself %d bytes and expects %d", me, out, in)
 	}
@@ -206,7 +215,8 @@ func (k *Call) checkReduction() error {
 	}
 	if n := k.Comm.Size(); k.Kind == KindReduceScatterBlock {
 		if size > maxBytes/n {
-			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n, size)
+			return mpierr.New(abi.MPI_ERR_COUNT, "%d blocks of %d bytes are more than memory can hold", n,
+				size)
 		}
 		total.Count, size = total.Count*int64(n), size*n
 	}
@@ -238,7 +248,8 @@ func (k *Call) checkReduction() error {
 			return err
 		}
 		if mine.Count > 0 && sends && !k.Comm.IsInter() && k.Send.Addr == k.Recv.Addr {
-			return mpierr.New(abi.MPI_ERR_BUFFER, "the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", k.Send.Addr)
+			return mpierr.New(abi.MPI_ERR_BUFFER,
+				"the send and the receive buffer are the same (%#x); MPI_IN_PLACE says so", k.Send.Addr)
 		}
 	}
 	return nil

@@ -2,12 +2,17 @@
 //
 // There are two ways to do one:
 //
-//   - slots (slots.go): in a blocking call among members that share a node, each puts its data into shared memory and reads that of the others.
-//   - a schedule (schedule.go) of messages and local steps, built by one of the algorithms of algorithms.go or inter.go. A blocking call waits for it, a
-//     nonblocking one leaves it to whatever thread makes progress, a persistent one builds it anew each time it is started.
+//   - slots (slots.go): in a blocking call among members that share a node, each puts its data into shared memory and
+//     reads that of the others.
+//   - a schedule (schedule.go) of messages and local steps, built by one of the algorithms of algorithms.go or
+//     inter.go. A blocking call waits for it, a nonblocking one leaves it to whatever thread makes progress, a
 //
-// Which way, and which algorithm, follows from numbers only that all members have alike: the communicator, the number of bytes. Data that is not contiguous in the
-// application's memory is packed before and unpacked after, so that slots and algorithms see bytes only.
+// persistent one builds it anew each time it is started.
 //
-// The package must not know windows or the C side. MPI_Barrier among members that share a block is capi's (shared_barrier.c).
+// Which way, and which algorithm, follows from numbers only that all members have alike: the communicator, the number
+// of bytes. Data that is not contiguous in the application's memory is packed before and unpacked after, so that slots
+// and algorithms see bytes only.
+//
+// The package must not know windows or the C side. MPI_Barrier among members that share a block is capi's
+// (shared_barrier.c).
 package coll

@@ -15,8 +15,8 @@ import (
 
 func init() { comm.CollSize = blockSize }
 
-// Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call collectives: those on one communicator one
-// after another.
+// Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call
+// collectives: those on one communicator one after another.
 type Engine struct {
 	msg   *p2p.Engine
 	agent atomic.Int32 // system's id of the agent's thread
@@ -25,8 +25,8 @@ type Engine struct {
 // New returns the collectives that go over the messages of msg.
 func New(msg *p2p.Engine) *Engine { return &Engine{msg: msg} }
 
-// AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were written for the threads that
-// the application knows of, and often for one of them only.
+// AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were
+// written for the threads that the application knows of, and often for one of them only.
 func (e *Engine) AgentThread() { e.agent.Store(int32(unix.Gettid())) }
 
 // onAgent returns whether the calling thread is the agent.
@@ -60,7 +60,8 @@ func (e *Engine) state(c *comm.Comm) *state {
 	return s
 }
 
-// slots returns the slots for a call in which each member has size bytes, which all members have alike; nil if it is to use messages.
+// slots returns the slots for a call in which each member has size bytes, which all members have alike; nil if it is to
+// use messages.
 func (s *state) slots(c *comm.Comm, size int) *slots {
 	if s.small == nil || size <= s.small.data || s.noLarge {
 		return s.small
@@ -117,7 +118,8 @@ func (t *transfer) poll() (bool, error) {
 		return true, err
 	}
 	if t.size >= 0 && st.Bytes != t.size {
-		return true, mpierr.New(abi.MPI_ERR_COUNT, "rank %d contributed %d bytes where %d were expected", st.Source, st.Bytes, t.size)
+		return true, mpierr.New(abi.MPI_ERR_COUNT, "rank %d contributed %d bytes where %d were expected",
+			st.Source, st.Bytes, t.size)
 	}
 	return true, nil
 }

@@ -131,7 +131,8 @@ func TestDeathEndsMessages(t *testing.T) {
 	time.Sleep(5 * time.Millisecond)
 	es[2].msg.Shared().MarkDead(2)
 	require.EqualValues(t, abi.MPI_ERR_PROC_ABORTED, mpierr.ClassOf(<-done))
-	require.NoError(t, es[0].msg.Send(es[0].msg.World, comm.Collective, p2p.Bytes(input(1, 0, 8)), 1, 1, p2p.Standard))
+	require.NoError(t, es[0].msg.Send(es[0].msg.World, comm.Collective, p2p.Bytes(input(1, 0, 8)), 1, 1,
+		p2p.Standard))
 	time.Sleep(5 * time.Millisecond)
 	require.Equal(t, make([]byte, 8), b)
 }

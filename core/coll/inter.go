@@ -1,7 +1,7 @@
 package coll
 
-// Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group, v.remote the other one. Where a whole
-// group takes part, its process 0 speaks for it.
+// Collectives on intercommunicators (MPI-5.0 6.2.3): data moves from one group to the other. v is the local group,
+// v.remote the other one. Where a whole group takes part, its process 0 speaks for it.
 
 // place says where the root of a rooted call on an intercommunicator is.
 type place uint8
@@ -114,7 +114,8 @@ func (v view) interAllgather(own []byte, blocks [][]byte) {
 // interAlltoall: in[i] goes to process i of the other group, out[i] comes from there.
 func (v view) interAlltoall(in, out [][]byte) {
 	n := v.remote.size
-	for k := 0; k < n; k++ { // all at once: rounds of groups of different sizes would wait for each other in a circle
+	// all at once: rounds of groups of different sizes would wait for each other in a circle
+	for k := 0; k < n; k++ {
 		i := (v.rank + k) % n
 		v.remote.recv(i, out[i])
 		v.remote.send(i, in[i])

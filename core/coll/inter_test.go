@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// apart builds and runs one schedule for each process of two groups that talk to each other, and returns what build returned in each group.
+// apart builds and runs one schedule for each process of two groups that talk to each other, and returns what build
+// returned in each group.
 func apart(t *testing.T, sizes [2]int, eager int, build func(group int, v view) []byte) [2][][]byte {
 	t.Helper()
 	across := newMailbox(eager)
@@ -44,7 +45,8 @@ func TestIntercommunicators(t *testing.T) {
 	for _, sizes := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 4}, {5, 2}} {
 		for _, size := range []int{0, 8, 3000, 70000} {
 			for root := 0; root < sizes[0]; root += max(1, sizes[0]-1) { // a process of group 0
-				t.Run(fmt.Sprintf("%v/%d/%d", sizes, size, root), func(t *testing.T) { interCase(t, sizes, size, root, size%16*64) })
+				t.Run(fmt.Sprintf("%v/%d/%d", sizes, size, root),
+					func(t *testing.T) { interCase(t, sizes, size, root, size%16*64) })
 			}
 		}
 	}
@@ -103,7 +105,8 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 	})
 	for g := range got {
 		for i, b := range got[g] {
-			require.True(t, bytes.Equal(reduction(3+1-g, 0, sizes[1-g], size), b), "allreduce, group %d, process %d", g, i)
+			require.True(t, bytes.Equal(reduction(3+1-g, 0, sizes[1-g], size), b),
+				"allreduce, group %d, process %d", g, i)
 		}
 	}
 
@@ -136,7 +139,8 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 	})
 	for g := range got {
 		for i, b := range got[g] {
-			require.True(t, bytes.Equal(inputs(7+1-g, sizes[1-g]), b), "allgather, group %d, process %d", g, i)
+			require.True(t, bytes.Equal(inputs(7+1-g, sizes[1-g]), b), "allgather, group %d, process %d", g,
+				i)
 		}
 	}
 
@@ -153,6 +157,7 @@ func interCase(t *testing.T, sizes [2]int, size, root, eager int) {
 		return out
 	})
 	for g := range got {
-		require.True(t, bytes.Equal(reduction(9+1-g, 0, sizes[1-g], total), bytes.Join(got[g], nil)), "reduce_scatter, group %d", g)
+		require.True(t, bytes.Equal(reduction(9+1-g, 0, sizes[1-g], total), bytes.Join(got[g], nil)),
+			"reduce_scatter, group %d", g)
 	}
 }

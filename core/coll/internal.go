@@ -6,7 +6,8 @@ import (
 	"gompirma/core/comm"
 )
 
-// Collectives for other packages, on bytes. They count as collective calls on c like those of the application, and need an intracommunicator.
+// Collectives for other packages, on bytes. They count as collective calls on c like those of the application, and need
+// an intracommunicator.
 
 // Barrier returns when all members of c have called it. c may be an intercommunicator.
 func (e *Engine) Barrier(c *comm.Comm) error {

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// mailbox is a link in memory for the tests: messages of up to eager bytes are copied at once, longer ones wait for their receiver, as in core/p2p.
+// mailbox is a link in memory for the tests: messages of up to eager bytes are copied at once, longer ones wait for
+// their receiver, as in core/p2p.
 type mailbox struct {
 	mu    sync.Mutex
 	eager int
@@ -41,13 +42,15 @@ type end struct {
 }
 
 func (m *mailbox) end(me int) *end {
-	return &end{m, me, func(from int) [2]int { return [2]int{from, me} }, func(to int) [2]int { return [2]int{me, to} }}
+	return &end{m, me, func(from int) [2]int { return [2]int{from, me} },
+		func(to int) [2]int { return [2]int{me, to} }}
 }
 
 // across is the end of process me of group g (0 or 1) towards the other group.
 func (m *mailbox) across(g, me int) *end {
 	id := func(group, rank int) int { return rank*2 + group }
-	return &end{m, me, func(from int) [2]int { return [2]int{id(1-g, from), id(g, me)} }, func(to int) [2]int { return [2]int{id(g, me), id(1-g, to)} }}
+	return &end{m, me, func(from int) [2]int { return [2]int{id(1-g, from), id(g, me)} },
+		func(to int) [2]int { return [2]int{id(g, me), id(1-g, to)} }}
 }
 
 func (e *end) lane(key [2]int) *lane {

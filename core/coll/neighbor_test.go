@@ -106,7 +106,9 @@ func TestNeighborhoods(t *testing.T) {
 						for _, elements := range []int{0, 5, 6000} {
 							seed++
 							// What a process sends as its k-th block.
-							uneven := kind == KindNeighborAllgatherv || kind == KindNeighborAlltoallv || kind == KindNeighborAlltoallw
+							uneven := kind == KindNeighborAllgatherv ||
+								kind == KindNeighborAlltoallv ||
+								kind == KindNeighborAlltoallw
 							block := func(from, k int) []byte {
 								size := 2 * elements
 								if kind <= KindNeighborAllgatherv {
@@ -121,20 +123,25 @@ func TestNeighborhoods(t *testing.T) {
 							w := kind == KindNeighborAlltoallw
 							var s scene
 							k := &s.call
-							*k = Call{Kind: kind, Send: Buffer{Type: gappy, Count: int64(elements)}, Recv: Buffer{Type: tight, Count: int64(elements)}}
+							*k = Call{Kind: kind, Send: Buffer{Type: gappy,
+								Count: int64(elements)}, Recv: Buffer{Type: tight,
+								Count: int64(elements)}}
 							var in, out [][]byte
 							for i := range destinations {
 								in = append(in, block(c.Rank(), i))
 							}
 							for i, p := range sources {
 								if p == abi.MPI_PROC_NULL {
-									out = append(out, bytes.Repeat([]byte{0xee}, 2*elements)) // left as it was
+									// left as it was
+									out = append(out, bytes.Repeat([]byte{0xee},
+										2*elements))
 									if uneven {
 										out[i] = nil
 									}
 									continue
 								}
-								out = append(out, block(int(p), counterpart(name, n, c.Rank(), i)))
+								out = append(out, block(int(p),
+									counterpart(name, n, c.Rank(), i)))
 							}
 							switch kind {
 							case KindNeighborAllgather, KindNeighborAllgatherv:
@@ -152,7 +159,8 @@ func TestNeighborhoods(t *testing.T) {
 								s.after = row(out, tight)
 							}
 							if err := s.run(e, c, false, seed%3); err != nil {
-								return fmt.Errorf("%v of %d elements, form %d: %w", kind, elements, seed%3, err)
+								return fmt.Errorf("%v of %d elements, form %d: %w",
+									kind, elements, seed%3, err)
 							}
 						}
 					}
@@ -167,7 +175,8 @@ func TestNeighborhoodErrors(t *testing.T) {
 	tight, _ := testTypes(t)
 	es := job(t, 1, true)
 	b := make([]byte, 64)
-	k := Call{Kind: KindNeighborAllgather, Comm: es[0].msg.World, Send: Buffer{address(b), 1, tight}, Recv: Buffer{address(b) + 8, 1, tight}}
+	k := Call{Kind: KindNeighborAllgather, Comm: es[0].msg.World, Send: Buffer{address(b), 1, tight},
+		Recv: Buffer{address(b) + 8, 1, tight}}
 	require.EqualValues(t, abi.MPI_ERR_TOPOLOGY, mpierr.ClassOf(es[0].Run(&k)))
 	c, err := k.Comm.NewCart([]int32{1}, []bool{true})
 	require.NoError(t, err)

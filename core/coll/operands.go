@@ -130,7 +130,8 @@ func (k *Call) prepare(o *operands) error {
 			o.ins[i] = own
 		}
 		o.outs = o.storeAll(&k.Recv, &k.RecvBlocks, recvSide, n, -1)
-	case KindAlltoall, KindAlltoallv, KindAlltoallw, KindNeighborAlltoall, KindNeighborAlltoallv, KindNeighborAlltoallw:
+	case KindAlltoall, KindAlltoallv, KindAlltoallw, KindNeighborAlltoall, KindNeighborAlltoallv,
+		KindNeighborAlltoallw:
 		if !inPlace {
 			o.ins = o.loadAll(&k.Send, &k.SendBlocks, sendSide, k.SendPeers())
 		}
@@ -199,7 +200,8 @@ func (k *Call) done(o *operands, err error) error {
 	return k.late
 }
 
-// discard has what arrives put into a block of the given length that is forgotten, instead of this process' buffer for one block.
+// discard has what arrives put into a block of the given length that is forgotten, instead of this process' buffer for
+// one block.
 func (o *operands) discard(bytes int) { o.out, o.after = room(bytes), nil }
 
 // discardAll does that for n blocks.
@@ -207,8 +209,8 @@ func (o *operands) discardAll(bytes, n int) {
 	o.outs, o.after = cut(room(bytes*n), bytes, n), nil
 }
 
-// unequal has the operands of a call whose part to this process itself has two lengths take part in a way that is right for the others: they get what they have been
-// sent, whether what they send fits here or not.
+// unequal has the operands of a call whose part to this process itself has two lengths take part in a way that is right
+// for the others: they get what they have been sent, whether what they send fits here or not.
 func (k *Call) unequal(o *operands) {
 	me := k.Comm.Rank()
 	switch k.Kind {
@@ -268,7 +270,8 @@ func (k *Call) build(v view, o *operands) error {
 		v.allgather(o.outs, k.Kind == KindAllgather)
 	case KindAlltoall, KindAlltoallv, KindAlltoallw:
 		v.alltoall(o.ins, o.outs)
-	case KindNeighborAllgather, KindNeighborAllgatherv, KindNeighborAlltoall, KindNeighborAlltoallv, KindNeighborAlltoallw:
+	case KindNeighborAllgather, KindNeighborAllgatherv, KindNeighborAlltoall, KindNeighborAlltoallv,
+		KindNeighborAlltoallw:
 		_, grid := k.Comm.Topology.(*comm.Cart)
 		v.neighbors(o.ins, o.outs, k.destinations, k.sources, grid)
 	default:
@@ -319,15 +322,15 @@ func (k *Call) alone(o *operands) {
 	}
 }
 
-// Up to so many bytes of each member a call goes through slots; above, messages copy the data once where slots copy it twice. Reductions read it where it
-// is, in slots as well, so there is no limit to them.
+// Up to so many bytes of each member a call goes through slots; above, messages copy the data once where slots copy it
+// twice. Reductions read it where it is, in slots as well, so there is no limit to them.
 const (
 	slotBcast  = 64 << 10
 	slotBlocks = 128 << 10
 )
 
-// viaSlots does a call through slots and says whether it did; agreed: it did not, but the members have the same lengths. Whether it does depends only on
-// what all members have alike, or have agreed on.
+// viaSlots does a call through slots and says whether it did; agreed: it did not, but the members have the same
+// lengths. Whether it does depends only on what all members have alike, or have agreed on.
 func (k *Call) viaSlots(st *state, o *operands) (done, agreed bool, err error) {
 	t := st.small
 	if t == nil {
@@ -378,9 +381,11 @@ func (k *Call) fit(t *slots, o *operands) fit {
 	n, r, size := t.n, &o.red, len(o.in)
 	switch k.Kind {
 	case KindReduce, KindAllreduce:
-		return fit{whole: size <= t.data && !t.wide(o.in), kind: k.Kind, bytes: size, elem: r.size, plan: size, size: max(size, r.size), limit: maxBytes, least: r.size}
+		return fit{whole: size <= t.data && !t.wide(o.in), kind: k.Kind, bytes: size, elem: r.size, plan: size,
+			size: max(size, r.size), limit: maxBytes, least: r.size}
 	case KindScan, KindExscan:
-		return fit{whole: size <= t.data, kind: k.Kind, bytes: size, elem: r.size, plan: size, size: max(size, r.size), limit: maxBytes, least: r.size}
+		return fit{whole: size <= t.data, kind: k.Kind, bytes: size, elem: r.size, plan: size,
+			size: max(size, r.size), limit: maxBytes, least: r.size}
 	}
 	if n > t.data {
 		return fit{none: true} // not a byte for each
@@ -388,19 +393,23 @@ func (k *Call) fit(t *slots, o *operands) fit {
 	switch k.Kind {
 	case KindReduceScatter, KindReduceScatterBlock:
 		longest, least := slices.Max(o.sizes), r.size*n
-		return fit{whole: least <= t.data && longest <= t.share(r.size), kind: KindReduceScatter, bytes: size, elem: r.size, plan: longest,
+		return fit{whole: least <= t.data && longest <= t.share(r.size), kind: KindReduceScatter, bytes: size,
+			elem: r.size, plan: longest,
 			size: max(size, least), limit: maxBytes, least: least}
 	case KindGather:
-		return fit{whole: size <= t.data, kind: k.Kind, bytes: size, elem: 1, plan: size, size: size, limit: slotBlocks}
+		return fit{whole: size <= t.data, kind: k.Kind, bytes: size, elem: 1, plan: size, size: size,
+			limit: slotBlocks}
 	case KindAllgather, KindAllgatherv:
 		longest := size
 		for _, b := range o.outs {
 			longest = max(longest, len(b))
 		}
-		return fit{whole: longest <= t.data, kind: KindAllgather, elem: 1, plan: longest, size: longest, limit: slotBlocks}
+		return fit{whole: longest <= t.data, kind: KindAllgather, elem: 1, plan: longest, size: longest,
+			limit: slotBlocks}
 	case KindAlltoall:
 		size := len(o.outs[t.me])
-		return fit{whole: size <= t.share(1), kind: k.Kind, bytes: size, elem: 1, plan: size, size: size * n, limit: slotBlocks * n}
+		return fit{whole: size <= t.share(1), kind: k.Kind, bytes: size, elem: 1, plan: size, size: size * n,
+			limit: slotBlocks * n}
 	}
 	return fit{none: true}
 }

@@ -14,8 +14,9 @@ import (
 	"gompirma/core/op"
 )
 
-// Every predefined operation on every predefined type that it is defined for, with few and many elements: each process must get the same bits, those of a
-// reduction in the order of ranks, and no gap of the receive buffer may change. Types that only C knows are left to the tests in C.
+// Every predefined operation on every predefined type that it is defined for, with few and many elements: each process
+// must get the same bits, those of a reduction in the order of ranks, and no gap of the receive buffer may change.
+// Types that only C knows are left to the tests in C.
 func TestPredefinedOperations(t *testing.T) {
 	type pair struct {
 		o *op.Op
@@ -28,7 +29,8 @@ func TestPredefinedOperations(t *testing.T) {
 			continue
 		}
 		datatype.Predefined(func(ty *datatype.Type) {
-			if b := ty.Basic(); op.Defined(h, b) && o.Combine(b, make([]byte, b.Extent), make([]byte, b.Extent), 1) == nil {
+			if b := ty.Basic(); op.Defined(h, b) && o.Combine(b, make([]byte, b.Extent),
+				make([]byte, b.Extent), 1) == nil {
 				pairs = append(pairs, pair{o, ty})
 			}
 		})
@@ -54,8 +56,11 @@ func TestPredefinedOperations(t *testing.T) {
 					}
 					return acc
 				}
-				own, recv, want := input(i, c.Rank(), size), bytes.Repeat([]byte{0xee}, size), bytes.Repeat([]byte{0xee}, size)
-				k := Call{Kind: []Kind{KindAllreduce, KindScan, KindReduce}[i%3], Comm: c, Op: p.o, Root: int32(i % n), Send: Buffer{Addr: address(own)}, Recv: Buffer{address(recv), int64(count), p.t}}
+				own, recv, want := input(i, c.Rank(), size), bytes.Repeat([]byte{0xee}, size),
+					bytes.Repeat([]byte{0xee}, size)
+				k := Call{Kind: []Kind{KindAllreduce, KindScan, KindReduce}[i%3], Comm: c, Op: p.o,
+					Root: int32(i % n), Send: Buffer{Addr: address(own)},
+					Recv: Buffer{address(recv), int64(count), p.t}}
 				if err := e.Run(&k); err != nil {
 					return fmt.Errorf("%v on %v: %w", p.o, p.t, err)
 				}
@@ -65,12 +70,15 @@ func TestPredefinedOperations(t *testing.T) {
 				}
 				if k.Kind != KindReduce || c.Rank() == i%n {
 					result := fold(0, hi)
-					from, to := Buffer{address(result), int64(count), p.t}, Buffer{address(want), int64(count), p.t}
+					from, to := Buffer{address(result), int64(count), p.t},
+						Buffer{address(want), int64(count), p.t}
 					packed := make([]byte, p.t.Size()*int64(count))
 					pack(packed, &from)
 					unpack(&to, packed)
 				}
-				inexact := b.Class == datatype.Floating || b.Class == datatype.Complex || b.Class == datatype.Pair // messages may begin at the root; rounding, NaN
+				// messages may begin at the root; rounding, NaN
+				inexact := b.Class == datatype.Floating || b.Class == datatype.Complex ||
+					b.Class == datatype.Pair
 				if !bytes.Equal(want, recv) && !(inexact && c.Block == nil) {
 					return fmt.Errorf("%v of %v on %d %v: wrong result", k.Kind, p.o, count, p.t)
 				}
@@ -81,7 +89,8 @@ func TestPredefinedOperations(t *testing.T) {
 					}
 					for r := 0; r < n; r++ {
 						if !bytes.Equal(recv, all[r*size:(r+1)*size]) {
-							return fmt.Errorf("%v on %v: ranks %d and %d have different results", p.o, p.t, c.Rank(), r)
+							return fmt.Errorf("%v on %v: ranks %d and %d have different "+
+								"results", p.o, p.t, c.Rank(), r)
 						}
 					}
 				}

@@ -9,9 +9,10 @@ import (
 	"gompirma/core/op"
 )
 
-// How the elements of a reduction travel: those of a type without gaps as they lie in memory, others packed. A user's function, the only operation that takes
-// a derived type, gets copies of packed elements laid out as the type says. Pairs with a gap, under MPI_MINLOC and MPI_MAXLOC, travel with it, as
-// the loops want them. What is stored in the application's receive buffer is the data of the type only, never a gap.
+// How the elements of a reduction travel: those of a type without gaps as they lie in memory, others packed. A user's
+// function, the only operation that takes a derived type, gets copies of packed elements laid out as the type says.
+// Pairs with a gap, under MPI_MINLOC and MPI_MAXLOC, travel with it, as the loops want them. What is stored in the
+// application's receive buffer is the data of the type only, never a gap.
 
 // reducer is a reduction on elements as they travel.
 type reducer struct {
@@ -60,7 +61,8 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	// The address that the function gets is aligned as for any type.
 	size, skew := int(hi-lo), int(lo&15)
 	if size > maxBytes {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s lie in %d bytes, more than memory can hold", n, r.typ, size)
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d elements of %s lie in %d bytes, more than memory can hold", n,
+			r.typ, size)
 	}
 	memory := room(2 * (size + 24)) // twice size and skew, and what b's alignment takes
 	a := memory[skew : skew+size]

@@ -9,7 +9,8 @@ import (
 // noRoom is what room panics with.
 type noRoom struct{ error }
 
-// room returns n bytes of the library's own for data of a call. Without memory for them it panics, which whoever began the call turns into its error (orNoRoom).
+// room returns n bytes of the library's own for data of a call. Without memory for them it panics, which whoever began
+// the call turns into its error (orNoRoom).
 func room(n int) []byte {
 	b, err := limit.Bytes(int64(n))
 	if err != nil {

@@ -8,25 +8,27 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// link carries the messages of one collective call: they match by source, in the order they were sent, and never meet those of another call.
-// The bytes belong to the link until the pending it returned is done.
+// link carries the messages of one collective call: they match by source, in the order they were sent, and never meet
+// those of another call. The bytes belong to the link until the pending it returned is done.
 type link interface {
 	send(to int, b []byte) (pending, error)
 	recv(from int, b []byte) (pending, error)
 }
 
-// pending is a message under way; poll does not block and is not called again after it returned true. cancel gives it up.
+// pending is a message under way; poll does not block and is not called again after it returned true. cancel gives it
+// up.
 type pending interface {
 	poll() (done bool, err error)
 	cancel()
 }
 
-// schedule is a collective call as a list of steps. Sends and receives are only started by their step; a barrier between rounds is a step of its own.
-// Any thread may advance it with poll.
+// schedule is a collective call as a list of steps. Sends and receives are only started by their step; a barrier
+// between rounds is a step of its own. Any thread may advance it with poll.
 type schedule struct {
 	steps  []step
 	finish []func() error // after the last step: unpack what arrived
-	fixed  bool           // the members may have passed different lengths, so who sends to whom must not follow from them
+	// the members may have passed different lengths, so who sends to whom must not follow from them
+	fixed  bool
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
 
@@ -78,19 +80,20 @@ func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
 
-// pass adds a step that sends b, which came from others or was made of what did. If that had a wrong length, b gets one too: one byte more or less, so
-// that everybody who gets a part of it is told.
+// pass adds a step that sends b, which came from others or was made of what did. If that had a wrong length, b gets one
+// too: one byte more or less, so that everybody who gets a part of it is told.
 func (v view) pass(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepPass, peer: to, via: v.link, buf: b})
 }
 
-// recv adds a step that starts receiving exactly len(b) bytes. If another number arrives the call goes on, since others wait for what this process sends and receives,
-// and ends with an error.
+// recv adds a step that starts receiving exactly len(b) bytes. If another number arrives the call goes on, since others
+// wait for what this process sends and receives, and ends with an error.
 func (v view) recv(from int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepRecv, peer: from, via: v.link, buf: b})
 }
 
-// do adds a local step. It runs when everything before it has been started; put wait before it if it needs what arrives.
+// do adds a local step. It runs when everything before it has been started; put wait before it if it needs what
+// arrives.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
 
 // combine adds a local step that does inout = in op inout.
@@ -125,11 +128,13 @@ func (s *schedule) wait() {
 // after adds work for the very end, in the order of the calls.
 func (s *schedule) after(f func() error) { s.finish = append(s.finish, f) }
 
-// poll goes on as far as possible without blocking and returns whether the call is complete. If another thread is at it, that one does this thread's part.
+// poll goes on as far as possible without blocking and returns whether the call is complete. If another thread is at
+// it, that one does this thread's part.
 func (s *schedule) poll() (bool, error) {
 	for {
 		if !s.mu.TryLock() {
-			// Whoever has the lock looks at missed after giving it away. If that was before it was set, the lock is free now.
+			// Whoever has the lock looks at missed after giving it away. If that was before it was set, the
+			// lock is free now.
 			s.missed.Store(true)
 			if !s.mu.TryLock() {
 				return false, nil
@@ -239,7 +244,8 @@ func (s *schedule) reapLocked() error {
 	return first
 }
 
-// wrongLength returns whether an error means that a message had another length than expected; it has been received all the same.
+// wrongLength returns whether an error means that a message had another length than expected; it has been received all
+// the same.
 func wrongLength(err error) bool {
 	class := mpierr.ClassOf(err)
 	return class == abi.MPI_ERR_TRUNCATE || class == abi.MPI_ERR_COUNT

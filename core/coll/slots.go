@@ -15,30 +15,35 @@ import (
 //	64 * (1 + i)       progress of member i: the number of the last operation that it has finished
 //	64 * (1 + n) ...   depth slots of size bytes for each member
 //
-// Every collective is one or more operations, numbered alike by all members since they all make the same calls in the same order. In an operation a member may
-// fill its slot (number modulo depth), may read those of others, and then says that it has finished. A slot holds
+// Every collective is one or more operations, numbered alike by all members since they all make the same calls in the
+// same order. In an operation a member may fill its slot (number modulo depth), may read those of others, and then says
+// that it has finished. A slot holds
 //
 //	 0  number of the operation it is filled for, written last
 //	 8  what the operation is and how many bytes the member contributes
 //	16  the plan: the number that says how many operations the whole call takes, and in which slots
 //	32  the data
 //
-// and is filled again only when all members have finished the operation it was filled for; so a member may be depth operations ahead of another.
+// and is filled again only when all members have finished the operation it was filled for; so a member may be depth
+// operations ahead of another.
 //
-// Members that pass different lengths would count differently and hang, now or in a later call. So a call of which a member thinks that it takes more than one
-// operation begins with one in the small slots in which the plans are compared, and goes on only if they agree (agree, follow). A call of one operation is
-// over with that operation, whatever the others had. What does not belong together is left out and told at the end (failed).
+// Members that pass different lengths would count differently and hang, now or in a later call. So a call of which a
+// member thinks that it takes more than one operation begins with one in the small slots in which the plans are
+// compared, and goes on only if they agree (agree, follow). A call of one operation is over with that operation,
+// whatever the others had. What does not belong together is left out and told at the end (failed).
 //
 // A communicator has small slots in its control block, and large ones from the first call on that needs them.
 const (
 	smallSize, smallDepth = 2 << 10, 4
 	largeSize, largeDepth = 32 << 10, 2
 	slotHead              = 32
-	// wideFrom is the number of bytes that all members put into their slots from which each folds a part of them for all.
+	// wideFrom is the number of bytes that all members put into their slots from which each folds a part of them
+	// for all.
 	wideFrom = 64 << 10
 
-	// A wait looks at its word so often, and more often where others may be copying much, before it begins to serve the process and to offer its
-	// core in shm.Node.Wait. That is a few microseconds, and only done when there is a core for every process.
+	// A wait looks at its word so often, and more often where others may be copying much, before it begins to serve
+	// the process and to offer its core in shm.Node.Wait. That is a few microseconds, and only done when there is a
+	// core for every process.
 	polls = 2000
 )
 
@@ -49,7 +54,8 @@ func slotsSize(n, size, depth int) int64 {
 // blockSize returns the memory in a control block of n members.
 func blockSize(n int) int64 { return slotsSize(n, smallSize, smallDepth) }
 
-// slots is one member's view. It is used by one thread at a time, as the standard demands of collective calls on one communicator.
+// slots is one member's view. It is used by one thread at a time, as the standard demands of collective calls on one
+// communicator.
 type slots struct {
 	nd          *shm.Node
 	mem         []byte
@@ -68,7 +74,8 @@ type slots struct {
 }
 
 func newSlots(nd *shm.Node, mem []byte, nodes []int32, me, size, depth int) *slots {
-	t := &slots{nd: nd, mem: mem, nodes: nodes, n: len(nodes), me: me, size: size, depth: depth, data: size - slotHead, scratch: make([]byte, size)}
+	t := &slots{nd: nd, mem: mem, nodes: nodes, n: len(nodes), me: me, size: size, depth: depth,
+		data: size - slotHead, scratch: make([]byte, size)}
 	if nd.N <= nd.Cores {
 		t.polls = polls + size/8
 	}
@@ -82,7 +89,8 @@ func (t *slots) slot(i int, s uint64) []byte {
 	return t.mem[off : off+t.size : off+t.size]
 }
 
-// what describes an operation: which collective, whose root, how many bytes. The number of bytes is the plan too, for elements of elem bytes.
+// what describes an operation: which collective, whose root, how many bytes. The number of bytes is the plan too, for
+// elements of elem bytes.
 func (t *slots) what(kind Kind, root, bytes, elem int) uint64 {
 	t.plan = plan(bytes, elem)
 	return uint64(kind)<<56 | uint64(root&0xffffff)<<32 | uint64(uint32(bytes))
@@ -97,7 +105,8 @@ func (t *slots) wait(word *uint64, least uint64, i int) error {
 	}
 	// Whoever changes a word looks at the number of waiters afterwards.
 	atomic.AddUint32(t.waiters(), 1)
-	err := t.nd.WaitFor(func() bool { return atomic.LoadUint64(word) >= least }, shm.Waiting{Process: t.nodes[i], Object: t.object})
+	err := t.nd.WaitFor(func() bool { return atomic.LoadUint64(word) >= least },
+		shm.Waiting{Process: t.nodes[i], Object: t.object})
 	atomic.AddUint32(t.waiters(), ^uint32(0))
 	return err
 }
@@ -145,14 +154,15 @@ func (t *slots) publish(what uint64) {
 	t.set(word64(s, 0), t.seq)
 }
 
-// read waits for member i's slot of the operation under way and returns its data, of which the caller knows how many count; nil if member i's call
-// does not belong to ours, which is noted.
+// read waits for member i's slot of the operation under way and returns its data, of which the caller knows how many
+// count; nil if member i's call does not belong to ours, which is noted.
 func (t *slots) read(i int, expected uint64) ([]byte, error) {
 	s, err := t.await(i)
 	if err != nil {
 		return nil, err
 	}
-	if got, size := atomic.LoadUint64(word64(s, 8)), atomic.LoadUint64(word64(s, 16)); got != expected || size != t.plan {
+	if got, size := atomic.LoadUint64(word64(s, 8)), atomic.LoadUint64(word64(s, 16)); got != expected ||
+		size != t.plan {
 		t.note(mismatch(i, got, size, expected, t.plan))
 		return nil, nil
 	}
@@ -174,14 +184,15 @@ func (t *slots) await(i int) ([]byte, error) {
 			return nil, err
 		}
 		if got := atomic.LoadUint64(word64(s, 0)); got != t.seq {
-			return nil, mpierr.New(abi.MPI_ERR_INTERN, "slot of rank %d holds operation %d where %d was expected", i, got, t.seq)
+			return nil, mpierr.New(abi.MPI_ERR_INTERN,
+				"slot of rank %d holds operation %d where %d was expected", i, got, t.seq)
 		}
 	}
 	return s, nil
 }
 
-// agree is an operation in which all members compare what they are about to do. The class is that of mismatch: the call must not go on, and does so
-// nowhere.
+// agree is an operation in which all members compare what they are about to do. The class is that of mismatch: the call
+// must not go on, and does so nowhere.
 func (t *slots) agree(w uint64) error {
 	return t.steps(0, 1, func(int, int) error {
 		if _, err := t.fill(nil, w); err != nil {
@@ -199,8 +210,9 @@ func (t *slots) agree(w uint64) error {
 	})
 }
 
-// follow is the first operation of a call in which all do as root says, which has filled its slot. It returns root's data, and how many bytes the plan is for.
-// MPI_ERR_OTHER, MPI_ERR_ROOT: root is in another call; there is nothing to follow.
+// follow is the first operation of a call in which all do as root says, which has filled its slot. It returns root's
+// data, and how many bytes the plan is for. MPI_ERR_OTHER, MPI_ERR_ROOT: root is in another call; there is nothing to
+// follow.
 func (t *slots) follow(root int, w uint64) (s []byte, bytes int, err error) {
 	t.seq++
 	if s, err = t.await(root); err != nil {
@@ -216,16 +228,18 @@ func (t *slots) follow(root int, w uint64) (s []byte, bytes int, err error) {
 // finish ends the operation under way: the slots that it read may be filled again.
 func (t *slots) finish() { t.set(t.finished(t.me), t.seq) }
 
-// mismatch says how the call of rank i differs from ours. MPI_ERR_OTHER: it is another one; MPI_ERR_ROOT: it has another root; MPI_ERR_TRUNCATE: it is
-// longer; MPI_ERR_COUNT: it is shorter, or its elements have another size.
+// mismatch says how the call of rank i differs from ours. MPI_ERR_OTHER: it is another one; MPI_ERR_ROOT: it has
+// another root; MPI_ERR_TRUNCATE: it is longer; MPI_ERR_COUNT: it is shorter, or its elements have another size.
 func mismatch(i int, theirs, theirPlan, ours, ourPlan uint64) error {
 	kind := func(w uint64) Kind { return Kind(w >> 56) }
 	root := func(w uint64) uint64 { return w >> 32 & 0xffffff }
 	switch {
 	case kind(theirs) != kind(ours):
-		return mpierr.New(abi.MPI_ERR_OTHER, "rank %d is in %v while this one is in %v", i, kind(theirs), kind(ours))
+		return mpierr.New(abi.MPI_ERR_OTHER, "rank %d is in %v while this one is in %v", i, kind(theirs),
+			kind(ours))
 	case root(theirs) != root(ours):
-		return mpierr.New(abi.MPI_ERR_ROOT, "%v: the root is %d here and %d at rank %d", kind(ours), root(ours), root(theirs), i)
+		return mpierr.New(abi.MPI_ERR_ROOT, "%v: the root is %d here and %d at rank %d", kind(ours), root(ours),
+			root(theirs), i)
 	}
 	a, b := ourPlan>>16, theirPlan>>16
 	if a == b {
@@ -247,7 +261,8 @@ func lengthError(kind Kind, i, theirs, ours int) error {
 
 func (t *slots) barrier() error { return t.agree(t.what(KindBarrier, 0, 0, 1)) }
 
-// steps calls f for each operation that size bytes take, step bytes at a time; no bytes take one too. It returns the first error, noted ones included.
+// steps calls f for each operation that size bytes take, step bytes at a time; no bytes take one too. It returns the
+// first error, noted ones included.
 func (t *slots) steps(size, step int, f func(from, to int) error) error {
 	t.failed = nil
 	for from := 0; from == 0 || from < size; from += step {
@@ -290,8 +305,8 @@ func (t *slots) bcast(b []byte, root int) error {
 	})
 }
 
-// fold leaves in acc the reduction of the data at from in the slots of ranks [0, upto), in their order. own is this member's data, which need not be
-// in its slot.
+// fold leaves in acc the reduction of the data at from in the slots of ranks [0, upto), in their order. own is this
+// member's data, which need not be in its slot.
 func (t *slots) fold(r *reducer, w uint64, own, acc []byte, from, upto int) error {
 	to := from + len(acc)
 	for i := upto - 1; i >= 0; i-- {
@@ -349,8 +364,8 @@ func (t *slots) reduce(r *reducer, own, out []byte, root int) error {
 	})
 }
 
-// allreduce leaves the reduction of all own in out, which may be the same memory. Each member folds all slots in the order of ranks, or one member does
-// it for all: the same bits for all.
+// allreduce leaves the reduction of all own in out, which may be the same memory. Each member folds all slots in the
+// order of ranks, or one member does it for all: the same bits for all.
 func (t *slots) allreduce(r *reducer, own, out []byte) error {
 	w := t.what(KindAllreduce, 0, len(own), r.size)
 	if t.wide(own) {
@@ -372,8 +387,8 @@ func (t *slots) allreduce(r *reducer, own, out []byte) error {
 // wide returns whether a reduction is so large that its work is worth being spread.
 func (t *slots) wide(own []byte) bool { return t.n > 2 && t.n*len(own) >= wideFrom }
 
-// spread is a reduction in two operations a step: each member folds a part of all slots, then gives the others what it has got. Its result goes to
-// root, or to all if root is -1.
+// spread is a reduction in two operations a step: each member folds a part of all slots, then gives the others what it
+// has got. Its result goes to root, or to all if root is -1.
 func (t *slots) spread(r *reducer, w uint64, own, out []byte, root int) error {
 	return t.steps(len(own), r.elements(t.data), func(from, to int) error {
 		s, err := t.fill(own[from:to], w)
@@ -401,7 +416,8 @@ func (t *slots) spread(r *reducer, w uint64, own, out []byte, root int) error {
 	})
 }
 
-// scan leaves the reduction of own over the ranks up to this one in out, without its own if exclusive (then rank 0's out is left alone).
+// scan leaves the reduction of own over the ranks up to this one in out, without its own if exclusive (then rank 0's
+// out is left alone).
 func (t *slots) scan(r *reducer, own, out []byte, exclusive bool) error {
 	kind, upto := KindScan, t.me+1
 	if exclusive {
@@ -426,8 +442,8 @@ func (t *slots) scan(r *reducer, own, out []byte, exclusive bool) error {
 // share returns how many bytes of whole elements of size bytes a slot holds for each member.
 func (t *slots) share(size int) int { return t.data / t.n / max(size, 1) * max(size, 1) }
 
-// reduceScatter leaves the reduction of everybody's block for this member in out, which may be part of own. sizes are those of the blocks, one behind the
-// other in own.
+// reduceScatter leaves the reduction of everybody's block for this member in out, which may be part of own. sizes are
+// those of the blocks, one behind the other in own.
 func (t *slots) reduceScatter(r *reducer, own []byte, sizes []int, out []byte) error {
 	w := t.what(KindReduceScatter, 0, len(own), r.size)
 	share, longest := t.share(r.size), slices.Max(sizes)

@@ -78,14 +78,17 @@ func equal(want, got []byte, text string, args ...any) error {
 	return fmt.Errorf("%s: wrong result", fmt.Sprintf(text, args...))
 }
 
-// A random sequence of collectives, the same on all members, with members that are late at random: it also shows that slots are not filled again too early.
+// A random sequence of collectives, the same on all members, with members that are late at random: it also shows that
+// slots are not filled again too early.
 func TestSlotsRandom(t *testing.T) {
 	for n := 1; n <= 14; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			ms := sizedMembers(t, (n+1)/2, []int{smallSize, largeSize}[n%2], []int{smallDepth, largeDepth}[n%2])
+			ms := sizedMembers(t, (n+1)/2, []int{smallSize, largeSize}[n%2],
+				[]int{smallDepth, largeDepth}[n%2])
 			n := len(ms)
 			inParallel(t, ms, func(m *slots) error {
-				script, late := rand.New(rand.NewSource(int64(n))), rand.New(rand.NewSource(int64(m.me)))
+				script, late := rand.New(rand.NewSource(int64(n))),
+					rand.New(rand.NewSource(int64(m.me)))
 				for k := 0; k < 200; k++ {
 					if late.Intn(20) == 0 {
 						time.Sleep(time.Duration(late.Intn(300)) * time.Microsecond)
@@ -94,7 +97,8 @@ func TestSlotsRandom(t *testing.T) {
 					root := script.Intn(n)
 					size := []int{0, 2, 8, 100, m.data, m.data + 2, 3*m.data - 100}[script.Intn(7)]
 					if err := oneOfSlots(m, kind, k, root, size); err != nil {
-						return fmt.Errorf("call %d, %v, root %d, %d bytes: %w", k, kind, root, size, err)
+						return fmt.Errorf("call %d, %v, root %d, %d bytes: %w", k, kind, root,
+							size, err)
 					}
 				}
 				return nil

@@ -12,8 +12,9 @@ import (
 )
 
 // Run does a blocking collective (MPI-5.0 6). It checks the arguments first: see Call.Check for the error classes.
-// MPI_ERR_TRUNCATE, MPI_ERR_COUNT may also mean that another member passed a greater or a smaller length, MPI_ERR_OTHER and MPI_ERR_ROOT that it made
-// a different call, if that was seen. Members whose lengths differ all return: see slots.go and schedule.go.
+// MPI_ERR_TRUNCATE, MPI_ERR_COUNT may also mean that another member passed a greater or a smaller length, MPI_ERR_OTHER
+// and MPI_ERR_ROOT that it made a different call, if that was seen. Members whose lengths differ all return: see
+// slots.go and schedule.go.
 func (e *Engine) Run(k *Call) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -56,7 +57,8 @@ type operation struct {
 	tag  int32
 }
 
-// start is one start of an operation; the next one has its own, so that a thread that is still at an old one does no harm.
+// start is one start of an operation; the next one has its own, so that a thread that is still at an old one does no
+// harm.
 type start struct {
 	x    *operation
 	s    *schedule
@@ -66,7 +68,8 @@ type start struct {
 	hook *p2p.Hook
 }
 
-// Start begins a nonblocking collective (MPI-5.0 6.12). The request keeps the communicator, the types and the operation alive.
+// Start begins a nonblocking collective (MPI-5.0 6.12). The request keeps the communicator, the types and the operation
+// alive.
 func (e *Engine) Start(k *Call) (*request.Request, error) {
 	x, err := e.operation(k)
 	if err != nil {
@@ -79,7 +82,8 @@ func (e *Engine) Start(k *Call) (*request.Request, error) {
 	return &x.Request, nil
 }
 
-// Init makes an inactive persistent request of a collective (MPI-5.0 6.13). Only request.Operation.Start looks at the data.
+// Init makes an inactive persistent request of a collective (MPI-5.0 6.13). Only request.Operation.Start looks at the
+// data.
 func (e *Engine) Init(k *Call) (*request.Request, error) {
 	x, err := e.operation(k)
 	if err != nil {
@@ -126,8 +130,9 @@ func (x *operation) begin() (err error) {
 	r.mu.Lock()
 	r.hook = hook
 	r.mu.Unlock()
-	// What arrived before the hook was there has been seen by nobody, and whoever completed the request has not seen the hook. Nor has anybody copied what the first
-	// steps receive: others may wait for what this process passes on of it, and the application be away from MPI.
+	// What arrived before the hook was there has been seen by nobody, and whoever completed the request has not
+	// seen the hook. Nor has anybody copied what the first steps receive: others may wait for what this process
+	// passes on of it, and the application be away from MPI.
 	x.e.msg.Progress()
 	if r.progress(); r.over.Load() {
 		r.unhook()
@@ -139,7 +144,8 @@ func (x *operation) begin() (err error) {
 func (r *start) progress() bool {
 	done, err := r.s.poll()
 	if r.s.stalled.Load() && !done {
-		// The agent leaves the next step to a thread of the application: one that sleeps in a call is woken for it.
+		// The agent leaves the next step to a thread of the application: one that sleeps in a call is woken for
+		// it.
 		nd := r.x.e.msg.Shared()
 		nd.Wake(nd.Me)
 	}
@@ -172,7 +178,8 @@ func (x *operation) Start() error {
 		return x.None.Start()
 	}
 	if !x.Inactive() {
-		return mpierr.New(abi.MPI_ERR_REQUEST, "the persistent request is active: it must be completed before it is started again")
+		return mpierr.New(abi.MPI_ERR_REQUEST,
+			"the persistent request is active: it must be completed before it is started again")
 	}
 	x.SetActive()
 	if err := x.begin(); err != nil {

@@ -15,10 +15,12 @@ const (
 	pageSize  = 4096
 )
 
-// BarrierSize returns the size of the memory of a barrier of n members: a line of arrivals, one of the phase and two a member.
+// BarrierSize returns the size of the memory of a barrier of n members: a line of arrivals, one of the phase and two a
+// member.
 func BarrierSize(n int) int64 { return cacheLine * (2 + 2*int64(n)) }
 
-// CollSize returns the size of the memory that core/coll uses in the control block of n members; core/coll sets it before the first communicator is made.
+// CollSize returns the size of the memory that core/coll uses in the control block of n members; core/coll sets it
+// before the first communicator is made.
 var CollSize = func(n int) int64 { return 0 }
 
 // CollOffset returns where the memory of core/coll begins, on a page of its own.

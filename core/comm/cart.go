@@ -27,7 +27,8 @@ func (c *Comm) NewCart(dims []int32, periods []bool) (*Comm, error) {
 	return x, err
 }
 
-// CartMap returns the rank of the calling process in such a grid, MPI_UNDEFINED if it is not in it (MPI_Cart_map). Errors as for NewCart.
+// CartMap returns the rank of the calling process in such a grid, MPI_UNDEFINED if it is not in it (MPI_Cart_map).
+// Errors as for NewCart.
 func (c *Comm) CartMap(dims []int32) (int32, error) {
 	n, err := c.places(dims)
 	if err != nil || c.rank >= n {
@@ -44,7 +45,8 @@ func (c *Comm) places(dims []int32) (int, error) {
 			return 0, mpierr.New(abi.MPI_ERR_DIMS, "dims[%d] is %d", i, d)
 		}
 		if n *= int64(d); n > int64(c.size) {
-			return 0, mpierr.New(abi.MPI_ERR_ARG, "a grid of %v has more places than the communicator members, %d", dims, c.size)
+			return 0, mpierr.New(abi.MPI_ERR_ARG,
+				"a grid of %v has more places than the communicator members, %d", dims, c.size)
 		}
 	}
 	return int(n), nil
@@ -67,7 +69,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 		d := t.Dims[i]
 		if x < 0 || x >= d {
 			if !t.Periods[i] {
-				return 0, mpierr.New(abi.MPI_ERR_ARG, "coords[%d] is %d: that dimension has %d places and is not periodic", i, x, d)
+				return 0, mpierr.New(abi.MPI_ERR_ARG,
+					"coords[%d] is %d: that dimension has %d places and is not periodic", i, x, d)
 			}
 			x = (x%d + d) % d
 		}
@@ -76,7 +79,8 @@ func (t *Cart) Rank(coords []int32) (int32, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks disp places before and after a rank along a dimension, MPI_PROC_NULL where the grid ends (MPI_Cart_shift).
+// Shift returns the ranks disp places before and after a rank along a dimension, MPI_PROC_NULL where the grid ends
+// (MPI_Cart_shift).
 func (t *Cart) Shift(rank, dim int, disp int32) (source, dest int32) {
 	at := t.Coords(rank)
 	x := int64(at[dim])
@@ -120,10 +124,11 @@ func (c *Comm) CartSub(remain []bool) (*Comm, error) {
 	return n, nil
 }
 
-// DimsCreate fills the zeros of dims so that the product of all is nnodes and the numbers filled in are as near to each other as they can be, the larger
-// ones first (MPI_Dims_create): the largest exceeds the smallest by as little as possible; where that does not decide, the largest is as small as possible,
-// then the second, and so on.
-// MPI_ERR_DIMS: a dimension is negative, or those that are given do not divide nnodes. MPI_ERR_ARG: nnodes is not positive.
+// DimsCreate fills the zeros of dims so that the product of all is nnodes and the numbers filled in are as near to each
+// other as they can be, the larger ones first (MPI_Dims_create): the largest exceeds the smallest by as little as
+// possible; where that does not decide, the largest is as small as possible, then the second, and so on.
+// MPI_ERR_DIMS: a dimension is negative, or those that are given do not divide nnodes. MPI_ERR_ARG: nnodes is not
+// positive.
 func DimsCreate(nnodes int32, dims []int32) error {
 	if nnodes <= 0 {
 		return mpierr.New(abi.MPI_ERR_ARG, "nnodes is %d", nnodes)
@@ -136,14 +141,17 @@ func DimsCreate(nnodes int32, dims []int32) error {
 		case d == 0:
 			free++
 		case left%int64(d) != 0:
-			return mpierr.New(abi.MPI_ERR_DIMS, "the dimensions that are given do not divide %d processes: dims[%d] is %d", nnodes, i, d)
+			return mpierr.New(abi.MPI_ERR_DIMS,
+				"the dimensions that are given do not divide %d processes: dims[%d] is %d", nnodes, i,
+				d)
 		default:
 			left /= int64(d)
 		}
 	}
 	if free == 0 {
 		if left != 1 {
-			return mpierr.New(abi.MPI_ERR_DIMS, "all dimensions are given, and their product is not %d", nnodes)
+			return mpierr.New(abi.MPI_ERR_DIMS, "all dimensions are given, and their product is not %d",
+				nnodes)
 		}
 		return nil
 	}

@@ -80,7 +80,8 @@ func TestCart(t *testing.T) {
 		disp         int32
 		source, dest int32
 	}{
-		{0, 0, 1, 8, 4}, {0, 1, 1, abi.MPI_PROC_NULL, 1}, {3, 1, 1, 2, abi.MPI_PROC_NULL}, {5, 1, -1, 6, 4}, {5, 0, 7, 1, 9}, {5, 0, 0, 5, 5},
+		{0, 0, 1, 8, 4}, {0, 1, 1, abi.MPI_PROC_NULL, 1}, {3, 1, 1, 2, abi.MPI_PROC_NULL}, {5, 1, -1, 6, 4},
+		{5, 0, 7, 1, 9}, {5, 0, 0, 5, 5},
 		{5, 1, 1<<31 - 1, abi.MPI_PROC_NULL, abi.MPI_PROC_NULL},
 	} {
 		s, d := c.Shift(x.rank, x.dim, x.disp)

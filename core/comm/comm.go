@@ -1,7 +1,8 @@
-// Package comm owns communicators: who their members are, the context that keeps their messages apart, and how new ones are made from old ones.
+// Package comm owns communicators: who their members are, the context that keeps their messages apart, and how new ones
+// are made from old ones.
 //
-// It must not know rings, nodes or windows: the messages by which members agree on a new communicator and the shared memory behind its control block
-// come from the process it lives in, through Host.
+// It must not know rings, nodes or windows: the messages by which members agree on a new communicator and the shared
+// memory behind its control block come from the process it lives in, through Host.
 package comm
 
 import (
@@ -49,13 +50,15 @@ type Comm struct {
 
 	// Handle is the application's handle, 0 for a communicator it does not know of.
 	Handle uintptr
-	// Block is the control block: memory that all members share, BlockSize(Size()) bytes, zeroed. nil if there is one member only or if they are on several
-	// nodes. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
+	// Block is the control block: memory that all members share, BlockSize(Size()) bytes, zeroed. nil if there is
+	// one member only or if they are on several nodes. Its first bytes are the barrier's (BarrierSize), those from
+	// CollOffset on core/coll's.
 	Block    []byte
 	blockOff int64
 	extents  []extent // by Extend
 	leader   int32    // world rank of the member that reserved the block
-	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil otherwise.
+	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil
+	// otherwise.
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
@@ -79,16 +82,19 @@ type Comm struct {
 // Handles holds the communicators that the application has handles of, but for the two predefined ones.
 var Handles = handle.NewTable[Comm](handle.Comm)
 
-// NewWorld makes the predefined communicator of all n processes of a job as process me sees it. Its control block is made later, by AttachBlock.
+// NewWorld makes the predefined communicator of all n processes of a job as process me sees it. Its control block is
+// made later, by AttachBlock.
 func NewWorld(host Host, me, n int) *Comm {
-	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n, Handle: abi.MPI_COMM_WORLD, name: "MPI_COMM_WORLD"}
+	c := &Comm{host: host, id: worldID, local: group.Range(0, int32(n), 1), rank: me, size: n,
+		Handle: abi.MPI_COMM_WORLD, name: "MPI_COMM_WORLD"}
 	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	return c
 }
 
 // NewSelf makes the predefined communicator of the process with world rank me alone.
 func NewSelf(host Host, me int) *Comm {
-	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1, Handle: abi.MPI_COMM_SELF, name: "MPI_COMM_SELF"}
+	c := &Comm{host: host, id: selfID, local: group.Range(int32(me), 1, 1), rank: 0, size: 1,
+		Handle: abi.MPI_COMM_SELF, name: "MPI_COMM_SELF"}
 	c.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 	return c
 }
@@ -108,7 +114,8 @@ func (c *Comm) IsInter() bool { return c.remote != nil }
 // RemoteGroup returns the remote group, nil for an intracommunicator.
 func (c *Comm) RemoteGroup() *group.Group { return c.remote }
 
-// RemoteSize returns the number of processes that a message can be sent to: the size of the remote group of an intercommunicator, else Size.
+// RemoteSize returns the number of processes that a message can be sent to: the size of the remote group of an
+// intercommunicator, else Size.
 func (c *Comm) RemoteSize() int {
 	if c.remote != nil {
 		return c.remote.Size()
@@ -124,7 +131,8 @@ func (c *Comm) Peers() *group.Group {
 	return c.local
 }
 
-// Context returns the number that the messages of one context carry. It is the same on all members and on no other communicator of the job.
+// Context returns the number that the messages of one context carry. It is the same on all members and on no other
+// communicator of the job.
 func (c *Comm) Context(x Context) uint64 { return c.id | uint64(x) }
 
 // Name returns the name set by SetName, or that of a predefined communicator.
@@ -141,8 +149,8 @@ func (c *Comm) SetName(name string) {
 	c.name = name
 }
 
-// Compare returns MPI_IDENT for the same communicator, MPI_CONGRUENT for the same groups in the same order, MPI_SIMILAR for the same
-// members in another order, else MPI_UNEQUAL.
+// Compare returns MPI_IDENT for the same communicator, MPI_CONGRUENT for the same groups in the same order, MPI_SIMILAR
+// for the same members in another order, else MPI_UNEQUAL.
 func Compare(a, b *Comm) int32 {
 	if a == b {
 		return abi.MPI_IDENT
@@ -178,8 +186,8 @@ func (c *Comm) Unref() {
 	}
 }
 
-// Free marks the communicator for deallocation: it disappears when the operations under way that use it are done. It neither blocks nor communicates
-// (MPI-5.0 calls it collective, so every member does the same).
+// Free marks the communicator for deallocation: it disappears when the operations under way that use it are done. It
+// neither blocks nor communicates (MPI-5.0 calls it collective, so every member does the same).
 func (c *Comm) Free() {
 	c.mu.Lock()
 	c.freed = true
@@ -199,10 +207,12 @@ func (c *Comm) release() {
 	}
 }
 
-// Channel returns a communicator of the same processes whose messages have contexts of their own, those of id, which NewChannel of one of them has returned.
-// It costs no messages and no shared memory; it exists for the processes that use it and ends with Forget.
+// Channel returns a communicator of the same processes whose messages have contexts of their own, those of id, which
+// NewChannel of one of them has returned. It costs no messages and no shared memory; it exists for the processes that
+// use it and ends with Forget.
 func (c *Comm) Channel(id uint64) *Comm {
-	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size, Handle: c.Handle}
+	return &Comm{host: c.host, id: id, local: c.local, remote: c.remote, rank: c.rank, size: c.size,
+		Handle: c.Handle}
 }
 
 // NewChannel draws an identity for Channel.

@@ -25,12 +25,14 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 	return n
 }
 
-// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes are copied by the caller.
-// Collective. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member had no memory for the control block; no member has got a communicator.
+// Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes are
+// copied by the caller. Collective. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member had no memory for the
+// control block; no member has got a communicator.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(Creation, 0) }
 
-// Idup is Dup on a context of its own, so that it may run in a goroutine beside other calls on c. number is the one that NextIdup returned for this
-// call: the members count alike, since all make their collective calls in the same order.
+// Idup is Dup on a context of its own, so that it may run in a goroutine beside other calls on c. number is the one
+// that NextIdup returned for this call: the members count alike, since all make their collective calls in the same
+// order.
 func (c *Comm) Idup(number int32) (*Comm, error) { return c.dup(IdupCreation, number) }
 
 // NextIdup returns the number of the next Idup on c.
@@ -48,12 +50,13 @@ func (c *Comm) dup(x Context, tag int32) (*Comm, error) {
 	return n, nil
 }
 
-// Split returns the communicator of those members that pass the same color, ordered by key and then by rank (MPI_Comm_split); nil for a member that passes
-// MPI_UNDEFINED. Collective. Every member holds the colors and keys of all (8 bytes each) during the call.
-// MPI_ERR_ARG: another negative color, found before anything is sent.
+// Split returns the communicator of those members that pass the same color, ordered by key and then by rank
+// (MPI_Comm_split); nil for a member that passes MPI_UNDEFINED. Collective. Every member holds the colors and keys of
+// all (8 bytes each) during the call. MPI_ERR_ARG: another negative color, found before anything is sent.
 func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if color < 0 && color != abi.MPI_UNDEFINED {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d: it must be at least 0, or MPI_UNDEFINED (%d)", color, int32(abi.MPI_UNDEFINED))
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "color is %d: it must be at least 0, or MPI_UNDEFINED (%d)",
+			color, int32(abi.MPI_UNDEFINED))
 	}
 	if c.remote != nil {
 		return c.splitInter(color, key)
@@ -79,7 +82,8 @@ func (c *Comm) colors(t *team, color, key int32) ([]byte, error) {
 	return table, t.down(table)
 }
 
-// ranksOf returns the places in a table of colors that have the given color, in the order of their keys and then of their places.
+// ranksOf returns the places in a table of colors that have the given color, in the order of their keys and then of
+// their places.
 func ranksOf(table []byte, color int32) []int32 {
 	keyOf := func(r int32) int32 { return int32(binary.LittleEndian.Uint32(table[8*r+4:])) }
 	var ranks []int32
@@ -103,9 +107,9 @@ func (c *Comm) sub(x Context, tag int32, g, ranks *group.Group) (*Comm, error) {
 	return n, nil
 }
 
-// SplitType is MPI_Comm_split_type: the members that share memory, for MPI_COMM_TYPE_SHARED and for a resource type that means the same
-// (guided is the value of the info key mpi_hw_resource_type, "" if not given); nil for every other division, none of which is finer than the node here.
-// MPI_ERR_ARG: an unknown type. Collective.
+// SplitType is MPI_Comm_split_type: the members that share memory, for MPI_COMM_TYPE_SHARED and for a resource type
+// that means the same (guided is the value of the info key mpi_hw_resource_type, "" if not given); nil for every other
+// division, none of which is finer than the node here. MPI_ERR_ARG: an unknown type. Collective.
 func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	color := int32(abi.MPI_UNDEFINED)
 	switch kind {
@@ -117,13 +121,14 @@ func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 			color = int32(c.host.Node(c.local.World(c.rank)))
 		}
 	default:
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "split_type is %d: not one of the MPI_COMM_TYPE_ constants", kind)
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "split_type is %d: not one of the MPI_COMM_TYPE_ constants",
+			kind)
 	}
 	return c.Split(color, key)
 }
 
-// Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c in name, over g in messages.
-// MPI_ERR_GROUP: a process of g is not a member of c.
+// Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c in
+// name, over g in messages. MPI_ERR_GROUP: a process of g is not a member of c.
 func (c *Comm) Create(g *group.Group) (*Comm, error) {
 	if c.remote != nil {
 		return c.createInter(g)
@@ -153,7 +158,9 @@ func (c *Comm) ranksIn(g *group.Group) ([]int32, error) {
 	for i := range ranks {
 		r := c.local.Rank(g.World(i))
 		if r == group.Undefined {
-			return nil, mpierr.New(abi.MPI_ERR_GROUP, "process %d of the group (world rank %d) is not a member of the communicator", i, g.World(i))
+			return nil, mpierr.New(abi.MPI_ERR_GROUP,
+				"process %d of the group (world rank %d) is not a member of the communicator", i,
+				g.World(i))
 		}
 		ranks[i] = int32(r)
 	}

@@ -13,8 +13,9 @@ type extent struct {
 	off int64
 }
 
-// Extend maps size more bytes of zeroed memory that all members share, until the communicator is released. Collective; the communicator has a Block.
-// 3 messages a member along a tree. MPI_ERR_NO_MEM: a member could not have it, so none has.
+// Extend maps size more bytes of zeroed memory that all members share, until the communicator is released. Collective;
+// the communicator has a Block. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member could not have it, so none
+// has.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.everyone(Creation, 0)

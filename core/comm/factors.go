@@ -2,10 +2,12 @@ package comm
 
 import "slices"
 
-// nearest returns k numbers, in descending order, whose product is n and of which the first exceeds the last by as little as possible; where that does not
-// decide, the last is as large as possible, then the one before it, and so on, as MPICH has it.
+// nearest returns k numbers, in descending order, whose product is n and of which the first exceeds the last by as
+// little as possible; where that does not decide, the last is as large as possible, then the one before it, and so on,
+// as MPICH has it.
 func nearest(n int64, k int) []int64 {
-	if primes := primesOf(n); len(primes) < k { // the last is 1, so the first is to be small: no factor is smaller than a prime
+	// the last is 1, so the first is to be small: no factor is smaller than a prime
+	if primes := primesOf(n); len(primes) < k {
 		ones := slices.Repeat([]int64{1}, k-len(primes))
 		return append(primes, ones...)
 	}
@@ -29,7 +31,8 @@ func nearest(n int64, k int) []int64 {
 	numbers := []int64{largest}
 	for rest, least := n/largest, smallest; len(numbers) < k; { // the others from the last on
 		for _, d := range slices.Backward(f.divisors) {
-			if d >= least && d <= largest && rest%d == 0 && f.fit(window{rest / d, k - 1 - len(numbers), d, largest}) {
+			if d >= least && d <= largest && rest%d == 0 &&
+				f.fit(window{rest / d, k - 1 - len(numbers), d, largest}) {
 				numbers, rest, least = slices.Insert(numbers, 1, d), rest/d, d
 				break
 			}

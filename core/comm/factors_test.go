@@ -71,7 +71,8 @@ func TestNearest(t *testing.T) {
 
 // TestNearestOfMany: any number of numbers, of what has most divisors, most prime factors, and few large ones.
 func TestNearestOfMany(t *testing.T) {
-	for _, n := range []int64{2095133040, 2147483647, 1 << 30, 1<<31 - 1<<16, 1162261467, 1102701600, 2 * 3 * 5 * 7 * 11 * 13 * 17 * 19 * 23, 46337 * 46327, 6469693230 / 29 * 8} {
+	for _, n := range []int64{2095133040, 2147483647, 1 << 30, 1<<31 - 1<<16, 1162261467, 1102701600,
+		2 * 3 * 5 * 7 * 11 * 13 * 17 * 19 * 23, 46337 * 46327, 6469693230 / 29 * 8} {
 		for k := 1; k <= 40; k++ {
 			numbers := nearest(n, k)
 			product := int64(1)
@@ -80,7 +81,8 @@ func TestNearestOfMany(t *testing.T) {
 			}
 			require.Equal(t, n, product)
 			require.Len(t, numbers, k)
-			require.True(t, slices.IsSortedFunc(numbers, func(a, b int64) int { return int(b - a) }), numbers)
+			require.True(t, slices.IsSortedFunc(numbers, func(a, b int64) int { return int(b - a) }),
+				numbers)
 		}
 	}
 }

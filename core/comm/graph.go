@@ -7,7 +7,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Graph is a graph that every member knows whole (MPI_Graph_create): the neighbors of rank i are Edges[Index[i-1]:Index[i]].
+// Graph is a graph that every member knows whole (MPI_Graph_create): the neighbors of rank i are
+// Edges[Index[i-1]:Index[i]].
 type Graph struct{ Index, Edges []int32 }
 
 // NewGraph makes the communicator of a graph of the first len(index) members; nil for the others. Collective.
@@ -26,7 +27,8 @@ func (c *Comm) NewGraph(index, edges []int32) (*Comm, error) {
 	return x, err
 }
 
-// GraphMap returns the rank of the calling process in such a graph, MPI_UNDEFINED if it is not in it. Errors as for NewGraph.
+// GraphMap returns the rank of the calling process in such a graph, MPI_UNDEFINED if it is not in it. Errors as for
+// NewGraph.
 func (c *Comm) GraphMap(index, edges []int32) (int32, error) {
 	if err := c.checkGraph(index, edges); err != nil || c.rank >= len(index) {
 		return abi.MPI_UNDEFINED, err
@@ -36,12 +38,14 @@ func (c *Comm) GraphMap(index, edges []int32) (int32, error) {
 
 func (c *Comm) checkGraph(index, edges []int32) error {
 	if len(index) > c.size {
-		return mpierr.New(abi.MPI_ERR_ARG, "a graph of %d nodes, and the communicator has %d members", len(index), c.size)
+		return mpierr.New(abi.MPI_ERR_ARG, "a graph of %d nodes, and the communicator has %d members",
+			len(index), c.size)
 	}
 	last := int32(0)
 	for i, x := range index {
 		if x < last || int(x) > len(edges) {
-			return mpierr.New(abi.MPI_ERR_ARG, "index[%d] is %d, after %d and with %d edges", i, x, last, len(edges))
+			return mpierr.New(abi.MPI_ERR_ARG, "index[%d] is %d, after %d and with %d edges", i, x, last,
+				len(edges))
 		}
 		last = x
 	}
@@ -69,17 +73,19 @@ type DistGraph struct {
 	Weighted                          bool
 }
 
-// NewDistGraphAdjacent makes a communicator with the neighbors that each member names itself (MPI_Dist_graph_create_adjacent). Collective.
-// MPI_ERR_ARG: a neighbor is no rank, a weight is negative.
+// NewDistGraphAdjacent makes a communicator with the neighbors that each member names itself
+// (MPI_Dist_graph_create_adjacent). Collective. MPI_ERR_ARG: a neighbor is no rank, a weight is negative.
 func (c *Comm) NewDistGraphAdjacent(t *DistGraph) (*Comm, error) {
 	for what, list := range map[string][]int32{"sources": t.Sources, "destinations": t.Destinations} {
 		for i, r := range list {
 			if r < 0 || int(r) >= c.size {
-				return nil, mpierr.New(abi.MPI_ERR_RANK, "%s[%d] is %d: the communicator has %d processes", what, i, r, c.size)
+				return nil, mpierr.New(abi.MPI_ERR_RANK,
+					"%s[%d] is %d: the communicator has %d processes", what, i, r, c.size)
 			}
 		}
 	}
-	for what, list := range map[string][]int32{"sourceweights": t.SourceWeights, "destweights": t.DestinationWeights} {
+	for what, list := range map[string][]int32{"sourceweights": t.SourceWeights,
+		"destweights": t.DestinationWeights} {
 		if err := checkWeights(what, list); err != nil {
 			return nil, err
 		}
@@ -104,16 +110,19 @@ func checkWeights(what string, list []int32) error {
 // Edge is an edge of a distributed graph.
 type Edge struct{ From, To, Weight int32 }
 
-// NewDistGraph makes a communicator of a graph whose edges are named by any of its members (MPI_Dist_graph_create). Collective. During the call every
-// member holds all edges, 12 bytes each. Errors as for NewDistGraphAdjacent.
+// NewDistGraph makes a communicator of a graph whose edges are named by any of its members (MPI_Dist_graph_create).
+// Collective. During the call every member holds all edges, 12 bytes each. Errors as for NewDistGraphAdjacent.
 func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 	flat := make([]int32, 0, 3*len(edges))
 	for i, e := range edges {
 		if e.From < 0 || int(e.From) >= c.size || e.To < 0 || int(e.To) >= c.size {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "edge %d leads from %d to %d: the communicator has %d processes", i, e.From, e.To, c.size)
+			return nil, mpierr.New(abi.MPI_ERR_RANK,
+				"edge %d leads from %d to %d: the communicator has %d processes", i, e.From, e.To,
+				c.size)
 		}
 		if e.Weight < 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "weights[%d] is %d: it must not be negative", i, e.Weight)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "weights[%d] is %d: it must not be negative", i,
+				e.Weight)
 		}
 		flat = append(flat, e.From, e.To, e.Weight)
 	}
@@ -128,7 +137,8 @@ func (c *Comm) NewDistGraph(edges []Edge, weighted bool) (*Comm, error) {
 			t.Sources, t.SourceWeights = append(t.Sources, all[0]), append(t.SourceWeights, all[2])
 		}
 		if all[0] == me {
-			t.Destinations, t.DestinationWeights = append(t.Destinations, all[1]), append(t.DestinationWeights, all[2])
+			t.Destinations, t.DestinationWeights = append(t.Destinations, all[1]),
+				append(t.DestinationWeights, all[2])
 		}
 	}
 	n, err := c.Dup()

@@ -8,8 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// An intercommunicator joins two groups. Each side keeps an intracommunicator of its own (Local), over which its leader tells the others what the two leaders
-// have told each other. It has no control block: collectives go through Local and messages.
+// An intercommunicator joins two groups. Each side keeps an intracommunicator of its own (Local), over which its leader
+// tells the others what the two leaders have told each other. It has no control block: collectives go through Local and
+// messages.
 
 // link is how two leaders reach each other: as rank them of c, in a context, with a tag.
 type link struct {
@@ -38,7 +39,9 @@ func (l *link) swap(mine []byte) ([]byte, error) {
 		}
 		size := binary.LittleEndian.Uint64(n[:])
 		if size > 1<<32 {
-			return mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group announces %d bytes: it does not make the same call", size)
+			return mpierr.New(abi.MPI_ERR_OTHER,
+				"the leader of the other group announces %d bytes: it does not make the same call",
+				size)
 		}
 		theirs = make([]byte, size)
 		return l.c.host.Recv(l.c, l.x, l.them, l.tag, theirs)
@@ -102,12 +105,14 @@ func unpackInts(b []byte) []int32 {
 
 // inter returns an intercommunicator, without identity, whose error handler is that of from.
 func inter(local *Comm, remote *group.Group, from *Comm) *Comm {
-	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size, Local: local}
+	n := &Comm{host: local.host, local: local.local, remote: remote, rank: local.rank, size: local.size,
+		Local: local}
 	n.Errhandler.Store(from.Errhandler.Load())
 	return n
 }
 
-// identify gives an intercommunicator its identity: that drawn by the leader that speaks first. leader is this side's end of the link, used by rank 0 only.
+// identify gives an intercommunicator its identity: that drawn by the leader that speaks first. leader is this side's
+// end of the link, used by rank 0 only.
 func (n *Comm) identify(leader *link) error {
 	var b []byte
 	var err error
@@ -128,8 +133,9 @@ func (n *Comm) identify(leader *link) error {
 	return nil
 }
 
-// NewInter makes an intercommunicator of c and the group of the process remoteLeader of peer (MPI_Intercomm_create). peer and remoteLeader matter at localLeader only.
-// Collective over both groups. MPI_ERR_COMM: the groups have a member in common.
+// NewInter makes an intercommunicator of c and the group of the process remoteLeader of peer (MPI_Intercomm_create).
+// peer and remoteLeader matter at localLeader only. Collective over both groups. MPI_ERR_COMM: the groups have a member
+// in common.
 func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32) (*Comm, error) {
 	local, err := c.Dup()
 	if err != nil {
@@ -150,11 +156,13 @@ func (c *Comm) NewInter(localLeader int, peer *Comm, remoteLeader int, tag int32
 	return n, nil
 }
 
-// meet is the part of NewInter that the leaders play: it returns the identity of the new communicator and the world ranks of the other group.
+// meet is the part of NewInter that the leaders play: it returns the identity of the new communicator and the world
+// ranks of the other group.
 func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) ([]byte, error) {
 	me, them := c.local.World(c.rank), peer.Peers().World(remoteLeader)
 	if c.local.Rank(them) != group.Undefined {
-		return nil, mpierr.New(abi.MPI_ERR_COMM, "the leader of the other group, world rank %d, is a member of this one", them)
+		return nil, mpierr.New(abi.MPI_ERR_COMM,
+			"the leader of the other group, world rank %d, is a member of this one", them)
 	}
 	l := &link{c: peer, x: Leaders, tag: tag, them: remoteLeader, first: me < them}
 	id := c.host.NewID()
@@ -171,13 +179,16 @@ func (c *Comm) meet(peer *Comm, remoteLeader int, tag int32) ([]byte, error) {
 		binary.LittleEndian.PutUint64(b, id)
 	}
 	if both := group.Intersection(c.local, group.Of(unpackInts(b[8:]))); both.Size() > 0 {
-		return nil, mpierr.New(abi.MPI_ERR_COMM, "the two groups have %d processes in common, such as that of world rank %d", both.Size(), both.World(0))
+		return nil, mpierr.New(abi.MPI_ERR_COMM,
+			"the two groups have %d processes in common, such as that of world rank %d", both.Size(),
+			both.World(0))
 	}
 	return b, nil
 }
 
-// Merge makes an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). The members of one group pass the same high; those that pass
-// false come first; if both pass the same, the group of the lower world rank does. Collective.
+// Merge makes an intracommunicator of both groups of an intercommunicator (MPI_Intercomm_merge). The members of one
+// group pass the same high; those that pass false come first; if both pass the same, the group of the lower world rank
+// does. Collective.
 func (c *Comm) Merge(high bool) (*Comm, error) {
 	l := &link{c: c, x: Creation, them: 0, first: c.local.World(0) < c.remote.World(0)}
 	var b []byte
@@ -246,8 +257,8 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	return c.Local.everyone(Creation, 0).tell(b, err)
 }
 
-// part makes the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is empty or the caller is not in it.
-// Collective over the two parts.
+// part makes the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is empty
+// or the caller is not in it. Collective over the two parts.
 func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
 	me := group.Of(mine).Rank(int32(c.rank))
 	if len(mine) == 0 || len(theirs) == 0 || me == group.Undefined {
@@ -266,7 +277,8 @@ func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
 		return nil, err
 	}
 	n := inter(local, others, c)
-	if err := n.identify(&link{c: c, x: Creation, them: int(theirs[0]), first: members.World(0) < others.World(0)}); err != nil {
+	if err := n.identify(&link{c: c, x: Creation, them: int(theirs[0]),
+		first: members.World(0) < others.World(0)}); err != nil {
 		local.Free()
 		return nil, err
 	}

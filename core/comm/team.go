@@ -8,8 +8,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// team is those members of a communicator that take part in making a new one, in the order of the new ranks. Its messages run along a binomial tree
-// with member 0, the leader, at the root.
+// team is those members of a communicator that take part in making a new one, in the order of the new ranks. Its
+// messages run along a binomial tree with member 0, the leader, at the root.
 type team struct {
 	c       *Comm
 	x       Context
@@ -53,7 +53,8 @@ func (t *team) down(b []byte) error {
 	return nil
 }
 
-// up collects len(mine) bytes from each member into all (size() times as long) at the leader; other members need all as working space.
+// up collects len(mine) bytes from each member into all (size() times as long) at the leader; other members need all as
+// working space.
 func (t *team) up(mine, all []byte) error {
 	w := len(mine)
 	copy(all, mine)
@@ -96,8 +97,8 @@ func (t *team) worst(class int32) (int32, error) {
 	return int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
-// agree gives a new communicator its identity and its control block: the leader draws and reserves, all map, and all know whether all could.
-// On an error no member has kept anything. g is the new group; the team's order is its order.
+// agree gives a new communicator its identity and its control block: the leader draws and reserves, all map, and all
+// know whether all could. On an error no member has kept anything. g is the new group; the team's order is its order.
 func (t *team) agree(c *Comm) error {
 	host := t.c.host
 	wants := wantsBlock(host, c.local)
@@ -123,7 +124,8 @@ func (t *team) agree(c *Comm) error {
 		if mine != nil {
 			return mine
 		}
-		return mpierr.New(class, "rank %d of the new communicator could not reserve %d bytes of shared memory for it", 0, size)
+		return mpierr.New(class, "rank %d of the new communicator could not reserve %d bytes of shared "+
+			"memory for it", 0, size)
 	}
 	c.id = binary.LittleEndian.Uint64(b[0:])
 	if !wants {
@@ -144,5 +146,6 @@ func (t *team) agree(c *Comm) error {
 	case mine != nil:
 		return mine
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "a member of the new communicator could not map %d bytes of shared memory", size)
+	return mpierr.New(abi.MPI_ERR_NO_MEM,
+		"a member of the new communicator could not map %d bytes of shared memory", size)
 }

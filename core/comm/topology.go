@@ -8,8 +8,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// A topology (MPI-5.0 chapter 8) is *Cart, *Graph or *DistGraph in Comm.Topology, immutable and shared by duplicates. Ranks are not reordered: all processes
-// of a node are equally near to each other.
+// A topology (MPI-5.0 chapter 8) is *Cart, *Graph or *DistGraph in Comm.Topology, immutable and shared by duplicates.
+// Ranks are not reordered: all processes of a node are equally near to each other.
 
 // TopologyKind returns MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED (MPI_Topo_test).
 func (c *Comm) TopologyKind() int32 {
@@ -24,8 +24,8 @@ func (c *Comm) TopologyKind() int32 {
 	return abi.MPI_UNDEFINED
 }
 
-// Neighbors returns the ranks that the calling process receives from and sends to in neighborhood collectives (MPI-5.0 8.6), MPI_PROC_NULL among them at the
-// edges of a grid. MPI_ERR_TOPOLOGY: c has no topology.
+// Neighbors returns the ranks that the calling process receives from and sends to in neighborhood collectives (MPI-5.0
+// 8.6), MPI_PROC_NULL among them at the edges of a grid. MPI_ERR_TOPOLOGY: c has no topology.
 func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
 	switch t := c.Topology.(type) {
 	case *Cart:

@@ -7,9 +7,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Subarray makes the part of an array of old that has subsizes[i] elements from starts[i] on in dimension i of sizes[i] (MPI-5.0 5.1.3); order is
-// MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. The slices have the same length.
-// MPI_ERR_DIMS: there are no dimensions. MPI_ERR_ARG: order, a size, a subsize or a start is out of range.
+// Subarray makes the part of an array of old that has subsizes[i] elements from starts[i] on in dimension i of sizes[i]
+// (MPI-5.0 5.1.3); order is MPI_ORDER_C or MPI_ORDER_FORTRAN. The extent is that of the whole array. The slices have
+// the same length. MPI_ERR_DIMS: there are no dimensions. MPI_ERR_ARG: order, a size, a subsize or a start is out of
+// range.
 func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type) (*Type, error) {
 	if err := checkOrder(len(sizes), order); err != nil {
 		return nil, err
@@ -19,14 +20,18 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 		case n < 1:
 			return nil, mpierr.New(abi.MPI_ERR_ARG, "size of dimension %d is %d, it must be positive", i, n)
 		case subsizes[i] < 1 || subsizes[i] > n:
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "subsize of dimension %d is %d, it must be from 1 to the size %d", i, subsizes[i], n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG,
+				"subsize of dimension %d is %d, it must be from 1 to the size %d", i, subsizes[i], n)
 		case starts[i] < 0 || starts[i] > n-subsizes[i]:
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "start in dimension %d is %d, it must be from 0 to %d: size %d less subsize %d", i, starts[i], n-subsizes[i], n, subsizes[i])
+			return nil, mpierr.New(abi.MPI_ERR_ARG,
+				"start in dimension %d is %d, it must be from 0 to %d: size %d less subsize %d", i,
+				starts[i], n-subsizes[i], n, subsizes[i])
 		}
 	}
 	a := args{
-		combiner: abi.MPI_COMBINER_SUBARRAY, large: bool(form), ints: []int32{int32(len(sizes)), order}, counts: slices.Concat(sizes, subsizes, starts),
-		types: []*Type{old},
+		combiner: abi.MPI_COMBINER_SUBARRAY, large: bool(form), ints: []int32{int32(len(sizes)), order},
+		counts: slices.Concat(sizes, subsizes, starts),
+		types:  []*Type{old},
 	}
 	dims := make([]dimension, len(sizes))
 	for i, n := range sizes {
@@ -35,10 +40,12 @@ func Subarray(form Form, sizes, subsizes, starts []int64, order int32, old *Type
 	return array(a, dims, order, old)
 }
 
-// Darray makes what process rank of size has of an array of old that is distributed over a grid of processes (MPI-5.0 5.1.4): of gsizes[i] elements in
-// dimension i, as distribs[i] with dargs[i] says, over psizes[i] processes. The extent is that of the whole array. The slices have the same length.
-// MPI_ERR_DIMS: there are no dimensions, or the grid has not size processes. MPI_ERR_RANK: rank is not in it. MPI_ERR_ARG: another argument is out of range.
-func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes []int32, order int32, old *Type) (*Type, error) {
+// Darray makes what process rank of size has of an array of old that is distributed over a grid of processes (MPI-5.0
+// 5.1.4): of gsizes[i] elements in dimension i, as distribs[i] with dargs[i] says, over psizes[i] processes. The extent
+// is that of the whole array. The slices have the same length. MPI_ERR_DIMS: there are no dimensions, or the grid has
+// not size processes. MPI_ERR_RANK: rank is not in it. MPI_ERR_ARG: another argument is out of range.
+func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes []int32, order int32,
+	old *Type) (*Type, error) {
 	if err := checkOrder(len(gsizes), order); err != nil {
 		return nil, err
 	}
@@ -52,12 +59,14 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 	processes := int64(1)
 	for i, p := range psizes {
 		if p < 1 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "process grid size of dimension %d is %d, it must be positive", i, p)
+			return nil, mpierr.New(abi.MPI_ERR_ARG,
+				"process grid size of dimension %d is %d, it must be positive", i, p)
 		}
 		processes = grid.mul(processes, int64(p))
 	}
 	if grid.over || processes != int64(size) {
-		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v has not the %d processes of size", psizes, size)
+		return nil, mpierr.New(abi.MPI_ERR_DIMS, "the process grid %v has not the %d processes of size", psizes,
+			size)
 	}
 	dims := make([]dimension, len(gsizes))
 	rest, at := int64(size), int64(rank) // the grid is numbered row by row, whatever the order of the array
@@ -66,12 +75,14 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 		coordinate := at / rest
 		at %= rest
 		var err error
-		if dims[i], err = distribute(i, gsizes[i], distribs[i], dargs[i], int64(psizes[i]), coordinate); err != nil {
+		if dims[i], err = distribute(i, gsizes[i], distribs[i], dargs[i], int64(psizes[i]),
+			coordinate); err != nil {
 			return nil, err
 		}
 	}
 	a := args{
-		combiner: abi.MPI_COMBINER_DARRAY, large: bool(form), ints: slices.Concat([]int32{size, rank, int32(len(gsizes))}, distribs, dargs, psizes, []int32{order}),
+		combiner: abi.MPI_COMBINER_DARRAY, large: bool(form),
+		ints:   slices.Concat([]int32{size, rank, int32(len(gsizes))}, distribs, dargs, psizes, []int32{order}),
 		counts: slices.Clone(gsizes), types: []*Type{old},
 	}
 	return array(a, dims, order, old)
@@ -80,31 +91,37 @@ func Darray(form Form, size, rank int32, gsizes []int64, distribs, dargs, psizes
 // distribute says what the process with a coordinate of so many has of a dimension.
 func distribute(i int, size int64, distrib, darg int32, processes, coordinate int64) (dimension, error) {
 	if size < 1 {
-		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "global size of dimension %d is %d, it must be positive", i, size)
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
+			"global size of dimension %d is %d, it must be positive", i, size)
 	}
 	block := int64(darg)
 	byDefault := darg == abi.MPI_DISTRIBUTE_DFLT_DARG
 	if !byDefault && distrib != abi.MPI_DISTRIBUTE_NONE && darg < 1 {
-		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "distribution argument of dimension %d is %d, it must be positive", i, darg)
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
+			"distribution argument of dimension %d is %d, it must be positive", i, darg)
 	}
 	switch distrib {
 	case abi.MPI_DISTRIBUTE_NONE:
 		if processes != 1 {
-			return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "dimension %d is not distributed, but has %d processes", i, processes)
+			return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
+				"dimension %d is not distributed, but has %d processes", i, processes)
 		}
 		block = size
 	case abi.MPI_DISTRIBUTE_BLOCK:
 		if byDefault {
 			block = (size-1)/processes + 1
 		} else if (size-1)/block >= processes {
-			return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "dimension %d: %d processes with blocks of %d do not hold its %d elements", i, processes, block, size)
+			return dimension{}, mpierr.New(abi.MPI_ERR_ARG,
+				"dimension %d: %d processes with blocks of %d do not hold its %d elements", i,
+				processes, block, size)
 		}
 	case abi.MPI_DISTRIBUTE_CYCLIC:
 		if byDefault {
 			block = 1
 		}
 	default:
-		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "distribution of dimension %d is %d, which is none", i, distrib)
+		return dimension{}, mpierr.New(abi.MPI_ERR_ARG, "distribution of dimension %d is %d, which is none", i,
+			distrib)
 	}
 	var a arith
 	d := dimension{size: size, block: block, step: a.mul(block, processes)}
@@ -129,7 +146,8 @@ func checkOrder(ndims int, order int32) error {
 	return nil
 }
 
-// dimension says which indices of a dimension belong to a type: blocks of so many, step apart from start on, the last one of last indices.
+// dimension says which indices of a dimension belong to a type: blocks of so many, step apart from start on, the last
+// one of last indices.
 type dimension struct {
 	size, start, block, blocks, step, last int64
 }

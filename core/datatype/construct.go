@@ -5,7 +5,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Form says which form of a constructor was called: it decides what MPI_Type_get_envelope and MPI_Type_get_contents report.
+// Form says which form of a constructor was called: it decides what MPI_Type_get_envelope and MPI_Type_get_contents
+// report.
 type Form bool
 
 // The forms.
@@ -14,7 +15,8 @@ const (
 	Large Form = true  // MPI_Count counts: MPI_Type_vector_c and so on
 )
 
-// component is n copies of t that a constructor places somewhere; [lo, hi] is where their lower and upper bounds come to lie.
+// component is n copies of t that a constructor places somewhere; [lo, hi] is where their lower and upper bounds come
+// to lie.
 type component struct {
 	t      *Type
 	n      int64
@@ -30,8 +32,8 @@ func (b *builder) span(t *Type, disp, n, step int64) component {
 	return component{t, n, b.add(b.add(disp, min(0, last)), t.lb), b.add(b.add(disp, max(0, last)), t.ub)}
 }
 
-// derive makes the type that args describe. comps are its parts in typemap order; place composes the layouts of types, as view gives them, to
-// that of the new one, and is called twice if bytes and elements differ.
+// derive makes the type that args describe. comps are its parts in typemap order; place composes the layouts of types,
+// as view gives them, to that of the new one, and is called twice if bytes and elements differ.
 func derive(b *builder, a args, comps []component, place func(view func(*Type) placed) placed) (*Type, error) {
 	t := compose(b, a, comps, place)
 	return t.register(b)
@@ -91,8 +93,9 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 // like returns a type with the contents of old.
 func like(old *Type, a args) *Type {
 	return &Type{
-		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, external: old.external, sig: old.sig,
-		lb: old.lb, ub: old.ub, align: old.align, resized: old.resized, bytes: old.bytes, elems: old.elems,
+		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, external: old.external,
+		sig: old.sig,
+		lb:  old.lb, ub: old.ub, align: old.align, resized: old.resized, bytes: old.bytes, elems: old.elems,
 	}
 }
 
@@ -100,12 +103,14 @@ func like(old *Type, a args) *Type {
 func (t *Type) register(b *builder) (*Type, error) {
 	b.sub(t.ub, t.lb)
 	if b.over {
-		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE, "the datatype's size or a displacement in it does not fit 64 bits")
+		return nil, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE,
+			"the datatype's size or a displacement in it does not fit 64 bits")
 	}
 	t.refs.Store(1)
 	h, ok := derived.Add(t)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d datatypes are in use, no more are possible", derived.Most())
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d datatypes are in use, no more are possible",
+			derived.Most())
 	}
 	t.h = h
 	for _, old := range t.args.types {
@@ -131,7 +136,8 @@ func checkBlocklength(n int64) error {
 func checkBlocklengths(lengths []int64) error {
 	for i, n := range lengths {
 		if n < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative", i, len(lengths), n)
+			return mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative", i,
+				len(lengths), n)
 		}
 	}
 	return nil
@@ -164,13 +170,15 @@ func Contiguous(form Form, count int64, old *Type) (*Type, error) {
 // MPI_ERR_COUNT: count is negative. MPI_ERR_ARG: blocklength is negative.
 func Vector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
 	b := &builder{}
-	a := args{combiner: abi.MPI_COMBINER_VECTOR, large: bool(form), counts: []int64{count, blocklength, stride}, types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_VECTOR, large: bool(form), counts: []int64{count, blocklength, stride},
+		types: []*Type{old}}
 	return vector(b, a, count, blocklength, b.mul(stride, old.Extent()), old)
 }
 
 // Hvector is Vector with the stride in bytes.
 func Hvector(form Form, count, blocklength, stride int64, old *Type) (*Type, error) {
-	a := args{combiner: abi.MPI_COMBINER_HVECTOR, large: bool(form), counts: []int64{count, blocklength, stride}, types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_HVECTOR, large: bool(form), counts: []int64{count, blocklength, stride},
+		types: []*Type{old}}
 	return vector(&builder{}, a, count, blocklength, stride, old)
 }
 
@@ -199,16 +207,18 @@ func (b *builder) grid(old *Type, count, step, blocklength int64) []component {
 	return []component{{old, b.mul(count, blocklength), b.add(row.lo, min(0, last)), b.add(row.hi, max(0, last))}}
 }
 
-// Indexed makes blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0 5.1.2). The slices have the same length.
-// MPI_ERR_ARG: a blocklength is negative.
+// Indexed makes blocks of blocklengths[i] copies of old at displacements[i] extents of old (MPI-5.0 5.1.2). The slices
+// have the same length. MPI_ERR_ARG: a blocklength is negative.
 func Indexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
-	a := args{combiner: abi.MPI_COMBINER_INDEXED, large: bool(form), counts: join(blocklengths, displacements), types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_INDEXED, large: bool(form), counts: join(blocklengths, displacements),
+		types: []*Type{old}}
 	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, old.Extent(), old)
 }
 
 // Hindexed is Indexed with the displacements in bytes.
 func Hindexed(form Form, blocklengths, displacements []int64, old *Type) (*Type, error) {
-	a := args{combiner: abi.MPI_COMBINER_HINDEXED, large: bool(form), counts: join(blocklengths, displacements), types: []*Type{old}}
+	a := args{combiner: abi.MPI_COMBINER_HINDEXED, large: bool(form), counts: join(blocklengths, displacements),
+		types: []*Type{old}}
 	return indexed(a, func(i int) int64 { return blocklengths[i] }, displacements, 1, old)
 }
 
@@ -246,7 +256,8 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	for i, d := range displacements {
 		n := length(i)
 		if n < 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative", i, len(displacements), n)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "blocklength %d of %d is %d, it must not be negative",
+				i, len(displacements), n)
 		}
 		if n == 0 {
 			continue
@@ -267,7 +278,8 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 			disps, sizes := make([]int64, 0, len(displacements)), make([]int64, 0, len(displacements))
 			for i, d := range displacements {
 				if n := length(i); n > 0 {
-					disps, sizes = append(disps, b.add(d*unit, one.disp)), append(sizes, b.mul(n, extent))
+					disps, sizes = append(disps, b.add(d*unit, one.disp)),
+						append(sizes, b.mul(n, extent))
 				}
 			}
 			return b.blocks(disps, sizes)
@@ -290,8 +302,8 @@ func indexed(a args, length func(i int) int64, displacements []int64, unit int64
 	})
 }
 
-// Struct makes blocklengths[i] copies of types[i] at displacements[i] bytes for each i in turn (MPI-5.0 5.1.2). The slices have the same
-// length. MPI_ERR_ARG: a blocklength is negative.
+// Struct makes blocklengths[i] copies of types[i] at displacements[i] bytes for each i in turn (MPI-5.0 5.1.2). The
+// slices have the same length. MPI_ERR_ARG: a blocklength is negative.
 func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Type, error) {
 	if err := checkBlocklengths(blocklengths); err != nil {
 		return nil, err
@@ -303,12 +315,14 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 			comps = append(comps, b.span(t, displacements[i], blocklengths[i], t.Extent()))
 		}
 	}
-	a := args{combiner: abi.MPI_COMBINER_STRUCT, large: bool(form), counts: join(blocklengths, displacements), types: append([]*Type(nil), types...)}
+	a := args{combiner: abi.MPI_COMBINER_STRUCT, large: bool(form), counts: join(blocklengths, displacements),
+		types: append([]*Type(nil), types...)}
 	return derive(b, a, comps, func(view func(*Type) placed) placed {
 		items := make([]placed, 0, len(types))
 		for i, t := range types {
 			if blocklengths[i] > 0 {
-				items = append(items, b.at(b.repeat(view(t), blocklengths[i], t.Extent()), displacements[i]))
+				items = append(items, b.at(b.repeat(view(t), blocklengths[i], t.Extent()),
+					displacements[i]))
 			}
 		}
 		return b.concat(items)
@@ -318,7 +332,8 @@ func Struct(form Form, blocklengths, displacements []int64, types []*Type) (*Typ
 // Resized is old with another lower bound and extent (MPI-5.0 5.1.7). The extent may be negative.
 func Resized(form Form, old *Type, lb, extent int64) (*Type, error) {
 	b := &builder{}
-	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, large: bool(form), counts: []int64{lb, extent}, types: []*Type{old}})
+	t := like(old, args{combiner: abi.MPI_COMBINER_RESIZED, large: bool(form), counts: []int64{lb, extent},
+		types: []*Type{old}})
 	t.lb, t.ub, t.resized = lb, b.add(lb, extent), true
 	return t.register(b)
 }

@@ -5,8 +5,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// args is how a type was constructed: integers, counts and displacements in the order in which the constructor with MPI_Count has them
-// (MPI_Type_get_contents_c tells them so), the types. large says that it was that form.
+// args is how a type was constructed: integers, counts and displacements in the order in which the constructor with
+// MPI_Count has them (MPI_Type_get_contents_c tells them so), the types. large says that it was that form.
 type args struct {
 	combiner int32
 	large    bool
@@ -15,8 +15,8 @@ type args struct {
 	types    []*Type
 }
 
-// Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns. A constructor without _c has
-// no counts: its counts are integers, its displacements in bytes are addresses.
+// Contents is what a type was constructed from (MPI-5.0 5.1.13), in the arrays that MPI_Type_get_contents_c returns. A
+// constructor without _c has no counts: its counts are integers, its displacements in bytes are addresses.
 type Contents struct {
 	Combiner  int32
 	Integers  []int32
@@ -69,7 +69,8 @@ func (t *Type) Contents() Contents {
 	return c
 }
 
-// CheckContents checks the sizes of the arrays for MPI_Type_get_contents_c. MPI_ERR_TYPE: the type is a named one. MPI_ERR_ARG: an array is too small.
+// CheckContents checks the sizes of the arrays for MPI_Type_get_contents_c. MPI_ERR_TYPE: the type is a named one.
+// MPI_ERR_ARG: an array is too small.
 func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	if t.args.combiner == abi.MPI_COMBINER_NAMED {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%s is a named predefined datatype, it has no contents", t)
@@ -89,8 +90,8 @@ func (t *Type) CheckContents(integers, addresses, counts, types int64) error {
 	return nil
 }
 
-// Again returns what MPI_Type_get_contents hands out for t: a predefined type itself, of another a new one that is constructed the same way, not
-// committed, with a handle of its own.
+// Again returns what MPI_Type_get_contents hands out for t: a predefined type itself, of another a new one that is
+// constructed the same way, not committed, with a handle of its own.
 func (t *Type) Again() (*Type, error) {
 	if t.Predefined() {
 		return t, nil

@@ -2,12 +2,14 @@ package datatype
 
 import "unsafe"
 
-// copyRun copies n blocks of block bytes between two slices: from src, sstep bytes apart, to dst, dstep apart, beginning with the first byte of each. A block
-// outside a slice panics, as an index would. Each small block is one load and one store.
+// copyRun copies n blocks of block bytes between two slices: from src, sstep bytes apart, to dst, dstep apart,
+// beginning with the first byte of each. A block outside a slice panics, as an index would. Each small block is one
+// load and one store.
 func copyRun(dst []byte, dat, dstep int64, src []byte, sat, sstep, block, n int64) {
 	checkRun(dst, dat, dstep, block, n)
 	checkRun(src, sat, sstep, block, n)
-	d, s := unsafe.Add(unsafe.Pointer(unsafe.SliceData(dst)), dat), unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), sat)
+	d, s := unsafe.Add(unsafe.Pointer(unsafe.SliceData(dst)), dat),
+		unsafe.Add(unsafe.Pointer(unsafe.SliceData(src)), sat)
 	switch block {
 	case 1:
 		copyBlocks[uint8](d, dstep, s, sstep, n)
@@ -32,8 +34,9 @@ func checkRun(b []byte, at, step, block, n int64) {
 	_ = b[min(at, last) : max(at, last)+block]
 }
 
-// copyBlocks does the loop for blocks of the size of T, at any alignment: the slices were made from the application's memory. (Go allows that on the
-// machines that this library is for; checkptr, which the race detector brings, wants an alignment for types with pointers only.)
+// copyBlocks does the loop for blocks of the size of T, at any alignment: the slices were made from the application's
+// memory. (Go allows that on the machines that this library is for; checkptr, which the race detector brings, wants an
+// alignment for types with pointers only.)
 func copyBlocks[T any](d unsafe.Pointer, dstep int64, s unsafe.Pointer, sstep, n int64) {
 	for i := int64(0); i < n; i++ {
 		*(*T)(unsafe.Add(d, i*dstep)) = *(*T)(unsafe.Add(s, i*sstep))

@@ -2,7 +2,8 @@ package datatype
 
 import "sort"
 
-// Run is a sequence of N blocks of Block bytes, Stride apart; the first lies at Offset, relative to the buffer's address.
+// Run is a sequence of N blocks of Block bytes, Stride apart; the first lies at Offset, relative to the buffer's
+// address.
 type Run struct {
 	Offset, Block, N, Stride int64
 }
@@ -12,12 +13,13 @@ type View int
 
 // The views of a type.
 const (
-	Bytes    View = iota // the bytes of data
-	Elements             // the elements of the one predefined type that the type consists of, with the gaps inside pair types
+	Bytes View = iota // the bytes of data
+	// the elements of the one predefined type that the type consists of, with the gaps inside pair types
+	Elements
 )
 
-// Cursor iterates over the bytes that a number of copies of a type touch, in the order of the typemap, as packing goes. It can stop and go on at
-// any byte. A cursor is used by one goroutine; it keeps the program.
+// Cursor iterates over the bytes that a number of copies of a type touch, in the order of the typemap, as packing goes.
+// It can stop and go on at any byte. A cursor is used by one goroutine; it keeps the program.
 type Cursor struct {
 	prog   []int64
 	origin int64
@@ -41,8 +43,8 @@ type frame struct {
 	base int64
 }
 
-// NewCursor returns a cursor at the first byte of count copies. Precondition: prog is of this process or validated, and Bounds and
-// Packed of count are ok.
+// NewCursor returns a cursor at the first byte of count copies. Precondition: prog is of this process or validated, and
+// Bounds and Packed of count are ok.
 func NewCursor(prog []int64, count int64, view View) *Cursor {
 	c := new(Cursor)
 	c.Reset(prog, count, view)
@@ -73,7 +75,8 @@ func (c *Cursor) Total() int64 { return c.total }
 // Position returns the packed bytes before the next one.
 func (c *Cursor) Position() int64 { return c.pos }
 
-// SeekTo goes to the byte after pos packed bytes in O(depth + log n). pos is at least 0; at Total and beyond there is nothing more.
+// SeekTo goes to the byte after pos packed bytes in O(depth + log n). pos is at least 0; at Total and beyond there is
+// nothing more.
 func (c *Cursor) SeekTo(pos int64) {
 	c.stack, c.run, c.skip = c.stack[:0], Run{}, 0
 	if pos >= c.total {
@@ -95,7 +98,8 @@ func (c *Cursor) SeekTo(pos int64) {
 	c.descend(c.root, c.origin+c.copyNo*c.extent, pos%c.one)
 }
 
-// descend goes from a node down to the block that holds packed byte pos of it, leaving frames on the stack for the way back.
+// descend goes from a node down to the block that holds packed byte pos of it, leaving frames on the stack for the way
+// back.
 func (c *Cursor) descend(node, base, pos int64) {
 	p := c.prog
 	for {
@@ -181,8 +185,9 @@ func (c *Cursor) Next(limit int64) (offset, n int64) {
 	return offset, n
 }
 
-// Run takes as many whole blocks at equal distances as are at hand, of at most limit bytes in all; n.N is 0 at the end, and if not even one block
-// fits (then Next takes a part of it). After Next stopped inside a block, the rest of it is a run of its own.
+// Run takes as many whole blocks at equal distances as are at hand, of at most limit bytes in all; n.N is 0 at the end,
+// and if not even one block fits (then Next takes a part of it). After Next stopped inside a block, the rest of it is a
+// run of its own.
 func (c *Cursor) Run(limit int64) Run {
 	r := c.run
 	if r.N == 0 {

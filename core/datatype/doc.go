@@ -1,11 +1,13 @@
-// Package datatype owns MPI's datatypes: the predefined ones of the ABI, the constructors, and the flattened form of a type, a flat []int64
-// program that says which bytes a type touches (format.go). It knows nothing of communication, of C, or of who may call what when.
+// Package datatype owns MPI's datatypes: the predefined ones of the ABI, the constructors, and the flattened form of a
+// type, a flat []int64 program that says which bytes a type touches (format.go). It knows nothing of communication, of
+// C, or of who may call what when.
 //
 // # Types
 //
-// A *Type is immutable once made, except for its name, its attributes and whether it is committed. Get finds one by handle. The constructors
-// (Vector, Struct, ...) return a new *Type with one reference and a handle; operations that outlive the call hold it with Retain and let go
-// with Release, so that MPI_Type_free, which is Free, may come while they run. Program returns the flattened form.
+// A *Type is immutable once made, except for its name, its attributes and whether it is committed. Get finds one by
+// handle. The constructors (Vector, Struct, ...) return a new *Type with one reference and a handle; operations that
+// outlive the call hold it with Retain and let go with Release, so that MPI_Type_free, which is Free, may come while
+// they run. Program returns the flattened form.
 //
 // # Layout
 //

@@ -8,7 +8,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The canonical representation external32 (MPI-5.0 14.5.2): big-endian, no gaps; long is 4 bytes, wide characters are 2, long double is IEEE binary128.
+// The canonical representation external32 (MPI-5.0 14.5.2): big-endian, no gaps; long is 4 bytes, wide characters are
+// 2, long double is IEEE binary128.
 
 // external returns the bytes of an element in external32.
 func (b *Basic) external() int64 {
@@ -23,15 +24,16 @@ func (b *Basic) external() int64 {
 	return b.Size
 }
 
-// ExternalSize returns the bytes of count copies in external32; ok is false if that does not fit 64 bits or count is negative.
+// ExternalSize returns the bytes of count copies in external32; ok is false if that does not fit 64 bits or count is
+// negative.
 func (t *Type) ExternalSize(count int64) (n int64, ok bool) {
 	var a arith
 	n = a.mul(count, t.external)
 	return n, !a.over && count >= 0
 }
 
-// PackExternal writes count copies from m to dst in external32; dst has ExternalSize bytes. MPI_ERR_CONVERSION: a long or a wide character does not fit;
-// dst is then filled up to there.
+// PackExternal writes count copies from m to dst in external32; dst has ExternalSize bytes. MPI_ERR_CONVERSION: a long
+// or a wide character does not fit; dst is then filled up to there.
 func (t *Type) PackExternal(dst []byte, m Memory, count int64) error {
 	x := exchange{cursor: NewCursor(t.Program(), count, Bytes), mem: m, external: dst, pack: true}
 	return x.run(t, count)
@@ -136,7 +138,8 @@ func (b *Basic) narrow(native, external []byte, pack bool) error {
 	case b.Handle == abi.MPI_WCHAR && pack:
 		w := binary.NativeEndian.Uint32(native)
 		if w > 0xffff {
-			return mpierr.New(abi.MPI_ERR_CONVERSION, "wide character %#x does not fit the 2 bytes that external32 has for it", w)
+			return mpierr.New(abi.MPI_ERR_CONVERSION,
+				"wide character %#x does not fit the 2 bytes that external32 has for it", w)
 		}
 		binary.BigEndian.PutUint16(external, uint16(w))
 	case b.Handle == abi.MPI_WCHAR:
@@ -144,10 +147,12 @@ func (b *Basic) narrow(native, external []byte, pack bool) error {
 	case pack:
 		u := binary.NativeEndian.Uint64(native)
 		if b.Class == Signed && int64(u) != int64(int32(u)) {
-			return mpierr.New(abi.MPI_ERR_CONVERSION, "%s value %d does not fit the 4 bytes that external32 has for it", b.Name, int64(u))
+			return mpierr.New(abi.MPI_ERR_CONVERSION,
+				"%s value %d does not fit the 4 bytes that external32 has for it", b.Name, int64(u))
 		}
 		if b.Class == Unsigned && u>>32 != 0 {
-			return mpierr.New(abi.MPI_ERR_CONVERSION, "%s value %d does not fit the 4 bytes that external32 has for it", b.Name, u)
+			return mpierr.New(abi.MPI_ERR_CONVERSION,
+				"%s value %d does not fit the 4 bytes that external32 has for it", b.Name, u)
 		}
 		binary.BigEndian.PutUint32(external, uint32(u))
 	case b.Class == Signed:

@@ -32,7 +32,8 @@ func TestExternal32(t *testing.T) {
 		{abi.MPI_C_FLOAT_COMPLEX, []byte{1, 2, 3, 4, 5, 6, 7, 8}, []byte{4, 3, 2, 1, 8, 7, 6, 5}},
 		{abi.MPI_SHORT_INT, []byte{1, 2, 0, 0, 3, 4, 5, 6}, []byte{2, 1, 6, 5, 4, 3}},
 		{abi.MPI_LONG_DOUBLE, x87one, []byte{0x3f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
-		{abi.MPI_LONG_DOUBLE, x87minusTwoAndAHalf, []byte{0xc0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{abi.MPI_LONG_DOUBLE, x87minusTwoAndAHalf, []byte{0xc0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+			0}},
 		{abi.MPI_CHAR, []byte("x"), []byte("x")},
 		{abi.MPI_LOGICAL, []byte{1, 0, 0, 0}, []byte{0, 0, 0, 1}},
 	} {
@@ -49,11 +50,13 @@ func TestExternal32(t *testing.T) {
 	}
 	for _, h := range []uintptr{abi.MPI_LONG, abi.MPI_UNSIGNED_LONG, abi.MPI_WCHAR} {
 		native := le.AppendUint64(nil, 1<<31|1<<40)
-		require.EqualValues(t, abi.MPI_ERR_CONVERSION, mpierr.ClassOf(named(h).PackExternal(make([]byte, 4), memoryOf(native), 1)), named(h))
+		require.EqualValues(t, abi.MPI_ERR_CONVERSION,
+			mpierr.ClassOf(named(h).PackExternal(make([]byte, 4), memoryOf(native), 1)), named(h))
 	}
 }
 
-// TestExternalLongDouble: every 80-bit number survives, except that the ways to write one that hardware does not produce become the usual one.
+// TestExternalLongDouble: every 80-bit number survives, except that the ways to write one that hardware does not
+// produce become the usual one.
 func TestExternalLongDouble(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	native, external, back := make([]byte, 16), make([]byte, 16), make([]byte, 16)
@@ -84,11 +87,13 @@ func TestExternalLongDouble(t *testing.T) {
 		binary.BigEndian.PutUint64(external, quad[0])
 		binary.BigEndian.PutUint64(external[8:], quad[1])
 		require.NoError(t, typ.UnpackExternal(memoryOf(back), external, 1))
-		require.Equal(t, want, [2]uint64{binary.LittleEndian.Uint64(back), uint64(binary.LittleEndian.Uint16(back[8:]))}, "%#x", quad)
+		require.Equal(t, want, [2]uint64{binary.LittleEndian.Uint64(back),
+			uint64(binary.LittleEndian.Uint16(back[8:]))}, "%#x", quad)
 	}
 }
 
-// TestExternalRandomTypes: what is packed from a random type and unpacked again is what was there, element by element in the order of the typemap.
+// TestExternalRandomTypes: what is packed from a random type and unpacked again is what was there, element by element
+// in the order of the typemap.
 func TestExternalRandomTypes(t *testing.T) {
 	for seed := int64(0); seed < 2000; seed++ {
 		r := rand.New(rand.NewSource(seed))
@@ -105,9 +110,11 @@ func TestExternalRandomTypes(t *testing.T) {
 			for _, e := range m.entries {
 				one := make([]byte, e.b.external())
 				at := k*(m.ub-m.lb) + e.disp - lo
-				native := append(append([]byte{}, mem.Mem[at:min(at+e.b.Extent, int64(len(mem.Mem)))]...), make([]byte, 16)...)
+				native := append(append([]byte{},
+					mem.Mem[at:min(at+e.b.Extent, int64(len(mem.Mem)))]...), make([]byte, 16)...)
 				if e.b.Class == Pair {
-					native = append(append([]byte{}, native[:BasicOf(e.b.Value).Size]...), native[e.b.IndexAt:]...)
+					native = append(append([]byte{}, native[:BasicOf(e.b.Value).Size]...),
+						native[e.b.IndexAt:]...)
 				}
 				require.NoError(t, e.b.convert(native, one, true))
 				want = append(want, one...)

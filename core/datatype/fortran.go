@@ -7,19 +7,21 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The kinds of numbers that Fortran has, smallest first: decimal digits, decimal exponent range, the predefined types. The kind between
-// DOUBLE PRECISION and REAL16 is gfortran's REAL(10), the format of C's long double.
+// The kinds of numbers that Fortran has, smallest first: decimal digits, decimal exponent range, the predefined types.
+// The kind between DOUBLE PRECISION and REAL16 is gfortran's REAL(10), the format of C's long double.
 var (
 	integerKinds = []struct {
 		digits int32
 		h      uintptr
-	}{{2, abi.MPI_INTEGER1}, {4, abi.MPI_INTEGER2}, {9, abi.MPI_INTEGER4}, {18, abi.MPI_INTEGER8}, {38, abi.MPI_INTEGER16}}
+	}{{2, abi.MPI_INTEGER1}, {4, abi.MPI_INTEGER2}, {9, abi.MPI_INTEGER4}, {18, abi.MPI_INTEGER8},
+		{38, abi.MPI_INTEGER16}}
 	realKinds = []struct {
 		digits, exponent int32
 		real, complex    uintptr
 	}{
 		{6, 37, abi.MPI_REAL4, abi.MPI_COMPLEX8}, {15, 307, abi.MPI_REAL8, abi.MPI_COMPLEX16},
-		{18, 4931, abi.MPI_LONG_DOUBLE, abi.MPI_C_LONG_DOUBLE_COMPLEX}, {33, 4931, abi.MPI_REAL16, abi.MPI_COMPLEX32},
+		{18, 4931, abi.MPI_LONG_DOUBLE, abi.MPI_C_LONG_DOUBLE_COMPLEX},
+		{33, 4931, abi.MPI_REAL16, abi.MPI_COMPLEX32},
 	}
 )
 
@@ -31,8 +33,8 @@ var f90 struct {
 
 type f90Key struct{ combiner, p, r int32 }
 
-// F90Integer returns the predefined unnamed type of Fortran's SELECTED_INT_KIND(r) (MPI-5.0 19.1.5); created says that it is the first time. It is
-// committed and never freed. MPI_ERR_ARG: there is no such kind.
+// F90Integer returns the predefined unnamed type of Fortran's SELECTED_INT_KIND(r) (MPI-5.0 19.1.5); created says that
+// it is the first time. It is committed and never freed. MPI_ERR_ARG: there is no such kind.
 func F90Integer(r int32) (t *Type, created bool, err error) {
 	for _, k := range integerKinds {
 		if r <= k.digits {
@@ -88,14 +90,18 @@ func unnamed(key f90Key, ints []int32, h uintptr) (*Type, bool, error) {
 	return t, true, nil
 }
 
-// MatchSize returns the predefined type of a class (MPI_TYPECLASS_) with so many bytes (MPI-5.0 19.1.5). MPI_ERR_ARG: there is none.
+// MatchSize returns the predefined type of a class (MPI_TYPECLASS_) with so many bytes (MPI-5.0 19.1.5). MPI_ERR_ARG:
+// there is none.
 func MatchSize(class, size int32) (*Type, error) {
 	of := map[int32]map[int32]uintptr{
-		abi.MPI_TYPECLASS_INTEGER: {1: abi.MPI_INTEGER1, 2: abi.MPI_INTEGER2, 4: abi.MPI_INTEGER4, 8: abi.MPI_INTEGER8, 16: abi.MPI_INTEGER16},
-		abi.MPI_TYPECLASS_REAL:    {2: abi.MPI_REAL2, 4: abi.MPI_REAL4, 8: abi.MPI_REAL8, 16: abi.MPI_REAL16},
-		abi.MPI_TYPECLASS_COMPLEX: {4: abi.MPI_COMPLEX4, 8: abi.MPI_COMPLEX8, 16: abi.MPI_COMPLEX16, 32: abi.MPI_COMPLEX32},
+		abi.MPI_TYPECLASS_INTEGER: {1: abi.MPI_INTEGER1, 2: abi.MPI_INTEGER2, 4: abi.MPI_INTEGER4,
+			8: abi.MPI_INTEGER8, 16: abi.MPI_INTEGER16},
+		abi.MPI_TYPECLASS_REAL: {2: abi.MPI_REAL2, 4: abi.MPI_REAL4, 8: abi.MPI_REAL8, 16: abi.MPI_REAL16},
+		abi.MPI_TYPECLASS_COMPLEX: {4: abi.MPI_COMPLEX4, 8: abi.MPI_COMPLEX8, 16: abi.MPI_COMPLEX16,
+			32: abi.MPI_COMPLEX32},
 		abi.MPIX_TYPECLASS_LOGICAL: {
-			1: abi.MPI_LOGICAL1, 2: abi.MPI_LOGICAL2, 4: abi.MPI_LOGICAL4, 8: abi.MPI_LOGICAL8, 16: abi.MPI_LOGICAL16,
+			1: abi.MPI_LOGICAL1, 2: abi.MPI_LOGICAL2, 4: abi.MPI_LOGICAL4, 8: abi.MPI_LOGICAL8,
+			16: abi.MPI_LOGICAL16,
 		},
 	}[class]
 	if of == nil {
@@ -108,8 +114,8 @@ func MatchSize(class, size int32) (*Type, error) {
 	return predefined[h-firstBasic], nil
 }
 
-// ValueIndex returns the handle of the predefined pair type of a value and an index for MPI_MINLOC and MPI_MAXLOC (MPI-5.0 6.9.4), or
-// MPI_DATATYPE_NULL if there is none.
+// ValueIndex returns the handle of the predefined pair type of a value and an index for MPI_MINLOC and MPI_MAXLOC
+// (MPI-5.0 6.9.4), or MPI_DATATYPE_NULL if there is none.
 func ValueIndex(value, index *Type) uintptr {
 	for i := range basics {
 		if b := &basics[i]; b.Class == Pair && b.Value == value.h && b.Index == index.h {

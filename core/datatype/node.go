@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// node is one node of the flattened form before it is written down as words (format.go says what each kind means). Nodes are immutable and shared
-// between types.
+// node is one node of the flattened form before it is written down as words (format.go says what each kind means).
+// Nodes are immutable and shared between types.
 type node struct {
 	kind     int16
 	overlap  bool // FlagOverlap
@@ -77,8 +77,8 @@ func (b *builder) repeat(p placed, count, stride int64) placed {
 	return placed{p.disp, n}
 }
 
-// loopOverlap says whether the copies of a loop's child can touch a byte twice. A nest of loops over one block is looked at in the order of its
-// strides, so that a transposed matrix is seen to be free of overlap.
+// loopOverlap says whether the copies of a loop's child can touch a byte twice. A nest of loops over one block is
+// looked at in the order of its strides, so that a transposed matrix is seen to be free of overlap.
 func (b *builder) loopOverlap(n *node) bool {
 	type level struct{ stride, count int64 }
 	var nest []level
@@ -310,7 +310,8 @@ func same(items []placed) bool {
 // equal says whether two nodes are known to be the same; nodes with lists are compared by identity.
 func equal(x, y *node) bool {
 	for x != y {
-		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count || x.stride != y.stride {
+		if x.kind != y.kind || x.size != y.size || x.kind > NodeLoop || x.count != y.count ||
+			x.stride != y.stride {
 			return false
 		}
 		if x.kind == NodeBlock {
@@ -370,7 +371,8 @@ func (b *builder) compress(items []placed) []placed {
 // nodeRunEnd is runEnd for nodes.
 func nodeRunEnd(items []placed, i int) int {
 	j := i + 1
-	for j < len(items) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp && equal(items[j].n, items[i].n) {
+	for j < len(items) && items[j].disp-items[j-1].disp == items[i+1].disp-items[i].disp && equal(items[j].n,
+		items[i].n) {
 		j++
 	}
 	if j-i < 3 {
@@ -393,7 +395,8 @@ func (b *builder) extend(items []placed) []placed {
 		if count == 1 {
 			stride = step
 		}
-		if count+more > 2 && (more == 1 || step == stride) && equal(child, other) && next.disp == b.add(last.disp, b.mul(count, stride)) {
+		if count+more > 2 && (more == 1 || step == stride) && equal(child, other) &&
+			next.disp == b.add(last.disp, b.mul(count, stride)) {
 			*last = b.repeat(placed{last.disp, child}, b.add(count, more), stride)
 			continue
 		}
@@ -410,8 +413,8 @@ func turns(n *node) (count int64, child *node, stride int64) {
 	return 1, n, 0
 }
 
-// inline replaces children that are lists themselves by their entries if they are short or hold more than half of all bytes: fewer levels to
-// climb, more blocks to merge, and a bounded depth.
+// inline replaces children that are lists themselves by their entries if they are short or hold more than half of all
+// bytes: fewer levels to climb, more blocks to merge, and a bounded depth.
 func inline(items []placed) ([]placed, bool) {
 	const short = 8
 	var total int64

@@ -1,7 +1,7 @@
 package datatype
 
-// Memory is the application's memory around a buffer: Mem[Base] is the byte at the buffer's address, and Mem covers Bounds of what is read or
-// written.
+// Memory is the application's memory around a buffer: Mem[Base] is the byte at the buffer's address, and Mem covers
+// Bounds of what is read or written.
 type Memory struct {
 	Mem  []byte
 	Base int64

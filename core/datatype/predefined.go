@@ -24,7 +24,8 @@ const (
 	numClasses
 )
 
-// Language says to whose types a predefined type belongs: MPI's operations treat integers of C and of Fortran differently.
+// Language says to whose types a predefined type belongs: MPI's operations treat integers of C and of Fortran
+// differently.
 type Language uint8
 
 // The languages.
@@ -44,7 +45,8 @@ type Basic struct {
 	Size     int64 // bytes of data
 	Align    int64
 	Extent   int64 // bytes of the C or Fortran object
-	// Long says that the format is C's long double (x86's 80 bits in 16 bytes), or a pair of those, for which Go has no type.
+	// Long says that the format is C's long double (x86's 80 bits in 16 bytes), or a pair of those, for which Go
+	// has no type.
 	Long bool
 	// A pair type: the types of its parts and where the second one lies.
 	Value, Index uintptr
@@ -72,8 +74,9 @@ func pair(h uintptr, name string, lang Language, value, index uintptr) Basic {
 	align := max(v.Align, i.Align)
 	at := roundUp(v.Size, i.Align)
 	return Basic{
-		Handle: h, Name: name, Class: Pair, Language: lang, Size: v.Size + i.Size, Align: align, Extent: roundUp(at+i.Size, align),
-		Long: v.Long, Value: value, Index: index, IndexAt: at,
+		Handle: h, Name: name, Class: Pair, Language: lang, Size: v.Size + i.Size, Align: align,
+		Extent: roundUp(at+i.Size, align),
+		Long:   v.Long, Value: value, Index: index, IndexAt: at,
 	}
 }
 
@@ -93,8 +96,8 @@ const (
 	endBasic   = 0x300
 )
 
-// basics holds the predefined types at handle - firstBasic; Size 0 where there is none. The sizes are those of the LP64 ABI and of
-// gfortran's default kinds.
+// basics holds the predefined types at handle - firstBasic; Size 0 where there is none. The sizes are those of the LP64
+// ABI and of gfortran's default kinds.
 var basics [endBasic - firstBasic]Basic
 
 func init() {
@@ -176,7 +179,8 @@ func init() {
 		pair(abi.MPI_SHORT_INT, "MPI_SHORT_INT", C, abi.MPI_SHORT, abi.MPI_INT),
 		pair(abi.MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", C, abi.MPI_LONG_DOUBLE, abi.MPI_INT),
 		pair(abi.MPI_2REAL, "MPI_2REAL", Fortran, abi.MPI_REAL, abi.MPI_REAL),
-		pair(abi.MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Fortran, abi.MPI_DOUBLE_PRECISION, abi.MPI_DOUBLE_PRECISION),
+		pair(abi.MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Fortran, abi.MPI_DOUBLE_PRECISION,
+			abi.MPI_DOUBLE_PRECISION),
 		pair(abi.MPI_2INTEGER, "MPI_2INTEGER", Fortran, abi.MPI_INTEGER, abi.MPI_INTEGER),
 	} {
 		basics[b.Handle-firstBasic] = b
@@ -188,7 +192,8 @@ func init() {
 	}
 }
 
-// BasicOf returns what is known of the predefined type with handle h, or nil if there is none (derived types and MPI_DATATYPE_NULL included).
+// BasicOf returns what is known of the predefined type with handle h, or nil if there is none (derived types and
+// MPI_DATATYPE_NULL included).
 func BasicOf(h uintptr) *Basic {
 	if h-firstBasic >= uintptr(len(basics)) || basics[h-firstBasic].Size == 0 {
 		return nil

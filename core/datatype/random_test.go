@@ -61,7 +61,8 @@ func (m model) bytes(count int64, view View) []int64 {
 	for k := int64(0); k < count; k++ {
 		for _, e := range m.entries {
 			for i := int64(0); i < e.b.Extent; i++ {
-				gap := e.b.Class == Pair && (i >= BasicOf(e.b.Value).Size && i < e.b.IndexAt || i >= e.b.Extent-e.b.tail())
+				gap := e.b.Class == Pair && (i >= BasicOf(e.b.Value).Size && i < e.b.IndexAt ||
+					i >= e.b.Extent-e.b.tail())
 				if !gap || view == Elements {
 					out = append(out, k*(m.ub-m.lb)+e.disp+i)
 				}
@@ -72,7 +73,8 @@ func (m model) bytes(count int64, view View) []int64 {
 }
 
 var leaves = []uintptr{
-	abi.MPI_INT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT, abi.MPI_LONG_DOUBLE, abi.MPI_2INT,
+	abi.MPI_INT, abi.MPI_INT, abi.MPI_DOUBLE, abi.MPI_CHAR, abi.MPI_SHORT, abi.MPI_SHORT_INT, abi.MPI_DOUBLE_INT,
+	abi.MPI_LONG_DOUBLE, abi.MPI_2INT,
 	abi.MPI_C_DOUBLE_COMPLEX,
 }
 
@@ -181,7 +183,8 @@ func randomType(t testing.TB, r *rand.Rand, depth int, leaf uintptr) (*Type, mod
 	return n, out.settle()
 }
 
-// randomArray makes a subarray or a distributed array; the model asks of every index of the whole array, in order, whether it belongs.
+// randomArray makes a subarray or a distributed array; the model asks of every index of the whole array, in order,
+// whether it belongs.
 func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err error) {
 	ndims := 1 + r.Intn(3)
 	most := 5
@@ -261,7 +264,8 @@ func randomArray(r *rand.Rand, old *Type, m model) (n *Type, out model, err erro
 	return n, out, err
 }
 
-// TestRandomTypes compares size, bounds, overlap, elements and the bytes that cursors yield with the written-out typemap.
+// TestRandomTypes compares size, bounds, overlap, elements and the bytes that cursors yield with the written-out
+// typemap.
 func TestRandomTypes(t *testing.T) {
 	rounds := 5000
 	if testing.Short() {
@@ -321,7 +325,8 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 		if len(want) == 0 {
 			require.Equal(t, lo, hi)
 		} else {
-			require.Equal(t, []int64{slices.Min(want), slices.Max(want) + 1}, []int64{lo, hi}, "seed %d: bounds", seed)
+			require.Equal(t, []int64{slices.Min(want), slices.Max(want) + 1}, []int64{lo, hi},
+				"seed %d: bounds", seed)
 		}
 		packed, _ := l.Packed(count, view)
 		c := NewCursor(l.Words(), count, view)
@@ -333,7 +338,9 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 				at := r.Int63n(int64(len(want)) + 1)
 				c.SeekTo(at)
 				require.Equal(t, at, c.Position())
-				require.Equal(t, append([]int64{}, want[at:]...), append([]int64{}, walk(r, c, int64(len(want)))...), "seed %d: bytes from %d", seed, at)
+				require.Equal(t, append([]int64{}, want[at:]...),
+					append([]int64{}, walk(r, c, int64(len(want)))...), "seed %d: bytes from %d",
+					seed, at)
 			}
 		}
 		checkCopies(t, r, seed, l, m, count, view, want, lo, hi)
@@ -377,7 +384,8 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 }
 
 // checkCopies packs and unpacks in pieces of random size.
-func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, m model, count int64, view View, want []int64, lo, hi int64) {
+func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, m model, count int64, view View, want []int64,
+	lo, hi int64) {
 	mem := Memory{Mem: make([]byte, hi-lo), Base: -lo}
 	r.Read(mem.Mem)
 	expect := make([]byte, len(want))

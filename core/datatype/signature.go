@@ -8,8 +8,8 @@ type part struct {
 	n int64
 }
 
-// append adds n copies of t at the end. The signature of a type that is one part itself is taken in its place, so that chains of constructors stay
-// one level deep.
+// append adds n copies of t at the end. The signature of a type that is one part itself is taken in its place, so that
+// chains of constructors stay one level deep.
 func (s signature) append(t *Type, n int64) signature {
 	if len(t.sig) == 1 {
 		t, n = t.sig[0].t, n*t.sig[0].n
@@ -21,7 +21,8 @@ func (s signature) append(t *Type, n int64) signature {
 	return append(s, part{t, n})
 }
 
-// Count returns how many whole copies of the type so many bytes of data are: MPI_Get_count (MPI-5.0 3.2.5). ok is false if they are not whole copies.
+// Count returns how many whole copies of the type so many bytes of data are: MPI_Get_count (MPI-5.0 3.2.5). ok is false
+// if they are not whole copies.
 func (t *Type) Count(bytes int64) (n int64, ok bool) {
 	size := t.Size()
 	if size == 0 {
@@ -30,8 +31,8 @@ func (t *Type) Count(bytes int64) (n int64, ok bool) {
 	return bytes / size, bytes%size == 0
 }
 
-// ElementsIn returns how many basic elements the first so many bytes of copies of the type hold, where a pair type is two: MPI_Get_elements (MPI-5.0
-// 5.1.11). ok is false if they end inside an element.
+// ElementsIn returns how many basic elements the first so many bytes of copies of the type hold, where a pair type is
+// two: MPI_Get_elements (MPI-5.0 5.1.11). ok is false if they end inside an element.
 func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	size := t.Size()
 	if size == 0 {
@@ -59,8 +60,8 @@ func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {
 	return n, true
 }
 
-// BytesOf returns the bytes of the first n basic elements of copies of the type: MPI_Status_set_elements (MPI-5.0 13.3). ok is false if n is
-// negative or the bytes do not fit 64 bits.
+// BytesOf returns the bytes of the first n basic elements of copies of the type: MPI_Status_set_elements (MPI-5.0
+// 13.3). ok is false if n is negative or the bytes do not fit 64 bits.
 func (t *Type) BytesOf(n int64) (bytes int64, ok bool) {
 	if n < 0 || t.numbers == 0 {
 		return 0, n == 0

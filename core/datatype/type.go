@@ -27,8 +27,9 @@ type Type struct {
 	elems    placed // with elem: the elements including gaps inside them; the same node as bytes if they have none
 
 	committed atomic.Bool
-	refs      atomic.Int64            // the application's handle, types constructed from this one, operations that use it
-	prog      atomic.Pointer[[]int64] // nil: not assembled yet
+	// the application's handle, types constructed from this one, operations that use it
+	refs atomic.Int64
+	prog atomic.Pointer[[]int64] // nil: not assembled yet
 
 	name atomic.Pointer[string] // nil: never set
 
@@ -47,7 +48,8 @@ func Live() int { return derived.Len() }
 
 func newBasic(b *Basic) *Type {
 	t := &Type{
-		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1, external: b.external(), align: int32(b.Align), ub: b.Extent,
+		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1,
+		external: b.external(), align: int32(b.Align), ub: b.Extent,
 	}
 	if b.Class == Pair {
 		t.numbers = 2
@@ -83,7 +85,8 @@ func Get(h uintptr) (*Type, error) {
 	return nil, mpierr.New(abi.MPI_ERR_TYPE, "%#x is not a datatype handle", h)
 }
 
-// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE: there is none, or it is not committed.
+// GetCommitted returns the type with handle h if it may be used in communication. MPI_ERR_TYPE: there is none, or it is
+// not committed.
 func GetCommitted(h uintptr) (*Type, error) {
 	t, err := Get(h)
 	if err == nil && !t.committed.Load() {
@@ -92,7 +95,8 @@ func GetCommitted(h uintptr) (*Type, error) {
 	return t, err
 }
 
-// GetFor is GetCommitted for count elements. For none MPI_DATATYPE_NULL will do, as programs that have nothing to send pass it.
+// GetFor is GetCommitted for count elements. For none MPI_DATATYPE_NULL will do, as programs that have nothing to send
+// pass it.
 func GetFor(h uintptr, count int64) (*Type, error) {
 	if count == 0 && h == abi.MPI_DATATYPE_NULL {
 		h = abi.MPI_BYTE
@@ -103,7 +107,8 @@ func GetFor(h uintptr, count int64) (*Type, error) {
 // Handle returns the handle; it stays the same number when the type is freed.
 func (t *Type) Handle() uintptr { return t.h }
 
-// Basic returns what is known of a predefined type, nil for a derived one; that of an unnamed one is the named type's with the same representation.
+// Basic returns what is known of a predefined type, nil for a derived one; that of an unnamed one is the named type's
+// with the same representation.
 func (t *Type) Basic() *Basic { return t.basic }
 
 // Elem returns the one predefined type that all elements have, nil if they are of several types or there are none.
@@ -143,8 +148,8 @@ func (t *Type) Committed() bool { return t.committed.Load() }
 // Commit allows the type in communication (MPI-5.0 5.1.9). Committing twice is allowed.
 func (t *Type) Commit() { t.committed.Store(true) }
 
-// Program returns the flattened form. It is made at the first call, which those types only know that messages are made of, and does not change; the caller must not
-// change it either.
+// Program returns the flattened form. It is made at the first call, which those types only know that messages are made
+// of, and does not change; the caller must not change it either.
 func (t *Type) Program() []int64 {
 	if p := t.prog.Load(); p != nil {
 		return *p
@@ -166,12 +171,14 @@ func (t *Type) Assemble(room []int64) []int64 {
 // Layout returns what the program says.
 func (t *Type) Layout() Layout { return Layout{t.Program()} }
 
-// Nowhere says that data which begins lo bytes behind an address is not in memory: in the first page there is none, so the
-// address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not addresses.
+// Nowhere says that data which begins lo bytes behind an address is not in memory: in the first page there is none, so
+// the address is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not
+// addresses.
 func Nowhere(address uintptr, lo int64) bool { return address+uintptr(lo) < 4096 }
 
-// InMemory refuses a buffer of count copies, at least 0, that cannot be in memory, so that MemoryAt can be asked for the others; what names the buffer.
-// MPI_ERR_BUFFER: it is nowhere, or passes the last address; MPI_ERR_COUNT: 64 bits do not count how far the copies reach.
+// InMemory refuses a buffer of count copies, at least 0, that cannot be in memory, so that MemoryAt can be asked for
+// the others; what names the buffer. MPI_ERR_BUFFER: it is nowhere, or passes the last address; MPI_ERR_COUNT: 64 bits
+// do not count how far the copies reach.
 func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	lo, hi, fit := t.Layout().Bounds(count)
 	switch {
@@ -180,17 +187,20 @@ func (t *Type) InMemory(what string, address uintptr, count int64) error {
 	case lo == hi:
 		return nil
 	case Nowhere(address, lo):
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with %d bytes of data from there %+d on", what, address, count*t.Size(), lo)
+		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with %d bytes of data from there %+d on",
+			what, address, count*t.Size(), lo)
 	}
 	first, length := address+uintptr(lo), uint64(hi)-uint64(lo)
 	if length > math.MaxInt64 || uint64(first)+length < uint64(first) {
-		return mpierr.New(abi.MPI_ERR_BUFFER, "the %s buffer is %#x, with data from there %+d to %+d, beyond all addresses", what, address, lo, hi)
+		return mpierr.New(abi.MPI_ERR_BUFFER,
+			"the %s buffer is %#x, with data from there %+d to %+d, beyond all addresses", what, address,
+			lo, hi)
 	}
 	return nil
 }
 
-// Near says that n bytes of memory from an address on, and as many again, are neither nowhere nor beyond all addresses: what can be told of most buffers without
-// a look at the type, which has its data there.
+// Near says that n bytes of memory from an address on, and as many again, are neither nowhere nor beyond all addresses:
+// what can be told of most buffers without a look at the type, which has its data there.
 func Near(address uintptr, n int64) bool { return address-4096 < 1<<62 && n < 1<<61 }
 
 // Retain takes a reference for an operation or a type that uses t.
@@ -211,8 +221,8 @@ func (t *Type) Release() {
 	}
 }
 
-// Free ends the life of the handle; operations and types that use the type go on (MPI-5.0 5.1.9). MPI_ERR_TYPE: t is predefined, or already
-// freed.
+// Free ends the life of the handle; operations and types that use the type go on (MPI-5.0 5.1.9). MPI_ERR_TYPE: t is
+// predefined, or already freed.
 func (t *Type) Free() error {
 	if t.Predefined() {
 		return mpierr.New(abi.MPI_ERR_TYPE, "datatype %s is predefined and cannot be freed", t)
@@ -224,10 +234,12 @@ func (t *Type) Free() error {
 	return nil
 }
 
-// Predefined says whether the type is one of the library's: a named one, or one that MPI_Type_create_f90_ or MPI_Type_get_value_index returned.
+// Predefined says whether the type is one of the library's: a named one, or one that MPI_Type_create_f90_ or
+// MPI_Type_get_value_index returned.
 func (t *Type) Predefined() bool {
 	switch t.args.combiner {
-	case abi.MPI_COMBINER_NAMED, abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX, abi.MPI_COMBINER_F90_INTEGER, abi.MPI_COMBINER_VALUE_INDEX:
+	case abi.MPI_COMBINER_NAMED, abi.MPI_COMBINER_F90_REAL, abi.MPI_COMBINER_F90_COMPLEX,
+		abi.MPI_COMBINER_F90_INTEGER, abi.MPI_COMBINER_VALUE_INDEX:
 		return true
 	}
 	return false

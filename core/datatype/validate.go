@@ -5,8 +5,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Validate checks a program that came from another process: after it, interpreting the program for any count whose Bounds and
-// Packed are ok stays inside Bounds (for Elements: ElemBounds), terminates, and cannot overflow. It takes O(len(prog)) time. MPI_ERR_TYPE: the program is not valid; the text says where.
+// Validate checks a program that came from another process: after it, interpreting the program for any count whose
+// Bounds and Packed are ok stays inside Bounds (for Elements: ElemBounds), terminates, and cannot overflow. It takes
+// O(len(prog)) time. MPI_ERR_TYPE: the program is not valid; the text says where.
 func Validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadWords_] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
@@ -64,7 +65,8 @@ func (v *validator) node(at int64) (int64, error) {
 			s.lo, s.hi = lo, hi
 		}
 		s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
-		s.size, s.segments, s.depth = a.add(s.size, c.size), a.add(s.segments, c.segments), max(s.depth, c.depth+1)
+		s.size, s.segments, s.depth = a.add(s.size, c.size), a.add(s.segments, c.segments),
+			max(s.depth, c.depth+1)
 	}
 	child := func(ref int64) (seen, error) {
 		c, ok := v.nodes[ref] // only nodes before this one are there yet
@@ -119,7 +121,8 @@ func (v *validator) node(at int64) (int64, error) {
 					return 0, err
 				}
 				if c.size != prefix[i+1]-prefix[i] {
-					return 0, invalid(at, "entry %d is said to have %d bytes and has %d", i, prefix[i+1]-prefix[i], c.size)
+					return 0, invalid(at, "entry %d is said to have %d bytes and has %d", i,
+						prefix[i+1]-prefix[i], c.size)
 				}
 			}
 			add(d, c)
@@ -147,7 +150,8 @@ func (v *validator) head() error {
 	}
 	want := make([]int64, HeadWords)
 	copy(want, p)
-	for _, w := range []int{HeadElemSize, HeadTrueLB, HeadTrueUB, HeadDepth, HeadSegments, HeadSize, HeadBlock, HeadRepeat, HeadStride} {
+	for _, w := range []int{HeadElemSize, HeadTrueLB, HeadTrueUB, HeadDepth, HeadSegments, HeadSize, HeadBlock,
+		HeadRepeat, HeadStride} {
 		want[w] = 0
 	}
 	want[HeadFlags] = p[HeadFlags] & FlagOverlap
@@ -215,8 +219,10 @@ func (v *validator) elements(want []int64, a *arith) error {
 	case b.Size == b.Extent && (p[HeadElemRoot] != p[HeadRoot] || p[HeadElemOrigin] != p[HeadOrigin]):
 		return invalid(HeadElemRoot, "the elements of %s are not the bytes", b.Name)
 	}
-	if lo, hi := a.add(p[HeadElemOrigin], s.lo), a.add(p[HeadElemOrigin], s.hi); lo != want[HeadTrueLB] || hi != a.add(want[HeadTrueUB], b.tail()) {
-		return invalid(HeadElemRoot, "the elements of %s lie in [%d, %d), the bytes in [%d, %d)", b.Name, lo, hi, want[HeadTrueLB], want[HeadTrueUB])
+	if lo, hi := a.add(p[HeadElemOrigin], s.lo), a.add(p[HeadElemOrigin], s.hi); lo != want[HeadTrueLB] ||
+		hi != a.add(want[HeadTrueUB], b.tail()) {
+		return invalid(HeadElemRoot, "the elements of %s lie in [%d, %d), the bytes in [%d, %d)", b.Name, lo,
+			hi, want[HeadTrueLB], want[HeadTrueUB])
 	}
 	want[HeadElemSize] = b.Extent
 	want[HeadDepth] = max(want[HeadDepth], s.depth)

@@ -34,7 +34,8 @@ func TestValidateChangedWords(t *testing.T) {
 		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(Validate(nil)))
 		for k := range prog {
 			require.Error(t, Validate(prog[:k]), "%s cut at %d", name, k)
-			for _, v := range []int64{0, 1, -1, prog[k] + 1, prog[k] - 1, 1 << 40, 1<<63 - 1, -1 << 63, int64(len(prog)), HeadWords} {
+			for _, v := range []int64{0, 1, -1, prog[k] + 1, prog[k] - 1, 1 << 40, 1<<63 - 1, -1 << 63,
+				int64(len(prog)), HeadWords} {
 				if v == prog[k] {
 					continue
 				}
@@ -43,17 +44,20 @@ func TestValidateChangedWords(t *testing.T) {
 				if Validate(changed) != nil {
 					continue
 				}
-				// Bounds that the nodes do not say, what may be known of overlap, the type of the elements, offsets: another type, but one.
+				// Bounds that the nodes do not say, what may be known of overlap, the type of the
+				// elements, offsets: another type, but one.
 				exercise(t, changed)
 			}
 		}
 	}
 }
 
-// TestValidateWidth: an entry far below another is refused when the distance does not fit, though each of both would do.
+// TestValidateWidth: an entry far below another is refused when the distance does not fit, though each of both would
+// do.
 func TestValidateWidth(t *testing.T) {
 	const far = 1<<62 + 1
-	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256}, named(abi.MPI_CHAR))).Program())
+	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256},
+		named(abi.MPI_CHAR))).Program())
 	require.NoError(t, Validate(prog))
 	require.EqualValues(t, NodeBlocks, prog[prog[HeadRoot]])
 	prog[HeadWords+3+1], prog[HeadWords+3+2] = far, -far

@@ -1,6 +1,8 @@
-// Package errhandler owns error handler objects (MPI-5.0 9.3) and the classes, codes and strings that an application adds (9.5).
+// Package errhandler owns error handler objects (MPI-5.0 9.3) and the classes, codes and strings that an application
+// adds (9.5).
 //
-// It knows nothing of the objects that handlers are attached to: those keep a handle of this package. User functions are opaque addresses; capi calls them.
+// It knows nothing of the objects that handlers are attached to: those keep a handle of this package. User functions
+// are opaque addresses; capi calls them.
 package errhandler
 
 import (
@@ -22,7 +24,8 @@ type Handler struct {
 
 var handlers = handle.NewTable[Handler](handle.Errhandler)
 
-// New makes a handler for objects of the given kind and returns its handle. MPI_ERR_ARG: no function; MPI_ERR_NO_MEM: too many handlers.
+// New makes a handler for objects of the given kind and returns its handle. MPI_ERR_ARG: no function; MPI_ERR_NO_MEM:
+// too many handlers.
 func New(kind handle.Kind, function uintptr) (uintptr, error) {
 	if function == 0 {
 		return 0, mpierr.New(abi.MPI_ERR_ARG, "the error handler function is NULL")
@@ -85,7 +88,8 @@ func Release(h uintptr) {
 	}
 }
 
-// Free is MPI_Errhandler_free: the application gives up its reference. MPI_ERR_ERRHANDLER: not a handler. Predefined ones stay.
+// Free is MPI_Errhandler_free: the application gives up its reference. MPI_ERR_ERRHANDLER: not a handler. Predefined
+// ones stay.
 func Free(h uintptr) error {
 	if Predefined(h) {
 		return nil

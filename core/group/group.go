@@ -1,7 +1,8 @@
-// Package group owns MPI's groups: immutable ordered lists of processes. A process is named by its world rank, which stays the same wherever it runs.
+// Package group owns MPI's groups: immutable ordered lists of processes. A process is named by its world rank, which
+// stays the same wherever it runs.
 //
-// It knows nothing of communicators, nodes or messages. Groups are ordinary Go values: the garbage collector frees them, MPI_Group_free only takes
-// the handle away (handle.go).
+// It knows nothing of communicators, nodes or messages. Groups are ordinary Go values: the garbage collector frees
+// them, MPI_Group_free only takes the handle away (handle.go).
 package group
 
 import (
@@ -16,8 +17,8 @@ const Undefined = abi.MPI_UNDEFINED
 
 // Group is an ordered list of distinct processes. It never changes; safe for concurrent use.
 //
-// Members that lie at a regular distance (COMM_WORLD, the ranks of one node, a split into even and odd) are three numbers; others cost 4 bytes each, and 4
-// more once somebody asks for a process' rank.
+// Members that lie at a regular distance (COMM_WORLD, the ranks of one node, a split into even and odd) are three
+// numbers; others cost 4 bytes each, and 4 more once somebody asks for a process' rank.
 type Group struct {
 	n             int32
 	first, stride int32   // used if list is nil
@@ -36,7 +37,8 @@ var Empty = &Group{}
 // Range returns the group of n processes first, first+stride, ...
 func Range(first, n, stride int32) *Group { return &Group{n: n, first: first, stride: stride} }
 
-// Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the ranks are regular.
+// Of returns the group of the given world ranks, which must be distinct. It keeps the slice, unless the ranks are
+// regular.
 func Of(world []int32) *Group {
 	if len(world) == 0 {
 		return Empty
@@ -64,7 +66,8 @@ func (g *Group) World(i int) int32 {
 	return g.first + int32(i)*g.stride
 }
 
-// Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1) for a regular group.
+// Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)
+// for a regular group.
 func (g *Group) Rank(w int32) int {
 	if g.list == nil {
 		d := w - g.first
@@ -118,8 +121,8 @@ func Compare(a, b *Group) int32 {
 	return result
 }
 
-// Translate writes into out the rank in b of each of the ranks in a: Undefined for one that is not in b, MPI_PROC_NULL for MPI_PROC_NULL.
-// MPI_ERR_RANK: a rank is not one of a; out is as before.
+// Translate writes into out the rank in b of each of the ranks in a: Undefined for one that is not in b, MPI_PROC_NULL
+// for MPI_PROC_NULL. MPI_ERR_RANK: a rank is not one of a; out is as before.
 func Translate(a *Group, ranks []int32, b *Group, out []int32) error {
 	for i, r := range ranks {
 		if r != abi.MPI_PROC_NULL && (r < 0 || r >= a.n) {

@@ -72,7 +72,8 @@ func TestOperationsAgainstLists(t *testing.T) {
 		want := int32(abi.MPI_UNEQUAL)
 		if slices.Equal(la, lb) {
 			want = abi.MPI_IDENT
-		} else if sa, sb := slices.Sorted(slices.Values(la)), slices.Sorted(slices.Values(lb)); slices.Equal(sa, sb) {
+		} else if sa, sb := slices.Sorted(slices.Values(la)), slices.Sorted(slices.Values(lb)); slices.Equal(sa,
+			sb) {
 			want = abi.MPI_SIMILAR
 		}
 		require.Equal(t, want, Compare(a, b), "%v %v", la, lb)

@@ -7,8 +7,9 @@ import (
 	"gompirma/core/handle"
 )
 
-// A group has one handle, however often it is asked for: MPI_Comm_group and MPI_Win_get_group of one object give the same each time, and each time one more
-// MPI_Group_free is due. Programs that ask before every operation and never free cost nothing.
+// A group has one handle, however often it is asked for: MPI_Comm_group and MPI_Win_get_group of one object give the
+// same each time, and each time one more MPI_Group_free is due. Programs that ask before every operation and never free
+// cost nothing.
 
 // handles holds the groups that the application has handles of; MPI_GROUP_EMPTY is not among them.
 var handles = handle.NewTable[Group](handle.Group)
@@ -42,7 +43,8 @@ func (g *Group) Hold() (h uintptr, ok bool) {
 	return g.handle, true
 }
 
-// Release takes one holder of a handle away (MPI_Group_free). ok is false if h is no group's handle; gone says that it stands for no group from now on.
+// Release takes one holder of a handle away (MPI_Group_free). ok is false if h is no group's handle; gone says that it
+// stands for no group from now on.
 func Release(h uintptr) (gone, ok bool) {
 	if h == abi.MPI_GROUP_EMPTY {
 		return false, true

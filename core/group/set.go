@@ -45,7 +45,8 @@ func Include(g *Group, ranks []int32) (*Group, error) {
 	return Of(out), nil
 }
 
-// Exclude returns g without the processes of the given ranks (MPI_Group_excl). MPI_ERR_RANK: one is not a rank of g, or is named twice.
+// Exclude returns g without the processes of the given ranks (MPI_Group_excl). MPI_ERR_RANK: one is not a rank of g, or
+// is named twice.
 func Exclude(g *Group, ranks []int32) (*Group, error) {
 	m, err := checked(g, ranks)
 	if err != nil {
@@ -68,27 +69,32 @@ func (g *Group) filter(size int, keep func(rank int32) bool) *Group {
 // Triplet is a range of ranks: First, First+Stride, ... up to and including Last if it is met.
 type Triplet struct{ First, Last, Stride int32 }
 
-// expand returns the ranks that the ranges name. MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: a rank that is named is not one of g.
-// A rank named twice is left to checked.
+// expand returns the ranks that the ranges name. MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: a rank that is named is not
+// one of g. A rank named twice is left to checked.
 func expand(g *Group, ranges []Triplet) ([]int32, error) {
 	var out []int32
 	for i, t := range ranges {
 		if t.Stride == 0 {
-			return nil, mpierr.New(abi.MPI_ERR_ARG, "ranges[%d] is (%d, %d, 0): the stride must not be 0", i, t.First, t.Last)
+			return nil, mpierr.New(abi.MPI_ERR_ARG, "ranges[%d] is (%d, %d, 0): the stride must not be 0",
+				i, t.First, t.Last)
 		}
 		count := (int64(t.Last)-int64(t.First))/int64(t.Stride) + 1
 		if (int64(t.Last)-int64(t.First))*sign(t.Stride) < 0 {
 			count = 0
 		}
 		if t.First < 0 || t.First >= g.n {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranges[%d] begins at %d, but the group has %d processes", i, t.First, g.n)
+			return nil, mpierr.New(abi.MPI_ERR_RANK,
+				"ranges[%d] begins at %d, but the group has %d processes", i, t.First, g.n)
 		}
 		if end := int64(t.First) + max(count-1, 0)*int64(t.Stride); end < 0 || end >= int64(g.n) {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranges[%d] is (%d, %d, %d) and ends at %d, but the group has %d processes",
+			return nil, mpierr.New(abi.MPI_ERR_RANK,
+				"ranges[%d] is (%d, %d, %d) and ends at %d, but the group has %d processes",
 				i, t.First, t.Last, t.Stride, end, g.n)
 		}
 		if int64(len(out))+count > int64(g.n) {
-			return nil, mpierr.New(abi.MPI_ERR_RANK, "ranges up to [%d] name more than the %d processes of the group: one is named twice", i, g.n)
+			return nil, mpierr.New(abi.MPI_ERR_RANK,
+				"ranges up to [%d] name more than the %d processes of the group: one is named twice", i,
+				g.n)
 		}
 		for k := int64(0); k < count; k++ {
 			out = append(out, t.First+int32(k)*t.Stride)
@@ -104,7 +110,8 @@ func sign(x int32) int64 {
 	return 1
 }
 
-// RangeInclude is Include for ranges of ranks (MPI_Group_range_incl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see Include.
+// RangeInclude is Include for ranges of ranks (MPI_Group_range_incl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see
+// Include.
 func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
 	ranks, err := expand(g, ranges)
 	if err != nil {
@@ -113,7 +120,8 @@ func RangeInclude(g *Group, ranges []Triplet) (*Group, error) {
 	return Include(g, ranks)
 }
 
-// RangeExclude is Exclude for ranges of ranks (MPI_Group_range_excl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see Exclude.
+// RangeExclude is Exclude for ranges of ranks (MPI_Group_range_excl). MPI_ERR_ARG: a stride is 0; MPI_ERR_RANK: see
+// Exclude.
 func RangeExclude(g *Group, ranges []Triplet) (*Group, error) {
 	ranks, err := expand(g, ranges)
 	if err != nil {

@@ -4,15 +4,16 @@
 //
 //	bits 27..30 kind | bits 0..26 number
 //
-// and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle, MPI_X_toint and Fortran's
-// MPI_VAL are this same number.
+// and, because every kind is at least 1, never below 0x1000, where the ABI's predefined handles lie. The C handle,
+// MPI_X_toint and Fortran's MPI_VAL are this same number.
 //
-// A stale handle shall be refused, not taken for its successor, so numbers come again as late as 27 bits allow. A table has S entries, a power of two, and
-// number n is in entry n mod S: an entry that is used again gets its last number plus S. Free entries are used in the order in which they became free, and a
-// table grows when half of its entries are live. So a number comes again after (S - L) * 2^27 / S new handles of its kind while L are live: after
-// 134,217,728 if none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. A table from which most of many
-// handles have gone shrinks, and may pass over numbers where two entries become one, half of all at most. Windows have numbers that all members agree on; core/rma says
-// when those come again.
+// A stale handle shall be refused, not taken for its successor, so numbers come again as late as 27 bits allow. A table
+// has S entries, a power of two, and number n is in entry n mod S: an entry that is used again gets its last number
+// plus S. Free entries are used in the order in which they became free, and a table grows when half of its entries are
+// live. So a number comes again after (S - L) * 2^27 / S new handles of its kind while L are live: after 134,217,728 if
+// none is, never before 67,108,864 up to half of the most that can be live; beyond that, 2^27/S for each free entry. A
+// table from which most of many handles have gone shrinks, and may pass over numbers where two entries become one, half
+// of all at most. Windows have numbers that all members agree on; core/rma says when those come again.
 package handle
 
 import (
@@ -70,7 +71,8 @@ func KindOf(h uintptr) Kind {
 type entry[T any] struct {
 	object *T // nil: free
 	number uint32
-	next   uint32 // of a free entry: the one that became free after it; of another: the number after which the entry goes on
+	// of a free entry: the one that became free after it; of another: the number after which the entry goes on
+	next uint32
 }
 
 // goesOn returns the number after which the entry goes on.
@@ -135,8 +137,8 @@ func (t *Table[T]) pushLocked(index uint32) {
 	t.free++
 }
 
-// growLocked doubles the table. Where an entry goes on after number n, that goes to one of two entries of the new table; the other gets n - S, the number before it,
-// so that n + S comes next there, and n + 2S here.
+// growLocked doubles the table. Where an entry goes on after number n, that goes to one of two entries of the new
+// table; the other gets n - S, the number before it, so that n + S comes next there, and n + 2S here.
 func (t *Table[T]) growLocked() {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old))
@@ -165,7 +167,8 @@ func (t *Table[T]) growLocked() {
 	}
 }
 
-// shrinkLocked halves the table, unless two live entries would have one place. Of two entries the one that is to come goes on after the later number.
+// shrinkLocked halves the table, unless two live entries would have one place. Of two entries the one that is to come
+// goes on after the later number.
 func (t *Table[T]) shrinkLocked() bool {
 	old, next, free := t.entries, t.first, t.free
 	half := uint32(len(old) / 2)

@@ -76,7 +76,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// While a table grows and shrinks in use every live handle is found, no two are the same, and none that was removed comes back soon.
+// While a table grows and shrinks in use every live handle is found, no two are the same, and none that was removed
+// comes back soon.
 func TestGrowth(t *testing.T) {
 	const bits = 20
 	table := shortTable(bits)
@@ -144,7 +145,8 @@ func BenchmarkAddGetRemove(b *testing.B) {
 	}
 }
 
-// Waves of handles come and go, and the table with them: every live one is found, no two are the same, and none that was removed comes back soon.
+// Waves of handles come and go, and the table with them: every live one is found, no two are the same, and none that
+// was removed comes back soon.
 func TestShrink(t *testing.T) {
 	const bits = 20
 	for seed := range int64(20) {

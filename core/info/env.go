@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Env returns what MPI_INFO_ENV says of a process that was started with these arguments as one of maxprocs (0: not known): MPI-5.0 11.2.1. A value that is too
-// long for an info object is cut.
+// Env returns what MPI_INFO_ENV says of a process that was started with these arguments as one of maxprocs (0: not
+// known): MPI-5.0 11.2.1. A value that is too long for an info object is cut.
 func Env(args []string, maxprocs int) []Pair {
 	var pairs []Pair
 	put := func(key, value string) {

@@ -1,5 +1,5 @@
-// Package info owns info objects (MPI-5.0 10): ordered pairs of key and value. It knows nothing of what keys mean; whoever honours one reads it
-// with Get. MPI_INFO_ENV is here too, filled by whoever knows how the process was started.
+// Package info owns info objects (MPI-5.0 10): ordered pairs of key and value. It knows nothing of what keys mean;
+// whoever honours one reads it with Get. MPI_INFO_ENV is here too, filled by whoever knows how the process was started.
 package info
 
 import (
@@ -40,7 +40,8 @@ func New(pairs ...Pair) (*Info, error) {
 	i := &Info{entries: slices.Clone(pairs)}
 	h, ok := table.Add(i)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d info objects are in use, no more are possible", table.Most())
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d info objects are in use, no more are possible",
+			table.Most())
 	}
 	i.h = h
 	return i, nil
@@ -63,8 +64,8 @@ func Get(h uintptr) (*Info, error) {
 	return nil, mpierr.New(abi.MPI_ERR_INFO, "%#x is not an info object, or one that was freed", h)
 }
 
-// Lookup returns the look-up of keys for a call that takes an info argument: nil for MPI_INFO_NULL. What the application changes in the object later
-// does not change the result. MPI_ERR_INFO: there is no such object.
+// Lookup returns the look-up of keys for a call that takes an info argument: nil for MPI_INFO_NULL. What the
+// application changes in the object later does not change the result. MPI_ERR_INFO: there is no such object.
 func Lookup(h uintptr) (func(key string) (string, bool), error) {
 	if h == abi.MPI_INFO_NULL {
 		return nil, nil
@@ -118,7 +119,8 @@ func (i *Info) Value(key string) (value string, ok bool, err error) {
 	return "", false, nil
 }
 
-// Set gives a key a value. MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE: it is empty (the key), or longer than MPI_MAX_INFO_KEY or MPI_MAX_INFO_VAL allow.
+// Set gives a key a value. MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE: it is empty (the key), or longer than MPI_MAX_INFO_KEY
+// or MPI_MAX_INFO_VAL allow.
 func (i *Info) Set(key, value string) error {
 	if err := i.writable(); err != nil {
 		return err
@@ -127,7 +129,9 @@ func (i *Info) Set(key, value string) error {
 		return err
 	}
 	if len(value) >= abi.MPI_MAX_INFO_VAL {
-		return mpierr.New(abi.MPI_ERR_INFO_VALUE, "the value of info key %s has %d characters, at most %d are possible", key, len(value), abi.MPI_MAX_INFO_VAL-1)
+		return mpierr.New(abi.MPI_ERR_INFO_VALUE,
+			"the value of info key %s has %d characters, at most %d are possible", key, len(value),
+			abi.MPI_MAX_INFO_VAL-1)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -185,7 +189,8 @@ func checkKey(key string) error {
 	case key == "":
 		return mpierr.New(abi.MPI_ERR_INFO_KEY, "the info key is empty")
 	case len(key) >= abi.MPI_MAX_INFO_KEY:
-		return mpierr.New(abi.MPI_ERR_INFO_KEY, "the info key has %d characters, at most %d are possible", len(key), abi.MPI_MAX_INFO_KEY-1)
+		return mpierr.New(abi.MPI_ERR_INFO_KEY, "the info key has %d characters, at most %d are possible",
+			len(key), abi.MPI_MAX_INFO_KEY-1)
 	}
 	return nil
 }

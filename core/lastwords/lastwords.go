@@ -1,6 +1,7 @@
-// Package lastwords makes one line of what the Go runtime prints when it ends the process (no memory, a panic in a goroutine, an error of its own). That is for people who
-// know its source: the stacks of all goroutines. A user gets the reason, and then the signal or status with which the process ends. GOTRACEBACK in the environment asks
-// for all of it. Importing the package is all there is to do.
+// Package lastwords makes one line of what the Go runtime prints when it ends the process (no memory, a panic in a
+// goroutine, an error of its own). That is for people who know its source: the stacks of all goroutines. A user gets
+// the reason, and then the signal or status with which the process ends. GOTRACEBACK in the environment asks for all of
+// it. Importing the package is all there is to do.
 package lastwords
 
 import (
@@ -9,13 +10,14 @@ import (
 	"unsafe"
 )
 
-// runtimeWrite is the runtime's hook for what it writes, meant to be set like this. It has its value from the beginning, before any code of Go has run: the runtime
-// may fail to start.
+// runtimeWrite is the runtime's hook for what it writes, meant to be set like this. It has its value from the
+// beginning, before any code of Go has run: the runtime may fail to start.
 //
 //go:linkname runtimeWrite runtime.overrideWrite
 var runtimeWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = tell
 
-// lastWords is the line as far as it is known. The runtime prints when nothing may be relied on: no allocation, no lock, no larger stack, no race detector from here on.
+// lastWords is the line as far as it is known. The runtime prints when nothing may be relied on: no allocation, no
+// lock, no larger stack, no race detector from here on.
 var lastWords struct {
 	line  [600]byte
 	n     int
@@ -67,7 +69,8 @@ func tell(fd uintptr, p unsafe.Pointer, n int32) int32 {
 				l.n++
 			}
 		case l.n == l.start:
-		case l.line[l.start] == 'f' || l.line[l.start] == 'p': // "fatal error: ..." or "panic: ..."; what comes before, "runtime: ...", explains it
+		// "fatal error: ..." or "panic: ..."; what comes before, "runtime: ...", explains it
+		case l.line[l.start] == 'f' || l.line[l.start] == 'p':
 			putLimit(" (ulimit -v ", syscall.RLIMIT_AS, enoughSpace)
 			putLimit(" (ulimit -d ", syscall.RLIMIT_DATA, enoughData)
 			putDescriptors()
@@ -127,7 +130,8 @@ const unlimited = 1<<64 - 1
 //go:norace
 func limit(resource uintptr) uint64 {
 	var l [2]uint64
-	if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, resource, 0, uintptr(unsafe.Pointer(&l)), 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, resource, 0, uintptr(unsafe.Pointer(&l)), 0,
+		0); e != 0 {
 		return unlimited
 	}
 	return l[0]

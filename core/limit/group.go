@@ -1,5 +1,6 @@
-// Package limit owns what the system lets this process have: how much memory may be taken before somebody is killed for it, the control groups that bound it,
-// and the limits of setrlimit(2). It only looks; it must not know what the memory is for.
+// Package limit owns what the system lets this process have: how much memory may be taken before somebody is killed for
+// it, the control groups that bound it, and the limits of setrlimit(2). It only looks; it must not know what the memory
+// is for.
 //
 // Each function takes the root of the file system, "/" but for tests.
 package limit
@@ -25,8 +26,9 @@ type hierarchy struct {
 	mount       string   // where
 }
 
-// Groups returns the groups that bound what a controller ("memory", "pids", "cpu") controls, from this process' own up to the highest that can be seen. There
-// may be some of either version. A group of version 2 is listed whether it has the controller or not.
+// Groups returns the groups that bound what a controller ("memory", "pids", "cpu") controls, from this process' own up
+// to the highest that can be seen. There may be some of either version. A group of version 2 is listed whether it has
+// the controller or not.
 func Groups(root, controller string) []Group {
 	var groups []Group
 	trees := mounted(root)
@@ -49,8 +51,9 @@ func Groups(root, controller string) []Group {
 	return groups
 }
 
-// folders returns where the group path and its ancestors are to be seen, given the mounts of its hierarchy. In a container the path may be told as the host sees
-// it while what is mounted is the container's own group; then this is the only folder.
+// folders returns where the group path and its ancestors are to be seen, given the mounts of its hierarchy. In a
+// container the path may be told as the host sees it while what is mounted is the container's own group; then this is
+// the only folder.
 func folders(mounts []hierarchy, path string) (dirs []string) {
 	for _, h := range mounts {
 		below, ok := strings.CutPrefix(path, strings.TrimSuffix(h.top, "/"))
@@ -87,7 +90,8 @@ func hierarchies(root string) (found []hierarchy) {
 		v2 := hierarchy{nil, "/", usual}
 		list, _ := os.ReadDir(filepath.Join(root, usual))
 		for _, e := range list {
-			found = append(found, hierarchy{strings.Split(e.Name(), ","), "/", filepath.Join(usual, e.Name())})
+			found = append(found, hierarchy{strings.Split(e.Name(), ","), "/",
+				filepath.Join(usual, e.Name())})
 			if e.Name() == "unified" {
 				v2.mount = filepath.Join(usual, e.Name())
 			}

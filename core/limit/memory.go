@@ -32,8 +32,8 @@ func room(free, limit int64, by string) Room {
 	return Room{max(free, 0), min(max(limit/marginShare, leastMargin), mostMargin), by}
 }
 
-// Memory returns the room that the machine and all memory groups of this process leave. Who wants no more than so many bytes may be told less than there is beyond
-// them, since the whole truth takes ten times as long.
+// Memory returns the room that the machine and all memory groups of this process leave. Who wants no more than so many
+// bytes may be told less than there is beyond them, since the whole truth takes ten times as long.
 func Memory(root string, wanted int64) Room {
 	r := MachineMemory(root)
 	groups := Groups(root, "memory")
@@ -49,15 +49,17 @@ func Memory(root string, wanted int64) Room {
 // largeBytes is from where on Bytes asks, which then costs little against using them. Go's heap grows by as much.
 const largeBytes = 64 << 20
 
-// Bytes returns n bytes of Go's memory for data of an application, whose counts may say anything; an error if there are not as many, with which Go's runtime
-// would end the process.
+// Bytes returns n bytes of Go's memory for data of an application, whose counts may say anything; an error if there are
+// not as many, with which Go's runtime would end the process.
 func Bytes(n int64) ([]byte, error) {
 	if n >= largeBytes {
 		if r := Memory("/", n); r.Usable() < n {
-			return nil, fmt.Errorf("%d bytes for data under way: only %d are available %s", n, r.Usable(), r.By)
+			return nil, fmt.Errorf("%d bytes for data under way: only %d are available %s", n, r.Usable(),
+				r.By)
 		}
 		if used, most, ok := space("/"); ok && most-used-largeBytes < n {
-			return nil, fmt.Errorf("%d bytes for data under way: the process has %d KiB of address space, and ulimit -v allows %d", n, used>>10, most>>10)
+			return nil, fmt.Errorf("%d bytes for data under way: the process has %d KiB of address "+
+				"space, and ulimit -v allows %d", n, used>>10, most>>10)
 		}
 	}
 	return make([]byte, n), nil
@@ -88,9 +90,10 @@ func MachineMemory(root string) Room {
 
 // memory returns the room that a group leaves; false: it bounds no memory. top: no group above can be seen.
 //
-// Pages of files count as used although the kernel takes them back before it kills anybody, unless they are still to be written; those of memfds and of tmpfs
-// are not among them. Beyond memory.high nobody is killed, but everybody is slowed down to a standstill. Swap is nobody's memory here, so what limits it
-// does not matter; version 1 has a limit for both together, and that does.
+// Pages of files count as used although the kernel takes them back before it kills anybody, unless they are still to be
+// written; those of memfds and of tmpfs are not among them. Beyond memory.high nobody is killed, but everybody is
+// slowed down to a standstill. Swap is nobody's memory here, so what limits it does not matter; version 1 has a limit
+// for both together, and that does.
 func (g Group) memory(wanted int64, top bool) (tightest Room, found bool) {
 	files := int64(-1)
 	bound := func(limit int64, by, use string) {
@@ -141,8 +144,8 @@ func (g Group) files() int64 {
 	return max(stat["total_inactive_file"]+stat["total_active_file"]-stat["total_dirty"]-stat["total_writeback"], 0)
 }
 
-// above returns the limit of groups of version 1 above this one, whose own limit is own, which a container does not see. It is read once for each own limit:
-// memory.stat takes long.
+// above returns the limit of groups of version 1 above this one, whose own limit is own, which a container does not
+// see. It is read once for each own limit: memory.stat takes long.
 func (g Group) above(own int64) int64 {
 	type key struct {
 		dir string

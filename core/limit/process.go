@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, as the end of a sentence: the number of mappings it may have, the
-// address space. "": neither is near its limit. It takes milliseconds if there are many mappings.
+// WhyNoMapping returns what may be the reason that the system refuses this process another mapping, as the end of a
+// sentence: the number of mappings it may have, the address space. "": neither is near its limit. It takes milliseconds
+// if there are many mappings.
 func WhyNoMapping(root string) string {
 	var why []string
 	most, err := strconv.Atoi(read(filepath.Join(root, "proc/sys/vm/max_map_count")))
@@ -23,7 +24,8 @@ func WhyNoMapping(root string) string {
 		why = append(why, fmt.Sprintf("the process has %d mappings, and vm.max_map_count allows %d", n, most))
 	}
 	if used, most, ok := space(root); ok {
-		why = append(why, fmt.Sprintf("the process has %d KiB of address space, and ulimit -v allows %d", used>>10, most>>10))
+		why = append(why, fmt.Sprintf("the process has %d KiB of address space, and ulimit -v allows %d",
+			used>>10, most>>10))
 	}
 	if len(why) == 0 {
 		return ""
@@ -46,7 +48,8 @@ func space(root string) (used, most int64, limited bool) {
 func AddressSpace(need uint64) error {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < need {
-		return fmt.Errorf("the limit on address space is too low (ulimit -v %d): %d KiB are needed", l.Cur>>10, need>>10)
+		return fmt.Errorf("the limit on address space is too low (ulimit -v %d): %d KiB are needed", l.Cur>>10,
+			need>>10)
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// Classes and codes that the application adds (MPI-5.0 9.5) come behind the predefined ones: numbers above MPI_ERR_LASTCODE. The error codes that
-// this library returns are the predefined classes themselves.
+// Classes and codes that the application adds (MPI-5.0 9.5) come behind the predefined ones: numbers above
+// MPI_ERR_LASTCODE. The error codes that this library returns are the predefined classes themselves.
 type code struct {
 	class   int32
 	text    string
@@ -84,7 +84,8 @@ func AddString(n int32, text string) error {
 		return New(abi.MPI_ERR_ARG, "%d is no error class or code that was added", n)
 	}
 	if len(text) >= abi.MPI_MAX_ERROR_STRING {
-		return New(abi.MPI_ERR_ARG, "an error string of %d bytes: at most %d are possible", len(text), abi.MPI_MAX_ERROR_STRING-1)
+		return New(abi.MPI_ERR_ARG, "an error string of %d bytes: at most %d are possible", len(text),
+			abi.MPI_MAX_ERROR_STRING-1)
 	}
 	c.text, c.hasText = text, true
 	return nil
@@ -158,7 +159,8 @@ func LastUsed() int32 {
 	return abi.MPI_ERR_LASTCODE + int32(len(added))
 }
 
-// Remember keeps text as what the latest error of its class was about, for String: only of MPI's classes, since applications have any number of codes.
+// Remember keeps text as what the latest error of its class was about, for String: only of MPI's classes, since
+// applications have any number of codes.
 func Remember(class int32, text string) {
 	if !Predefined(class) {
 		return

@@ -8,7 +8,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// An error handler may be called with any number of codes that the application has made up. Nobody asks what they were about, so nothing is kept of them.
+// An error handler may be called with any number of codes that the application has made up. Nobody asks what they were
+// about, so nothing is kept of them.
 func TestRemember(t *testing.T) {
 	Remember(abi.MPI_ERR_TAG, "the tag is 7")
 	s, err := String(abi.MPI_ERR_TAG)

@@ -1,7 +1,9 @@
-// Package mpierr is the one form in which the core reports that a call failed: an MPI error class and a text with numbers in it.
+// Package mpierr is the one form in which the core reports that a call failed: an MPI error class and a text with
+// numbers in it.
 //
-// The function that finds the error chooses the class with New; callers on the way up add words with Wrap and keep the class.
-// Which handler then runs is not decided here but in capi, the only place that knows the object the call was made on.
+// The function that finds the error chooses the class with New; callers on the way up add words with Wrap and keep the
+// class. Which handler then runs is not decided here but in capi, the only place that knows the object the call was
+// made on.
 package mpierr
 
 import (
@@ -11,7 +13,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// Error is a failed call: Class is an MPI_ERR_ class (or one added by MPI_Add_error_class), Text says what was wrong in words and numbers.
+// Error is a failed call: Class is an MPI_ERR_ class (or one added by MPI_Add_error_class), Text says what was wrong in
+// words and numbers.
 type Error struct {
 	Class int32
 	Text  string

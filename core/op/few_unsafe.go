@@ -7,10 +7,12 @@ import (
 	"gompirma/core/datatype"
 )
 
-// fewMost is the number of elements up to which the commonest reductions are done here: a call into C takes as long as all of them.
+// fewMost is the number of elements up to which the commonest reductions are done here: a call into C takes as long as
+// all of them.
 const fewMost = 16
 
-// few does target op= origin for few elements of the commonest types and operations, as Kernel would; false if it has no loop for them.
+// few does target op= origin for few elements of the commonest types and operations, as Kernel would; false if it has
+// no loop for them.
 func few(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 	switch b.Class {
 	case datatype.Signed, datatype.Address:
@@ -40,7 +42,8 @@ func few(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 }
 
 func loop[T int32 | int64 | uint32 | uint64 | float32 | float64](h uintptr, origin, target []byte, n int) bool {
-	x, y := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(origin))), n), unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(target))), n)
+	x, y := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(origin))), n),
+		unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(target))), n)
 	switch h {
 	case abi.MPI_SUM:
 		for i := range x {

@@ -1,11 +1,11 @@
-// Package op owns the reductions: the predefined operations of MPI-5.0 6.9.2 and 6.9.4 with MPI_REPLACE and MPI_NO_OP, and those that
-// applications make. It knows nothing of who reduces what with whom.
+// Package op owns the reductions: the predefined operations of MPI-5.0 6.9.2 and 6.9.4 with MPI_REPLACE and MPI_NO_OP,
+// and those that applications make. It knows nothing of who reduces what with whom.
 //
-// Get finds an *Op by handle. Whoever reduces asks ForReduce or ForAccumulate once whether operation and datatype go together, then calls Combine
-// on arrays of elements as often as it likes.
+// Get finds an *Op by handle. Whoever reduces asks ForReduce or ForAccumulate once whether operation and datatype go
+// together, then calls Combine on arrays of elements as often as it likes.
 //
-// The predefined operations are written here in Go (reference.go); the library has the same in C, which Kernel leads to. A user's function runs
-// through CallUser. Both hooks are set before the first use and not changed after.
+// The predefined operations are written here in Go (reference.go); the library has the same in C, which Kernel leads
+// to. A user's function runs through CallUser. Both hooks are set before the first use and not changed after.
 package op
 
 import (
@@ -15,12 +15,14 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Kernel, if set, does target op= origin for n elements of a predefined type (both handles predefined) in C; false if it has no such loop. Both slices
-// hold n extents of the type. long double and 16-byte reals have no Go type: without Kernel they are refused.
+// Kernel, if set, does target op= origin for n elements of a predefined type (both handles predefined) in C; false if
+// it has no such loop. Both slices hold n extents of the type. long double and 16-byte reals have no Go type: without
+// Kernel they are refused.
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
-// CallUser runs the function of an operation made by the application: MPI_User_function or, if large, MPI_User_function_c. in and inout are addresses
-// of count elements of the datatype with that handle. Without it operations of applications are refused.
+// CallUser runs the function of an operation made by the application: MPI_User_function or, if large,
+// MPI_User_function_c. in and inout are addresses of count elements of the datatype with that handle. Without it
+// operations of applications are refused.
 var CallUser func(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr)
 
 // Op is an operation. It does not change.
@@ -44,9 +46,12 @@ var predefined [end - first]*Op
 
 func init() {
 	for h, name := range map[uintptr]string{
-		abi.MPI_SUM: "MPI_SUM", abi.MPI_MIN: "MPI_MIN", abi.MPI_MAX: "MPI_MAX", abi.MPI_PROD: "MPI_PROD", abi.MPI_BAND: "MPI_BAND",
-		abi.MPI_BOR: "MPI_BOR", abi.MPI_BXOR: "MPI_BXOR", abi.MPI_LAND: "MPI_LAND", abi.MPI_LOR: "MPI_LOR", abi.MPI_LXOR: "MPI_LXOR",
-		abi.MPI_MINLOC: "MPI_MINLOC", abi.MPI_MAXLOC: "MPI_MAXLOC", abi.MPI_REPLACE: "MPI_REPLACE", abi.MPI_NO_OP: "MPI_NO_OP",
+		abi.MPI_SUM: "MPI_SUM", abi.MPI_MIN: "MPI_MIN", abi.MPI_MAX: "MPI_MAX", abi.MPI_PROD: "MPI_PROD",
+		abi.MPI_BAND: "MPI_BAND",
+		abi.MPI_BOR:  "MPI_BOR", abi.MPI_BXOR: "MPI_BXOR", abi.MPI_LAND: "MPI_LAND", abi.MPI_LOR: "MPI_LOR",
+		abi.MPI_LXOR:   "MPI_LXOR",
+		abi.MPI_MINLOC: "MPI_MINLOC", abi.MPI_MAXLOC: "MPI_MAXLOC", abi.MPI_REPLACE: "MPI_REPLACE",
+		abi.MPI_NO_OP: "MPI_NO_OP",
 	} {
 		// MPI_REPLACE and MPI_NO_OP depend on the order; all others commute (rounding apart).
 		predefined[h-first] = &Op{h: h, name: name, commutative: h != abi.MPI_REPLACE && h != abi.MPI_NO_OP}
@@ -83,13 +88,15 @@ func Create(function uintptr, large, commutative bool) (*Op, error) {
 	o := &Op{name: "a user's operation", commutative: commutative, user: true, function: function, large: large}
 	h, ok := table.Add(o)
 	if !ok {
-		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d operations are in use, no more are possible", table.Most())
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%d operations are in use, no more are possible",
+			table.Most())
 	}
 	o.h = h
 	return o, nil
 }
 
-// Free ends the life of the handle; reductions under way go on (MPI-5.0 6.9.5). MPI_ERR_OP: the operation is predefined, or freed.
+// Free ends the life of the handle; reductions under way go on (MPI-5.0 6.9.5). MPI_ERR_OP: the operation is
+// predefined, or freed.
 func (o *Op) Free() error {
 	if !o.user {
 		return mpierr.New(abi.MPI_ERR_OP, "%s is predefined and cannot be freed", o.name)
@@ -112,8 +119,9 @@ func (o *Op) User() bool { return o.user }
 // String names the operation in a message.
 func (o *Op) String() string { return o.name }
 
-// ForReduce checks that a collective reduction or MPI_Reduce_local may use the operation on the type: a user's operation on any type, a predefined
-// one on the predefined types that it is defined for. MPI_ERR_OP: they do not go together.
+// ForReduce checks that a collective reduction or MPI_Reduce_local may use the operation on the type: a user's
+// operation on any type, a predefined one on the predefined types that it is defined for. MPI_ERR_OP: they do not go
+// together.
 func (o *Op) ForReduce(t *datatype.Type) error {
 	switch {
 	case o.user:
@@ -126,18 +134,21 @@ func (o *Op) ForReduce(t *datatype.Type) error {
 	return o.defined(t.Elem())
 }
 
-// ForAccumulate checks that an accumulate may use the operation on the type, as the target's type is described by l, and returns the type of the elements;
-// nil if there are none. MPI_ERR_OP: the operation is a user's, or not defined for the elements. MPI_ERR_TYPE: the elements are of several types.
+// ForAccumulate checks that an accumulate may use the operation on the type, as the target's type is described by l,
+// and returns the type of the elements; nil if there are none. MPI_ERR_OP: the operation is a user's, or not defined
+// for the elements. MPI_ERR_TYPE: the elements are of several types.
 func (o *Op) ForAccumulate(l datatype.Layout) (*datatype.Basic, error) {
 	if o.user {
-		return nil, mpierr.New(abi.MPI_ERR_OP, "an accumulate needs a predefined operation, not one made by MPI_Op_create")
+		return nil, mpierr.New(abi.MPI_ERR_OP,
+			"an accumulate needs a predefined operation, not one made by MPI_Op_create")
 	}
 	if l.Size() == 0 {
 		return nil, nil
 	}
 	elem := datatype.BasicOf(l.Elem())
 	if elem == nil {
-		return nil, mpierr.New(abi.MPI_ERR_TYPE, "an accumulate needs a datatype whose elements are all of one predefined type")
+		return nil, mpierr.New(abi.MPI_ERR_TYPE,
+			"an accumulate needs a datatype whose elements are all of one predefined type")
 	}
 	return elem, o.defined(elem)
 }
@@ -150,11 +161,13 @@ func (o *Op) defined(b *datatype.Basic) error {
 	return mpierr.New(abi.MPI_ERR_OP, "%s is not defined for %s", o, b.Name)
 }
 
-// Defined says whether the predefined operation with handle h may be used on a predefined type: where MPI defines it (MPI-5.0 6.9.2, 6.9.4, 12.3.4), on
-// MPI_CHAR and MPI_CHARACTER as if they were MPI_SIGNED_CHAR, and the logical ones on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
+// Defined says whether the predefined operation with handle h may be used on a predefined type: where MPI defines it
+// (MPI-5.0 6.9.2, 6.9.4, 12.3.4), on MPI_CHAR and MPI_CHARACTER as if they were MPI_SIGNED_CHAR, and the logical ones
+// on MPI_AINT, MPI_COUNT and MPI_OFFSET too.
 func Defined(h uintptr, b *datatype.Basic) bool {
 	character := b.Class == datatype.Character
-	integer := b.Class == datatype.Signed || b.Class == datatype.Unsigned || b.Class == datatype.Address || character
+	integer := b.Class == datatype.Signed || b.Class == datatype.Unsigned || b.Class == datatype.Address ||
+		character
 	switch h {
 	case abi.MPI_MIN, abi.MPI_MAX:
 		return integer || b.Class == datatype.Floating
@@ -163,7 +176,8 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 	case abi.MPI_BAND, abi.MPI_BOR, abi.MPI_BXOR:
 		return integer || b.Class == datatype.Byte
 	case abi.MPI_LAND, abi.MPI_LOR, abi.MPI_LXOR:
-		return integer && b.Language == datatype.C || b.Class == datatype.Address || character || b.Class == datatype.Logical
+		return integer && b.Language == datatype.C || b.Class == datatype.Address || character ||
+			b.Class == datatype.Logical
 	case abi.MPI_MINLOC, abi.MPI_MAXLOC:
 		return b.Class == datatype.Pair
 	case abi.MPI_REPLACE, abi.MPI_NO_OP:
@@ -172,11 +186,12 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 	return false
 }
 
-// Combine does target[i] = target[i] op origin[i] for the n elements of type b, an extent apart, that both slices hold at least. The operation is a
-// predefined one that is defined for b. The slices are the same or do not overlap. Gaps inside pair types are left alone.
-// MPI_ERR_OP: there is neither a Kernel nor a Go type for it.
+// Combine does target[i] = target[i] op origin[i] for the n elements of type b, an extent apart, that both slices hold
+// at least. The operation is a predefined one that is defined for b. The slices are the same or do not overlap. Gaps
+// inside pair types are left alone. MPI_ERR_OP: there is neither a Kernel nor a Go type for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
-	if n == 0 || n <= fewMost && few(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h, b.Handle, origin, target, n) {
+	if n == 0 || n <= fewMost && few(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h, b.Handle, origin,
+		target, n) {
 		return nil
 	}
 	if !reference(o.h, b, origin, target, n) {
@@ -185,7 +200,8 @@ func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	return nil
 }
 
-// Call runs a user's operation on count elements of a type: target = origin op target, on addresses. MPI_ERR_OP: there is no CallUser.
+// Call runs a user's operation on count elements of a type: target = origin op target, on addresses. MPI_ERR_OP: there
+// is no CallUser.
 func (o *Op) Call(t *datatype.Type, origin, target uintptr, count int64) error {
 	if CallUser == nil {
 		return mpierr.New(abi.MPI_ERR_OP, "%s needs the C library", o)

@@ -32,29 +32,45 @@ func TestReference(t *testing.T) {
 		origin, target []byte
 		want           []byte
 	}{
-		{"int8 wraps", abi.MPI_SUM, abi.MPI_INT8_T, bytesOf[int8](100, -100), bytesOf[int8](100, -100), bytesOf[int8](-56, 56)},
-		{"uint16 product wraps", abi.MPI_PROD, abi.MPI_UINT16_T, bytesOf[uint16](65535), bytesOf[uint16](65535), bytesOf[uint16](1)},
-		{"int64 product wraps", abi.MPI_PROD, abi.MPI_INT64_T, bytesOf[int64](math.MaxInt64), bytesOf[int64](2), bytesOf[int64](-2)},
-		{"unsigned min", abi.MPI_MIN, abi.MPI_UINT16_T, bytesOf[uint16](0x8000), bytesOf[uint16](1), bytesOf[uint16](1)},
-		{"unsigned max", abi.MPI_MAX, abi.MPI_UINT32_T, bytesOf[uint32](0x80000000), bytesOf[uint32](1), bytesOf[uint32](0x80000000)},
+		{"int8 wraps", abi.MPI_SUM, abi.MPI_INT8_T, bytesOf[int8](100, -100), bytesOf[int8](100, -100),
+			bytesOf[int8](-56, 56)},
+		{"uint16 product wraps", abi.MPI_PROD, abi.MPI_UINT16_T, bytesOf[uint16](65535), bytesOf[uint16](65535),
+			bytesOf[uint16](1)},
+		{"int64 product wraps", abi.MPI_PROD, abi.MPI_INT64_T, bytesOf[int64](math.MaxInt64), bytesOf[int64](2),
+			bytesOf[int64](-2)},
+		{"unsigned min", abi.MPI_MIN, abi.MPI_UINT16_T, bytesOf[uint16](0x8000), bytesOf[uint16](1),
+			bytesOf[uint16](1)},
+		{"unsigned max", abi.MPI_MAX, abi.MPI_UINT32_T, bytesOf[uint32](0x80000000), bytesOf[uint32](1),
+			bytesOf[uint32](0x80000000)},
 		{"signed min", abi.MPI_MIN, abi.MPI_INT16_T, bytesOf[int16](-1), bytesOf[int16](1), bytesOf[int16](-1)},
-		{"128 bits carry", abi.MPI_SUM, abi.MPI_INTEGER16, bytesOf[uint64](1, 0), bytesOf[uint64](math.MaxUint64, 0), bytesOf[uint64](0, 1)},
-		{"128 bits min", abi.MPI_MIN, abi.MPI_INTEGER16, bytesOf[uint64](5, math.MaxUint64), bytesOf[uint64](4, 0), bytesOf[uint64](5, math.MaxUint64)},
-		{"128 bits product", abi.MPI_PROD, abi.MPI_INTEGER16, bytesOf[uint64](1<<63, 0), bytesOf[uint64](6, 0), bytesOf[uint64](0, 3)},
-		{"logical and of any true", abi.MPI_LAND, abi.MPI_INT, bytesOf[int32](2, 2), bytesOf[int32](4, 0), bytesOf[int32](1, 0)},
-		{"logical xor", abi.MPI_LXOR, abi.MPI_C_BOOL, bytesOf[uint8](1, 1, 0), bytesOf[uint8](0, 1, 0), bytesOf[uint8](1, 0, 0)},
+		{"128 bits carry", abi.MPI_SUM, abi.MPI_INTEGER16, bytesOf[uint64](1, 0),
+			bytesOf[uint64](math.MaxUint64, 0), bytesOf[uint64](0, 1)},
+		{"128 bits min", abi.MPI_MIN, abi.MPI_INTEGER16, bytesOf[uint64](5, math.MaxUint64),
+			bytesOf[uint64](4, 0), bytesOf[uint64](5, math.MaxUint64)},
+		{"128 bits product", abi.MPI_PROD, abi.MPI_INTEGER16, bytesOf[uint64](1<<63, 0), bytesOf[uint64](6, 0),
+			bytesOf[uint64](0, 3)},
+		{"logical and of any true", abi.MPI_LAND, abi.MPI_INT, bytesOf[int32](2, 2), bytesOf[int32](4, 0),
+			bytesOf[int32](1, 0)},
+		{"logical xor", abi.MPI_LXOR, abi.MPI_C_BOOL, bytesOf[uint8](1, 1, 0), bytesOf[uint8](0, 1, 0),
+			bytesOf[uint8](1, 0, 0)},
 		{"bitwise on bytes", abi.MPI_BXOR, abi.MPI_BYTE, []byte{0xf0}, []byte{0xff}, []byte{0x0f}},
-		{"min with NaN leaves the target", abi.MPI_MIN, abi.MPI_DOUBLE, bytesOf(nan, 1), bytesOf(1, nan), bytesOf(1, nan)},
-		{"min of zeros leaves the target", abi.MPI_MIN, abi.MPI_DOUBLE, bytesOf(negZero, 0), bytesOf(0, negZero), bytesOf(0, negZero)},
+		{"min with NaN leaves the target", abi.MPI_MIN, abi.MPI_DOUBLE, bytesOf(nan, 1), bytesOf(1, nan),
+			bytesOf(1, nan)},
+		{"min of zeros leaves the target", abi.MPI_MIN, abi.MPI_DOUBLE, bytesOf(negZero, 0),
+			bytesOf(0, negZero), bytesOf(0, negZero)},
 		{"sum of infinities", abi.MPI_SUM, abi.MPI_DOUBLE, bytesOf(inf), bytesOf(1.0), bytesOf(inf)},
-		{"complex product", abi.MPI_PROD, abi.MPI_C_FLOAT_COMPLEX, bytesOf[float32](1, 2), bytesOf[float32](3, 4), bytesOf[float32](-5, 10)},
+		{"complex product", abi.MPI_PROD, abi.MPI_C_FLOAT_COMPLEX, bytesOf[float32](1, 2),
+			bytesOf[float32](3, 4), bytesOf[float32](-5, 10)},
 		{"replace", abi.MPI_REPLACE, abi.MPI_CHAR, []byte("ab"), []byte("xy"), []byte("ab")},
 		{"no op", abi.MPI_NO_OP, abi.MPI_CHAR, []byte("ab"), []byte("xy"), []byte("xy")},
 		{
-			"minloc", abi.MPI_MINLOC, abi.MPI_DOUBLE_INT, bytesOf(doubleInt{v: 1, i: 7}, doubleInt{v: 2, i: 3}, doubleInt{v: 3, i: 3}),
-			bytesOf(doubleInt{v: 2, i: 1}, doubleInt{v: 2, i: 4}, doubleInt{v: 2, i: 9}), bytesOf(doubleInt{v: 1, i: 7}, doubleInt{v: 2, i: 3}, doubleInt{v: 2, i: 9}),
+			"minloc", abi.MPI_MINLOC, abi.MPI_DOUBLE_INT,
+			bytesOf(doubleInt{v: 1, i: 7}, doubleInt{v: 2, i: 3}, doubleInt{v: 3, i: 3}),
+			bytesOf(doubleInt{v: 2, i: 1}, doubleInt{v: 2, i: 4}, doubleInt{v: 2, i: 9}),
+			bytesOf(doubleInt{v: 1, i: 7}, doubleInt{v: 2, i: 3}, doubleInt{v: 2, i: 9}),
 		},
-		{"maxloc of Fortran pairs", abi.MPI_MAXLOC, abi.MPI_2REAL, bytesOf[float32](3, 2), bytesOf[float32](3, 5), bytesOf[float32](3, 2)},
+		{"maxloc of Fortran pairs", abi.MPI_MAXLOC, abi.MPI_2REAL, bytesOf[float32](3, 2),
+			bytesOf[float32](3, 5), bytesOf[float32](3, 2)},
 	} {
 		o, err := Get(c.op)
 		require.NoError(t, err)
@@ -77,7 +93,8 @@ func TestHalf(t *testing.T) {
 		require.Equal(t, uint16(h), toHalf(f), "%#x is %g", h, f)
 	}
 	for f, want := range map[float32]uint16{
-		65504: 0x7bff, 65519.996: 0x7bff, 65520: 0x7c00, 1e9: 0x7c00, 1 + 1.0/2048: 0x3c00, 1 + 3.0/2048: 0x3c02, 1.0 / (1 << 25): 0, 1.5 / (1 << 25): 1,
+		65504: 0x7bff, 65519.996: 0x7bff, 65520: 0x7c00, 1e9: 0x7c00, 1 + 1.0/2048: 0x3c00,
+		1 + 3.0/2048: 0x3c02, 1.0 / (1 << 25): 0, 1.5 / (1 << 25): 1,
 		2047.0 / (1 << 25): 0x400, -1: 0xbc00,
 	} {
 		require.Equal(t, want, toHalf(f), "%g", f)
@@ -93,16 +110,20 @@ func TestDefined(t *testing.T) {
 		return mpierr.ClassOf(o.ForReduce(d))
 	}
 	for _, ok := range [][2]uintptr{
-		{abi.MPI_SUM, abi.MPI_AINT}, {abi.MPI_MAX, abi.MPI_INTEGER8}, {abi.MPI_BOR, abi.MPI_INTEGER}, {abi.MPI_LAND, abi.MPI_LOGICAL},
-		{abi.MPI_PROD, abi.MPI_C_LONG_DOUBLE_COMPLEX}, {abi.MPI_MINLOC, abi.MPI_SHORT_INT}, {abi.MPI_BAND, abi.MPI_BYTE}, {abi.MPI_SUM, abi.MPI_REAL2},
+		{abi.MPI_SUM, abi.MPI_AINT}, {abi.MPI_MAX, abi.MPI_INTEGER8}, {abi.MPI_BOR, abi.MPI_INTEGER},
+		{abi.MPI_LAND, abi.MPI_LOGICAL},
+		{abi.MPI_PROD, abi.MPI_C_LONG_DOUBLE_COMPLEX}, {abi.MPI_MINLOC, abi.MPI_SHORT_INT},
+		{abi.MPI_BAND, abi.MPI_BYTE}, {abi.MPI_SUM, abi.MPI_REAL2},
 		{abi.MPI_SUM, abi.MPI_CHAR}, {abi.MPI_LAND, abi.MPI_CHARACTER}, {abi.MPI_BOR, abi.MPI_CHARACTER},
 		{abi.MPI_LAND, abi.MPI_AINT}, {abi.MPI_LOR, abi.MPI_COUNT}, {abi.MPI_LXOR, abi.MPI_OFFSET},
 	} {
 		require.EqualValues(t, abi.MPI_SUCCESS, class(ok[0], ok[1]), "%#x", ok)
 	}
 	for _, bad := range [][2]uintptr{
-		{abi.MPI_SUM, abi.MPI_WCHAR}, {abi.MPI_SUM, abi.MPI_BYTE}, {abi.MPI_SUM, abi.MPI_C_BOOL}, {abi.MPI_MAX, abi.MPI_COMPLEX}, {abi.MPI_BAND, abi.MPI_DOUBLE},
-		{abi.MPI_LAND, abi.MPI_INTEGER}, {abi.MPI_LAND, abi.MPI_DOUBLE}, {abi.MPI_LOR, abi.MPI_REAL8}, {abi.MPI_MINLOC, abi.MPI_INT}, {abi.MPI_SUM, abi.MPI_2INT},
+		{abi.MPI_SUM, abi.MPI_WCHAR}, {abi.MPI_SUM, abi.MPI_BYTE}, {abi.MPI_SUM, abi.MPI_C_BOOL},
+		{abi.MPI_MAX, abi.MPI_COMPLEX}, {abi.MPI_BAND, abi.MPI_DOUBLE},
+		{abi.MPI_LAND, abi.MPI_INTEGER}, {abi.MPI_LAND, abi.MPI_DOUBLE}, {abi.MPI_LOR, abi.MPI_REAL8},
+		{abi.MPI_MINLOC, abi.MPI_INT}, {abi.MPI_SUM, abi.MPI_2INT},
 		{abi.MPI_SUM, abi.MPI_PACKED}, {abi.MPI_REPLACE, abi.MPI_INT}, {abi.MPI_NO_OP, abi.MPI_INT},
 	} {
 		require.EqualValues(t, abi.MPI_ERR_OP, class(bad[0], bad[1]), "%#x", bad)
@@ -163,7 +184,10 @@ func TestUserCountBeyondInt(t *testing.T) {
 		count int64
 	}
 	var calls []call
-	CallUser = func(_ uintptr, _ bool, in, _ uintptr, count int64, _ uintptr) { calls = append(calls, call{in, count}) }
+	CallUser = func(_ uintptr, _ bool, in, _ uintptr, count int64,
+		_ uintptr) {
+		calls = append(calls, call{in, count})
+	}
 	defer func() { CallUser = nil }()
 	integer, _ := datatype.Get(abi.MPI_INT)
 	for _, large := range []bool{false, true} {
@@ -178,12 +202,14 @@ func TestUserCountBeyondInt(t *testing.T) {
 
 func TestNoGoType(t *testing.T) {
 	sum, _ := Get(abi.MPI_SUM)
-	for _, h := range []uintptr{abi.MPI_LONG_DOUBLE, abi.MPI_REAL16, abi.MPI_COMPLEX32, abi.MPI_C_LONG_DOUBLE_COMPLEX} {
+	for _, h := range []uintptr{abi.MPI_LONG_DOUBLE, abi.MPI_REAL16, abi.MPI_COMPLEX32,
+		abi.MPI_C_LONG_DOUBLE_COMPLEX} {
 		b := datatype.BasicOf(h)
 		x := make([]byte, b.Extent)
 		require.EqualValues(t, abi.MPI_ERR_OP, mpierr.ClassOf(sum.Combine(b, x, x, 1)), b.Name)
 	}
-	require.Equal(t, uint16(1), binary.NativeEndian.Uint16([]byte{1, 0}), "this library is for little-endian machines")
+	require.Equal(t, uint16(1), binary.NativeEndian.Uint16([]byte{1, 0}),
+		"this library is for little-endian machines")
 }
 
 // The loops for few elements give the bits of the reference, NaN, infinities and overflow included.

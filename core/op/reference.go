@@ -147,8 +147,8 @@ func integer(h uintptr, signed bool) func(a, b wide) wide {
 	}
 }
 
-// number is a floating-point number of the format that it came in: single in f if it has at most 4 bytes (half is calculated in single precision),
-// else double in d.
+// number is a floating-point number of the format that it came in: single in f if it has at most 4 bytes (half is
+// calculated in single precision), else double in d.
 type number struct {
 	f      float32
 	d      float64
@@ -252,7 +252,8 @@ func pairElement(h uintptr, t *datatype.Basic) func(a, b []byte) {
 		av, ai := parts(a)
 		bv, bi := parts(b)
 		switch {
-		case h == abi.MPI_REPLACE || h == abi.MPI_MINLOC && lessV(av, bv) || h == abi.MPI_MAXLOC && lessV(bv, av):
+		case h == abi.MPI_REPLACE || h == abi.MPI_MINLOC && lessV(av, bv) ||
+			h == abi.MPI_MAXLOC && lessV(bv, av):
 			copy(bv, av)
 			copy(bi, ai)
 		case equal(av, bv) && lessI(ai, bi):

@@ -15,7 +15,8 @@ func quiet(b *testing.B) []*Engine {
 	return es
 }
 
-// BenchmarkSendRecv is a message from one process to another and its receive, by one thread: the instructions of both without the transfer.
+// BenchmarkSendRecv is a message from one process to another and its receive, by one thread: the instructions of both
+// without the transfer.
 func BenchmarkSendRecv(b *testing.B) {
 	for _, n := range []int{0, 8, 64, 1024, 4096, 65536} {
 		for _, late := range []bool{false, true} {

@@ -9,10 +9,12 @@ import (
 	"gompirma/core/request"
 )
 
-// attached is a buffer for buffered sends: the application's memory, or the library's own (MPI_BUFFER_AUTOMATIC). Guarded by the engine's lock.
+// attached is a buffer for buffered sends: the application's memory, or the library's own (MPI_BUFFER_AUTOMATIC).
+// Guarded by the engine's lock.
 //
-// A message counts as its data plus MPI_BSEND_OVERHEAD from its call until it has left this process' hands; what fits by that count is accepted. Its data lies in
-// the application's memory if there is a gap for it, else in the library's: so the count alone decides, never how the gaps lie.
+// A message counts as its data plus MPI_BSEND_OVERHEAD from its call until it has left this process' hands; what fits
+// by that count is accepted. Its data lies in the application's memory if there is a gap for it, else in the library's:
+// so the count alone decides, never how the gaps lie.
 type attached struct {
 	on        bool
 	automatic bool
@@ -64,7 +66,8 @@ func (e *Engine) attachedLocked(of BufferOf, make bool) *attached {
 	return a
 }
 
-// Attach is MPI_Buffer_attach and its relatives. MPI_ERR_BUFFER: there is one already; MPI_ERR_ARG: the size is negative.
+// Attach is MPI_Buffer_attach and its relatives. MPI_ERR_BUFFER: there is one already; MPI_ERR_ARG: the size is
+// negative.
 func (e *Engine) Attach(of BufferOf, addr uintptr, size int64) error {
 	if addr != abi.MPI_BUFFER_AUTOMATIC && size < 0 {
 		return mpierr.New(abi.MPI_ERR_ARG, "a buffer of %d bytes", size)
@@ -82,7 +85,8 @@ func (e *Engine) Attach(of BufferOf, addr uintptr, size int64) error {
 	return nil
 }
 
-// Detach waits until all messages in the buffer have left and returns it: MPI_BUFFER_AUTOMATIC with size 0 for an automatic one, 0 and 0 if there is none.
+// Detach waits until all messages in the buffer have left and returns it: MPI_BUFFER_AUTOMATIC with size 0 for an
+// automatic one, 0 and 0 if there is none.
 func (e *Engine) Detach(of BufferOf) (addr uintptr, size int64, err error) {
 	if err := e.Flush(of); err != nil {
 		return 0, 0, err
@@ -135,7 +139,8 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 		return mpierr.New(abi.MPI_ERR_BUFFER, "a buffered send of %d bytes, and no buffer is attached", b.size)
 	}
 	if a.size-a.used < need {
-		return mpierr.New(abi.MPI_ERR_BUFFER, "a buffered send needs %d + %d bytes, and %d of the %d bytes of the buffer are in use", b.size,
+		return mpierr.New(abi.MPI_ERR_BUFFER,
+			"a buffered send needs %d + %d bytes, and %d of the %d bytes of the buffer are in use", b.size,
 			abi.MPI_BSEND_OVERHEAD, a.used, a.size)
 	}
 	p := e.peerOf(c, dest)

@@ -15,8 +15,8 @@ type layout interface {
 	Pack(dst []byte, addr uintptr, count, skip int64)
 	// Unpack copies src to bytes [skip, skip+len(src)) of the data of count elements at addr.
 	Unpack(addr uintptr, count, skip int64, src []byte)
-	// Segments fills out with the runs of memory that hold the data of count elements at addr from byte skip on, in order, and returns how many it
-	// filled; fewer than len(out) means that these are all.
+	// Segments fills out with the runs of memory that hold the data of count elements at addr from byte skip on, in
+	// order, and returns how many it filled; fewer than len(out) means that these are all.
 	Segments(addr uintptr, count, skip int64, out []Segment) int
 }
 
@@ -26,7 +26,8 @@ type Segment struct {
 	Len  int64
 }
 
-// Buffer is the memory that a message comes from or goes to: count elements of a datatype at an address of the application, or Go memory.
+// Buffer is the memory that a message comes from or goes to: count elements of a datatype at an address of the
+// application, or Go memory.
 type Buffer struct {
 	addr   uintptr // of the run if layout is nil
 	size   int64   // bytes of data
@@ -39,12 +40,13 @@ type Buffer struct {
 // Memory returns the buffer of n bytes at an address of the application.
 func Memory(addr uintptr, n int64) Buffer { return Buffer{addr: addr, size: n} }
 
-// Bytes returns b as a buffer; it must not be changed (a message out of it) or used (into it) until the operation is complete.
+// Bytes returns b as a buffer; it must not be changed (a message out of it) or used (into it) until the operation is
+// complete.
 func Bytes(b []byte) Buffer { return Buffer{addr: addressOf(b), size: int64(len(b)), keep: startOf(b)} }
 
 // Typed returns the buffer of count elements of a datatype, which is committed, at an address of the application.
-// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64 bits can count. Errors of InMemory: the data
-// is not in memory.
+// MPI_ERR_COUNT: count is negative. MPI_ERR_VALUE_TOO_LARGE: the data has more bytes, or lies farther apart, than 64
+// bits can count. Errors of InMemory: the data is not in memory.
 func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	if count < 0 {
 		return Buffer{}, mpierr.New(abi.MPI_ERR_COUNT, "count is %d", count)
@@ -57,7 +59,8 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 	case count > 1<<31-1 || n > 1<<31-1:
 		_, sized := l.Packed(count, datatype.Bytes)
 		if _, _, bounded := l.Bounds(count); !sized || !bounded {
-			return Buffer{}, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE, "%d elements of datatype %s have more bytes than 64 bits can count", count, t)
+			return Buffer{}, mpierr.New(abi.MPI_ERR_VALUE_TOO_LARGE,
+				"%d elements of datatype %s have more bytes than 64 bits can count", count, t)
 		}
 	}
 	n *= count

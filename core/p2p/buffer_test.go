@@ -65,7 +65,8 @@ func TestTypedRefuses(t *testing.T) {
 	runtime.KeepAlive(mem)
 }
 
-// TestDerivedTypes sends every pair of layouts of the same data to each other, in records, by reading memory, and in pieces.
+// TestDerivedTypes sends every pair of layouts of the same data to each other, in records, by reading memory, and in
+// pieces.
 func TestDerivedTypes(t *testing.T) {
 	ints := predefined(t, abi.MPI_INT)
 	vector, err := datatype.Vector(datatype.Small, 4, 2, 5, ints) // 8 of 17 ints
@@ -104,7 +105,8 @@ func TestDerivedTypes(t *testing.T) {
 					r.pack(got, 0)
 					require.Equal(t, want, got, "%d of %s to %s", count, from, to)
 					r.unpack(0, bytes.Repeat([]byte{0xAA}, len(got)))
-					require.Equal(t, bytes.Repeat([]byte{0xAA}, len(dst)), dst, "written beside the data")
+					require.Equal(t, bytes.Repeat([]byte{0xAA}, len(dst)), dst,
+						"written beside the data")
 					runtime.KeepAlive(src)
 				}
 			}

@@ -38,8 +38,10 @@ func TestTruncation(t *testing.T) {
 					var st request.Status
 					err = to.Wait(r, &st)
 					require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), class(err))
-					require.ErrorContains(t, err, fmt.Sprintf("has %d bytes, the receive buffer %d", n, n-3))
-					require.Equal(t, request.Status{Source: 0, Tag: 7, Error: abi.MPI_ERR_TRUNCATE, Bytes: int64(n - 3)}, st)
+					require.ErrorContains(t, err, fmt.Sprintf("has %d bytes, the receive buffer %d",
+						n, n-3))
+					require.Equal(t, request.Status{Source: 0, Tag: 7, Error: abi.MPI_ERR_TRUNCATE,
+						Bytes: int64(n - 3)}, st)
 					require.Equal(t, pattern(n, 1)[:n-3], got[:n-3])
 					require.Equal(t, make([]byte, 13), got[n-3:])
 					require.NoError(t, e.Wait(s, nil))
@@ -171,7 +173,8 @@ func TestPersistent(t *testing.T) {
 			if e.world == 0 {
 				r = e.Persist(request.Send, e.World, 0, Bytes(out[:n]), 1, 5, Synchronous)
 			} else {
-				r = e.Persist(request.Receive, e.World, 0, Bytes(in[:n]), abi.MPI_ANY_SOURCE, 5, Standard)
+				r = e.Persist(request.Receive, e.World, 0, Bytes(in[:n]), abi.MPI_ANY_SOURCE, 5,
+					Standard)
 			}
 			if !r.Inactive() || r.IsComplete() {
 				return fmt.Errorf("active at its creation")
@@ -195,7 +198,8 @@ func TestPersistent(t *testing.T) {
 				if !r.Inactive() {
 					return fmt.Errorf("active after the wait")
 				}
-				if e.world == 1 && (string(in[:n]) != string(pattern(n, i)) || st != (request.Status{Source: 0, Tag: 5, Bytes: int64(n)})) {
+				if e.world == 1 && (string(in[:n]) != string(pattern(n, i)) ||
+					st != (request.Status{Source: 0, Tag: 5, Bytes: int64(n)})) {
 					return fmt.Errorf("round %d: wrong data or status %+v", i, st)
 				}
 			}
@@ -227,7 +231,8 @@ func TestBufferAccounting(t *testing.T) {
 	used := func() int64 { a.mu.Lock(); defer a.unlock(); return a.process.used }
 	recv(100_000)
 	require.Eventually(t, func() bool { return used() == 2*(100_000+over) }, 10*time.Second, time.Millisecond)
-	// Gaps do not decide: two messages that fill what is left are accepted though the second does not fit behind the first.
+	// Gaps do not decide: two messages that fill what is left are accepted though the second does not fit behind
+	// the first.
 	require.NoError(t, send(60_000))
 	require.NoError(t, send(40_000-over))
 	require.False(t, f.IsComplete())
@@ -263,7 +268,8 @@ func TestRecordsOfNobody(t *testing.T) {
 	s, _ := e.Isend(e.World, 0, Bytes(make([]byte, 50_000)), 1, 0, Standard)
 	for i := 0; i < 20_000; i++ {
 		small := func() uint64 { return uint64(rnd.Intn(5)) - 1 }
-		r := record{ctx: small(), src: int32(small()), tag: int32(small()), node: int32(small()), class: int32(small()), size: small(), id: 1<<32 | small()}
+		r := record{ctx: small(), src: int32(small()), tag: int32(small()), node: int32(small()),
+			class: int32(small()), size: small(), id: 1<<32 | small()}
 		if rnd.Intn(2) == 0 {
 			r.id = rnd.Uint64()
 		}
@@ -306,7 +312,8 @@ func TestManyThreads(t *testing.T) {
 				for i := 0; i < 100; i++ {
 					n := []int{8, 3000, 20_000}[i%3]
 					got := make([]byte, n)
-					if err := e.Sendrecv(e.World, comm.PointToPoint, Bytes(pattern(n, i)), 1-e.world, th, Bytes(got), 1-e.world, th, nil); err != nil {
+					if err := e.Sendrecv(e.World, comm.PointToPoint, Bytes(pattern(n, i)),
+						1-e.world, th, Bytes(got), 1-e.world, th, nil); err != nil {
 						errs <- err
 						return
 					}
@@ -341,7 +348,8 @@ func TestDeathEndsAWait(t *testing.T) {
 	require.Zero(t, es[0].queueLocked(es[0].World.Context(0)).posted.n, "the receive is taken back")
 }
 
-// TestOneCopyRefused: the system does not let a process read another one's memory, or reads somebody else's; the data comes in pieces then.
+// TestOneCopyRefused: the system does not let a process read another one's memory, or reads somebody else's; the data
+// comes in pieces then.
 func TestOneCopyRefused(t *testing.T) {
 	es := job(t, 2)
 	*u64(es[0].in.b, ringToken)++

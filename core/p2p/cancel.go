@@ -6,15 +6,17 @@ import (
 	"gompirma/core/request"
 )
 
-// Cancelling (MPI-5.0 3.8.4). MPI_Wait for what has been cancelled returns whatever other processes do; the operation is either cancelled or done.
+// Cancelling (MPI-5.0 3.8.4). MPI_Wait for what has been cancelled returns whatever other processes do; the operation
+// is either cancelled or done.
 //
 //	a receive that is not matched        is taken back here
 //	a send that has not left             too
 //	a send to this process               is taken out of the unexpected messages here
 //	a send that the receiver knows of    is taken out of them there: kindCancel asks for it, kindGone says that it is done. The receiver's agent answers if nobody else does
 //
-// What is matched goes on by itself, and ends as if it had not been cancelled: the data is copied by whoever serves the two processes. A message that only a matched
-// probe has found would stay with its sender until it is received; its data is taken at once.
+// What is matched goes on by itself, and ends as if it had not been cancelled: the data is copied by whoever serves the
+// two processes. A message that only a matched probe has found would stay with its sender until it is received; its
+// data is taken at once.
 
 // Cancel implements request.Operation.
 func (o *op) Cancel() error {
@@ -57,7 +59,8 @@ func (e *Engine) cancelSendLocked(o *op) {
 		return
 	}
 	if o.limit == 0 { // else its data is on its way
-		e.postLocked(o.to, pending{k: kindCancel, h: record{ctx: ctx, src: src, tag: o.tag, node: int32(e.nd.Me), id: o.id}})
+		e.postLocked(o.to, pending{k: kindCancel, h: record{ctx: ctx, src: src, tag: o.tag,
+			node: int32(e.nd.Me), id: o.id}})
 	}
 }
 
@@ -67,7 +70,8 @@ func (e *Engine) cancelledLocked(o *op) {
 	e.finishSendLocked(o, nil)
 }
 
-// withdrawLocked takes a message out of the unexpected ones for its sender. If a matched probe was quicker the sender gets rid of it all the same.
+// withdrawLocked takes a message out of the unexpected ones for its sender. If a matched probe was quicker the sender
+// gets rid of it all the same.
 func (e *Engine) withdrawLocked(ctx uint64, src, tag int32, wanted func(*Message) bool) {
 	if q := e.queues[ctx]; q != nil {
 		if m := q.unexpected.find(src, tag, wanted); m != nil {
@@ -94,7 +98,8 @@ func (e *Engine) goneLocked(m *Message) {
 	e.freeMessageLocked(m)
 }
 
-// lostLocked notes that the receiver of a send no longer has its message: because it was asked to, or because it has freed the communicator.
+// lostLocked notes that the receiver of a send no longer has its message: because it was asked to, or because it has
+// freed the communicator.
 func (e *Engine) lostLocked(o *op) {
 	if o.limit != 0 {
 		return
@@ -105,7 +110,8 @@ func (e *Engine) lostLocked(o *op) {
 	}
 }
 
-// fetchLocked takes over the data of a message that a matched probe has found, so that its sender is done. Without memory for it the sender waits for the receive.
+// fetchLocked takes over the data of a message that a matched probe has found, so that its sender is done. Without
+// memory for it the sender waits for the receive.
 func (e *Engine) fetchLocked(m *Message) {
 	switch {
 	case m.local != nil:
@@ -127,7 +133,8 @@ func (e *Engine) fetchLocked(m *Message) {
 		m.staying().fetch = e.newOpLocked(request.Receive, m.c, 0, &b, m.entry.src, m.entry.tag, Standard)
 		m.fetch.moving().fetches = m
 		away := e.newMessageLocked()
-		away.entry.src, away.entry.tag, away.node, away.size, away.id, away.call, away.rts = m.entry.src, m.entry.tag, m.node, m.size, m.id, m.call, true
+		away.entry.src, away.entry.tag, away.node, away.size, away.id, away.call, away.rts = m.entry.src,
+			m.entry.tag, m.node, m.size, m.id, m.call, true
 		away.waits = true
 		if m.segs != nil {
 			away.staying().segs = append(away.one[:0], m.segs...)

@@ -21,7 +21,8 @@ func cancelled(t *testing.T, e *Engine, r *request.Request) bool {
 	return st.Cancelled
 }
 
-// TestCancelWhatHasNotLeft takes back sends that found no room in the receiver's ring. Those before and behind them arrive in order.
+// TestCancelWhatHasNotLeft takes back sends that found no room in the receiver's ring. Those before and behind them
+// arrive in order.
 func TestCancelWhatHasNotLeft(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -89,7 +90,8 @@ func TestCancelForgotten(t *testing.T) {
 	}
 }
 
-// TestCancelProbed cancels sends whose messages a matched probe has taken out: they are done, and the messages can be received.
+// TestCancelProbed cancels sends whose messages a matched probe has taken out: they are done, and the messages can be
+// received.
 func TestCancelProbed(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{0, 8, 100_000, 3 << 20} {
@@ -122,7 +124,8 @@ func TestCancelProbed(t *testing.T) {
 	}
 }
 
-// TestCancelRaces cancels each message while the receiver may be about to receive it: both sides agree on what has become of it.
+// TestCancelRaces cancels each message while the receiver may be about to receive it: both sides agree on what has
+// become of it.
 func TestCancelRaces(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := job(t, 2)
@@ -175,7 +178,8 @@ func TestCancelRaces(t *testing.T) {
 					return err
 				}
 				if st.Cancelled != (told[0] == 1) {
-					return fmt.Errorf("message %d of %d bytes was cancelled: %d, its receive: %v", i, size, told[0], st.Cancelled)
+					return fmt.Errorf("message %d of %d bytes was cancelled: %d, its receive: %v",
+						i, size, told[0], st.Cancelled)
 				}
 			}
 			return nil
@@ -183,7 +187,8 @@ func TestCancelRaces(t *testing.T) {
 	}
 }
 
-// TestForgedCancel gives the engine records that ask for, or speak of, messages that are not the sender's: nothing happens.
+// TestForgedCancel gives the engine records that ask for, or speak of, messages that are not the sender's: nothing
+// happens.
 func TestForgedCancel(t *testing.T) {
 	es := job(t, 3)
 	a, b := es[0], es[1]
@@ -213,7 +218,8 @@ func TestForgedCancel(t *testing.T) {
 	require.NoError(t, a.Wait(r, nil))
 }
 
-// TestCancelWithoutMemory: a message that a matched probe has found, of more bytes than there is memory for, stays with its sender though that cancels it.
+// TestCancelWithoutMemory: a message that a matched probe has found, of more bytes than there is memory for, stays with
+// its sender though that cancels it.
 func TestCancelWithoutMemory(t *testing.T) {
 	for dest := range 2 {
 		es := jobWithout(t, 2)

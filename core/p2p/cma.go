@@ -21,12 +21,13 @@ const (
 
 func (s *cmaState) possible() bool { return s.v.Load() != cmaRefused }
 
-// probePage is a page of this process with a number that peers read to find out whether they can, and whether the process they read is this one: in
-// another namespace the same process id may be somebody else.
+// probePage is a page of this process with a number that peers read to find out whether they can, and whether the
+// process they read is this one: in another namespace the same process id may be somebody else.
 type probePage struct{ page []byte }
 
 func (e *Engine) openProbe() error {
-	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping a page: %v", err)
 	}
@@ -45,7 +46,8 @@ func (e *Engine) reaches(p *peer) bool {
 		return s == cmaWorks
 	}
 	token := make([]byte, 8)
-	n, err := readMemory(e.nd.Pid(p.node), []iovec{{addressOf(token), 8}}, []iovec{{uintptr(atomic.LoadUint64(u64(p.out.b, ringProbe))), 8}})
+	n, err := readMemory(e.nd.Pid(p.node), []iovec{{addressOf(token), 8}},
+		[]iovec{{uintptr(atomic.LoadUint64(u64(p.out.b, ringProbe))), 8}})
 	if err != 0 || n != 8 || binary.NativeEndian.Uint64(token) != atomic.LoadUint64(u64(p.out.b, ringToken)) {
 		p.cma.v.Store(cmaRefused)
 		return false
@@ -66,8 +68,8 @@ const (
 	bounceSize = 64 << 10
 )
 
-// read copies the first want bytes of segs in p's memory to b. refused: the system does not let us; nothing that matters has been written.
-// MPI_ERR_BUFFER: a buffer is not memory. Called without the lock.
+// read copies the first want bytes of segs in p's memory to b. refused: the system does not let us; nothing that
+// matters has been written. MPI_ERR_BUFFER: a buffer is not memory. Called without the lock.
 func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused bool, err error) {
 	if !e.reaches(p) {
 		return true, nil
@@ -89,7 +91,8 @@ func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused b
 		case errno == unix.EINTR:
 			continue
 		case errno == unix.EFAULT || errno == 0 && n == 0:
-			return false, mpierr.New(abi.MPI_ERR_BUFFER, "copying %d bytes from %#x of process %d: the send or the receive buffer is not memory",
+			return false, mpierr.New(abi.MPI_ERR_BUFFER,
+				"copying %d bytes from %#x of process %d: the send or the receive buffer is not memory",
 				want-done, remote[0].base, pid)
 		case errno != 0:
 			p.cma.v.Store(cmaRefused)
@@ -103,7 +106,8 @@ func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused b
 	return false, nil
 }
 
-// scatter is where the data of a message goes that has a layout: straight to its runs if they are long, else to a place that they are unpacked from.
+// scatter is where the data of a message goes that has a layout: straight to its runs if they are long, else to a place
+// that they are unpacked from.
 type scatter struct {
 	runs   []Segment
 	to     []iovec

@@ -22,7 +22,8 @@ func exchange(e *Engine, c *comm.Comm) error {
 	got := make([]byte, 8)
 	for d := 0; d < n; d++ {
 		to, from := (me+d)%n, (me-d+n)%n
-		if err := e.Sendrecv(c, comm.PointToPoint, Bytes([]byte{byte(me), byte(d)}), to, 1, Bytes(got[:2]), from, 1, nil); err != nil {
+		if err := e.Sendrecv(c, comm.PointToPoint, Bytes([]byte{byte(me), byte(d)}), to, 1, Bytes(got[:2]),
+			from, 1, nil); err != nil {
 			return err
 		}
 		if got[0] != byte(from) || got[1] != byte(d) {
@@ -133,9 +134,12 @@ func TestSplit(t *testing.T) {
 		color, key func(r int32) int32
 		want       map[int32][]int32 // members of each color in order
 	}{
-		{"one", func(r int32) int32 { return 7 }, func(r int32) int32 { return 0 }, map[int32][]int32{7: {0, 1, 2, 3, 4, 5}}},
-		{"parity, reversed", func(r int32) int32 { return r % 2 }, func(r int32) int32 { return -r }, map[int32][]int32{0: {4, 2, 0}, 1: {5, 3, 1}}},
-		{"equal keys keep the order", func(r int32) int32 { return r / 4 }, func(r int32) int32 { return r % 2 }, map[int32][]int32{0: {0, 2, 1, 3}, 1: {4, 5}}},
+		{"one", func(r int32) int32 { return 7 }, func(r int32) int32 { return 0 },
+			map[int32][]int32{7: {0, 1, 2, 3, 4, 5}}},
+		{"parity, reversed", func(r int32) int32 { return r % 2 }, func(r int32) int32 { return -r },
+			map[int32][]int32{0: {4, 2, 0}, 1: {5, 3, 1}}},
+		{"equal keys keep the order", func(r int32) int32 { return r / 4 },
+			func(r int32) int32 { return r % 2 }, map[int32][]int32{0: {0, 2, 1, 3}, 1: {4, 5}}},
 		{"undefined", func(r int32) int32 {
 			if r > 1 {
 				return abi.MPI_UNDEFINED
@@ -158,7 +162,8 @@ func TestSplit(t *testing.T) {
 					}
 					return nil
 				}
-				if got := x.Group().Members(); fmt.Sprint(got) != fmt.Sprint(want) || want[x.Rank()] != me {
+				if got := x.Group().Members(); fmt.Sprint(got) != fmt.Sprint(want) ||
+					want[x.Rank()] != me {
 					return fmt.Errorf("rank %d of %v, want %v", x.Rank(), got, want)
 				}
 				defer x.Free()

@@ -16,8 +16,8 @@ func rung(e *Engine) bool {
 	return atomic.SwapUint32(u32(cell, shm.CellAgent), 1) == 0
 }
 
-// TestDoorbells: agents are woken for messages that somebody has waited for in vain, not for those that the application comes for itself, nor for what only a waiting
-// thread wants to know.
+// TestDoorbells: agents are woken for messages that somebody has waited for in vain, not for those that the application
+// comes for itself, nor for what only a waiting thread wants to know.
 func TestDoorbells(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := jobWithout(t, 2)

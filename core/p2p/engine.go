@@ -21,7 +21,8 @@ const TagUB = 1<<31 - 1
 // eagerMax is the size of the largest message that is sent with its record.
 const eagerMax = maxRecord - recordSize
 
-// Unexpected messages may take up so many bytes before other processes are asked to keep theirs, and those when they need no longer.
+// Unexpected messages may take up so many bytes before other processes are asked to keep theirs, and those when they
+// need no longer.
 const (
 	congestedFrom  = 32 << 20
 	congestedUntil = 16 << 20
@@ -79,16 +80,18 @@ type Engine struct {
 type Config struct {
 	Rank int // world rank of this process
 	Size int // number of processes of the job
-	// Nodes holds, for each world rank, the index on this node, -1 for a process on another one; nil if all are on this node and index equals world rank.
+	// Nodes holds, for each world rank, the index on this node, -1 for a process on another one; nil if all are on
+	// this node and index equals world rank.
 	Nodes []int32
 }
 
-// New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages can be sent as soon as all processes
-// of the node have called it. The control block of COMM_WORLD is made by World.AttachBlock, collectively.
-// MPI_ERR_NO_MEM: no memory for the message ring.
+// New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages
+// can be sent as soon as all processes of the node have called it. The control block of COMM_WORLD is made by
+// World.AttachBlock, collectively. MPI_ERR_NO_MEM: no memory for the message ring.
 func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if cfg.Nodes == nil && cfg.Size != nd.N {
-		return nil, mpierr.New(abi.MPI_ERR_INTERN, "%d processes in the job, %d on this node, and no map of them", cfg.Size, nd.N)
+		return nil, mpierr.New(abi.MPI_ERR_INTERN,
+			"%d processes in the job, %d on this node, and no map of them", cfg.Size, nd.N)
 	}
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
@@ -106,7 +109,8 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := e.openProbe(); err != nil {
 		return nil, err
 	}
-	// Where Yama lets only ancestors read a process' memory, this lets the peers, too. It fails where there is no Yama.
+	// Where Yama lets only ancestors read a process' memory, this lets the peers, too. It fails where there is no
+	// Yama.
 	unix.Prctl(unix.PR_SET_PTRACER, ^uintptr(0), 0, 0, 0)
 	e.World = comm.NewWorld(host{e}, cfg.Rank, cfg.Size)
 	e.Self = comm.NewSelf(host{e}, cfg.Rank)
@@ -165,8 +169,9 @@ func (e *Engine) peer(node int) *peer {
 // Hook is work done at every progress; see AddHook.
 type Hook struct{ f func() bool }
 
-// AddHook has f called whenever the process makes progress, without the engine's lock, by one thread at a time or several. It returns whether it found
-// something to do and must not block. For operations made of several messages, such as non-blocking collectives.
+// AddHook has f called whenever the process makes progress, without the engine's lock, by one thread at a time or
+// several. It returns whether it found something to do and must not block. For operations made of several messages,
+// such as non-blocking collectives.
 func (e *Engine) AddHook(f func() bool) *Hook {
 	h := &Hook{f}
 	e.changeHooks(func(hs []*Hook) []*Hook { return append(hs, h) })
@@ -200,15 +205,17 @@ func (e *Engine) changeHooks(change func([]*Hook) []*Hook) {
 	e.hooks.Store(&hs)
 }
 
-// Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and runs the hooks. It returns whether there
-// was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
+// Progress takes what has arrived, sends what could not be sent before, copies data of matched messages, and runs the
+// hooks. It returns whether there was anything to do. It does not block: if another thread is at it, that one does this
+// thread's part as well.
 func (e *Engine) Progress() bool {
 	worked, again := false, false
 	for {
 		now := e.progress()
 		now = e.runHooks() || now
 		worked = worked || now
-		// A hook may have started a receive whose data is there, whatever it returns. If the work does not go away another thread has the lock, and does it.
+		// A hook may have started a receive whose data is there, whatever it returns. If the work does not go
+		// away another thread has the lock, and does it.
 		if !e.hasWork.Load() || again && !now {
 			return worked
 		}
@@ -216,7 +223,8 @@ func (e *Engine) Progress() bool {
 	}
 }
 
-// runHooks runs the hooks, again if something completes meanwhile that they may go on with. Of several threads the first does that.
+// runHooks runs the hooks, again if something completes meanwhile that they may go on with. Of several threads the
+// first does that.
 func (e *Engine) runHooks() bool {
 	worked := false
 	for {
@@ -244,8 +252,8 @@ func (e *Engine) runHooks() bool {
 	}
 }
 
-// step makes progress if something has completed that hooks may go on with and nobody runs them. For calls that would make none: they may have taken it out of the ring
-// before the agent that was rung for it looked.
+// step makes progress if something has completed that hooks may go on with and nobody runs them. For calls that would
+// make none: they may have taken it out of the ring before the agent that was rung for it looked.
 func (e *Engine) step() {
 	if e.stepped.Load() && !e.hooking.Load() {
 		e.Progress()
@@ -257,7 +265,8 @@ func (e *Engine) progress() bool {
 	worked := false
 	if e.in.ready() || e.backlog.Load() > 0 || e.hasWork.Load() {
 		if !e.mu.TryLock() {
-			// The thread that has the lock looks at missed after it has given it away. If it did so before it was set, the lock is free now.
+			// The thread that has the lock looks at missed after it has given it away. If it did so before
+			// it was set, the lock is free now.
 			e.missed.Store(1)
 			if !e.mu.TryLock() {
 				return false
@@ -278,8 +287,9 @@ func (e *Engine) unlock() {
 	e.step()
 }
 
-// unlockStarted is unlock for calls that start something and return. They do not copy: what else the application is about to start would have to wait, and those that wait
-// for that. Who waits for the data copies it later, at the latest when its sender waits too. If that is another thread of this process, which sleeps, it is woken.
+// unlockStarted is unlock for calls that start something and return. They do not copy: what else the application is
+// about to start would have to wait, and those that wait for that. Who waits for the data copies it later, at the
+// latest when its sender waits too. If that is another thread of this process, which sleeps, it is woken.
 func (e *Engine) unlockStarted() {
 	switch {
 	case e.due:
@@ -310,7 +320,8 @@ func (e *Engine) giveAway() {
 	}
 }
 
-// progressLocked is progress with the lock. It gives the lock away while it copies, and between the pieces that it sends.
+// progressLocked is progress with the lock. It gives the lock away while it copies, and between the pieces that it
+// sends.
 func (e *Engine) progressLocked() bool {
 	worked := e.drainLocked()
 	for {
@@ -335,8 +346,8 @@ func (e *Engine) progressLocked() bool {
 	}
 }
 
-// drainLocked takes all records there are. It looks once more after it has announced the new head: a thread that found nothing at the old head may have
-// gone to sleep over what came meanwhile.
+// drainLocked takes all records there are. It looks once more after it has announced the new head: a thread that found
+// nothing at the old head may have gone to sleep over what came meanwhile.
 func (e *Engine) drainLocked() bool {
 	var rec record
 	taken := false
@@ -373,8 +384,8 @@ func (e *Engine) publishLocked() {
 	}
 }
 
-// room tells a process that there is room in this one's ring. It does so with a record, since whoever serves that process looks at its ring only. If there is
-// no room for the record, there is something to look at.
+// room tells a process that there is room in this one's ring. It does so with a record, since whoever serves that
+// process looks at its ring only. If there is no room for the record, there is something to look at.
 func (e *Engine) room(node int) {
 	if node == e.nd.Me {
 		return
@@ -406,7 +417,8 @@ func (e *Engine) handleLocked(r *record, payload []byte) {
 	case kindBlock:
 		e.releaseBlockLocked(int64(r.ctx), int64(r.size))
 	case kindCancel:
-		e.withdrawLocked(r.ctx, r.src, r.tag, func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 })
+		e.withdrawLocked(r.ctx, r.src, r.tag,
+			func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 })
 	case kindLook:
 		e.wantedLocked(r)
 	case kindGone:

@@ -9,8 +9,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestFlushedTakesBack: MPI_Finalize takes back very many messages that nobody has received and whose receiver is there too, whether that has them still or has freed the
-// communicator that they came on. Until then they stay.
+// TestFlushedTakesBack: MPI_Finalize takes back very many messages that nobody has received and whose receiver is there
+// too, whether that has them still or has freed the communicator that they came on. Until then they stay.
 func TestFlushedTakesBack(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		es := jobWithout(t, 2)

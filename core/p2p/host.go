@@ -22,7 +22,9 @@ func (h host) Recv(c *comm.Comm, x comm.Context, source int, tag int32, b []byte
 		return err
 	}
 	if st.Bytes != int64(len(b)) {
-		return mpierr.New(abi.MPI_ERR_OTHER, "rank %d sent %d bytes where %d were expected: the members do not make the same call", source, st.Bytes, len(b))
+		return mpierr.New(abi.MPI_ERR_OTHER,
+			"rank %d sent %d bytes where %d were expected: the members do not make the same call", source,
+			st.Bytes, len(b))
 	}
 	return nil
 }
@@ -79,7 +81,8 @@ func (h host) DropBlock(b []byte, owner int32, off, size int64, last bool) {
 		h.releaseBlockLocked(off, size)
 		return
 	}
-	h.postLocked(h.peer(h.NodeIndex(owner)), pending{k: kindBlock, h: record{ctx: uint64(off), size: uint64(size), node: int32(h.nd.Me)}})
+	h.postLocked(h.peer(h.NodeIndex(owner)),
+		pending{k: kindBlock, h: record{ctx: uint64(off), size: uint64(size), node: int32(h.nd.Me)}})
 }
 
 // Forget implements comm.Host.

@@ -69,14 +69,16 @@ func TestIntercommunicators(t *testing.T) {
 		if e.world%2 == 1 {
 			slices.Reverse(want)
 		}
-		if got := [][]int32{c.Group().Members(), c.RemoteGroup().Members()}; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := [][]int32{c.Group().Members(), c.RemoteGroup().Members()}; fmt.Sprint(got) != fmt.Sprint(
+			want) {
 			return fmt.Errorf("groups %v", got)
 		}
 		d, err := c.Dup()
 		if err != nil {
 			return err
 		}
-		if comm.Compare(c, d) != abi.MPI_CONGRUENT || comm.Compare(c, e.World) != abi.MPI_UNEQUAL || comm.Compare(c, c) != abi.MPI_IDENT {
+		if comm.Compare(c, d) != abi.MPI_CONGRUENT || comm.Compare(c, e.World) != abi.MPI_UNEQUAL ||
+			comm.Compare(c, c) != abi.MPI_IDENT {
 			return fmt.Errorf("comparison")
 		}
 		if err := bridge(e, d); err != nil {
@@ -97,7 +99,8 @@ func TestIntercommunicators(t *testing.T) {
 			if high() && e.world%2 == 0 && !(high() && m.Group().World(0) == 0) || m.Group().World(0) == 1 {
 				want = []int32{1, 3, 0, 2, 4}
 			}
-			if fmt.Sprint(m.Group().Members()) != fmt.Sprint(want) || m.Group().World(m.Rank()) != int32(e.world) {
+			if fmt.Sprint(m.Group().Members()) != fmt.Sprint(want) ||
+				m.Group().World(m.Rank()) != int32(e.world) {
 				return fmt.Errorf("merged %v", m.Group().Members())
 			}
 			if err := exchange(e, m); err != nil {
@@ -165,7 +168,8 @@ func TestIntercommunicatorsOfParts(t *testing.T) {
 			if e.world%2 == 1 {
 				slices.Reverse(want)
 			}
-			if got := [][]int32{x.Group().Members(), x.RemoteGroup().Members()}; fmt.Sprint(got) != fmt.Sprint(want) {
+			if got := [][]int32{x.Group().Members(), x.RemoteGroup().Members()}; fmt.Sprint(
+				got) != fmt.Sprint(want) {
 				return fmt.Errorf("groups %v", got)
 			}
 			if err := bridge(e, x); err != nil {

@@ -1,6 +1,7 @@
 package p2p
 
-// strided is a layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next element follows after the last stride.
+// strided is a layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next
+// element follows after the last stride.
 type strided struct{ blocks, block, stride int64 }
 
 func (s strided) Size() int64 { return s.blocks * s.block }

@@ -13,7 +13,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestReminderMeetsStart: a reminder that comes together with its message, to a call that starts the receive, is not lost: the agent finds an empty ring.
+// TestReminderMeetsStart: a reminder that comes together with its message, to a call that starts the receive, is not
+// lost: the agent finds an empty ring.
 func TestReminderMeetsStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)
@@ -35,7 +36,8 @@ func TestReminderMeetsStart(t *testing.T) {
 	}
 }
 
-// TestCancelMeetsStart: the same for the cancel of a message that a matched probe has found: its data is fetched, so that the sender is done.
+// TestCancelMeetsStart: the same for the cancel of a message that a matched probe has found: its data is fetched, so
+// that the sender is done.
 func TestCancelMeetsStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -56,7 +58,8 @@ func TestCancelMeetsStart(t *testing.T) {
 	require.NoError(t, b.Wait(other, nil))
 }
 
-// TestStartWakesWhoWaits: what a thread's call starts and leaves to who waits for it wakes another thread of the process that does.
+// TestStartWakesWhoWaits: what a thread's call starts and leaves to who waits for it wakes another thread of the
+// process that does.
 func TestStartWakesWhoWaits(t *testing.T) {
 	for _, sends := range []bool{false, true} {
 		es := jobWithout(t, 1)
@@ -97,11 +100,13 @@ func TestStartWakesWhoWaits(t *testing.T) {
 func asleep(t *testing.T, e *Engine) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	require.Eventually(t, func() bool {
-		return atomic.LoadUint32(u32(cell, shm.CellSleeping)) == 1 && atomic.LoadUint32(u32(cell, shm.CellPollers)) == 0
+		return atomic.LoadUint32(u32(cell, shm.CellSleeping)) == 1 &&
+			atomic.LoadUint32(u32(cell, shm.CellPollers)) == 0
 	}, 20*time.Second, time.Millisecond)
 }
 
-// TestHooksGoOn: what an operation waits for does not stay behind because another call took it out of the ring, nor what its hook starts to receive.
+// TestHooksGoOn: what an operation waits for does not stay behind because another call took it out of the ring, nor
+// what its hook starts to receive.
 func TestHooksGoOn(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
@@ -139,7 +144,8 @@ func TestHooksGoOn(t *testing.T) {
 	require.NoError(t, b.Wait(other, nil))
 }
 
-// TestHooksOfTwoThreads: what completes while a thread is at a hook is seen by that thread, though another one ran the hooks meanwhile, which may have found it busy.
+// TestHooksOfTwoThreads: what completes while a thread is at a hook is seen by that thread, though another one ran the
+// hooks meanwhile, which may have found it busy.
 func TestHooksOfTwoThreads(t *testing.T) {
 	e := jobWithout(t, 1)[0]
 	var calls atomic.Int32
@@ -166,7 +172,8 @@ func TestHooksOfTwoThreads(t *testing.T) {
 	e.RemoveHook(hook)
 }
 
-// TestReminderMakesRoom: a reminder flushes what has waited for room, so sends begin and end while they are gone through.
+// TestReminderMakesRoom: a reminder flushes what has waited for room, so sends begin and end while they are gone
+// through.
 func TestReminderMakesRoom(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]

@@ -4,21 +4,23 @@ import (
 	"gompirma/core/abi"
 )
 
-// A queue holds what one context of a communicator still has to match: receives that wait for messages, and messages that wait for receives.
-// Messages match receives in the order in which either came.
+// A queue holds what one context of a communicator still has to match: receives that wait for messages, and messages
+// that wait for receives. Messages match receives in the order in which either came.
 type queue struct {
 	posted     list[op]
 	unexpected list[Message]
 	closing    bool // the communicator is freed: the queue goes when no receive is left
 }
 
-// entry is a receive or a message in a list. An entry is in one list at most. There may be a million: none has more than it needs.
+// entry is a receive or a message in a list. An entry is in one list at most. There may be a million: none has more
+// than it needs.
 type entry[T any] struct {
 	src, tag int32 // of a receive they may be MPI_ANY_SOURCE and MPI_ANY_TAG
 	seq      uint64
-	link     link[T]                // its place in the list; once that has an index, in the fifo of its own source and tag
-	more     *[patterns - 1]link[T] // its places in the other fifos: of a message, in a list with an index
-	of       *T
+	// its place in the list; once that has an index, in the fifo of its own source and tag
+	link link[T]
+	more *[patterns - 1]link[T] // its places in the other fifos: of a message, in a list with an index
+	of   *T
 }
 
 // link is a place in a list, or in a fifo of its index.
@@ -35,11 +37,11 @@ func (e *entry[T]) at(i int) *link[T] {
 	return &e.more[i-1]
 }
 
-// list is a list in order of arrival. While it is short it is searched from the front. Once it has grown to indexFrom entries it gets an index, which
-// it keeps until it is empty, so that thousands of entries cost no more than few:
+// list is a list in order of arrival. While it is short it is searched from the front. Once it has grown to indexFrom
+// entries it gets an index, which it keeps until it is empty, so that thousands of entries cost no more than few:
 //
-//   - a receive is found by one key: its own source and tag, wildcards included. A message looks under the four patterns that can receive it
-//     and takes the oldest.
+//   - a receive is found by one key: its own source and tag, wildcards included. A message looks under the four
+//     patterns that can receive it and takes the oldest.
 //   - a message is found by four keys, the patterns of receives that it can match.
 type list[T any] struct {
 	all      fifo[T] // while there is no index
@@ -65,7 +67,8 @@ type fifo[T any] struct {
 
 // keysOf returns the patterns that an envelope of the given source and tag fits.
 func keysOf(src, tag int32) [patterns]key {
-	return [patterns]key{{src, tag}, {src, abi.MPI_ANY_TAG}, {abi.MPI_ANY_SOURCE, tag}, {abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG}}
+	return [patterns]key{{src, tag}, {src, abi.MPI_ANY_TAG}, {abi.MPI_ANY_SOURCE, tag},
+		{abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG}}
 }
 
 // accepts returns whether a receive of the given pattern takes a message of that source and tag.
@@ -171,7 +174,8 @@ func (l *list[T]) oldest() *entry[T] {
 	return l.index[key{abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG}].first
 }
 
-// receiver returns the oldest receive that takes a message of the given source and tag, nil if there is none. l is a list of receives.
+// receiver returns the oldest receive that takes a message of the given source and tag, nil if there is none. l is a
+// list of receives.
 func (l *list[T]) receiver(src, tag int32) *entry[T] {
 	if l.index == nil {
 		for e := l.all.first; e != nil; e = e.link.next {
@@ -190,7 +194,8 @@ func (l *list[T]) receiver(src, tag int32) *entry[T] {
 	return oldest
 }
 
-// message returns the oldest message that a receive of the given pattern takes, nil if there is none. l is a list of messages.
+// message returns the oldest message that a receive of the given pattern takes, nil if there is none. l is a list of
+// messages.
 func (l *list[T]) message(src, tag int32) *entry[T] {
 	if l.index == nil {
 		for e := l.all.first; e != nil; e = e.link.next {
@@ -206,7 +211,8 @@ func (l *list[T]) message(src, tag int32) *entry[T] {
 	return nil
 }
 
-// find returns the entry of that source and tag that is the wanted one, nil if it is not there. l is a list of messages.
+// find returns the entry of that source and tag that is the wanted one, nil if it is not there. l is a list of
+// messages.
 func (l *list[T]) find(src, tag int32, wanted func(*T) bool) *T {
 	f, i := &l.all, 0
 	if l.index != nil {

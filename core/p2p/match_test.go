@@ -10,7 +10,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// TestListsAgainstSlices adds and takes at random, short lists and long ones, and compares with a search from the front.
+// TestListsAgainstSlices adds and takes at random, short lists and long ones, and compares with a search from the
+// front.
 func TestListsAgainstSlices(t *testing.T) {
 	for _, messages := range []bool{false, true} {
 		for seed := int64(0); seed < 30; seed++ {
@@ -43,7 +44,8 @@ func TestListsAgainstSlices(t *testing.T) {
 				default:
 					var got, want *entry[Message]
 					for _, e := range model {
-						if messages && accepts(psrc, ptag, e.src, e.tag) || !messages && accepts(e.src, e.tag, src, tag) {
+						if messages && accepts(psrc, ptag, e.src, e.tag) ||
+							!messages && accepts(e.src, e.tag, src, tag) {
 							want = e
 							break
 						}

@@ -10,8 +10,9 @@ import (
 // Mode says how a message is sent.
 type Mode uint8
 
-// The modes: standard, synchronous (complete when the receive has begun), buffered, ready. Urgent may be added: the receiver is to look at the message
-// even if it computes; for steps of operations that the receiver's process takes on its own.
+// The modes: standard, synchronous (complete when the receive has begun), buffered, ready. Urgent may be added: the
+// receiver is to look at the message even if it computes; for steps of operations that the receiver's process takes on
+// its own.
 const (
 	Standard Mode = iota
 	Synchronous
@@ -42,7 +43,8 @@ type op struct {
 	*transfer           // never nil: noTransfer is not to be written to, see moving
 }
 
-// transfer is what a message needs besides whose data does not come with its record. Programs may have a million requests that are never matched to such a one.
+// transfer is what a message needs besides whose data does not come with its record. Programs may have a million
+// requests that are never matched to such a one.
 type transfer struct {
 	// A receive.
 	matched *Message // the message whose data is to be pulled
@@ -102,7 +104,8 @@ func (e *Engine) recycleLocked(o *op) {
 // Release implements request.Operation.
 func (o *op) Release() error {
 	if o.Freed() {
-		// The thread that freed it and the one that completed it may both still look at it: left to the garbage collector.
+		// The thread that freed it and the one that completed it may both still look at it: left to the garbage
+		// collector.
 		return nil
 	}
 	o.e.mu.Lock()
@@ -120,7 +123,8 @@ func (o *op) Start() error {
 		return request.None{}.Start()
 	}
 	if !o.Inactive() {
-		return mpierr.New(abi.MPI_ERR_REQUEST, "the persistent request is active: it must be completed before it is started again")
+		return mpierr.New(abi.MPI_ERR_REQUEST,
+			"the persistent request is active: it must be completed before it is started again")
 	}
 	e := o.e
 	if o.Kind == request.Receive {

@@ -64,13 +64,14 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only until it goes to sleep again (capi/wait.c). Instead of a
-// futex it looks at the doorbell from time to time.
+// agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only until it goes
+// to sleep again (capi/wait.c). Instead of a futex it looks at the doorbell from time to time.
 func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)
 	serve := func() bool {
-		return atomic.LoadUint64(u64(e.in.b, ringHead)) != atomic.LoadUint64(u64(e.in.b, ringTail)) && e.Progress()
+		return atomic.LoadUint64(u64(e.in.b, ringHead)) != atomic.LoadUint64(u64(e.in.b, ringTail)) &&
+			e.Progress()
 	}
 	for {
 		for serve() {
@@ -126,21 +127,25 @@ func TestSendRecvSizes(t *testing.T) {
 			e.noCMA = noCMA
 		}
 		all(t, es, func(e *Engine) error {
-			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1, eagerMax, eagerMax + 1, 40_000, 100_000, 3 << 20} {
+			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1,
+				eagerMax, eagerMax + 1, 40_000, 100_000, 3 << 20} {
 				for _, mode := range []Mode{Standard, Synchronous} {
 					want := pattern(n, i)
 					if e.world == 0 {
-						if err := e.Send(e.World, comm.PointToPoint, Bytes(want), 1, int32(i), mode); err != nil {
+						if err := e.Send(e.World, comm.PointToPoint, Bytes(want), 1, int32(i),
+							mode); err != nil {
 							return err
 						}
 						continue
 					}
 					got := make([]byte, n)
 					var st request.Status
-					if err := e.Recv(e.World, comm.PointToPoint, Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st); err != nil {
+					if err := e.Recv(e.World, comm.PointToPoint, Bytes(got), abi.MPI_ANY_SOURCE,
+						abi.MPI_ANY_TAG, &st); err != nil {
 						return err
 					}
-					if string(got) != string(want) || st != (request.Status{Source: 0, Tag: int32(i), Bytes: int64(n)}) {
+					if string(got) != string(want) ||
+						st != (request.Status{Source: 0, Tag: int32(i), Bytes: int64(n)}) {
 						return fmt.Errorf("%d bytes: wrong data or status %+v", n, st)
 					}
 				}

@@ -10,9 +10,10 @@ import (
 	"gompirma/core/request"
 )
 
-// Partitioned messages (MPI-5.0 chapter 4). The two sides meet once, when both have made their request: the sender tells the receiver the number and size of its
-// partitions and a channel, contexts for these two requests alone. From then on each partition is a message on the channel, with its number as tag, sent by
-// MPI_Pready and received by what MPI_Start has posted; so the sides may divide the data differently.
+// Partitioned messages (MPI-5.0 chapter 4). The two sides meet once, when both have made their request: the sender
+// tells the receiver the number and size of its partitions and a channel, contexts for these two requests alone. From
+// then on each partition is a message on the channel, with its number as tag, sent by MPI_Pready and received by what
+// MPI_Start has posted; so the sides may divide the data differently.
 
 // Partitioned is a request of MPI_Psend_init or MPI_Precv_init.
 type Partitioned struct {
@@ -40,7 +41,8 @@ type Partitioned struct {
 
 const wordSize = 24
 
-// PsendInit makes the inactive request of a partitioned send of parts parts, which together are b. The caller has checked dest and tag, and that parts divides the elements.
+// PsendInit makes the inactive request of a partitioned send of parts parts, which together are b. The caller has
+// checked dest and tag, and that parts divides the elements.
 func (e *Engine) PsendInit(c *comm.Comm, b Buffer, parts, dest int, tag int32) (*request.Request, error) {
 	p := e.newPartitioned(c, b, parts, dest, tag)
 	p.started = make([]bool, parts)
@@ -84,7 +86,8 @@ func (p *Partitioned) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.Inactive() {
-		return mpierr.New(abi.MPI_ERR_REQUEST, "the partitioned request is active: it must be completed before it is started again")
+		return mpierr.New(abi.MPI_ERR_REQUEST,
+			"the partitioned request is active: it must be completed before it is started again")
 	}
 	p.SetActive()
 	p.posted, p.count, p.subs = false, 0, nil
@@ -168,7 +171,9 @@ func (p *Partitioned) meetLocked() bool {
 			p.theirs, p.their = int(n), int64(size)
 			return true
 		}
-		err = mpierr.New(abi.MPI_ERR_TRUNCATE, "the sender's %d partitions of %d bytes do not fit into the %d bytes of the receiver", n, size, p.buf.size)
+		err = mpierr.New(abi.MPI_ERR_TRUNCATE,
+			"the sender's %d partitions of %d bytes do not fit into the %d bytes of the receiver", n, size,
+			p.buf.size)
 	}
 	if err == nil {
 		err = mpierr.New(abi.MPI_ERR_OTHER, "the sender's word has %d bytes", st.Bytes)
@@ -189,7 +194,8 @@ func (p *Partitioned) endLocked(err error) {
 	p.e.nd.Wake(p.e.nd.Me)
 }
 
-// Ready is MPI_Pready for partitions [low, high]. MPI_ERR_REQUEST: not an active partitioned send; MPI_ERR_ARG: a partition does not exist or is ready already.
+// Ready is MPI_Pready for partitions [low, high]. MPI_ERR_REQUEST: not an active partitioned send; MPI_ERR_ARG: a
+// partition does not exist or is ready already.
 func (p *Partitioned) Ready(low, high int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,7 +266,8 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 	return !none, nil
 }
 
-// holds returns whether the sender's partition i has data of this side's partition part. Without any data it is the share of the whole that counts.
+// holds returns whether the sender's partition i has data of this side's partition part. Without any data it is the
+// share of the whole that counts.
 func (p *Partitioned) holds(part, i int) bool {
 	own, size, other, their := int64(part), p.size, int64(i), p.their
 	if size == 0 && their == 0 {

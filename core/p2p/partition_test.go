@@ -14,7 +14,8 @@ import (
 	"gompirma/core/request"
 )
 
-// TestPartitions divides the same data differently on the two sides, marks the partitions ready from several threads in random order, several rounds.
+// TestPartitions divides the same data differently on the two sides, marks the partitions ready from several threads in
+// random order, several rounds.
 func TestPartitions(t *testing.T) {
 	const total = 120_000
 	for _, c := range []struct{ out, in int }{{1, 1}, {4, 4}, {1, 8}, {10, 3}, {3, 10}, {60, 1}} {
@@ -69,7 +70,8 @@ func TestPartitions(t *testing.T) {
 							b := mem.buffer()
 							b.pack(got, at)
 							if !bytes.Equal(got, want[at:at+n]) {
-								return fmt.Errorf("partition %d has arrived with wrong data", arrived)
+								return fmt.Errorf("partition %d has arrived with "+
+									"wrong data", arrived)
 							}
 							arrived++
 						}
@@ -80,7 +82,8 @@ func TestPartitions(t *testing.T) {
 				if err := e.Wait(r, &st); err != nil {
 					return err
 				}
-				if e.world == 1 && (!bytes.Equal(mem.data(), want) || st != (request.Status{Source: 0, Tag: 5, Bytes: total})) {
+				if e.world == 1 && (!bytes.Equal(mem.data(), want) ||
+					st != (request.Status{Source: 0, Tag: 5, Bytes: total})) {
 					return fmt.Errorf("round %d: wrong data or status %+v", round, st)
 				}
 			}
@@ -139,7 +142,8 @@ func TestPartitionsRefuse(t *testing.T) {
 	require.Equal(t, request.ProcNull, st)
 }
 
-// TestPartitionsOfLess receives less than there is room for: the partitions that nothing comes for arrive with the last data.
+// TestPartitionsOfLess receives less than there is room for: the partitions that nothing comes for arrive with the last
+// data.
 func TestPartitionsOfLess(t *testing.T) {
 	es := job(t, 2)
 	out, in := make([]byte, 50), make([]byte, 100)

@@ -13,7 +13,8 @@ var Messages = handle.NewTable[Message](handle.Message)
 // NoProc is the message behind MPI_MESSAGE_NO_PROC.
 var NoProc = &Message{noop: true, stay: &noStay}
 
-// Iprobe returns whether a message is there that a receive of that source and tag would take, and its status (MPI-5.0 3.8.1). The caller has checked the arguments.
+// Iprobe returns whether a message is there that a receive of that source and tag would take, and its status (MPI-5.0
+// 3.8.1). The caller has checked the arguments.
 func (e *Engine) Iprobe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
 	if source == abi.MPI_PROC_NULL {
 		*st = request.ProcNull
@@ -50,7 +51,8 @@ func (e *Engine) Mprobe(c *comm.Comm, x comm.Context, source int, tag int32, st 
 
 type prober func(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) *Message
 
-func (e *Engine) probeWait(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status, look prober) (*Message, error) {
+func (e *Engine) probeWait(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status,
+	look prober) (*Message, error) {
 	if source == abi.MPI_PROC_NULL {
 		*st = request.ProcNull
 		return nil, nil

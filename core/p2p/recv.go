@@ -42,8 +42,9 @@ func (m *Message) staying() *stay {
 	return m.stay
 }
 
-// Recv receives a message into b (MPI-5.0 3.2.4) and returns when it is there. source is a rank of c.Peers(), MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has checked it
-// and the tag. st may be nil. MPI_ERR_TRUNCATE: the message is longer than b, which has got its beginning.
+// Recv receives a message into b (MPI-5.0 3.2.4) and returns when it is there. source is a rank of c.Peers(),
+// MPI_ANY_SOURCE or MPI_PROC_NULL; the caller has checked it and the tag. st may be nil. MPI_ERR_TRUNCATE: the message
+// is longer than b, which has got its beginning.
 func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32, st *request.Status) error {
 	if source == abi.MPI_PROC_NULL {
 		if st != nil {
@@ -65,7 +66,8 @@ func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag i
 }
 
 // irecv is Irecv; waited says that this thread goes on to wait for the request.
-func (e *Engine) irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32, waited bool) (*request.Request, error) {
+func (e *Engine) irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32,
+	waited bool) (*request.Request, error) {
 	e.mu.Lock()
 	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
 	o.waited = waited
@@ -79,8 +81,8 @@ func (e *Engine) irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag i
 	return &o.Request, nil
 }
 
-// receiveLocked matches o with a message that is there, or posts it. What lies in the ring is taken after it is posted: its data then needs no place of
-// its own.
+// receiveLocked matches o with a message that is there, or posts it. What lies in the ring is taken after it is posted:
+// its data then needs no place of its own.
 func (e *Engine) receiveLocked(o *op) {
 	q := e.queueLocked(o.c.Context(o.x))
 	if q.unexpected.n > 0 {
@@ -270,10 +272,14 @@ func truncated(o *op, size int64) error {
 	if size <= o.buf.size {
 		return nil
 	}
-	return mpierr.New(abi.MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %d bytes, the receive buffer %d", o.Status.Source, o.Status.Tag, size, o.buf.size)
+	return mpierr.New(abi.MPI_ERR_TRUNCATE,
+		"the message from rank %d with tag %d has %d bytes, the receive buffer %d", o.Status.Source,
+		o.Status.Tag, size, o.buf.size)
 }
 
-// ackLocked tells the sender of a message that it is matched, or that its data has been taken, or could not be; call says that its process is to look at once.
+// ackLocked tells the sender of a message that it is matched, or that its data has been taken, or could not be; call
+// says that its process is to look at once.
 func (e *Engine) ackLocked(node int32, id uint64, call bool, class int32) {
-	e.postLocked(e.peer(int(node)), pending{h: record{node: int32(e.nd.Me), id: id, class: class}, k: kindAck, quiet: !call})
+	e.postLocked(e.peer(int(node)), pending{h: record{node: int32(e.nd.Me), id: id, class: class}, k: kindAck,
+		quiet: !call})
 }

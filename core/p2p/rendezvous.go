@@ -6,13 +6,15 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// A message that is too long for a record, or whose sender waits for the match, stays with its sender until it is matched. Then
+// A message that is too long for a record, or whose sender waits for the match, stays with its sender until it is
+// matched. Then
 //
 //	sender in this process     the data is copied from buffer to buffer
 //	few segments, CMA works    the receiver reads the sender's memory and sends kindAck
 //	else                       the receiver sends kindCTS, the sender kindPiece until all is there
 //
-// Reading is work that any thread of the receiver takes from e.work; it does so without the lock. Calls that only start something leave it there, unless the sender waits.
+// Reading is work that any thread of the receiver takes from e.work; it does so without the lock. Calls that only start
+// something leave it there, unless the sender waits.
 
 // pieceMax is the number of bytes in a piece.
 const pieceMax = maxRecord - recordSize
@@ -81,7 +83,8 @@ func (e *Engine) askLocked(o *op) {
 // clearToSendLocked handles kindCTS: the data goes out in pieces.
 func (e *Engine) clearToSendLocked(r *record, _ []byte) {
 	o := e.sends.get(r.id)
-	if o == nil || o.to == nil || o.to.node != int(r.node) || o.limit != 0 || int64(r.size) <= 0 || int64(r.size) > o.buf.size {
+	if o == nil || o.to == nil || o.to.node != int(r.node) || o.limit != 0 || int64(r.size) <= 0 ||
+		int64(r.size) > o.buf.size {
 		return
 	}
 	o.limit, o.sent, o.rid = int64(r.size), 0, r.ctx
@@ -122,7 +125,8 @@ func (e *Engine) streamLocked(p *peer) bool {
 func (e *Engine) pieceLocked(r *record, payload []byte) {
 	o := e.receives.get(r.id)
 	n := int64(len(payload))
-	if o == nil || o.matched == nil || o.matched.node != r.node || int64(r.ctx) != o.got || n == 0 || n > o.want-o.got {
+	if o == nil || o.matched == nil || o.matched.node != r.node || int64(r.ctx) != o.got || n == 0 ||
+		n > o.want-o.got {
 		return
 	}
 	o.buf.unpack(o.got, payload)
@@ -157,7 +161,8 @@ func (e *Engine) sendSelfLocked(o *op) {
 	e.unexpectedLocked(q, m)
 }
 
-// giveSelf sends a small message to this process, without a request; false: it is not small, or the send has to wait for its receive.
+// giveSelf sends a small message to this process, without a request; false: it is not small, or the send has to wait
+// for its receive.
 func (e *Engine) giveSelf(c *comm.Comm, x comm.Context, b *Buffer, tag int32, mode Mode) bool {
 	if b.size > eagerMax || mode&modeMask == Synchronous {
 		return false
@@ -168,7 +173,8 @@ func (e *Engine) giveSelf(c *comm.Comm, x comm.Context, b *Buffer, tag int32, mo
 	return given
 }
 
-// giveLocked copies a small message to its receive, or to where it waits for it; false: it is not small, or nothing has been posted and the send is synchronous.
+// giveLocked copies a small message to its receive, or to where it waits for it; false: it is not small, or nothing has
+// been posted and the send is synchronous.
 func (e *Engine) giveLocked(q *queue, src int32, b *Buffer, tag int32, mode Mode) bool {
 	if b.size > eagerMax {
 		return false
@@ -226,7 +232,8 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 	return true
 }
 
-// callFlag is flagCall if somebody other than a thread that waits for it depends on the end of this send: an operation that it is a step of, or the next buffered sends.
+// callFlag is flagCall if somebody other than a thread that waits for it depends on the end of this send: an operation
+// that it is a step of, or the next buffered sends.
 func (o *op) callFlag() uint8 {
 	if o.mode&Urgent != 0 || o.chunk != nil {
 		return flagCall
@@ -234,7 +241,8 @@ func (o *op) callFlag() uint8 {
 	return 0
 }
 
-// A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second copy but no list.
+// A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second
+// copy but no list.
 const (
 	maxSegments = 64
 	segmentSize = 16
@@ -250,7 +258,8 @@ func (b *Buffer) fewSegments() []Segment {
 	return segs[:n]
 }
 
-// readSegments returns the segments in the payload of kindRTS, in segs if that has room, nil if they are not those of a message of size bytes.
+// readSegments returns the segments in the payload of kindRTS, in segs if that has room, nil if they are not those of a
+// message of size bytes.
 func readSegments(payload []byte, size int64, segs []Segment) []Segment {
 	if len(payload) == 0 || len(payload)%segmentSize != 0 || len(payload) > maxSegments*segmentSize {
 		return nil
@@ -278,5 +287,6 @@ func remoteError(class int32, o *op) error {
 	if class < 0 || class > abi.MPI_ERR_LASTCODE {
 		class = abi.MPI_ERR_OTHER
 	}
-	return mpierr.New(class, "rank %d could not read the %d bytes of the message from the send buffer", o.peer, o.buf.size)
+	return mpierr.New(class, "rank %d could not read the %d bytes of the message from the send buffer", o.peer,
+		o.buf.size)
 }

@@ -8,8 +8,9 @@ import (
 	"gompirma/core/shm"
 )
 
-// The message ring of a process: an inbox in shared memory that any thread of any process of the node puts records into and that its owner takes
-// them out of. C looks at the first two words only: the ring is empty if and only if they are equal.
+// The message ring of a process: an inbox in shared memory that any thread of any process of the node puts records into
+// and that its owner takes them out of. C looks at the first two words only: the ring is empty if and only if they are
+// equal.
 //
 //	  0  uint64 tail       bytes ever reserved by producers (compare-and-swap)
 //	 64  uint64 head       bytes ever consumed; written by the owner only
@@ -20,10 +21,12 @@ import (
 //	192  uint64 waiters[]  a bit for each process of the node: it has messages for the owner and found no room
 //	704  data              ringLines lines; positions grow for ever, a position's place is position % ringData
 //
-// A record begins on a line and is contiguous: what does not fit before the end is preceded by a padding record. A producer reserves lines by
-// moving the tail, writes the record and then, with release order, its first word, which holds length and kind and is never 0. The owner takes records whose
-// first word is not 0 and sets the first word of every line it gives back to 0, so a line that was reserved but not committed reads 0 whatever was in
-// it before. A producer that dies between the two stops the ring: the owner's waits then end with MPI_ERR_PROC_ABORTED, since the node is broken.
+// A record begins on a line and is contiguous: what does not fit before the end is preceded by a padding record. A
+// producer reserves lines by moving the tail, writes the record and then, with release order, its first word, which
+// holds length and kind and is never 0. The owner takes records whose first word is not 0 and sets the first word of
+// every line it gives back to 0, so a line that was reserved but not committed reads 0 whatever was in it before. A
+// producer that dies between the two stops the ring: the owner's waits then end with MPI_ERR_PROC_ABORTED, since the
+// node is broken.
 const (
 	ringTail      = 0
 	ringHead      = 64
@@ -63,7 +66,8 @@ const (
 	kindLast
 )
 
-// Bits of a record's first word: 0..31 length in bytes without padding to whole lines, 32..39 kind, 40..47 flags, 63 set.
+// Bits of a record's first word: 0..31 length in bytes without padding to whole lines, 32..39 kind, 40..47 flags, 63
+// set.
 const (
 	wordKind      = 32
 	wordFlags     = 40
@@ -84,7 +88,8 @@ type record struct {
 	node  int32  // index of the sending process on this node
 	class int32  // kindAck: error class, 0: none
 	size  uint64 // bytes of the whole message; kindCTS: bytes wanted; kindBlock: size of the block
-	id    uint64 // of the request that answers go to; kindCTS, kindPiece, kindAck, kindGone: of the request this is for
+	// of the request that answers go to; kindCTS, kindPiece, kindAck, kindGone: of the request this is for
+	id uint64
 }
 
 func (r *record) kind() kind    { return kind(r.word >> wordKind) }
@@ -105,8 +110,8 @@ type outbox struct {
 
 func lines(n int64) int64 { return (n + line - 1) &^ (line - 1) }
 
-// reserve takes room for a record of n bytes and returns it, nil if there is none now. The record is committed by commit.
-// fill is the number of bytes in the ring afterwards, as far as known.
+// reserve takes room for a record of n bytes and returns it, nil if there is none now. The record is committed by
+// commit. fill is the number of bytes in the ring afterwards, as far as known.
 func (o *outbox) reserve(n int64) (room []byte, fill uint64) {
 	need := uint64(lines(n))
 	for {
@@ -127,7 +132,8 @@ func (o *outbox) reserve(n int64) (room []byte, fill uint64) {
 			continue
 		}
 		if pad > 0 {
-			atomic.StoreUint64(u64(o.b, int64(ringHeader+place)), wordCommitted|uint64(kindPad)<<wordKind|pad)
+			atomic.StoreUint64(u64(o.b, int64(ringHeader+place)),
+				wordCommitted|uint64(kindPad)<<wordKind|pad)
 			place = 0
 		}
 		return o.b[ringHeader+place : ringHeader+place+need], end - o.head.Load()
@@ -147,7 +153,8 @@ func (o *outbox) full(fill uint64) bool {
 // congested returns whether the owner asks for messages to be kept by their senders.
 func (o *outbox) congested() bool { return atomic.LoadUint32(u32(o.b, ringCongested)) != 0 }
 
-// want records that process me waits for room; the owner will tell it. It returns whether that was not recorded yet: then the caller tries once more.
+// want records that process me waits for room; the owner will tell it. It returns whether that was not recorded yet:
+// then the caller tries once more.
 func (o *outbox) want(me int) bool {
 	bit := uint64(1) << (me % 64)
 	if atomic.OrUint64(u64(o.b, ringWaiters+int64(me/64)*8), bit)&bit != 0 {
@@ -162,8 +169,8 @@ func (in *inbox) ready() bool {
 	return atomic.LoadUint64(u64(in.b, ringHeader+int64(atomic.LoadUint64(u64(in.b, ringHead))%ringData))) != 0
 }
 
-// take copies the fixed part of the next record to rec and returns its payload, which stays in the ring until drop; ok is false if there is none.
-// MPI_ERR_INTERN: what is there cannot be a record; nothing more can be taken.
+// take copies the fixed part of the next record to rec and returns its payload, which stays in the ring until drop; ok
+// is false if there is none. MPI_ERR_INTERN: what is there cannot be a record; nothing more can be taken.
 func (in *inbox) take(rec *record) (payload []byte, ok bool, err error) {
 	place := int64(in.head % ringData)
 	word := atomic.LoadUint64(u64(in.b, ringHeader+place))
@@ -171,8 +178,10 @@ func (in *inbox) take(rec *record) (payload []byte, ok bool, err error) {
 		return nil, false, nil
 	}
 	n, k := int64(uint32(word)), kind(word>>wordKind)
-	if word&wordCommitted == 0 || k < kindPad || k >= kindLast || n < recordSize && k != kindPad || n == 0 || lines(n) > ringData-place {
-		return nil, false, mpierr.New(abi.MPI_ERR_INTERN, "the message ring is damaged: word %#x at %d", word, in.head)
+	if word&wordCommitted == 0 || k < kindPad || k >= kindLast || n < recordSize && k != kindPad || n == 0 ||
+		lines(n) > ringData-place {
+		return nil, false, mpierr.New(abi.MPI_ERR_INTERN, "the message ring is damaged: word %#x at %d", word,
+			in.head)
 	}
 	if k != kindPad {
 		*rec = *recordAt(in.b, ringHeader+place)
@@ -194,11 +203,13 @@ func (in *inbox) drop(n int64) {
 // unpublished returns the number of bytes taken since publish.
 func (in *inbox) unpublished() uint64 { return in.head - *u64(in.b, ringHead) }
 
-// publish gives the room of all dropped records back to the producers and returns whether some of them wait for it and should be told: not before half of
-// the ring is free, so that each has something to do; there is another publish before the ring is empty.
+// publish gives the room of all dropped records back to the producers and returns whether some of them wait for it and
+// should be told: not before half of the ring is free, so that each has something to do; there is another publish
+// before the ring is empty.
 func (in *inbox) publish() bool {
 	atomic.StoreUint64(u64(in.b, ringHead), in.head)
-	return atomic.LoadUint32(u32(in.b, ringWanted)) != 0 && atomic.LoadUint64(u64(in.b, ringTail))-in.head <= ringData/2
+	return atomic.LoadUint32(u32(in.b, ringWanted)) != 0 &&
+		atomic.LoadUint64(u64(in.b, ringTail))-in.head <= ringData/2
 }
 
 // waiting calls wake for each process that waits for room, and forgets them.

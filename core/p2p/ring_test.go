@@ -12,7 +12,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// TestRingKeepsOrderOfEachProducer has several producers fill a ring with records of all sizes, whose data looks like committed records.
+// TestRingKeepsOrderOfEachProducer has several producers fill a ring with records of all sizes, whose data looks like
+// committed records.
 func TestRingKeepsOrderOfEachProducer(t *testing.T) {
 	b := alignedBytes(shm.MessageRingSize)
 	const producers, each = 4, 20000
@@ -31,7 +32,8 @@ func TestRingKeepsOrderOfEachProducer(t *testing.T) {
 					}
 				}
 				for o := int64(recordSize); o+8 <= n; o += 8 {
-					binary.NativeEndian.PutUint64(room[o:], wordCommitted|uint64(kindEager)<<wordKind|recordSize)
+					binary.NativeEndian.PutUint64(room[o:],
+						wordCommitted|uint64(kindEager)<<wordKind|recordSize)
 				}
 				commit(room, &record{src: int32(p), tag: int32(i)}, kindEager, 0, n)
 			}

@@ -15,8 +15,9 @@ func recordAt(b []byte, off int64) *record {
 	return (*record)(unsafe.Pointer(&b[off : off+recordSize][0]))
 }
 
-// commit makes the record in room visible to the owner. h is its fixed part; what follows it has been written. The store is sequentially consistent, so
-// that the look at whether the owner sleeps, which comes next, is not moved in front of it.
+// commit makes the record in room visible to the owner. h is its fixed part; what follows it has been written. The
+// store is sequentially consistent, so that the look at whether the owner sleeps, which comes next, is not moved in
+// front of it.
 func commit(room []byte, h *record, k kind, flags uint8, n int64) {
 	r := recordAt(room, 0)
 	r.ctx, r.src, r.tag, r.node, r.class, r.size, r.id = h.ctx, h.src, h.tag, h.node, h.class, h.size, h.id

@@ -17,9 +17,9 @@ func (e *Engine) peerOf(c *comm.Comm, rank int32) *peer {
 	return e.peer(e.NodeIndex(w))
 }
 
-// Send sends a message (MPI-5.0 3.2, 3.4); it returns when the buffer may be used again, in Synchronous mode when the receive has begun. dest is a rank of c.Peers()
-// or MPI_PROC_NULL; the caller has checked it and the tag. A message of up to 16 KiB costs one record and does not wait for the receiver as long as there
-// is room in its ring.
+// Send sends a message (MPI-5.0 3.2, 3.4); it returns when the buffer may be used again, in Synchronous mode when the
+// receive has begun. dest is a rank of c.Peers() or MPI_PROC_NULL; the caller has checked it and the tag. A message of
+// up to 16 KiB costs one record and does not wait for the receiver as long as there is room in its ring.
 func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32, mode Mode) error {
 	if dest == abi.MPI_PROC_NULL {
 		return nil
@@ -39,9 +39,10 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	return e.await(o, nil)
 }
 
-// Isend starts a message. The request is request.Completed if the buffer may be used again already. Besides the arguments' errors, which the caller has checked,
-// only MPI_ERR_BUFFER for a buffered send is possible.
-func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32, mode Mode) (*request.Request, error) {
+// Isend starts a message. The request is request.Completed if the buffer may be used again already. Besides the
+// arguments' errors, which the caller has checked, only MPI_ERR_BUFFER for a buffered send is possible.
+func (e *Engine) Isend(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int32,
+	mode Mode) (*request.Request, error) {
 	if dest == abi.MPI_PROC_NULL {
 		return request.Completed, nil
 	}
@@ -125,7 +126,8 @@ func (e *Engine) sendLocked(o *op, p *peer) {
 		return
 	}
 	o.moving().to = p
-	h := record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me), size: uint64(o.buf.size)}
+	h := record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me),
+		size: uint64(o.buf.size)}
 	sync := o.mode&modeMask == Synchronous
 	if o.buf.size <= eagerMax {
 		if sync {
@@ -200,8 +202,8 @@ func (e *Engine) putLocked(p *peer, r *pending) bool {
 	copy(room[recordSize:], r.data)
 	commit(room, &r.h, r.k, 0, n)
 	e.nd.Wake(p.node)
-	// Data that is asked for must leave whether or not the other side is inside a call; so must a block's release. Who waits for an acknowledgement looks by itself, unless
-	// an operation goes on with it.
+	// Data that is asked for must leave whether or not the other side is inside a call; so must a block's release.
+	// Who waits for an acknowledgement looks by itself, unless an operation goes on with it.
 	if !r.quiet {
 		e.nd.RingDoorbell(p.node)
 	}
@@ -230,7 +232,8 @@ func (e *Engine) acknowledgedLocked(r *record) {
 	e.finishSendLocked(o, remoteError(r.class, o))
 }
 
-// flushLocked sends what waits for room, to all peers, and returns whether anything has left. It gives the lock away from time to time.
+// flushLocked sends what waits for room, to all peers, and returns whether anything has left. It gives the lock away
+// from time to time.
 func (e *Engine) flushLocked() bool {
 	worked := false
 	for i := 0; i < len(e.behind); {
@@ -252,8 +255,8 @@ func (e *Engine) flushLocked() bool {
 // flushAtOnce bounds what is sent without giving the lock away, in records or pieces.
 const flushAtOnce = 32
 
-// flushPeerLocked sends what waits for room in p's ring until there is no more room; then it has asked p to say when there is. more: it has stopped with room
-// left.
+// flushPeerLocked sends what waits for room in p's ring until there is no more room; then it has asked p to say when
+// there is. more: it has stopped with room left.
 func (e *Engine) flushPeerLocked(p *peer) (sent, more bool) {
 	asked := false
 	for n := 0; p.waiting.Load() > 0; n++ {

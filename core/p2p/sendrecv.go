@@ -5,10 +5,10 @@ import (
 	"gompirma/core/request"
 )
 
-// Apart returns b, from which an exchange sends, or a copy of it if it has bytes in common with in, where the exchange receives. MPI wants
-// them to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message is copied before another one
-// is taken. Buffers with gaps are taken to be disjoint unless they are the same: those of halo exchanges interleave.
-// MPI_ERR_NO_MEM.
+// Apart returns b, from which an exchange sends, or a copy of it if it has bytes in common with in, where the exchange
+// receives. MPI wants them to be disjoint, but programs exchange a variable with itself, and get what they mean
+// wherever a message is copied before another one is taken. Buffers with gaps are taken to be disjoint unless they are
+// the same: those of halo exchanges interleave. MPI_ERR_NO_MEM.
 func (b *Buffer) Apart(in *Buffer) (Buffer, error) {
 	if b.size == 0 || in.size == 0 || b.layout != in.layout {
 		return *b, nil
@@ -23,7 +23,8 @@ func (b *Buffer) Apart(in *Buffer) (Buffer, error) {
 }
 
 // Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
-func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32, st *request.Status) error {
+func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int,
+	recvTag int32, st *request.Status) error {
 	r, err := e.irecv(c, x, in, source, recvTag, true)
 	if err != nil {
 		return err
@@ -46,7 +47,8 @@ type pair struct {
 }
 
 // Isendrecv starts both halves of a Sendrecv.
-func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int, recvTag int32) (*request.Request, error) {
+func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int,
+	recvTag int32) (*request.Request, error) {
 	r, err := e.Irecv(c, x, in, source, recvTag)
 	if err != nil {
 		return nil, err
@@ -84,7 +86,8 @@ func (e *Engine) Isendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, s
 	return &p.Request, nil
 }
 
-// Cancel implements request.Operation: what can be cancelled of the two is, so that both end; the pair counts as cancelled if one of them was.
+// Cancel implements request.Operation: what can be cancelled of the two is, so that both end; the pair counts as
+// cancelled if one of them was.
 func (p *pair) Cancel() error {
 	p.e.mu.Lock()
 	defer p.e.unlock()

@@ -1,7 +1,7 @@
 package p2p
 
-// slots gives numbers to requests that records of other processes refer to. A number is never the same for two requests until 2^32 others have used its
-// place, so a late or forged answer finds nothing. Guarded by the engine's lock.
+// slots gives numbers to requests that records of other processes refer to. A number is never the same for two requests
+// until 2^32 others have used its place, so a late or forged answer finds nothing. Guarded by the engine's lock.
 type slots struct {
 	at    []slot
 	free  []uint32

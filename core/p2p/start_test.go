@@ -9,7 +9,8 @@ import (
 	"gompirma/core/request"
 )
 
-// TestStartsDoNotCopy: calls that only start something leave the copying of large messages to who waits, unless the sender waits already.
+// TestStartsDoNotCopy: calls that only start something leave the copying of large messages to who waits, unless the
+// sender waits already.
 func TestStartsDoNotCopy(t *testing.T) {
 	for dest := range 2 { // to this process, to another one
 		es := jobWithout(t, 2)
@@ -62,7 +63,8 @@ func TestStartsDoNotCopy(t *testing.T) {
 	}
 }
 
-// TestWaitingSenderIsServed: who waits for a send, or tests for it again and again, reaches a receiver whose threads do nothing, whichever was first.
+// TestWaitingSenderIsServed: who waits for a send, or tests for it again and again, reaches a receiver whose threads do
+// nothing, whichever was first.
 func TestWaitingSenderIsServed(t *testing.T) {
 	for _, early := range []bool{true, false} {
 		for _, tests := range []bool{true, false} {

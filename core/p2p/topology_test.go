@@ -31,7 +31,8 @@ func TestGrids(t *testing.T) {
 			return err
 		}
 		defer row.Free()
-		if want := []int32{int32(e.world / 2 * 2), int32(e.world/2*2 + 1)}; !slices.Equal(row.Group().Members(), want) || row.TopologyKind() != abi.MPI_CART {
+		if want := []int32{int32(e.world / 2 * 2), int32(e.world/2*2 + 1)}; !slices.Equal(row.Group().Members(),
+			want) || row.TopologyKind() != abi.MPI_CART {
 			return fmt.Errorf("row %v", row.Group().Members())
 		}
 		point, err := c.CartSub([]bool{false, false})
@@ -69,7 +70,8 @@ func TestGraphs(t *testing.T) {
 		}
 		// Process i names the edge into i from i+1 and a second one out of 0.
 		me := int32(e.world)
-		d, err := e.World.NewDistGraph([]comm.Edge{{From: (me + 1) % 4, To: me, Weight: 10 + me}, {From: 0, To: me, Weight: me}}, true)
+		d, err := e.World.NewDistGraph([]comm.Edge{{From: (me + 1) % 4, To: me, Weight: 10 + me},
+			{From: 0, To: me, Weight: me}}, true)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,8 @@ func newPlan(rnd *rand.Rand, n, each int) *plan {
 				m.size = rnd.Intn(300)
 			}
 			m.size = m.size / 8 * 8
-			m.mode = []Mode{Standard, Standard, Standard, Synchronous, Ready, Buffered, Standard | Urgent}[rnd.Intn(7)]
+			m.mode = []Mode{Standard, Standard, Standard, Synchronous, Ready, Buffered,
+				Standard | Urgent}[rnd.Intn(7)]
 			k := [2]int{m.dest, int(m.tag)}
 			m.seq = seq[k]
 			seq[k]++
@@ -62,8 +63,9 @@ func content(src int, m planned) []byte {
 	return pattern(m.size, src*1_000_003+int(m.tag)*10_007+m.seq)
 }
 
-// TestRandomTraffic runs random jobs. Each process sends its messages in order, in all modes, and receives those for it in an order of its own, by posted
-// receives of an exact pattern and by matched probes with wildcards, out of and into contiguous and strided memory.
+// TestRandomTraffic runs random jobs. Each process sends its messages in order, in all modes, and receives those for it
+// in an order of its own, by posted receives of an exact pattern and by matched probes with wildcards, out of and into
+// contiguous and strided memory.
 func TestRandomTraffic(t *testing.T) {
 	for seed := int64(1); seed <= 6; seed++ {
 		for _, noCMA := range []bool{false, true} {
@@ -152,17 +154,20 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			}
 			ms := &expected[st.Source][st.Tag]
 			if len(*ms) == 0 || int(st.Bytes) != (*ms)[0].size {
-				return fmt.Errorf("probe from %d tag %d: %d bytes, not the next one expected", st.Source, st.Tag, st.Bytes)
+				return fmt.Errorf("probe from %d tag %d: %d bytes, not the next one expected",
+					st.Source, st.Tag, st.Bytes)
 			}
 			m := (*ms)[0]
 			*ms = (*ms)[1:]
 			left--
 			mem := newMemory(rnd, m.size)
-			posted = append(posted, receive{r: e.Imrecv(mem.buffer(), msg), src: int(st.Source), m: m, mem: mem})
+			posted = append(posted, receive{r: e.Imrecv(mem.buffer(), msg), src: int(st.Source), m: m,
+				mem: mem})
 		case len(posted) > 0:
 			i := rnd.Intn(len(posted))
 			x := posted[i]
-			// Only a message that its sender has sent already may be waited for; others would deadlock by the plan, not by the engine.
+			// Only a message that its sender has sent already may be waited for; others would deadlock by
+			// the plan, not by the engine.
 			if len(toSend) > 0 && !x.r.IsComplete() {
 				e.Progress()
 				continue
@@ -253,7 +258,8 @@ func TestFloods(t *testing.T) {
 				var rs []*request.Request
 				for i := 0; i < each; i++ {
 					for d := 0; d < 3; d++ {
-						r, err := e.Isend(e.World, 0, Bytes(pattern(size, i+e.world)), d, int32(i), Standard)
+						r, err := e.Isend(e.World, 0, Bytes(pattern(size, i+e.world)), d,
+							int32(i), Standard)
 						if err != nil {
 							return err
 						}
@@ -277,7 +283,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestBlockingFlood: standard sends of small messages do not wait for receives as long as they fit into the receiver's memory for unexpected messages.
+// TestBlockingFlood: standard sends of small messages do not wait for receives as long as they fit into the receiver's
+// memory for unexpected messages.
 func TestBlockingFlood(t *testing.T) {
 	es := job(t, 2)
 	all(t, es, func(e *Engine) error {
@@ -300,7 +307,8 @@ func TestBlockingFlood(t *testing.T) {
 	})
 }
 
-// TestUnexpectedMessagesAreBounded: a process that receives nothing holds no more than the limit, and all arrives in the end.
+// TestUnexpectedMessagesAreBounded: a process that receives nothing holds no more than the limit, and all arrives in
+// the end.
 func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	es := job(t, 2)
 	const size, count = 4000, 20_000
@@ -339,7 +347,8 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 	require.Greater(t, most, int64(congestedFrom/2))
 }
 
-// TestProgressWhileTheTargetComputes: a receive that is posted gets its data, and its sender goes on, though the receiver makes no call.
+// TestProgressWhileTheTargetComputes: a receive that is posted gets its data, and its sender goes on, though the
+// receiver makes no call.
 func TestProgressWhileTheTargetComputes(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{8, 1 << 20} {
@@ -363,7 +372,8 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 				select {
 				case <-sent:
 				case <-time.After(20 * time.Second):
-					return fmt.Errorf("%d bytes: the sender waits for the receiver's next call", size)
+					return fmt.Errorf("%d bytes: the sender waits for the receiver's next call",
+						size)
 				}
 				return e.Wait(r, nil)
 			})
@@ -372,7 +382,8 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 	}
 }
 
-// TestBufferedSendLeavesByItself: the sender makes no call after MPI_Bsend, and its target does not receive before that is certain.
+// TestBufferedSendLeavesByItself: the sender makes no call after MPI_Bsend, and its target does not receive before that
+// is certain.
 func TestBufferedSendLeavesByItself(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := job(t, 2)
@@ -393,7 +404,8 @@ func TestBufferedSendLeavesByItself(t *testing.T) {
 							continue
 						}
 						b := pattern(n, i+k)
-						if err := e.Send(e.World, 0, Bytes(b), 1, int32(i), Buffered); err != nil {
+						if err := e.Send(e.World, 0, Bytes(b), 1, int32(i),
+							Buffered); err != nil {
 							return err
 						}
 						clear(b)

@@ -9,7 +9,8 @@ import (
 // await waits for an operation that no handle refers to, and gives it back to the pool.
 func (e *Engine) await(o *op, st *request.Status) error {
 	if !o.IsComplete() {
-		if err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.dead.Load() }, e.waiting(o.c, o.peer)); err != nil || !o.IsComplete() {
+		if err := e.nd.WaitFor(func() bool { return o.IsComplete() || e.dead.Load() },
+			e.waiting(o.c, o.peer)); err != nil || !o.IsComplete() {
 			return e.abandon(o, err)
 		}
 	}
@@ -48,7 +49,8 @@ func (e *Engine) abandon(o *op, err error) error {
 	return err
 }
 
-// Wait waits for a request and finishes it (MPI_Wait): st, which may be nil, gets its status. A request that is not persistent must not be used afterwards.
+// Wait waits for a request and finishes it (MPI_Wait): st, which may be nil, gets its status. A request that is not
+// persistent must not be used afterwards.
 func (e *Engine) Wait(r *request.Request, st *request.Status) error {
 	if err := e.Await(r); err != nil {
 		return err
@@ -57,7 +59,8 @@ func (e *Engine) Wait(r *request.Request, st *request.Status) error {
 	return err
 }
 
-// Await waits until a request is complete or inactive and leaves it so. MPI_ERR_PROC_ABORTED: it will not be, because a process has died.
+// Await waits until a request is complete or inactive and leaves it so. MPI_ERR_PROC_ABORTED: it will not be, because a
+// process has died.
 func (e *Engine) Await(r *request.Request) error {
 	if r.IsComplete() || r.Inactive() {
 		return nil
@@ -106,8 +109,10 @@ func (e *Engine) AwaitFor(done func() bool, what shm.Waiting) error {
 	return nil
 }
 
-// Persist turns a new, never started operation into an inactive persistent request: MPI_Send_init, MPI_Recv_init and their relatives.
-func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer, peer int, tag int32, mode Mode) *request.Request {
+// Persist turns a new, never started operation into an inactive persistent request: MPI_Send_init, MPI_Recv_init and
+// their relatives.
+func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer, peer int, tag int32,
+	mode Mode) *request.Request {
 	e.mu.Lock()
 	defer e.unlock()
 	o := e.newOpLocked(k, c, x, &b, int32(peer), tag, mode)
@@ -116,8 +121,8 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 	return &o.Request
 }
 
-// Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize. What nobody has received by the time that its receiver is in
-// MPI_Finalize too is taken back.
+// Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize. What nobody has
+// received by the time that its receiver is in MPI_Finalize too is taken back.
 func (e *Engine) Flushed() error {
 	return e.wait(func() bool {
 		if e.backlog.Load() > 0 {
@@ -137,8 +142,9 @@ func (e *Engine) Flushed() error {
 	})
 }
 
-// remind tells the receivers of all sends under way that this process waits for them: those whose threads compute have their agents match and copy. Called by each
-// wait that lasts, which may be for one of them. To wake them with each message would have cost more than most messages: the receiver mostly comes at once.
+// remind tells the receivers of all sends under way that this process waits for them: those whose threads compute have
+// their agents match and copy. Called by each wait that lasts, which may be for one of them. To wake them with each
+// message would have cost more than most messages: the receiver mostly comes at once.
 func (e *Engine) remind() {
 	e.mu.Lock()
 	defer e.unlock()
@@ -152,7 +158,8 @@ func (e *Engine) remind() {
 			continue
 		}
 		o.looked = true
-		e.postLocked(o.to, pending{k: kindLook, h: record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me), id: o.id}})
+		e.postLocked(o.to, pending{k: kindLook, h: record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()),
+			tag: o.tag, node: int32(e.nd.Me), id: o.id}})
 	}
 }
 
@@ -172,7 +179,8 @@ func (e *Engine) wantedLocked(r *record) {
 	e.due = len(e.work) > 0
 }
 
-// Polled is called where a call that programs repeat until it succeeds, such as MPI_Test, found nothing: it may be a wait.
+// Polled is called where a call that programs repeat until it succeeds, such as MPI_Test, found nothing: it may be a
+// wait.
 func (e *Engine) Polled() {
 	if e.polls.Add(1)%pollsToWait == 0 {
 		e.remind()

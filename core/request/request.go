@@ -1,5 +1,6 @@
-// Package request owns the one object behind MPI_Request, whatever it stands for: a message, a persistent operation, a collective, a one-sided operation,
-// a generalized request. Whoever starts an operation embeds or fills a Request; completing, testing and freeing are the same for all.
+// Package request owns the one object behind MPI_Request, whatever it stands for: a message, a persistent operation, a
+// collective, a one-sided operation, a generalized request. Whoever starts an operation embeds or fills a Request;
+// completing, testing and freeing are the same for all.
 //
 // It must not know messages or windows: what differs between kinds of requests is behind Operation.
 package request
@@ -12,9 +13,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Done is the handle of a request that is complete from the start and stands for no message: MPI_Rput on a directly mapped window returns it, so that
-// it costs no table entry. Any number of requests may have it; waiting for it gives the empty status. It lies in the range that the ABI keeps for
-// predefined requests.
+// Done is the handle of a request that is complete from the start and stands for no message: MPI_Rput on a directly
+// mapped window returns it, so that it costs no table entry. Any number of requests may have it; waiting for it gives
+// the empty status. It lies in the range that the ABI keeps for predefined requests.
 const Done = abi.MPI_REQUEST_NULL + 1
 
 // Handles holds the requests that the application has handles of.
@@ -24,9 +25,11 @@ var Handles = handle.NewTable[Request](handle.Request)
 type Operation interface {
 	// Start begins a persistent operation (MPI_Start); the request is inactive.
 	Start() error
-	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the request is complete.
+	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the
+	// request is complete.
 	Cancel() error
-	// Query is called once when a completed request is looked at, before its status is read (generalized requests); its error is the call's error.
+	// Query is called once when a completed request is looked at, before its status is read (generalized requests);
+	// its error is the call's error.
 	Query(st *Status) error
 	// Release is called when neither the application nor the operation needs the request any longer.
 	Release() error
@@ -39,7 +42,8 @@ func (None) Start() error {
 	return mpierr.New(abi.MPI_ERR_REQUEST, "the request is not persistent: it cannot be started")
 }
 func (None) Cancel() error {
-	return mpierr.New(abi.MPI_ERR_REQUEST, "only requests of point-to-point messages and generalized requests can be cancelled")
+	return mpierr.New(abi.MPI_ERR_REQUEST,
+		"only requests of point-to-point messages and generalized requests can be cancelled")
 }
 func (None) Query(*Status) error { return nil }
 func (None) Release() error      { return nil }
@@ -110,8 +114,8 @@ func (r *Request) SetActive() {
 	r.state.Store(active)
 }
 
-// Complete publishes Status and Err. The caller then wakes the threads of this process that may wait (shm.Node.Wake). If the application has freed
-// the request meanwhile, it is released here.
+// Complete publishes Status and Err. The caller then wakes the threads of this process that may wait (shm.Node.Wake).
+// If the application has freed the request meanwhile, it is released here.
 func (r *Request) Complete() {
 	r.state.Store(complete)
 	if r.freed.Load() != 0 && r.freed.Or(freedByOp)&freedByOp == 0 {
@@ -126,7 +130,8 @@ func (r *Request) release() error {
 	return r.Op.Release()
 }
 
-// Free is MPI_Request_free without the handle: released now if it is complete or inactive, else as soon as it completes.
+// Free is MPI_Request_free without the handle: released now if it is complete or inactive, else as soon as it
+// completes.
 func (r *Request) Free() error {
 	if r.state.Load() != active {
 		return r.release()
@@ -138,8 +143,9 @@ func (r *Request) Free() error {
 	return nil
 }
 
-// Finish is what MPI_Wait and MPI_Test do with a complete request: st (may be nil) gets its status, a persistent one becomes inactive, any other is
-// released; its error is returned. freed says that the handle is to become MPI_REQUEST_NULL. Precondition: IsComplete.
+// Finish is what MPI_Wait and MPI_Test do with a complete request: st (may be nil) gets its status, a persistent one
+// becomes inactive, any other is released; its error is returned. freed says that the handle is to become
+// MPI_REQUEST_NULL. Precondition: IsComplete.
 func (r *Request) Finish(st *Status) (freed bool, err error) {
 	freed = !r.Persistent
 	err = r.Err
@@ -161,8 +167,8 @@ func (r *Request) Finish(st *Status) (freed bool, err error) {
 	return
 }
 
-// Look returns the status of a complete request and leaves the request as it is (MPI_Request_get_status). The error is that of a generalized request's query
-// function; the operation's own waits for Finish.
+// Look returns the status of a complete request and leaves the request as it is (MPI_Request_get_status). The error is
+// that of a generalized request's query function; the operation's own waits for Finish.
 func (r *Request) Look() (Status, error) {
 	st := r.Status
 	if r.Op != nil && r.Kind == Generalized {

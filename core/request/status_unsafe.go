@@ -39,11 +39,13 @@ func (s *Status) StoreAll(addr uintptr) {
 	at(addr).err = s.Error
 }
 
-// StoreEmpty writes the empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3): unlike that of an operation it is part of what the status says.
+// StoreEmpty writes the empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3): unlike that of an operation it is
+// part of what the status says.
 func StoreEmpty(addr uintptr) { Empty.StoreAll(addr) }
 
 // LoadStatus reads the MPI_Status at addr.
 func LoadStatus(addr uintptr) Status {
 	c := at(addr)
-	return Status{Source: c.source, Tag: c.tag, Error: c.err, Cancelled: c.flags&flagCancelled != 0, Bytes: int64(uint64(c.high)<<32 | uint64(c.low))}
+	return Status{Source: c.source, Tag: c.tag, Error: c.err, Cancelled: c.flags&flagCancelled != 0,
+		Bytes: int64(uint64(c.high)<<32 | uint64(c.low))}
 }

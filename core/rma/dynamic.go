@@ -9,9 +9,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of what it has attached in its own part of the node's memory, where the origins look an
-// address up by themselves: sorted by address, with a version that is odd while the table changes, so that a reader who came at a bad time looks again. The
-// layout is struct gompi_attached in capi/dynamic.h.
+// Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of what it has attached in its own part of the node's
+// memory, where the origins look an address up by themselves: sorted by address, with a version that is odd while the
+// table changes, so that a reader who came at a bad time looks again. The layout is struct gompi_attached in
+// capi/dynamic.h.
 //
 //	0   version  uint64
 //	8   count    uint64
@@ -34,8 +35,9 @@ type attached struct {
 	mu        sync.Mutex
 	bytes     []byte
 	committed int64
-	list      []piece         // sorted by address; what the table says
-	empty     map[uintptr]int // regions of no bytes by address, which the table does not say: they are there to be detached
+	list      []piece // sorted by address; what the table says
+	// regions of no bytes by address, which the table does not say: they are there to be detached
+	empty map[uintptr]int
 }
 
 type piece struct {
@@ -67,8 +69,8 @@ func (a *attached) close() {
 	a.nd.Release(a.off, attachedSize)
 }
 
-// Attach is MPI_Win_attach. It is local and costs O(n) in the number of attached regions. MPI_ERR_RMA_FLAVOR: not a dynamic window; MPI_ERR_SIZE,
-// MPI_ERR_BASE; MPI_ERR_RMA_ATTACH: it overlaps what is attached already, or too much is.
+// Attach is MPI_Win_attach. It is local and costs O(n) in the number of attached regions. MPI_ERR_RMA_FLAVOR: not a
+// dynamic window; MPI_ERR_SIZE, MPI_ERR_BASE; MPI_ERR_RMA_ATTACH: it overlaps what is attached already, or too much is.
 func (w *Window) Attach(addr uintptr, size int64) error {
 	if w.own == nil {
 		return mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "memory can be attached to dynamic windows only")
@@ -96,14 +98,18 @@ func (a *attached) attach(addr uintptr, size int64) error {
 	}
 	i := sort.Search(len(a.list), func(i int) bool { return a.list[i].addr >= addr })
 	for _, j := range []int{i - 1, i} {
-		if j >= 0 && j < len(a.list) && a.list[j].addr < addr+uintptr(size) && addr < a.list[j].addr+uintptr(a.list[j].size) {
-			return mpierr.New(abi.MPI_ERR_RMA_ATTACH, "%d bytes at %#x overlap the %d bytes at %#x that are attached already", size, addr, a.list[j].size,
+		if j >= 0 && j < len(a.list) && a.list[j].addr < addr+uintptr(size) && addr < a.list[j].addr+
+			uintptr(a.list[j].size) {
+			return mpierr.New(abi.MPI_ERR_RMA_ATTACH,
+				"%d bytes at %#x overlap the %d bytes at %#x that are attached already", size, addr,
+				a.list[j].size,
 				a.list[j].addr)
 		}
 	}
 	n := len(a.list) + 1
 	if n > MostAttached {
-		return mpierr.New(abi.MPI_ERR_RMA_ATTACH, "%d regions are attached already: more are not possible", MostAttached)
+		return mpierr.New(abi.MPI_ERR_RMA_ATTACH, "%d regions are attached already: more are not possible",
+			MostAttached)
 	}
 	if need := int64(attachedHead + n*attachedEntry); need > a.committed {
 		if err := a.nd.Commit(a.off+a.committed, attachedStep); err != nil {
@@ -131,7 +137,8 @@ func (a *attached) overlaps(r span) bool {
 	return false
 }
 
-// Detach is MPI_Win_detach: base is what was attached. An access that comes later is refused. MPI_ERR_RMA_FLAVOR; MPI_ERR_BASE: nothing was attached there.
+// Detach is MPI_Win_detach: base is what was attached. An access that comes later is refused. MPI_ERR_RMA_FLAVOR;
+// MPI_ERR_BASE: nothing was attached there.
 func (w *Window) Detach(addr uintptr) error {
 	if w.own == nil {
 		return mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "memory can be detached from dynamic windows only")
@@ -162,8 +169,9 @@ func (w *Window) AttachedTable(rank int) uintptr {
 	return w.MapAttached(w.tables[rank], attachedSize)
 }
 
-// MapAttached returns where [off, off+size) of the node's memory is mapped here, mapping it if it is not yet; 0 if it cannot be mapped. The
-// mappings stay until the window is freed. Small regions share them: a system lets a process have so many (vm.max_map_count).
+// MapAttached returns where [off, off+size) of the node's memory is mapped here, mapping it if it is not yet; 0 if it
+// cannot be mapped. The mappings stay until the window is freed. Small regions share them: a system lets a process have
+// so many (vm.max_map_count).
 func (w *Window) MapAttached(off, size int64) uintptr {
 	if from := off / arenaSize * arenaSize; off+size <= from+arenaSize {
 		if addr := w.mapOnce(from, arenaSize); addr != 0 {

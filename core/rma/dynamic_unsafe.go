@@ -23,8 +23,8 @@ func (a *attached) remove(i int) {
 	a.change(len(a.list)+1, func(entries []byte) { copy(entries[i*attachedEntry:], entries[(i+1)*attachedEntry:]) })
 }
 
-// change has f change the n entries that there are before or after. Readers may look meanwhile, to find out afterwards that they must look again: words that
-// they see half written do no harm.
+// change has f change the n entries that there are before or after. Readers may look meanwhile, to find out afterwards
+// that they must look again: words that they see half written do no harm.
 func (a *attached) change(n int, f func(entries []byte)) {
 	version := (*uint64)(unsafe.Pointer(&a.bytes[0]))
 	count := (*uint64)(unsafe.Pointer(&a.bytes[8]))

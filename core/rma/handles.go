@@ -7,13 +7,13 @@ import (
 	"gompirma/core/trim"
 )
 
-// registry holds the windows of this process. Unlike other handles a window's is the same on all its members, so its number is not drawn here alone:
-// members propose one, and the highest proposal that is free at all of them is taken.
+// registry holds the windows of this process. Unlike other handles a window's is the same on all its members, so its
+// number is not drawn here alone: members propose one, and the highest proposal that is free at all of them is taken.
 //
-// Proposals are places in one sequence that never comes back, and go on behind the last window made here. A place tells the
-// number: its low 10 bits are the low bits of the index, then come the 7 bits above the index, then the index' other 10. So
-// windows that are made and freed all the time use 1023 entries of C's table, others only after 130,944 windows, and a number
-// comes again after 134,217,600 windows, less 128 for each that lives meanwhile.
+// Proposals are places in one sequence that never comes back, and go on behind the last window made here. A place tells
+// the number: its low 10 bits are the low bits of the index, then come the 7 bits above the index, then the index'
+// other 10. So windows that are made and freed all the time use 1023 entries of C's table, others only after 130,944
+// windows, and a number comes again after 134,217,600 windows, less 128 for each that lives meanwhile.
 type registry struct {
 	mu      sync.RWMutex
 	windows map[uintptr]*Window
@@ -25,7 +25,8 @@ type registry struct {
 const (
 	lowBits   = 10 // of the index that change first
 	indexBits = 20
-	indexMask = handle.MaxWindows // no window's index is 0, since C finds 0 there, which an uninitialized handle holds
+	// no window's index is 0, since C finds 0 there, which an uninitialized handle holds
+	indexMask = handle.MaxWindows
 	lowMask   = 1<<lowBits - 1
 	turnBits  = 7                  // that tell windows with the same index apart
 	sameBlock = lowBits + turnBits // places that differ below have the same high bits of the index
@@ -69,7 +70,8 @@ func Live() int {
 	return len(windows.windows)
 }
 
-// propose reserves the index of the next place that is at or behind least and behind the last window's, and whose index is free; ok is false if none is.
+// propose reserves the index of the next place that is at or behind least and behind the last window's, and whose index
+// is free; ok is false if none is.
 func (r *registry) propose(least uint64) (place uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

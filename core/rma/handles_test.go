@@ -103,7 +103,8 @@ func TestRegions(t *testing.T) {
 		addr  uintptr
 		size  int64
 		found bool
-	}{{1000, 100, true}, {1000, 101, false}, {999, 1, false}, {1099, 1, true}, {1099, 2, false}, {1100, 1, false}, {500, 100, true}, {0, 1, false}, {1050, 50, true}} {
+	}{{1000, 100, true}, {1000, 101, false}, {999, 1, false}, {1099, 1, true}, {1099, 2, false}, {1100, 1, false},
+		{500, 100, true}, {0, 1, false}, {1050, 50, true}} {
 		x, ok := r.find(c.addr, c.size)
 		require.Equal(t, c.found, ok, "%d bytes at %d", c.size, c.addr)
 		if ok && c.addr >= 1000 {
@@ -119,7 +120,8 @@ func TestRegions(t *testing.T) {
 }
 
 func TestLayoutOfAllocatedWindows(t *testing.T) {
-	m := []record{{size: 10, alignment: 64}, {size: 0, alignment: 64}, {size: 5000, alignment: 64}, {size: 1, alignment: 64}}
+	m := []record{{size: 10, alignment: 64}, {size: 0, alignment: 64}, {size: 5000, alignment: 64},
+		{size: 1, alignment: 64}}
 	for i := range m {
 		m[i].flavor = 314 // MPI_WIN_FLAVOR_SHARED
 	}
@@ -133,7 +135,8 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 
-// A window that cannot be made gives its handle back last: another thread may take it at once, and would lose its own window to what is still done with it.
+// A window that cannot be made gives its handle back last: another thread may take it at once, and would lose its own
+// window to what is still done with it.
 func TestHandleOfFailedWindow(t *testing.T) {
 	removed := 0
 	h := &Host{

@@ -24,7 +24,9 @@ type Hints struct {
 	HugePages     bool   // gompirma_huge_pages: asked for
 	AllocKinds    string // mpi_assert_memory_alloc_kinds, without blanks; "": not given
 	InPlace       uint8  // gompirma_share_in_place: InPlaceOff..
-	Shared        string // gompirma_shared_in_place: "true", which bytes, or "false" and why not; "": the window's memory is not of that kind
+	// gompirma_shared_in_place: "true", which bytes, or "false" and why not; "": the window's memory is not of that
+	// kind
+	Shared string
 }
 
 // Whether MPI_Win_create makes ordinary memory shared memory where it lies.
@@ -50,7 +52,8 @@ const (
 
 var orderNames = []string{"rar", "raw", "war", "waw"}
 
-// LeastAlignment is that of all memory that MPI allocates, in bytes: a cache line, which is more than any predefined datatype needs.
+// LeastAlignment is that of all memory that MPI allocates, in bytes: a cache line, which is more than any predefined
+// datatype needs.
 const LeastAlignment = 64
 
 // MemoryKinds are the kinds of memory that may be used for all buffers (mpi_memory_alloc_kinds, MPI-5.0 11.4.3).
@@ -91,14 +94,16 @@ const (
 
 const mostAlignment = 1 << 30
 
-// Apply sets what info, a look-up of keys, says. Unknown keys are ignored, and so are values that a key of MPI's does not allow: programs have some that no library
-// has ever looked at. MPI_ERR_INFO_VALUE: a value that a key of gompirma's does not allow; h is then unchanged.
+// Apply sets what info, a look-up of keys, says. Unknown keys are ignored, and so are values that a key of MPI's does
+// not allow: programs have some that no library has ever looked at. MPI_ERR_INFO_VALUE: a value that a key of
+// gompirma's does not allow; h is then unchanged.
 func (h *Hints) Apply(info func(key string) (string, bool)) error {
 	n := *h
 	for _, b := range []struct {
 		key string
 		to  *bool
-	}{{keyNoLocks, &n.NoLocks}, {keySameSize, &n.SameSize}, {keySameUnit, &n.SameDispUnit}, {keyNonContig, &n.NonContiguous}, {keyHugePages, &n.HugePages}} {
+	}{{keyNoLocks, &n.NoLocks}, {keySameSize, &n.SameSize}, {keySameUnit, &n.SameDispUnit},
+		{keyNonContig, &n.NonContiguous}, {keyHugePages, &n.HugePages}} {
 		if v, ok := info(b.key); ok {
 			switch strings.TrimSpace(v) {
 			case "true":
@@ -129,7 +134,8 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 		}
 	}
 	if v, ok := info(keyAlignment); ok {
-		if x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil && x >= 1 && x&(x-1) == 0 && x <= mostAlignment {
+		if x, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil && x >= 1 && x&(x-1) == 0 &&
+			x <= mostAlignment {
 			n.Alignment = max(x, LeastAlignment)
 		}
 	}
@@ -188,19 +194,23 @@ func fromEnvironment(variable string, names []string) (int, error) {
 	}
 	i := slices.Index(names, v)
 	if i < 0 {
-		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE, "environment variable %s = %q: it must be 0, 1 or one of %s", variable, v, strings.Join(names, ", "))
+		return 0, mpierr.New(abi.MPI_ERR_INFO_VALUE,
+			"environment variable %s = %q: it must be 0, 1 or one of %s", variable, v,
+			strings.Join(names, ", "))
 	}
 	return i, nil
 }
 
-// ParseKinds returns the value of mpi_assert_memory_alloc_kinds (MPI-5.0 11.4.3) without blanks; false: it is not a list of kinds, each with restrictors behind
-// colons. Kinds that only other libraries know ("cuda:device") are as good as any: the assertion promises what buffers will be, and is not a request.
+// ParseKinds returns the value of mpi_assert_memory_alloc_kinds (MPI-5.0 11.4.3) without blanks; false: it is not a
+// list of kinds, each with restrictors behind colons. Kinds that only other libraries know ("cuda:device") are as good
+// as any: the assertion promises what buffers will be, and is not a request.
 func ParseKinds(value string) (string, bool) {
 	kinds := strings.Split(value, ",")
 	for i := range kinds {
 		parts := strings.Split(kinds[i], ":")
 		for j := range parts {
-			if parts[j] = strings.TrimSpace(parts[j]); parts[j] == "" || strings.ContainsAny(parts[j], " \t\n") {
+			if parts[j] = strings.TrimSpace(parts[j]); parts[j] == "" ||
+				strings.ContainsAny(parts[j], " \t\n") {
 				return "", false
 			}
 		}
@@ -209,8 +219,8 @@ func ParseKinds(value string) (string, bool) {
 	return strings.Join(kinds, ","), true
 }
 
-// SupportedKinds returns mpi_memory_alloc_kinds for an object with this mpi_assert_memory_alloc_kinds: all that there are, or those of them that the
-// assertion names, with its restrictors.
+// SupportedKinds returns mpi_memory_alloc_kinds for an object with this mpi_assert_memory_alloc_kinds: all that there
+// are, or those of them that the assertion names, with its restrictors.
 func SupportedKinds(asserted string) string {
 	if asserted == "" {
 		return MemoryKinds
@@ -302,7 +312,8 @@ func (h *Hints) putCommon(b []byte) {
 	for _, f := range []struct {
 		on  bool
 		bit uint64
-	}{{h.NoLocks, bitNoLocks}, {h.SameSize, bitSameSize}, {h.SameDispUnit, bitSameUnit}, {h.SameOp, bitSameOp}, {h.NonContiguous, bitNonContiguous}} {
+	}{{h.NoLocks, bitNoLocks}, {h.SameSize, bitSameSize}, {h.SameDispUnit, bitSameUnit}, {h.SameOp, bitSameOp},
+		{h.NonContiguous, bitNonContiguous}} {
 		if f.on {
 			word |= f.bit
 		}
@@ -314,14 +325,18 @@ func (h *Hints) putCommon(b []byte) {
 // commonOf is the reverse of putCommon: hints of which those keys are meant.
 func commonOf(b []byte) Hints {
 	word := binary.LittleEndian.Uint64(b)
-	return Hints{NoLocks: word&bitNoLocks != 0, SameSize: word&bitSameSize != 0, SameDispUnit: word&bitSameUnit != 0, SameOp: word&bitSameOp != 0,
-		NonContiguous: word&bitNonContiguous != 0, Ordering: uint8(word >> bitOrdering & OrderAll), Granularity: int64(binary.LittleEndian.Uint64(b[8:]))}
+	return Hints{NoLocks: word&bitNoLocks != 0, SameSize: word&bitSameSize != 0,
+		SameDispUnit: word&bitSameUnit != 0, SameOp: word&bitSameOp != 0,
+		NonContiguous: word&bitNonContiguous != 0, Ordering: uint8(word >> bitOrdering & OrderAll),
+		Granularity: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// combine gives h the values that are in force at a window whose members ask for these: what one member does not promise is not promised, an ordering that one
-// needs is kept, and the smallest granularity that one wishes for serves all.
+// combine gives h the values that are in force at a window whose members ask for these: what one member does not
+// promise is not promised, an ordering that one needs is kept, and the smallest granularity that one wishes for serves
+// all.
 func (h *Hints) combine(members []Hints) {
-	h.NoLocks, h.SameSize, h.SameDispUnit, h.SameOp, h.NonContiguous, h.Ordering, h.Granularity = true, true, true, true, true, 0, 0
+	h.NoLocks, h.SameSize, h.SameDispUnit, h.SameOp, h.NonContiguous, h.Ordering, h.Granularity = true, true, true,
+		true, true, 0, 0
 	for _, m := range members {
 		h.NoLocks = h.NoLocks && m.NoLocks
 		h.SameSize = h.SameSize && m.SameSize
@@ -335,7 +350,8 @@ func (h *Hints) combine(members []Hints) {
 	}
 }
 
-// keepTrue takes back what is said of n members and is not so; member returns the size in bytes and the displacement unit of one.
+// keepTrue takes back what is said of n members and is not so; member returns the size in bytes and the displacement
+// unit of one.
 func (h *Hints) keepTrue(n int, member func(i int) (int64, int32)) {
 	size, unit := member(0)
 	for i := range n {

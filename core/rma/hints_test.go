@@ -29,7 +29,8 @@ func TestHintsInForce(t *testing.T) {
 		{"mpi_minimum_memory_alignment", "1", "64"},
 		{"mpi_accumulate_granularity", "64", "64"},
 		{"gompirma_huge_pages", "true", "true"},
-		{"mpi_assert_memory_alloc_kinds", " system , mpi:alloc_mem : win_allocate", "system,mpi:alloc_mem:win_allocate"},
+		{"mpi_assert_memory_alloc_kinds", " system , mpi:alloc_mem : win_allocate",
+			"system,mpi:alloc_mem:win_allocate"},
 		{"mpi_memory_alloc_kinds", "cuda", "mpi,system"},
 		{"gompirma_share_in_place", "require", "require"},
 	} {
@@ -56,11 +57,14 @@ func TestBadHintsChangeNothing(t *testing.T) {
 		require.Equal(t, DefaultHints(), h)
 	}
 	// Of MPI's own keys no value ends a program; what was in force stays.
-	given := map[string]string{"accumulate_ordering": "rar", "accumulate_ops": "same_op", "mpi_accumulate_granularity": "8", "mpi_minimum_memory_alignment": "256",
+	given := map[string]string{"accumulate_ordering": "rar", "accumulate_ops": "same_op",
+		"mpi_accumulate_granularity": "8", "mpi_minimum_memory_alignment": "256",
 		"mpi_assert_memory_alloc_kinds": "mpi"}
 	for key, values := range map[string][]string{
-		"no_locks": {"yes", "1", "TRUE", ""}, "same_size": {"", "no"}, "same_disp_unit": {"4"}, "alloc_shared_noncontig": {"1"},
-		"accumulate_ordering": {"", "strict", "raw,waw,none", "rar,wow", "rar,"}, "accumulate_ops": {"sum", "same_op_no_op,", ""},
+		"no_locks": {"yes", "1", "TRUE", ""}, "same_size": {"", "no"}, "same_disp_unit": {"4"},
+		"alloc_shared_noncontig":        {"1"},
+		"accumulate_ordering":           {"", "strict", "raw,waw,none", "rar,wow", "rar,"},
+		"accumulate_ops":                {"sum", "same_op_no_op,", ""},
 		"mpi_accumulate_granularity":    {"-1", "8k", "1.5", "99999999999999999999", ""},
 		"mpi_minimum_memory_alignment":  {"48", "0", "-64", "2147483648", "page", "", "1e3"},
 		"mpi_assert_memory_alloc_kinds": {"system,,mpi", "mpi:", ""},
@@ -106,8 +110,9 @@ func TestHugePagesByEnvironment(t *testing.T) {
 
 // What the members tell each other comes back whole.
 func TestCommonHints(t *testing.T) {
-	changes := map[string]string{"no_locks": "true", "accumulate_ordering": "waw,rar", "accumulate_ops": "same_op", "mpi_accumulate_granularity": "9223372036854775807",
-		"same_size": "true", "same_disp_unit": "true", "alloc_shared_noncontig": "true"}
+	changes := map[string]string{"no_locks": "true", "accumulate_ordering": "waw,rar", "accumulate_ops": "same_op",
+		"mpi_accumulate_granularity": "9223372036854775807",
+		"same_size":                  "true", "same_disp_unit": "true", "alloc_shared_noncontig": "true"}
 	all := DefaultHints()
 	require.NoError(t, all.Apply(lookup(changes)))
 	var b [commonSize]byte

@@ -16,11 +16,13 @@ import (
 	"gompirma/core/shm"
 )
 
-// Ordinary memory that is shared where it lies: at MPI_Win_create with the key gompirma_share_in_place the whole pages of the buffer become pages of the node's
-// memfd, in this process' image (core/shm), and origins address them directly; at MPI_Win_free they become private memory again. What lies on the pages at
-// either end together with other data of the process stays private and is reached by the agent path.
+// Ordinary memory that is shared where it lies: at MPI_Win_create with the key gompirma_share_in_place the whole pages
+// of the buffer become pages of the node's memfd, in this process' image (core/shm), and origins address them directly;
+// at MPI_Win_free they become private memory again. What lies on the pages at either end together with other data of
+// the process stays private and is reached by the agent path.
 //
-// An address says by itself where its byte is in the memfd. So what windows over the same or overlapping memory have in common is a count for each stretch of it.
+// An address says by itself where its byte is in the memfd. So what windows over the same or overlapping memory have in
+// common is a count for each stretch of it.
 
 // What of a window's memory is shared in place, besides nothing.
 const (
@@ -100,7 +102,9 @@ func (s *stretches) take(h *Host, r span) error {
 	for i, g := range gaps {
 		advice, absent, err := shareable(g)
 		if err == nil && private(g) {
-			err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "a window or attached region that is not shared in place has memory in %#x to %#x", g.lo, g.hi)
+			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
+				"a window or attached region that is not shared in place has memory in %#x to %#x",
+				g.lo, g.hi)
 		}
 		if err == nil {
 			err = share(h, g, absent)
@@ -131,7 +135,8 @@ func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InPieces(int64(r.hi-r.lo), absent, func(at, size int64) error {
 		if err := h.Share(r.lo+uintptr(at), size); err != nil {
-			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", r.lo, r.hi, err)
+			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", r.lo,
+				r.hi, err)
 		}
 		lo = r.lo + uintptr(at+size)
 		return nil
@@ -187,12 +192,14 @@ func (s *stretches) release(h *Host, held []span) {
 	kept := s.list[:0]
 	for i := 0; i < len(s.list); i++ {
 		x := s.list[i]
-		if n := len(kept); x.users > 0 && n > 0 && kept[n-1].hi == x.lo && kept[n-1].users == x.users && kept[n-1].advice == x.advice {
+		if n := len(kept); x.users > 0 && n > 0 && kept[n-1].hi == x.lo && kept[n-1].users == x.users &&
+			kept[n-1].advice == x.advice {
 			kept[n-1].hi = x.hi
 		} else if x.users > 0 {
 			kept = append(kept, x)
 		} else {
-			// An error means that memory is short: the pages stay shared, with their contents, until the process ends.
+			// An error means that memory is short: the pages stay shared, with their contents, until the
+			// process ends.
 			h.Unshare(x.lo, int64(x.hi-x.lo))
 			advise(x)
 		}
@@ -216,17 +223,19 @@ func private(r span) bool {
 	return false
 }
 
-// Advice that a program gives the system on memory and that a new mapping forgets: the flag in /proc/self/smaps, madvise's number.
+// Advice that a program gives the system on memory and that a new mapping forgets: the flag in /proc/self/smaps,
+// madvise's number.
 var advices = []struct {
 	flag   string
 	advice int
 }{{"hg", 14}, {"nh", 15}, {"mg", 12}, {"dd", 16}}
 
-// What else /proc/self/smaps may say of memory that can be shared: readable, writable and so on, grows downwards, not reserved, read sequentially or at
-// random, accounted, soft-dirty.
+// What else /proc/self/smaps may say of memory that can be shared: readable, writable and so on, grows downwards, not
+// reserved, read sequentially or at random, accounted, soft-dirty.
 const harmlessFlags = "rd wr mr mw me gd nr sr rr ac sd"
 
-// shareable says what advice the program gave for the pages of r and about how many bytes of them have no memory yet, or why they cannot be shared in place.
+// shareable says what advice the program gave for the pages of r and about how many bytes of them have no memory yet,
+// or why they cannot be shared in place.
 func shareable(r span) (advice uint8, absent int64, err error) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -243,8 +252,8 @@ func shareable(r span) (advice uint8, absent int64, err error) {
 	return advice, absent, nil
 }
 
-// inspect reads a file like /proc/self/smaps up to the end of r: the advice given for its pages, about how many bytes of them have no memory yet, and, unless
-// it is "", why they cannot be shared.
+// inspect reads a file like /proc/self/smaps up to the end of r: the advice given for its pages, about how many bytes
+// of them have no memory yet, and, unless it is "", why they cannot be shared.
 func inspect(smaps io.Reader, r span) (advice uint8, absent int64, why string) {
 	var m span // the mapping whose lines follow
 	next := r.lo
@@ -337,7 +346,9 @@ func whyNot(flag string) string {
 	return "is of a special kind (flag " + flag + " in /proc/self/smaps)"
 }
 
-// enterInPlace finds out whether the buffer of MPI_Win_create can be addressed by the other members: wholePagesShared or allShared; heap is where it is in the memfd, -1 if it cannot. MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM: gompirma_share_in_place is "require", and it cannot.
+// enterInPlace finds out whether the buffer of MPI_Win_create can be addressed by the other members: wholePagesShared
+// or allShared; heap is where it is in the memfd, -1 if it cannot. MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM:
+// gompirma_share_in_place is "require", and it cannot.
 func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	nd := w.host.Node
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
@@ -349,7 +360,8 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	switch {
 	case w.hints.InPlace == InPlaceOff || inPlace.covers(outer):
 	case want.lo >= want.hi:
-		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size, w.Base, shm.PageSize)
+		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size,
+			w.Base, shm.PageSize)
 	default:
 		if err = inPlace.take(w.host, want); err == nil {
 			w.held = []span{want}
@@ -382,9 +394,10 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	return image + int64(w.Base), what, nil
 }
 
-// ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB on: then nothing else lies on the pages at
-// its ends, and they can be shared too. The C library of Linux says so in the two words before the buffer: the distance from the beginning of the mapping to
-// these words, and the size from there on, with bit 1 set. Should other data look like this they lose nothing by being shared.
+// ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB
+// on: then nothing else lies on the pages at its ends, and they can be shared too. The C library of Linux says so in
+// the two words before the buffer: the distance from the beginning of the mapping to these words, and the size from
+// there on, with bit 1 set. Should other data look like this they lose nothing by being shared.
 func ownMapping(addr uintptr, size int64) bool {
 	f, err := os.Open("/proc/self/mem") // which answers with an error where nothing is mapped
 	if err != nil {
@@ -397,7 +410,8 @@ func ownMapping(addr uintptr, size int64) bool {
 	}
 	lead, total := binary.LittleEndian.Uint64(b[0:]), binary.LittleEndian.Uint64(b[8:])
 	head := uint64(addr) - 16
-	return runtime.GOARCH == "amd64" && total&7 == 2 && (head+total&^7)%shm.PageSize == 0 && (head-lead)%shm.PageSize == 0 && lead < head && lead < 1<<32 &&
+	return runtime.GOARCH == "amd64" && total&7 == 2 && (head+total&^7)%shm.PageSize == 0 &&
+		(head-lead)%shm.PageSize == 0 && lead < head && lead < 1<<32 &&
 		total < shm.HeapStride && int64(total&^7) >= size+16
 }
 
@@ -414,7 +428,8 @@ func (w *Window) mapInPlace(t *Target, m *record) error {
 		r = touchedPages(uintptr(m.address), m.size)
 	}
 	if r.lo >= r.hi {
-		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are said to be shared in place", m.size, m.address)
+		return mpierr.New(abi.MPI_ERR_INTERN, "%d bytes at %#x are said to be shared in place", m.size,
+			m.address)
 	}
 	before := int64(r.lo - uintptr(m.address)) // negative, if the first page begins before the window
 	b, err := w.host.Node.Map(m.heap+before, int64(r.hi-r.lo))

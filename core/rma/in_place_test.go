@@ -51,7 +51,8 @@ func (f *fakeSystem) pages() (n int) {
 	return n
 }
 
-// TestStretches takes and releases overlapping ranges of one buffer in every order: a page is shared once, and as long as somebody uses it.
+// TestStretches takes and releases overlapping ranges of one buffer in every order: a page is shared once, and as long
+// as somebody uses it.
 func TestStretches(t *testing.T) {
 	b := make([]byte, 64*4096)
 	base := (address(b) + 4095) &^ 4095
@@ -129,18 +130,28 @@ func TestInspect(t *testing.T) {
 	}{
 		{"inside", plain, span{0x11000, 0x13000}, 0, 8 << 10, ""},
 		{"all of it", plain, span{0x10000, 0x14000}, 0, 8 << 10, ""},
-		{"two", plain + entry("14000-18000 rw-p 0 00:00 0", "rd wr mr mw me gd ac"), span{0x12000, 0x18000}, 0, 16 << 10, ""},
-		{"later ones do not matter", plain + entry("14000-18000 r--s 0 00:00 7 /x y", "rd sh"), span{0x12000, 0x14000}, 0, 8 << 10, ""},
+		{"two", plain + entry("14000-18000 rw-p 0 00:00 0", "rd wr mr mw me gd ac"), span{0x12000, 0x18000}, 0,
+			16 << 10, ""},
+		{"later ones do not matter", plain + entry("14000-18000 r--s 0 00:00 7 /x y", "rd sh"),
+			span{0x12000, 0x14000}, 0, 8 << 10, ""},
 		{"nothing there", plain, span{0x14000, 0x15000}, 0, 0, "is not mapped"},
-		{"a gap", plain + entry("15000-18000 rw-p 0 00:00 0", "rd wr"), span{0x13000, 0x16000}, 0, 0, "is not mapped"},
+		{"a gap", plain + entry("15000-18000 rw-p 0 00:00 0", "rd wr"), span{0x13000, 0x16000}, 0, 0,
+			"is not mapped"},
 		{"a gap behind", plain, span{0x13000, 0x16000}, 0, 0, "is not mapped"},
-		{"shared", entry("10000-14000 rw-s 0 00:01 7 /dev/zero (deleted)", "rd wr sh"), span{0x10000, 0x11000}, 0, 0, "is shared memory or a shared file already (rw-s)"},
-		{"read-only", entry("10000-14000 r--p 0 00:00 0", "rd"), span{0x10000, 0x11000}, 0, 0, "is not just readable and writable (r--p)"},
-		{"code", entry("10000-14000 rwxp 0 00:00 0", "rd wr ex"), span{0x10000, 0x11000}, 0, 0, "is not just readable and writable (rwxp)"},
-		{"locked", entry("10000-14000 rw-p 0 00:00 0", "rd wr lo"), span{0x10000, 0x11000}, 0, 0, "is locked (mlock, mlockall)"},
-		{"new flag", entry("10000-14000 rw-p 0 00:00 0", "rd wr xy"), span{0x10000, 0x11000}, 0, 0, "is of a special kind (flag xy in /proc/self/smaps)"},
-		{"huge pages wanted", entry("10000-14000 rw-p 0 00:00 0", "rd wr hg dd"), span{0x10000, 0x14000}, 1 | 8, 8 << 10, ""},
-		{"different advice", plain + entry("14000-18000 rw-p 0 00:00 0", "rd wr hg"), span{0x13000, 0x15000}, 0, 0, "has parts with different advice to the system (madvise)"},
+		{"shared", entry("10000-14000 rw-s 0 00:01 7 /dev/zero (deleted)", "rd wr sh"), span{0x10000, 0x11000},
+			0, 0, "is shared memory or a shared file already (rw-s)"},
+		{"read-only", entry("10000-14000 r--p 0 00:00 0", "rd"), span{0x10000, 0x11000}, 0, 0,
+			"is not just readable and writable (r--p)"},
+		{"code", entry("10000-14000 rwxp 0 00:00 0", "rd wr ex"), span{0x10000, 0x11000}, 0, 0,
+			"is not just readable and writable (rwxp)"},
+		{"locked", entry("10000-14000 rw-p 0 00:00 0", "rd wr lo"), span{0x10000, 0x11000}, 0, 0,
+			"is locked (mlock, mlockall)"},
+		{"new flag", entry("10000-14000 rw-p 0 00:00 0", "rd wr xy"), span{0x10000, 0x11000}, 0, 0,
+			"is of a special kind (flag xy in /proc/self/smaps)"},
+		{"huge pages wanted", entry("10000-14000 rw-p 0 00:00 0", "rd wr hg dd"), span{0x10000, 0x14000}, 1 | 8,
+			8 << 10, ""},
+		{"different advice", plain + entry("14000-18000 rw-p 0 00:00 0", "rd wr hg"), span{0x13000, 0x15000}, 0,
+			0, "has parts with different advice to the system (madvise)"},
 	} {
 		advice, absent, why := inspect(strings.NewReader(c.smaps), c.r)
 		require.Equal(t, c.why, why, c.name)

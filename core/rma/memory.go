@@ -10,8 +10,8 @@ import (
 	"gompirma/core/shm"
 )
 
-// Memory that this process has mapped from the node's memfd and that windows can share: what MPI_Alloc_mem returned and the memory of windows. A buffer inside
-// such a region is directly addressable for the other processes of the node.
+// Memory that this process has mapped from the node's memfd and that windows can share: what MPI_Alloc_mem returned and
+// the memory of windows. A buffer inside such a region is directly addressable for the other processes of the node.
 
 // region is one mapping.
 type region struct {
@@ -43,7 +43,8 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	i := sort.Search(len(r.list), func(i int) bool { return r.list[i].addr > addr }) - 1
-	if i < 0 || addr-r.list[i].addr > uintptr(len(r.list[i].bytes)) || size > int64(uintptr(len(r.list[i].bytes))-(addr-r.list[i].addr)) {
+	if i < 0 || addr-r.list[i].addr > uintptr(len(r.list[i].bytes)) ||
+		size > int64(uintptr(len(r.list[i].bytes))-(addr-r.list[i].addr)) {
 		return region{}, false
 	}
 	return r.list[i], true
@@ -62,8 +63,9 @@ func (r *regions) remove(addr uintptr, owned bool) (region, bool) {
 	return x, true
 }
 
-// AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the node, aligned to at least
-// hints.Alignment bytes (from 4096 bytes on a page is the least), to huge pages and made of them if hints ask for them. MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
+// AllocMem is MPI_Alloc_mem (MPI-5.0 9.2): size bytes of zeroed memory that windows share with the processes of the
+// node, aligned to at least hints.Alignment bytes (from 4096 bytes on a page is the least), to huge pages and made of
+// them if hints ask for them. MPI_ERR_ARG: size is negative; MPI_ERR_NO_MEM.
 func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 	if size < 0 {
 		return 0, mpierr.New(abi.MPI_ERR_ARG, "size %d is negative", size)
@@ -120,12 +122,14 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 		}
 	}
 	if !ok {
-		return mpierr.New(abi.MPI_ERR_BASE, "%#x is no memory that MPI_Alloc_mem returned and that is still allocated", addr)
+		return mpierr.New(abi.MPI_ERR_BASE,
+			"%#x is no memory that MPI_Alloc_mem returned and that is still allocated", addr)
 	}
 	return nil
 }
 
-// beyond returns whether size bytes at addr reach where no process of any system has memory: addresses have at most 57 bits, half of them the kernel's.
+// beyond returns whether size bytes at addr reach where no process of any system has memory: addresses have at most 57
+// bits, half of them the kernel's.
 func beyond(addr uintptr, size int64) bool {
 	return uint64(addr) > 1<<56 || uint64(size) > 1<<56-uint64(addr)
 }

@@ -8,9 +8,10 @@ import (
 	"gompirma/core/shm"
 )
 
-// Small pieces of memory for MPI_Alloc_mem share mappings and pages, since a system lets a process have so many mappings (vm.max_map_count, 65,530 by default). An
-// arena is one mapping of the node's memory, divided into chunks, which have memory only while they are in use. A chunk holds blocks of one size; a
-// piece that is larger than half a chunk has chunks of its own, as many as it needs, in a row. To windows an arena is a region like any other.
+// Small pieces of memory for MPI_Alloc_mem share mappings and pages, since a system lets a process have so many
+// mappings (vm.max_map_count, 65,530 by default). An arena is one mapping of the node's memory, divided into chunks,
+// which have memory only while they are in use. A chunk holds blocks of one size; a piece that is larger than half a
+// chunk has chunks of its own, as many as it needs, in a row. To windows an arena is a region like any other.
 type pool struct {
 	mu      sync.Mutex
 	byAddr  map[uintptr]*arena // by address / arenaSize
@@ -30,8 +31,10 @@ const (
 	mostAligned = chunkSize
 )
 
-// strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so a power of two aligns it. From a page on all blocks begin on pages.
-var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 8192, 12288, 16384, 20480, mostBlock}
+// strides are the sizes of blocks. A block begins at a multiple of its size in a chunk, so a power of two aligns it.
+// From a page on all blocks begin on pages.
+var strides = [...]int{64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096,
+	8192, 12288, 16384, 20480, mostBlock}
 
 type arena struct {
 	bytes  []byte
@@ -46,10 +49,11 @@ type arena struct {
 type chunk struct {
 	arena *arena
 	index int
-	class int   // of its blocks
-	row   int   // of a piece of chunks of its own: how many, at the first of them, and -1 at the others; 0: it has blocks
-	size  int64 // bytes of the piece that have memory
-	kept  bool  // the piece is pool.kept
+	class int // of its blocks
+	// of a piece of chunks of its own: how many, at the first of them, and -1 at the others; 0: it has blocks
+	row  int
+	size int64 // bytes of the piece that have memory
+	kept bool  // the piece is pool.kept
 
 	taken int // blocks that are allocated
 	fresh int // blocks from here on have never been, and are zero
@@ -66,7 +70,8 @@ func pooled(size, alignment int64) bool { return size <= mostPooled && alignment
 func (p *pool) alloc(nd *shm.Node, size, alignment int64) (uintptr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	class := slices.IndexFunc(strides[:], func(stride int) bool { return int64(stride) >= size && int64(stride)%alignment == 0 })
+	class := slices.IndexFunc(strides[:],
+		func(stride int) bool { return int64(stride) >= size && int64(stride)%alignment == 0 })
 	if class < 0 {
 		return p.allocRowLocked(nd, int((size+chunkSize-1)/chunkSize), size)
 	}
@@ -114,7 +119,8 @@ func (p *pool) allocRowLocked(nd *shm.Node, n int, size int64) (uintptr, error) 
 	return address(c.bytes()), nil
 }
 
-// free gives back what alloc returned. known: the address lies in an arena; ok: alloc returned it, and it is still allocated.
+// free gives back what alloc returned. known: the address lies in an arena; ok: alloc returned it, and it is still
+// allocated.
 func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +135,8 @@ func (p *pool) free(nd *shm.Node, addr uintptr) (known, ok bool) {
 	case !a.busy[c.index] || c.row < 0 || c.row > 0 && (within != 0 || c.kept):
 		return true, false
 	case c.row > 0:
-		// It stays until the next one, so that a piece that comes and goes does not take and give memory each time.
+		// It stays until the next one, so that a piece that comes and goes does not take and give memory each
+		// time.
 		if p.kept != nil {
 			p.giveLocked(nd, p.kept, p.kept.row)
 		}

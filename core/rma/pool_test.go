@@ -42,8 +42,8 @@ type allocated struct {
 
 func (a allocated) bytes() []byte { return bytesOf(a.addr, a.size) }
 
-// TestAllocRandom allocates and frees pieces of every size in random order: they are zero, aligned as asked, apart from each other, in a region, and keep what was
-// written to them; in the end nearly all memory has gone back.
+// TestAllocRandom allocates and frees pieces of every size in random order: they are zero, aligned as asked, apart from
+// each other, in a region, and keep what was written to them; in the end nearly all memory has gone back.
 func TestAllocRandom(t *testing.T) {
 	nd := node(t)
 	rnd := rand.New(rand.NewSource(1))
@@ -138,11 +138,13 @@ func TestFreeRefuses(t *testing.T) {
 		require.NoError(t, err)
 		other, err := AllocMem(nd, size, &hints)
 		require.NoError(t, err)
-		for _, wrong := range []uintptr{addr + 1, addr - 1, addr + 64, addr + uintptr(size), addr + chunkSize, addr + shm.PageSize, addr - shm.PageSize, 64, 1 << 40} {
+		for _, wrong := range []uintptr{addr + 1, addr - 1, addr + 64, addr + uintptr(size), addr + chunkSize,
+			addr + shm.PageSize, addr - shm.PageSize, 64, 1 << 40} {
 			if wrong == other {
 				continue
 			}
-			require.Equal(t, int32(abi.MPI_ERR_BASE), mpierr.ClassOf(FreeMem(nd, wrong)), "%d bytes, %d behind", size, int64(wrong-addr))
+			require.Equal(t, int32(abi.MPI_ERR_BASE), mpierr.ClassOf(FreeMem(nd, wrong)),
+				"%d bytes, %d behind", size, int64(wrong-addr))
 		}
 		require.NoError(t, FreeMem(nd, addr))
 		require.Equal(t, int32(abi.MPI_ERR_BASE), mpierr.ClassOf(FreeMem(nd, addr)), "%d bytes, twice", size)

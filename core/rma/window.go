@@ -1,8 +1,10 @@
-// Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. It decides everything about a window when it is
-// created and writes it into a slot; from then on the calls of the data path work from the slot alone, in capi's C code, without coming back.
+// Package rma owns windows (MPI-5.0 12): their creation and end, memory, hints and the table of epochs. It decides
+// everything about a window when it is created and writes it into a slot; from then on the calls of the data path work
+// from the slot alone, in capi's C code, without coming back.
 //
-// Words used here and in capi: a *process* is numbered on its node; a *rank* is the rank in a window's group; a *slot* is what C knows of a window; a target
-// is *direct* if its memory is mapped in this process, otherwise operations on it go to the *agent* of its process.
+// Words used here and in capi: a *process* is numbered on its node; a *rank* is the rank in a window's group; a *slot*
+// is what C knows of a window; a target is *direct* if its memory is mapped in this process, otherwise operations on it
+// go to the *agent* of its process.
 package rma
 
 import (
@@ -36,11 +38,13 @@ type Host struct {
 	Meet func(h uintptr, free bool) error
 	// SetGranularity tells C the window's mpi_accumulate_granularity in bytes.
 	SetGranularity func(h uintptr, bytes int64)
-	// Share makes whole pages of ordinary memory shared memory where they lie, in this process' image (core/shm); Unshare makes what is still mapped of them
-	// private memory again. An error is the system's; after one of Share everything is as before.
+	// Share makes whole pages of ordinary memory shared memory where they lie, in this process' image (core/shm);
+	// Unshare makes what is still mapped of them private memory again. An error is the system's; after one of Share
+	// everything is as before.
 	Share   func(addr uintptr, size int64) error
 	Unshare func(addr uintptr, size int64) error
-	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost bytes of them is there.
+	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost
+	// bytes of them is there.
 	InPieces func(size, cost int64, take func(at, size int64) error) error
 }
 
@@ -50,7 +54,9 @@ type Target struct {
 	Size     int64
 	DispUnit int32
 	Direct   bool
-	From, To int64   // bytes of the window that are mapped here though not all are (Direct is false): shared in place; From == To: none
+	// bytes of the window that are mapped here though not all are (Direct is false): shared in place; From == To:
+	// none
+	From, To int64
 	Process  int32   // number on the node
 	Address  uintptr // of the window in the member's own address space
 }
@@ -106,13 +112,14 @@ type extent struct{ off, size int64 }
 // MemberSize is sizeof(struct gompi_win_member) in capi/win.h, compared at compile time there.
 const MemberSize = 256
 
-// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win.h), a line that counts who has left, and the
-// members' words for MPI_Win_set_info.
+// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win.h), a
+// line that counts who has left, and the members' words for MPI_Win_set_info.
 func SharedSize(n int) int64 {
 	return hintsOffset(n, n)
 }
 
-// hintsOffset returns where in control memory a member of n leaves its hints for MPI_Win_set_info: the class of what is wrong with them, then Hints.common.
+// hintsOffset returns where in control memory a member of n leaves its hints for MPI_Win_set_info: the class of what is
+// wrong with them, then Hints.common.
 func hintsOffset(n, rank int) int64 {
 	return leftOffset(n) + shm.CacheLine + int64(rank)*(4+commonSize)
 }
@@ -129,7 +136,8 @@ type Spec struct {
 	Size     int64   // bytes
 	DispUnit int32
 	Info     func(key string) (string, bool) // look-up of info keys; nil: no info
-	Err      error                           // what is wrong with the member's arguments already; the others learn that creation fails
+	// what is wrong with the member's arguments already; the others learn that creation fails
+	Err error
 }
 
 // record is what members tell each other first.
@@ -142,8 +150,10 @@ type record struct {
 	address   uint64
 	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
-	inPlace   uint8 // what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would begin
-	hints     Hints // Hints.common, as this member asks for them
+	// what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would
+	// begin
+	inPlace uint8
+	hints   Hints // Hints.common, as this member asks for them
 }
 
 const (
@@ -172,17 +182,20 @@ func decode(b []byte) record {
 	le := binary.LittleEndian
 	return record{
 		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
-		proposal: uint64(le.Uint32(b[48:]))<<32 | uint64(le.Uint32(b[12:])), size: int64(le.Uint64(b[16:])), heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
+		proposal: uint64(le.Uint32(b[48:]))<<32 | uint64(le.Uint32(b[12:])), size: int64(le.Uint64(b[16:])),
+		heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
 		alignment: int64(le.Uint64(b[40:])), inPlace: b[52],
 		hints: commonOf(b[recordHints:]),
 	}
 }
 
-// Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0 12.2.1 to 12.2.3).
+// Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
+// 12.2.1 to 12.2.3).
 //
-// It costs a member three exchanges of 64 bytes or less and 32 bytes of memory a member besides the shared control memory. If a member's arguments are wrong or
-// there is not enough memory, all members return an error, the one that found it with its class, the others with the class of the first that did.
-// MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the members cannot share memory.
+// It costs a member three exchanges of 64 bytes or less and 32 bytes of memory a member besides the shared control
+// memory. If a member's arguments are wrong or there is not enough memory, all members return an error, the one that
+// found it with its class, the others with the class of the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
+// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the members cannot share memory.
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {
@@ -192,14 +205,16 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		return nil, mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
 	}
 	n := c.Size()
-	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size, DispUnit: spec.DispUnit, hints: hints}
+	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size,
+		DispUnit: spec.DispUnit, hints: hints}
 	w.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
 
 	place, ok := windows.propose(0)
 	if !ok {
 		err = tooMany()
 	}
-	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1, address: uint64(spec.Base), proposal: place,
+	mine := record{class: mpierr.ClassOf(err), flavor: spec.Flavor, unit: spec.DispUnit, size: spec.Size, heap: -1,
+		address: uint64(spec.Base), proposal: place,
 		alignment: hints.alignment(spec.Size), hints: hints}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Size > 0 && err == nil {
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
@@ -266,12 +281,14 @@ func check(spec *Spec) (Hints, error) {
 	case spec.Flavor == abi.MPI_WIN_FLAVOR_CREATE && spec.Base == 0 && spec.Size > 0:
 		return Hints{}, mpierr.New(abi.MPI_ERR_BASE, "base is NULL for a window of %d bytes", spec.Size)
 	case spec.Flavor != abi.MPI_WIN_FLAVOR_CREATE && spec.Size > shm.HeapStride:
-		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size, int64(shm.HeapStride))
+		return Hints{}, mpierr.New(abi.MPI_ERR_SIZE, "size %d: at most %d bytes are possible", spec.Size,
+			int64(shm.HeapStride))
 	}
 	return NewHints(spec.Info)
 }
 
-// agree turns the members' verdicts on their own arguments into one for all, compares what must be the same, and gives hints the values in force.
+// agree turns the members' verdicts on their own arguments into one for all, compares what must be the same, and gives
+// hints the values in force.
 func agree(own error, members []record, hints *Hints) error {
 	if own != nil {
 		return own
@@ -284,7 +301,9 @@ func agree(own error, members []record, hints *Hints) error {
 	first := members[0]
 	for i, m := range members {
 		if m.flavor != first.flavor {
-			return mpierr.New(abi.MPI_ERR_WIN, "rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor, first.flavor)
+			return mpierr.New(abi.MPI_ERR_WIN,
+				"rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor,
+				first.flavor)
 		}
 	}
 	asked := make([]Hints, len(members))
@@ -312,9 +331,11 @@ func (w *Window) reserve(members []record) error {
 		for _, m := range members {
 			alignment = max(alignment, m.alignment)
 		}
-		// In vain if the machine has not that much. What the members' control groups allow each finds out for itself.
+		// In vain if the machine has not that much. What the members' control groups allow each finds out for
+		// itself.
 		if room := limit.MachineMemory("/"); total > room.Usable() {
-			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s", total, room.Usable(), room.By)
+			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s",
+				total, room.Usable(), room.By)
 		}
 	}
 	for _, size := range sizes {
@@ -332,11 +353,13 @@ func (w *Window) allocates() bool {
 	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
 }
 
-// layout returns where each member's part of an allocated window begins, and the size of all. Parts of MPI_Win_allocate begin on pages, so that each member's
-// memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
+// layout returns where each member's part of an allocated window begins, and the size of all. Parts of MPI_Win_allocate
+// begin on pages, so that each member's memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow
+// each other without a gap unless all members ask for pages.
 func layout(members []record) (offsets []int64, total int64) {
 	offsets = make([]int64, len(members))
-	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && slices.ContainsFunc(members, func(m record) bool { return !m.hints.NonContiguous })
+	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && slices.ContainsFunc(members,
+		func(m record) bool { return !m.hints.NonContiguous })
 	for i, m := range members {
 		if !contiguous {
 			to := max(m.alignment, shm.PageSize)
@@ -395,7 +418,8 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint64, err 
 		}
 		if done {
 			w.Handle = handle.Make(handle.Win, numberAt(place))
-			// What the leader reserved, as far as the others need it: offsets are followed by the sizes that everybody can compute.
+			// What the leader reserved, as far as the others need it: offsets are followed by the sizes
+			// that everybody can compute.
 			w.controlOff = int64(le.Uint64(all[32*leader+16:]))
 			w.segmentOff = int64(le.Uint64(all[32*leader+24:]))
 			return place, nil
@@ -424,14 +448,17 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			w.Base = address(w.segment) + uintptr(offsets[w.Rank])
 		}
 		if w.Size > 0 {
-			// Whole pages, each by the member whose memory begins in it or covers it; a page that two members share is committed by both.
+			// Whole pages, each by the member whose memory begins in it or covers it; a page that two
+			// members share is committed by both.
 			from, to := offsets[w.Rank]/shm.PageSize*shm.PageSize, pages(offsets[w.Rank]+w.Size)
-			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from, w.hints.HugePages); err != nil {
+			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,
+				w.hints.HugePages); err != nil {
 				return err
 			}
 		}
 		if w.segment != nil {
-			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff, huge: w.hugePages})
+			shared.add(region{addr: address(w.segment), bytes: w.segment, off: w.segmentOff,
+				huge: w.hugePages})
 		}
 		if w.Size == 0 {
 			w.Base = 0
@@ -439,7 +466,8 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 	}
 	w.Targets = make([]Target, n)
 	for i, m := range members {
-		t := Target{Size: m.size, DispUnit: m.unit, Process: int32(w.host.NodeIndex(w.Group.World(i))), Address: uintptr(m.address)}
+		t := Target{Size: m.size, DispUnit: m.unit, Process: int32(w.host.NodeIndex(w.Group.World(i))),
+			Address: uintptr(m.address)}
 		switch {
 		case w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC:
 			w.tables = append(w.tables, m.heap)
@@ -464,7 +492,8 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		}
 		w.Targets[i] = t
 	}
-	return w.host.Install(&Slot{Handle: w.Handle, Rank: w.Rank, Shared: address(w.control), Targets: w.Targets, Base: w.Base, Size: w.Size,
+	return w.host.Install(&Slot{Handle: w.Handle, Rank: w.Rank, Shared: address(w.control), Targets: w.Targets,
+		Base: w.Base, Size: w.Size,
 		DispUnit: w.DispUnit, Flavor: w.Flavor, Granularity: w.hints.Granularity})
 }
 
@@ -484,7 +513,8 @@ func (w *Window) allFine(c *comm.Comm, err *error) error {
 	return nil
 }
 
-// close gives back what this member has of the window. installed: the window existed, so its control memory is in use until all members have come here.
+// close gives back what this member has of the window. installed: the window existed, so its control memory is in use
+// until all members have come here.
 func (w *Window) close(installed bool) {
 	nd := w.host.Node
 	if w.Handle != 0 {
@@ -521,8 +551,9 @@ func (w *Window) close(installed bool) {
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
 }
 
-// Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. before is called when the epochs have been looked at and before the members meet; its
-// error ends the call, and the window lives on. MPI_ERR_RMA_SYNC: an epoch is open; the window is then unchanged, and before has not been called.
+// Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. before is called when the epochs have been
+// looked at and before the members meet; its error ends the call, and the window lives on. MPI_ERR_RMA_SYNC: an epoch
+// is open; the window is then unchanged, and before has not been called.
 func (w *Window) Free(before func() error) error {
 	if err := w.host.MayFree(w.Handle); err != nil {
 		return err
@@ -564,9 +595,10 @@ func (w *Window) Hints() Hints {
 	return h
 }
 
-// SetHints is MPI_Win_set_info (MPI-5.0 12.2.7), collective over the window's group: two barriers. err is what is wrong with this member's arguments already, info
-// nil stands for no keys. Keys of the memory that is there keep their values. MPI_ERR_INFO_VALUE: a value of a member's is wrong; nothing has changed
-// anywhere, and all members return an error.
+// SetHints is MPI_Win_set_info (MPI-5.0 12.2.7), collective over the window's group: two barriers. err is what is wrong
+// with this member's arguments already, info nil stands for no keys. Keys of the memory that is there keep their
+// values. MPI_ERR_INFO_VALUE: a value of a member's is wrong; nothing has changed anywhere, and all members return an
+// error.
 func (w *Window) SetHints(info func(key string) (string, bool), err error) error {
 	w.mu.Lock()
 	old := w.hints
@@ -607,11 +639,13 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	return nil
 }
 
-// SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory. MPI_PROC_NULL stands for the lowest rank of
-// this node with memory. Memory that is not mapped here, or none, has size 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
+// SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory.
+// MPI_PROC_NULL stands for the lowest rank of this node with memory. Memory that is not mapped here, or none, has size
+// 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
 func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, err error) {
 	if w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
-		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RMA_FLAVOR, "a dynamic window has no one memory that could be queried")
+		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RMA_FLAVOR,
+			"a dynamic window has no one memory that could be queried")
 	}
 	if rank == abi.MPI_PROC_NULL {
 		i := slices.IndexFunc(w.Targets, func(t Target) bool { return t.Size > 0 && t.Process >= 0 })
@@ -621,7 +655,8 @@ func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, 
 		rank = int32(i)
 	}
 	if rank < 0 || int(rank) >= len(w.Targets) {
-		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank, len(w.Targets))
+		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank,
+			len(w.Targets))
 	}
 	t := w.Targets[rank]
 	if !t.Direct || t.Size == 0 {

@@ -8,8 +8,9 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Memory is taken in pieces, and before each the taker looks whether there still is enough for the rest: processes of other jobs take memory too, and the kernel
-// kills somebody rather than refuse. The less there is the smaller the pieces, so that several that take at once notice before it is too late.
+// Memory is taken in pieces, and before each the taker looks whether there still is enough for the rest: processes of
+// other jobs take memory too, and the kernel kills somebody rather than refuse. The less there is the smaller the
+// pieces, so that several that take at once notice before it is too late.
 const (
 	leastPiece = 256 << 10
 	mostPiece  = 16 << 20
@@ -20,14 +21,16 @@ func pieceOf(room limit.Room, least int64) int64 {
 	return min(max(room.Usable()/pieceShare/leastPiece*leastPiece, least), mostPiece)
 }
 
-// Commit puts zeroed memory behind [off, off+size), which may be any process' reservation. It takes the time of writing it once and is done by one process after the
-// other; large amounts go through CommitMapped. MPI_ERR_NO_MEM: there is not that much; nothing changed.
+// Commit puts zeroed memory behind [off, off+size), which may be any process' reservation. It takes the time of writing
+// it once and is done by one process after the other; large amounts go through CommitMapped. MPI_ERR_NO_MEM: there is
+// not that much; nothing changed.
 func (nd *Node) Commit(off, size int64) error {
 	return nd.commit(off, size, leastPiece, nd.memory.take)
 }
 
-// CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages), with huge pages if huge says so and the system has them. It returns
-// whether any of the memory is of huge pages. Several processes can do it at once, and none of their accesses there faults later. MPI_ERR_NO_MEM.
+// CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages), with huge pages if huge says so and
+// the system has them. It returns whether any of the memory is of huge pages. Several processes can do it at once, and
+// none of their accesses there faults later. MPI_ERR_NO_MEM.
 func (nd *Node) CommitMapped(b []byte, off int64, huge bool) (bool, error) {
 	huge = huge && len(b) >= HugePage && HugePagesPossible() && unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
 	least := int64(leastPiece)
@@ -67,8 +70,8 @@ func (nd *Node) commit(off, size, least int64, take func(off, size int64) error)
 	return err
 }
 
-// InPieces calls take for size bytes, piece after piece, of which cost take memory that must be there. It stops at the first error, which is take's or
-// MPI_ERR_NO_MEM; what has been taken until then is the caller's to give back.
+// InPieces calls take for size bytes, piece after piece, of which cost take memory that must be there. It stops at the
+// first error, which is take's or MPI_ERR_NO_MEM; what has been taken until then is the caller's to give back.
 func (nd *Node) InPieces(size, cost int64, take func(at, size int64) error) error {
 	return nd.inPieces(size, cost, leastPiece, take)
 }
@@ -99,10 +102,13 @@ func (nd *Node) inPieces(size, cost, least int64, take func(at, size int64) erro
 		nd.keep(kept)
 		promised -= kept
 		if room = nd.promises.look(need(promised)); need(promised) > room.Free-room.Margin/2 {
-			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: after the first %d only %d are available %s", cost, cost-promised, room.Usable(), room.By)
+			return mpierr.New(abi.MPI_ERR_NO_MEM,
+				"%d bytes of shared memory: after the first %d only %d are available %s", cost,
+				cost-promised, room.Usable(), room.By)
 		}
 	}
 }
 
-// Discard gives the memory behind [off, off+size) back to the system; the address space stays reserved, and Commit may put zeroed memory there again.
+// Discard gives the memory behind [off, off+size) back to the system; the address space stays reserved, and Commit may
+// put zeroed memory there again.
 func (nd *Node) Discard(off, size int64) { nd.memory.give(off, size) }

@@ -182,8 +182,8 @@ func TestSmallAmountsLookRarely(t *testing.T) {
 	nd.Release(off, 16*mib)
 }
 
-// TestCommitMappedFaultsLaterNever: what is taken through the mapping is mapped then. fallocate would leave a fault for each page, and take memory for one process
-// after the other.
+// TestCommitMappedFaultsLaterNever: what is taken through the mapping is mapped then. fallocate would leave a fault for
+// each page, and take memory for one process after the other.
 func TestCommitMappedFaultsLaterNever(t *testing.T) {
 	nd := nodes(t, 1)[0]
 	const size = 8 * mib

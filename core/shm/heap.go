@@ -11,8 +11,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// heap hands out page-aligned extents of this process' own heap region: only the owner allocates there, so it needs no lock that another
-// process could hold when it dies.
+// heap hands out page-aligned extents of this process' own heap region: only the owner allocates there, so it needs no
+// lock that another process could hold when it dies.
 type heap struct {
 	mu   sync.Mutex
 	base int64    // offset of the region in the memfd
@@ -80,19 +80,21 @@ func (h *heap) giveLocked(e extent) {
 	}
 }
 
-// Reserve takes size bytes of address space (rounded up to whole pages) from this process' heap region and returns their offset in the memfd.
-// No memory is behind them yet: whoever will use a part calls Commit for it, so that each process takes its pages from its own NUMA node.
-// MPI_ERR_NO_MEM: the region is used up.
+// Reserve takes size bytes of address space (rounded up to whole pages) from this process' heap region and returns
+// their offset in the memfd. No memory is behind them yet: whoever will use a part calls Commit for it, so that each
+// process takes its pages from its own NUMA node. MPI_ERR_NO_MEM: the region is used up.
 func (nd *Node) Reserve(size, align int64) (int64, error) {
 	if align < PageSize {
 		align = PageSize
 	}
 	if size < 0 || size > nd.stride {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: at most %d are possible", size, nd.stride)
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: at most %d are possible", size,
+			nd.stride)
 	}
 	off, ok := nd.heap.take(roundUp(max(size, 1), PageSize), align)
 	if !ok {
-		return 0, mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: the address space of %d bytes is used up", size, nd.stride)
+		return 0, mpierr.New(abi.MPI_ERR_NO_MEM,
+			"%d bytes of shared memory: the address space of %d bytes is used up", size, nd.stride)
 	}
 	return off, nil
 }
@@ -104,8 +106,8 @@ func (nd *Node) Release(off, size int64) {
 	nd.heap.give(extent{off, size})
 }
 
-// Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size are rounded out to whole
-// pages by the caller. MPI_ERR_NO_MEM, with what the system may have run out of.
+// Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size
+// are rounded out to whole pages by the caller. MPI_ERR_NO_MEM, with what the system may have run out of.
 func (nd *Node) Map(off, size int64) ([]byte, error) {
 	b, err := nd.TryMap(off, size)
 	return b, noMapping(size, err)
@@ -114,7 +116,8 @@ func (nd *Node) Map(off, size int64) ([]byte, error) {
 // TryMap is Map for callers that have another way: its error is the system's.
 func (nd *Node) TryMap(off, size int64) ([]byte, error) {
 	if off < 0 || size <= 0 || off > nd.end-size {
-		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes", size, off, nd.end)
+		return nil, mpierr.New(abi.MPI_ERR_INTERN, "mapping %d bytes at offset %d of shared memory of %d bytes",
+			size, off, nd.end)
 	}
 	p, err := nd.memory.mapping(nil, off, size)
 	if err != nil {
@@ -128,8 +131,10 @@ func (nd *Node) MapAligned(off, size, align int64) ([]byte, error) {
 	if align <= PageSize {
 		return nd.Map(off, size)
 	}
-	// Address space for the worst case, of which the part behind an aligned address is used and the rest given back.
-	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+align), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	// Address space for the worst case, of which the part behind an aligned address is used and the rest given
+	// back.
+	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+align), unix.PROT_NONE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, noMapping(size+align, err)
 	}
@@ -141,7 +146,8 @@ func noMapping(size int64, err error) error {
 	if _, of := err.(unix.Errno); !of {
 		return err
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v%s", size, err, limit.WhyNoMapping("/"))
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v%s", size, err,
+		limit.WhyNoMapping("/"))
 }
 
 // Unmap ends a mapping made by Map.

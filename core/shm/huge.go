@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Huge pages of the node's memory. The memfd is of ordinary pages; where the system allows it, those of a mapping that asks for it come as transparent huge
-// pages (shmem_enabled in /sys/kernel/mm/transparent_hugepage). fallocate would take small pages there, so memory is taken through the mapping.
+// Huge pages of the node's memory. The memfd is of ordinary pages; where the system allows it, those of a mapping that
+// asks for it come as transparent huge pages (shmem_enabled in /sys/kernel/mm/transparent_hugepage). fallocate would
+// take small pages there, so memory is taken through the mapping.
 
 // HugePage is the size of a huge page in bytes.
 const HugePage = 2 << 20
@@ -19,7 +20,8 @@ const thp = "/sys/kernel/mm/transparent_hugepage"
 
 // HugePagesPossible returns whether the system lets shared memory have huge pages if it asks for them.
 func HugePagesPossible() bool {
-	return hugePossible(selected(thp+"/shmem_enabled"), selected(fmt.Sprintf("%s/hugepages-%dkB/shmem_enabled", thp, HugePage>>10)))
+	return hugePossible(selected(thp+"/shmem_enabled"),
+		selected(fmt.Sprintf("%s/hugepages-%dkB/shmem_enabled", thp, HugePage>>10)))
 }
 
 // hugePossible judges the settings for all sizes and for the size of HugePage, "" if there is no such setting.

@@ -1,6 +1,7 @@
-// Package shm owns the memory that the processes of one node share: a single memfd with the control segment in front and one heap region for
-// each process behind it. Nothing in it has a name, so nothing is left behind when the last process is gone. Where files may not be that large (ulimit -f) the memfd
-// is a header that says where the rest is, and there are no images (backing.go).
+// Package shm owns the memory that the processes of one node share: a single memfd with the control segment in front
+// and one heap region for each process behind it. Nothing in it has a name, so nothing is left behind when the last
+// process is gone. Where files may not be that large (ulimit -f) the memfd is a header that says where the rest is, and
+// there are no images (backing.go).
 //
 //	offset 0            header            one page
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks, acknowledgements
@@ -10,21 +11,24 @@
 //	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has become shared where it lies; the byte at
 //	                    an address of the process is at ImageOffset(i) + address
 //
-// "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and indices, never addresses, and what
-// is read from it is range-checked before it is used as an index. The layout is known to C as well: capi/node.h; capi compares the two at compile time.
+// "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and
+// indices, never addresses, and what is read from it is range-checked before it is used as an index. The layout is
+// known to C as well: capi/node.h; capi compares the two at compile time.
 //
 // It must not know messages, windows or datatypes: others lay their protocols over the areas it hands out.
 package shm
 
 // Sizes and strides in bytes. CellFixed is the part of the cell whose size does not depend on the number of processes.
 const (
-	Magic      = 0x676f6d7069726d61 // "gompirma"
-	Layout     = 3                  // version of the layout; a launcher and a library of different layouts refuse each other
+	Magic = 0x676f6d7069726d61 // "gompirma"
+	// version of the layout; a launcher and a library of different layouts refuse each other
+	Layout     = 3
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
 	CellFixed  = 2048
-	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their own.
+	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their
+	// own.
 	MarkSlots = 16
 
 	MessageRingSize = 128 << 10
@@ -68,13 +72,15 @@ const (
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )
 
-// BarrierSize is the shared memory of a barrier among n processes (capi/barrier.h), zero to begin with: a line for the central form and two for each member.
+// BarrierSize is the shared memory of a barrier among n processes (capi/barrier.h), zero to begin with: a line for the
+// central form and two for each member.
 func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 
 // State is the life of a process as its cell tells it.
 type State uint32
 
-// A process is Absent until it maps the segment, Running from MPI_Init on, Finishing in MPI_Finalize, Finalized after it, Dead when somebody saw that it is gone.
+// A process is Absent until it maps the segment, Running from MPI_Init on, Finishing in MPI_Finalize, Finalized after
+// it, Dead when somebody saw that it is gone.
 const (
 	Absent State = iota
 	Running
@@ -104,7 +110,8 @@ func ControlSize(n int) int64 { return AgentRing(n, n) }
 // HeapOffset returns where the heap region of process i begins.
 func HeapOffset(n, i int) int64 { return roundUp(ControlSize(n), HeapStride) + int64(i)*HeapStride }
 
-// ImageOffset returns where the image of the address space of process i begins; ImageOffset(n, n) is the size of the whole memfd.
+// ImageOffset returns where the image of the address space of process i begins; ImageOffset(n, n) is the size of the
+// whole memfd.
 func ImageOffset(n, i int) int64 {
 	return roundUp(HeapOffset(n, n), ImageStride) + int64(i)*ImageStride
 }

@@ -26,8 +26,8 @@ type Node struct {
 	Me      int    // index of this process; -1 in the launcher
 	Cores   int    // cores that the node's processes may use together
 
-	// Call returns the name of the MPI function that the application has called on this thread and that has not returned, "" if there is none. Set before
-	// the first wait; nil: nobody is told what this process waits for.
+	// Call returns the name of the MPI function that the application has called on this thread and that has not
+	// returned, "" if there is none. Set before the first wait; nil: nobody is told what this process waits for.
 	Call func() string
 
 	LookEvery time.Duration // how often a sleeper looks whether the others still live; 0: sleepSlice
@@ -39,7 +39,8 @@ type Node struct {
 	reminders []func()
 }
 
-// CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children inherit it).
+// CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children
+// inherit it).
 func CreateControl(n int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
 		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)
@@ -80,7 +81,8 @@ func createInSegment(fd, n int) error {
 	return err
 }
 
-// createIn takes the memory of the header and the cells at once, so that a lack of it shows here and not as SIGBUS in a barrier, and writes the header.
+// createIn takes the memory of the header and the cells at once, so that a lack of it shows here and not as SIGBUS in a
+// barrier, and writes the header.
 func createIn(m backing, n, segment int) error {
 	if err := m.take(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("taking %d bytes of shared memory: %w", CellOffset(n, n), err)
@@ -112,8 +114,9 @@ func usableCores() int {
 	return set.Count()
 }
 
-// Open maps the shared memory behind fd for process me (-1: an onlooker, such as the launcher) and checks that it is ours.
-// MPI_ERR_OTHER: not a control segment, of another layout, or me is out of range; MPI_ERR_NO_MEM: it cannot be mapped.
+// Open maps the shared memory behind fd for process me (-1: an onlooker, such as the launcher) and checks that it is
+// ours. MPI_ERR_OTHER: not a control segment, of another layout, or me is out of range; MPI_ERR_NO_MEM: it cannot be
+// mapped.
 func Open(fd, me int) (*Node, error) {
 	header, err := unix.Mmap(fd, 0, HeaderSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -123,7 +126,9 @@ func Open(fd, me int) (*Node, error) {
 	n, cores, segment := int(*u32(header, hdrProcesses)), int(*u32(header, hdrCores)), int(*u32(header, hdrSegment))
 	unix.Munmap(header)
 	if magic != Magic || layout != Layout {
-		return nil, mpierr.New(abi.MPI_ERR_OTHER, "descriptor %d is not a control segment of layout %d (magic %#x, layout %d)", fd, Layout, magic, layout)
+		return nil, mpierr.New(abi.MPI_ERR_OTHER,
+			"descriptor %d is not a control segment of layout %d (magic %#x, layout %d)", fd, Layout, magic,
+			layout)
 	}
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
@@ -176,7 +181,8 @@ func (nd *Node) Close() {
 	nd.control = nil
 }
 
-// Image returns where the image of this process is: the descriptor of the memfd and the offset in it. False: there is none.
+// Image returns where the image of this process is: the descriptor of the memfd and the offset in it. False: there is
+// none.
 func (nd *Node) Image() (fd int, off int64, ok bool) {
 	return nd.fd, ImageOffset(nd.N, nd.Me), nd.end > ImageOffset(nd.N, nd.Me)
 }
@@ -190,8 +196,8 @@ func (nd *Node) MessageRing(i int) []byte {
 	return nd.control[o : o+MessageRingSize : o+MessageRingSize]
 }
 
-// AgentRingEmpty returns whether nothing has been put into the agent's inbox of this process that has not been served: its first word counts what origins
-// have put in, the one a cache line further what has been served (capi/agent.h).
+// AgentRingEmpty returns whether nothing has been put into the agent's inbox of this process that has not been served:
+// its first word counts what origins have put in, the one a cache line further what has been served (capi/agent.h).
 func (nd *Node) AgentRingEmpty() bool {
 	o := AgentRing(nd.N, nd.Me)
 	return atomic.LoadUint64(u64(nd.control, o)) == atomic.LoadUint64(u64(nd.control, o+CacheLine))
@@ -209,8 +215,8 @@ func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellStat
 // Broken returns how many processes of this node have been found dead.
 func (nd *Node) Broken() int { return int(atomic.LoadUint32(u32(nd.control, hdrBroken))) }
 
-// MarkDead records that process i is gone and ends every wait on the node with an error. Called by the launcher, which reaps the process,
-// and by processes that notice it themselves under other launchers.
+// MarkDead records that process i is gone and ends every wait on the node with an error. Called by the launcher, which
+// reaps the process, and by processes that notice it themselves under other launchers.
 func (nd *Node) MarkDead(i int) {
 	for {
 		old := nd.State(i)
@@ -227,7 +233,8 @@ func (nd *Node) MarkDead(i int) {
 	}
 }
 
-// FindDead looks for processes of this node that have ended without MPI_Finalize and marks them. Needed where no launcher of ours does it.
+// FindDead looks for processes of this node that have ended without MPI_Finalize and marks them. Needed where no
+// launcher of ours does it.
 func (nd *Node) FindDead() {
 	for i := 0; i < nd.N; i++ {
 		if pid := nd.Pid(i); pid > 0 && nd.State(i).lives() && unix.Kill(pid, 0) == unix.ESRCH {
@@ -238,16 +245,20 @@ func (nd *Node) FindDead() {
 
 // Waiting says what a process waits for, so that a launcher can explain a hang.
 type Waiting struct {
-	Call    string // name of the MPI function that the application called, at most 31 bytes; "": it does not wait. Waits fill it in.
+	// name of the MPI function that the application called, at most 31 bytes; "": it does not wait. Waits fill it
+	// in.
+	Call    string
 	Process int32  // number on this node of the process waited for, -1 if it is not one
 	Object  uint64 // handle of the window or communicator
 }
 
-// WaitingFor returns what process i waits for. The fields are read one by one while the process may change them: good enough for a report.
+// WaitingFor returns what process i waits for. The fields are read one by one while the process may change them: good
+// enough for a report.
 func (nd *Node) WaitingFor(i int) Waiting {
 	cell := nd.control[CellOffset(nd.N, i):]
 	name, _, _ := bytes.Cut(cell[CellWaitCall:CellWaitFor], []byte{0})
-	return Waiting{Call: string(name), Process: atomic.LoadInt32(nd.i32(i, CellWaitFor)), Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
+	return Waiting{Call: string(name), Process: atomic.LoadInt32(nd.i32(i, CellWaitFor)),
+		Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
 }
 
 // setWaiting publishes what this process waits for; no name says that it no longer does.
@@ -259,7 +270,8 @@ func (nd *Node) setWaiting(w Waiting) {
 	clear(name[copy(name, w.Call):])
 }
 
-// Publish says, until the function that it returns is called, what this process waits for. The name is that of the call in which this thread is.
+// Publish says, until the function that it returns is called, what this process waits for. The name is that of the call
+// in which this thread is.
 func (nd *Node) Publish(w Waiting) (done func()) {
 	if nd.Call == nil {
 		return func() {}

@@ -10,9 +10,11 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Promises: processes that take memory at once must not together take more than there is, since then the kernel kills one of them instead of refusing. So a process
-// first promises itself what it will take, in its cell, where the others of the node see it, and lowers the promise as it takes: what is free less all promises
-// is what may be promised anew. Looking and promising are one step, since only one process at a time does it. Its turn and its promises end with it when it dies.
+// Promises: processes that take memory at once must not together take more than there is, since then the kernel kills
+// one of them instead of refusing. So a process first promises itself what it will take, in its cell, where the others
+// of the node see it, and lowers the promise as it takes: what is free less all promises is what may be promised anew.
+// Looking and promising are one step, since only one process at a time does it. Its turn and its promises end with it
+// when it dies.
 //
 // Processes of other jobs promise nothing: commit.go looks again while it takes.
 type promises struct {
@@ -22,23 +24,25 @@ type promises struct {
 	credit int64 // bytes that may be taken without looking
 }
 
-// Small amounts need no promise of their own: each look allows some more bytes to be taken without another, all processes together a small share of what is free. What
-// MPI_Init takes is little beside the process itself.
+// Small amounts need no promise of their own: each look allows some more bytes to be taken without another, all
+// processes together a small share of what is free. What MPI_Init takes is little beside the process itself.
 const (
 	creditShare = 256
 	mostCredit  = 4 << 20
 	firstCredit = 512 << 10
 )
 
-// How long is waited for another process that does not come on: with its turn, and with taking what it has promised itself. Only one that is stopped takes so long.
+// How long is waited for another process that does not come on: with its turn, and with taking what it has promised
+// itself. Only one that is stopped takes so long.
 const (
 	longestTurn    = 200 * time.Millisecond
 	longestPromise = 2 * time.Second
 	promiseSlice   = 20 * time.Millisecond // how often a waiter looks whether the others still live
 )
 
-// promise allows this process to take size bytes. It returns what it found, and whether they stand in the cell, from where keep takes them as they are taken; a small
-// amount needs not. It may wait for others that are taking memory. MPI_ERR_NO_MEM.
+// promise allows this process to take size bytes. It returns what it found, and whether they stand in the cell, from
+// where keep takes them as they are taken; a small amount needs not. It may wait for others that are taking memory.
+// MPI_ERR_NO_MEM.
 func (nd *Node) promise(size int64) (room limit.Room, stands bool, err error) {
 	nd.promises.mu.Lock()
 	if size <= nd.promises.credit {
@@ -59,7 +63,8 @@ func (nd *Node) promise(size int64) (room limit.Room, stands bool, err error) {
 		if size > room.Usable() {
 			return room, false, tooMuch(size, room, 0)
 		}
-		// What they have promised is there for them. But some of it has been taken already, and they may not get all.
+		// What they have promised is there for them. But some of it has been taken already, and they may not
+		// get all.
 		if nd.FindDead(); others != last {
 			last, since = others, time.Now()
 		} else if time.Since(since) > longestPromise {
@@ -103,8 +108,8 @@ func (nd *Node) promised() (sum int64) {
 	return sum
 }
 
-// takeTurn waits until no other thread of the node looks and promises, and returns what ends the turn. It does not wait for one that is dead, nor long for one that has
-// been stopped.
+// takeTurn waits until no other thread of the node looks and promises, and returns what ends the turn. It does not wait
+// for one that is dead, nor long for one that has been stopped.
 func (nd *Node) takeTurn() (end func()) {
 	nd.promises.mu.Lock()
 	word, me := u32(nd.control, hdrTurn), uint32(nd.Me+1)
@@ -135,7 +140,10 @@ func (nd *Node) takeTurn() (end func()) {
 
 func tooMuch(size int64, room limit.Room, promised int64) error {
 	if promised > 0 {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available %s, of which ranks of this job are just taking %d", size, room.Usable(), room.By, promised)
+		return mpierr.New(abi.MPI_ERR_NO_MEM,
+			"%d bytes of shared memory: only %d are available %s, of which ranks of this job are just "+
+				"taking %d", size, room.Usable(), room.By, promised)
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available %s", size, room.Usable(), room.By)
+	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of shared memory: only %d are available %s", size,
+		room.Usable(), room.By)
 }

@@ -7,17 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// segment is a segment of System V, by the address where its control part is mapped. The limit for files does not hold for it, and it may be as sparse as a memfd. It is marked
-// for removal as soon as it is attached, so it goes with the last process that has it; until then others attach it by its number.
+// segment is a segment of System V, by the address where its control part is mapped. The limit for files does not hold
+// for it, and it may be as sparse as a memfd. It is marked for removal as soon as it is attached, so it goes with the
+// last process that has it; until then others attach it by its number.
 //
-// The system attaches a segment as a whole, and has no descriptor of it to map a part with. But a mapping can be duplicated (mremap with an old size of 0) and then
-// moved to another part of what it maps (remap_file_pages).
+// The system attaches a segment as a whole, and has no descriptor of it to map a part with. But a mapping can be
+// duplicated (mremap with an old size of 0) and then moved to another part of what it maps (remap_file_pages).
 type segment struct{ base unsafe.Pointer }
 
-// The size of a segment is bounded by the room for a mapping of all of it that a process surely has, of which there are 2^47 bytes.
+// The size of a segment is bounded by the room for a mapping of all of it that a process surely has, of which there are
+// 2^47 bytes.
 const segmentSize = 1 << 44
 
-// makeSegment makes a segment and returns its number. It lives as long as this process, or another that has attached it by then.
+// makeSegment makes a segment and returns its number. It lives as long as this process, or another that has attached it
+// by then.
 func makeSegment() (id int, err error) {
 	if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, segmentSize, unix.IPC_CREAT|shmNoReserve|0o600); err != nil {
 		return 0, err
@@ -59,7 +62,8 @@ func (s segment) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, er
 	if err != nil {
 		return nil, err
 	}
-	if _, _, errno := unix.Syscall6(unix.SYS_REMAP_FILE_PAGES, uintptr(p), uintptr(size), 0, uintptr(off/PageSize), notAtOnce, 0); errno != 0 {
+	if _, _, errno := unix.Syscall6(unix.SYS_REMAP_FILE_PAGES, uintptr(p), uintptr(size), 0, uintptr(off/PageSize),
+		notAtOnce, 0); errno != 0 {
 		unix.MunmapPtr(p, uintptr(size))
 		return nil, errno
 	}

@@ -16,8 +16,8 @@ import (
 //	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true (with a full barrier); if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
 //
-// Any number of threads may sleep; all of them look again. Whoever sleeps with wake == seen has set sleeping after reading nothing newer, so the swap
-// that follows the condition finds it.
+// Any number of threads may sleep; all of them look again. Whoever sleeps with wake == seen has set sleeping after
+// reading nothing newer, so the swap that follows the condition finds it.
 
 const (
 	futexWait = 0 // not FUTEX_PRIVATE: the word is shared between processes
@@ -31,14 +31,16 @@ func futexSleep(word *uint32, seen uint32, timeout time.Duration) {
 		t := unix.NsecToTimespec(int64(timeout))
 		ts = &t
 	}
-	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(seen), uintptr(unsafe.Pointer(ts)), 0, 0)
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(seen),
+		uintptr(unsafe.Pointer(ts)), 0, 0)
 }
 
 func futexWakeAll(word *uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
 }
 
-// Wake wakes process i if it sleeps. The caller has made i's condition true with a sequentially consistent operation (any of sync/atomic).
+// Wake wakes process i if it sleeps. The caller has made i's condition true with a sequentially consistent operation
+// (any of sync/atomic).
 func (nd *Node) Wake(i int) {
 	if atomic.LoadUint32(nd.u32(i, CellSleeping)) != 0 && atomic.SwapUint32(nd.u32(i, CellSleeping), 0) != 0 {
 		nd.wakeAll(i)
@@ -66,10 +68,12 @@ func (nd *Node) ForceDoorbell(i int) {
 	}
 }
 
-// How long a wait polls before it sleeps. With a core for each process the partner is likely to answer soon, and to be woken takes longer than most answers, 100 us
-// and more where an idle core has been switched off: two that wait in turn must not send each other to sleep. But somebody else may use the cores, and then the
-// partner may need this very one, so after some microseconds each round offers it: a yield that nobody takes costs little. With fewer cores than processes every
-// round does, for a while. A yield that took long went to somebody who computes; it would be so each time, and a sleeper is woken at once.
+// How long a wait polls before it sleeps. With a core for each process the partner is likely to answer soon, and to be
+// woken takes longer than most answers, 100 us and more where an idle core has been switched off: two that wait in turn
+// must not send each other to sleep. But somebody else may use the cores, and then the partner may need this very one,
+// so after some microseconds each round offers it: a yield that nobody takes costs little. With fewer cores than
+// processes every round does, for a while. A yield that took long went to somebody who computes; it would be so each
+// time, and a sleeper is woken at once.
 const (
 	pollsAlone = 200
 	spinAlone  = 400 * time.Microsecond
@@ -79,11 +83,13 @@ const (
 	sleepSlice = 200 * time.Millisecond // what LookEvery is unless a test has set it
 )
 
-// AddService registers work that a waiting thread does for its process between looks at its condition, such as serving a ring. It returns whether it
-// found something to do, must not block, and may be called from several threads at once. Call before the first Wait.
+// AddService registers work that a waiting thread does for its process between looks at its condition, such as serving
+// a ring. It returns whether it found something to do, must not block, and may be called from several threads at once.
+// Call before the first Wait.
 func (nd *Node) AddService(service func() bool) { nd.services = append(nd.services, service) }
 
-// AddReminder has f called by each wait that lasts, without anything locked; it must not block. Call before the first Wait.
+// AddReminder has f called by each wait that lasts, without anything locked; it must not block. Call before the first
+// Wait.
 func (nd *Node) AddReminder(f func()) { nd.reminders = append(nd.reminders, f) }
 
 func (nd *Node) remind() {
@@ -92,7 +98,8 @@ func (nd *Node) remind() {
 	}
 }
 
-// TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go (capi/handlers.c); called by waits.
+// TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go
+// (capi/handlers.c); called by waits.
 var TakeSignals = func() {}
 
 // Serve runs every service once and returns whether one of them found something to do.
@@ -104,11 +111,12 @@ func (nd *Node) Serve() bool {
 	return worked
 }
 
-// Wait returns nil as soon as done returns true; done is called from this thread only. It polls a bounded time, then sleeps until Wake(me).
-// While it polls it serves what arrives for this process, so that senders need not wake the agent. MPI_ERR_PROC_ABORTED if a process of this node died
-// meanwhile.
+// Wait returns nil as soon as done returns true; done is called from this thread only. It polls a bounded time, then
+// sleeps until Wake(me). While it polls it serves what arrives for this process, so that senders need not wake the
+// agent. MPI_ERR_PROC_ABORTED if a process of this node died meanwhile.
 //
-// Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless a service did it in this process, which calls Wake(me) too.
+// Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless a service did it in this
+// process, which calls Wake(me) too.
 func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Process: -1}) }
 
 // WaitFor is Wait that tells, while it sleeps, what this process waits for.
@@ -198,7 +206,8 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 func (nd *Node) brokenError() error {
 	for i := 0; i < nd.N; i++ {
 		if nd.State(i) == Dead {
-			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "process %d of this node (pid %d) ended without calling MPI_Finalize", i, nd.Pid(i))
+			return mpierr.New(abi.MPI_ERR_PROC_ABORTED,
+				"process %d of this node (pid %d) ended without calling MPI_Finalize", i, nd.Pid(i))
 		}
 	}
 	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of this node ended without calling MPI_Finalize")

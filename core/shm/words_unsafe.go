@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go; offsets come from layout.go.
+// The words of the control segment as Go pointers, for sync/atomic. The slice is mapped memory, never moved by Go;
+// offsets come from layout.go.
 
 func u32(b []byte, off int64) *uint32 { return (*uint32)(unsafe.Pointer(&b[off])) }
 func u64(b []byte, off int64) *uint64 { return (*uint64)(unsafe.Pointer(&b[off])) }
@@ -28,7 +29,8 @@ func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.Slic
 
 func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
 
-// mapInto maps [off, off+size) at the first multiple of align in room, which holds size+align bytes of address space, and gives the rest of it back.
+// mapInto maps [off, off+size) at the first multiple of align in room, which holds size+align bytes of address space,
+// and gives the rest of it back.
 func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, error) {
 	skip := uintptr(-int64(uintptr(room)) & (align - 1))
 	at := unsafe.Add(room, skip)

@@ -1,5 +1,6 @@
-// Package trim gives memory that is no longer in use back to the system, once many objects have gone. Go does so by itself only when it has collected its garbage, which a
-// process that does little else makes it do after minutes, and keeps a reserve then; a program that had a million requests for a moment wants the memory for itself.
+// Package trim gives memory that is no longer in use back to the system, once many objects have gone. Go does so by
+// itself only when it has collected its garbage, which a process that does little else makes it do after minutes, and
+// keeps a reserve then; a program that had a million requests for a moment wants the memory for itself.
 package trim
 
 import (
@@ -17,16 +18,18 @@ type Watch struct {
 }
 
 const (
-	// WorthWhile is by how many objects less than there were it begins to be worth while, and then if they are less than half: a collection takes some milliseconds.
-	// Kinds of which one has much more than a hundred bytes are counted so many times.
+	// WorthWhile is by how many objects less than there were it begins to be worth while, and then if they are less
+	// than half: a collection takes some milliseconds. Kinds of which one has much more than a hundred bytes are
+	// counted so many times.
 	WorthWhile = 16 << 10
 
-	// Not at once, since the next ones may come soon. Programs in which many come and go again and again are left alone for longer and longer.
+	// Not at once, since the next ones may come soon. Programs in which many come and go again and again are left
+	// alone for longer and longer.
 	soon, late = time.Second, 64 * time.Second
 )
 
-// NewWatch returns a watch that has settle called, by another thread, some time after it has become worth while. settle locks what the owner's lock is, and if Over still
-// says so gives up what the owner keeps for more objects.
+// NewWatch returns a watch that has settle called, by another thread, some time after it has become worth while. settle
+// locks what the owner's lock is, and if Over still says so gives up what the owner keeps for more objects.
 func NewWatch(settle func()) Watch { return Watch{settle: settle} }
 
 // Count is told of the number whenever it has changed.
@@ -100,7 +103,8 @@ func run() {
 	pause, last = next(pause, now.Sub(last)), now
 }
 
-// next returns how long to wait the next time, when memory was given back after such a pause and so long after the time before.
+// next returns how long to wait the next time, when memory was given back after such a pause and so long after the time
+// before.
 func next(pause, since time.Duration) time.Duration {
 	if since < 8*pause {
 		return min(2*pause, late)

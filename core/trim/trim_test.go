@@ -75,7 +75,8 @@ func TestWatch(t *testing.T) {
 	again.set(WorthWhile)
 	again.set(0)
 	running.Unlock()
-	require.Eventually(t, func() bool { return again.times() == 2 && back.times() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return again.times() == 2 && back.times() == 1 }, time.Minute,
+		time.Millisecond)
 	running.Lock()
 	defer running.Unlock()
 	require.Equal(t, 1, gone.times())

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who wants to know which library this is reads the name, then the number, as of any other: the first word and what follows it. What belongs to another one's
-// text must not be found.
+// Who wants to know which library this is reads the name, then the number, as of any other: the first word and what
+// follows it. What belongs to another one's text must not be found.
 func TestLibrary(t *testing.T) {
 	text := Library()
 	var major, minor, patch int
@@ -17,7 +17,9 @@ func TestLibrary(t *testing.T) {
 	require.NoError(t, err, text)
 	require.Equal(t, 3, n)
 	require.Equal(t, String, fmt.Sprintf("%d.%d.%d", major, minor, patch))
-	require.Equal(t, []string{"gompirma", String}, regexp.MustCompile(`^([A-Za-z][\w() -]*?)(?: Version:)?\s+v?(\d+(?:\.\d+)*)\b`).FindStringSubmatch(text)[1:])
+	require.Equal(t, []string{"gompirma", String},
+		regexp.MustCompile(`^([A-Za-z][\w() -]*?)(?: Version:)?\s+v?(\d+(?:\.\d+)*)\b`).FindStringSubmatch(
+			text)[1:])
 	require.NotRegexp(t, `(?i)mpich|open ?mpi|intel|microsoft|spectrum|fujitsu|cray|wrapper`, text)
 	require.NotContains(t, text, "\n")
 	require.Less(t, len(text), 256)

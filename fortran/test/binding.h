@@ -12,11 +12,11 @@
 #define OP type(MPI_Op)
 #define REQUEST type(MPI_Request)
 #define WIN type(MPI_Win)
-#define STATUS(s) type(MPI_Status) :: s
-#define STATUSES(s,n) type(MPI_Status) :: s(n)
-#define SOURCE_OF(s) s%MPI_SOURCE
-#define TAG_OF(s) s%MPI_TAG
-#define VALUE_OF(h) h%MPI_VAL
+#define STATUS(s) type(MPI_Status)::s
+#define STATUSES(s, n) type(MPI_Status)::s(n)
+#define SOURCE_OF(s) s % MPI_SOURCE
+#define TAG_OF(s) s % MPI_TAG
+#define VALUE_OF(h) h % MPI_VAL
 #else
 #if defined(USE_MPI)
 #define MODULE_MPI use mpi
@@ -34,8 +34,8 @@
 #define OP integer
 #define REQUEST integer
 #define WIN integer
-#define STATUS(s) integer :: s(MPI_STATUS_SIZE)
-#define STATUSES(s,n) integer :: s(MPI_STATUS_SIZE,n)
+#define STATUS(s) integer ::s(MPI_STATUS_SIZE)
+#define STATUSES(s, n) integer ::s(MPI_STATUS_SIZE, n)
 #define SOURCE_OF(s) s(MPI_SOURCE)
 #define TAG_OF(s) s(MPI_TAG)
 #define VALUE_OF(h) h

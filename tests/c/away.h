@@ -1,8 +1,9 @@
-/* A rank that is away: it does not call MPI until others have told it to come back, by something that is not MPI. Used by tests that
- * prove progress: what the others do meanwhile must complete.
+/* A rank that is away: it does not call MPI until others have told it to come back, by something that is not MPI. Used
+ * by tests that prove progress: what the others do meanwhile must complete.
  *
  *   away_begin();                            collective, after check_begin
- *   away_watch("what is tried");             in the others: print this and end the job if it takes more than AWAY_SECONDS
+ *   away_watch("what is tried");             in the others: print this and end the job if it takes more than
+ * AWAY_SECONDS
  *   away_until(AWAY_READ, n);                in the rank that is away: until n calls of away_call
  *   away_call(AWAY_READ);                    in the others: one call
  *   away_end();
@@ -20,10 +21,10 @@
 #include <unistd.h>
 
 enum {
-    AWAY_READ,    /* in read(2) of a named pipe */
-    AWAY_COMPUTE, /* in a loop that loads a variable of a shared window */
-    AWAY_SOCKET,  /* in read(2) of an Internet socket */
-    AWAYS
+	AWAY_READ,    /* in read(2) of a named pipe */
+	AWAY_COMPUTE, /* in a loop that loads a variable of a shared window */
+	AWAY_SOCKET,  /* in read(2) of an Internet socket */
+	AWAYS
 };
 enum { AWAY_SECONDS = 20 };
 
@@ -34,85 +35,80 @@ static MPI_Win away_window;
 static _Atomic int *away_calls;
 static char away_text[300];
 
-static void away_alarm(int signal)
-{
-    (void)signal;
-    if (write(2, away_text, strlen(away_text)) < 0)
-        _exit(2);
-    _exit(1);
+static void away_alarm(int signal) {
+	(void)signal;
+	if (write(2, away_text, strlen(away_text)) < 0)
+		_exit(2);
+	_exit(1);
 }
 
 /* The rank that is away is rank 0 of MPI_COMM_WORLD. */
-static inline void away_begin(void)
-{
-    char path[200] = "/tmp/away.XXXXXX", file[220];
-    MPI_Aint size;
-    int unit;
-    if (check_rank == 0 && !mkdtemp(path))
-        MPI_Abort(MPI_COMM_WORLD, 9);
-    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
-    snprintf(file, sizeof file, "%s/pipe", path);
-    if (check_rank == 0 && mkfifo(file, 0600) != 0)
-        MPI_Abort(MPI_COMM_WORLD, 9);
-    MPI_Barrier(MPI_COMM_WORLD);
-    away_pipe = open(file, O_RDWR);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (check_rank == 0) { /* all have it open: nothing is left behind, whatever happens */
-        unlink(file);
-        rmdir(path);
-    }
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    away_socket = socket(AF_INET, SOCK_DGRAM, 0);
-    if (check_rank == 0 && (bind(away_socket, (void *)&address, sizeof address) != 0 ||
-                            getsockname(away_socket, (void *)&address, &length) != 0))
-        MPI_Abort(MPI_COMM_WORLD, 9);
-    MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (check_rank != 0 && connect(away_socket, (void *)&address, sizeof address) != 0)
-        MPI_Abort(MPI_COMM_WORLD, 9);
-    MPI_Win_allocate_shared(check_rank == 0 ? 64 : 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &away_calls, &away_window);
-    MPI_Win_shared_query(away_window, 0, &size, &unit, &away_calls);
-    if (check_rank == 0)
-        atomic_store(away_calls, 0);
-    signal(SIGALRM, away_alarm);
-    MPI_Barrier(MPI_COMM_WORLD);
+static inline void away_begin(void) {
+	char path[200] = "/tmp/away.XXXXXX", file[220];
+	MPI_Aint size;
+	int unit;
+	if (check_rank == 0 && !mkdtemp(path))
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+	snprintf(file, sizeof file, "%s/pipe", path);
+	if (check_rank == 0 && mkfifo(file, 0600) != 0)
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	MPI_Barrier(MPI_COMM_WORLD);
+	away_pipe = open(file, O_RDWR);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (check_rank == 0) { /* all have it open: nothing is left behind, whatever happens */
+		unlink(file);
+		rmdir(path);
+	}
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof address;
+	away_socket = socket(AF_INET, SOCK_DGRAM, 0);
+	if (check_rank == 0 && (bind(away_socket, (void *)&address, sizeof address) != 0 ||
+				getsockname(away_socket, (void *)&address, &length) != 0))
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD);
+	if (check_rank != 0 && connect(away_socket, (void *)&address, sizeof address) != 0)
+		MPI_Abort(MPI_COMM_WORLD, 9);
+	MPI_Win_allocate_shared(check_rank == 0 ? 64 : 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &away_calls, &away_window);
+	MPI_Win_shared_query(away_window, 0, &size, &unit, &away_calls);
+	if (check_rank == 0)
+		atomic_store(away_calls, 0);
+	signal(SIGALRM, away_alarm);
+	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static inline void away_watch(const char *what)
-{
-    snprintf(away_text, sizeof away_text, "rank %d: FAIL: not done within %d s: %s\n", check_rank, AWAY_SECONDS, what);
-    alarm(AWAY_SECONDS);
+static inline void away_watch(const char *what) {
+	snprintf(away_text, sizeof away_text, "rank %d: FAIL: not done within %d s: %s\n", check_rank, AWAY_SECONDS,
+		 what);
+	alarm(AWAY_SECONDS);
 }
 
-static inline void away_call(int how)
-{
-    alarm(0);
-    char byte = 1;
-    if (how == AWAY_COMPUTE)
-        atomic_fetch_add(away_calls, 1);
-    else if (write(how == AWAY_READ ? away_pipe : away_socket, &byte, 1) != 1)
-        MPI_Abort(MPI_COMM_WORLD, 9);
+static inline void away_call(int how) {
+	alarm(0);
+	char byte = 1;
+	if (how == AWAY_COMPUTE)
+		atomic_fetch_add(away_calls, 1);
+	else if (write(how == AWAY_READ ? away_pipe : away_socket, &byte, 1) != 1)
+		MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-static inline void away_until(int how, int calls)
-{
-    char byte;
-    if (how == AWAY_COMPUTE) {
-        while (atomic_load(away_calls) < calls)
-            ;
-        atomic_store(away_calls, 0);
-        return;
-    }
-    for (int i = 0; i < calls; i++)
-        if (read(how == AWAY_READ ? away_pipe : away_socket, &byte, 1) != 1)
-            MPI_Abort(MPI_COMM_WORLD, 9);
+static inline void away_until(int how, int calls) {
+	char byte;
+	if (how == AWAY_COMPUTE) {
+		while (atomic_load(away_calls) < calls)
+			;
+		atomic_store(away_calls, 0);
+		return;
+	}
+	for (int i = 0; i < calls; i++)
+		if (read(how == AWAY_READ ? away_pipe : away_socket, &byte, 1) != 1)
+			MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-static inline void away_end(void)
-{
-    MPI_Win_free(&away_window);
-    close(away_pipe);
-    close(away_socket);
+static inline void away_end(void) {
+	MPI_Win_free(&away_window);
+	close(away_pipe);
+	close(away_socket);
 }
 
 #endif

@@ -4,7 +4,8 @@
  *       check_begin(&argc, &argv);               MPI_Init; rank and size of MPI_COMM_WORLD
  *       CHECK(x == 3, "x is %d, not 3", x);      counts an error and prints it; the program goes on
  *       CHECK_CLASS(MPI_Send(...), MPI_ERR_RANK) the call must fail with this class
- *       return check_end();                      "PASS" or the number of errors; status 1 on every rank if any rank erred
+ *       return check_end();                      "PASS" or the number of errors; status 1 on every rank if any rank
+ * erred
  *   }
  */
 #ifndef CHECK_H
@@ -18,10 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_errors;      /* of this rank */
-static int check_rank;        /* in MPI_COMM_WORLD */
-static int check_size;        /* of MPI_COMM_WORLD */
-static const char *check_arg; /* first argument that is no kind=...: the variant to run (line "args:" of the header), "" if none */
+static int check_errors; /* of this rank */
+static int check_rank;   /* in MPI_COMM_WORLD */
+static int check_size;   /* of MPI_COMM_WORLD */
+static const char *
+	check_arg; /* first argument that is no kind=...: the variant to run (line "args:" of the header), "" if none */
 static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h), NULL: all */
 
 enum { CHECK_MOST = 20 }; /* errors printed by one rank; the others are only counted */
@@ -29,38 +31,36 @@ enum { CHECK_MOST = 20 }; /* errors printed by one rank; the others are only cou
 /* May be used by several threads. */
 #define CHECK(cond, ...) ((cond) ? (void)0 : check_fail(__FILE__, __LINE__, __VA_ARGS__))
 
-static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format, ...)
-{
-    char text[800];
-    va_list args;
-    if (__atomic_add_fetch(&check_errors, 1, __ATOMIC_RELAXED) > CHECK_MOST)
-        return;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fprintf(stderr, "rank %d: %s:%d: %s\n", check_rank, file, line, text);
+static inline __attribute__((format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format,
+								    ...) {
+	char text[800];
+	va_list args;
+	if (__atomic_add_fetch(&check_errors, 1, __ATOMIC_RELAXED) > CHECK_MOST)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	fprintf(stderr, "rank %d: %s:%d: %s\n", check_rank, file, line, text);
 }
 
-static inline const char *check_string(int code)
-{
-    static char text[MPI_MAX_ERROR_STRING];
-    int len;
-    if (code == MPI_SUCCESS || MPI_Error_string(code, text, &len) != MPI_SUCCESS)
-        snprintf(text, sizeof text, "code %d", code);
-    return text;
+static inline const char *check_string(int code) {
+	static char text[MPI_MAX_ERROR_STRING];
+	int len;
+	if (code == MPI_SUCCESS || MPI_Error_string(code, text, &len) != MPI_SUCCESS)
+		snprintf(text, sizeof text, "code %d", code);
+	return text;
 }
 
-static inline int check_class(int code)
-{
-    int class = -1;
-    MPI_Error_class(code, &class);
-    return class;
+static inline int check_class(int code) {
+	int class = -1;
+	MPI_Error_class(code, &class);
+	return class;
 }
 
-static inline void check_is_class(const char *file, int line, const char *call, int code, int class, const char *name)
-{
-    if (check_class(code) != class)
-        check_fail(file, line, "%s gave class %d (%s), not %s", call, check_class(code), check_string(code), name);
+static inline void check_is_class(const char *file, int line, const char *call, int code, int class, const char *name) {
+	if (check_class(code) != class)
+		check_fail(file, line, "%s gave class %d (%s), not %s", call, check_class(code), check_string(code),
+			   name);
 }
 
 /* The call must return MPI_SUCCESS. */
@@ -70,44 +70,40 @@ static inline void check_is_class(const char *file, int line, const char *call, 
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
 /* check_started reads rank, size and arguments once MPI is initialized. */
-static inline void check_started(int argc, char **argv)
-{
-    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-    check_arg = "";
-    for (int i = 1; i < argc; i++) {
-        if (strncmp(argv[i], "kind=", 5) == 0)
-            check_kind = argv[i] + 5;
-        else if (*check_arg == 0)
-            check_arg = argv[i];
-    }
+static inline void check_started(int argc, char **argv) {
+	MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &check_size);
+	check_arg = "";
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "kind=", 5) == 0)
+			check_kind = argv[i] + 5;
+		else if (*check_arg == 0)
+			check_arg = argv[i];
+	}
 }
 
-static inline void check_begin(int *argc, char ***argv)
-{
-    MPI_Init(argc, argv);
-    check_started(*argc, *argv);
+static inline void check_begin(int *argc, char ***argv) {
+	MPI_Init(argc, argv);
+	check_started(*argc, *argv);
 }
 
-static inline int check_end(void)
-{
-    int all = 0;
-    MPI_Allreduce(&check_errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (check_rank == 0 && all == 0)
-        printf("PASS\n");
-    if (check_rank == 0 && all != 0)
-        printf("FAIL: %d errors\n", all);
-    MPI_Finalize();
-    return all != 0 || check_errors != 0;
+static inline int check_end(void) {
+	int all = 0;
+	MPI_Allreduce(&check_errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (check_rank == 0 && all == 0)
+		printf("PASS\n");
+	if (check_rank == 0 && all != 0)
+		printf("FAIL: %d errors\n", all);
+	MPI_Finalize();
+	return all != 0 || check_errors != 0;
 }
 
 /* check_random gives the same sequence on every rank for the same *state; start it with any number. */
-static inline uint64_t check_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+static inline uint64_t check_random(uint64_t *state) {
+	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
 }
 
 #endif

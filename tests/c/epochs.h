@@ -3,7 +3,8 @@
  *   epoch_open(sync, w);                 collective: stores to the own window are done, operations may follow
  *     epoch_target(sync, w, t);          before operations on target t
  *     epoch_target_done(sync, w, t);     behind them; see epoch_reusable and epoch_fetched
- *   epoch_close(sync, w);                collective: all operations of all ranks are done at all targets, loads may follow
+ *   epoch_close(sync, w);                collective: all operations of all ranks are done at all targets, loads may
+ * follow
  */
 #ifndef EPOCHS_H
 #define EPOCHS_H
@@ -11,122 +12,114 @@
 #include "windows.h"
 
 enum {
-    SYNC_FENCE,
-    SYNC_PSCW,            /* post, start, complete, wait with the group of all ranks */
-    SYNC_LOCK,            /* exclusive lock and unlock of each target */
-    SYNC_LOCK_SHARED,     /* shared lock and unlock of each target */
-    SYNC_LOCK_ALL,        /* lock_all, unlock_all, nothing between */
-    SYNC_FLUSH,           /* lock_all; flush of each target */
-    SYNC_FLUSH_ALL,       /* lock_all; one flush_all */
-    SYNC_FLUSH_LOCAL,     /* lock_all; flush_local of each target; unlock_all */
-    SYNC_FLUSH_LOCAL_ALL, /* lock_all; flush_local_all behind each target; unlock_all */
-    SYNCS
+	SYNC_FENCE,
+	SYNC_PSCW,            /* post, start, complete, wait with the group of all ranks */
+	SYNC_LOCK,            /* exclusive lock and unlock of each target */
+	SYNC_LOCK_SHARED,     /* shared lock and unlock of each target */
+	SYNC_LOCK_ALL,        /* lock_all, unlock_all, nothing between */
+	SYNC_FLUSH,           /* lock_all; flush of each target */
+	SYNC_FLUSH_ALL,       /* lock_all; one flush_all */
+	SYNC_FLUSH_LOCAL,     /* lock_all; flush_local of each target; unlock_all */
+	SYNC_FLUSH_LOCAL_ALL, /* lock_all; flush_local_all behind each target; unlock_all */
+	SYNCS
 };
 
 static const char *const sync_name[SYNCS] = {"fence", "pscw",      "lock",        "lock_shared",    "lock_all",
-                                             "flush", "flush_all", "flush_local", "flush_local_all"};
+					     "flush", "flush_all", "flush_local", "flush_local_all"};
 
 /* epoch_named finds the synchronization named by the program's argument; -1 (and an error) if there is none. */
-static inline int epoch_named(const char *name)
-{
-    for (int s = 0; s < SYNCS; s++)
-        if (strcmp(name, sync_name[s]) == 0)
-            return s;
-    CHECK(0, "no synchronization is called '%s'; try fence, pscw, lock, flush ...", name);
-    return -1;
+static inline int epoch_named(const char *name) {
+	for (int s = 0; s < SYNCS; s++)
+		if (strcmp(name, sync_name[s]) == 0)
+			return s;
+	CHECK(0, "no synchronization is called '%s'; try fence, pscw, lock, flush ...", name);
+	return -1;
 }
 
 /* Origin buffers may be overwritten, and results of fetching calls read, once epoch_target_done returned. */
-static inline int epoch_reusable(int sync)
-{
-    return sync != SYNC_FENCE && sync != SYNC_PSCW && sync != SYNC_LOCK_ALL && sync != SYNC_FLUSH_ALL;
+static inline int epoch_reusable(int sync) {
+	return sync != SYNC_FENCE && sync != SYNC_PSCW && sync != SYNC_LOCK_ALL && sync != SYNC_FLUSH_ALL;
 }
 
 /* The operation is also done at the target once epoch_target_done returned. */
-static inline int epoch_done_at_target(int sync)
-{
-    return sync == SYNC_LOCK || sync == SYNC_LOCK_SHARED || sync == SYNC_FLUSH;
+static inline int epoch_done_at_target(int sync) {
+	return sync == SYNC_LOCK || sync == SYNC_LOCK_SHARED || sync == SYNC_FLUSH;
 }
 
 /* Makes the own stores visible to remote operations and theirs to own loads, outside of any epoch. */
-static inline void epoch_own(struct window *w)
-{
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-    MPI_Win_unlock(w->rank, w->win);
+static inline void epoch_own(struct window *w) {
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+	MPI_Win_unlock(w->rank, w->win);
 }
 
-static inline void epoch_open(int sync, struct window *w)
-{
-    MPI_Group group;
-    switch (sync) {
-    case SYNC_FENCE:
-        MPI_Win_fence(0, w->win);
-        return;
-    case SYNC_PSCW:
-        MPI_Win_get_group(w->win, &group);
-        MPI_Win_post(group, 0, w->win);
-        MPI_Win_start(group, 0, w->win);
-        MPI_Group_free(&group);
-        return;
-    default:
-        epoch_own(w);
-        MPI_Barrier(w->comm);
-        if (sync != SYNC_LOCK && sync != SYNC_LOCK_SHARED)
-            MPI_Win_lock_all(0, w->win);
-    }
+static inline void epoch_open(int sync, struct window *w) {
+	MPI_Group group;
+	switch (sync) {
+	case SYNC_FENCE:
+		MPI_Win_fence(0, w->win);
+		return;
+	case SYNC_PSCW:
+		MPI_Win_get_group(w->win, &group);
+		MPI_Win_post(group, 0, w->win);
+		MPI_Win_start(group, 0, w->win);
+		MPI_Group_free(&group);
+		return;
+	default:
+		epoch_own(w);
+		MPI_Barrier(w->comm);
+		if (sync != SYNC_LOCK && sync != SYNC_LOCK_SHARED)
+			MPI_Win_lock_all(0, w->win);
+	}
 }
 
-static inline void epoch_target(int sync, struct window *w, int target)
-{
-    if (sync == SYNC_LOCK || sync == SYNC_LOCK_SHARED)
-        MPI_Win_lock(sync == SYNC_LOCK ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, w->win);
+static inline void epoch_target(int sync, struct window *w, int target) {
+	if (sync == SYNC_LOCK || sync == SYNC_LOCK_SHARED)
+		MPI_Win_lock(sync == SYNC_LOCK ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, w->win);
 }
 
-static inline void epoch_target_done(int sync, struct window *w, int target)
-{
-    switch (sync) {
-    case SYNC_LOCK:
-    case SYNC_LOCK_SHARED:
-        MPI_Win_unlock(target, w->win);
-        break;
-    case SYNC_FLUSH:
-        MPI_Win_flush(target, w->win);
-        break;
-    case SYNC_FLUSH_LOCAL:
-        MPI_Win_flush_local(target, w->win);
-        break;
-    case SYNC_FLUSH_LOCAL_ALL:
-        MPI_Win_flush_local_all(w->win);
-        break;
-    }
+static inline void epoch_target_done(int sync, struct window *w, int target) {
+	switch (sync) {
+	case SYNC_LOCK:
+	case SYNC_LOCK_SHARED:
+		MPI_Win_unlock(target, w->win);
+		break;
+	case SYNC_FLUSH:
+		MPI_Win_flush(target, w->win);
+		break;
+	case SYNC_FLUSH_LOCAL:
+		MPI_Win_flush_local(target, w->win);
+		break;
+	case SYNC_FLUSH_LOCAL_ALL:
+		MPI_Win_flush_local_all(w->win);
+		break;
+	}
 }
 
-static inline void epoch_close(int sync, struct window *w)
-{
-    switch (sync) {
-    case SYNC_FENCE:
-        MPI_Win_fence(0, w->win);
-        return;
-    case SYNC_PSCW:
-        MPI_Win_complete(w->win);
-        MPI_Win_wait(w->win);
-        return;
-    case SYNC_FLUSH_ALL:
-        MPI_Win_flush_all(w->win);
-        /* fallthrough */
-    case SYNC_FLUSH:
-        MPI_Barrier(w->comm);
-        MPI_Win_sync(w->win);
-        MPI_Win_unlock_all(w->win);
-        return;
-    case SYNC_LOCK_ALL:
-    case SYNC_FLUSH_LOCAL:
-    case SYNC_FLUSH_LOCAL_ALL:
-        MPI_Win_unlock_all(w->win);
-        break;
-    }
-    MPI_Barrier(w->comm);
-    epoch_own(w);
+static inline void epoch_close(int sync, struct window *w) {
+	switch (sync) {
+	case SYNC_FENCE:
+		MPI_Win_fence(0, w->win);
+		return;
+	case SYNC_PSCW:
+		MPI_Win_complete(w->win);
+		MPI_Win_wait(w->win);
+		return;
+	case SYNC_FLUSH_ALL:
+		MPI_Win_flush_all(w->win);
+		/* fallthrough */
+	case SYNC_FLUSH:
+		MPI_Barrier(w->comm);
+		MPI_Win_sync(w->win);
+		MPI_Win_unlock_all(w->win);
+		return;
+	case SYNC_LOCK_ALL:
+	case SYNC_FLUSH_LOCAL:
+	case SYNC_FLUSH_LOCAL_ALL:
+		MPI_Win_unlock_all(w->win);
+		break;
+	}
+	MPI_Barrier(w->comm);
+	epoch_own(w);
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* Windows over ordinary memory that is asked to be shared where it lies: info key gompirma_share_in_place. A library that does not know the key makes a window
- * as always, and in_place_told() is NULL: then only what the standard promises is tested. */
+/* Windows over ordinary memory that is asked to be shared where it lies: info key gompirma_share_in_place. A library
+ * that does not know the key makes a window as always, and in_place_told() is NULL: then only what the standard
+ * promises is tested. */
 #ifndef IN_PLACE_H
 #define IN_PLACE_H
 
@@ -11,84 +12,85 @@
 enum { PAGE = 4096 };
 
 /* how: "true", "false" or "require". */
-static inline int in_place_try(void *base, MPI_Aint size, int unit, const char *how, MPI_Comm comm, MPI_Win *win)
-{
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "gompirma_share_in_place", how);
-    int rc = MPI_Win_create(base, size, unit, info, comm, win);
-    MPI_Info_free(&info);
-    return rc;
+static inline int in_place_try(void *base, MPI_Aint size, int unit, const char *how, MPI_Comm comm, MPI_Win *win) {
+	MPI_Info info;
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "gompirma_share_in_place", how);
+	int rc = MPI_Win_create(base, size, unit, info, comm, win);
+	MPI_Info_free(&info);
+	return rc;
 }
 
-static inline MPI_Win in_place_window(void *base, MPI_Aint size, int unit)
-{
-    MPI_Win win;
-    CHECK_OK(in_place_try(base, size, unit, "true", MPI_COMM_WORLD, &win));
-    return win;
+static inline MPI_Win in_place_window(void *base, MPI_Aint size, int unit) {
+	MPI_Win win;
+	CHECK_OK(in_place_try(base, size, unit, "true", MPI_COMM_WORLD, &win));
+	return win;
 }
 
-/* What the library says of the window's memory: "true", "true: bytes ...", "false: why not"; NULL if it does not know the key. */
-static inline const char *in_place_told(MPI_Win win)
-{
-    static char value[1025];
-    MPI_Info info;
-    int found;
-    MPI_Win_get_info(win, &info);
-    MPI_Info_get(info, "gompirma_shared_in_place", sizeof value - 1, value, &found);
-    MPI_Info_free(&info);
-    return found ? value : NULL;
+/* What the library says of the window's memory: "true", "true: bytes ...", "false: why not"; NULL if it does not know
+ * the key. */
+static inline const char *in_place_told(MPI_Win win) {
+	static char value[1025];
+	MPI_Info info;
+	int found;
+	MPI_Win_get_info(win, &info);
+	MPI_Info_get(info, "gompirma_shared_in_place", sizeof value - 1, value, &found);
+	MPI_Info_free(&info);
+	return found ? value : NULL;
 }
 
 #define CHECK_SHARED(win, wanted) in_place_check(__FILE__, __LINE__, win, wanted)
 
 /* The library, if it knows the key, must say something that begins with wanted. */
-static inline void in_place_check(const char *file, int line, MPI_Win win, const char *wanted)
-{
-    const char *told = in_place_told(win);
-    if (told != NULL && strncmp(told, wanted, strlen(wanted)) != 0)
-        check_fail(file, line, "gompirma_shared_in_place is '%s', not '%s'", told, wanted);
+static inline void in_place_check(const char *file, int line, MPI_Win win, const char *wanted) {
+	const char *told = in_place_told(win);
+	if (told != NULL && strncmp(told, wanted, strlen(wanted)) != 0)
+		check_fail(file, line, "gompirma_shared_in_place is '%s', not '%s'", told, wanted);
 }
 
-/* Mode ("rw-p", "rw-s") of the mapping that holds an address of this process, "" if there is none; *mappings is the number of all mappings. */
-static inline const char *in_place_mode(const void *address, int *mappings)
-{
-    static char mode[8];
-    char line[512];
-    FILE *f = fopen("/proc/self/maps", "r");
-    *mode = 0;
-    if (mappings != NULL)
-        *mappings = 0;
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        unsigned long lo, hi;
-        char m[8];
-        if (mappings != NULL)
-            ++*mappings;
-        if (sscanf(line, "%lx-%lx %7s", &lo, &hi, m) == 3 && lo <= (unsigned long)address && (unsigned long)address < hi)
-            strcpy(mode, m);
-    }
-    if (f != NULL)
-        fclose(f);
-    return mode;
+/* Mode ("rw-p", "rw-s") of the mapping that holds an address of this process, "" if there is none; *mappings is the
+ * number of all mappings. */
+static inline const char *in_place_mode(const void *address, int *mappings) {
+	static char mode[8];
+	char line[512];
+	FILE *f = fopen("/proc/self/maps", "r");
+	*mode = 0;
+	if (mappings != NULL)
+		*mappings = 0;
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		unsigned long lo, hi;
+		char m[8];
+		if (mappings != NULL)
+			++*mappings;
+		if (sscanf(line, "%lx-%lx %7s", &lo, &hi, m) == 3 && lo <= (unsigned long)address &&
+		    (unsigned long)address < hi)
+			strcpy(mode, m);
+	}
+	if (f != NULL)
+		fclose(f);
+	return mode;
 }
 
-static inline unsigned char in_place_byte(int rank, size_t i, int round) { return (unsigned char)(rank * 31 + i * 7 + i / 251 + round * 13 + 1); }
-
-static inline void in_place_fill(unsigned char *mem, size_t size, int rank, int round)
-{
-    for (size_t i = 0; i < size; i++)
-        mem[i] = in_place_byte(rank, i, round);
+static inline unsigned char in_place_byte(int rank, size_t i, int round) {
+	return (unsigned char)(rank * 31 + i * 7 + i / 251 + round * 13 + 1);
 }
 
-#define CHECK_FILLED(mem, size, rank, round, what) in_place_check_filled(__FILE__, __LINE__, mem, size, rank, round, what)
+static inline void in_place_fill(unsigned char *mem, size_t size, int rank, int round) {
+	for (size_t i = 0; i < size; i++)
+		mem[i] = in_place_byte(rank, i, round);
+}
 
-static inline void in_place_check_filled(const char *file, int line, const unsigned char *mem, size_t size, int rank, int round, const char *what)
-{
-    for (size_t i = 0; i < size; i++)
-        if (mem[i] != in_place_byte(rank, i, round)) {
-            check_fail(file, line, "%s: byte %zu of %zu is %d, not %d", what, i, size, mem[i], in_place_byte(rank, i, round));
-            return;
-        }
+#define CHECK_FILLED(mem, size, rank, round, what) \
+	in_place_check_filled(__FILE__, __LINE__, mem, size, rank, round, what)
+
+static inline void in_place_check_filled(const char *file, int line, const unsigned char *mem, size_t size, int rank,
+					 int round, const char *what) {
+	for (size_t i = 0; i < size; i++)
+		if (mem[i] != in_place_byte(rank, i, round)) {
+			check_fail(file, line, "%s: byte %zu of %zu is %d, not %d", what, i, size, mem[i],
+				   in_place_byte(rank, i, round));
+			return;
+		}
 }
 
 #endif

@@ -3,8 +3,8 @@
  *   static void body(struct window *w) { ... w->win, w->mem ... }
  *   windows_each(size, unit, MPI_COMM_WORLD, body);        collective; one window of each kind after the other
  *
- * With WINDOWS_DYNAMIC defined before this file is included there are dynamic windows too. Their displacements are addresses, so such a
- * program writes window_at(w, target, d) wherever it would write a displacement d.
+ * With WINDOWS_DYNAMIC defined before this file is included there are dynamic windows too. Their displacements are
+ * addresses, so such a program writes window_at(w, target, d) wherever it would write a displacement d.
  *
  * The memory of windows made over memory that exists already lies between guards, which windows_each checks at the end.
  */
@@ -14,41 +14,40 @@
 #include "check.h"
 
 enum {
-    KIND_MALLOC,    /* MPI_Win_create over memory of malloc */
-    KIND_STATIC,    /* over a static array */
-    KIND_STACK,     /* over an automatic array */
-    KIND_ALLOC_MEM, /* over memory of MPI_Alloc_mem */
-    KIND_MIXED,     /* even ranks: MPI_Alloc_mem, odd ranks: malloc */
-    KIND_ALLOCATE,  /* MPI_Win_allocate */
-    KIND_SHARED,    /* MPI_Win_allocate_shared; left out where the communicator spans nodes */
-    KIND_DYNAMIC,   /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
-    KIND_DYNAMIC_ALLOC_MEM, /* with memory of MPI_Alloc_mem attached */
+	KIND_MALLOC,            /* MPI_Win_create over memory of malloc */
+	KIND_STATIC,            /* over a static array */
+	KIND_STACK,             /* over an automatic array */
+	KIND_ALLOC_MEM,         /* over memory of MPI_Alloc_mem */
+	KIND_MIXED,             /* even ranks: MPI_Alloc_mem, odd ranks: malloc */
+	KIND_ALLOCATE,          /* MPI_Win_allocate */
+	KIND_SHARED,            /* MPI_Win_allocate_shared; left out where the communicator spans nodes */
+	KIND_DYNAMIC,           /* MPI_Win_create_dynamic with memory of malloc attached; needs WINDOWS_DYNAMIC */
+	KIND_DYNAMIC_ALLOC_MEM, /* with memory of MPI_Alloc_mem attached */
 #ifdef WINDOWS_DYNAMIC
-    KINDS
+	KINDS
 #else
-    KINDS = KIND_DYNAMIC
+	KINDS = KIND_DYNAMIC
 #endif
 };
 
-static const char *const kind_name[] = {"malloc", "static",   "stack",  "alloc_mem", "mixed",
-                                        "allocate", "shared", "dynamic", "dynamic_alloc_mem"};
+static const char *const kind_name[] = {"malloc",   "static", "stack",   "alloc_mem",        "mixed",
+					"allocate", "shared", "dynamic", "dynamic_alloc_mem"};
 
 struct window {
-    MPI_Win win;
-    int kind;
-    const char *name; /* of the kind */
-    void *mem;        /* this rank's window memory */
-    MPI_Aint size;    /* in bytes, as given */
-    int unit;         /* displacement unit, as given; that of a dynamic window is 1 all the same */
-    MPI_Comm comm;
-    int rank, n; /* in comm */
-    MPI_Aint *at; /* of a dynamic window: the address of each rank's memory */
+	MPI_Win win;
+	int kind;
+	const char *name; /* of the kind */
+	void *mem;        /* this rank's window memory */
+	MPI_Aint size;    /* in bytes, as given */
+	int unit;         /* displacement unit, as given; that of a dynamic window is 1 all the same */
+	MPI_Comm comm;
+	int rank, n;  /* in comm */
+	MPI_Aint *at; /* of a dynamic window: the address of each rank's memory */
 };
 
 /* The displacement of element d of target's memory. */
-static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d)
-{
-    return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
+static inline MPI_Aint window_at(const struct window *w, int target, MPI_Aint d) {
+	return w->at ? MPI_Aint_add(w->at[target], d * w->unit) : d;
 }
 
 enum { GUARD = 64, STATIC_MOST = 1 << 20 }; /* guard bytes on either side; the largest static or automatic window */
@@ -58,114 +57,109 @@ static MPI_Info windows_info;
 
 static char windows_static[STATIC_MOST + 2 * GUARD] __attribute__((aligned(64)));
 
-static inline void windows_set_guards(char *area, MPI_Aint size)
-{
-    memset(area, 0xa5, GUARD);
-    memset(area + GUARD + size, 0x5a, GUARD);
+static inline void windows_set_guards(char *area, MPI_Aint size) {
+	memset(area, 0xa5, GUARD);
+	memset(area + GUARD + size, 0x5a, GUARD);
 }
 
-static inline void windows_check_guards(const char *area, MPI_Aint size, const char *name)
-{
-    for (int i = 0; i < GUARD; i++) {
-        CHECK((unsigned char)area[i] == 0xa5, "%s window: byte %d before it was overwritten", name, GUARD - i);
-        CHECK((unsigned char)area[GUARD + size + i] == 0x5a, "%s window: byte %d behind it was overwritten", name, i);
-    }
+static inline void windows_check_guards(const char *area, MPI_Aint size, const char *name) {
+	for (int i = 0; i < GUARD; i++) {
+		CHECK((unsigned char)area[i] == 0xa5, "%s window: byte %d before it was overwritten", name, GUARD - i);
+		CHECK((unsigned char)area[GUARD + size + i] == 0x5a, "%s window: byte %d behind it was overwritten",
+		      name, i);
+	}
 }
 
-/* windows_over makes the window over area (guards included) or lets MPI allocate it (area NULL), runs body and frees it. */
-static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w))
-{
-    if (w->kind >= KIND_DYNAMIC) {
-        windows_set_guards(area, w->size);
-        w->mem = area + GUARD;
-        MPI_Win_create_dynamic(windows_info, w->comm, &w->win);
-        MPI_Win_attach(w->win, w->mem, w->size);
-        w->at = malloc(w->n * sizeof *w->at);
-        MPI_Get_address(w->mem, &w->at[w->rank]);
-        MPI_Allgather(MPI_IN_PLACE, 0, MPI_AINT, w->at, 1, MPI_AINT, w->comm);
-    } else if (area) {
-        windows_set_guards(area, w->size);
-        w->mem = area + GUARD;
-        MPI_Win_create(w->mem, w->size, w->unit, windows_info, w->comm, &w->win);
-    } else if (w->kind == KIND_ALLOCATE) {
-        MPI_Win_allocate(w->size, w->unit, windows_info, w->comm, &w->mem, &w->win);
-    } else {
-        MPI_Win_allocate_shared(w->size, w->unit, windows_info, w->comm, &w->mem, &w->win);
-    }
-    body(w);
-    if (w->at) {
-        MPI_Barrier(w->comm); /* nobody accesses it any more */
-        MPI_Win_detach(w->win, w->mem);
-    }
-    MPI_Win_free(&w->win);
-    free(w->at);
-    if (area)
-        windows_check_guards(area, w->size, w->name);
+/* windows_over makes the window over area (guards included) or lets MPI allocate it (area NULL), runs body and frees
+ * it. */
+static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
+	if (w->kind >= KIND_DYNAMIC) {
+		windows_set_guards(area, w->size);
+		w->mem = area + GUARD;
+		MPI_Win_create_dynamic(windows_info, w->comm, &w->win);
+		MPI_Win_attach(w->win, w->mem, w->size);
+		w->at = malloc(w->n * sizeof *w->at);
+		MPI_Get_address(w->mem, &w->at[w->rank]);
+		MPI_Allgather(MPI_IN_PLACE, 0, MPI_AINT, w->at, 1, MPI_AINT, w->comm);
+	} else if (area) {
+		windows_set_guards(area, w->size);
+		w->mem = area + GUARD;
+		MPI_Win_create(w->mem, w->size, w->unit, windows_info, w->comm, &w->win);
+	} else if (w->kind == KIND_ALLOCATE) {
+		MPI_Win_allocate(w->size, w->unit, windows_info, w->comm, &w->mem, &w->win);
+	} else {
+		MPI_Win_allocate_shared(w->size, w->unit, windows_info, w->comm, &w->mem, &w->win);
+	}
+	body(w);
+	if (w->at) {
+		MPI_Barrier(w->comm); /* nobody accesses it any more */
+		MPI_Win_detach(w->win, w->mem);
+	}
+	MPI_Win_free(&w->win);
+	free(w->at);
+	if (area)
+		windows_check_guards(area, w->size, w->name);
 }
 
-static inline int windows_one_node(MPI_Comm comm)
-{
-    MPI_Comm node;
-    int n, all;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &n);
-    MPI_Comm_free(&node);
-    MPI_Comm_size(comm, &all);
-    return n == all;
+static inline int windows_one_node(MPI_Comm comm) {
+	MPI_Comm node;
+	int n, all;
+	MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+	MPI_Comm_size(node, &n);
+	MPI_Comm_free(&node);
+	MPI_Comm_size(comm, &all);
+	return n == all;
 }
 
-static inline void windows_on_stack(struct window *w, void (*body)(struct window *w))
-{
-    char area[w->size + 2 * GUARD] __attribute__((aligned(64)));
-    windows_over(w, area, body);
+static inline void windows_on_stack(struct window *w, void (*body)(struct window *w)) {
+	char area[w->size + 2 * GUARD] __attribute__((aligned(64)));
+	windows_over(w, area, body);
 }
 
 /* windows_one runs body on one window of the kind: size bytes and this unit on every rank of comm. */
-static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w))
-{
-    if (!windows_info)
-        windows_info = MPI_INFO_NULL;
-    struct window w = {.kind = kind, .name = kind_name[kind], .size = size, .unit = unit, .comm = comm};
-    MPI_Comm_rank(comm, &w.rank);
-    MPI_Comm_size(comm, &w.n);
-    if (check_kind && strcmp(check_kind, w.name) != 0)
-        return;
-    if ((kind == KIND_STATIC || kind == KIND_STACK) && size > STATIC_MOST)
-        return;
-    char *area = NULL;
-    switch (kind) {
-    case KIND_STATIC:
-        windows_over(&w, windows_static, body);
-        return;
-    case KIND_STACK:
-        windows_on_stack(&w, body);
-        return;
-    case KIND_MALLOC:
-    case KIND_ALLOC_MEM:
-    case KIND_MIXED:
-    case KIND_DYNAMIC:
-    case KIND_DYNAMIC_ALLOC_MEM:
-        if (kind == KIND_MALLOC || kind == KIND_DYNAMIC || (kind == KIND_MIXED && w.rank % 2 == 1)) {
-            area = malloc(size + 2 * GUARD);
-            windows_over(&w, area, body);
-            free(area);
-        } else {
-            MPI_Alloc_mem(size + 2 * GUARD, MPI_INFO_NULL, &area);
-            windows_over(&w, area, body);
-            MPI_Free_mem(area);
-        }
-        return;
-    case KIND_SHARED:
-        if (!windows_one_node(comm))
-            return;
-    }
-    windows_over(&w, NULL, body);
+static inline void windows_one(int kind, MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
+	if (!windows_info)
+		windows_info = MPI_INFO_NULL;
+	struct window w = {.kind = kind, .name = kind_name[kind], .size = size, .unit = unit, .comm = comm};
+	MPI_Comm_rank(comm, &w.rank);
+	MPI_Comm_size(comm, &w.n);
+	if (check_kind && strcmp(check_kind, w.name) != 0)
+		return;
+	if ((kind == KIND_STATIC || kind == KIND_STACK) && size > STATIC_MOST)
+		return;
+	char *area = NULL;
+	switch (kind) {
+	case KIND_STATIC:
+		windows_over(&w, windows_static, body);
+		return;
+	case KIND_STACK:
+		windows_on_stack(&w, body);
+		return;
+	case KIND_MALLOC:
+	case KIND_ALLOC_MEM:
+	case KIND_MIXED:
+	case KIND_DYNAMIC:
+	case KIND_DYNAMIC_ALLOC_MEM:
+		if (kind == KIND_MALLOC || kind == KIND_DYNAMIC || (kind == KIND_MIXED && w.rank % 2 == 1)) {
+			area = malloc(size + 2 * GUARD);
+			windows_over(&w, area, body);
+			free(area);
+		} else {
+			MPI_Alloc_mem(size + 2 * GUARD, MPI_INFO_NULL, &area);
+			windows_over(&w, area, body);
+			MPI_Free_mem(area);
+		}
+		return;
+	case KIND_SHARED:
+		if (!windows_one_node(comm))
+			return;
+	}
+	windows_over(&w, NULL, body);
 }
 
-static inline void windows_each(MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w))
-{
-    for (int kind = 0; kind < KINDS; kind++)
-        windows_one(kind, size, unit, comm, body);
+static inline void windows_each(MPI_Aint size, int unit, MPI_Comm comm, void (*body)(struct window *w)) {
+	for (int kind = 0; kind < KINDS; kind++)
+		windows_one(kind, size, unit, comm, body);
 }
 
 #endif

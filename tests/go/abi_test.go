@@ -17,10 +17,12 @@ import (
 )
 
 // interposed are the C library's functions that gompirma stands in for (capi/handlers.c).
-var interposed = []string{"__sysv_signal", "bsd_signal", "sigaction", "siginterrupt", "signal", "ssignal", "sysv_signal"}
+var interposed = []string{"__sysv_signal", "bsd_signal", "sigaction", "siginterrupt", "signal", "ssignal",
+	"sysv_signal"}
 
-// TestExports reads the library's dynamic symbols: every function of the standard under both names, MPI_X weak so that a profiling library
-// may replace it, and no other name but those interposed. Names have no version: a program built with another library of the standard ABI asks for none.
+// TestExports reads the library's dynamic symbols: every function of the standard under both names, MPI_X weak so that
+// a profiling library may replace it, and no other name but those interposed. Names have no version: a program built
+// with another library of the standard ABI asks for none.
 func TestExports(t *testing.T) {
 	library, err := elf.Open(filepath.Join(built(t), "lib/libgompirma.so"))
 	require.NoError(t, err)
@@ -42,8 +44,10 @@ func TestExports(t *testing.T) {
 	for _, f := range abi.Functions() {
 		require.Equal(t, elf.STB_WEAK, defined[f.Name], "%s is not a weak symbol of the library", f.Name)
 		require.Contains(t, defined, "P"+f.Name)
-		require.Equal(t, elf.STB_GLOBAL, defined["P"+f.Name], "P%s is not a global symbol of the library", f.Name)
-		require.Equal(t, address["P"+f.Name], address[f.Name], "%s and P%s are not the same function", f.Name, f.Name)
+		require.Equal(t, elf.STB_GLOBAL, defined["P"+f.Name], "P%s is not a global symbol of the library",
+			f.Name)
+		require.Equal(t, address["P"+f.Name], address[f.Name], "%s and P%s are not the same function", f.Name,
+			f.Name)
 		delete(defined, f.Name)
 		delete(defined, "P"+f.Name)
 	}
@@ -120,7 +124,8 @@ int main(int argc, char **argv)
 	require.Contains(t, string(out), "MPI_ERR_UNSUPPORTED_OPERATION")
 }
 
-// TestOtherLibrarysProgram runs a program that was linked with another library of the standard ABI: LD_LIBRARY_PATH alone makes it use this one.
+// TestOtherLibrarysProgram runs a program that was linked with another library of the standard ABI: LD_LIBRARY_PATH
+// alone makes it use this one.
 func TestOtherLibrarysProgram(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -166,20 +171,24 @@ func eachCompiler(t *testing.T, compilers []string, do func(t *testing.T, compil
 // The header is C++ of every standard, for g++ and clang++; also where a program includes it as C.
 func TestHeaderCXX(t *testing.T) {
 	asC := filepath.Join(t.TempDir(), "as_c.cc")
-	require.NoError(t, os.WriteFile(asC, []byte("extern \"C\" {\n#include <mpi.h>\n}\nMPI_Datatype type = MPI_INT;\n"), 0o644))
+	require.NoError(t, os.WriteFile(asC,
+		[]byte("extern \"C\" {\n#include <mpi.h>\n}\nMPI_Datatype type = MPI_INT;\n"), 0o644))
 	eachCompiler(t, []string{"g++", "clang++"}, func(t *testing.T, compiler string) {
 		for standard, files := range map[string][]string{
 			"-std=c++98": {asC}, "-std=c++11": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
-			"-std=c++17": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"}, "-std=c++20": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
+			"-std=c++17": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
+			"-std=c++20": {asC, "abi/header_cxx.cc", "abi/z_constants_cxx.cc"},
 		} {
 			for _, file := range files {
-				command(t, filepath.Join(top, "tests/c"), nil, compiler, standard, "-I", "../../include", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", file)
+				command(t, filepath.Join(top, "tests/c"), nil, compiler, standard, "-I",
+					"../../include", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", file)
 			}
 		}
 	})
 }
 
-// What MPI-3.0 removed compiles without a warning in every C and C++, used or not, also where a program was ported by options or brings its own.
+// What MPI-3.0 removed compiles without a warning in every C and C++, used or not, also where a program was ported by
+// options or brings its own.
 func TestHeaderRemoved(t *testing.T) {
 	dir := t.TempDir()
 	unused := filepath.Join(dir, "unused.c")
@@ -201,9 +210,12 @@ int ported(void *memory, MPI_Errhandler handler, MPI_Aint *address)
 		for _, standard := range standards {
 			for file, more := range map[string][]string{
 				unused: nil, "abi/removed.c": nil,
-				ported: {"-DMPI_Address=MPI_Get_address", "-DMPI_Errhandler_set=MPI_Comm_set_errhandler", "-DMPI_Handler_function=MPI_Comm_errhandler_function"},
+				ported: {"-DMPI_Address=MPI_Get_address",
+					"-DMPI_Errhandler_set=MPI_Comm_set_errhandler",
+					"-DMPI_Handler_function=MPI_Comm_errhandler_function"},
 			} {
-				args := append([]string{"-std=" + standard, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wunused", "-Werror",
+				args := append([]string{"-std=" + standard, "-O1", "-Wall", "-Wextra", "-Wpedantic",
+					"-Wconversion", "-Wshadow", "-Wunused", "-Werror",
 					"-I../../include", "-S", "-o", os.DevNull, "-x", language}, more...)
 				command(t, filepath.Join(top, "tests/c"), nil, compiler, append(args, file)...)
 			}

@@ -17,14 +17,16 @@ func pathWithout(t *testing.T, names string) string {
 		commands, _ := os.ReadDir(folder)
 		for _, c := range commands {
 			if !refused.MatchString(c.Name()) {
-				_ = os.Symlink(filepath.Join(folder, c.Name()), filepath.Join(bin, c.Name())) // the first one counts
+				// the first one counts
+				_ = os.Symlink(filepath.Join(folder, c.Name()), filepath.Join(bin, c.Name()))
 			}
 		}
 	}
 	return "PATH=" + bin
 }
 
-// A compiler that came after the build folder was made is found, though CMake remembers that there was none: `make demo` needs neither Fortran nor C++.
+// A compiler that came after the build folder was made is found, though CMake remembers that there was none: `make
+// demo` needs neither Fortran nor C++.
 func TestCMakeFindsNewCompilers(t *testing.T) {
 	needCommand(t, "cmake")
 	needCommand(t, "g++")

@@ -11,12 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripts/deps.sh says in one line what is wrong with a machine. The machine is a folder of commands, some of them made up.
+// scripts/deps.sh says in one line what is wrong with a machine. The machine is a folder of commands, some of them made
+// up.
 func TestDeps(t *testing.T) {
 	const apt = "exit 0"
-	// with returns the commands that a machine for the tests has beside those of MPI and Fortran, and more: "name" or "name: script"; "name: -" takes it away.
+	// with returns the commands that a machine for the tests has beside those of MPI and Fortran, and more: "name"
+	// or "name: script"; "name: -" takes it away.
 	with := func(more ...string) map[string]string {
-		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "", "cmake": "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
+		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
+			"cmake": "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {
@@ -27,30 +30,50 @@ func TestDeps(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, level string
-		has         map[string]string // command: what its shell script does; beside the few that deps.sh itself uses
-		env         string
-		want        string // the only line; "" means success
+		// command: what its shell script does; beside the few that deps.sh itself uses
+		has  map[string]string
+		env  string
+		want string // the only line; "" means success
 	}{
-		{"all there", "demo", map[string]string{"go": "echo go1.25.0", "gcc": "exit 0", "cmake": "exit 0"}, "", ""},
-		{"development version of Go", "build", map[string]string{"go": "echo devel go1.99-abc Tue", "gcc": "exit 0"}, "", ""},
-		{"no Go", "build", map[string]string{"gcc": "exit 0"}, "", "Go 1.24 or newer is needed and no 'go' is in PATH"},
+		{"all there", "demo", map[string]string{"go": "echo go1.25.0", "gcc": "exit 0", "cmake": "exit 0"}, "",
+			""},
+		{"development version of Go", "build", map[string]string{"go": "echo devel go1.99-abc Tue",
+			"gcc": "exit 0"}, "", ""},
+		{"no Go", "build", map[string]string{"gcc": "exit 0"}, "",
+			"Go 1.24 or newer is needed and no 'go' is in PATH"},
 		{"old Go", "build", map[string]string{"go": "echo go1.19.8", "gcc": "exit 0"}, "", "go is 1.19.8"},
-		{"another system", "build", map[string]string{"uname": "echo Plan9"}, "", "runs on Linux x86-64 and arm64 only, this is Plan9"},
-		{"no apt", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0"}, "", "missing: cmake (names of Debian's packages"},
-		{"no C library", "build", map[string]string{"go": "echo go1.24", "gcc": "exit 1", "apt-get": apt}, "GOMPIRMA_NO_APT=1", "missing: libc6-dev; run: sudo apt-get install -y --no-install-recommends libc6-dev"},
-		{"no compiler", "build", map[string]string{"go": "echo go1.24", "apt-get": apt}, "GOMPIRMA_NO_APT=1", "missing: gcc libc6-dev; run: sudo apt-get install -y --no-install-recommends gcc libc6-dev"},
-		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran"), "GOMPIRMA_NO_APT=1", "missing: libmpich-dev; run: "},
-		{"no headers of Open MPI", "bench", with("mpiexec.mpich", "mpicc.mpich", "gfortran", "valgrind", "mpirun.openmpi", "mpicc.openmpi: exit 1"), "GOMPIRMA_NO_APT=1",
+		{"another system", "build", map[string]string{"uname": "echo Plan9"}, "",
+			"runs on Linux x86-64 and arm64 only, this is Plan9"},
+		{"no apt", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0"}, "",
+			"missing: cmake (names of Debian's packages"},
+		{"no C library", "build", map[string]string{"go": "echo go1.24", "gcc": "exit 1", "apt-get": apt},
+			"GOMPIRMA_NO_APT=1", "missing: libc6-dev; run: sudo apt-get install -y " +
+				"--no-install-recommends libc6-dev"},
+		{"no compiler", "build", map[string]string{"go": "echo go1.24", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
+			"missing: gcc libc6-dev; run: sudo apt-get install -y --no-install-recommends gcc libc6-dev"},
+		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran"),
+			"GOMPIRMA_NO_APT=1", "missing: libmpich-dev; run: "},
+		{"no headers of Open MPI", "bench", with("mpiexec.mpich", "mpicc.mpich", "gfortran", "valgrind",
+			"mpirun.openmpi", "mpicc.openmpi: exit 1"), "GOMPIRMA_NO_APT=1",
 			"missing: libopenmpi-dev; run: "},
-		{"no MPI", "bench", with("gfortran", "valgrind"), "GOMPIRMA_NO_APT=1", "missing: libmpich-dev libopenmpi-dev mpich openmpi-bin; run: "},
-		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
+		{"no MPI", "bench", with("gfortran", "valgrind"), "GOMPIRMA_NO_APT=1",
+			"missing: libmpich-dev libopenmpi-dev mpich openmpi-bin; run: "},
+		{"nothing for a bare root", "fresh", map[string]string{"go": "echo go1.24", "gcc": "", "apt-get": apt},
+			"GOMPIRMA_NO_APT=1",
 			"missing: git mmdebstrap util-linux; run: "},
-		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt, "id": "echo 1000", "sudo": "exit 1"}, "",
-			"run: sudo apt-get install -y --no-install-recommends clang cmake g++ gdb-minimal gfortran libmpich-dev mpich pkg-config"},
-		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "", "Fortran is left out; missing: gfortran; run: sudo apt-get install -y --no-install-recommends gfortran"},
-		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "apt-get: -"), "", "Fortran is left out; missing: gfortran (names of Debian's packages"},
-		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1", "id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
-		{"apt works", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 0", "id": "echo 0"}, "", "installing cmake"},
+		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt,
+			"id": "echo 1000", "sudo": "exit 1"}, "",
+			"run: sudo apt-get install -y --no-install-recommends clang cmake g++ gdb-minimal gfortran " +
+				"libmpich-dev mpich pkg-config"},
+		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "",
+			"Fortran is left out; missing: gfortran; run: sudo apt-get install -y " +
+				"--no-install-recommends gfortran"},
+		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "apt-get: -"), "",
+			"Fortran is left out; missing: gfortran (names of Debian's packages"},
+		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1",
+			"id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
+		{"apt works", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 0",
+			"id": "echo 0"}, "", "installing cmake"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bin := t.TempDir()
@@ -61,7 +84,8 @@ func TestDeps(t *testing.T) {
 			}
 			for name, script := range c.has {
 				_ = os.Remove(filepath.Join(bin, name))
-				require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(bin, name),
+					[]byte("#!/bin/sh\n"+script+"\n"), 0o755))
 			}
 			cmd := exec.Command(filepath.Join(top, "scripts/deps.sh"), c.level)
 			cmd.Env = []string{"PATH=" + bin, c.env}
@@ -71,7 +95,8 @@ func TestDeps(t *testing.T) {
 				require.Empty(t, string(out))
 				return
 			}
-			require.Equal(t, c.name == "apt works" || strings.HasPrefix(c.name, "no Fortran"), err == nil, "%s", out)
+			require.Equal(t, c.name == "apt works" || strings.HasPrefix(c.name, "no Fortran"), err == nil,
+				"%s", out)
 			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 			require.Contains(t, lines[len(lines)-1], c.want)
 			require.True(t, strings.HasPrefix(lines[len(lines)-1], "gompirma: "), lines)
@@ -82,7 +107,8 @@ func TestDeps(t *testing.T) {
 	}
 }
 
-// What a test is skipped without is among the commands that deps.sh sees to, so that nothing is left out where it can be had.
+// What a test is skipped without is among the commands that deps.sh sees to, so that nothing is left out where it can
+// be had.
 func TestDepsOfTests(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(top, "scripts/deps.sh"))
 	require.NoError(t, err)
@@ -95,7 +121,8 @@ func TestDepsOfTests(t *testing.T) {
 		for _, m := range needs.FindAllStringSubmatch(content, -1) {
 			found++
 			if m[1] != "make" { // which runs the tests
-				require.Regexp(t, `(?m)^\s*(need|have) .*\b`+regexp.QuoteMeta(m[1])+`(\s|$)`, string(script), "%s needs %s", path, m[1])
+				require.Regexp(t, `(?m)^\s*(need|have) .*\b`+regexp.QuoteMeta(m[1])+`(\s|$)`,
+					string(script), "%s needs %s", path, m[1])
 			}
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that end by a fault of their own, in places where Go is near: the user sees the signal that it was, in a line, and nothing of Go.
+// Programs that end by a fault of their own, in places where Go is near: the user sees the signal that it was, in a
+// line, and nothing of Go.
 
 // faults is a program that faults in the place that its argument names.
 const faults = `
@@ -195,7 +196,8 @@ func TestFaults(t *testing.T) {
 	t.Run("debugger", func(t *testing.T) { assert.Contains(t, stopOfFault(t, program, "reduction"), program) })
 }
 
-// stopOfFault runs a program as a debugger does until its first thread faults, and returns the line of its memory map in which that thread then is.
+// stopOfFault runs a program as a debugger does until its first thread faults, and returns the line of its memory map
+// in which that thread then is.
 func stopOfFault(t *testing.T, args ...string) string {
 	t.Helper()
 	runtime.LockOSThread() // which is the tracer
@@ -231,7 +233,8 @@ func stopOfFault(t *testing.T, args ...string) string {
 	return ""
 }
 
-// Calls that need MPI say that it is not there, before it is initialized and after it has been finalized, all with one class.
+// Calls that need MPI say that it is not there, before it is initialized and after it has been finalized, all with one
+// class.
 func TestOutside(t *testing.T) {
 	for name, call := range map[string]string{
 		"MPI_Comm_rank":      "MPI_Comm_rank(MPI_COMM_WORLD, &x)",
@@ -276,7 +279,8 @@ int main(int argc, char **argv)
 			for _, args := range [][]string{{}, {"after"}} {
 				status, _, stderr := gompirun(t, append([]string{"-n", "1", program}, args...)...)
 				assert.NotZero(t, status)
-				assert.Contains(t, stderr, "MPI_ERR_OTHER: "+name+": MPI is not initialized, or has been finalized")
+				assert.Contains(t, stderr, "MPI_ERR_OTHER: "+name+
+					": MPI is not initialized, or has been finalized")
 			}
 		})
 	}

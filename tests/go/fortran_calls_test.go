@@ -14,12 +14,14 @@ import (
 	"gompirma/core/abi"
 )
 
-// Every function that Fortran has is called from Fortran, in each binding, with a value of its own for every argument, and C functions that stand
-// in for the library look whether each value came where the standard's C prototype has it, and send back others. So an argument that is left out,
-// exchanged or converted wrongly is found, for functions too that no other test calls. The programs are made here from the table in core/abi;
-// what a Fortran program writes is found out here anew, not with the code that wrote the bindings.
+// Every function that Fortran has is called from Fortran, in each binding, with a value of its own for every argument,
+// and C functions that stand in for the library look whether each value came where the standard's C prototype has it,
+// and send back others. So an argument that is left out, exchanged or converted wrongly is found, for functions too
+// that no other test calls. The programs are made here from the table in core/abi; what a Fortran program writes is
+// found out here anew, not with the code that wrote the bindings.
 //
-// Left to the programs in fortran/test: what takes procedures, completes requests, or has attributes, whose arguments C does not simply get.
+// Left to the programs in fortran/test: what takes procedures, completes requests, or has attributes, whose arguments C
+// does not simply get.
 var calledElsewhere = strings.Fields(`
 	MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome MPI_Request_get_status
 	MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some MPI_Startall
@@ -30,10 +32,14 @@ var calledElsewhere = strings.Fields(`
 	MPI_File_create_errhandler MPI_Session_create_errhandler MPI_Register_datarep MPI_Register_datarep_c
 	MPI_Comm_spawn MPI_Comm_spawn_multiple MPI_Session_get_nth_pset`)
 
-// largeNames are the large-count forms that Fortran cannot tell from the small ones: they keep their _c in mpi_f08 (MPI-5.0 19.1.5).
-var largeNames = strings.Fields(`MPI_Type_create_resized_c MPI_Type_get_extent_c MPI_Type_get_true_extent_c MPI_File_get_type_extent_c`)
+// largeNames are the large-count forms that Fortran cannot tell from the small ones: they keep their _c in mpi_f08
+// (MPI-5.0 19.1.5).
+var largeNames = strings.Fields(
+	`MPI_Type_create_resized_c MPI_Type_get_extent_c MPI_Type_get_true_extent_c MPI_File_get_type_extent_c`)
 
-const peers = 3 // the processes of what alltoallw is called on, the dimensions of MPI_Cart_sub, and the length of arrays the table does not tell
+// the processes of what alltoallw is called on, the dimensions of MPI_Cart_sub, and the length of arrays the table does
+// not tell
+const peers = 3
 
 // argument is one parameter of a call that is tested.
 type argument struct {
@@ -147,7 +153,8 @@ func cFunction(f *abi.Function, id int) string {
 		params = []string{"void"}
 	}
 	inner := slices.DeleteFunc(slices.Clone(params), func(s string) bool { return s == "..." || s == "void" })
-	fmt.Fprintf(&b, "static %s f%d(%s)\n{\n", f.Returns, id, strings.Join(append([]string{"int profiling"}, inner...), ", "))
+	fmt.Fprintf(&b, "static %s f%d(%s)\n{\n", f.Returns, id,
+		strings.Join(append([]string{"int profiling"}, inner...), ", "))
 	// A helper of the bindings, or what is tested?
 	fmt.Fprintf(&b, "    int mine = arrive(%d, profiling);\n", id)
 	helper := fmt.Sprint(peers) // what the bindings get that ask for themselves
@@ -190,10 +197,14 @@ func cFunction(f *abi.Function, id int) string {
 			n := max(a.n, 1)
 			for k := range n {
 				if a.Dir != abi.Out {
-					wrong(fmt.Sprintf("%[1]s[%[2]d].MPI_SOURCE != %[3]d || %[1]s[%[2]d].MPI_TAG != %[4]d || %[1]s[%[2]d].MPI_ERROR != %[5]d", name, k, 10*a.number+k, 20*a.number+k, 30*a.number+k))
+					wrong(fmt.Sprintf("%[1]s[%[2]d].MPI_SOURCE != %[3]d || %[1]s[%[2]d].MPI_TAG "+
+						"!= %[4]d || %[1]s[%[2]d].MPI_ERROR != %[5]d", name, k, 10*a.number+k,
+						20*a.number+k, 30*a.number+k))
 				}
 				if a.Dir != abi.In {
-					fmt.Fprintf(&write, "    %[1]s[%[2]d].MPI_SOURCE = %[3]d, %[1]s[%[2]d].MPI_TAG = %[4]d, %[1]s[%[2]d].MPI_ERROR = %[5]d;\n", name, k, 40*a.number+k, 50*a.number+k, 60*a.number+k)
+					fmt.Fprintf(&write, "    %[1]s[%[2]d].MPI_SOURCE = %[3]d, "+
+						"%[1]s[%[2]d].MPI_TAG = %[4]d, %[1]s[%[2]d].MPI_ERROR = %[5]d;\n", name,
+						k, 40*a.number+k, 50*a.number+k, 60*a.number+k)
 				}
 			}
 		default: // numbers: INTEGERs, LOGICALs, handles
@@ -220,12 +231,14 @@ func cFunction(f *abi.Function, id int) string {
 					wrong(fmt.Sprintf("(long)%s != %dL", element(k), in))
 				}
 				if a.Dir != abi.In {
-					fmt.Fprintf(&write, "    %s = %s(mine ? %d : %s);\n", element(k), cast, out, value)
+					fmt.Fprintf(&write, "    %s = %s(mine ? %d : %s);\n", element(k), cast, out,
+						value)
 				}
 			}
 		}
 	}
-	fmt.Fprintf(&b, "    if (mine) {\n%s    }\n    if (mine && mock_rc)\n        return mock_rc;\n%s", check.String(), write.String())
+	fmt.Fprintf(&b, "    if (mine) {\n%s    }\n    if (mine && mock_rc)\n        return mock_rc;\n%s",
+		check.String(), write.String())
 	switch f.Returns {
 	case "double":
 		b.WriteString("    return 42.5;\n}\n")
@@ -235,7 +248,8 @@ func cFunction(f *abi.Function, id int) string {
 		b.WriteString("    return MPI_SUCCESS;\n}\n")
 	}
 	for p, prefix := range []string{"", "P"} {
-		fmt.Fprintf(&b, "%s %s%s(%s) { return f%d(%s); }\n", f.Returns, prefix, f.Name, strings.Join(params, ", "), id,
+		fmt.Fprintf(&b, "%s %s%s(%s) { return f%d(%s); }\n", f.Returns, prefix, f.Name,
+			strings.Join(params, ", "), id,
 			strings.Join(append([]string{fmt.Sprint(p)}, names...), ", "))
 	}
 	return b.String()
@@ -282,7 +296,8 @@ static int arrive(int id, int profiling)
 
 // ---- The calls in Fortran ----
 
-// declare returns the declaration of an argument's variable, the statements that set it, and the conditions that must hold afterwards.
+// declare returns the declaration of an argument's variable, the statements that set it, and the conditions that must
+// hold afterwards.
 func (a argument) declare(f *abi.Function, binding string) (declaration string, set, want []string) {
 	v := fmt.Sprintf("a%d", a.number)
 	if a.length {
@@ -292,17 +307,20 @@ func (a argument) declare(f *abi.Function, binding string) (declaration string, 
 	if a.n > 0 {
 		dims = fmt.Sprintf("(%d)", a.n)
 	}
-	integer := map[string]string{"integer": "integer", "logical": "logical", "aint": "integer(MPI_ADDRESS_KIND)", "count": "integer(MPI_COUNT_KIND)",
+	integer := map[string]string{"integer": "integer", "logical": "logical", "aint": "integer(MPI_ADDRESS_KIND)",
+		"count":  "integer(MPI_COUNT_KIND)",
 		"offset": "integer(MPI_OFFSET_KIND)"}
 	switch a.class {
 	case "choice", "void":
 		return
 	case "c_ptr":
 		if binding == "f08" {
-			return "type(C_PTR) :: " + v, []string{v + " = C_NULL_PTR"}, []string{fmt.Sprintf("c_associated(%s, c_loc(mock_buf(%d)))", v, 16*a.number+1)}
+			return "type(C_PTR) :: " + v, []string{v + " = C_NULL_PTR"},
+				[]string{fmt.Sprintf("c_associated(%s, c_loc(mock_buf(%d)))", v, 16*a.number+1)}
 		}
 		return "integer(MPI_ADDRESS_KIND) :: " + v, []string{v + " = 0"},
-			[]string{fmt.Sprintf("%s == transfer(c_loc(mock_buf(%d)), 0_MPI_ADDRESS_KIND)", v, 16*a.number+1)}
+			[]string{fmt.Sprintf("%s == transfer(c_loc(mock_buf(%d)), 0_MPI_ADDRESS_KIND)", v, 16*a.number+
+				1)}
 	case "character":
 		if a.Dir == abi.In {
 			return "character(len=12) :: " + v, []string{fmt.Sprintf("%s = 'text %d'", v, a.number)}, nil
@@ -311,7 +329,8 @@ func (a argument) declare(f *abi.Function, binding string) (declaration string, 
 		if len(a.dims) > 0 && strings.HasPrefix(a.dims[0], "MPI_MAX_") {
 			length = a.dims[0]
 		}
-		return "character(len=" + length + ") :: " + v, []string{v + " = repeat('x', len(" + v + "))"}, []string{fmt.Sprintf("%s == 'result %d'", v, a.number)}
+		return "character(len=" + length + ") :: " + v, []string{v + " = repeat('x', len(" + v + "))"},
+			[]string{fmt.Sprintf("%s == 'result %d'", v, a.number)}
 	case "status":
 		parts := []string{"MPI_SOURCE", "MPI_TAG", "MPI_ERROR"}
 		part := func(p string, k int) string {
@@ -327,7 +346,8 @@ func (a argument) declare(f *abi.Function, binding string) (declaration string, 
 		}
 		declaration = "type(MPI_Status) :: " + v + dims
 		if binding != "f08" {
-			declaration = "integer :: " + v + "(MPI_STATUS_SIZE" + strings.TrimSuffix(strings.Replace(dims, "(", ", ", 1), ")") + ")"
+			declaration = "integer :: " + v + "(MPI_STATUS_SIZE" +
+				strings.TrimSuffix(strings.Replace(dims, "(", ", ", 1), ")") + ")"
 		}
 		for k := range max(a.n, 1) {
 			for i, p := range parts {
@@ -433,7 +453,8 @@ func subroutine(f *abi.Function, id int, binding string) string {
 	b.WriteString("  integer :: ierr\n")
 	text := func(message string) string { return fmt.Sprintf("'%s: %s (%s)'", f.Name, message, binding) }
 	call := func(prefix string, rc int, error bool, args []string, checks []string) {
-		fmt.Fprintf(&b, "  mock_want = %d; mock_rc = %d; mock_calls = 0; mock_profiling = %d; ierr = -1\n", id, rc, len(prefix))
+		fmt.Fprintf(&b, "  mock_want = %d; mock_rc = %d; mock_calls = 0; mock_profiling = %d; ierr = -1\n", id,
+			rc, len(prefix))
 		for _, s := range set {
 			fmt.Fprintf(&b, "  %s\n", s)
 		}
@@ -447,7 +468,8 @@ func subroutine(f *abi.Function, id int, binding string) string {
 		}
 		if rc == 0 {
 			for _, w := range checks {
-				fmt.Fprintf(&b, "  if (.not. (%s)) call wrong(%s)\n", w, text(strings.ReplaceAll(w, "'", "''")))
+				fmt.Fprintf(&b, "  if (.not. (%s)) call wrong(%s)\n", w,
+					text(strings.ReplaceAll(w, "'", "''")))
 			}
 		}
 	}
@@ -458,7 +480,8 @@ func subroutine(f *abi.Function, id int, binding string) string {
 			for _, s := range set {
 				fmt.Fprintf(&b, "  %s\n", s)
 			}
-			fmt.Fprintf(&b, "  if (%s%s(%s) /= %s) call wrong(%s)\n  if (mock_calls /= 1) call wrong(%s)\n", prefix, name, strings.Join(actual, ", "), value,
+			fmt.Fprintf(&b, "  if (%s%s(%s) /= %s) call wrong(%s)\n  if (mock_calls /= 1) call wrong(%s)\n",
+				prefix, name, strings.Join(actual, ", "), value,
 				text("result"), text("is not called once"))
 		}
 		b.WriteString("end subroutine\n")
@@ -482,7 +505,8 @@ func subroutine(f *abi.Function, id int, binding string) string {
 				continue
 			}
 			_, address, _ := strings.Cut(w, "transfer(")
-			other = append(other, "c_associated(p, "+strings.TrimSuffix(address, ", 0_MPI_ADDRESS_KIND)")+")")
+			other = append(other, "c_associated(p, "+strings.TrimSuffix(address, ", 0_MPI_ADDRESS_KIND)")+
+				")")
 		}
 		call("", 0, true, args, other)
 		call("P", 0, true, args, other)
@@ -518,7 +542,8 @@ func TestFortranCalls(t *testing.T) {
 		require.NoError(t, err, "%s: %.3000s", name, out)
 		return string(out)
 	}
-	run("gompicc", "-g", "-O0", "-Wall", "-Wno-deprecated-declarations", "-c", write("mock.c", mockSource(functions)), "-o", "mock.o")
+	run("gompicc", "-g", "-O0", "-Wall", "-Wno-deprecated-declarations", "-c",
+		write("mock.c", mockSource(functions)), "-o", "mock.o")
 	for binding, start := range map[string]struct{ use, include string }{
 		"f08": {"use mpi_f08", ""}, "mpi": {"use mpi", ""}, "mpif": {"", "include 'mpif.h'"},
 	} {
@@ -544,7 +569,8 @@ program calls
   print '(a)', 'all right'
 contains
 `+b.String()+"end program\n")
-			run("gompifort", "-O0", "-fno-range-check", "-ffree-line-length-none", "-fallow-argument-mismatch", "-w", source, "mock.o", "-o", binding)
+			run("gompifort", "-O0", "-fno-range-check", "-ffree-line-length-none",
+				"-fallow-argument-mismatch", "-w", source, "mock.o", "-o", binding)
 			out, err := exec.Command(filepath.Join(dir, binding)).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Contains(t, string(out), "all right")

@@ -21,18 +21,26 @@ func needFortran(t *testing.T) string {
 	return library
 }
 
-// Without a Fortran compiler that fits, one line says what is left out, the script succeeds, and nothing of Fortran is in the prefix.
+// Without a Fortran compiler that fits, one line says what is left out, the script succeeds, and nothing of Fortran is
+// in the prefix.
 func TestFortranLeftOut(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
-	require.NoError(t, os.WriteFile(old, []byte("#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"), 0o755))
+	require.NoError(t, os.WriteFile(old,
+		[]byte("#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"), 0o755))
 	for _, c := range []struct{ name, fc, cc, want string }{
-		{"no compiler", "/nonexistent/gfortran", "gcc", "gompirma: Fortran is left out: no Fortran compiler (/nonexistent/gfortran); Debian's package is gfortran\n"},
-		{"an old compiler", old, "gcc", "gompirma: Fortran is left out: " + old + " is older than version 12\n"},
-		{"no header", "echo", "false", "gompirma: Fortran is left out: false does not find ISO_Fortran_binding.h of echo\n"},
+		{"no compiler", "/nonexistent/gfortran", "gcc",
+			"gompirma: Fortran is left out: no Fortran compiler (/nonexistent/gfortran); Debian's " +
+				"package is gfortran\n"},
+		{"an old compiler", old, "gcc", "gompirma: Fortran is left out: " + old +
+			" is older than version 12\n"},
+		{"no header", "echo", "false",
+			"gompirma: Fortran is left out: false does not find ISO_Fortran_binding.h of echo\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := t.TempDir()
-			for _, name := range []string{"lib/libgompirma_fortran.so.0.1.0", "include/mpif.h", "lib/gompirma/fortran/mpi.mod", "lib/pkgconfig/gompirma-fortran.pc"} { // of an earlier build
+			// of an earlier build
+			for _, name := range []string{"lib/libgompirma_fortran.so.0.1.0", "include/mpif.h",
+				"lib/gompirma/fortran/mpi.mod", "lib/pkgconfig/gompirma-fortran.pc"} {
 				path := filepath.Join(out, name)
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 				require.NoError(t, os.WriteFile(path, nil, 0o644))
@@ -51,7 +59,8 @@ func TestFortranLeftOut(t *testing.T) {
 	}
 }
 
-// The bindings are written on the C ABI alone: their library needs nothing but libgompirma by its public names, the C library and threads.
+// The bindings are written on the C ABI alone: their library needs nothing but libgompirma by its public names, the C
+// library and threads.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
 	library := needFortran(t)
 	out, err := exec.Command("nm", "-D", "--undefined-only", library).Output()
@@ -71,16 +80,20 @@ func TestFortranNeedsTheABIAlone(t *testing.T) {
 	}
 }
 
-// The examples run, and say that they are right, with the options that people compile with; what would be wrong is refused by the compiler.
+// The examples run, and say that they are right, with the options that people compile with; what would be wrong is
+// refused by the compiler.
 func TestFortranFlags(t *testing.T) {
 	needFortran(t)
 	bin := filepath.Join(built(t), "bin")
 	const asSerial = "largest difference from the serial solution: " // its size is in the status
-	examples := map[string]string{"heat_f08.f90": asSerial, "counter_mpi.f90": "\nas counted serially", "stencil_f77.f": asSerial,
+	examples := map[string]string{"heat_f08.f90": asSerial, "counter_mpi.f90": "\nas counted serially",
+		"stencil_f77.f":      asSerial,
 		"matmul_coarray.f90": "\n0 wrong elements"}
 	for _, flags := range []string{
-		"-O0", "-O3 -flto", "-Ofast -march=native -fopenmp", "-fcheck=all -finit-integer=-77 -finit-real=snan", "-std=f2018 -Wall -Wextra -Wimplicit-procedure -Werror",
-		"-std=legacy -frecursive -fstack-arrays -static-libgfortran", "-g -fsanitize=address,undefined -fno-sanitize-recover",
+		"-O0", "-O3 -flto", "-Ofast -march=native -fopenmp", "-fcheck=all -finit-integer=-77 -finit-real=snan",
+		"-std=f2018 -Wall -Wextra -Wimplicit-procedure -Werror",
+		"-std=legacy -frecursive -fstack-arrays -static-libgfortran",
+		"-g -fsanitize=address,undefined -fno-sanitize-recover",
 	} {
 		t.Run(flags, func(t *testing.T) {
 			for name, want := range examples {
@@ -88,11 +101,14 @@ func TestFortranFlags(t *testing.T) {
 					continue // its DO loops end at labels
 				}
 				program := filepath.Join(t.TempDir(), "program")
-				args := append(strings.Fields(flags), "-o", program, filepath.Join(top, "fortran/examples", name))
+				args := append(strings.Fields(flags), "-o", program,
+					filepath.Join(top, "fortran/examples", name))
 				out, err := exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
 				require.NoError(t, err, "%s: %s", name, out)
-				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3", program)
-				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0") // the library keeps what lives as long as the process
+				cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "3",
+					program)
+				// the library keeps what lives as long as the process
+				cmd.Env = append(os.Environ(), "ASAN_OPTIONS=detect_leaks=0")
 				cmd.Dir = t.TempDir()
 				out, err = cmd.CombinedOutput()
 				require.NoError(t, err, "%s: %s", name, out)
@@ -101,10 +117,12 @@ func TestFortranFlags(t *testing.T) {
 		})
 	}
 	for name := range examples {
-		args := []string{"-fdefault-integer-8", "-c", "-o", filepath.Join(t.TempDir(), "program.o"), filepath.Join(top, "fortran/examples", name)}
+		args := []string{"-fdefault-integer-8", "-c", "-o", filepath.Join(t.TempDir(), "program.o"),
+			filepath.Join(top, "fortran/examples", name)}
 		cmd := exec.Command(filepath.Join(bin, "gompifort"), args...)
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err, "%s with INTEGERs of 8 bytes", name)
-		require.Regexp(t, "mpif.h:6:.*\n*.*Division by zero|INTEGER\\(8\\)|no specific subroutine", string(out), name)
+		require.Regexp(t, "mpif.h:6:.*\n*.*Division by zero|INTEGER\\(8\\)|no specific subroutine", string(out),
+			name)
 	}
 }

@@ -117,7 +117,8 @@ func TestInstall(t *testing.T) {
 	}
 
 	t.Run("wrappers for the standard ABI", func(t *testing.T) {
-		for wrapper, name := range map[string]string{filepath.Join(bin, "gompicc_abi"): "p.c", filepath.Join(usual, "mpicxx_abi"): "p.cc"} {
+		for wrapper, name := range map[string]string{filepath.Join(bin, "gompicc_abi"): "p.c",
+			filepath.Join(usual, "mpicxx_abi"): "p.cc"} {
 			program := filepath.Join(t.TempDir(), "p")
 			command(t, dir, nil, wrapper, "-Wall", "-Werror", "-o", program, write(t, name, ringProgram))
 			needsStandard(t, program)
@@ -151,7 +152,8 @@ func TestInstall(t *testing.T) {
 		here := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(here, "p.c"), []byte(ringProgram), 0o644))
 		path := []string{"PATH=" + usual + ":" + os.Getenv("PATH")}
-		out := command(t, here, path, "sh", "-c", "mpicc -o p p.c && mpiexec -n 2 ./p && mpirun -n 2 ./p && mpicxx -show && mpif90 -show")
+		out := command(t, here, path, "sh", "-c",
+			"mpicc -o p p.c && mpiexec -n 2 ./p && mpirun -n 2 ./p && mpicxx -show && mpif90 -show")
 		require.Equal(t, 2, strings.Count(out, "rank 0 of 2 got 1\n"), out)
 		require.Contains(t, out, "g++ -I"+prefix)
 		require.Contains(t, out, "gfortran -I"+prefix)
@@ -160,7 +162,8 @@ func TestInstall(t *testing.T) {
 	t.Run("show", func(t *testing.T) {
 		out := command(t, dir, nil, filepath.Join(bin, "gompicc"), "-show")
 		lib := filepath.Join(prefix, "lib")
-		require.Equal(t, "gcc -I"+prefix+"/include -L"+lib+" -Wl,-rpath,"+lib+" -Wl,--enable-new-dtags -lgompirma\n", out)
+		require.Equal(t, "gcc -I"+prefix+"/include -L"+lib+" -Wl,-rpath,"+lib+
+			" -Wl,--enable-new-dtags -lgompirma\n", out)
 	})
 
 	t.Run("pkg-config", func(t *testing.T) {
@@ -168,10 +171,12 @@ func TestInstall(t *testing.T) {
 		source := write(t, "p.c", ringProgram)
 		program := filepath.Join(t.TempDir(), "p")
 		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
-		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma)`, program, source)
+		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma)`, program,
+			source)
 		runs(t, nil, program)
 		require.Equal(t, "0.1.0\n", command(t, dir, env, "pkg-config", "--modversion", "gompirma"))
-		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma-abi)`, program, source)
+		command(t, dir, env, "sh", "-c", `gcc -o "$0" "$1" $(pkg-config --cflags --libs gompirma-abi)`, program,
+			source)
 		needsStandard(t, program)
 		runs(t, nil, program)
 	})
@@ -201,27 +206,32 @@ func TestInstall(t *testing.T) {
 			endif()`, "-DCMAKE_PREFIX_PATH="+prefix))
 	})
 	t.Run("CMake find_package(gompirma) for the standard ABI", func(t *testing.T) {
-		program := cmake(t, "C", "p.c", "find_package(gompirma REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p gompirma::abi)", "-DCMAKE_PREFIX_PATH="+prefix)
+		program := cmake(t, "C", "p.c",
+			"find_package(gompirma REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p gompirma::abi)", "-DCMAKE_PREFIX_PATH="+prefix)
 		needsStandard(t, program)
 		runs(t, nil, program)
 	})
 	t.Run("CMake find_package(MPI) with mpicc_abi", func(t *testing.T) {
-		program := cmake(t, "C", "p.c", "find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
+		program := cmake(t, "C", "p.c",
+			"find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
 			"-DMPI_C_COMPILER="+filepath.Join(usual, "mpicc_abi"))
 		needsStandard(t, program)
 		runs(t, nil, program)
 	})
 	t.Run("CMake find_package(MPI) in C", func(t *testing.T) {
-		runs(t, nil, cmake(t, "C", "p.c", "find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
+		runs(t, nil, cmake(t, "C", "p.c",
+			"find_package(MPI REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p MPI::MPI_C)",
 			"-DMPI_C_COMPILER="+filepath.Join(bin, "gompicc")))
 	})
 	t.Run("CMake find_package(MPI) in C++", func(t *testing.T) {
 		needCommand(t, "g++")
-		runs(t, nil, cmake(t, "CXX", "p.cc", "find_package(MPI REQUIRED)\nadd_executable(p p.cc)\ntarget_link_libraries(p MPI::MPI_CXX)",
+		runs(t, nil, cmake(t, "CXX", "p.cc",
+			"find_package(MPI REQUIRED)\nadd_executable(p p.cc)\ntarget_link_libraries(p MPI::MPI_CXX)",
 			"-DMPI_CXX_COMPILER="+filepath.Join(bin, "gompicxx")))
 	})
 	t.Run("CMake with the wrapper as compiler", func(t *testing.T) {
-		runs(t, nil, cmake(t, "C", "p.c", "add_executable(p p.c)", "-DCMAKE_C_COMPILER="+filepath.Join(usual, "mpicc")))
+		runs(t, nil, cmake(t, "C", "p.c", "add_executable(p p.c)", "-DCMAKE_C_COMPILER="+
+			filepath.Join(usual, "mpicc")))
 	})
 
 	// Fortran, in each way that a program may ask for MPI. Other sources are those of fortran/examples.
@@ -237,10 +247,12 @@ func TestInstall(t *testing.T) {
 	const sameAsSerial = "largest difference from the serial solution:  0.00E+00"
 	t.Run("gompifort", func(t *testing.T) {
 		needCommand(t, "gfortran")
-		for name, want := range map[string]string{"heat_f08.f90": sameAsSerial, "counter_mpi.f90": "as counted serially", "stencil_f77.f": sameAsSerial,
+		for name, want := range map[string]string{"heat_f08.f90": sameAsSerial,
+			"counter_mpi.f90": "as counted serially", "stencil_f77.f": sameAsSerial,
 			"matmul_coarray.f90": "\n0 wrong elements"} {
 			program := filepath.Join(t.TempDir(), "p")
-			command(t, t.TempDir(), nil, filepath.Join(usual, "mpif90"), "-o", program, fortranSource(t, name))
+			command(t, t.TempDir(), nil, filepath.Join(usual, "mpif90"), "-o", program,
+				fortranSource(t, name))
 			fortranRuns(t, program, want)
 		}
 	})
@@ -248,7 +260,8 @@ func TestInstall(t *testing.T) {
 		needCommand(t, "gfortran")
 		needCommand(t, "make")
 		here := t.TempDir()
-		text := "FC = gompifort\nFFLAGS = -O2 -Wall\n\nall: heat counter\n\nheat: heat.o\n\t$(FC) $(FFLAGS) -o $@ heat.o\n" +
+		text := "FC = gompifort\nFFLAGS = -O2 -Wall\n\nall: heat counter\n\nheat: heat.o\n\t$(FC) $(FFLAGS) " +
+			"-o $@ heat.o\n" +
 			"counter: counter.o\n\t$(FC) $(FFLAGS) -o $@ counter.o\n\n%.o: %.f90\n\t$(FC) $(FFLAGS) -c $<\n"
 		require.NoError(t, os.WriteFile(filepath.Join(here, "Makefile"), []byte(text), 0o644))
 		require.NoError(t, os.Rename(fortranSource(t, "heat_f08.f90"), filepath.Join(here, "heat.f90")))
@@ -264,8 +277,10 @@ func TestInstall(t *testing.T) {
 		here := t.TempDir()
 		require.NoError(t, os.Rename(fortranSource(t, "heat_f08.f90"), filepath.Join(here, "heat.f90")))
 		require.NoError(t, os.Rename(fortranSource(t, "stencil_f77.f"), filepath.Join(here, "stencil.f")))
-		lists := "cmake_minimum_required(VERSION 3.18)\nproject(p Fortran)\n" + find + "\nforeach(name heat.f90 stencil.f)\n" +
-			"get_filename_component(p ${name} NAME_WE)\nadd_executable(${p} ${name})\ntarget_link_libraries(${p} " + target + ")\nendforeach()\n"
+		lists := "cmake_minimum_required(VERSION 3.18)\nproject(p Fortran)\n" + find +
+			"\nforeach(name heat.f90 stencil.f)\n" +
+			"get_filename_component(p ${name} NAME_WE)\nadd_executable(${p} " +
+			"${name})\ntarget_link_libraries(${p} " + target + ")\nendforeach()\n"
 		require.NoError(t, os.WriteFile(filepath.Join(here, "CMakeLists.txt"), []byte(lists), 0o644))
 		command(t, here, nil, "cmake", append([]string{"-S", ".", "-B", "b"}, options...)...)
 		command(t, here, nil, "cmake", "--build", "b")
@@ -276,11 +291,14 @@ func TestInstall(t *testing.T) {
 		fortranCMake(t, "find_package(gompirma REQUIRED)", "gompirma::fortran", "-DCMAKE_PREFIX_PATH="+prefix)
 	})
 	t.Run("CMake find_package(gompirma) in Fortran for the standard ABI", func(t *testing.T) {
-		fortranCMake(t, "find_package(gompirma REQUIRED)", "gompirma::abi_fortran", "-DCMAKE_PREFIX_PATH="+prefix)
+		fortranCMake(t, "find_package(gompirma REQUIRED)", "gompirma::abi_fortran", "-DCMAKE_PREFIX_PATH="+
+			prefix)
 	})
 	t.Run("CMake find_package(MPI) in Fortran", func(t *testing.T) {
-		fortranCMake(t, "find_package(MPI REQUIRED)\nif(NOT MPI_Fortran_HAVE_F08_MODULE OR NOT MPI_Fortran_HAVE_F90_MODULE OR NOT MPI_Fortran_HAVE_F77_HEADER)\n"+
-			"message(FATAL_ERROR \"CMake does not see all bindings\")\nendif()", "MPI::MPI_Fortran", "-DMPI_Fortran_COMPILER="+filepath.Join(bin, "gompifort"))
+		fortranCMake(t, "find_package(MPI REQUIRED)\nif(NOT MPI_Fortran_HAVE_F08_MODULE OR NOT "+
+			"MPI_Fortran_HAVE_F90_MODULE OR NOT MPI_Fortran_HAVE_F77_HEADER)\n"+
+			"message(FATAL_ERROR \"CMake does not see all bindings\")\nendif()", "MPI::MPI_Fortran",
+			"-DMPI_Fortran_COMPILER="+filepath.Join(bin, "gompifort"))
 	})
 	t.Run("pkg-config in Fortran", func(t *testing.T) {
 		needCommand(t, "gfortran")
@@ -288,26 +306,34 @@ func TestInstall(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "p")
 		env := []string{"PKG_CONFIG_PATH=" + filepath.Join(prefix, "lib/pkgconfig")}
 		for _, module := range []string{"gompirma-fortran", "gompirma-abi-fortran"} {
-			command(t, t.TempDir(), env, "sh", "-c", `gfortran -o "$0" "$1" $(pkg-config --cflags --libs $2)`, program, fortranSource(t, "heat_f08.f90"), module)
+			command(t, t.TempDir(), env, "sh", "-c",
+				`gfortran -o "$0" "$1" $(pkg-config --cflags --libs $2)`, program,
+				fortranSource(t, "heat_f08.f90"), module)
 			fortranRuns(t, program, sameAsSerial)
 		}
 	})
 
-	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0. The moved gompirun tells it the rest.
+	// A program linked against another MPI's library of the standard ABI: all it knows is the name libmpi_abi.so.0.
+	// The moved gompirun tells it the rest.
 	t.Run("standard ABI", func(t *testing.T) {
 		here := t.TempDir()
-		stub := "int " + strings.Join(strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate MPI_Win_fence
+		stub := "int " + strings.Join(
+			strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate MPI_Win_fence
 			MPI_Put MPI_Win_free MPI_Finalize`), "(void) { return 77; }\nint ") + "(void) { return 77; }\n"
 		require.NoError(t, os.WriteFile(filepath.Join(here, "stub.c"), []byte(stub), 0o644))
 		require.NoError(t, os.WriteFile(filepath.Join(here, "p.c"), []byte(ringProgram), 0o644))
-		command(t, here, nil, "gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", "libmpi_abi.so", "stub.c")
-		command(t, here, nil, "gcc", "-I", filepath.Join(prefix, "include"), "-o", "p", "p.c", "-L.", "-lmpi_abi")
+		command(t, here, nil, "gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", "libmpi_abi.so",
+			"stub.c")
+		command(t, here, nil, "gcc", "-I", filepath.Join(prefix, "include"), "-o", "p", "p.c", "-L.",
+			"-lmpi_abi")
 		runs(t, nil, filepath.Join(here, "p"))
-		command(t, here, []string{"LD_LIBRARY_PATH=" + filepath.Join(prefix, "lib/gompirma/abi")}, "./p") // without gompirun
+		// without gompirun
+		command(t, here, []string{"LD_LIBRARY_PATH=" + filepath.Join(prefix, "lib/gompirma/abi")}, "./p")
 	})
 
 	t.Run("gompi-info", func(t *testing.T) {
-		require.Contains(t, command(t, dir, nil, filepath.Join(bin, "gompi-info")), filepath.Join(prefix, "lib/libgompirma.so.0.1.0"))
+		require.Contains(t, command(t, dir, nil, filepath.Join(bin, "gompi-info")),
+			filepath.Join(prefix, "lib/libgompirma.so.0.1.0"))
 	})
 
 	t.Run("uninstall", func(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 
 // The launcher with programs of MPI, and these programs under other launchers and under none.
 
-// endings is a program whose ranks end in the way that the first argument names; rank 1 is the odd one where there is one.
+// endings is a program whose ranks end in the way that the first argument names; rank 1 is the odd one where there is
+// one.
 const endings = `
 #include <mpi.h>
 #include <signal.h>
@@ -93,15 +94,21 @@ func TestLauncherMPI(t *testing.T) {
 		{"abort 0", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
 		{"abort 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
 		{"abort -1", 255, up, "gompirun: rank 1 (program) called MPI_Abort with status "},
-		{"raise 300", 300 - 256, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error code 300\ngompirun: rank 1 (program) called MPI_Abort with status 44\n"},
+		{"raise 300", 300 - 256, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator " +
+			"MPI_COMM_WORLD: error code 300\ngompirun: rank 1 (program) called MPI_Abort with status 44\n"},
 		{"raise 256", 1, up, "gompirun: rank 1 (program) called MPI_Abort with status 1\n"},
-		{"own", 1, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error code 16384 (the mesh has 7 corners)\ngompirun: "},
-		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 without having called MPI_Finalize\n"},
+		{"own", 1, up, "gompirma: rank 1: MPI_Comm_call_errhandler on communicator MPI_COMM_WORLD: error " +
+			"code 16384 (the mesh has 7 corners)\ngompirun: "},
+		{"no-finalize", 1, up, "gompirun: rank 1 (program) exited with status 0 without having called " +
+			"MPI_Finalize\n"},
 		{"status", 5, up, "gompirun: rank 1 (program) exited with status 5; it had not called MPI_Finalize\n"},
 		{"signal 11", 139, up, "gompirun: rank 1 (program) was killed by signal 11 (segmentation fault"},
-		{"signal 9", 137, up, "gompirun: rank 1 (program) was killed by signal 9 (killed); it had not called MPI_Finalize\n"},
-		{"no-init", 1, "", "gompirun: rank 1 (program) exited with status 0 without having called MPI_Init, which other ranks called\n"},
-		{"after", 5, "still here\nstill here\n" + up, "gompirun: rank 1 (program) exited with status 5; it had called MPI_Finalize\n"},
+		{"signal 9", 137, up, "gompirun: rank 1 (program) was killed by signal 9 (killed); it had not called " +
+			"MPI_Finalize\n"},
+		{"no-init", 1, "", "gompirun: rank 1 (program) exited with status 0 without having called MPI_Init, " +
+			"which other ranks called\n"},
+		{"after", 5, "still here\nstill here\n" + up,
+			"gompirun: rank 1 (program) exited with status 5; it had called MPI_Finalize\n"},
 	} {
 		status, out, err := gompirun(t, append([]string{"-n", "3", program}, strings.Fields(c.args)...)...)
 		require.Equal(t, c.status, status, "%s: %s", c.args, err)
@@ -110,7 +117,8 @@ func TestLauncherMPI(t *testing.T) {
 		if c.says == "" {
 			require.Empty(t, err)
 		}
-		// What a rank is ended for is said once, by gompirun; only MPI_Abort and a fatal error have a line of their own.
+		// What a rank is ended for is said once, by gompirun; only MPI_Abort and a fatal error have a line of
+		// their own.
 		most := 1
 		if strings.HasPrefix(c.args, "abort") || strings.HasPrefix(c.args, "raise") || c.args == "own" {
 			most = 2
@@ -123,7 +131,8 @@ func TestLauncherMPI(t *testing.T) {
 	require.Contains(t, err, "gompirun: rank 1 (program) called MPI_Abort")
 }
 
-// A fatal error ends a process without a launcher, too, with a status that is not 0, also where 0 is all that is left of the application's code in a status.
+// A fatal error ends a process without a launcher, too, with a status that is not 0, also where 0 is all that is left
+// of the application's code in a status.
 func TestFatalStatusAlone(t *testing.T) {
 	program := compile(t, endings)
 	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
@@ -144,8 +153,9 @@ func TestLauncherMPITimeout(t *testing.T) {
 	require.Contains(t, err, "gompirun: ranks 0-1 ran outside MPI")
 }
 
-// A program finds the library without a path of its own and without LD_LIBRARY_PATH: one that was linked to another library of the standard ABI, or to this one without
-// an rpath; started directly or by something else. What LD_LIBRARY_PATH names comes first.
+// A program finds the library without a path of its own and without LD_LIBRARY_PATH: one that was linked to another
+// library of the standard ABI, or to this one without an rpath; started directly or by something else. What
+// LD_LIBRARY_PATH names comes first.
 func TestLauncherLibraries(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -153,7 +163,9 @@ func TestLauncherLibraries(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
 		return path
 	}
-	source, stub := write("p.c", ringProgram), write("stub.c", "int "+strings.Join(strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate
+	source, stub := write("p.c", ringProgram),
+		write("stub.c", "int "+strings.Join(
+			strings.Fields(`MPI_Init MPI_Comm_rank MPI_Comm_size MPI_Win_allocate
 		MPI_Win_fence MPI_Put MPI_Win_free MPI_Finalize`), "(void) { return 0; }\nint ")+"(void) { return 0; }\nint stub;\n")
 	include := "-I" + filepath.Join(built(t), "include")
 	command(t, dir, nil, "gcc", include, "-o", "bare", source, "-L"+filepath.Join(built(t), "lib"), "-lgompirma")
@@ -166,20 +178,24 @@ func TestLauncherLibraries(t *testing.T) {
 	// In the folder where the ranks start there is another library: nobody asked for it.
 	for _, path := range []string{"unset", "", "/nowhere"} {
 		for _, program := range programs {
-			for _, args := range [][]string{{"./" + program}, {"sh", "-c", "./" + program}, {"env", "A=1", "./" + program}} {
+			for _, args := range [][]string{{"./" + program}, {"sh", "-c", "./" + program},
+				{"env", "A=1", "./" + program}} {
 				l := prepare(t, append([]string{"-n", "2"}, args...)...)
 				l.cmd.Dir = dir
-				l.cmd.Env = slices.DeleteFunc(l.cmd.Env, func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") })
+				l.cmd.Env = slices.DeleteFunc(l.cmd.Env,
+					func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") })
 				if path != "unset" {
 					l.cmd.Env = append(l.cmd.Env, "LD_LIBRARY_PATH="+path)
 				}
 				require.Equal(t, 0, l.run(t), "LD_LIBRARY_PATH %q, %v: %s", path, args, &l.err)
-				require.Equal(t, "rank 0 of 2 got 1\nrank 1 of 2 got 0", strings.Join(sorted(l.out.String()), "\n"), args)
+				require.Equal(t, "rank 0 of 2 got 1\nrank 1 of 2 got 0",
+					strings.Join(sorted(l.out.String()), "\n"), args)
 			}
 		}
 	}
 	for _, program := range programs[1:] {
-		l := prepare(t, "-n", "1", "-x", "LD_LIBRARY_PATH="+dir, "sh", "-c", "LD_DEBUG=files ./"+program+" 2>&1 | grep -c /libgompirma.so")
+		l := prepare(t, "-n", "1", "-x", "LD_LIBRARY_PATH="+dir, "sh", "-c", "LD_DEBUG=files ./"+program+
+			" 2>&1 | grep -c /libgompirma.so")
 		l.cmd.Dir = dir
 		l.run(t)
 		require.Equal(t, "0\n", l.out.String(), "%s: what is set wins", program)
@@ -196,12 +212,14 @@ func TestLauncherMPIKills(t *testing.T) {
 		}
 		l := prepare(t, args...)
 		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up") == 3 }, hang, time.Millisecond, "%s", &l.err)
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up") == 3 }, hang,
+			time.Millisecond, "%s", &l.err)
 		return l
 	}
 	for _, mode := range []string{"loop", "sleep", "hang"} {
 		for _, wrapped := range []bool{false, true} {
-			for signal, status := range map[syscall.Signal]int{syscall.SIGKILL: 137, syscall.SIGTERM: 143, syscall.SIGINT: 130} {
+			for signal, status := range map[syscall.Signal]int{syscall.SIGKILL: 137, syscall.SIGTERM: 143,
+				syscall.SIGINT: 130} {
 				l := start(mode, wrapped)
 				require.NoError(t, l.cmd.Process.Signal(signal))
 				require.Equal(t, status, l.wait(t), "%s, wrapped: %v, %v", mode, wrapped, signal)
@@ -229,7 +247,8 @@ func TestLauncherMPITwice(t *testing.T) {
 	require.NotZero(t, status)
 	require.Contains(t, err, "before")
 	// But several form one together, with scripts in between.
-	status, out, err := gompirun(t, "-n", "1", program, "fine", ":", "-n", "2", "sh", "-c", `exec "$0" fine`, program)
+	status, out, err := gompirun(t, "-n", "1", program, "fine", ":", "-n", "2", "sh", "-c", `exec "$0" fine`,
+		program)
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"up 0 of 3", "up 1 of 3", "up 2 of 3"}, sorted(out))
 }
@@ -237,7 +256,8 @@ func TestLauncherMPITwice(t *testing.T) {
 // What a rank told the launcher just before its end counts, whichever of the two gompirun notices first.
 func TestLauncherLastWords(t *testing.T) {
 	for range 5 {
-		status, _, err := gompirun(t, "-n", "20", "sh", "-c", `printf "cmd=init pmi_version=1 pmi_subversion=1\ncmd=finalize\n" >&3; sleep 600 >/dev/null 2>&1 & :`)
+		status, _, err := gompirun(t, "-n", "20", "sh", "-c",
+			`printf "cmd=init pmi_version=1 pmi_subversion=1\ncmd=finalize\n" >&3; sleep 600 >/dev/null 2>&1 & :`)
 		require.Zero(t, status, err)
 	}
 }

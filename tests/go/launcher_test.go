@@ -26,7 +26,8 @@ import (
 // hang is how long a job may take before it counts as hung.
 const hang = 60 * time.Second
 
-// launch is one run of gompirun. Its processes are known by a variable in their environment, so that what they leave behind is found.
+// launch is one run of gompirun. Its processes are known by a variable in their environment, so that what they leave
+// behind is found.
 type launch struct {
 	cmd      *exec.Cmd
 	out, err buffer
@@ -127,12 +128,13 @@ func (l *launch) processes() (found []string) {
 // otherMPIs are the names with which the files of other MPIs begin in /dev/shm; they may run at the same time.
 var otherMPIs = []string{"mpich", "vader", "sm_segment", "ucx", "psm", "osc", "sem."}
 
-// nothingLeft: no process (one that was killed may need a moment to go, and takes its memfds with it), no memory held by the tests themselves,
-// no file.
+// nothingLeft: no process (one that was killed may need a moment to go, and takes its memfds with it), no memory held
+// by the tests themselves, no file.
 func (l *launch) nothingLeft(t *testing.T) {
 	t.Helper()
 	var left []string
-	require.Eventually(t, func() bool { left = l.processes(); return len(left) == 0 }, 5*time.Second, 5*time.Millisecond, "%v", &left)
+	require.Eventually(t, func() bool { left = l.processes(); return len(left) == 0 }, 5*time.Second,
+		5*time.Millisecond, "%v", &left)
 	fds, err := filepath.Glob("/proc/self/fd/*")
 	require.NoError(t, err)
 	for _, fd := range fds {
@@ -141,7 +143,8 @@ func (l *launch) nothingLeft(t *testing.T) {
 	}
 	require.Empty(t, entries(t, l.tmp), "in TMPDIR")
 	for name := range entries(t, "/dev/shm") {
-		others := slices.ContainsFunc(otherMPIs, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		others := slices.ContainsFunc(otherMPIs,
+			func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		require.True(t, l.shm[name] || others, "/dev/shm/%s is left", name)
 	}
 }
@@ -154,7 +157,8 @@ func sorted(text string) []string {
 }
 
 func TestLauncherPlaces(t *testing.T) {
-	status, out, err := gompirun(t, "-n", "3", "sh", "-c", "echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS $GOMPIRMA_CONTROL_FD; echo e$PMI_RANK >&2")
+	status, out, err := gompirun(t, "-n", "3", "sh", "-c",
+		"echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS $GOMPIRMA_CONTROL_FD; echo e$PMI_RANK >&2")
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"0 3 0 3 4", "1 3 1 3 4", "2 3 2 3 4"}, sorted(out))
 	require.Equal(t, []string{"e0", "e1", "e2"}, sorted(err))
@@ -171,14 +175,17 @@ func TestLauncherPlaces(t *testing.T) {
 func TestLauncherSeveralPrograms(t *testing.T) {
 	dir, err1 := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err1)
-	require.NoError(t, os.WriteFile(dir+"/own.sh", []byte("#!/bin/sh\necho $PMI_RANK $PMI_SIZE \"$A\" \"$B\" $(pwd) $PWD $*\n"), 0o755))
-	l := prepare(t, "-n", "1", "-x", "A=1 2", dir+"/own.sh", "x", ":", "-n", "2", "--wdir", dir, "-x", "B", "-x", "ABSENT", "./own.sh", "y", "z")
+	require.NoError(t, os.WriteFile(dir+"/own.sh",
+		[]byte("#!/bin/sh\necho $PMI_RANK $PMI_SIZE \"$A\" \"$B\" $(pwd) $PWD $*\n"), 0o755))
+	l := prepare(t, "-n", "1", "-x", "A=1 2", dir+"/own.sh", "x", ":", "-n", "2", "--wdir", dir, "-x", "B", "-x",
+		"ABSENT", "./own.sh", "y", "z")
 	here, err1 := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err1)
 	l.cmd.Dir = here
 	l.cmd.Env = append(l.cmd.Env, "A=0", "B=3", "PWD="+here)
 	require.Zero(t, l.run(t), &l.err)
-	require.Equal(t, []string{"0 3 1 2 3 " + here + " " + here + " x", "1 3 0 3 " + dir + " " + dir + " y z", "2 3 0 3 " + dir + " " + dir + " y z"},
+	require.Equal(t, []string{"0 3 1 2 3 " + here + " " + here + " x", "1 3 0 3 " + dir + " " + dir + " y z",
+		"2 3 0 3 " + dir + " " + dir + " y z"},
 		sorted(l.out.String()))
 }
 
@@ -247,7 +254,8 @@ func TestLauncherStatus(t *testing.T) {
 		require.Equal(t, c.status, status, "%v: %s", c.args, err)
 		require.Empty(t, out)
 		require.Contains(t, err, c.says)
-		require.Equal(t, strings.Count(c.says+"\n", "\n") > 1 || c.says != "", strings.Count(err, "\n") == 1, err)
+		require.Equal(t, strings.Count(c.says+"\n", "\n") > 1 || c.says != "", strings.Count(err, "\n") == 1,
+			err)
 
 		status, _, err = gompirun(t, append([]string{"--quiet", "-n", "4"}, c.args...)...)
 		require.Equal(t, c.status, status)
@@ -324,17 +332,21 @@ func TestLauncherSignals(t *testing.T) {
 		{[]syscall.Signal{syscall.SIGINT}, `trap "echo bye; exit 0" INT;`, 130, "bye\nbye\n"},
 		{[]syscall.Signal{syscall.SIGTERM}, `trap "" TERM INT;`, 143, ""},
 		{[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, `trap "" TERM INT;`, 130, ""},
-		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT}, "", 143, ""}, // as timeout(1) does
+		// as timeout(1) does
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT}, "", 143, ""},
 		{[]syscall.Signal{syscall.SIGUSR1}, `trap "echo usr; exit 0" USR1;`, 0, "usr\nusr\n"},
 		{[]syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM}, "", 143, ""},
 	} {
-		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done") // what sleeps gets the signals too
+		// what sleeps gets the signals too
+		l := prepare(t, "-n", "2", "sh", "-c", c.script+"while :; do sleep 600 & echo up >&2; wait $!; done")
 		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hang, time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Count(l.err.String(), "up\n") == 2 }, hang,
+			time.Millisecond)
 		for _, s := range c.signals {
 			require.NoError(t, l.cmd.Process.Signal(s))
 			if s == syscall.SIGTSTP {
-				require.Eventually(t, func() bool { return stopped(l.cmd.Process.Pid) }, hang, time.Millisecond)
+				require.Eventually(t, func() bool { return stopped(l.cmd.Process.Pid) }, hang,
+					time.Millisecond)
 			}
 		}
 		require.Equal(t, c.status, l.wait(t), "%v %s", c.signals, &l.err)
@@ -353,7 +365,8 @@ func stopped(pid int) bool {
 
 // A signal that is ignored stays ignored: a script's background job does not end by its Ctrl-C.
 func TestLauncherLeavesIgnoredSignals(t *testing.T) {
-	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`, filepath.Join(built(t), "bin/gompirun"))
+	l := prepareProgram(t, "sh", "-c", `trap "" INT HUP; exec "$0" -n 1 sh -c 'echo up; read line; echo "$line"'`,
+		filepath.Join(built(t), "bin/gompirun"))
 	in, err := l.cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, l.cmd.Start())
@@ -370,9 +383,11 @@ func TestLauncherIsKilled(t *testing.T) {
 	for _, wait := range []bool{true, false} {
 		l := prepare(t, "-n", "50", "sh", "-c", "echo up; exec sleep 600")
 		require.NoError(t, l.cmd.Start())
-		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") >= 1 }, hang, time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") >= 1 }, hang,
+			time.Millisecond)
 		if wait {
-			require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 50 }, hang, time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Count(l.out.String(), "up\n") == 50 }, hang,
+				time.Millisecond)
 		}
 		require.NoError(t, l.cmd.Process.Kill())
 		require.Equal(t, 128+9, l.wait(t))
@@ -380,10 +395,12 @@ func TestLauncherIsKilled(t *testing.T) {
 }
 
 func TestLauncherTimeout(t *testing.T) {
-	status, out, err := gompirun(t, "--timeout", "0.2", "-n", "3", "sh", "-c", "[ $PMI_RANK = 1 ] && exit 0; echo up; exec sleep 600")
+	status, out, err := gompirun(t, "--timeout", "0.2", "-n", "3", "sh", "-c",
+		"[ $PMI_RANK = 1 ] && exit 0; echo up; exec sleep 600")
 	require.Equal(t, 124, status, err)
 	require.Equal(t, "up\nup\n", out)
-	require.Equal(t, "gompirun: not done after 200ms\ngompirun: ranks 0,2 had not called MPI_Init\ngompirun: rank 1 had ended\n", err)
+	require.Equal(t, "gompirun: not done after 200ms\ngompirun: ranks 0,2 had not called MPI_Init\ngompirun: "+
+		"rank 1 had ended\n", err)
 	status, _, err = gompirun(t, "--timeout", "100", "-n", "2", "true")
 	require.Zero(t, status)
 	require.Empty(t, err)
@@ -421,7 +438,8 @@ func TestLauncherLinesNeverMix(t *testing.T) {
 
 func TestLauncherOutputDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new/dir")
-	status, out, err := gompirun(t, "-n", "11", "--output-dir", dir, "sh", "-c", "echo out $PMI_RANK; echo err $PMI_RANK >&2; printf end")
+	status, out, err := gompirun(t, "-n", "11", "--output-dir", dir, "sh", "-c",
+		"echo out $PMI_RANK; echo err $PMI_RANK >&2; printf end")
 	require.Zero(t, status)
 	require.Empty(t, out+err)
 	require.Len(t, entries(t, dir), 11)
@@ -452,7 +470,8 @@ func TestLauncherOutputPatterns(t *testing.T) {
 	require.Equal(t, "err 10\n", text("x/1/rank.10/stderr"))
 	// One file for all; what it held is gone.
 	for range 2 {
-		status, out, err = gompirun(t, "-n", "3", "-outfile-pattern", dir+"/all", "-errfile-pattern", dir+"/all", "sh", "-c", script)
+		status, out, err = gompirun(t, "-n", "3", "-outfile-pattern", dir+"/all", "-errfile-pattern",
+			dir+"/all", "sh", "-c", script)
 		require.Zero(t, status)
 		require.Empty(t, out+err)
 		require.Len(t, sorted(text("all")), 6)
@@ -471,11 +490,13 @@ func TestLauncherForeignOptions(t *testing.T) {
 		want []string
 	}{
 		{[]string{"-f", file}, []string{"a/b/", "a/b/", "a/b/"}},
-		{[]string{"--hostfile", file, "-np", "1", "--map-by", "node", "-genv", "LAUNCHER_C", "c"}, []string{"a/b/c"}},
+		{[]string{"--hostfile", file, "-np", "1", "--map-by", "node", "-genv", "LAUNCHER_C", "c"},
+			[]string{"a/b/c"}},
 		{[]string{"-host", "localhost:2", "-env", "LAUNCHER_A", "x y"}, []string{"x y/b/", "x y/b/"}},
 		{[]string{"-ppn", "2", "-genvlist", "LAUNCHER_B,PATH"}, []string{"/b/", "/b/"}},
 		{[]string{"-genvnone", "-x", "LAUNCHER_A", "-n", "1"}, []string{"a//"}},
-		{[]string{"--mca", "btl", "self", "-launcher", "fork", "-iface", "lo", "--oversubscribe", "--allow-run-as-root", "-v", "-prepend-rank", "-n", "1"},
+		{[]string{"--mca", "btl", "self", "-launcher", "fork", "-iface", "lo", "--oversubscribe",
+			"--allow-run-as-root", "-v", "-prepend-rank", "-n", "1"},
 			[]string{"[0] a/b/"}},
 		{[]string{"--bind-to", "socket", "-bind-to", "numa", "-n", "1"}, []string{"a/b/"}},
 	} {
@@ -495,12 +516,14 @@ func TestLauncherInput(t *testing.T) {
 	// A loop's input is not swallowed.
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/lines", []byte("1\n2\n3\n"), 0o644))
-	l = prepareProgram(t, "sh", "-c", `while read line; do "$0" -n 2 sh -c "echo $line"; done <`+dir+"/lines", filepath.Join(built(t), "bin/gompirun"))
+	l = prepareProgram(t, "sh", "-c", `while read line; do "$0" -n 2 sh -c "echo $line"; done <`+dir+"/lines",
+		filepath.Join(built(t), "bin/gompirun"))
 	require.Zero(t, l.run(t), &l.err)
 	require.Equal(t, "1\n1\n2\n2\n3\n3\n", l.out.String())
 
 	// A dialogue over pipes: the question has no newline.
-	l = prepare(t, "-n", "2", "sh", "-c", `[ $PMI_RANK = 1 ] && exit; printf "name? "; read name; echo "hello $name"`)
+	l = prepare(t, "-n", "2", "sh", "-c",
+		`[ $PMI_RANK = 1 ] && exit; printf "name? "; read name; echo "hello $name"`)
 	in, err := l.cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, l.cmd.Start())
@@ -510,7 +533,8 @@ func TestLauncherInput(t *testing.T) {
 	require.Equal(t, "name? hello Bob\n", l.out.String())
 }
 
-// onTerminal makes a run whose input is a terminal of its own, and returns the keyboard. What the terminal shows is thrown away.
+// onTerminal makes a run whose input is a terminal of its own, and returns the keyboard. What the terminal shows is
+// thrown away.
 func onTerminal(t *testing.T, l *launch) *os.File {
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -545,11 +569,13 @@ func TestLauncherTerminal(t *testing.T) {
 	require.Equal(t, 130, l.wait(t), &l.err)
 
 	// In the background it leaves the terminal to the foreground and runs on.
-	l = prepareProgram(t, "bash", "-c", `set -m; "$0" -n 2 sh -c 'echo up; exec sleep 0.3' & sleep 0.1; read line; echo "shell got $line"; wait $!`,
+	l = prepareProgram(t, "bash", "-c",
+		`set -m; "$0" -n 2 sh -c 'echo up; exec sleep 0.3' & sleep 0.1; read line; echo "shell got $line"; wait $!`,
 		filepath.Join(built(t), "bin/gompirun"))
 	keyboard = onTerminal(t, l)
 	require.NoError(t, l.cmd.Start())
-	require.Eventually(t, func() bool { return strings.Contains(l.out.String(), "up\nup\n") }, hang, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(l.out.String(), "up\nup\n") }, hang,
+		time.Millisecond)
 	fmt.Fprint(keyboard, "for the shell\n")
 	require.Zero(t, l.wait(t), &l.err)
 	require.Contains(t, l.out.String(), "shell got for the shell\n")
@@ -557,7 +583,9 @@ func TestLauncherTerminal(t *testing.T) {
 
 // Whoever reads the output goes away.
 func TestLauncherBrokenPipe(t *testing.T) {
-	l := prepareProgram(t, "sh", "-c", `{ "$0" -n 2 sh -c 'sleep 600 & while :; do echo line; done'; echo $? >&2; } | head -n 1`, filepath.Join(built(t), "bin/gompirun"))
+	l := prepareProgram(t, "sh", "-c",
+		`{ "$0" -n 2 sh -c 'sleep 600 & while :; do echo line; done'; echo $? >&2; } | head -n 1`,
+		filepath.Join(built(t), "bin/gompirun"))
 	require.Zero(t, l.run(t))
 	require.Equal(t, "line\n", l.out.String())
 	require.Equal(t, "141\n", l.err.String())
@@ -571,7 +599,8 @@ func TestLauncherBinding(t *testing.T) {
 	if runtime.NumCPU() > 2 { // of two, both may be threads of one core
 		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
 	}
-	status, out, err := gompirun(t, "--bind-to", "core", "-n", strconv.Itoa(runtime.NumCPU()+1), "sh", "-c", "echo x")
+	status, out, err := gompirun(t, "--bind-to", "core", "-n", strconv.Itoa(runtime.NumCPU()+1), "sh", "-c",
+		"echo x")
 	require.Zero(t, status)
 	require.Contains(t, err, "not bound")
 	require.Equal(t, strings.Repeat("x\n", runtime.NumCPU()+1), out)
@@ -610,10 +639,12 @@ func TestLauncherDescriptors(t *testing.T) {
 
 func TestLauncherInLauncher(t *testing.T) {
 	run := filepath.Join(built(t), "bin/gompirun")
-	status, out, err := gompirun(t, "-n", "2", "sh", "-c", `exec "$0" -n 2 sh -c 'echo '$PMI_RANK'.$PMI_RANK of $PMI_SIZE'`, run)
+	status, out, err := gompirun(t, "-n", "2", "sh", "-c",
+		`exec "$0" -n 2 sh -c 'echo '$PMI_RANK'.$PMI_RANK of $PMI_SIZE'`, run)
 	require.Zero(t, status, err)
 	require.Equal(t, []string{"0.0 of 2", "0.1 of 2", "1.0 of 2", "1.1 of 2"}, sorted(out))
 	// The outer one ends the inner one, and that its own.
-	status, _, err = gompirun(t, "-n", "2", "sh", "-c", `[ $PMI_RANK = 1 ] && sleep 0.2 && exit 9; exec "$0" -n 2 sleep 600`, run)
+	status, _, err = gompirun(t, "-n", "2", "sh", "-c",
+		`[ $PMI_RANK = 1 ] && sleep 0.2 && exit 9; exec "$0" -n 2 sleep 600`, run)
 	require.Equal(t, 9, status, err)
 }

@@ -15,9 +15,11 @@ import (
 	"gompirma/core/version"
 )
 
-// Programs under limits of setrlimit(2), as a shell's ulimit sets them: they run, or one line says which limit is too low.
+// Programs under limits of setrlimit(2), as a shell's ulimit sets them: they run, or one line says which limit is too
+// low.
 
-// usesAll is a program that uses a bit of everything that takes memory: windows of every kind, MPI_Alloc_mem, messages large and small, communicators.
+// usesAll is a program that uses a bit of everything that takes memory: windows of every kind, MPI_Alloc_mem, messages
+// large and small, communicators.
 const usesAll = `
 #include <mpi.h>
 #include <stdio.h>
@@ -86,7 +88,8 @@ func limited(t *testing.T, ulimit string, command ...string) *launch {
 		shell = "/bin/sh"
 	}
 	// Descriptors that this test has from whoever started it would count.
-	command = append([]string{shell, "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit " + ulimit + ` && exec "$0" "$@"`}, command...)
+	command = append([]string{shell, "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit " + ulimit +
+		` && exec "$0" "$@"`}, command...)
 	if os.Geteuid() == 0 { // as another user it might not get to the programs
 		command = append([]string{"setpriv", "--bounding-set", "-all", "--"}, command...)
 	}
@@ -121,7 +124,8 @@ func TestLimitFiles(t *testing.T) {
 		}
 	}
 	after, _ := os.ReadFile("/proc/sysvipc/shm")
-	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s", before, after)
+	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s",
+		before, after)
 	for _, command := range []string{gompirun + " -n 2 " + program, program} {
 		l := limited(t, "-f 0", strings.Fields(command)...)
 		require.NotZero(t, l.run(t))
@@ -131,7 +135,8 @@ func TestLimitFiles(t *testing.T) {
 
 // TestLimitFilesOutput: a rank's output that gompirun writes to a file which may not become that large.
 func TestLimitFilesOutput(t *testing.T) {
-	l := limited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c", "yes | head -n 100000")
+	l := limited(t, "-f 4", filepath.Join(built(t), "bin/gompirun"), "-n", "1", "/bin/sh", "-c",
+		"yes | head -n 100000")
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
 	defer file.Close()
@@ -154,7 +159,8 @@ func TestLimitDescriptors(t *testing.T) {
 	require.Regexp(t, `^gompirma: .*\(ulimit -n 6\)\n$`, l.err.String())
 	l = limited(t, "-n 20", filepath.Join(built(t), "bin/gompirun"), "-n", "4", program)
 	require.NotZero(t, l.run(t))
-	require.Regexp(t, `^gompirun: 4 processes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`, l.err.String())
+	require.Regexp(t, `^gompirun: 4 processes need \d+ descriptors, 20 are allowed \(ulimit -n\)\n$`,
+		l.err.String())
 }
 
 // TestLimitsSayWhich: what cannot run under a limit says in a line which one it is, the launcher as well as a rank.
@@ -181,7 +187,8 @@ func TestLimitsSayWhich(t *testing.T) {
 			require.LessOrEqual(t, strings.Count(l.err.String(), "\n"), 3, l.err.String())
 		})
 	}
-	for _, limit := range []string{"-v 3000000", "-d 400000", "-s 64", "-s unlimited", "-l 0", "-m 100", "-c 0", "-i 0", "-q 0"} {
+	for _, limit := range []string{"-v 3000000", "-d 400000", "-s 64", "-s unlimited", "-l 0", "-m 100", "-c 0",
+		"-i 0", "-q 0"} {
 		l := limited(t, limit, gompirun, "-n", "2", program)
 		require.Zero(t, l.run(t), "%s: %s", limit, l.err.String())
 		require.Equal(t, []string{"right 0 of 2", "right 1 of 2"}, sorted(l.out.String()), limit)
@@ -189,7 +196,8 @@ func TestLimitsSayWhich(t *testing.T) {
 	}
 }
 
-// asOther makes a launch of gompirun that of a user who has no other processes, with copies that any user can get at: how many root may have nothing limits.
+// asOther makes a launch of gompirun that of a user who has no other processes, with copies that any user can get at:
+// how many root may have nothing limits.
 func asOther(t *testing.T, l *launch, program string) {
 	if os.Geteuid() != 0 {
 		t.Skip("how many processes this user has already is not known")
@@ -199,7 +207,8 @@ func asOther(t *testing.T, l *launch, program string) {
 		require.NoError(t, os.Chmod(folder, 0o755))
 	}
 	copied := map[string]string{}
-	for _, file := range []string{program, filepath.Join(built(t), "bin/gompirun"), filepath.Join(built(t), "lib/libgompirma.so."+version.Major())} {
+	for _, file := range []string{program, filepath.Join(built(t), "bin/gompirun"),
+		filepath.Join(built(t), "lib/libgompirma.so."+version.Major())} {
 		bytes, err := os.ReadFile(file)
 		require.NoError(t, err)
 		copied[file] = filepath.Join(dir, filepath.Base(file))
@@ -263,5 +272,7 @@ func TestLimitMappings(t *testing.T) {
 	}
 	status, out, stderr := gompirun(t, "-n", "1", program, strconv.Itoa(most))
 	require.Zero(t, status, stderr)
-	require.Regexp(t, fmt.Sprintf(`MPI_ERR_NO_MEM: .*the process has \d+ mappings, and vm\.max_map_count allows %d\)\)?\n0\n$`, most), out)
+	require.Regexp(t, fmt.Sprintf(
+		`MPI_ERR_NO_MEM: .*the process has \d+ mappings, and vm\.max_map_count allows %d\)\)?\n0\n$`, most),
+		out)
 }

@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that have very many objects at once: none takes much memory, and when they have gone it is the system's again.
+// Programs that have very many objects at once: none takes much memory, and when they have gone it is the system's
+// again.
 
-// mass is a program that makes many objects of a kind and frees them. It prints how many bytes each has taken, and how many of 1000 parts of that memory are left.
+// mass is a program that makes many objects of a kind and frees them. It prints how many bytes each has taken, and how
+// many of 1000 parts of that memory are left.
 const mass = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -114,8 +116,8 @@ int main(int argc, char **argv)
 }
 `
 
-// TestMass: at the most an object takes so many bytes, a bit more than a reference MPI's; when all are freed a sixth of it is left at most, besides what a process has that
-// has done something.
+// TestMass: at the most an object takes so many bytes, a bit more than a reference MPI's; when all are freed a sixth of
+// it is left at most, besides what a process has that has done something.
 func TestMass(t *testing.T) {
 	const something = 8 << 20
 	program := compile(t, mass)
@@ -123,9 +125,12 @@ func TestMass(t *testing.T) {
 		kind    string
 		n, most int
 	}{
-		{"requests", 1000000, 400}, {"messages", 1000000, 350}, {"persistent requests", 1000000, 400}, {"collectives", 100000, 1000},
-		{"vectors", 200000, 1150}, {"structs", 200000, 1500}, {"groups", 200000, 240}, {"infos", 200000, 240}, {"operations", 200000, 180},
-		{"error handlers", 200000, 180}, {"keyvals", 200000, 180}, {"communicators", 20000, 1200}, {"windows", 20000, 7000},
+		{"requests", 1000000, 400}, {"messages", 1000000, 350}, {"persistent requests", 1000000, 400},
+		{"collectives", 100000, 1000},
+		{"vectors", 200000, 1150}, {"structs", 200000, 1500}, {"groups", 200000, 240}, {"infos", 200000, 240},
+		{"operations", 200000, 180},
+		{"error handlers", 200000, 180}, {"keyvals", 200000, 180}, {"communicators", 20000, 1200},
+		{"windows", 20000, 7000},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			l := prepareProgram(t, program, c.kind, fmt.Sprint(c.n), fmt.Sprint(something+c.n*c.most/6))

@@ -14,10 +14,11 @@ import (
 	"gompirma/core/limit"
 )
 
-// Memory that a control group bounds: who asks for more than there is gets MPI_ERR_NO_MEM, and nobody is killed, however many ask at once.
+// Memory that a control group bounds: who asks for more than there is gets MPI_ERR_NO_MEM, and nobody is killed,
+// however many ask at once.
 
-// taker is a program whose ranks take memory in the way that the first argument names, in pieces of the MiB that the second says, until there is none. Each rank
-// writes to all that it gets, and says how many pieces it got.
+// taker is a program whose ranks take memory in the way that the first argument names, in pieces of the MiB that the
+// second says, until there is none. Each rank writes to all that it gets, and says how many pieces it got.
 const taker = `
 #include <mpi.h>
 #include <stdio.h>
@@ -83,7 +84,8 @@ int main(int argc, char **argv)
 }
 `
 
-// memoryGroup makes a control group that may use so many bytes, and in it one without a limit of its own; it returns the folders of both. What cannot be is a skip.
+// memoryGroup makes a control group that may use so many bytes, and in it one without a limit of its own; it returns
+// the folders of both. What cannot be is a skip.
 func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 	t.Helper()
 	var why error
@@ -97,7 +99,8 @@ func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 		if g.V2 {
 			file = "memory.max"
 		}
-		if why = os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(bytes, 10)), 0o644); why != nil {
+		if why = os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(bytes, 10)),
+			0o644); why != nil {
 			continue // a group of version 2 without the memory controller
 		}
 		inner := filepath.Join(dir, "inner")
@@ -114,7 +117,8 @@ func memoryGroup(t *testing.T, bytes int64) (outer, inner string) {
 // remove takes a control group away, once the processes in it are gone.
 func remove(t *testing.T, dir string) {
 	var err error
-	require.Eventually(t, func() bool { err = os.Remove(dir); return err == nil }, 10*time.Second, 10*time.Millisecond, "%v", &err)
+	require.Eventually(t, func() bool { err = os.Remove(dir); return err == nil }, 10*time.Second,
+		10*time.Millisecond, "%v", &err)
 }
 
 // kills returns how many processes have been killed in a group for lack of memory.
@@ -134,7 +138,8 @@ func kills(t *testing.T, dir string) string {
 // prepareIn is prepare for a job whose processes are in a control group.
 func prepareIn(t *testing.T, group string, args ...string) *launch {
 	gompirun := filepath.Join(built(t), "bin/gompirun")
-	return prepareProgram(t, "/bin/sh", append([]string{"-c", `echo $$ >"$0/cgroup.procs" && exec "$@"`, group, gompirun}, args...)...)
+	return prepareProgram(t, "/bin/sh",
+		append([]string{"-c", `echo $$ >"$0/cgroup.procs" && exec "$@"`, group, gompirun}, args...)...)
 }
 
 func TestMemoryGroup(t *testing.T) {
@@ -146,12 +151,17 @@ func TestMemoryGroup(t *testing.T) {
 		limit      int64
 		got        func(pieces []int) bool
 	}{
-		{"one rank, to the end", "-n 1 %s alloc 4 2", 1, 256 * mib, func(p []int) bool { return min(p[0], p[1]) >= 50 && max(p[0], p[1]) < 64 }},
+		{"one rank, to the end", "-n 1 %s alloc 4 2", 1, 256 * mib,
+			func(p []int) bool { return min(p[0], p[1]) >= 50 && max(p[0], p[1]) < 64 }},
 		{"four ranks at once", "-n 4 %s alloc 3 3", 1, 256 * mib, func(p []int) bool { return len(p) == 12 }},
-		{"four ranks, two of which would fit", "-n 4 %s once 90 6", 1, 256 * mib, func(p []int) bool { return count(p, 1) == 12 && len(p) == 24 }},
-		{"a window that does not fit", "-n 4 %s window 80 2", 1, 256 * mib, func(p []int) bool { return count(p, 0) == 8 && len(p) == 8 }},
-		{"a window that fits", "-n 4 %s window 50 2", 1, 256 * mib, func(p []int) bool { return count(p, 1) == 8 }},
-		{"jobs of one rank at once", "-n 1 %s alloc 2 6", 3, 256 * mib, func(p []int) bool { return len(p) == 18 }},
+		{"four ranks, two of which would fit", "-n 4 %s once 90 6", 1, 256 * mib,
+			func(p []int) bool { return count(p, 1) == 12 && len(p) == 24 }},
+		{"a window that does not fit", "-n 4 %s window 80 2", 1, 256 * mib,
+			func(p []int) bool { return count(p, 0) == 8 && len(p) == 8 }},
+		{"a window that fits", "-n 4 %s window 50 2", 1, 256 * mib,
+			func(p []int) bool { return count(p, 1) == 8 }},
+		{"jobs of one rank at once", "-n 1 %s alloc 2 6", 3, 256 * mib,
+			func(p []int) bool { return len(p) == 18 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			outer, inner := memoryGroup(t, c.limit)
@@ -173,7 +183,8 @@ func TestMemoryGroup(t *testing.T) {
 					}
 				}
 				if strings.Contains(l.out.String(), "none ") {
-					require.Contains(t, l.out.String(), outer, "no rank says which group bounds the memory")
+					require.Contains(t, l.out.String(), outer,
+						"no rank says which group bounds the memory")
 				}
 			}
 			require.True(t, c.got(pieces), "%v", pieces)

@@ -11,46 +11,55 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/ONE-SIDED.md has every info key that the library knows and every variable of the environment that library, launcher and wrappers read.
+// docs/ONE-SIDED.md has every info key that the library knows and every variable of the environment that library,
+// launcher and wrappers read.
 func TestOneSidedDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(top, "docs/ONE-SIDED.md"))
 	require.NoError(t, err)
 	document := string(b)
 	wanted := map[string]string{} // what the document must have, by the file that it is in
 	patterns := []*regexp.Regexp{
-		regexp.MustCompile(`(?m)^\s+[kK]ey[A-Z]\w*\s*=\s*"([a-z_]+)"`),            // the keys of core/rma
-		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),                       // keys that a call looks up itself
-		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`),                              // of communicators
-		regexp.MustCompile(`put\("([a-z]+)", `),                                   // of MPI_INFO_ENV
-		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`), // variables, where Go reads them
-		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                          // and C
-		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`),    // and by name
+		regexp.MustCompile(`(?m)^\s+[kK]ey[A-Z]\w*\s*=\s*"([a-z_]+)"`), // the keys of core/rma
+		// keys that a call looks up itself
+		regexp.MustCompile(`infoValue\(\w+, "([a-z_]+)"\)`),
+		regexp.MustCompile(`"(mpi_assert_[a-z_]+)"`), // of communicators
+		regexp.MustCompile(`put\("([a-z]+)", `),      // of MPI_INFO_ENV
+		// variables, where Go reads them
+		regexp.MustCompile(`"((?:GOMPIRMA|GOMPI|PMI|PMIX|MPI|MPIEXEC)_[A-Z_]+)"`),
+		regexp.MustCompile(`\bgetenv\("([A-Z_0-9]+)"\)`),                       // and C
+		regexp.MustCompile(`(?m)^\s*(?:const )?Env[A-Z]\w*\s*=\s*"([A-Z_]+)"`), // and by name
 	}
 	for _, dir := range []string{"core", "capi", "cmd"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(top, dir), func(path string, d fs.DirEntry, err error) error {
-			name := d.Name()
-			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "z") || !(strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".c")) {
-				return err
-			}
-			if strings.Contains(path, "core/abi") { // names of the standard
-				return nil
-			}
-			text, err := os.ReadFile(path)
-			for _, p := range patterns {
-				for _, m := range p.FindAllStringSubmatch(string(text), -1) {
-					wanted[m[1]] = path
+		require.NoError(t, filepath.WalkDir(filepath.Join(top, dir),
+			func(path string, d fs.DirEntry, err error) error {
+				name := d.Name()
+				if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") ||
+					strings.HasPrefix(name, "z") ||
+					!(strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".c")) {
+					return err
 				}
-			}
-			return err
-		}))
+				if strings.Contains(path, "core/abi") { // names of the standard
+					return nil
+				}
+				text, err := os.ReadFile(path)
+				for _, p := range patterns {
+					for _, m := range p.FindAllStringSubmatch(string(text), -1) {
+						wanted[m[1]] = path
+					}
+				}
+				return err
+			}))
 	}
-	for _, name := range []string{"no_locks", "gompirma_huge_pages", "mpi_assert_exact_length", "GOMPIRMA_NO_CMA", "GOMPIRMA_NODE", "PMI_FD", "wdir"} {
+	for _, name := range []string{"no_locks", "gompirma_huge_pages", "mpi_assert_exact_length", "GOMPIRMA_NO_CMA",
+		"GOMPIRMA_NODE", "PMI_FD", "wdir"} {
 		require.Contains(t, wanted, name, "the patterns still find what is known to be there")
 	}
 	for name, path := range wanted {
-		if strings.HasPrefix(name, "MPI_") && !strings.HasPrefix(name, "MPI_LOCAL") { // a name of the standard in a text
+		// a name of the standard in a text
+		if strings.HasPrefix(name, "MPI_") && !strings.HasPrefix(name, "MPI_LOCAL") {
 			continue
 		}
-		require.True(t, strings.Contains(document, "`"+name+"`"), "`%s`, which is in %s, is not in docs/ONE-SIDED.md", name, path)
+		require.True(t, strings.Contains(document, "`"+name+"`"),
+			"`%s`, which is in %s, is not in docs/ONE-SIDED.md", name, path)
 	}
 }

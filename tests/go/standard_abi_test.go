@@ -19,7 +19,8 @@ import (
 // The standard ABI's library, and what is linked to it. Programs that others have linked to theirs are in abi_test.go.
 
 // systems are libraries that any program may need.
-var systems = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1", "libstdc++.so.6"}
+var systems = []string{"libc.so.6", "libm.so.6", "libgfortran.so.5", "libquadmath.so.0", "libgcc_s.so.1",
+	"libstdc++.so.6"}
 
 // dynamic returns the names that a program or library needs, and those of MPI that it does not define itself.
 func dynamic(t *testing.T, path string) (libraries, undefined []string) {
@@ -29,7 +30,8 @@ func dynamic(t *testing.T, path string) (libraries, undefined []string) {
 	defer file.Close()
 	libraries, err = file.ImportedLibraries()
 	require.NoError(t, err)
-	libraries = slices.DeleteFunc(libraries, func(name string) bool { return slices.Contains(systems, name) || strings.HasPrefix(name, "ld-linux") })
+	libraries = slices.DeleteFunc(libraries,
+		func(name string) bool { return slices.Contains(systems, name) || strings.HasPrefix(name, "ld-linux") })
 	symbols, err := file.ImportedSymbols()
 	require.NoError(t, err)
 	for _, s := range symbols {
@@ -59,7 +61,8 @@ func (s scratch) write(name, text string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 }
 
-// run runs a command of build/bin, or of the system, and returns what it printed. Words like NAME=VALUE before it are environment.
+// run runs a command of build/bin, or of the system, and returns what it printed. Words like NAME=VALUE before it are
+// environment.
 func (s scratch) run(line string) string {
 	s.t.Helper()
 	words := strings.Fields(line)
@@ -83,7 +86,8 @@ func TestStandardABILibrary(t *testing.T) {
 	library, err := elf.Open(filepath.Join(folder, "libmpi_abi.so.1"))
 	require.NoError(t, err)
 	defer library.Close()
-	for tag, want := range map[elf.DynTag][]string{elf.DT_SONAME: {"libmpi_abi.so.1"}, elf.DT_NEEDED: {"libgompirma.so." + version.Major()},
+	for tag, want := range map[elf.DynTag][]string{elf.DT_SONAME: {"libmpi_abi.so.1"},
+		elf.DT_NEEDED:  {"libgompirma.so." + version.Major()},
 		elf.DT_RUNPATH: {"$ORIGIN/../.."}, elf.DT_RPATH: nil} {
 		got, err := library.DynString(tag)
 		require.NoError(t, err)
@@ -109,7 +113,8 @@ func TestStandardABILibrary(t *testing.T) {
 	}
 }
 
-// A program is bound to libgompirma's own functions, so that a call costs what it costs where libgompirma was linked: for every function, by address and by name.
+// A program is bound to libgompirma's own functions, so that a call costs what it costs where libgompirma was linked:
+// for every function, by address and by name.
 func TestStandardABIFunctions(t *testing.T) {
 	s := newScratch(t)
 	var source strings.Builder
@@ -156,8 +161,8 @@ int main(void)
 	}
 }
 
-// What the wrappers link needs the standard ABI's libraries and functions alone. It runs here, started by gompirun or by nobody, and with another MPI that
-// LD_LIBRARY_PATH names.
+// What the wrappers link needs the standard ABI's libraries and functions alone. It runs here, started by gompirun or
+// by nobody, and with another MPI that LD_LIBRARY_PATH names.
 func TestStandardABIPrograms(t *testing.T) {
 	s := newScratch(t)
 	usual := filepath.Join(built(t), "libexec/gompirma/bin")
@@ -178,18 +183,21 @@ end program
 	s.write("p.cc", ringProgram)
 	s.write("p.f90", ringF08)
 	s.write("m.f90", strings.Replace(ringF08, "mpi_f08", "mpi", 1))
-	s.write("h.f90", strings.Replace(strings.Replace(ringF08, "  use mpi_f08\n", "", 1), "  integer", "  include 'mpif.h'\n  integer", 1))
+	s.write("h.f90", strings.Replace(strings.Replace(ringF08, "  use mpi_f08\n", "", 1), "  integer",
+		"  include 'mpif.h'\n  integer", 1))
 	for _, file := range []string{"m.f90", "h.f90"} {
 		text, err := os.ReadFile(filepath.Join(s.dir, file))
 		require.NoError(t, err)
-		s.write(file, strings.NewReplacer("Init()", "Init(ierr)", "rank)", "rank, ierr)", "size)", "size, ierr)", "WORLD)", "WORLD, ierr)", "Finalize()", "Finalize(ierr)",
+		s.write(file, strings.NewReplacer("Init()", "Init(ierr)", "rank)", "rank, ierr)", "size)",
+			"size, ierr)", "WORLD)", "WORLD, ierr)", "Finalize()", "Finalize(ierr)",
 			":: rank", ":: ierr, rank").Replace(string(text)))
 	}
 	other := filepath.Join(s.dir, "other")
 	require.NoError(t, os.Mkdir(other, 0o755))
 	adapter, err := filepath.Abs("testdata/other_mpi.c")
 	require.NoError(t, err)
-	s.run("gcc -I" + filepath.Join(built(t), "include") + " -shared -fPIC -Wall -Werror -Wl,-soname,libmpi_abi.so.1 -o other/libmpi_abi.so.1 " + adapter)
+	s.run("gcc -I" + filepath.Join(built(t), "include") +
+		" -shared -fPIC -Wall -Werror -Wl,-soname,libmpi_abi.so.1 -o other/libmpi_abi.so.1 " + adapter)
 	mpich := fileExists("/usr/bin/mpiexec.mpich")
 
 	for _, c := range []struct{ compiler, source, library string }{
@@ -208,10 +216,12 @@ end program
 		s.run(c.compiler + " -o p " + c.source)
 		libraries, undefined := dynamic(t, filepath.Join(s.dir, "p"))
 		require.Contains(t, libraries, c.library, c.compiler)
-		require.Subset(t, []string{c.library, "libmpi_abi.so.1"}, libraries, c.compiler) // of Fortran, some linkers drop what is needed by the other alone
+		// of Fortran, some linkers drop what is needed by the other alone
+		require.Subset(t, []string{c.library, "libmpi_abi.so.1"}, libraries, c.compiler)
 		said, alone := []string{"rank 0 of 2 got 1\n", "rank 1 of 2 got 0\n"}, "rank 0 of 1 got 0\n"
 		if fortran {
-			said, alone = []string{"rank 0 of 2: the sum is 3\n", "rank 1 of 2: the sum is 3\n"}, "rank 0 of 1: the sum is 1\n"
+			said, alone = []string{"rank 0 of 2: the sum is 3\n", "rank 1 of 2: the sum is 3\n"},
+				"rank 0 of 1: the sum is 1\n"
 		} else {
 			for _, name := range undefined {
 				require.True(t, standard(name), "%s: %s is not in the standard ABI", c.compiler, name)
@@ -227,14 +237,17 @@ end program
 			continue
 		}
 		out = s.run("LD_LIBRARY_PATH=" + other + " mpiexec.mpich -n 2 ./p")
-		for _, line := range said { // what was put is MPICH's affair: on a busy machine it has been seen to miss
+		// what was put is MPICH's affair: on a busy machine it has been seen to miss
+		for _, line := range said {
 			who, _, _ := strings.Cut(line, " got ")
 			require.Contains(t, out, who, c.compiler)
 		}
 		require.NotContains(t, out, "gompirma", c.compiler)
 		if fortran {
-			for _, line := range []string{"mpi_integer_size 4 5000", "mpi_double_precision_size 8 5000", "mpi_real2_supported false 5000",
-				"mpi_integer8_supported true 5000", "mpi_complex16_supported true 5000", "booleans 4 1 0"} {
+			for _, line := range []string{"mpi_integer_size 4 5000", "mpi_double_precision_size 8 5000",
+				"mpi_real2_supported false 5000",
+				"mpi_integer8_supported true 5000", "mpi_complex16_supported true 5000",
+				"booleans 4 1 0"} {
 				require.Equal(t, 2, strings.Count(out, "told: "+line+"\n"), "%s in %s", line, out)
 			}
 			require.Equal(t, 2, strings.Count(out, "told all: 5000\n"))
@@ -249,7 +262,8 @@ end program
 	}
 }
 
-// Whatever a process has linked, loaded or preloaded, in whichever order: there is one library, and everybody's calls reach it.
+// Whatever a process has linked, loaded or preloaded, in whichever order: there is one library, and everybody's calls
+// reach it.
 func TestStandardABIMixed(t *testing.T) {
 	s := newScratch(t)
 	s.write("part.c", `
@@ -340,7 +354,8 @@ int main(int argc, char **argv)
 	folder := filepath.Join(built(t), "lib/gompirma/abi")
 	include := " -I" + filepath.Join(built(t), "include")
 	for _, kind := range []string{"", "--abi"} {
-		s.run("gompicc " + kind + " -shared -fPIC -Wall -Werror -o libpart" + strings.TrimLeft(kind, "-") + ".so part.c")
+		s.run("gompicc " + kind + " -shared -fPIC -Wall -Werror -o libpart" + strings.TrimLeft(kind, "-") +
+			".so part.c")
 	}
 	// A part that finds its library by its name alone, as that of a binding in a package of its own.
 	s.run("gcc -shared -fPIC" + include + " -o libpartbare.so part.c -L" + folder + " -lmpi_abi")
@@ -351,7 +366,8 @@ int main(int argc, char **argv)
 				if first != "" {
 					last = ""
 				}
-				s.run("gompicc " + program + " -Wall -o linked " + first + " linked.c " + last + " -Wl,--no-as-needed -l" + part)
+				s.run("gompicc " + program + " -Wall -o linked " + first + " linked.c " + last +
+					" -Wl,--no-as-needed -l" + part)
 				s.run("./linked")
 				s.run("gompirun -n 2 ./linked")
 			}
@@ -360,16 +376,18 @@ int main(int argc, char **argv)
 	s.run("gcc" + include + " -Wall -o loaded loaded.c")
 	standard, library := folder+"/libmpi_abi.so.1", filepath.Join(built(t), "lib/libgompirma.so."+version.Major())
 	for _, scope := range []string{"local", "global"} {
-		for _, order := range []string{standard, standard + " ./libpartbare.so", standard + " " + library + " ./libpart.so ./libpartbare.so ./libpartabi.so",
-			library + " " + standard + " ./libpartbare.so", "./libpart.so ./libpartabi.so " + standard, "./libpartabi.so ./libpartbare.so ./libpart.so",
+		for _, order := range []string{standard, standard + " ./libpartbare.so", standard + " " + library +
+			" ./libpart.so ./libpartbare.so ./libpartabi.so",
+			library + " " + standard + " ./libpartbare.so", "./libpart.so ./libpartabi.so " + standard,
+			"./libpartabi.so ./libpartbare.so ./libpart.so",
 			folder + "/libmpi_abi.so ./libpartbare.so " + folder + "/libmpi_abi.so.0"} {
 			s.run("gompirun -n 2 ./loaded " + scope + " " + order)
 		}
 	}
 }
 
-// A Fortran program and a library of it are linked to different ones of the two Fortran libraries. What one has made the other can use, and both know the variables
-// whose addresses have a meaning.
+// A Fortran program and a library of it are linked to different ones of the two Fortran libraries. What one has made
+// the other can use, and both know the variables whose addresses have a meaning.
 func TestStandardABIMixedFortran(t *testing.T) {
 	if !fileExists(filepath.Join(built(t), "include/mpif.h")) {
 		t.Skip("no Fortran here")
@@ -431,22 +449,26 @@ end program
 	for _, kinds := range [][2]string{{"", "--abi"}, {"--abi", ""}, {"--abi", "--abi"}} {
 		s.run("gompifort " + kinds[0] + " -shared -fPIC -o libpart.so part.f90")
 		for _, order := range []string{"main.f90 -L. -lpart", "-L. -Wl,--no-as-needed -lpart main.f90"} {
-			s.run("gompifort " + kinds[1] + " -o main -Wl,-rpath," + s.dir + " " + order + " -Wl,--no-as-needed")
+			s.run("gompifort " + kinds[1] + " -o main -Wl,-rpath," + s.dir + " " + order +
+				" -Wl,--no-as-needed")
 			lines := strings.Split(s.run("gompirun -n 2 ./main"), "\n")
 			for i, line := range lines {
 				lines[i] = strings.Join(strings.Fields(line), " ")
 			}
-			require.ElementsMatch(t, []string{"total 302", "total 302", "forgotten 7", "forgotten 8", ""}, lines, "%q %s", kinds, order)
+			require.ElementsMatch(t, []string{"total 302", "total 302", "forgotten 7", "forgotten 8", ""},
+				lines, "%q %s", kinds, order)
 		}
 	}
 }
 
-// A profiling library defines MPI_X and calls PMPI_X, whichever library it is linked to itself, if any: preloaded, or linked before MPI.
+// A profiling library defines MPI_X and calls PMPI_X, whichever library it is linked to itself, if any: preloaded, or
+// linked before MPI.
 func TestStandardABIProfiling(t *testing.T) {
 	s := newScratch(t)
 	sources, err := filepath.Abs(filepath.Join(top, "tests/c/abi"))
 	require.NoError(t, err)
-	for name, compiler := range map[string]string{"own": "gompicc", "abi": "gompicc --abi", "none": "gcc -I" + filepath.Join(built(t), "include")} {
+	for name, compiler := range map[string]string{"own": "gompicc", "abi": "gompicc --abi", "none": "gcc -I" +
+		filepath.Join(built(t), "include")} {
 		s.run(compiler + " -shared -fPIC -o libtool_" + name + ".so " + sources + "/count_puts.c")
 	}
 	for _, kind := range []string{"", "--abi"} {
@@ -454,7 +476,8 @@ func TestStandardABIProfiling(t *testing.T) {
 		s.run("./plain 0")
 		for _, tool := range []string{"own", "abi", "none"} {
 			s.run("LD_PRELOAD=" + s.dir + "/libtool_" + tool + ".so ./plain 3")
-			s.run("gompicc " + kind + " -Wl,-rpath," + s.dir + " -o profiled " + sources + "/profiled.c -L. -Wl,--no-as-needed -ltool_" + tool)
+			s.run("gompicc " + kind + " -Wl,-rpath," + s.dir + " -o profiled " + sources +
+				"/profiled.c -L. -Wl,--no-as-needed -ltool_" + tool)
 			s.run("./profiled 3")
 		}
 	}

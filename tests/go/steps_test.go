@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a call costs in instructions, counted by stepping (bench/icount.c): a number that does not change with the machine's load.
+// What a call costs in instructions, counted by stepping (bench/icount.c): a number that does not change with the
+// machine's load.
 
-// stepped marks two stretches of 3 and of 6 calls: "dynamic N": puts of 8 bytes into the middle one of N attached regions; "accumulate G": accumulates of 200
-// doubles, with mpi_accumulate_granularity G.
+// stepped marks two stretches of 3 and of 6 calls: "dynamic N": puts of 8 bytes into the middle one of N attached
+// regions; "accumulate G": accumulates of 200 doubles, with mpi_accumulate_granularity G.
 const stepped = `
 #include <mpi.h>
 #include <signal.h>
@@ -110,21 +111,23 @@ func TestAttachedRegionIsFoundInLogSteps(t *testing.T) {
 	require.LessOrEqual(t, many-few, 10*20.0, "%g instructions with 8 regions, %g with 8192", few, many)
 }
 
-// mpi_accumulate_granularity is acted on: below 64 elements no lock is taken, so each element has its atomic instruction; above, the lock is taken for each
-// part, which costs some instructions for each.
+// mpi_accumulate_granularity is acted on: below 64 elements no lock is taken, so each element has its atomic
+// instruction; above, the lock is taken for each part, which costs some instructions for each.
 func TestAccumulateGranularity(t *testing.T) {
 	icount, program := stepper(t)
 	whole := steps(t, icount, program, "accumulate", "0")
 	for granularity, parts := range map[string]float64{"800": 2, "799": 2, "520": 4, "1600": 1, "1000000": 1} {
 		n := steps(t, icount, program, "accumulate", granularity)
 		if parts == 1 {
-			require.InDelta(t, whole, n, 60, "granularity %s: the whole accumulate under one lock", granularity)
+			require.InDelta(t, whole, n, 60, "granularity %s: the whole accumulate under one lock",
+				granularity)
 			continue
 		}
 		require.Greater(t, n, whole+15*(parts-1), "granularity %s: %g parts", granularity, parts)
 		require.Less(t, n, whole+200*parts, "granularity %s: %g parts", granularity, parts)
 	}
 	for _, granularity := range []string{"1", "512"} {
-		require.Greater(t, steps(t, icount, program, "accumulate", granularity), whole+1000, "granularity %s: an instruction for each element", granularity)
+		require.Greater(t, steps(t, icount, program, "accumulate", granularity), whole+1000,
+			"granularity %s: an instruction for each element", granularity)
 	}
 }

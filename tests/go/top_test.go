@@ -1,4 +1,5 @@
-// Package gotest holds the tests that need the whole project: installation, launcher, many processes, and the rules that the code keeps.
+// Package gotest holds the tests that need the whole project: installation, launcher, many processes, and the rules
+// that the code keeps.
 package gotest
 
 import (
@@ -24,7 +25,8 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	return build, cmd.Run()
 })
 
-// built brings build/ up to date, once for all tests, and returns its absolute path: bin/gompirun, bin/gompicc, lib, include are in it.
+// built brings build/ up to date, once for all tests, and returns its absolute path: bin/gompirun, bin/gompicc, lib,
+// include are in it.
 func built(t *testing.T) string {
 	t.Helper()
 	build, err := buildOnce()

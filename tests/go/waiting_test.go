@@ -57,7 +57,8 @@ func TestWaiting(t *testing.T) {
 			_, err := fmt.Sscan(line, &rank, &pid, &name)
 			require.NoError(t, err, line)
 			pids[rank] = pid
-			require.Eventually(t, func() bool { return stopped(pid) }, hang, time.Millisecond, "%s: rank %d", name, rank)
+			require.Eventually(t, func() bool { return stopped(pid) }, hang, time.Millisecond,
+				"%s: rank %d", name, rank)
 		}
 		return pids, name
 	}
@@ -70,7 +71,8 @@ func TestWaiting(t *testing.T) {
 		}
 		require.NoError(t, syscall.Kill(pids[0], syscall.SIGCONT))
 		var got shm.Waiting
-		require.Eventually(t, func() bool { got = node.WaitingFor(0); return got.Call == want }, 20*time.Second, time.Millisecond,
+		require.Eventually(t, func() bool { got = node.WaitingFor(0); return got.Call == want }, 20*time.Second,
+			time.Millisecond,
 			"step %d, %s: rank 0 is said to wait in %+v", steps, want, &got)
 		require.Contains(t, []int32{-1, 1}, got.Process, "%s: whom rank 0 waits for", want)
 		require.NoError(t, syscall.Kill(pids[1], syscall.SIGCONT))

@@ -11,10 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Arguments that lead anywhere but into the program's memory: the call says with numbers what is wrong, or the process ends by the signal that such a pointer
-// ends any program with. Go is not seen, nothing hangs, and no such call succeeds.
+// Arguments that lead anywhere but into the program's memory: the call says with numbers what is wrong, or the process
+// ends by the signal that such a pointer ends any program with. Go is not seen, nothing hangs, and no such call
+// succeeds.
 
-// memoryKiB bounds the address space of a process: what a wrong length makes the library ask for shall not be had from this machine.
+// memoryKiB bounds the address space of a process: what a wrong length makes the library ask for shall not be had from
+// this machine.
 const memoryKiB = "6000000"
 
 var (
@@ -26,7 +28,8 @@ var (
 // endsWell runs a program that makes one call, and looks how it ends.
 func endsWell(t *testing.T, ranks, program string, args ...string) {
 	t.Helper()
-	shell := []string{"-c", "ulimit -v " + memoryKiB + `; exec "$@"`, "sh", filepath.Join(built(t), "bin/gompirun"), "--timeout", "60", "-n", ranks, program}
+	shell := []string{"-c", "ulimit -v " + memoryKiB + `; exec "$@"`, "sh", filepath.Join(built(t), "bin/gompirun"),
+		"--timeout", "60", "-n", ranks, program}
 	output, err := exec.Command("sh", append(shell, args...)...).CombinedOutput()
 	said := string(output)
 	require.Error(t, err, "%v: the call returned", args)
@@ -45,14 +48,19 @@ func compileFile(t *testing.T, name string) string {
 
 func TestWildDisplacements(t *testing.T) {
 	program := compileFile(t, "wild.c")
-	collectives := []string{"Gatherv", "Scatterv", "Allgatherv", "Alltoallv-s", "Alltoallv-r", "Alltoallw-s", "Alltoallw-r", "Reduce_scatter",
-		"Neighbor_allgatherv", "Neighbor_alltoallv-s", "Neighbor_alltoallv-r", "Neighbor_alltoallw-s", "Neighbor_alltoallw-r"}
-	// 2^62 and 2^62+1 elements of 4 bytes are 0 and 4 bytes in 64 bits; relative to the buffer: NULL, and the last bytes of all.
+	collectives := []string{"Gatherv", "Scatterv", "Allgatherv", "Alltoallv-s", "Alltoallv-r", "Alltoallw-s",
+		"Alltoallw-r", "Reduce_scatter",
+		"Neighbor_allgatherv", "Neighbor_alltoallv-s", "Neighbor_alltoallv-r", "Neighbor_alltoallw-s",
+		"Neighbor_alltoallw-r"}
+	// 2^62 and 2^62+1 elements of 4 bytes are 0 and 4 bytes in 64 bits; relative to the buffer: NULL, and the last
+	// bytes of all.
 	narrow := []string{"2147483647"}
 	wide := []string{"4611686018427387904", "4611686018427387905", "35184372088832", "-addr+0", "-addr-1"}
-	types := []string{"Sendrecv-s", "Sendrecv-r", "Isend-s", "Irecv", "Isend_long-s", "Irecv_long", "Bsend-s", "Pack-s", "Unpack-s", "Pack_external-s", "Unpack_external-s",
+	types := []string{"Sendrecv-s", "Sendrecv-r", "Isend-s", "Irecv", "Isend_long-s", "Irecv_long", "Bsend-s",
+		"Pack-s", "Unpack-s", "Pack_external-s", "Unpack_external-s",
 		"Gather", "Scatter-s", "Allgather", "Alltoall-s", "Alltoall-r", "Ialltoall", "Alltoallv", "Alltoallw"}
-	windows := []string{"Put-s", "Put-r", "Put_there", "Get-s", "Get-r", "Accumulate-s", "Accumulate-r", "Get_accumulate-s", "Get_accumulate-r"}
+	windows := []string{"Put-s", "Put-r", "Put_there", "Get-s", "Get-r", "Accumulate-s", "Accumulate-r",
+		"Get_accumulate-s", "Get_accumulate-r"}
 	far := []string{"4611686018427387904", "-4611686018427387904", "-addr+0", "-addr-1"}
 	for _, ranks := range []string{"1", "3"} {
 		run := func(call string, forms, values []string) {
@@ -80,19 +88,23 @@ func TestWildDisplacements(t *testing.T) {
 
 func TestWildLengths(t *testing.T) {
 	program := compileFile(t, "lengths.c")
-	for _, call := range []string{"indexed", "hindexed", "indexed_block", "hindexed_block", "struct", "subarray", "darray", "request_waitall", "request_waitany",
-		"request_waitsome", "request_testall", "request_testany", "request_testsome", "request_status", "startall", "group_incl", "group_range_incl", "translate", "cart",
+	for _, call := range []string{"indexed", "hindexed", "indexed_block", "hindexed_block", "struct", "subarray",
+		"darray", "request_waitall", "request_waitany",
+		"request_waitsome", "request_testall", "request_testany", "request_testsome", "request_status",
+		"startall", "group_incl", "group_range_incl", "translate", "cart",
 		"graph", "adjacent", "dist_graph", "degrees"} {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
 			endsWell(t, "1", program, call, "2147483647")
 		})
 	}
-	for _, call := range []string{"indexed_c", "hindexed_c", "indexed_block_c", "hindexed_block_c", "struct_c", "replace", "ireplace", "alltoall", "ireduce_scatter_block",
+	for _, call := range []string{"indexed_c", "hindexed_c", "indexed_block_c", "hindexed_block_c", "struct_c",
+		"replace", "ireplace", "alltoall", "ireduce_scatter_block",
 		"iallreduce", "iscan", "vector"} {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
-			for _, length := range []string{"9223372036854775807", "4611686018427387904", "1099511627776", "4294967296"} {
+			for _, length := range []string{"9223372036854775807", "4611686018427387904", "1099511627776",
+				"4294967296"} {
 				endsWell(t, "1", program, call, length)
 			}
 		})

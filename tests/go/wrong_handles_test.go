@@ -15,9 +15,10 @@ import (
 	"gompirma/core/abi"
 )
 
-// Every function of the ABI is called with every one of its handles wrong in turn, all other arguments being right: with 0, which an uninitialized variable
-// holds, with a handle of another kind, and with a number that is none. Each must be refused with the class of the handle's kind. The program is
-// made here from the table in core/abi, so a new function is tried as well.
+// Every function of the ABI is called with every one of its handles wrong in turn, all other arguments being right:
+// with 0, which an uninitialized variable holds, with a handle of another kind, and with a number that is none. Each
+// must be refused with the class of the handle's kind. The program is made here from the table in core/abi, so a new
+// function is tried as well.
 
 // handleClass is the class that a wrong handle of a kind has, and another kind's handle to be taken for one.
 var handleClass = map[string]struct{ class, other string }{
@@ -181,13 +182,18 @@ func wrongCalls(f *abi.Function) (list []string) {
 				if i == j {
 					arg = fmt.Sprintf("(%s)%s", p.Kind.C, value)
 					if p.Pointer() {
-						arg = fmt.Sprintf("%s_at(%s)", map[string]string{"COMMUNICATOR": "comm", "DATATYPE": "type", "ERRHANDLER": "errhandler", "FILE": "file", "GROUP": "group",
-							"INFO": "info", "MESSAGE": "message", "OPERATION": "op", "REQUEST": "request", "SESSION": "session", "WINDOW": "win"}[p.Kind.Name], arg)
+						arg = fmt.Sprintf("%s_at(%s)", map[string]string{"COMMUNICATOR": "comm",
+							"DATATYPE": "type", "ERRHANDLER": "errhandler", "FILE": "file",
+							"GROUP": "group",
+							"INFO":  "info", "MESSAGE": "message", "OPERATION": "op",
+							"REQUEST": "request", "SESSION": "session",
+							"WINDOW": "win"}[p.Kind.Name], arg)
 					}
 				}
 				args = append(args, arg)
 			}
-			list = append(list, fmt.Sprintf("TRY(%s, %q, %s(%s));", kind.class, fmt.Sprintf("%s with %s %s", f.Name, value, p.Name), f.Name, strings.Join(args, ", ")))
+			list = append(list, fmt.Sprintf("TRY(%s, %q, %s(%s));", kind.class,
+				fmt.Sprintf("%s with %s %s", f.Name, value, p.Name), f.Name, strings.Join(args, ", ")))
 		}
 	}
 	return
@@ -241,8 +247,10 @@ static int comm_key, type_key, win_key;
 static void callback(void) {}
 
 `)
-	for _, k := range []struct{ name, c string }{{"comm", "MPI_Comm"}, {"type", "MPI_Datatype"}, {"errhandler", "MPI_Errhandler"}, {"file", "MPI_File"}, {"group", "MPI_Group"},
-		{"info", "MPI_Info"}, {"message", "MPI_Message"}, {"op", "MPI_Op"}, {"request", "MPI_Request"}, {"session", "MPI_Session"}, {"win", "MPI_Win"}} {
+	for _, k := range []struct{ name, c string }{{"comm", "MPI_Comm"}, {"type", "MPI_Datatype"},
+		{"errhandler", "MPI_Errhandler"}, {"file", "MPI_File"}, {"group", "MPI_Group"},
+		{"info", "MPI_Info"}, {"message", "MPI_Message"}, {"op", "MPI_Op"}, {"request", "MPI_Request"},
+		{"session", "MPI_Session"}, {"win", "MPI_Win"}} {
 		fmt.Fprintf(&b, `static %[2]s *%[1]s_at(%[2]s value)
 {
     static %[2]s list[2][8];
@@ -312,14 +320,16 @@ int main(int argc, char **argv)
 func TestWrongHandles(t *testing.T) {
 	var functions []*abi.Function
 	for _, f := range abi.Functions() {
-		if f.Returns == "int" && !slices.Contains(notCalled, f.Name) && !strings.HasPrefix(f.Name, "MPI_T_") && !strings.HasSuffix(f.Name, "_toint") {
+		if f.Returns == "int" && !slices.Contains(notCalled, f.Name) && !strings.HasPrefix(f.Name, "MPI_T_") &&
+			!strings.HasSuffix(f.Name, "_toint") {
 			functions = append(functions, f)
 		}
 	}
 	program := compile(t, wrongHandlesSource(functions), "-O0", "-w")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, filepath.Join(built(t), "bin", "gompirun"), "-n", "1", program).CombinedOutput()
+	out, err := exec.CommandContext(ctx, filepath.Join(built(t), "bin", "gompirun"), "-n", "1",
+		program).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Logf("%s", out)
 }

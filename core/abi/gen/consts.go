@@ -40,9 +40,11 @@ func goErrors() []byte {
 		name, doc string
 		value     func(*abi.Constant) string
 	}{
-		{"ErrorClassName", "returns the name of a predefined error class, \"MPI_ERR_RANK\", or \"\" if class is none.",
+		{"ErrorClassName", "returns the name of a predefined error class, \"MPI_ERR_RANK\", or \"\" if class " +
+			"is none.",
 			func(c *abi.Constant) string { return c.Name }},
-		{"ErrorClassText", "returns in a few words what a predefined error class means, or \"\" if class is none.",
+		{"ErrorClassText", "returns in a few words what a predefined error class means, or \"\" if class is " +
+			"none.",
 			func(c *abi.Constant) string { return c.Text }},
 	} {
 		fmt.Fprintf(&b, "// %s %s\nfunc %s(class int32) string {\nswitch class {\n", t.name, t.doc, t.name)

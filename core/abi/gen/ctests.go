@@ -102,7 +102,8 @@ _Static_assert(sizeof(MPI_T_source_order) == sizeof(int), "MPI_T_source_order");
 			fmt.Fprintf(&b, "_Static_assert(sizeof(%s) == sizeof(void *), \"%s\");\n", t, object)
 		}
 	}
-	b.WriteString("\n/* Known to the preprocessor. */\n#if MPI_VERSION != 5 || MPI_SUBVERSION != 0 || MPI_ABI_VERSION != 1\n#error \"MPI_VERSION\"\n#endif\n\n")
+	b.WriteString("\n/* Known to the preprocessor. */\n#if MPI_VERSION != 5 || MPI_SUBVERSION != 0 || " +
+		"MPI_ABI_VERSION != 1\n#error \"MPI_VERSION\"\n#endif\n\n")
 	var casts []*abi.Constant
 	for _, c := range abi.Constants() {
 		if c.Type == "int" {
@@ -111,12 +112,15 @@ _Static_assert(sizeof(MPI_T_source_order) == sizeof(int), "MPI_T_source_order");
 			casts = append(casts, c)
 		}
 	}
-	b.WriteString("\n/* Those of other types: assigned to a variable of that type, which also checks the type. */\nint main(void)\n{\n    int wrong = 0;\n\n")
+	b.WriteString("\n/* Those of other types: assigned to a variable of that type, which also checks the type. " +
+		"*/\nint main(void)\n{\n    int wrong = 0;\n\n")
 	for _, c := range casts {
-		fmt.Fprintf(&b, "    { %s v = %s; if ((intptr_t)v != (intptr_t)%d) { printf(\"%s is %%ld\\n\", (long)(intptr_t)v); wrong++; } }\n",
+		fmt.Fprintf(&b, "    { %s v = %s; if ((intptr_t)v != (intptr_t)%d) { printf(\"%s is %%ld\\n\", "+
+			"(long)(intptr_t)v); wrong++; } }\n",
 			typeOf(c), c.Name, c.Number(), c.Name)
 	}
-	fmt.Fprintf(&b, "    printf(\"%d constants, %%d of those with a type of their own wrong\\n\", wrong);\n    return wrong != 0;\n}\n", len(abi.Constants()))
+	fmt.Fprintf(&b, "    printf(\"%d constants, %%d of those with a type of their own wrong\\n\", wrong);\n    "+
+		"return wrong != 0;\n}\n", len(abi.Constants()))
 	return b.Bytes()
 }
 
@@ -165,7 +169,8 @@ func constantsTestCXX() []byte {
 	}
 	b.WriteString("\nint main()\n{\n    int wrong = 0;\n")
 	for _, name := range names {
-		fmt.Fprintf(&b, "    if (in_%s::wrong()) { std::printf(\"MPI_%s is wrong\\n\"); wrong++; }\n", name, name)
+		fmt.Fprintf(&b, "    if (in_%s::wrong()) { std::printf(\"MPI_%s is wrong\\n\"); wrong++; }\n", name,
+			name)
 	}
 	b.WriteString("    return wrong != 0;\n}\n")
 	return b.Bytes()

@@ -29,7 +29,8 @@ func entryPoints(have implementations) []file {
 	for _, e := range entryFiles {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "// %s\n", notice)
-		b.WriteString("//\n// Each function of the ABI stands here as PMPI_X, with MPI_X as its weak alias: a profiling library may define MPI_X and call PMPI_X.\n")
+		b.WriteString("//\n// Each function of the ABI stands here as PMPI_X, with MPI_X as its weak alias: " +
+			"a profiling library may define MPI_X and call PMPI_X.\n")
 		b.WriteString("// Chapters of MPI 5.0:\n")
 		for _, c := range e.chapters {
 			fmt.Fprintf(&b, "//   %d %s\n", c, abi.Chapters()[c])
@@ -64,7 +65,8 @@ func writeEntry(b *bytes.Buffer, have implementations, f *abi.Function) {
 	fmt.Fprintf(b, "}\nGOMPI_ALIAS(%s)\n", f.Name)
 }
 
-// writeStub writes the body of a function that has no implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the object it was called on.
+// writeStub writes the body of a function that has no implementation: it raises MPI_ERR_UNSUPPORTED_OPERATION on the
+// object it was called on.
 func writeStub(b *bytes.Buffer, f *abi.Function) {
 	if f.Chapter == 15 { // the tool interface raises no error handlers
 		unused(b, f, "")
@@ -85,7 +87,8 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 		}
 		break
 	}
-	if strings.HasPrefix(f.Name, "MPI_File_") && kind != "GOMPI_ON_FILE" { // opening and deleting: the error handler of MPI_FILE_NULL
+	// opening and deleting: the error handler of MPI_FILE_NULL
+	if strings.HasPrefix(f.Name, "MPI_File_") && kind != "GOMPI_ON_FILE" {
 		kind, object, used = "GOMPI_ON_FILE", "(uintptr_t)MPI_FILE_NULL", ""
 	}
 	unused(b, f, used)
@@ -143,7 +146,8 @@ func arguments(f *abi.Function, toGo bool) []string {
 // isPointerType reports whether a C type is a pointer behind a typedef: the tool interface's handles.
 func isPointerType(p *abi.Param) bool {
 	switch p.Kind.C {
-	case "MPI_T_enum", "MPI_T_cvar_handle", "MPI_T_pvar_handle", "MPI_T_pvar_session", "MPI_T_event_registration", "MPI_T_event_instance":
+	case "MPI_T_enum", "MPI_T_cvar_handle", "MPI_T_pvar_handle", "MPI_T_pvar_session", "MPI_T_event_registration",
+		"MPI_T_event_instance":
 		return true
 	}
 	return false
@@ -166,7 +170,8 @@ func goType(p *abi.Param) string {
 	panic("gen: no Go type for " + p.C)
 }
 
-// entryHeader declares the implementations that the entry points call, so that a definition which differs does not compile.
+// entryHeader declares the implementations that the entry points call, so that a definition which differs does not
+// compile.
 func entryHeader(have implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n", notice)
@@ -283,12 +288,14 @@ func wrap(head string, items []string, tail string) string {
 	return b.String() + line
 }
 
-// exports writes the linker script with the names that the library shows. It has no version node: they are the standard's names, and a program
-// built with one library of the standard ABI must run with another.
+// exports writes the linker script with the names that the library shows. It has no version node: they are the
+// standard's names, and a program built with one library of the standard ABI must run with another.
 //
-// It is an implicit linker script, as libc.so is on Linux, because cgo lets no -Wl,--version-script through from a source file, but does let
-// an input called *.so: so a plain go build hides what must be hidden.
+// It is an implicit linker script, as libc.so is on Linux, because cgo lets no -Wl,--version-script through from a
+// source file, but does let an input called *.so: so a plain go build hides what must be hidden.
 func exports() []byte {
-	return []byte("/* " + notice + " */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +
-		"      sigaction; signal; bsd_signal; ssignal; sysv_signal; __sysv_signal; siginterrupt; /* capi/handlers.c */\n    local:\n      *;\n  };\n}\n")
+	return []byte("/* " + notice +
+		" */\nVERSION {\n  {\n    global:\n      MPI_*;\n      PMPI_*;\n      MPIX_*;\n" +
+		"      sigaction; signal; bsd_signal; ssignal; sysv_signal; __sysv_signal; siginterrupt; /* " +
+		"capi/handlers.c */\n    local:\n      *;\n  };\n}\n")
 }

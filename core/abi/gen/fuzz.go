@@ -9,12 +9,13 @@ import (
 	"gompirma/core/abi"
 )
 
-// fuzzCalls writes what tests/c/fuzz knows of the functions: for each its parameters by semantic kind, and a C function that makes the call with arguments
-// out of an array.
+// fuzzCalls writes what tests/c/fuzz knows of the functions: for each its parameters by semantic kind, and a C function
+// that makes the call with arguments out of an array.
 func fuzzCalls(have implementations) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n", notice)
-	b.WriteString("/* Every function of the standard ABI: its parameters, and the call with arguments out of an array. */\n#include \"fuzz.h\"\n")
+	b.WriteString("/* Every function of the standard ABI: its parameters, and the call with arguments out of an " +
+		"array. */\n#include \"fuzz.h\"\n")
 	lists := map[string]string{} // names of parameter lists by content: many functions have the same
 	var rows bytes.Buffer
 	for _, f := range abi.Functions() {
@@ -27,7 +28,8 @@ func fuzzCalls(have implementations) []byte {
 			name = lists[params]
 		}
 		fmt.Fprintf(&b, "\n%s", fuzzCall(f))
-		fmt.Fprintf(&rows, "    {\"%s\", call_%s, %s, %d, %d, %s},\n", f.Name, f.Name, name, strings.Count(params, "\n"), f.Chapter, fuzzFlags(have, f))
+		fmt.Fprintf(&rows, "    {\"%s\", call_%s, %s, %d, %d, %s},\n", f.Name, f.Name, name,
+			strings.Count(params, "\n"), f.Chapter, fuzzFlags(have, f))
 	}
 	fmt.Fprintf(&b, "\nconst struct function functions[FUNCTIONS] = {\n%s};\n", &rows)
 	return b.Bytes()
@@ -36,7 +38,8 @@ func fuzzCalls(have implementations) []byte {
 // fuzzKinds writes the header with the kinds of parameters.
 func fuzzKinds() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "/* %s */\n/* The semantic kinds of parameters. */\n#ifndef Z_KINDS_H\n#define Z_KINDS_H\n\nenum kind {\n", notice)
+	fmt.Fprintf(&b, "/* %s */\n/* The semantic kinds of parameters. */\n#ifndef Z_KINDS_H\n#define "+
+		"Z_KINDS_H\n\nenum kind {\n", notice)
 	var names []string
 	for name := range abi.Kinds() {
 		names = append(names, name)
@@ -91,7 +94,8 @@ func width(p *abi.Param) int {
 	return 8 // MPI_Aint, MPI_Count, MPI_Offset, handles, functions
 }
 
-// bufferOf returns the parameters that say how long buffer i is: a count, or a size in bytes, and a datatype; -1: there is none.
+// bufferOf returns the parameters that say how long buffer i is: a count, or a size in bytes, and a datatype; -1: there
+// is none.
 func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	count, datatype = -1, -1
 	for j := i + 1; j < len(params) && count < 0; j++ {
@@ -99,7 +103,8 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 		case params[j].Dir != abi.In:
 		case k == "DATATYPE":
 			return -1, j // one element
-		case strings.Contains(k, "NUM_ELEM"), strings.Contains(k, "NUM_BYTES"), k == "POLYDTYPE_PACK_SIZE", k == "WINDOW_SIZE", k == "WIN_ATTACH_SIZE":
+		case strings.Contains(k, "NUM_ELEM"), strings.Contains(k, "NUM_BYTES"), k == "POLYDTYPE_PACK_SIZE",
+			k == "WINDOW_SIZE", k == "WIN_ATTACH_SIZE":
 			count = j
 		}
 	}
@@ -114,7 +119,8 @@ func bufferOf(params []*abi.Param, i int) (count, datatype int) {
 	return count, -1
 }
 
-// lengthOf returns how many elements an array has: the index of a parameter, or what the array is otherwise, and the number that is fixed.
+// lengthOf returns how many elements an array has: the index of a parameter, or what the array is otherwise, and the
+// number that is fixed.
 func lengthOf(params []*abi.Param, p *abi.Param) (string, int64) {
 	if len(p.Length) == 0 {
 		return "SCALAR", 0
@@ -152,7 +158,8 @@ func fuzzParams(f *abi.Function) string {
 		if p.Func != "" {
 			function = "\"" + strings.TrimSuffix(p.CType(), " *") + "\""
 		}
-		fmt.Fprintf(&b, "    {\"%s\", K_%s, %s, %d, %d, %s, %d, %d, %d, %s},\n", p.CName, p.Kind.Name, dir, truth(p.Pointer()), width(p), length, number, count,
+		fmt.Fprintf(&b, "    {\"%s\", K_%s, %s, %d, %d, %s, %d, %d, %d, %s},\n", p.CName, p.Kind.Name, dir,
+			truth(p.Pointer()), width(p), length, number, count,
 			datatype, function)
 	}
 	return b.String()
@@ -182,5 +189,6 @@ func fuzzCall(f *abi.Function) string {
 	if strings.HasSuffix(f.Name, "_fromint") {
 		cast = "(int64_t)(intptr_t)"
 	}
-	return fmt.Sprintf("static int64_t call_%s(const union value *a)\n{\n%s%s\n}\n", f.Name, unused, wrap("    return "+cast+f.Name+"(", args, ");"))
+	return fmt.Sprintf("static int64_t call_%s(const union value *a)\n{\n%s%s\n}\n", f.Name, unused,
+		wrap("    return "+cast+f.Name+"(", args, ");"))
 }

@@ -38,8 +38,10 @@ func write(t *testing.T, files map[string]string) string {
 
 func TestStyles(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/put.c":       "#include \"z_entry.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\treturn 0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
-		"capi/win.go":      "package main\n\n//export gompi_win_fence\nfunc gompi_win_fence(assert int32, win uintptr) int32 { return 0 }\n\n// export gompi_win_free\n//export gompi_bcast_c\n",
+		"capi/put.c": "#include \"z_entry.h\"\n\nint gompi_put_c(const void *origin_addr)\n{\n\treturn " +
+			"0;\n}\n  int gompi_get(void) {}\n// int gompi_rput(\n",
+		"capi/win.go": "package main\n\n//export gompi_win_fence\nfunc gompi_win_fence(assert int32, " +
+			"win uintptr) int32 { return 0 }\n\n// export gompi_win_free\n//export gompi_bcast_c\n",
 		"capi/z_entry_x.c": "int gompi_accumulate(void)\n",
 		"capi/win_test.go": "//export gompi_send\n",
 		"capi/wtime.c":     "double gompi_wtime(void)\n{\n}\nMPI_Aint gompi_aint_add(\n",
@@ -83,22 +85,35 @@ func TestDefinedTwice(t *testing.T) {
 
 // TestEntries compares the entry point of each style with what it should be.
 func TestEntries(t *testing.T) {
-	have := implementations{"gompi_put_c": inC, "gompi_comm_rank": inGo, "gompi_send_c": inGo, "gompi_pcontrol": inC, "gompi_t_enum_get_item": inGo}
+	have := implementations{"gompi_put_c": inC, "gompi_comm_rank": inGo, "gompi_send_c": inGo,
+		"gompi_pcontrol": inC, "gompi_t_enum_get_item": inGo}
 	for name, want := range map[string]string{
-		"MPI_Put":       "    return gompi_put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);\n",
-		"MPI_Comm_rank": "    const char *outer = gompi_enter(\"MPI_Comm_rank\");\n    int rc = gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);\n    gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
-		"MPI_Send":      "    const char *outer = gompi_enter(\"MPI_Send\");\n    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);\n    gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
-		"MPI_Pcontrol":  "    return gompi_pcontrol(level);\n",
-		"MPI_T_enum_get_item": "    const char *outer = gompi_enter(\"MPI_T_enum_get_item\");\n    int rc = gompi_t_enum_get_item((uintptr_t)enumtype, indx, (uintptr_t)value, (uintptr_t)name, (uintptr_t)name_len);\n" +
+		"MPI_Put": "    return gompi_put_c(origin_addr, origin_count, origin_datatype, target_rank, " +
+			"target_disp, target_count, target_datatype, win);\n",
+		"MPI_Comm_rank": "    const char *outer = gompi_enter(\"MPI_Comm_rank\");\n    int rc = " +
+			"gompi_comm_rank((uintptr_t)comm, (uintptr_t)rank);\n    gompi_leave(outer);\n    return rc " +
+			"< 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Send": "    const char *outer = gompi_enter(\"MPI_Send\");\n    int rc = " +
+			"gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);\n    " +
+			"gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
+		"MPI_Pcontrol": "    return gompi_pcontrol(level);\n",
+		"MPI_T_enum_get_item": "    const char *outer = gompi_enter(\"MPI_T_enum_get_item\");\n    int rc = " +
+			"gompi_t_enum_get_item((uintptr_t)enumtype, indx, (uintptr_t)value, (uintptr_t)name, " +
+			"(uintptr_t)name_len);\n" +
 			"    gompi_leave(outer);\n    return rc < 0 ? gompi_raise(rc) : rc;\n",
-		"MPI_Finalize":     "    return gompi_unsupported(\"MPI_Finalize\", GOMPI_ON_NONE, 0);\n",
-		"MPI_Win_free":     "    return gompi_unsupported(\"MPI_Win_free\", GOMPI_ON_WIN, win ? (uintptr_t)*win : 0);\n",
-		"MPI_Comm_size":    "    (void)size;\n    return gompi_unsupported(\"MPI_Comm_size\", GOMPI_ON_COMM, (uintptr_t)comm);\n",
-		"MPI_File_sync":    "    return gompi_unsupported(\"MPI_File_sync\", GOMPI_ON_FILE, (uintptr_t)fh);\n",
-		"MPI_File_delete":  "    (void)filename; (void)info;\n    return gompi_unsupported(\"MPI_File_delete\", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);\n",
-		"MPI_Type_size":    "    (void)datatype; (void)size;\n    return gompi_unsupported(\"MPI_Type_size\", GOMPI_ON_NONE, 0);\n",
-		"MPI_T_finalize":   "    return MPI_T_ERR_NOT_SUPPORTED;\n",
-		"MPI_Session_init": "    (void)info; (void)errhandler; (void)session;\n    return gompi_unsupported(\"MPI_Session_init\", GOMPI_ON_NONE, 0);\n",
+		"MPI_Finalize": "    return gompi_unsupported(\"MPI_Finalize\", GOMPI_ON_NONE, 0);\n",
+		"MPI_Win_free": "    return gompi_unsupported(\"MPI_Win_free\", GOMPI_ON_WIN, win ? " +
+			"(uintptr_t)*win : 0);\n",
+		"MPI_Comm_size": "    (void)size;\n    return gompi_unsupported(\"MPI_Comm_size\", GOMPI_ON_COMM, " +
+			"(uintptr_t)comm);\n",
+		"MPI_File_sync": "    return gompi_unsupported(\"MPI_File_sync\", GOMPI_ON_FILE, (uintptr_t)fh);\n",
+		"MPI_File_delete": "    (void)filename; (void)info;\n    return " +
+			"gompi_unsupported(\"MPI_File_delete\", GOMPI_ON_FILE, (uintptr_t)MPI_FILE_NULL);\n",
+		"MPI_Type_size": "    (void)datatype; (void)size;\n    return " +
+			"gompi_unsupported(\"MPI_Type_size\", GOMPI_ON_NONE, 0);\n",
+		"MPI_T_finalize": "    return MPI_T_ERR_NOT_SUPPORTED;\n",
+		"MPI_Session_init": "    (void)info; (void)errhandler; (void)session;\n    return " +
+			"gompi_unsupported(\"MPI_Session_init\", GOMPI_ON_NONE, 0);\n",
 	} {
 		var b bytes.Buffer
 		writeEntry(&b, have, abi.FunctionByName(name))
@@ -106,12 +121,14 @@ func TestEntries(t *testing.T) {
 		require.True(t, found)
 		require.Equal(t, want+"}\nGOMPI_ALIAS("+name+")\n", body, name)
 	}
-	require.Panics(t, func() { var b bytes.Buffer; writeEntry(&b, have, abi.FunctionByName("MPI_Wtime")) }, "cannot return an error")
+	require.Panics(t, func() { var b bytes.Buffer; writeEntry(&b, have, abi.FunctionByName("MPI_Wtime")) },
+		"cannot return an error")
 }
 
 func TestStaleAndLeftOver(t *testing.T) {
 	root := write(t, map[string]string{
-		"capi/clock.c":        "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint gompi_aint_add(void)\nMPI_Aint gompi_aint_diff(void)\n" + fromints(),
+		"capi/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
+			"gompi_aint_add(void)\nMPI_Aint gompi_aint_diff(void)\n" + fromints(),
 		"capi/z_entry_gone.c": "//",
 		"include/mpi.h":       string(forward()),
 	})

@@ -220,7 +220,8 @@ static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f
 #endif
 `
 
-// writeConstants writes the constants as macros, so that #if and #ifdef see them; those of the tool interface's two enum types as enumerators.
+// writeConstants writes the constants as macros, so that #if and #ifdef see them; those of the tool interface's two
+// enum types as enumerators.
 func writeConstants(b *bytes.Buffer) {
 	b.WriteString("\n/* ======== Constants ======== */\n")
 	group := ""
@@ -326,7 +327,8 @@ func writeFunctions(b *bytes.Buffer) {
 	for _, f := range abi.Functions() {
 		if f.Chapter != chapter {
 			chapter = f.Chapter
-			fmt.Fprintf(b, "\n/* ======== %s (MPI-5.0 chapter %d) ======== */\n", abi.Chapters()[chapter], chapter)
+			fmt.Fprintf(b, "\n/* ======== %s (MPI-5.0 chapter %d) ======== */\n", abi.Chapters()[chapter],
+				chapter)
 		}
 		b.WriteString("\n")
 		writeDoc(b, f)
@@ -401,8 +403,9 @@ func paramDoc(p *abi.Param, width int) string {
 	return fmt.Sprintf(" *   %-*s  %-5s  %s\n", width, p.CName, p.Dir, meaning)
 }
 
-// declaration returns a parameter as a prototype of the header has it: as the standard does, but for weights, which are pointers there instead of arrays. A
-// compiler takes an array parameter as a promise that there is memory, and warns of MPI_UNWEIGHTED, which is no address.
+// declaration returns a parameter as a prototype of the header has it: as the standard does, but for weights, which are
+// pointers there instead of arrays. A compiler takes an array parameter as a promise that there is memory, and warns of
+// MPI_UNWEIGHTED, which is no address.
 func declaration(p *abi.Param) string {
 	if p.Kind.Name == "WEIGHT" && strings.HasSuffix(p.C, "[]") {
 		return p.CType() + p.CName
@@ -444,7 +447,8 @@ func conversions() string {
 		for _, prefix := range []string{"", "P"} {
 			for _, f := range abi.Functions() {
 				if object, ok := strings.CutSuffix(f.Name, "_"+to.now); ok {
-					fmt.Fprintf(&b, "#define %s%s_%s %s%s\n", prefix, object, to.old, prefix, f.Name)
+					fmt.Fprintf(&b, "#define %s%s_%s %s%s\n", prefix, object, to.old, prefix,
+						f.Name)
 				}
 			}
 		}

@@ -37,7 +37,8 @@ func writeRemoved(b *bytes.Buffer) {
 	}
 }
 
-// inline returns the definition of a removed function. The function that replaced it with the same prefix judges all arguments, null pointers too.
+// inline returns the definition of a removed function. The function that replaced it with the same prefix judges all
+// arguments, null pointers too.
 func inline(f *abi.Function, prefix string) string {
 	var params, args []string
 	for _, p := range f.CParams() {

@@ -15,8 +15,10 @@ type style int
 
 const (
 	none style = iota
-	inGo       // "//export gompi_x" in capi/*.go: handles and pointers as uintptr, a negative result is a token for gompi_raise
-	inC        // "int gompi_x(" at the beginning of a line in capi/*.c: exactly the C types of the standard
+	// "//export gompi_x" in capi/*.go: handles and pointers as uintptr, a negative result is a token for
+	// gompi_raise
+	inGo
+	inC // "int gompi_x(" at the beginning of a line in capi/*.c: exactly the C types of the standard
 )
 
 // implementations holds the style of each gompi_ function that capi defines.
@@ -27,7 +29,8 @@ var (
 	cDefinition = regexp.MustCompile(`(?m)^(?:int|double|MPI_\w+) (gompi_\w+)\(`)
 )
 
-// scan reads the sources of capi, generated ones (z_*) and tests excepted. A folder that is not there has no implementations.
+// scan reads the sources of capi, generated ones (z_*) and tests excepted. A folder that is not there has no
+// implementations.
 func scan(dir string) (implementations, error) {
 	have := implementations{}
 	for _, s := range []struct {
@@ -58,12 +61,14 @@ func scan(dir string) (implementations, error) {
 	return have, nil
 }
 
-// internalName returns the name of a function's implementation: gompi_win_lock for MPI_Win_lock, gompi_t_init_thread for MPI_T_init_thread.
+// internalName returns the name of a function's implementation: gompi_win_lock for MPI_Win_lock, gompi_t_init_thread
+// for MPI_T_init_thread.
 func internalName(f *abi.Function) string {
 	return "gompi_" + strings.ToLower(strings.TrimPrefix(f.Name, "MPI_"))
 }
 
-// implementation returns the function whose implementation f uses (itself or its large-count form) and how it is called.
+// implementation returns the function whose implementation f uses (itself or its large-count form) and how it is
+// called.
 func (have implementations) implementation(f *abi.Function) (*abi.Function, style) {
 	if s := have[internalName(f)]; s != none {
 		return f, s

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Client is a process' side of the protocol. Its methods may be called from several threads; requests are answered one after the other.
-// Every wait ends with an error when the launcher closes the connection.
+// Client is a process' side of the protocol. Its methods may be called from several threads; requests are answered one
+// after the other. Every wait ends with an error when the launcher closes the connection.
 type Client struct {
 	conn    io.ReadWriteCloser
 	kvsname string
@@ -31,8 +31,8 @@ type Client struct {
 // Maxes are the launcher's limits in bytes, each including a terminating zero byte that the wire does not carry.
 type Maxes struct{ KvsName, Key, Value int }
 
-// NewClient introduces the process to the launcher on the other end of conn (cmd=init, the limits and the name of the key-value space) and takes
-// conn over: it is closed by Finalize or Close, and when this function fails.
+// NewClient introduces the process to the launcher on the other end of conn (cmd=init, the limits and the name of the
+// key-value space) and takes conn over: it is closed by Finalize or Close, and when this function fails.
 func NewClient(conn io.ReadWriteCloser) (*Client, error) {
 	c := &Client{
 		conn:    conn,
@@ -62,7 +62,8 @@ func (c *Client) introduce() error {
 		return err
 	}
 	if version, err := answer.Int("pmi_version"); err != nil || version != 1 {
-		return fmt.Errorf("the launcher does not speak version 1 of the protocol: it answered %s", shorten(answer.String()))
+		return fmt.Errorf("the launcher does not speak version 1 of the protocol: it answered %s",
+			shorten(answer.String()))
 	}
 	answer, err = c.ask(New("get_maxes"), "maxes")
 	if err != nil {
@@ -92,7 +93,8 @@ func (c *Client) introduce() error {
 	return nil
 }
 
-// Introduce speaks the first lines of a connection to a port: the process gives the id it was started with and learns its place.
+// Introduce speaks the first lines of a connection to a port: the process gives the id it was started with and learns
+// its place.
 func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 	if err := writeString(conn, New("initack", "pmiid", strconv.Itoa(id)).String()+"\n"); err != nil {
 		return 0, 0, fmt.Errorf("writing to the launcher: %w", err)
@@ -102,7 +104,8 @@ func Introduce(conn io.ReadWriter, id int) (rank, size int, err error) {
 		var line []byte
 		for b := []byte{0}; ; line = append(line, b[0]) {
 			if _, err := io.ReadFull(conn, b); err != nil {
-				return Message{}, fmt.Errorf("the launcher closed the connection before cmd=%s: %w", cmd, err)
+				return Message{}, fmt.Errorf("the launcher closed the connection before cmd=%s: %w",
+					cmd, err)
 			}
 			if b[0] == '\n' {
 				break
@@ -223,7 +226,8 @@ func (c *Client) answer(cmd string) (Message, error) {
 	}
 }
 
-// check says whether an answer is the expected one and reports success. An answer without rc is taken as success: some have none.
+// check says whether an answer is the expected one and reports success. An answer without rc is taken as success: some
+// have none.
 func check(m Message, expected string) error {
 	if m.Cmd != expected {
 		return fmt.Errorf("the launcher answered %s instead of cmd=%s", shorten(m.String()), expected)
@@ -278,7 +282,8 @@ func (c *Client) Get(key string) (string, error) {
 	}
 	value, ok := answer.Value("value")
 	if !ok {
-		return "", fmt.Errorf("key %s: the launcher's answer %s has no value", shorten(key), shorten(answer.String()))
+		return "", fmt.Errorf("key %s: the launcher's answer %s has no value", shorten(key),
+			shorten(answer.String()))
 	}
 	return value, nil
 }
@@ -296,7 +301,8 @@ func (c *Client) Finalize() error {
 	return err
 }
 
-// Abort asks the launcher to end the job with a status. It does not wait for anything; the caller ends its process next.
+// Abort asks the launcher to end the job with a status. It does not wait for anything; the caller ends its process
+// next.
 func (c *Client) Abort(status int) error {
 	return c.send(New("abort", "exitcode", strconv.Itoa(status)))
 }

@@ -1,5 +1,6 @@
-// Package pmi1 is the text protocol between a launcher and the processes of a job known as PMI-1: lines of key=value pairs, the first of them
-// cmd=, over one stream for each process. Client is a process' side, Server is a launcher's; they share the parser below.
+// Package pmi1 is the text protocol between a launcher and the processes of a job known as PMI-1: lines of key=value
+// pairs, the first of them cmd=, over one stream for each process. Client is a process' side, Server is a launcher's;
+// they share the parser below.
 //
 //	process                                     launcher
 //	cmd=init pmi_version=1 pmi_subversion=1     cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0
@@ -13,11 +14,12 @@
 //	cmd=finalize                                cmd=finalize_ack
 //	cmd=abort exitcode=1                        no answer: the launcher ends the job
 //
-// A process that was not given a descriptor connects to a port and begins with cmd=initack pmiid=ID; the answer is four lines, cmd=initack,
-// cmd=set size=N, cmd=set rank=R and cmd=set debug=D.
+// A process that was not given a descriptor connects to a port and begins with cmd=initack pmiid=ID; the answer is four
+// lines, cmd=initack, cmd=set size=N, cmd=set rank=R and cmd=set debug=D.
 //
-// Launchers differ in the order of the pairs, in additional ones and in how strictly they compare what they read, so the client writes exactly the
-// lines above, one at a time. The package knows nothing of MPI, of processes or of what the values mean.
+// Launchers differ in the order of the pairs, in additional ones and in how strictly they compare what they read, so
+// the client writes exactly the lines above, one at a time. The package knows nothing of MPI, of processes or of what
+// the values mean.
 package pmi1
 
 import (
@@ -48,7 +50,8 @@ func New(cmd string, keysAndValues ...string) Message {
 	return m
 }
 
-// Parse reads one line without its newline. Pairs are separated by spaces; a value ends at the next space and may hold further '='.
+// Parse reads one line without its newline. Pairs are separated by spaces; a value ends at the next space and may hold
+// further '='.
 func Parse(line string) (Message, error) {
 	if len(line) > MaxLine {
 		return Message{}, fmt.Errorf("a line of %d bytes: at most %d are possible", len(line), MaxLine)
@@ -64,7 +67,8 @@ func Parse(line string) (Message, error) {
 		key, value, ok := strings.Cut(token, "=")
 		switch {
 		case !ok || key == "":
-			return Message{}, fmt.Errorf("line %s: %s is not of the form key=value", shorten(line), shorten(token))
+			return Message{}, fmt.Errorf("line %s: %s is not of the form key=value", shorten(line),
+				shorten(token))
 		case i == 0 && key != "cmd":
 			return Message{}, fmt.Errorf("line %s does not begin with cmd=", shorten(line))
 		case i == 0:

@@ -56,7 +56,8 @@ func TestLinesAreFoundHoweverTheyArrive(t *testing.T) {
 		var l lines
 		var got []string
 		for i := 0; i < len(text); i += step {
-			require.NoError(t, l.add([]byte(text[i:min(i+step, len(text))]), func(line string) error { got = append(got, line); return nil }))
+			require.NoError(t, l.add([]byte(text[i:min(i+step, len(text))]),
+				func(line string) error { got = append(got, line); return nil }))
 		}
 		require.Equal(t, []string{"cmd=a", "cmd=b x=1", ""}, got, "step %d", step)
 		require.Equal(t, "cmd=c", string(l.rest))
@@ -71,8 +72,10 @@ func TestLinesAreFoundHoweverTheyArrive(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		"cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0",
-		"cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024", "cmd=put kvsname=k key=a value=b=c", " cmd=x  y=  ", "cmd==", "mcmd=spawn", "cmd", "=",
-		"cmd=get_result rc=-1 msg=key_x_not_found value=unknown", "cmd=abort exitcode=99999999999999999999", "cmd=a\x00b=c", "cmd=\xff\xfe=\xff",
+		"cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024", "cmd=put kvsname=k key=a value=b=c",
+		" cmd=x  y=  ", "cmd==", "mcmd=spawn", "cmd", "=",
+		"cmd=get_result rc=-1 msg=key_x_not_found value=unknown", "cmd=abort exitcode=99999999999999999999",
+		"cmd=a\x00b=c", "cmd=\xff\xfe=\xff",
 	} {
 		f.Add(line)
 	}

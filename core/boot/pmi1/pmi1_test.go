@@ -15,7 +15,8 @@ import (
 
 // socketpair is what a launcher really uses.
 func socketpair(t testing.TB) (Conn, *os.File) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC,
+		0)
 	require.NoError(t, err)
 	return os.NewFile(uintptr(fds[0]), "launcher"), os.NewFile(uintptr(fds[1]), "process")
 }
@@ -62,7 +63,8 @@ func each(t *testing.T, clients []*Client, do func(rank int, c *Client) error) {
 func TestJob(t *testing.T) {
 	var mu sync.Mutex
 	events := map[Event]int{}
-	s, clients := job(t, Config{Size: 5, AppNum: []int{0, 0, 1, 1, 2}, Universe: 7, Values: map[string]string{"given": "(vector,(0,1,5))"},
+	s, clients := job(t, Config{Size: 5, AppNum: []int{0, 0, 1, 1, 2}, Universe: 7,
+		Values: map[string]string{"given": "(vector,(0,1,5))"},
 		Notify: func(rank int, e Event) { mu.Lock(); events[e]++; mu.Unlock() }})
 	require.Equal(t, Maxes{256, 64, 1024}, clients[0].Maxes())
 	require.Equal(t, "kvs_test", clients[4].KvsName())
@@ -77,14 +79,16 @@ func TestJob(t *testing.T) {
 			return fmt.Errorf("given %q %v", v, err)
 		}
 		for round := 0; round < 20; round++ {
-			if err := c.Put(fmt.Sprintf("k-%d-%d", round, rank), fmt.Sprint("value=", rank*round)); err != nil {
+			if err := c.Put(fmt.Sprintf("k-%d-%d", round, rank),
+				fmt.Sprint("value=", rank*round)); err != nil {
 				return err
 			}
 			if err := c.Barrier(); err != nil {
 				return err
 			}
 			for r := range clients {
-				if v, err := c.Get(fmt.Sprintf("k-%d-%d", round, r)); err != nil || v != fmt.Sprint("value=", r*round) {
+				if v, err := c.Get(fmt.Sprintf("k-%d-%d", round, r)); err != nil ||
+					v != fmt.Sprint("value=", r*round) {
 					return fmt.Errorf("round %d, of rank %d: %q %v", round, r, v, err)
 				}
 			}
@@ -189,17 +193,20 @@ func TestClientMistrustsTheLauncher(t *testing.T) {
 		answers []string
 		says    string
 	}{
-		"closed":              {nil, "closed"},
-		"closed later":        {[]string{init}, "closed"},
-		"no line":             {[]string{"cmd=response_to_init"}, "closed"},
-		"garbage":             {[]string{"hello\n"}, "hello"},
-		"other command":       {[]string{maxes}, "instead of cmd=response_to_init"},
-		"version":             {[]string{"cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"}, "version 1"},
-		"refused":             {[]string{"cmd=response_to_init rc=-1 msg=go_away\n"}, "go_away"},
-		"refused, no reason":  {[]string{"cmd=response_to_init rc=3\n"}, "rc=3"},
-		"limit missing":       {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=64\n"}, "vallen_max"},
-		"limit no number":     {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=x\n"}, "vallen_max"},
-		"limit too small":     {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=3 vallen_max=1024\n"}, "keylen_max=3"},
+		"closed":        {nil, "closed"},
+		"closed later":  {[]string{init}, "closed"},
+		"no line":       {[]string{"cmd=response_to_init"}, "closed"},
+		"garbage":       {[]string{"hello\n"}, "hello"},
+		"other command": {[]string{maxes}, "instead of cmd=response_to_init"},
+		"version": {[]string{"cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"},
+			"version 1"},
+		"refused":            {[]string{"cmd=response_to_init rc=-1 msg=go_away\n"}, "go_away"},
+		"refused, no reason": {[]string{"cmd=response_to_init rc=3\n"}, "rc=3"},
+		"limit missing":      {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=64\n"}, "vallen_max"},
+		"limit no number": {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=x\n"},
+			"vallen_max"},
+		"limit too small": {[]string{init, "cmd=maxes kvsname_max=256 keylen_max=3 vallen_max=1024\n"},
+			"keylen_max=3"},
 		"no name":             {[]string{init, maxes, "cmd=my_kvsname\n"}, "no key-value space"},
 		"two answers":         {[]string{init + init + init, maxes}, "response_to_init"},
 		"line without an end": {[]string{strings.Repeat("x", MaxLine+1)}, "longer than"},
@@ -216,7 +223,8 @@ func TestClientMistrustsTheLauncher(t *testing.T) {
 // A launcher may order pairs as it likes and add some.
 func TestClientIsLenient(t *testing.T) {
 	ours, theirs := net.Pipe()
-	serverOn(ours, "cmd=response_to_init rc=0 pmi_subversion=1 pmi_version=1 more=x\n", "cmd=maxes vallen_max=512 kvsname_max=64 keylen_max=64 rc=0\n",
+	serverOn(ours, "cmd=response_to_init rc=0 pmi_subversion=1 pmi_version=1 more=x\n",
+		"cmd=maxes vallen_max=512 kvsname_max=64 keylen_max=64 rc=0\n",
 		"cmd=my_kvsname kvsname=a.b-c=d\n", "cmd=barrier_out rc=0\n", "cmd=get_result rc=0 value=x\n")
 	c, err := NewClient(theirs)
 	require.NoError(t, err)
@@ -229,14 +237,16 @@ func TestClientIsLenient(t *testing.T) {
 
 func TestIntroduce(t *testing.T) {
 	ours, theirs := net.Pipe()
-	serverOn(ours, "cmd=initack rc=0\ncmd=set size=8\ncmd=set rank=3\ncmd=set debug=0\n", "cmd=response_to_init rc=0 pmi_version=1\n",
+	serverOn(ours, "cmd=initack rc=0\ncmd=set size=8\ncmd=set rank=3\ncmd=set debug=0\n",
+		"cmd=response_to_init rc=0 pmi_version=1\n",
 		"cmd=maxes vallen_max=512 kvsname_max=64 keylen_max=64\n", "cmd=my_kvsname kvsname=k\n")
 	rank, size, err := Introduce(theirs, 3)
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 8}, []int{rank, size})
 	_, err = NewClient(theirs)
 	require.NoError(t, err, "nothing after the introduction was swallowed")
-	for name, answer := range map[string]string{"closed": "", "order": "cmd=initack rc=0\ncmd=set rank=3\n", "refused": "cmd=initack rc=-1\n"} {
+	for name, answer := range map[string]string{"closed": "", "order": "cmd=initack rc=0\ncmd=set rank=3\n",
+		"refused": "cmd=initack rc=-1\n"} {
 		ours, theirs := net.Pipe()
 		serverOn(ours, answer)
 		_, _, err := Introduce(theirs, 3)

@@ -56,7 +56,8 @@ type State struct {
 	Err         error // how it broke the protocol
 }
 
-// Server is a launcher's side: the key-value space, the barrier, and what each process has said so far. Safe for concurrent use.
+// Server is a launcher's side: the key-value space, the barrier, and what each process has said so far. Safe for
+// concurrent use.
 type Server struct {
 	cfg   Config
 	procs []proc
@@ -104,7 +105,8 @@ func (s *Server) serve(rank int, conn Conn) {
 			return
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			if broken := readRest(conn, buf, func(data []byte) error { return l.add(data, handle) }); broken != nil {
+			if broken := readRest(conn, buf,
+				func(data []byte) error { return l.add(data, handle) }); broken != nil {
 				s.fail(rank, broken)
 			}
 			return
@@ -115,8 +117,8 @@ func (s *Server) serve(rank int, conn Conn) {
 	}
 }
 
-// readRest reads what lies in a socket without waiting for more. Go refuses to read once a deadline has passed, and a process that has ended may
-// have said something in its last moment.
+// readRest reads what lies in a socket without waiting for more. Go refuses to read once a deadline has passed, and a
+// process that has ended may have said something in its last moment.
 func readRest(conn Conn, buf []byte, do func([]byte) error) error {
 	raw, ok := conn.(syscall.Conn)
 	if !ok || conn.SetReadDeadline(time.Time{}) != nil {
@@ -143,8 +145,8 @@ func readRest(conn Conn, buf []byte, do func([]byte) error) error {
 	return broken
 }
 
-// Drain takes in what a process that has ended had still written and ends its connection, even if a descendant of it holds the other end.
-// State tells the whole truth afterwards.
+// Drain takes in what a process that has ended had still written and ends its connection, even if a descendant of it
+// holds the other end. State tells the whole truth afterwards.
 func (s *Server) Drain(rank int) {
 	p := &s.procs[rank]
 	if p.conn == nil {
@@ -191,7 +193,8 @@ func (s *Server) handle(rank int, line string) error {
 	case "init":
 		return s.init(rank, m)
 	case "get_maxes":
-		return s.answer(rank, New("maxes", "kvsname_max", strconv.Itoa(maxKvsName), "keylen_max", strconv.Itoa(maxKey), "vallen_max", strconv.Itoa(maxValue)))
+		return s.answer(rank, New("maxes", "kvsname_max", strconv.Itoa(maxKvsName), "keylen_max",
+			strconv.Itoa(maxKey), "vallen_max", strconv.Itoa(maxValue)))
 	case "get_appnum":
 		app := 0
 		if s.cfg.AppNum != nil {
@@ -250,7 +253,8 @@ func (s *Server) init(rank int, m Message) error {
 		st.Initialized = true
 		return first
 	}) {
-		// Two programs one after the other under a shell script: values and memory of the first are still there.
+		// Two programs one after the other under a shell script: values and memory of the first are still
+		// there.
 		reason = "this_process_was_initialized_before"
 	}
 	answer := result("response_to_init", reason)

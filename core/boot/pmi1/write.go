@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeString writes s to the launcher. A launcher that is gone is an error, not SIGPIPE: the signals of the process are the application's.
+// writeString writes s to the launcher. A launcher that is gone is an error, not SIGPIPE: the signals of the process
+// are the application's.
 func writeString(conn io.Writer, s string) error {
 	socket, ok := conn.(syscall.Conn)
 	if !ok { // a test's pipe

@@ -3,15 +3,12 @@
 
 static int calls;
 
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count,
-            MPI_Datatype target_datatype, MPI_Win win)
-{
-    calls++;
-    return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+	    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	calls++;
+	return PMPI_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+			target_datatype, win);
 }
 
 /* The program looks this up: how often MPI_Put was called. */
-int count_puts_calls(void)
-{
-    return calls;
-}
+int count_puts_calls(void) { return calls; }

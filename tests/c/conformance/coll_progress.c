@@ -1,4 +1,5 @@
-/* Proves: what a nonblocking collective passes on from member to member reaches the last one, who waits, though all others compute since they have started theirs,
+/* Proves: what a nonblocking collective passes on from member to member reaches the last one, who waits, though all
+ * others compute since they have started theirs,
  *   or since they have started some receives more, which may take messages of the collective out of where they lie.
  *   gompirma's promise; the standard lets it wait for their next call
  * np: 4 8
@@ -14,55 +15,56 @@ static const MPI_Comm W = MPI_COMM_WORLD;
 static int in[N], out[N];
 static MPI_Request more[MOST];
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    away_begin();
-    _Atomic int *turn = away_calls + 1, *done = away_calls + 2;
-    if (check_rank == 0) {
-        atomic_store(turn, 0);
-        atomic_store(done, 0);
-    }
-    for (int round = 0; round < ROUNDS; round++) {
-        MPI_Request r;
-        int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank, n = round * 37 % MOST;
-        bool waits = place == last; /* for all others */
-        if (round / 2 % 2)
-            place = last - place;
-        for (int i = 0; i < N; i++) {
-            in[i] = check_rank == 0 || reduce ? i + round : -1;
-            out[i] = -1;
-        }
-        MPI_Barrier(W);
-        while (atomic_load(turn) != round * check_size + place) /* those that others receive from start first, or last */
-            usleep(50);
-        if (reduce)
-            MPI_Ireduce(in, out, N, MPI_INT, MPI_SUM, 0, W, &r);
-        else
-            MPI_Ibcast(in, N, MPI_INT, 0, W, &r);
-        atomic_fetch_add(turn, 1);
-        if (waits) {
-            away_watch(reduce ? "MPI_Ireduce" : "MPI_Ibcast");
-            MPI_Wait(&r, MPI_STATUS_IGNORE);
-            alarm(0);
-            atomic_store(done, round + 1);
-        } else {
-            for (int i = 0; i < n; i++)
-                MPI_Irecv(NULL, 0, MPI_INT, check_rank, 7, W, &more[i]);
-        }
-        while (atomic_load(done) != round + 1)
-            usleep(50);
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
-        for (int i = 0; i < n && !waits; i++) {
-            MPI_Cancel(&more[i]);
-            MPI_Wait(&more[i], MPI_STATUS_IGNORE);
-        }
-        for (int i = 0; i < N; i++)
-            if (reduce ? check_rank == 0 && out[i] != check_size * (i + round) : in[i] != i + round) {
-                CHECK(0, "round %d: element %d is %d", round, i, reduce ? out[i] : in[i]);
-                break;
-            }
-    }
-    away_end();
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	away_begin();
+	_Atomic int *turn = away_calls + 1, *done = away_calls + 2;
+	if (check_rank == 0) {
+		atomic_store(turn, 0);
+		atomic_store(done, 0);
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		MPI_Request r;
+		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
+		    n = round * 37 % MOST;
+		bool waits = place == last; /* for all others */
+		if (round / 2 % 2)
+			place = last - place;
+		for (int i = 0; i < N; i++) {
+			in[i] = check_rank == 0 || reduce ? i + round : -1;
+			out[i] = -1;
+		}
+		MPI_Barrier(W);
+		while (atomic_load(turn) !=
+		       round * check_size + place) /* those that others receive from start first, or last */
+			usleep(50);
+		if (reduce)
+			MPI_Ireduce(in, out, N, MPI_INT, MPI_SUM, 0, W, &r);
+		else
+			MPI_Ibcast(in, N, MPI_INT, 0, W, &r);
+		atomic_fetch_add(turn, 1);
+		if (waits) {
+			away_watch(reduce ? "MPI_Ireduce" : "MPI_Ibcast");
+			MPI_Wait(&r, MPI_STATUS_IGNORE);
+			alarm(0);
+			atomic_store(done, round + 1);
+		} else {
+			for (int i = 0; i < n; i++)
+				MPI_Irecv(NULL, 0, MPI_INT, check_rank, 7, W, &more[i]);
+		}
+		while (atomic_load(done) != round + 1)
+			usleep(50);
+		MPI_Wait(&r, MPI_STATUS_IGNORE);
+		for (int i = 0; i < n && !waits; i++) {
+			MPI_Cancel(&more[i]);
+			MPI_Wait(&more[i], MPI_STATUS_IGNORE);
+		}
+		for (int i = 0; i < N; i++)
+			if (reduce ? check_rank == 0 && out[i] != check_size * (i + round) : in[i] != i + round) {
+				CHECK(0, "round %d: element %d is %d", round, i, reduce ? out[i] : in[i]);
+				break;
+			}
+	}
+	away_end();
+	return check_end();
 }

@@ -1,4 +1,5 @@
-/* Proves: an exclusive lock excludes: get, add, put (not atomic) of all ranks under exclusive locks on each rank's counters give
+/* Proves: an exclusive lock excludes: get, add, put (not atomic) of all ranks under exclusive locks on each rank's
+ * counters give
  *   the exact sum; the owner's plain loads and stores under a lock of its own take part. On each window kind.
  * MPI-5.0 12.5.3
  * np: 1 2 4
@@ -11,43 +12,41 @@
 
 enum { TIMES = 40, COUNT = 100 };
 
-static void body(struct window *w)
-{
-    int n = w->n, *mem = w->mem, copy[COUNT];
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-    memset(mem, 0, COUNT * sizeof(int));
-    MPI_Win_unlock(w->rank, w->win);
-    MPI_Barrier(w->comm);
-    for (int i = 0; i < TIMES; i++) {
-        int t = (w->rank + i) % n;
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w->win);
-        if (t == w->rank) {
-            for (int k = 0; k < COUNT; k++)
-                mem[k]++;
-        } else {
-            MPI_Get(copy, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT, MPI_INT, w->win);
-            MPI_Win_flush(t, w->win);
-            for (int k = 0; k < COUNT; k++)
-                copy[k]++;
-            MPI_Put(copy, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT, MPI_INT, w->win);
-        }
-        MPI_Win_unlock(t, w->win);
-    }
-    MPI_Barrier(w->comm);
-    /* every rank visited target t TIMES / n times, the first TIMES % n targets behind itself once more */
-    int want = 0;
-    for (int r = 0; r < n; r++)
-        for (int i = 0; i < TIMES; i++)
-            want += (r + i) % n == w->rank;
-    MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
-    for (int k = 0; k < COUNT; k++)
-        CHECK(mem[k] == want, "%s window: counter %d is %d, not %d", w->name, k, mem[k], want);
-    MPI_Win_unlock(w->rank, w->win);
+static void body(struct window *w) {
+	int n = w->n, *mem = w->mem, copy[COUNT];
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+	memset(mem, 0, COUNT * sizeof(int));
+	MPI_Win_unlock(w->rank, w->win);
+	MPI_Barrier(w->comm);
+	for (int i = 0; i < TIMES; i++) {
+		int t = (w->rank + i) % n;
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, w->win);
+		if (t == w->rank) {
+			for (int k = 0; k < COUNT; k++)
+				mem[k]++;
+		} else {
+			MPI_Get(copy, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT, MPI_INT, w->win);
+			MPI_Win_flush(t, w->win);
+			for (int k = 0; k < COUNT; k++)
+				copy[k]++;
+			MPI_Put(copy, COUNT, MPI_INT, t, window_at(w, t, 0), COUNT, MPI_INT, w->win);
+		}
+		MPI_Win_unlock(t, w->win);
+	}
+	MPI_Barrier(w->comm);
+	/* every rank visited target t TIMES / n times, the first TIMES % n targets behind itself once more */
+	int want = 0;
+	for (int r = 0; r < n; r++)
+		for (int i = 0; i < TIMES; i++)
+			want += (r + i) % n == w->rank;
+	MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
+	for (int k = 0; k < COUNT; k++)
+		CHECK(mem[k] == want, "%s window: counter %d is %d, not %d", w->name, k, mem[k], want);
+	MPI_Win_unlock(w->rank, w->win);
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    windows_each(sizeof(int) * COUNT, sizeof(int), MPI_COMM_WORLD, body);
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	windows_each(sizeof(int) * COUNT, sizeof(int), MPI_COMM_WORLD, body);
+	return check_end();
 }

@@ -1,6 +1,9 @@
-/* Proves: what MPI_Sendrecv and MPI_Isendrecv send is what was there when they were called, even where they receive into the
- *   same memory: one variable, an array, an array and itself shifted, a vector. MPI wants disjoint buffers, but programs
- *   exchange a variable with itself, and get what they mean where a message is copied first. Around a ring, whoever comes
+/* Proves: what MPI_Sendrecv and MPI_Isendrecv send is what was there when they were called, even where they receive
+ * into the
+ *   same memory: one variable, an array, an array and itself shifted, a vector. MPI wants disjoint buffers, but
+ * programs
+ *   exchange a variable with itself, and get what they mean where a message is copied first. Around a ring, whoever
+ * comes
  *   first, and with oneself.
  * MPI-5.0 3.10
  * np: 1 2 5
@@ -14,55 +17,52 @@ enum { MOST = 100000, ROUNDS = 50 };
 
 static int nonblocking;
 
-static void exchange(int *from, int *to, int count, MPI_Datatype type, int dest, int source)
-{
-    MPI_Comm c = MPI_COMM_WORLD;
-    MPI_Request request;
-    if (nonblocking) {
-        CHECK_OK(MPI_Isendrecv(from, count, type, dest, 1, to, count, type, source, 1, c, &request));
-        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    } else {
-        CHECK_OK(MPI_Sendrecv(from, count, type, dest, 1, to, count, type, source, 1, c, MPI_STATUS_IGNORE));
-    }
+static void exchange(int *from, int *to, int count, MPI_Datatype type, int dest, int source) {
+	MPI_Comm c = MPI_COMM_WORLD;
+	MPI_Request request;
+	if (nonblocking) {
+		CHECK_OK(MPI_Isendrecv(from, count, type, dest, 1, to, count, type, source, 1, c, &request));
+		CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+	} else {
+		CHECK_OK(MPI_Sendrecv(from, count, type, dest, 1, to, count, type, source, 1, c, MPI_STATUS_IGNORE));
+	}
 }
 
 /* count elements, stride integers apart, are sent from the array and received shift integers behind. */
-static void round_trip(int count, int stride, int shift)
-{
-    static int mem[2 * MOST + 10];
-    int n = check_size, me = check_rank, left = (me + n - 1) % n, wrong = 0;
-    MPI_Datatype type = MPI_INT;
-    if (stride > 1) {
-        MPI_Type_vector(count, 1, stride, MPI_INT, &type);
-        MPI_Type_commit(&type);
-    }
-    for (int round = 0; round < (count > 1000 ? 5 : ROUNDS); round++) {
-        for (int i = 0; i < count * stride + shift; i++)
-            mem[i] = 1000 * me + i + round;
-        if (round % 3)
-            MPI_Barrier(MPI_COMM_WORLD);
-        exchange(mem, mem + shift, stride > 1 ? 1 : count, type, (me + 1) % n, left);
-        for (int i = 0; i < count * stride + shift; i++) {
-            int came = i >= shift && (i - shift) % stride == 0;
-            wrong += mem[i] != (came ? 1000 * left + i - shift : 1000 * me + i) + round;
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    CHECK(wrong == 0, "%d elements, stride %d, shift %d: %d are wrong", count, stride, shift, wrong);
-    if (stride > 1)
-        MPI_Type_free(&type);
+static void round_trip(int count, int stride, int shift) {
+	static int mem[2 * MOST + 10];
+	int n = check_size, me = check_rank, left = (me + n - 1) % n, wrong = 0;
+	MPI_Datatype type = MPI_INT;
+	if (stride > 1) {
+		MPI_Type_vector(count, 1, stride, MPI_INT, &type);
+		MPI_Type_commit(&type);
+	}
+	for (int round = 0; round < (count > 1000 ? 5 : ROUNDS); round++) {
+		for (int i = 0; i < count * stride + shift; i++)
+			mem[i] = 1000 * me + i + round;
+		if (round % 3)
+			MPI_Barrier(MPI_COMM_WORLD);
+		exchange(mem, mem + shift, stride > 1 ? 1 : count, type, (me + 1) % n, left);
+		for (int i = 0; i < count * stride + shift; i++) {
+			int came = i >= shift && (i - shift) % stride == 0;
+			wrong += mem[i] != (came ? 1000 * left + i - shift : 1000 * me + i) + round;
+		}
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	CHECK(wrong == 0, "%d elements, stride %d, shift %d: %d are wrong", count, stride, shift, wrong);
+	if (stride > 1)
+		MPI_Type_free(&type);
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    nonblocking = strcmp(check_arg, "nonblocking") == 0;
-    int large = strcmp(check_arg, "small") != 0;
-    for (int count = 1; count <= (large ? MOST : 100); count = count * 10) {
-        round_trip(count, 1, 0);
-        round_trip(count, 2, 0);
-        if (large)
-            round_trip(count, 1, count / 2);
-    }
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	nonblocking = strcmp(check_arg, "nonblocking") == 0;
+	int large = strcmp(check_arg, "small") != 0;
+	for (int count = 1; count <= (large ? MOST : 100); count = count * 10) {
+		round_trip(count, 1, 0);
+		round_trip(count, 2, 0);
+		if (large)
+			round_trip(count, 1, count / 2);
+	}
+	return check_end();
 }

@@ -1,5 +1,7 @@
-/* Proves: an access outside of the target's window is refused at the origin with MPI_ERR_RMA_RANGE, by every operation, in every
- *   kind of epoch, and writes nothing, neither in the window, nor around it, nor in the origin's buffers: one element too far,
+/* Proves: an access outside of the target's window is refused at the origin with MPI_ERR_RMA_RANGE, by every operation,
+ * in every
+ *   kind of epoch, and writes nothing, neither in the window, nor around it, nor in the origin's buffers: one element
+ * too far,
  *   one that begins inside, negative displacements, displacement times unit beyond 64 bits. On each window kind.
  * MPI-5.0 12.6.2, and gompirma's promise that it is always detected
  * np: 1 2 5
@@ -13,72 +15,73 @@ enum { COUNT = 10, UNIT = 8 };
 
 static int sync_mode;
 
-static void refused(struct window *w, int t, MPI_Aint at, int count)
-{
-    int64_t in[2 * COUNT], out[2 * COUNT];
-    MPI_Request r = MPI_REQUEST_NULL;
-    for (int i = 0; i < 2 * COUNT; i++)
-        in[i] = 999, out[i] = -1;
-    MPI_Datatype L = MPI_INT64_T;
-    CHECK_CLASS(MPI_Put(in, count, L, t, at, count, L, w->win), MPI_ERR_RMA_RANGE);
-    CHECK_CLASS(MPI_Get(out, count, L, t, at, count, L, w->win), MPI_ERR_RMA_RANGE);
-    CHECK_CLASS(MPI_Accumulate(in, count, L, t, at, count, L, MPI_SUM, w->win), MPI_ERR_RMA_RANGE);
-    CHECK_CLASS(MPI_Get_accumulate(in, count, L, out, count, L, t, at, count, L, MPI_SUM, w->win), MPI_ERR_RMA_RANGE);
-    CHECK_CLASS(MPI_Get_accumulate(NULL, 0, L, out, count, L, t, at, count, L, MPI_NO_OP, w->win), MPI_ERR_RMA_RANGE);
-    if (count == 1) {
-        CHECK_CLASS(MPI_Fetch_and_op(in, out, L, t, at, MPI_SUM, w->win), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Compare_and_swap(in, out, out + 1, L, t, at, w->win), MPI_ERR_RMA_RANGE);
-    }
-    if (sync_mode != SYNC_FENCE && sync_mode != SYNC_PSCW) {
-        CHECK_CLASS(MPI_Rput(in, count, L, t, at, count, L, w->win, &r), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Rget(out, count, L, t, at, count, L, w->win, &r), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Raccumulate(in, count, L, t, at, count, L, MPI_SUM, w->win, &r), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Rget_accumulate(in, count, L, out, count, L, t, at, count, L, MPI_SUM, w->win, &r), MPI_ERR_RMA_RANGE);
-        CHECK(r == MPI_REQUEST_NULL, "%s window: a refused call made a request", w->name);
-    }
-    for (int i = 0; i < 2 * COUNT; i++)
-        CHECK(out[i] == -1, "%s window, displacement %lld: out[%d] is %lld", w->name, (long long)at, i, (long long)out[i]);
+static void refused(struct window *w, int t, MPI_Aint at, int count) {
+	int64_t in[2 * COUNT], out[2 * COUNT];
+	MPI_Request r = MPI_REQUEST_NULL;
+	for (int i = 0; i < 2 * COUNT; i++)
+		in[i] = 999, out[i] = -1;
+	MPI_Datatype L = MPI_INT64_T;
+	CHECK_CLASS(MPI_Put(in, count, L, t, at, count, L, w->win), MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Get(out, count, L, t, at, count, L, w->win), MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Accumulate(in, count, L, t, at, count, L, MPI_SUM, w->win), MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Get_accumulate(in, count, L, out, count, L, t, at, count, L, MPI_SUM, w->win),
+		    MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Get_accumulate(NULL, 0, L, out, count, L, t, at, count, L, MPI_NO_OP, w->win),
+		    MPI_ERR_RMA_RANGE);
+	if (count == 1) {
+		CHECK_CLASS(MPI_Fetch_and_op(in, out, L, t, at, MPI_SUM, w->win), MPI_ERR_RMA_RANGE);
+		CHECK_CLASS(MPI_Compare_and_swap(in, out, out + 1, L, t, at, w->win), MPI_ERR_RMA_RANGE);
+	}
+	if (sync_mode != SYNC_FENCE && sync_mode != SYNC_PSCW) {
+		CHECK_CLASS(MPI_Rput(in, count, L, t, at, count, L, w->win, &r), MPI_ERR_RMA_RANGE);
+		CHECK_CLASS(MPI_Rget(out, count, L, t, at, count, L, w->win, &r), MPI_ERR_RMA_RANGE);
+		CHECK_CLASS(MPI_Raccumulate(in, count, L, t, at, count, L, MPI_SUM, w->win, &r), MPI_ERR_RMA_RANGE);
+		CHECK_CLASS(MPI_Rget_accumulate(in, count, L, out, count, L, t, at, count, L, MPI_SUM, w->win, &r),
+			    MPI_ERR_RMA_RANGE);
+		CHECK(r == MPI_REQUEST_NULL, "%s window: a refused call made a request", w->name);
+	}
+	for (int i = 0; i < 2 * COUNT; i++)
+		CHECK(out[i] == -1, "%s window, displacement %lld: out[%d] is %lld", w->name, (long long)at, i,
+		      (long long)out[i]);
 }
 
-static void body(struct window *w)
-{
-    int64_t *mem = w->mem, value = 5 + w->rank;
-    int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n;
-    MPI_Aint high = INT64_MAX / UNIT;
-    MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
-    for (int i = 0; i < COUNT; i++)
-        mem[i] = i;
-    epoch_open(sync_mode, w);
-    for (int k = 0; k < 2; k++) {
-        int t = k ? w->rank : right;
-        epoch_target(sync_mode, w, t);
-        refused(w, t, COUNT, 1);
-        refused(w, t, COUNT - 1, 2);
-        refused(w, t, 0, COUNT + 1);
-        refused(w, t, 1000, 1);
-        refused(w, t, -1, 1);
-        refused(w, t, -1, 2);
-        refused(w, t, -COUNT, 1);
-        refused(w, t, high, 1);              /* displacement x unit is just below 2^63 */
-        refused(w, t, high + 1, 1);          /* is 2^63 */
-        refused(w, t, 2 * (high + 1), 1);    /* is 2^64, 0 if it wraps */
-        refused(w, t, 2 * (high + 1) + 1, 1); /* wraps to element 1 */
-        refused(w, t, INT64_MAX, 1);
-        refused(w, t, INT64_MIN, 1);
-        if (k == 0) /* and a right one still works between them: element 9 */
-            CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, t, COUNT - 1, 1, MPI_INT64_T, w->win));
-        epoch_target_done(sync_mode, w, t);
-    }
-    epoch_close(sync_mode, w);
-    for (int i = 0; i < COUNT - 1; i++)
-        CHECK(mem[i] == i, "%s window: element %d is %lld", w->name, i, (long long)mem[i]);
-    CHECK(mem[COUNT - 1] == 5 + left, "%s window: the right put left %lld", w->name, (long long)mem[COUNT - 1]);
+static void body(struct window *w) {
+	int64_t *mem = w->mem, value = 5 + w->rank;
+	int right = (w->rank + 1) % w->n, left = (w->rank + w->n - 1) % w->n;
+	MPI_Aint high = INT64_MAX / UNIT;
+	MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+	for (int i = 0; i < COUNT; i++)
+		mem[i] = i;
+	epoch_open(sync_mode, w);
+	for (int k = 0; k < 2; k++) {
+		int t = k ? w->rank : right;
+		epoch_target(sync_mode, w, t);
+		refused(w, t, COUNT, 1);
+		refused(w, t, COUNT - 1, 2);
+		refused(w, t, 0, COUNT + 1);
+		refused(w, t, 1000, 1);
+		refused(w, t, -1, 1);
+		refused(w, t, -1, 2);
+		refused(w, t, -COUNT, 1);
+		refused(w, t, high, 1);               /* displacement x unit is just below 2^63 */
+		refused(w, t, high + 1, 1);           /* is 2^63 */
+		refused(w, t, 2 * (high + 1), 1);     /* is 2^64, 0 if it wraps */
+		refused(w, t, 2 * (high + 1) + 1, 1); /* wraps to element 1 */
+		refused(w, t, INT64_MAX, 1);
+		refused(w, t, INT64_MIN, 1);
+		if (k == 0) /* and a right one still works between them: element 9 */
+			CHECK_OK(MPI_Put(&value, 1, MPI_INT64_T, t, COUNT - 1, 1, MPI_INT64_T, w->win));
+		epoch_target_done(sync_mode, w, t);
+	}
+	epoch_close(sync_mode, w);
+	for (int i = 0; i < COUNT - 1; i++)
+		CHECK(mem[i] == i, "%s window: element %d is %lld", w->name, i, (long long)mem[i]);
+	CHECK(mem[COUNT - 1] == 5 + left, "%s window: the right put left %lld", w->name, (long long)mem[COUNT - 1]);
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    sync_mode = epoch_named(check_arg);
-    windows_each(COUNT * UNIT, UNIT, MPI_COMM_WORLD, body);
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	sync_mode = epoch_named(check_arg);
+	windows_each(COUNT * UNIT, UNIT, MPI_COMM_WORLD, body);
+	return check_end();
 }

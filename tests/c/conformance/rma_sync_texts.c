@@ -1,5 +1,5 @@
-/* Proves: the text of MPI_ERR_RMA_SYNC says which epoch is open since which call, of both epochs where two are open, and the call that is refused.
- * gompirma's promise about errors
+/* Proves: the text of MPI_ERR_RMA_SYNC says which epoch is open since which call, of both epochs where two are open,
+ * and the call that is refused. gompirma's promise about errors
  * np: 1 2
  * ref: none (texts are not the standard's)
  * timeout: 30
@@ -7,73 +7,74 @@
 #include "../check.h"
 
 /* code must be MPI_ERR_RMA_SYNC and its text hold the words. */
-static void says(int line, int code, const char *refused, const char *open, const char *also)
-{
-    const char *text = check_string(code);
-    if (check_class(code) != MPI_ERR_RMA_SYNC)
-        check_fail(__FILE__, line, "class %d, not MPI_ERR_RMA_SYNC", check_class(code));
-    if (!strstr(text, refused) || !strstr(text, open) || !strstr(text, also))
-        check_fail(__FILE__, line, "the text does not say '%s', '%s' and '%s': %s", refused, open, also, text);
+static void says(int line, int code, const char *refused, const char *open, const char *also) {
+	const char *text = check_string(code);
+	if (check_class(code) != MPI_ERR_RMA_SYNC)
+		check_fail(__FILE__, line, "class %d, not MPI_ERR_RMA_SYNC", check_class(code));
+	if (!strstr(text, refused) || !strstr(text, open) || !strstr(text, also))
+		check_fail(__FILE__, line, "the text does not say '%s', '%s' and '%s': %s", refused, open, also, text);
 }
 
 #define SAYS(call, refused, open, also) says(__LINE__, call, refused, open, also)
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    int *mem, value = 1, me = check_rank, flag;
-    MPI_Win win;
-    MPI_Group self, all;
-    MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    MPI_Win_set_name(win, "wheat");
-    MPI_Win_get_group(win, &all);
-    MPI_Group_incl(all, 1, &me, &self);
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	int *mem, value = 1, me = check_rank, flag;
+	MPI_Win win;
+	MPI_Group self, all;
+	MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+	MPI_Win_set_name(win, "wheat");
+	MPI_Win_get_group(win, &all);
+	MPI_Group_incl(all, 1, &me, &self);
 
-    SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch", "wheat");
-    SAYS(MPI_Win_flush(me, win), "MPI_Win_flush", "no access epoch", "");
-    SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "no access epoch", "");
-    SAYS(MPI_Win_complete(win), "MPI_Win_complete", "no access epoch", "");
-    SAYS(MPI_Win_wait(win), "MPI_Win_wait", "no exposure epoch", "MPI_Win_post");
-    SAYS(MPI_Win_test(win, &flag), "MPI_Win_test", "no exposure epoch", "MPI_Win_post");
+	SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch", "wheat");
+	SAYS(MPI_Win_flush(me, win), "MPI_Win_flush", "no access epoch", "");
+	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "no access epoch", "");
+	SAYS(MPI_Win_complete(win), "MPI_Win_complete", "no access epoch", "");
+	SAYS(MPI_Win_wait(win), "MPI_Win_wait", "no exposure epoch", "MPI_Win_post");
+	SAYS(MPI_Win_test(win, &flag), "MPI_Win_test", "no exposure epoch", "MPI_Win_post");
 
-    MPI_Win_fence(0, win);
-    SAYS(MPI_Win_flush_all(win), "MPI_Win_flush_all", "MPI_Win_fence", "");
-    MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win);
-    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a fence epoch", "since MPI_Win_fence");
-    SAYS(MPI_Win_post(all, 0, win), "MPI_Win_post", "a fence epoch", "since MPI_Win_fence");
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+	MPI_Win_fence(0, win);
+	SAYS(MPI_Win_flush_all(win), "MPI_Win_flush_all", "MPI_Win_fence", "");
+	MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win);
+	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a fence epoch", "since MPI_Win_fence");
+	SAYS(MPI_Win_post(all, 0, win), "MPI_Win_post", "a fence epoch", "since MPI_Win_fence");
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);
-    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "already locked", "since MPI_Win_lock");
-    SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "a lock epoch", "since MPI_Win_lock");
-    SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "a lock epoch", "since MPI_Win_lock");
-    SAYS(MPI_Win_start(self, 0, win), "MPI_Win_start", "a lock epoch", "since MPI_Win_lock");
-    if (check_size > 1) {
-        SAYS(MPI_Put(&value, 1, MPI_INT, 1 - me, 0, 1, MPI_INT, win), "MPI_Put", "since MPI_Win_lock", me ? "target 0" : "target 1");
-        SAYS(MPI_Win_flush(1 - me, win), "MPI_Win_flush", "not locked", me ? "rank 0" : "rank 1");
-    }
-    MPI_Win copy = win;
-    SAYS(MPI_Win_free(&copy), "MPI_Win_free", "a lock epoch", "since MPI_Win_lock");
-    MPI_Win_unlock(me, win);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);
+	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "already locked", "since MPI_Win_lock");
+	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "a lock epoch", "since MPI_Win_lock");
+	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "a lock epoch", "since MPI_Win_lock");
+	SAYS(MPI_Win_start(self, 0, win), "MPI_Win_start", "a lock epoch", "since MPI_Win_lock");
+	if (check_size > 1) {
+		SAYS(MPI_Put(&value, 1, MPI_INT, 1 - me, 0, 1, MPI_INT, win), "MPI_Put", "since MPI_Win_lock",
+		     me ? "target 0" : "target 1");
+		SAYS(MPI_Win_flush(1 - me, win), "MPI_Win_flush", "not locked", me ? "rank 0" : "rank 1");
+	}
+	MPI_Win copy = win;
+	SAYS(MPI_Win_free(&copy), "MPI_Win_free", "a lock epoch", "since MPI_Win_lock");
+	MPI_Win_unlock(me, win);
 
-    MPI_Win_lock_all(0, win);
-    SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a lock epoch", "since MPI_Win_lock_all");
-    SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "a lock epoch", "since MPI_Win_lock_all");
-    MPI_Win_unlock_all(win);
+	MPI_Win_lock_all(0, win);
+	SAYS(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), "MPI_Win_lock", "a lock epoch", "since MPI_Win_lock_all");
+	SAYS(MPI_Win_unlock(me, win), "MPI_Win_unlock", "a lock epoch", "since MPI_Win_lock_all");
+	MPI_Win_unlock_all(win);
 
-    MPI_Win_post(self, 0, win);
-    SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch", "an exposure epoch is open since MPI_Win_post");
-    SAYS(MPI_Win_post(self, 0, win), "MPI_Win_post", "an exposure epoch", "since MPI_Win_post");
-    MPI_Win_start(self, 0, win);
-    SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "an access epoch is open since MPI_Win_start", "an exposure epoch is open since MPI_Win_post");
-    SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "since MPI_Win_start", "since MPI_Win_post");
-    MPI_Win_complete(win);
-    SAYS(MPI_Win_free(&copy), "MPI_Win_free", "no access epoch", "since MPI_Win_post");
-    MPI_Win_wait(win);
+	MPI_Win_post(self, 0, win);
+	SAYS(MPI_Put(&value, 1, MPI_INT, me, 0, 1, MPI_INT, win), "MPI_Put", "no access epoch",
+	     "an exposure epoch is open since MPI_Win_post");
+	SAYS(MPI_Win_post(self, 0, win), "MPI_Win_post", "an exposure epoch", "since MPI_Win_post");
+	MPI_Win_start(self, 0, win);
+	SAYS(MPI_Win_fence(0, win), "MPI_Win_fence", "an access epoch is open since MPI_Win_start",
+	     "an exposure epoch is open since MPI_Win_post");
+	SAYS(MPI_Win_lock_all(0, win), "MPI_Win_lock_all", "since MPI_Win_start", "since MPI_Win_post");
+	MPI_Win_complete(win);
+	SAYS(MPI_Win_free(&copy), "MPI_Win_free", "no access epoch", "since MPI_Win_post");
+	MPI_Win_wait(win);
 
-    MPI_Group_free(&self);
-    MPI_Group_free(&all);
-    MPI_Win_free(&win);
-    return check_end();
+	MPI_Group_free(&self);
+	MPI_Group_free(&all);
+	MPI_Win_free(&win);
+	return check_end();
 }

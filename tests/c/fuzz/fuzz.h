@@ -1,6 +1,7 @@
-/* Calls of every function of the ABI with arguments that look right and are wrong: NULL, handles of another kind, freed, random ones, counts, ranks,
- * tags and displacements out of range, types without commit. All ranks of a job make the same calls, drawn from one seed, one after the other
- * (together.c); no call may crash, hang, change its outputs when it fails, or succeed where an argument is certainly wrong.
+/* Calls of every function of the ABI with arguments that look right and are wrong: NULL, handles of another kind,
+ * freed, random ones, counts, ranks, tags and displacements out of range, types without commit. All ranks of a job make
+ * the same calls, drawn from one seed, one after the other (together.c); no call may crash, hang, change its outputs
+ * when it fails, or succeed where an argument is certainly wrong.
  *
  *   z_calls.c     the functions, their parameters by semantic kind, generated from the table in core/abi
  *   main.c        phases of a job; one call after the other
@@ -32,9 +33,9 @@
 /* ---- the functions (z_calls.c) */
 
 union value {
-    int64_t number;
-    void *pointer;
-    void (*function)(void);
+	int64_t number;
+	void *pointer;
+	void (*function)(void);
 };
 
 enum direction { IN, OUT, INOUT };
@@ -43,24 +44,24 @@ enum direction { IN, OUT, INOUT };
 enum { SCALAR = -1, FIXED = -2, OTHER = -3 };
 
 struct param {
-    const char *name;
-    enum kind kind;
-    enum direction dir;
-    int pointer;          /* passed as an address */
-    int width;            /* of an element in bytes */
-    int length;           /* index of the parameter that says how many elements there are, or SCALAR, FIXED, OTHER */
-    int64_t fixed;        /* that many */
-    int count, type;      /* of a buffer: the parameters with its count or size and its datatype, -1: none */
-    const char *callback; /* C type of a function */
+	const char *name;
+	enum kind kind;
+	enum direction dir;
+	int pointer;     /* passed as an address */
+	int width;       /* of an element in bytes */
+	int length;      /* index of the parameter that says how many elements there are, or SCALAR, FIXED, OTHER */
+	int64_t fixed;   /* that many */
+	int count, type; /* of a buffer: the parameters with its count or size and its datatype, -1: none */
+	const char *callback; /* C type of a function */
 };
 
 enum { MISSING = 1, NO_CODE = 2 }; /* the library does not have it; it does not return an error code */
 
 struct function {
-    const char *name;
-    int64_t (*call)(const union value *arguments);
-    const struct param *params;
-    int n, chapter, flags;
+	const char *name;
+	int64_t (*call)(const union value *arguments);
+	const struct param *params;
+	int n, chapter, flags;
 };
 
 extern const struct function functions[FUNCTIONS];
@@ -70,45 +71,61 @@ extern const struct function functions[FUNCTIONS];
 enum { MOST = 16 }; /* parameters of a function, at least */
 
 enum truth {
-    RIGHT,
-    OPEN,   /* nobody can say */
-    UNSAFE, /* the call may read or write memory that is not there if nothing else is wrong */
-    WRONG   /* the call must fail */
+	RIGHT,
+	OPEN,   /* nobody can say */
+	UNSAFE, /* the call may read or write memory that is not there if nothing else is wrong */
+	WRONG   /* the call must fail */
 };
 
 /* The objects of MPI that are in the pool. */
 enum thing {
-    T_COMM, T_GROUP, T_TYPE, T_OP, T_WIN, T_REQUEST, T_MESSAGE, T_INFO, T_ERRHANDLER, T_COMM_KEY, T_TYPE_KEY, T_WIN_KEY, T_MEMORY, THINGS,
-    T_FILE = THINGS, T_SESSION, T_TOOL, NOTHING
+	T_COMM,
+	T_GROUP,
+	T_TYPE,
+	T_OP,
+	T_WIN,
+	T_REQUEST,
+	T_MESSAGE,
+	T_INFO,
+	T_ERRHANDLER,
+	T_COMM_KEY,
+	T_TYPE_KEY,
+	T_WIN_KEY,
+	T_MEMORY,
+	THINGS,
+	T_FILE = THINGS,
+	T_SESSION,
+	T_TOOL,
+	NOTHING
 };
 
 struct argument {
-    union value value;
-    enum truth truth;
-    int here;           /* wrong at this rank only */
-    int classes[6];     /* error classes that tell so, then 0; none: any will do */
-    struct object *object;
-    int64_t n;          /* elements of an array */
-    char *cell;         /* what the address points to: a cell of memory.c */
-    size_t room;        /* bytes of it that the call may write */
-    const char *note;
+	union value value;
+	enum truth truth;
+	int here;       /* wrong at this rank only */
+	int classes[6]; /* error classes that tell so, then 0; none: any will do */
+	struct object *object;
+	int64_t n;   /* elements of an array */
+	char *cell;  /* what the address points to: a cell of memory.c */
+	size_t room; /* bytes of it that the call may write */
+	const char *note;
 };
 
 struct call {
-    uint64_t number;
-    const struct function *f;
-    int index;
-    struct argument arg[MOST];
-    uint64_t rng;
-    int64_t count;      /* the count of a call whose arguments are right */
-    struct object *comm, *group, *win; /* the first of the arguments, if it is right */
-    int wrong;          /* arguments that are, at all ranks */
-    int wrong_here;
-    int state_wrong;    /* the call is wrong in this state of an object; with one of these classes */
-    int state_classes[6];
-    const char *state_note;
-    const char *state_hold; /* the call must not be made in this state */
-    const char *held;   /* why it must not be made */
+	uint64_t number;
+	const struct function *f;
+	int index;
+	struct argument arg[MOST];
+	uint64_t rng;
+	int64_t count;                     /* the count of a call whose arguments are right */
+	struct object *comm, *group, *win; /* the first of the arguments, if it is right */
+	int wrong;                         /* arguments that are, at all ranks */
+	int wrong_here;
+	int state_wrong; /* the call is wrong in this state of an object; with one of these classes */
+	int state_classes[6];
+	const char *state_note;
+	const char *state_hold; /* the call must not be made in this state */
+	const char *held;       /* why it must not be made */
 };
 
 void draw_call(struct call *c, uint64_t number, int only); /* only: of this function, -1: of any */
@@ -149,24 +166,25 @@ enum topology { NO_TOPOLOGY, CART, GRAPH, DIST };
 enum access { NONE, FENCE, START, LOCK, LOCK_ALL };
 
 struct object {
-    enum thing thing;
-    int slot;
-    int alive, agreed; /* here, on all ranks */
-    int fixed;         /* predefined: never freed */
-    union value value;
-    int maker;         /* index of the function that made it, -1 */
-    int size, rank, inter, lone;                   /* communicators, groups, windows; lone: the side of an intercommunicator that has one process */
-    enum topology topology;
-    int ndims, indegree, outdegree;
-    int nobody; /* all neighbors are MPI_PROC_NULL */
-    int64_t bytes, extent, low, high;              /* types: size, extent, true bounds */
-    int committed, usable;                         /* types: usable: small */
-    int flavor;                                    /* windows */
-    enum access access;
-    int target, exposed, started, completed, broken;
-    void *base;
-    int64_t length, unit;
-    int persistent, active, general, partitioned, collective, p2p; /* requests */
+	enum thing thing;
+	int slot;
+	int alive, agreed; /* here, on all ranks */
+	int fixed;         /* predefined: never freed */
+	union value value;
+	int maker; /* index of the function that made it, -1 */
+	int size, rank, inter,
+		lone; /* communicators, groups, windows; lone: the side of an intercommunicator that has one process */
+	enum topology topology;
+	int ndims, indegree, outdegree;
+	int nobody;                       /* all neighbors are MPI_PROC_NULL */
+	int64_t bytes, extent, low, high; /* types: size, extent, true bounds */
+	int committed, usable;            /* types: usable: small */
+	int flavor;                       /* windows */
+	enum access access;
+	int target, exposed, started, completed, broken;
+	void *base;
+	int64_t length, unit;
+	int persistent, active, general, partitioned, collective, p2p; /* requests */
 };
 
 extern struct object pool[THINGS][SLOTS];
@@ -210,7 +228,7 @@ uint64_t window_digest(void);
 
 enum handler { RETURNS, LEAVES, MENDS }; /* MPI_ERRORS_RETURN, a user's handler, one that sets MPI_SUCCESS */
 extern enum handler handler;
-extern int raised;       /* error handlers called since the last call began */
+extern int raised; /* error handlers called since the last call began */
 extern int raised_code;
 
 void judge_open(void);
@@ -239,8 +257,11 @@ void tell(enum stage stage, const struct call *c);
 void tell_upkeep(const char *what);
 void meet(void);
 uint32_t agreed_made(void);
-uint32_t unequal(uint64_t word, const struct object *window); /* collective: where ranks say different words, the slots of the windows that they name */
-int none(int word);              /* collective: 0 at all ranks? */
+uint32_t
+unequal(uint64_t word,
+	const struct object
+		*window); /* collective: where ranks say different words, the slots of the windows that they name */
+int none(int word);       /* collective: 0 at all ranks? */
 void count_call(const struct call *c);
 void count_done(const struct call *c); /* without error */
 

@@ -1,60 +1,60 @@
-/* Calls before MPI_Init and after MPI_Finalize, and calls that end the process. Errors are fatal where no error handler can be set, so a process makes the
- * calls of one function only, and may end at the first; it must say which function that was. */
+/* Calls before MPI_Init and after MPI_Finalize, and calls that end the process. Errors are fatal where no error handler
+ * can be set, so a process makes the calls of one function only, and may end at the first; it must say which function
+ * that was. */
 #include "fuzz.h"
 
 int running;
 
 /* Functions that need MPI to run: those that are given an object that only MPI_Init or functions after it make. */
-static int needs_mpi(const struct function *f)
-{
-    for (int i = 0; i < f->n; i++)
-        switch (f->params[i].kind) {
-        case K_COMMUNICATOR:
-        case K_WINDOW:
-        case K_MESSAGE:
-        case K_FILE:
-            return !(f->flags & NO_CODE);
-        default:
-            break;
-        }
-    return 0;
+static int needs_mpi(const struct function *f) {
+	for (int i = 0; i < f->n; i++)
+		switch (f->params[i].kind) {
+		case K_COMMUNICATOR:
+		case K_WINDOW:
+		case K_MESSAGE:
+		case K_FILE:
+			return !(f->flags & NO_CODE);
+		default:
+			break;
+		}
+	return 0;
 }
 
-int outside(const char *phase, const char *function, uint64_t calls)
-{
-    static struct call c;
-    char text[300];
-    int index = 0, inside = strcmp(phase, "within") == 0;
-    while (index < FUNCTIONS && strcmp(functions[index].name, function) != 0)
-        index++;
-    if (index == FUNCTIONS) {
-        fprintf(stderr, "there is no %s\n", function);
-        return 2;
-    }
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    memory_open();
-    if (strcmp(phase, "before") != 0)
-        MPI_Init(NULL, NULL);
-    if (strcmp(phase, "after") == 0)
-        MPI_Finalize();
-    for (uint64_t k = 0; k < calls; k++) {
-        union value values[MOST];
-        draw_call(&c, k, index);
-        for (int i = 0; i < c.f->n; i++)
-            values[i] = c.arg[i].value;
-        tell(CALLING, &c);
-        int64_t result = c.f->call(values);
-        tell(KEEPING, NULL);
-        count_call(&c);
-        int failed = !(c.f->flags & NO_CODE) && result != MPI_SUCCESS;
-        memory_check(&c, failed, text, sizeof text);
-        if (text[0])
-            finding(&c, "memory", "%s", text);
-        if (!failed && !inside && needs_mpi(c.f))
-            finding(&c, "no error", "%s", phase);
-        if (failed && c.f->chapter != 15 && !is_called(&c, "File_*|Register_datarep")) /* files' errors return */
-            finding(&c, "not fatal", "%s: code %d", phase, (int)result);
-    }
-    tell(ENDED, NULL);
-    return 0;
+int outside(const char *phase, const char *function, uint64_t calls) {
+	static struct call c;
+	char text[300];
+	int index = 0, inside = strcmp(phase, "within") == 0;
+	while (index < FUNCTIONS && strcmp(functions[index].name, function) != 0)
+		index++;
+	if (index == FUNCTIONS) {
+		fprintf(stderr, "there is no %s\n", function);
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	memory_open();
+	if (strcmp(phase, "before") != 0)
+		MPI_Init(NULL, NULL);
+	if (strcmp(phase, "after") == 0)
+		MPI_Finalize();
+	for (uint64_t k = 0; k < calls; k++) {
+		union value values[MOST];
+		draw_call(&c, k, index);
+		for (int i = 0; i < c.f->n; i++)
+			values[i] = c.arg[i].value;
+		tell(CALLING, &c);
+		int64_t result = c.f->call(values);
+		tell(KEEPING, NULL);
+		count_call(&c);
+		int failed = !(c.f->flags & NO_CODE) && result != MPI_SUCCESS;
+		memory_check(&c, failed, text, sizeof text);
+		if (text[0])
+			finding(&c, "memory", "%s", text);
+		if (!failed && !inside && needs_mpi(c.f))
+			finding(&c, "no error", "%s", phase);
+		if (failed && c.f->chapter != 15 &&
+		    !is_called(&c, "File_*|Register_datarep")) /* files' errors return */
+			finding(&c, "not fatal", "%s: code %d", phase, (int)result);
+	}
+	tell(ENDED, NULL);
+	return 0;
 }

@@ -1,8 +1,8 @@
-/* One origin's accumulates and fetches on overlapping ranges of elements, without a flush between, beside those of the other origins:
- * each element has a field of bits for each origin, which that origin adds to. Or one origin alone replaces.
- * Forbidden: a fetch that sees of this origin's field anything but exactly what it added before, in program order (rar, raw, war, waw);
- * a fetch or an end that differs from the sequential run of the one origin. For each size of element. On each window kind.
- * MPI-5.0 12.7.2
+/* One origin's accumulates and fetches on overlapping ranges of elements, without a flush between, beside those of the
+ * other origins: each element has a field of bits for each origin, which that origin adds to. Or one origin alone
+ * replaces. Forbidden: a fetch that sees of this origin's field anything but exactly what it added before, in program
+ * order (rar, raw, war, waw); a fetch or an end that differs from the sequential run of the one origin. For each size
+ * of element. On each window kind. MPI-5.0 12.7.2
  * np: 2 4
  * args: fields replace
  * again: GOMPIRMA_NO_CMA=1
@@ -15,128 +15,135 @@ enum { COUNT = 120, TIMES = 60, BATCH = 12 };
 
 /* Elements as numbers: bytes is the size, read and write convert. */
 struct element {
-    MPI_Datatype type;
-    int size, bits; /* bits of a number that the type holds exactly */
-    char kind;      /* i: integer, f: float, d: double, l: long double */
+	MPI_Datatype type;
+	int size, bits; /* bits of a number that the type holds exactly */
+	char kind;      /* i: integer, f: float, d: double, l: long double */
 };
 
-static int64_t number(const struct element *e, const char *array, int i)
-{
-    int64_t n = 0;
-    float f;
-    double d;
-    long double l;
-    const char *p = array + (size_t)i * e->size;
-    switch (e->kind) {
-    case 'f':
-        return memcpy(&f, p, sizeof f), (int64_t)f;
-    case 'd':
-        return memcpy(&d, p, sizeof d), (int64_t)d;
-    case 'l':
-        return memcpy(&l, p, sizeof l), (int64_t)l;
-    }
-    return memcpy(&n, p, e->size), n; /* little endian; never negative here */
+static int64_t number(const struct element *e, const char *array, int i) {
+	int64_t n = 0;
+	float f;
+	double d;
+	long double l;
+	const char *p = array + (size_t)i * e->size;
+	switch (e->kind) {
+	case 'f':
+		return memcpy(&f, p, sizeof f), (int64_t)f;
+	case 'd':
+		return memcpy(&d, p, sizeof d), (int64_t)d;
+	case 'l':
+		return memcpy(&l, p, sizeof l), (int64_t)l;
+	}
+	return memcpy(&n, p, e->size), n; /* little endian; never negative here */
 }
 
-static void set(const struct element *e, char *array, int i, int64_t n)
-{
-    float f = n;
-    double d = n;
-    long double l = n;
-    void *from = e->kind == 'f' ? (void *)&f : e->kind == 'd' ? (void *)&d : e->kind == 'l' ? (void *)&l : (void *)&n;
-    memcpy(array + (size_t)i * e->size, from, e->kind == 'l' ? sizeof l : (size_t)e->size);
+static void set(const struct element *e, char *array, int i, int64_t n) {
+	float f = n;
+	double d = n;
+	long double l = n;
+	void *from = e->kind == 'f'   ? (void *)&f
+		     : e->kind == 'd' ? (void *)&d
+		     : e->kind == 'l' ? (void *)&l
+				      : (void *)&n;
+	memcpy(array + (size_t)i * e->size, from, e->kind == 'l' ? sizeof l : (size_t)e->size);
 }
 
 struct step {
-    int first, count, fetch;
-    int64_t add;
-    char *origin, *result;
-    int64_t want[COUNT];
+	int first, count, fetch;
+	int64_t add;
+	char *origin, *result;
+	int64_t want[COUNT];
 };
 
-static void run(struct window *w, const struct element *e, int alone)
-{
-    static struct step steps[BATCH];
-    static int64_t model[COUNT];
-    int origins = alone ? 1 : w->n, width = e->bits / origins;
-    int64_t most = ((int64_t)1 << width) - 1, shift = (int64_t)1 << (alone ? 0 : width * w->rank);
-    uint64_t state = 77 + w->rank;
-    char *buffer = calloc(2 * BATCH, (size_t)COUNT * e->size);
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-    memset(w->mem, 0, w->size);
-    MPI_Win_unlock(w->rank, w->win);
-    MPI_Barrier(w->comm);
-    MPI_Win_lock_all(0, w->win);
-    memset(model, 0, sizeof model);
-    for (int time = 0; time < TIMES && !(alone && w->rank != 1); time++) {
-        for (int k = 0; k < BATCH; k++) {
-            struct step *s = steps + k;
-            s->origin = buffer + (size_t)(2 * k) * COUNT * e->size;
-            s->result = s->origin + (size_t)COUNT * e->size;
-            s->count = check_random(&state) % 3 == 0 ? 1 : 1 + (int)(check_random(&state) % COUNT);
-            s->first = (int)(check_random(&state) % (COUNT - s->count + 1));
-            s->fetch = (int)(check_random(&state) % 3); /* 0: accumulate, 1: get_accumulate, 2: only look */
-            for (int i = 0; i < s->count; i++) {
-                int64_t *m = model + s->first + i, add = 0;
-                s->want[i] = *m;
-                if (s->fetch != 2) {
-                    if (alone)
-                        *m = add = (int64_t)(check_random(&state) % (uint64_t)most);
-                    else if (*m < most)
-                        *m += add = 1;
-                }
-                set(e, s->origin, i, add * shift);
-            }
-            MPI_Aint at = window_at(w, 0, 0) + (MPI_Aint)s->first * e->size;
-            MPI_Op op = alone ? MPI_REPLACE : MPI_SUM;
-            if (s->fetch == 0)
-                MPI_Accumulate(s->origin, s->count, e->type, 0, at, s->count, e->type, op, w->win);
-            else if (s->count == 1)
-                MPI_Fetch_and_op(s->origin, s->result, e->type, 0, at, s->fetch == 1 ? op : MPI_NO_OP, w->win);
-            else
-                MPI_Get_accumulate(s->origin, s->count, e->type, s->result, s->count, e->type, 0, at, s->count, e->type,
-                                   s->fetch == 1 ? op : MPI_NO_OP, w->win);
-        }
-        MPI_Win_flush(0, w->win);
-        for (int k = 0; k < BATCH; k++)
-            for (int i = 0; i < steps[k].count && steps[k].fetch; i++) {
-                int64_t got = number(e, steps[k].result, i) / shift & (alone ? INT64_MAX : most);
-                if (got != steps[k].want[i]) {
-                    CHECK(0, "%s window, %d bytes (%c): batch %d, operation %d, element %d: fetched %lld, not %lld", w->name, e->size,
-                          e->kind, time, k, steps[k].first + i, (long long)got, (long long)steps[k].want[i]);
-                    break;
-                }
-            }
-    }
-    MPI_Win_flush_all(w->win);
-    if (!(alone && w->rank != 1)) {
-        MPI_Get_accumulate(NULL, 0, e->type, buffer, COUNT, e->type, 0, window_at(w, 0, 0), COUNT, e->type, MPI_NO_OP, w->win);
-        MPI_Win_flush(0, w->win);
-        for (int i = 0; i < COUNT; i++) {
-            int64_t got = number(e, buffer, i) / shift & (alone ? INT64_MAX : most);
-            CHECK(got == model[i], "%s window, %d bytes (%c): element %d ends at %lld, not %lld", w->name, e->size, e->kind, i,
-                  (long long)got, (long long)model[i]);
-        }
-    }
-    MPI_Win_unlock_all(w->win);
-    MPI_Barrier(w->comm);
-    free(buffer);
+static void run(struct window *w, const struct element *e, int alone) {
+	static struct step steps[BATCH];
+	static int64_t model[COUNT];
+	int origins = alone ? 1 : w->n, width = e->bits / origins;
+	int64_t most = ((int64_t)1 << width) - 1, shift = (int64_t)1 << (alone ? 0 : width * w->rank);
+	uint64_t state = 77 + w->rank;
+	char *buffer = calloc(2 * BATCH, (size_t)COUNT * e->size);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+	memset(w->mem, 0, w->size);
+	MPI_Win_unlock(w->rank, w->win);
+	MPI_Barrier(w->comm);
+	MPI_Win_lock_all(0, w->win);
+	memset(model, 0, sizeof model);
+	for (int time = 0; time < TIMES && !(alone && w->rank != 1); time++) {
+		for (int k = 0; k < BATCH; k++) {
+			struct step *s = steps + k;
+			s->origin = buffer + (size_t)(2 * k) * COUNT * e->size;
+			s->result = s->origin + (size_t)COUNT * e->size;
+			s->count = check_random(&state) % 3 == 0 ? 1 : 1 + (int)(check_random(&state) % COUNT);
+			s->first = (int)(check_random(&state) % (COUNT - s->count + 1));
+			s->fetch = (int)(check_random(&state) % 3); /* 0: accumulate, 1: get_accumulate, 2: only look */
+			for (int i = 0; i < s->count; i++) {
+				int64_t *m = model + s->first + i, add = 0;
+				s->want[i] = *m;
+				if (s->fetch != 2) {
+					if (alone)
+						*m = add = (int64_t)(check_random(&state) % (uint64_t)most);
+					else if (*m < most)
+						*m += add = 1;
+				}
+				set(e, s->origin, i, add * shift);
+			}
+			MPI_Aint at = window_at(w, 0, 0) + (MPI_Aint)s->first * e->size;
+			MPI_Op op = alone ? MPI_REPLACE : MPI_SUM;
+			if (s->fetch == 0)
+				MPI_Accumulate(s->origin, s->count, e->type, 0, at, s->count, e->type, op, w->win);
+			else if (s->count == 1)
+				MPI_Fetch_and_op(s->origin, s->result, e->type, 0, at, s->fetch == 1 ? op : MPI_NO_OP,
+						 w->win);
+			else
+				MPI_Get_accumulate(s->origin, s->count, e->type, s->result, s->count, e->type, 0, at,
+						   s->count, e->type, s->fetch == 1 ? op : MPI_NO_OP, w->win);
+		}
+		MPI_Win_flush(0, w->win);
+		for (int k = 0; k < BATCH; k++)
+			for (int i = 0; i < steps[k].count && steps[k].fetch; i++) {
+				int64_t got = number(e, steps[k].result, i) / shift & (alone ? INT64_MAX : most);
+				if (got != steps[k].want[i]) {
+					CHECK(0,
+					      "%s window, %d bytes (%c): batch %d, operation %d, element %d: fetched "
+					      "%lld, not %lld",
+					      w->name, e->size, e->kind, time, k, steps[k].first + i, (long long)got,
+					      (long long)steps[k].want[i]);
+					break;
+				}
+			}
+	}
+	MPI_Win_flush_all(w->win);
+	if (!(alone && w->rank != 1)) {
+		MPI_Get_accumulate(NULL, 0, e->type, buffer, COUNT, e->type, 0, window_at(w, 0, 0), COUNT, e->type,
+				   MPI_NO_OP, w->win);
+		MPI_Win_flush(0, w->win);
+		for (int i = 0; i < COUNT; i++) {
+			int64_t got = number(e, buffer, i) / shift & (alone ? INT64_MAX : most);
+			CHECK(got == model[i], "%s window, %d bytes (%c): element %d ends at %lld, not %lld", w->name,
+			      e->size, e->kind, i, (long long)got, (long long)model[i]);
+		}
+	}
+	MPI_Win_unlock_all(w->win);
+	MPI_Barrier(w->comm);
+	free(buffer);
 }
 
-static void body(struct window *w)
-{
-    const struct element elements[] = {
-        {MPI_INT8_T, 1, 7, 'i'},   {MPI_UINT16_T, 2, 15, 'i'}, {MPI_INT32_T, 4, 31, 'i'},
-        {MPI_INT64_T, 8, 62, 'i'}, {MPI_FLOAT, 4, 24, 'f'},    {MPI_DOUBLE, 8, 53, 'd'},
-        {MPI_LONG_DOUBLE, sizeof(long double), 62, 'l'},
-    };
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-        run(w, elements + i, strcmp(check_arg, "replace") == 0);
+static void body(struct window *w) {
+	const struct element elements[] = {
+		{MPI_INT8_T, 1, 7, 'i'},
+		{MPI_UINT16_T, 2, 15, 'i'},
+		{MPI_INT32_T, 4, 31, 'i'},
+		{MPI_INT64_T, 8, 62, 'i'},
+		{MPI_FLOAT, 4, 24, 'f'},
+		{MPI_DOUBLE, 8, 53, 'd'},
+		{MPI_LONG_DOUBLE, sizeof(long double), 62, 'l'},
+	};
+	for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+		run(w, elements + i, strcmp(check_arg, "replace") == 0);
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    windows_each(COUNT * 16, 1, MPI_COMM_WORLD, body);
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	windows_each(COUNT * 16, 1, MPI_COMM_WORLD, body);
+	return check_end();
 }

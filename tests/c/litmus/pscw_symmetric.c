@@ -1,5 +1,5 @@
-/* Both ranks of a pair at once:     post(other); start(other); put; complete; wait        with any amount of data, up to 24 MB
- * Forbidden: they wait for each other; data that is not there behind wait. On each window kind.
+/* Both ranks of a pair at once:     post(other); start(other); put; complete; wait        with any amount of data, up
+ * to 24 MB Forbidden: they wait for each other; data that is not there behind wait. On each window kind.
  * MPI-5.0 12.5.2, 12.7.3
  * np: 2 4
  * args: any huge
@@ -11,38 +11,37 @@
 
 enum { MOST = 500000, HUGE = 6000000, TIMES = 16 };
 
-static void body(struct window *w)
-{
-    static const int counts[] = {1, 1000, 40000, MOST};
-    int huge = strcmp(check_arg, "huge") == 0, most = huge ? HUGE : MOST;
-    int *mem = w->mem, *out = malloc(most * sizeof(int)), other = w->rank ^ 1;
-    MPI_Group all, pair;
-    MPI_Win_get_group(w->win, &all);
-    MPI_Group_incl(all, 1, &other, &pair);
-    for (int i = 0; i < (huge ? 2 : TIMES); i++) {
-        int count = huge ? HUGE : counts[i % 4];
-        for (int k = 0; k < count; k++)
-            out[k] = w->rank + i * 7 + k;
-        MPI_Win_post(pair, 0, w->win);
-        MPI_Win_start(pair, 0, w->win);
-        MPI_Put(out, count, MPI_INT, other, window_at(w, other, 0), count, MPI_INT, w->win);
-        MPI_Win_complete(w->win);
-        memset(out, 0xff, count * sizeof(int)); /* complete: the origin buffer is ours again */
-        MPI_Win_wait(w->win);
-        for (int k = 0; k < count; k += 1 + k / 100)
-            if (mem[k] != other + i * 7 + k) {
-                CHECK(0, "%s window, %d elements: [%d] is %d, not %d", w->name, count, k, mem[k], other + i * 7 + k);
-                break;
-            }
-    }
-    MPI_Group_free(&all);
-    MPI_Group_free(&pair);
-    free(out);
+static void body(struct window *w) {
+	static const int counts[] = {1, 1000, 40000, MOST};
+	int huge = strcmp(check_arg, "huge") == 0, most = huge ? HUGE : MOST;
+	int *mem = w->mem, *out = malloc(most * sizeof(int)), other = w->rank ^ 1;
+	MPI_Group all, pair;
+	MPI_Win_get_group(w->win, &all);
+	MPI_Group_incl(all, 1, &other, &pair);
+	for (int i = 0; i < (huge ? 2 : TIMES); i++) {
+		int count = huge ? HUGE : counts[i % 4];
+		for (int k = 0; k < count; k++)
+			out[k] = w->rank + i * 7 + k;
+		MPI_Win_post(pair, 0, w->win);
+		MPI_Win_start(pair, 0, w->win);
+		MPI_Put(out, count, MPI_INT, other, window_at(w, other, 0), count, MPI_INT, w->win);
+		MPI_Win_complete(w->win);
+		memset(out, 0xff, count * sizeof(int)); /* complete: the origin buffer is ours again */
+		MPI_Win_wait(w->win);
+		for (int k = 0; k < count; k += 1 + k / 100)
+			if (mem[k] != other + i * 7 + k) {
+				CHECK(0, "%s window, %d elements: [%d] is %d, not %d", w->name, count, k, mem[k],
+				      other + i * 7 + k);
+				break;
+			}
+	}
+	MPI_Group_free(&all);
+	MPI_Group_free(&pair);
+	free(out);
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    windows_each((strcmp(check_arg, "huge") == 0 ? HUGE : MOST) * sizeof(int), sizeof(int), MPI_COMM_WORLD, body);
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	windows_each((strcmp(check_arg, "huge") == 0 ? HUGE : MOST) * sizeof(int), sizeof(int), MPI_COMM_WORLD, body);
+	return check_end();
 }

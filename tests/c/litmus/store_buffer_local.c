@@ -11,32 +11,30 @@
 
 enum { TIMES = 200 };
 
-static void body(struct window *w)
-{
-    volatile int *mine = w->mem;
-    int got, both[2], *model, flag;
-    MPI_Win_get_attr(w->win, MPI_WIN_MODEL, &model, &flag);
-    if (!flag || *model != MPI_WIN_UNIFIED)
-        return;
-    MPI_Win_lock_all(0, w->win);
-    for (int i = 0; i < TIMES; i++) {
-        *mine = 0;
-        MPI_Win_sync(w->win);
-        MPI_Barrier(w->comm);
-        got = -1;
-        *mine = 1;
-        MPI_Win_sync(w->win);
-        MPI_Get(&got, 1, MPI_INT, 1 - w->rank, window_at(w, 1 - w->rank, 0), 1, MPI_INT, w->win);
-        MPI_Win_flush(1 - w->rank, w->win);
-        MPI_Allgather(&got, 1, MPI_INT, both, 1, MPI_INT, w->comm);
-        CHECK(both[0] + both[1] >= 1, "%s window, turn %d: both read 0", w->name, i);
-    }
-    MPI_Win_unlock_all(w->win);
+static void body(struct window *w) {
+	volatile int *mine = w->mem;
+	int got, both[2], *model, flag;
+	MPI_Win_get_attr(w->win, MPI_WIN_MODEL, &model, &flag);
+	if (!flag || *model != MPI_WIN_UNIFIED)
+		return;
+	MPI_Win_lock_all(0, w->win);
+	for (int i = 0; i < TIMES; i++) {
+		*mine = 0;
+		MPI_Win_sync(w->win);
+		MPI_Barrier(w->comm);
+		got = -1;
+		*mine = 1;
+		MPI_Win_sync(w->win);
+		MPI_Get(&got, 1, MPI_INT, 1 - w->rank, window_at(w, 1 - w->rank, 0), 1, MPI_INT, w->win);
+		MPI_Win_flush(1 - w->rank, w->win);
+		MPI_Allgather(&got, 1, MPI_INT, both, 1, MPI_INT, w->comm);
+		CHECK(both[0] + both[1] >= 1, "%s window, turn %d: both read 0", w->name, i);
+	}
+	MPI_Win_unlock_all(w->win);
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    windows_each(64, 4, MPI_COMM_WORLD, body);
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	windows_each(64, 4, MPI_COMM_WORLD, body);
+	return check_end();
 }

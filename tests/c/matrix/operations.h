@@ -1,4 +1,5 @@
-/* The operations of the matrix, in both forms of their counts, and the reasons why some of them do not go with a synchronization or a class. */
+/* The operations of the matrix, in both forms of their counts, and the reasons why some of them do not go with a
+ * synchronization or a class. */
 #ifndef MATRIX_OPERATIONS_H
 #define MATRIX_OPERATIONS_H
 
@@ -8,26 +9,26 @@
 enum { CALL_PUT, CALL_GET, CALL_ACCUMULATE, CALL_GET_ACCUMULATE, CALL_FETCH_AND_OP, CALL_COMPARE_AND_SWAP };
 
 struct operation {
-    const char *name;
-    int call;
-    int op;
-    int request; /* MPI_R... */
+	const char *name;
+	int call;
+	int op;
+	int request; /* MPI_R... */
 };
 
 /* A name with _c stands for both forms: a cell is good if both are. */
 static const struct operation operations[] = {
-    {"put/put_c", CALL_PUT, OP_REPLACE, 0},
-    {"get/get_c", CALL_GET, OP_NO_OP, 0},
-    {"accumulate/_c:SUM", CALL_ACCUMULATE, OP_SUM, 0},
-    {"accumulate/_c:REPLACE", CALL_ACCUMULATE, OP_REPLACE, 0},
-    {"get_accumulate/_c:SUM", CALL_GET_ACCUMULATE, OP_SUM, 0},
-    {"get_accumulate/_c:NO_OP", CALL_GET_ACCUMULATE, OP_NO_OP, 0},
-    {"fetch_and_op", CALL_FETCH_AND_OP, OP_SUM, 0},
-    {"compare_and_swap", CALL_COMPARE_AND_SWAP, OP_REPLACE, 0},
-    {"rput/rput_c", CALL_PUT, OP_REPLACE, 1},
-    {"rget/rget_c", CALL_GET, OP_NO_OP, 1},
-    {"raccumulate/_c:SUM", CALL_ACCUMULATE, OP_SUM, 1},
-    {"rget_accumulate/_c:SUM", CALL_GET_ACCUMULATE, OP_SUM, 1},
+	{"put/put_c", CALL_PUT, OP_REPLACE, 0},
+	{"get/get_c", CALL_GET, OP_NO_OP, 0},
+	{"accumulate/_c:SUM", CALL_ACCUMULATE, OP_SUM, 0},
+	{"accumulate/_c:REPLACE", CALL_ACCUMULATE, OP_REPLACE, 0},
+	{"get_accumulate/_c:SUM", CALL_GET_ACCUMULATE, OP_SUM, 0},
+	{"get_accumulate/_c:NO_OP", CALL_GET_ACCUMULATE, OP_NO_OP, 0},
+	{"fetch_and_op", CALL_FETCH_AND_OP, OP_SUM, 0},
+	{"compare_and_swap", CALL_COMPARE_AND_SWAP, OP_REPLACE, 0},
+	{"rput/rput_c", CALL_PUT, OP_REPLACE, 1},
+	{"rget/rget_c", CALL_GET, OP_NO_OP, 1},
+	{"raccumulate/_c:SUM", CALL_ACCUMULATE, OP_SUM, 1},
+	{"rget_accumulate/_c:SUM", CALL_GET_ACCUMULATE, OP_SUM, 1},
 };
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -35,93 +36,95 @@ enum { OPERATIONS = sizeof operations / sizeof *operations };
 /* One more synchronization than ../epochs.h has: lock_all, each operation's request, unlock_all. */
 enum { SYNC_REQUESTS = SYNCS, MATRIX_SYNCS };
 
-static inline const char *matrix_sync(int sync)
-{
-    return sync == SYNC_REQUESTS ? "requests" : sync_name[sync];
+static inline const char *matrix_sync(int sync) { return sync == SYNC_REQUESTS ? "requests" : sync_name[sync]; }
+
+static inline int operation_single(const struct operation *o) {
+	return o->call == CALL_FETCH_AND_OP || o->call == CALL_COMPARE_AND_SWAP;
 }
 
-static inline int operation_single(const struct operation *o)
-{
-    return o->call == CALL_FETCH_AND_OP || o->call == CALL_COMPARE_AND_SWAP;
-}
-
-static inline int operation_fetches(const struct operation *o)
-{
-    return o->call != CALL_PUT && o->call != CALL_ACCUMULATE;
+static inline int operation_fetches(const struct operation *o) {
+	return o->call != CALL_PUT && o->call != CALL_ACCUMULATE;
 }
 
 /* Pairs have no sum: MPI_MAXLOC stands in. */
-static inline int operation_op(const struct operation *o, const struct class *c)
-{
-    return o->op == OP_SUM && c->leaf->class == CLASS_PAIR ? OP_MAXLOC : o->op;
+static inline int operation_op(const struct operation *o, const struct class *c) {
+	return o->op == OP_SUM && c->leaf->class == CLASS_PAIR ? OP_MAXLOC : o->op;
 }
 
 static const struct {
-    char letter;
-    const char *text;
+	char letter;
+	const char *text;
 } reasons[] = {
-    {'r', "no request: not a request-based operation"},
-    {'e', "one predefined element by definition"},
-    {'i', "compares integer, logical, multi-language and byte types only"},
-    {'m', "accumulates take elements of one predefined type"},
+	{'r', "no request: not a request-based operation"},
+	{'e', "one predefined element by definition"},
+	{'i', "compares integer, logical, multi-language and byte types only"},
+	{'m', "accumulates take elements of one predefined type"},
 };
 
 /* operation_reason is the letter of the reason why a cell cannot be, 0 if it can. */
-static inline char operation_reason(const struct operation *o, const struct class *c, int sync)
-{
-    if (!o->request && sync == SYNC_REQUESTS)
-        return 'r';
-    if (operation_single(o) && c->derived)
-        return 'e';
-    if (o->call == CALL_COMPARE_AND_SWAP && !(c->leaf->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_BYTE | CLASS_CHARACTER)))
-        return 'i';
-    if (c->several && o->call != CALL_PUT && o->call != CALL_GET)
-        return 'm';
-    return 0;
+static inline char operation_reason(const struct operation *o, const struct class *c, int sync) {
+	if (!o->request && sync == SYNC_REQUESTS)
+		return 'r';
+	if (operation_single(o) && c->derived)
+		return 'e';
+	if (o->call == CALL_COMPARE_AND_SWAP &&
+	    !(c->leaf->class &
+	      (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_LOGICAL | CLASS_MULTI | CLASS_BYTE | CLASS_CHARACTER)))
+		return 'i';
+	if (c->several && o->call != CALL_PUT && o->call != CALL_GET)
+		return 'm';
+	return 0;
 }
 
-/* One side of an operation: a buffer or the target; count copies of a class, or as many elements one behind the other. */
+/* One side of an operation: a buffer or the target; count copies of a class, or as many elements one behind the other.
+ */
 struct side {
-    MPI_Datatype type;
-    int count;
-    const struct class *class;
-    int dense;
+	MPI_Datatype type;
+	int count;
+	const struct class *class;
+	int dense;
 };
 
 /* side_at is the offset of element k from the address or the displacement given. */
-static inline MPI_Aint side_at(const struct side *s, int k)
-{
-    return s->dense ? k * (MPI_Aint)s->class->leaf->size : k / s->class->n * s->class->extent + s->class->at[k % s->class->n];
+static inline MPI_Aint side_at(const struct side *s, int k) {
+	return s->dense ? k * (MPI_Aint)s->class->leaf->size
+			: k / s->class->n * s->class->extent + s->class->at[k % s->class->n];
 }
 
 /* operation_issue makes the call; large: the form with MPI_Count. The request, if there is one, is left in *request. */
-static inline int operation_issue(const struct operation *o, int large, MPI_Op op, struct side mine, struct side theirs, const void *origin,
-                                  const void *compare, void *result, int t, MPI_Aint disp, MPI_Win win, MPI_Request *request)
-{
-    struct side none = {.type = mine.type}, *in = op == MPI_NO_OP ? &none : &mine;
-    if (op == MPI_NO_OP)
-        origin = NULL;
+static inline int operation_issue(const struct operation *o, int large, MPI_Op op, struct side mine, struct side theirs,
+				  const void *origin, const void *compare, void *result, int t, MPI_Aint disp,
+				  MPI_Win win, MPI_Request *request) {
+	struct side none = {.type = mine.type}, *in = op == MPI_NO_OP ? &none : &mine;
+	if (op == MPI_NO_OP)
+		origin = NULL;
 #define FORM(plain, ...) (large ? plain##_c(__VA_ARGS__) : plain(__VA_ARGS__))
-    switch (o->call) {
-    case CALL_PUT:
-        return o->request ? FORM(MPI_Rput, origin, mine.count, mine.type, t, disp, theirs.count, theirs.type, win, request)
-                          : FORM(MPI_Put, origin, mine.count, mine.type, t, disp, theirs.count, theirs.type, win);
-    case CALL_GET:
-        return o->request ? FORM(MPI_Rget, result, mine.count, mine.type, t, disp, theirs.count, theirs.type, win, request)
-                          : FORM(MPI_Get, result, mine.count, mine.type, t, disp, theirs.count, theirs.type, win);
-    case CALL_ACCUMULATE:
-        return o->request ? FORM(MPI_Raccumulate, origin, mine.count, mine.type, t, disp, theirs.count, theirs.type, op, win, request)
-                          : FORM(MPI_Accumulate, origin, mine.count, mine.type, t, disp, theirs.count, theirs.type, op, win);
-    case CALL_GET_ACCUMULATE:
-        return o->request ? FORM(MPI_Rget_accumulate, origin, in->count, in->type, result, mine.count, mine.type, t, disp, theirs.count,
-                                 theirs.type, op, win, request)
-                          : FORM(MPI_Get_accumulate, origin, in->count, in->type, result, mine.count, mine.type, t, disp, theirs.count,
-                                 theirs.type, op, win);
-    case CALL_FETCH_AND_OP:
-        return MPI_Fetch_and_op(origin, result, mine.type, t, disp, op, win);
-    default:
-        return MPI_Compare_and_swap(origin, compare, result, mine.type, t, disp, win);
-    }
+	switch (o->call) {
+	case CALL_PUT:
+		return o->request
+			       ? FORM(MPI_Rput, origin, mine.count, mine.type, t, disp, theirs.count, theirs.type, win,
+				      request)
+			       : FORM(MPI_Put, origin, mine.count, mine.type, t, disp, theirs.count, theirs.type, win);
+	case CALL_GET:
+		return o->request
+			       ? FORM(MPI_Rget, result, mine.count, mine.type, t, disp, theirs.count, theirs.type, win,
+				      request)
+			       : FORM(MPI_Get, result, mine.count, mine.type, t, disp, theirs.count, theirs.type, win);
+	case CALL_ACCUMULATE:
+		return o->request ? FORM(MPI_Raccumulate, origin, mine.count, mine.type, t, disp, theirs.count,
+					 theirs.type, op, win, request)
+				  : FORM(MPI_Accumulate, origin, mine.count, mine.type, t, disp, theirs.count,
+					 theirs.type, op, win);
+	case CALL_GET_ACCUMULATE:
+		return o->request ? FORM(MPI_Rget_accumulate, origin, in->count, in->type, result, mine.count,
+					 mine.type, t, disp, theirs.count, theirs.type, op, win, request)
+				  : FORM(MPI_Get_accumulate, origin, in->count, in->type, result, mine.count, mine.type,
+					 t, disp, theirs.count, theirs.type, op, win);
+	case CALL_FETCH_AND_OP:
+		return MPI_Fetch_and_op(origin, result, mine.type, t, disp, op, win);
+	default:
+		return MPI_Compare_and_swap(origin, compare, result, mine.type, t, disp, win);
+	}
 #undef FORM
 }
 

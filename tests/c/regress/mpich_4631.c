@@ -1,6 +1,8 @@
-/* Reported (pmodels/mpich issue 4631): in a container, whose /dev/shm has 64 MiB, a shared window of which rank 0 asked for more was made without complaint, and
+/* Reported (pmodels/mpich issue 4631): in a container, whose /dev/shm has 64 MiB, a shared window of which rank 0 asked
+ * for more was made without complaint, and
  *   rank 0 died of SIGBUS when it stored there.
- * Must hold: rank 0 can fill 100 MiB, and the others read them, however small /dev/shm is; what the machine does not have is an error when the window is made, on every rank,
+ * Must hold: rank 0 can fill 100 MiB, and the others read them, however small /dev/shm is; what the machine does not
+ * have is an error when the window is made, on every rank,
  *   and the program goes on.
  * MPI-5.0 12.2.3
  * np: 2 4
@@ -13,43 +15,41 @@
 
 enum { PAGE = 4096 };
 
-static void large(void)
-{
-    MPI_Aint size = (MPI_Aint)100 << 20, theirs;
-    char *mem, *first;
-    int unit;
-    MPI_Win win;
-    CHECK_OK(MPI_Win_allocate_shared(check_rank == 0 ? size : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
-    MPI_Win_shared_query(win, 0, &theirs, &unit, &first);
-    CHECK(theirs == size, "rank 0 has %lld bytes", (long long)theirs);
-    for (MPI_Aint i = 0; check_rank == 0 && i < size; i += PAGE)
-        mem[i] = (char)(i / PAGE * 7 + 1);
-    MPI_Win_fence(0, win);
-    for (MPI_Aint i = (MPI_Aint)check_rank * PAGE; i < size; i += 31 * PAGE)
-        CHECK(first[i] == (char)(i / PAGE * 7 + 1), "byte %lld is %d", (long long)i, first[i]);
-    MPI_Win_fence(0, win);
-    MPI_Win_free(&win);
+static void large(void) {
+	MPI_Aint size = (MPI_Aint)100 << 20, theirs;
+	char *mem, *first;
+	int unit;
+	MPI_Win win;
+	CHECK_OK(MPI_Win_allocate_shared(check_rank == 0 ? size : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+	MPI_Win_shared_query(win, 0, &theirs, &unit, &first);
+	CHECK(theirs == size, "rank 0 has %lld bytes", (long long)theirs);
+	for (MPI_Aint i = 0; check_rank == 0 && i < size; i += PAGE)
+		mem[i] = (char)(i / PAGE * 7 + 1);
+	MPI_Win_fence(0, win);
+	for (MPI_Aint i = (MPI_Aint)check_rank * PAGE; i < size; i += 31 * PAGE)
+		CHECK(first[i] == (char)(i / PAGE * 7 + 1), "byte %lld is %d", (long long)i, first[i]);
+	MPI_Win_fence(0, win);
+	MPI_Win_free(&win);
 }
 
-static void impossible(void)
-{
-    char *mem;
-    MPI_Win win;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int shared = 0; shared < 2; shared++)
-        for (int who = 0; who < (check_size < 2 ? 1 : 2); who++) {
-            MPI_Aint size = check_rank == who ? (MPI_Aint)1 << 45 : 64; /* 32 TiB */
-            int rc = shared ? MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win)
-                            : MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-            CHECK(rc != MPI_SUCCESS, "%s with 32 TiB on rank %d succeeded", shared ? "MPI_Win_allocate_shared" : "MPI_Win_allocate", who);
-        }
+static void impossible(void) {
+	char *mem;
+	MPI_Win win;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	for (int shared = 0; shared < 2; shared++)
+		for (int who = 0; who < (check_size < 2 ? 1 : 2); who++) {
+			MPI_Aint size = check_rank == who ? (MPI_Aint)1 << 45 : 64; /* 32 TiB */
+			int rc = shared ? MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win)
+					: MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+			CHECK(rc != MPI_SUCCESS, "%s with 32 TiB on rank %d succeeded",
+			      shared ? "MPI_Win_allocate_shared" : "MPI_Win_allocate", who);
+		}
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    if (strcmp(check_arg, "impossible") == 0)
-        impossible();
-    large();
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	if (strcmp(check_arg, "impossible") == 0)
+		impossible();
+	large();
+	return check_end();
 }

@@ -1,5 +1,6 @@
-/* Reported (open-mpi/ompi issue 13070): each pair of MPI_Win_create and MPI_Win_free left 728 bytes behind, until long jobs ran out of memory.
- * Must hold: thousands of windows of one kind, made, used and freed one after the other, take no more memory than the first ones did.
+/* Reported (open-mpi/ompi issue 13070): each pair of MPI_Win_create and MPI_Win_free left 728 bytes behind, until long
+ * jobs ran out of memory. Must hold: thousands of windows of one kind, made, used and freed one after the other, take
+ * no more memory than the first ones did.
  * np: 2
  * args: create allocate shared dynamic
  * ref: none (MPICH 4.0 and thousands of windows with memory: minutes)
@@ -7,62 +8,60 @@
  */
 #include "../check.h"
 
-/* A library's heap may reach its size with the first windows; what more of them take is at most half of what was reported. */
+/* A library's heap may reach its size with the first windows; what more of them take is at most half of what was
+ * reported. */
 enum { FIRST = 3000, MORE = 8000, ALLOWED = 364 };
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
 
 /* Resident memory of this process that is its own, in bytes. */
-static long resident(void)
-{
-    char line[200];
-    long kib = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "RssAnon: %ld", &kib) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return kib * 1024;
+static long resident(void) {
+	char line[200];
+	long kib = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "RssAnon: %ld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib * 1024;
 }
 
-static void windows(int number)
-{
-    static long memory[16];
-    long *mem = memory, one = 1;
-    MPI_Win win;
-    for (int i = 0; i < number; i++) {
-        MPI_Aint at = 0;
-        if (is("create"))
-            MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-        else if (is("allocate"))
-            MPI_Win_allocate(sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-        else if (is("shared"))
-            MPI_Win_allocate_shared(sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
-        else
-            MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-        if (is("dynamic")) {
-            MPI_Win_attach(win, memory, sizeof memory);
-            MPI_Get_address(memory, &at);
-        }
-        mem[0] = 0;
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win);
-        CHECK_OK(MPI_Accumulate(&one, 1, MPI_LONG, check_rank, at, 1, MPI_LONG, MPI_SUM, win));
-        MPI_Win_unlock(check_rank, win);
-        CHECK(mem[0] == 1, "window %d: %ld", i, mem[0]);
-        if (is("dynamic"))
-            MPI_Win_detach(win, memory);
-        MPI_Win_free(&win);
-    }
+static void windows(int number) {
+	static long memory[16];
+	long *mem = memory, one = 1;
+	MPI_Win win;
+	for (int i = 0; i < number; i++) {
+		MPI_Aint at = 0;
+		if (is("create"))
+			MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+		else if (is("allocate"))
+			MPI_Win_allocate(sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+		else if (is("shared"))
+			MPI_Win_allocate_shared(sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+		else
+			MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+		if (is("dynamic")) {
+			MPI_Win_attach(win, memory, sizeof memory);
+			MPI_Get_address(memory, &at);
+		}
+		mem[0] = 0;
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win);
+		CHECK_OK(MPI_Accumulate(&one, 1, MPI_LONG, check_rank, at, 1, MPI_LONG, MPI_SUM, win));
+		MPI_Win_unlock(check_rank, win);
+		CHECK(mem[0] == 1, "window %d: %ld", i, mem[0]);
+		if (is("dynamic"))
+			MPI_Win_detach(win, memory);
+		MPI_Win_free(&win);
+	}
 }
 
-int main(int argc, char **argv)
-{
-    check_begin(&argc, &argv);
-    windows(FIRST);
-    long before = resident();
-    windows(MORE);
-    long grown = resident() - before;
-    CHECK(grown < MORE * ALLOWED, "%d windows more take %ld bytes, %ld each", MORE, grown, grown / MORE);
-    return check_end();
+int main(int argc, char **argv) {
+	check_begin(&argc, &argv);
+	windows(FIRST);
+	long before = resident();
+	windows(MORE);
+	long grown = resident() - before;
+	CHECK(grown < MORE * ALLOWED, "%d windows more take %ld bytes, %ld each", MORE, grown, grown / MORE);
+	return check_end();
 }

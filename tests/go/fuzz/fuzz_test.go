@@ -50,7 +50,8 @@ func runner(t *testing.T) *Runner {
 	dir := t.TempDir()
 	program, err := Build(filepath.Join(build, "bin/gompicc"), filepath.Join(top, "tests/c/fuzz"), dir)
 	require.NoError(t, err)
-	return &Runner{Launcher: filepath.Join(build, "bin/gompirun"), Program: program, Dir: dir, Patience: 60 * time.Second}
+	return &Runner{Launcher: filepath.Join(build, "bin/gompirun"), Program: program, Dir: dir,
+		Patience: 60 * time.Second}
 }
 
 // seedOf returns the seed of all that is drawn: a fixed one where few calls are made.
@@ -85,7 +86,8 @@ func TestFuzz(t *testing.T) {
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
 		for left := calls; left > 0; left -= perJob {
-			j := Job{Ranks: 1 + 2*(len(jobs)%2), Seed: uint64(random.Uint32()), Calls: min(left, perJob), Handler: len(jobs) / 2 % len(Handlers)}
+			j := Job{Ranks: 1 + 2*(len(jobs)%2), Seed: uint64(random.Uint32()), Calls: min(left, perJob),
+				Handler: len(jobs) / 2 % len(Handlers)}
 			if envHandler != "" {
 				j.Handler, err = strconv.Atoi(envHandler)
 				require.NoError(t, err, "GOMPIRMA_FUZZ_HANDLER")

@@ -1,4 +1,5 @@
-// Package fuzz starts jobs of tests/c/fuzz, which make calls with wrong arguments, and collects what they find, crashes and hangs included.
+// Package fuzz starts jobs of tests/c/fuzz, which make calls with wrong arguments, and collects what they find, crashes
+// and hangs included.
 package fuzz
 
 import (
@@ -33,9 +34,11 @@ type Job struct {
 // Command returns the command line that repeats the job.
 func (j Job) Command() string {
 	if j.Phase != "" {
-		return fmt.Sprintf("GOMPIRMA_FUZZ_JOB=%s,%s,%d,%d go test -count=1 -v -run '^TestOutside$' ./tests/go/fuzz", j.Phase, j.Function, j.Seed, j.Calls)
+		return fmt.Sprintf("GOMPIRMA_FUZZ_JOB=%s,%s,%d,%d go test -count=1 -v -run '^TestOutside$' "+
+			"./tests/go/fuzz", j.Phase, j.Function, j.Seed, j.Calls)
 	}
-	return fmt.Sprintf("GOMPIRMA_FUZZ_JOB=%d,%d,%d,%d go test -count=1 -v -run '^TestFuzz$' ./tests/go/fuzz", j.Ranks, j.Seed, j.Calls, j.Handler)
+	return fmt.Sprintf("GOMPIRMA_FUZZ_JOB=%d,%d,%d,%d go test -count=1 -v -run '^TestFuzz$' ./tests/go/fuzz",
+		j.Ranks, j.Seed, j.Calls, j.Handler)
 }
 
 // Finding is something that a job should not have done.
@@ -53,14 +56,16 @@ func (f *Finding) Key() string {
 }
 
 func (f *Finding) String() string {
-	return fmt.Sprintf("%s: %s: %s\n    %s: %s\n    %d ranks, %s: %s", f.Kind, f.Name, f.What, f.Where, f.Text, f.Ranks, Handlers[f.Handler], f.Command())
+	return fmt.Sprintf("%s: %s: %s\n    %s: %s\n    %d ranks, %s: %s", f.Kind, f.Name, f.What, f.Where, f.Text,
+		f.Ranks, Handlers[f.Handler], f.Command())
 }
 
 // Result is what a job has done.
 type Result struct {
-	Findings         []*Finding
-	Made, Done, Held map[string]int // calls by function: those made, those without error, and those that would rightly have waited
-	Total            int            // calls made by rank 0
+	Findings []*Finding
+	// calls by function: those made, those without error, and those that would rightly have waited
+	Made, Done, Held map[string]int
+	Total            int // calls made by rank 0
 }
 
 func newResult() *Result {
@@ -91,7 +96,9 @@ func Build(gompicc, source, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command(gompicc, append([]string{"-O1", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program}, files...)...).CombinedOutput()
+	out, err := exec.Command(gompicc,
+		append([]string{"-O1", "-g", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program},
+			files...)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
@@ -106,7 +113,8 @@ type execution struct {
 	hangs       bool
 }
 
-// execute runs a command whose arguments have a %s for the name of the file that is shared with it, and ends it when it stands still.
+// execute runs a command whose arguments have a %s for the name of the file that is shared with it, and ends it when it
+// stands still.
 func (r *Runner) execute(ranks int, command ...string) (*execution, error) {
 	file, err := os.CreateTemp(r.Dir, "shared-")
 	if err != nil {
@@ -163,7 +171,8 @@ func (r *Runner) execute(ranks int, command ...string) (*execution, error) {
 
 // Run runs a job.
 func (r *Runner) Run(j Job) (*Result, error) {
-	e, err := r.execute(j.Ranks, r.Launcher, "-n", strconv.Itoa(j.Ranks), r.Program, "%s", strconv.FormatUint(j.Seed, 10), strconv.Itoa(j.Calls),
+	e, err := r.execute(j.Ranks, r.Launcher, "-n", strconv.Itoa(j.Ranks), r.Program, "%s",
+		strconv.FormatUint(j.Seed, 10), strconv.Itoa(j.Calls),
 		strconv.Itoa(j.Handler))
 	if err != nil {
 		return nil, err

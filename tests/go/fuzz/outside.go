@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Outside makes calls of one function in a process of its own: before MPI_Init, after MPI_Finalize, or within, for functions after which nothing else can be
-// called. Errors are fatal there: the process may end at any call, but by itself, with a status and a line that names the function.
+// Outside makes calls of one function in a process of its own: before MPI_Init, after MPI_Finalize, or within, for
+// functions after which nothing else can be called. Errors are fatal there: the process may end at any call, but by
+// itself, with a status and a line that names the function.
 func (r *Runner) Outside(phase, function string, seed uint64, calls int) (made int, list []*Finding, err error) {
 	e, err := r.execute(1, r.Program, "%s", strconv.FormatUint(seed, 10), strconv.Itoa(calls), phase, function)
 	if err != nil {
@@ -25,7 +26,8 @@ func (r *Runner) Outside(phase, function string, seed uint64, calls int) (made i
 		list = append(list, j.ending("crash", e))
 	case e.err == nil && e.members[0].stage != ended && function != "MPI_Abort":
 		list = append(list, j.ending("silent end", e))
-	case errors.As(e.err, &status) && (status.ExitCode() < 0 || status.ExitCode() > 128 && base != "MPI_Abort" || !strings.Contains(e.errors, base)):
+	case errors.As(e.err, &status) && (status.ExitCode() < 0 || status.ExitCode() > 128 && base != "MPI_Abort" ||
+		!strings.Contains(e.errors, base)):
 		list = append(list, j.ending("crash", e))
 	case e.err != nil && status == nil:
 		return 0, nil, e.err

@@ -16,7 +16,8 @@ const (
 )
 
 // The stages of a rank.
-var stages = []string{"before its first call", "in a call", "between calls", "waiting for the other ranks", "at its end"}
+var stages = []string{"before its first call", "in a call", "between calls", "waiting for the other ranks",
+	"at its end"}
 
 const inCall, ended = 1, 4
 
@@ -43,7 +44,8 @@ func members(file []byte, ranks int) []member {
 		m.text = string(text[:bytes.IndexByte(append(text[:len(text):len(text)], 0), 0)])
 		for k, counts := range []*[]uint32{&m.made, &m.done, &m.held} {
 			for i := range functions {
-				*counts = append(*counts, binary.LittleEndian.Uint32(b[memberHead+textSize+4*(k*functions+i):]))
+				*counts = append(*counts, binary.LittleEndian.Uint32(b[memberHead+textSize+
+					4*(k*functions+i):]))
 			}
 		}
 	}

@@ -1,6 +1,6 @@
-// Command matrix prints the matrix operation x synchronization x window kind x datatype class: it builds the programs of tests/c/matrix, runs
-// each with every window kind that its line "args:" names, and makes a table of the cells that they print. It ends with status 1 if a cell
-// failed, or is empty and nobody said why. It knows nothing of MPI.
+// Command matrix prints the matrix operation x synchronization x window kind x datatype class: it builds the programs
+// of tests/c/matrix, runs each with every window kind that its line "args:" names, and makes a table of the cells that
+// they print. It ends with status 1 if a cell failed, or is empty and nobody said why. It knows nothing of MPI.
 //
 //	go run ./tests/go/matrix BUILD          BUILD has bin/gompicc and bin/gompirun
 //	go run ./tests/go/matrix -summary BUILD     only the last line
@@ -61,9 +61,11 @@ func load(build, dir, source string) (*program, error) {
 	return p, cc.Run()
 }
 
-// run starts the program under gompirun and adds what it prints to t. That a run fails shows in its cells: they fail, or are missing.
+// run starts the program under gompirun and adds what it prints to t. That a run fails shows in its cells: they fail,
+// or are missing.
 func (p *program) run(build string, t *table, np string, args ...string) error {
-	cmd := exec.Command(filepath.Join(build, "bin/gompirun"), append([]string{"--timeout", "120", "-n", np, p.binary}, args...)...)
+	cmd := exec.Command(filepath.Join(build, "bin/gompirun"),
+		append([]string{"--timeout", "120", "-n", np, p.binary}, args...)...)
 	cmd.Env = append(os.Environ(), p.extras...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

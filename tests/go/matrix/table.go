@@ -11,7 +11,8 @@ import (
 // cell is a place in the matrix.
 type cell struct{ kind, sync, op, typ string }
 
-// table is what the programs said: the four axes in their order, what each cell is (ok, FAIL or the letter of a reason), and the reasons.
+// table is what the programs said: the four axes in their order, what each cell is (ok, FAIL or the letter of a
+// reason), and the reasons.
 type table struct {
 	kinds, syncs, ops, types []string
 	cells                    map[cell]string
@@ -41,7 +42,8 @@ func (t *table) read(r io.Reader) error {
 		}
 		switch {
 		case words[0] == "axis" && len(words) == 3:
-			axis := map[string]*[]string{"op": &t.ops, "type": &t.types, "sync": &t.syncs, "kind": &t.kinds}[words[1]]
+			axis := map[string]*[]string{"op": &t.ops, "type": &t.types, "sync": &t.syncs,
+				"kind": &t.kinds}[words[1]]
 			if axis == nil {
 				return fmt.Errorf("no axis is called %q: %s", words[1], s.Text())
 			}
@@ -64,7 +66,8 @@ const hole = "?"
 
 func (t *table) show(c cell) string {
 	said := t.cells[c]
-	if said == "ok" || said == "FAIL" || slices.ContainsFunc(t.reasons, func(r reason) bool { return r.letter == said }) {
+	if said == "ok" || said == "FAIL" ||
+		slices.ContainsFunc(t.reasons, func(r reason) bool { return r.letter == said }) {
 		return said
 	}
 	return hole
@@ -78,7 +81,8 @@ func (c counts) good() bool {
 }
 
 func (c counts) String() string {
-	s := fmt.Sprintf("%d cells: %d ok, %d failed, %d left out for a reason, %d holes without one", c.ok+c.failed+c.reasoned+c.holes, c.ok, c.failed,
+	s := fmt.Sprintf("%d cells: %d ok, %d failed, %d left out for a reason, %d holes without one", c.ok+c.failed+
+		c.reasoned+c.holes, c.ok, c.failed,
 		c.reasoned, c.holes)
 	if c.strange > 0 {
 		s += fmt.Sprintf("; %d cells that are on no axis", c.strange)
@@ -120,7 +124,8 @@ func (t *table) count() counts {
 	return n
 }
 
-// print writes a table for each window kind, rows operation x datatype, columns synchronization, then what the letters mean.
+// print writes a table for each window kind, rows operation x datatype, columns synchronization, then what the letters
+// mean.
 func (t *table) print(w io.Writer) {
 	opWidth, typeWidth := longest(t.ops), longest(t.types)
 	for _, k := range t.kinds {

@@ -38,9 +38,11 @@ func TestCount(t *testing.T) {
 		{"whole", "", nil, counts{ok: 3, reasoned: 1}, true},
 		{"a failure", "cell malloc lock put vector FAIL", nil, counts{ok: 2, failed: 1, reasoned: 1}, false},
 		{"a window kind that did not run", "", []string{"shared"}, counts{ok: 3, reasoned: 1, holes: 4}, false},
-		{"a letter that nobody explains", "cell malloc lock put vector x", nil, counts{ok: 2, reasoned: 1, holes: 1}, false},
+		{"a letter that nobody explains", "cell malloc lock put vector x", nil,
+			counts{ok: 2, reasoned: 1, holes: 1}, false},
 		{"one more synchronization", "axis sync pscw", nil, counts{ok: 3, reasoned: 1, holes: 2}, false},
-		{"a cell beside the matrix", "cell malloc fence get int ok", nil, counts{ok: 3, reasoned: 1, strange: 1}, false},
+		{"a cell beside the matrix", "cell malloc fence get int ok", nil,
+			counts{ok: 3, reasoned: 1, strange: 1}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := read(t, said+test.more)

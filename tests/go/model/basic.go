@@ -47,7 +47,8 @@ func (b *Basic) align() int {
 	return b.Extent
 }
 
-// typed says that memory must hold values of this type before it takes part in arithmetic: not every pattern of bits is one, or its sums would be inexact.
+// typed says that memory must hold values of this type before it takes part in arithmetic: not every pattern of bits is
+// one, or its sums would be inexact.
 func (b *Basic) typed() bool { return b.Kind >= logical }
 
 func simple(name string, k kind, size int) *Basic {
@@ -100,17 +101,22 @@ var (
 // basics are the predefined types that programs use.
 var basics = []*Basic{
 	byteType, shortType, intType, longType, int64Type, float32Type, float64Type, longDouble,
-	simple("MPI_SIGNED_CHAR", signed, 1), simple("MPI_UNSIGNED_CHAR", unsigned, 1), simple("MPI_UNSIGNED_SHORT", unsigned, 2),
-	simple("MPI_UNSIGNED", unsigned, 4), simple("MPI_UNSIGNED_LONG", unsigned, 8), simple("MPI_LONG_LONG", signed, 8),
-	simple("MPI_UNSIGNED_LONG_LONG", unsigned, 8), simple("MPI_INT8_T", signed, 1), simple("MPI_INT16_T", signed, 2),
+	simple("MPI_SIGNED_CHAR", signed, 1), simple("MPI_UNSIGNED_CHAR", unsigned, 1),
+	simple("MPI_UNSIGNED_SHORT", unsigned, 2),
+	simple("MPI_UNSIGNED", unsigned, 4), simple("MPI_UNSIGNED_LONG", unsigned, 8),
+	simple("MPI_LONG_LONG", signed, 8),
+	simple("MPI_UNSIGNED_LONG_LONG", unsigned, 8), simple("MPI_INT8_T", signed, 1),
+	simple("MPI_INT16_T", signed, 2),
 	simple("MPI_INT32_T", signed, 4), simple("MPI_UINT8_T", unsigned, 1), simple("MPI_UINT16_T", unsigned, 2),
 	simple("MPI_UINT32_T", unsigned, 4), simple("MPI_UINT64_T", unsigned, 8), simple("MPI_AINT", signed, 8),
-	simple("MPI_COUNT", signed, 8), simple("MPI_OFFSET", signed, 8), simple("MPI_CHAR", signed, 1), simple("MPI_WCHAR", character, 4),
+	simple("MPI_COUNT", signed, 8), simple("MPI_OFFSET", signed, 8), simple("MPI_CHAR", signed, 1),
+	simple("MPI_WCHAR", character, 4),
 	simple("MPI_C_BOOL", logical, 1),
 	complexOf("MPI_C_FLOAT_COMPLEX", float32Type), complexOf("MPI_C_DOUBLE_COMPLEX", float64Type),
 	complexOf("MPI_C_LONG_DOUBLE_COMPLEX", longDouble),
 	pairOf("MPI_FLOAT_INT", float32Type, intType), doubleInt, pairOf("MPI_LONG_INT", longType, intType),
-	pairOf("MPI_2INT", intType, intType), pairOf("MPI_SHORT_INT", shortType, intType), pairOf("MPI_LONG_DOUBLE_INT", longDouble, intType),
+	pairOf("MPI_2INT", intType, intType), pairOf("MPI_SHORT_INT", shortType, intType),
+	pairOf("MPI_LONG_DOUBLE_INT", longDouble, intType),
 }
 
 // Op is a predefined operation, or compare-and-swap, by the name of its MPI handle.
@@ -134,7 +140,8 @@ const (
 	opSwap    Op = "compare and swap"
 )
 
-// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR, MPI_AINT with the logical ones), MPI_NO_OP and compare-and-swap apart.
+// ops lists the operations allowed for b (MPI-5.0 6.9.2, 6.9.4; MPI_CHAR as MPI_SIGNED_CHAR, MPI_AINT with the logical
+// ones), MPI_NO_OP and compare-and-swap apart.
 func (b *Basic) ops() []Op {
 	switch b.Kind {
 	case signed, unsigned:
@@ -195,7 +202,8 @@ func (b *Basic) storeInt(p []byte, v uint64) {
 func (b *Basic) loadFloat(p []byte) *big.Float {
 	switch {
 	case b.Extent == 4:
-		return new(big.Float).SetPrec(24).SetFloat64(float64(math.Float32frombits(binary.LittleEndian.Uint32(p))))
+		return new(big.Float).SetPrec(24).SetFloat64(
+			float64(math.Float32frombits(binary.LittleEndian.Uint32(p))))
 	case b.Extent == 8:
 		return new(big.Float).SetPrec(53).SetFloat64(math.Float64frombits(binary.LittleEndian.Uint64(p)))
 	}
@@ -284,10 +292,12 @@ func (b *Basic) reduce(op Op, inout, in, compare []byte) {
 	case floating:
 		switch b.Extent { // the same, but quicker
 		case 4:
-			x, y := math.Float32frombits(binary.LittleEndian.Uint32(inout)), math.Float32frombits(binary.LittleEndian.Uint32(in))
+			x, y := math.Float32frombits(binary.LittleEndian.Uint32(inout)),
+				math.Float32frombits(binary.LittleEndian.Uint32(in))
 			binary.LittleEndian.PutUint32(inout, math.Float32bits(reduceNative(op, x, y)))
 		case 8:
-			x, y := math.Float64frombits(binary.LittleEndian.Uint64(inout)), math.Float64frombits(binary.LittleEndian.Uint64(in))
+			x, y := math.Float64frombits(binary.LittleEndian.Uint64(inout)),
+				math.Float64frombits(binary.LittleEndian.Uint64(in))
 			binary.LittleEndian.PutUint64(inout, math.Float64bits(reduceNative(op, x, y)))
 		default:
 			b.storeFloat(inout, reduceFloat(op, b.loadFloat(inout), b.loadFloat(in)))

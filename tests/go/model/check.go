@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Output is what a program wrote: for each phase and rank of the phase's window its memory and its result buffers, one behind the other.
+// Output is what a program wrote: for each phase and rank of the phase's window its memory and its result buffers, one
+// behind the other.
 type Output struct {
 	Memory, Results [][][]byte
 }
@@ -44,7 +45,8 @@ type checker struct {
 	p      *Program
 	ph     *Phase
 	memory [][]byte // as it must be
-	// owners[rank][at] is 1 + the only origin that accumulates into the element at this place, -1: there are several.
+	// owners[rank][at] is 1 + the only origin that accumulates into the element at this place, -1: there are
+	// several.
 	owners    [][]int8
 	histories map[place]*history
 	// Padding that a call may have changed takes the value found.
@@ -53,7 +55,8 @@ type checker struct {
 	Undecided int
 }
 
-// Check compares an output with the model. nil: it is right. undecided: elements whose history was too long to be decided.
+// Check compares an output with the model. nil: it is right. undecided: elements whose history was too long to be
+// decided.
 func Check(p *Program, out *Output) (failure *Failure, undecided int) {
 	memory := make([][][]byte, len(p.Windows)) // by window
 	for i, w := range p.Windows {
@@ -96,7 +99,8 @@ func (c *checker) phase(memory, results [][]byte) error {
 		if !decided {
 			c.Undecided++
 		} else if !ok {
-			return fmt.Errorf("no order of the calls explains the element at byte %d of rank %d, %x before, %x behind:\n%v", at.at, at.rank, initial, found, h)
+			return fmt.Errorf("no order of the calls explains the element at byte %d of rank %d, %x "+
+				"before, %x behind:\n%v", at.at, at.rank, initial, found, h)
 		}
 		h.basic.copy(initial, found)
 		c.loosen(at.rank, at.at, h.basic)
@@ -106,7 +110,8 @@ func (c *checker) phase(memory, results [][]byte) error {
 	}
 	for rank := range memory {
 		if at := differ(c.memory[rank], memory[rank]); at >= 0 {
-			return fmt.Errorf("memory of rank %d, byte %d: %s\n%s", rank, at, show(c.memory[rank], memory[rank], at), c.users(rank, at))
+			return fmt.Errorf("memory of rank %d, byte %d: %s\n%s", rank, at,
+				show(c.memory[rank], memory[rank], at), c.users(rank, at))
 		}
 	}
 	return nil
@@ -128,7 +133,8 @@ func show(want, got []byte, at int) string {
 	for i := range want {
 		n += int(truth(want[i] != got[i]))
 	}
-	return fmt.Sprintf("bytes %d to %d are %x and should be %x; %d bytes are wrong", from, to, got[from:to], want[from:to], n)
+	return fmt.Sprintf("bytes %d to %d are %x and should be %x; %d bytes are wrong", from, to, got[from:to],
+		want[from:to], n)
 }
 
 // users lists the calls of the phase that touch a byte.
@@ -218,7 +224,8 @@ func (c *checker) call(rank int, a *Action, got []byte) error {
 			c.move(rank, a, i, want, found)
 		}
 		if at := differ(want, found); at >= 0 {
-			return fmt.Errorf("result %d of rank %d's %v, byte %d: %s", i, rank, a, at-a.Result.Pos, show(want, found, at))
+			return fmt.Errorf("result %d of rank %d's %v, byte %d: %s", i, rank, a, at-a.Result.Pos,
+				show(want, found, at))
 		}
 	}
 	return nil
@@ -369,8 +376,8 @@ func (h *history) orderless(initial []byte) bool {
 	return first.commutes(h.basic) || first == opSum && h.exact(initial)
 }
 
-// exact says that no sum of any of the operands is rounded: all numbers are multiples of one power of two, and their absolute values together have no more digits
-// than fit.
+// exact says that no sum of any of the operands is rounded: all numbers are multiples of one power of two, and their
+// absolute values together have no more digits than fit.
 func (h *history) exact(initial []byte) bool {
 	parts, at := []*Basic{h.basic}, 0
 	if h.basic.Kind == cmplx {
@@ -415,7 +422,8 @@ type search struct {
 // from says whether the events that are not done yet can follow on value; done is as before if they cannot.
 func (s *search) from(value []byte) bool {
 	b := s.h.basic
-	// An event that has fetched this value and leaves it as it is can only do so wherever it comes: it may as well be the next.
+	// An event that has fetched this value and leaves it as it is can only do so wherever it comes: it may as well
+	// be the next.
 	before := slices.Clone(s.done)
 	for o := 0; o < len(s.done); o++ {
 		for s.done[o] < len(s.h.events[o]) {

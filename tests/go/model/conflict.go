@@ -1,7 +1,8 @@
 package model
 
-// What happens to the bytes of a window within one phase, so that the generator makes no calls that the standard leaves undefined (MPI-5.0 12.7): a byte belongs
-// to one origin, or is only read, or belongs to an element into which everybody accumulates with the same type.
+// What happens to the bytes of a window within one phase, so that the generator makes no calls that the standard leaves
+// undefined (MPI-5.0 12.7): a byte belongs to one origin, or is only read, or belongs to an element into which
+// everybody accumulates with the same type.
 
 type use uint8
 
@@ -90,7 +91,8 @@ func (t *tracker) claim(origin int, a *Action) bool {
 			case verbPut:
 				ok = c.use == unused || c.use != touching && c.ours(origin, segment)
 			case verbGet:
-				ok = c.use == unused || c.use == reading && (!c.tainted || int(c.origin) == origin) || c.use != touching && c.ours(origin, segment)
+				ok = c.use == unused || c.use == reading && (!c.tainted || int(c.origin) == origin) ||
+					c.use != touching && c.ours(origin, segment)
 			default:
 				ok = c.use == unused || c.use == touching && int(c.origin) == origin
 			}
@@ -150,10 +152,12 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	}
 	for i := at; i < at+b.Extent; i++ {
 		c := &cells[i]
-		if c.use == unused || c.ours(origin, segment) && c.use != touching && c.use != incrementing && a.Verb != verbIncrement {
+		if c.use == unused || c.ours(origin, segment) && c.use != touching && c.use != incrementing &&
+			a.Verb != verbIncrement {
 			continue
 		}
-		if c.use != accumulating && c.use != incrementing || (c.use == incrementing) != (a.Verb == verbIncrement) {
+		if c.use != accumulating && c.use != incrementing ||
+			(c.use == incrementing) != (a.Verb == verbIncrement) {
 			return false
 		}
 		e := &t.elements[c.element]
@@ -182,7 +186,8 @@ func (t *tracker) mayAccumulate(origin, segment int, cells []cell, at int, b *Ba
 	return true
 }
 
-// easy says that many calls together with a can be checked: every one fetches, which tells their order, or none does and all orders give the same.
+// easy says that many calls together with a can be checked: every one fetches, which tells their order, or none does
+// and all orders give the same.
 func (e *element) easy(a *Action, b *Basic) bool {
 	if a.Result != nil {
 		return e.fetching == e.calls
@@ -198,7 +203,8 @@ func (e *element) easy(a *Action, b *Basic) bool {
 	return true
 }
 
-// commutes says that any order of calls with op gives the same value, exactly. Sums of floating-point numbers do if nothing is rounded.
+// commutes says that any order of calls with op gives the same value, exactly. Sums of floating-point numbers do if
+// nothing is rounded.
 func (op Op) commutes(b *Basic) bool {
 	return op != opReplace && op != opSwap && b.Kind != floating && b.Kind != cmplx
 }
@@ -206,7 +212,8 @@ func (op Op) commutes(b *Basic) bool {
 // accumulate notes the call in its element.
 func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Action) int32 {
 	c := cells[at]
-	known := (c.use == accumulating || c.use == incrementing) && t.elements[c.element].base == at && t.elements[c.element].basic == b
+	known := (c.use == accumulating || c.use == incrementing) && t.elements[c.element].base == at &&
+		t.elements[c.element].basic == b
 	if !known {
 		t.elements = append(t.elements, element{base: at, basic: b, origin: origin, ops: map[Op]bool{}})
 		c.element = int32(len(t.elements) - 1)
@@ -214,7 +221,8 @@ func (t *tracker) accumulate(origin int, cells []cell, at int, b *Basic, a *Acti
 	e := &t.elements[c.element]
 	for i := at; i < at+b.Extent; i++ {
 		// Memory that the origin has used in another way before is its own for the rest of the phase.
-		if cells[i].use == reading || cells[i].use == writing || (cells[i].use == accumulating && cells[i].element != c.element) {
+		if cells[i].use == reading || cells[i].use == writing ||
+			(cells[i].use == accumulating && cells[i].element != c.element) {
 			e.alone = true
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Type is a datatype: a predefined one, or a constructor with its arguments. It knows its typemap, computed from the standard's definitions and from nothing
-// of the library.
+// Type is a datatype: a predefined one, or a constructor with its arguments. It knows its typemap, computed from the
+// standard's definitions and from nothing of the library.
 type Type struct {
 	Basic *Basic // predefined
 	ctor  string // as interp.c reads it
@@ -146,7 +146,8 @@ type run struct {
 	n     int
 }
 
-// shaper makes random types for a given signature. Displacements are multiples of grain, so that elements keep their alignment.
+// shaper makes random types for a given signature. Displacements are multiples of grain, so that elements keep their
+// alignment.
 type shaper struct {
 	*rand.Rand
 	grain int
@@ -320,7 +321,8 @@ func (s *shaper) listed(b *Basic, n, depth int) *Type {
 	for _, i := range s.Perm(len(lengths)) {
 		disps[i] = at
 		if lengths[i] > 0 {
-			room := ((lengths[i]-1)*kid.extent() + max(kid.trueUB-kid.trueLB, kid.extent()) + unit - 1) / unit
+			room := ((lengths[i]-1)*kid.extent() + max(kid.trueUB-kid.trueLB, kid.extent()) +
+				unit - 1) / unit
 			if !inBytes {
 				room = lengths[i] - 1 + step
 			}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Execute runs a program in this process, the calls of different ranks in a random order: what a right library might do. It serves to test generator and
-// checker.
+// Execute runs a program in this process, the calls of different ranks in a random order: what a right library might
+// do. It serves to test generator and checker.
 func Execute(p *Program, r *rand.Rand) *Output {
 	memory := make([][][]byte, len(p.Windows))
 	for i, w := range p.Windows {

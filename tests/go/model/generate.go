@@ -22,8 +22,8 @@ type Profile struct {
 	Burst    int  // of 100 accumulates, how many are made many times; if any, ranks also collide
 	Plain    bool // no derived datatypes
 	Strange  bool // elements at addresses that are no multiples of their size
-	// Reference leaves out what Debian's MPICH gets wrong: sizes and addresses of windows that are no multiples of 64, MPI_MIN and MPI_MAX of
-	// unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop,
+	// Reference leaves out what Debian's MPICH gets wrong: sizes and addresses of windows that are no multiples of
+	// 64, MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop,
 	// locks with MPI_MODE_NOCHECK. And what MPI does not allow: elements that overlap at the target.
 	Reference bool
 }
@@ -149,7 +149,8 @@ func (g *generator) zones(m *Member, region int) {
 		}
 		if g.IntN(2) == 0 {
 			z.basic = pick(g, basics...)
-			if g.profile.Burst > 0 && g.IntN(2) == 0 { // each in its way updated: by compare-and-swap, under a lock
+			// each in its way updated: by compare-and-swap, under a lock
+			if g.profile.Burst > 0 && g.IntN(2) == 0 {
 				z.basic = pick(g, float32Type, float64Type, longDouble, doubleInt)
 			}
 			z.small = g.IntN(2) == 0
@@ -384,7 +385,8 @@ func (g *generator) passive() {
 	}
 }
 
-// lockEpoch is lock_all, or locks of some targets at once: in ascending order, so that no ranks wait for each other in a circle.
+// lockEpoch is lock_all, or locks of some targets at once: in ascending order, so that no ranks wait for each other in
+// a circle.
 func (g *generator) lockEpoch(r int, unchecked bool) {
 	check := func() int {
 		if unchecked {
@@ -494,7 +496,8 @@ func (g *generator) collide() {
 	}
 }
 
-// rounds makes calls of r to targets in an epoch of passive target, with something between them that completes some. Whether there are requests among them.
+// rounds makes calls of r to targets in an epoch of passive target, with something between them that completes some.
+// Whether there are requests among them.
 func (g *generator) rounds(r int, targets []int, exclusive bool) (requests bool) {
 	first := len(g.ph.Ranks[r])
 	for range 1 + g.IntN(3) {
@@ -600,8 +603,9 @@ func (g *generator) side(sig []run, grain, most int) (*Type, int) {
 	return t, count
 }
 
-// close makes a type for a signature and a count of it whose elements may overlap: repeated ones, and others that share some bytes if displacements are no
-// multiples of their size. MPI has no such targets and results; gompirma takes the elements in their order.
+// close makes a type for a signature and a count of it whose elements may overlap: repeated ones, and others that share
+// some bytes if displacements are no multiples of their size. MPI has no such targets and results; gompirma takes the
+// elements in their order.
 func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 	s := &shaper{g.Rand, grain, most}
 	b, n := sig[0].basic, min(sig[0].n, 2000)
@@ -639,7 +643,8 @@ func (g *generator) close(sig []run, grain, most int) (*Type, int) {
 			disps = append(disps, g.IntN(n/2+1)*b.Extent/grain*grain)
 			parts = append(parts, placed{k, disps[len(disps)-1], kid})
 		}
-		t.ctor, t.args, t.kids = "hindexed", append(append([]int{len(lengths)}, lengths...), disps...), []*Type{kid}
+		t.ctor, t.args, t.kids = "hindexed", append(append([]int{len(lengths)}, lengths...), disps...),
+			[]*Type{kid}
 	case 2:
 		length := s.divisor(n)
 		stride := g.IntN(length*b.Extent+1) / grain * grain
@@ -686,7 +691,8 @@ func (g *generator) call(rank int, targets []int) *Action {
 
 // verbs are the calls, as often as programs make them.
 var verbs = []string{
-	verbPut, verbPut, verbPut, verbPut, verbPut, verbGet, verbGet, verbGet, verbGet, verbAccumulate, verbAccumulate, verbAccumulate, verbAccumulate,
+	verbPut, verbPut, verbPut, verbPut, verbPut, verbGet, verbGet, verbGet, verbGet, verbAccumulate, verbAccumulate,
+	verbAccumulate, verbAccumulate,
 	verbGetAccumulate, verbGetAccumulate, verbGetAccumulate, verbFetch, verbSwap, verbLoad, verbStore,
 }
 
@@ -703,7 +709,8 @@ func (g *generator) accept(rank int, a *Action) bool {
 	return true
 }
 
-// aim makes a call of rank to target; loads and stores go to rank's own memory unless they can reach target's. nil: it found no place or no type.
+// aim makes a call of rank to target; loads and stores go to rank's own memory unless they can reach target's. nil: it
+// found no place or no type.
 func (g *generator) aim(rank int, verb string, target int) *Action {
 	if (verb == verbLoad || verb == verbStore) && g.win.Kind != "shared" {
 		target = rank
@@ -786,7 +793,8 @@ func (g *generator) echo(a, before *Action) *Action {
 		// One of the elements that the earlier call wrote to.
 		m := g.win.Members[a.Target]
 		i := g.IntN(n)
-		a.At += i/len(before.TType.elems)*before.TType.extent() + before.TType.elems[i%len(before.TType.elems)].off
+		a.At += i/len(before.TType.elems)*before.TType.extent() +
+			before.TType.elems[i%len(before.TType.elems)].off
 		if off := a.At - m.Regions[a.Region].Start; off%m.Unit != 0 {
 			return nil
 		} else {
@@ -901,7 +909,8 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 		if g.IntN(4) == 0 {
 			a.Form |= formRequest
 		}
-		if !g.profile.Plain && g.IntN(6) == 0 && (a.OType == nil || a.OCount > 0) && (a.RType == nil || a.RCount > 0) {
+		if !g.profile.Plain && g.IntN(6) == 0 && (a.OType == nil || a.OCount > 0) && (a.RType == nil ||
+			a.RCount > 0) {
 			a.Form |= formBottom
 		}
 	}
@@ -910,7 +919,8 @@ func (g *generator) finish(a *Action, sig []run, small bool) *Action {
 
 // burst makes a a call that is made many times, so that those of several origins meet; false: not this one.
 func (g *generator) burst(a *Action, b *Basic) bool {
-	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst || !a.TType.disjoint(a.TCount) {
+	if !a.accumulates() || a.Target == procNull || a.TCount == 0 || g.IntN(100) >= g.profile.Burst ||
+		!a.TType.disjoint(a.TCount) {
 		return false
 	}
 	if (b.Kind == floating || b.Kind == cmplx) && a.Op == opProd {
@@ -955,7 +965,8 @@ func (g *generator) increment(rank, target int) {
 	if z.basic != nil || z.size < 8 {
 		return
 	}
-	a := &Action{Verb: verbIncrement, Times: 1, Target: target, Region: z.region, TType: leaf(int64Type), TCount: 1, OType: leaf(int64Type), OCount: 1}
+	a := &Action{Verb: verbIncrement, Times: 1, Target: target, Region: z.region, TType: leaf(int64Type), TCount: 1,
+		OType: leaf(int64Type), OCount: 1}
 	for range 8 {
 		if a.Disp, a.At = g.place(m, z, a.TType, 1, 8); a.Disp < 0 {
 			return

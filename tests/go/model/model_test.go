@@ -64,8 +64,14 @@ func profiles() []named {
 		{"strange", with(func(p *Profile) { p.Strange, p.Mixed = true, true }), nil},
 		{"strange-no-cma", with(func(p *Profile) { p.Strange, p.Kind = true, "create" }), noCMA},
 		{"contended", with(func(p *Profile) { p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot = 4, 80, 6, 12, 90 }), nil},
-		{"contended-agent", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Mixed = "create", 80, 6, 12, 90, true }), noCMA},
-		{"contended-dynamic", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Ranks = "dynamic", 80, 6, 12, 90, 4 }), nil},
+		{"contended-agent", with(func(
+			p *Profile) {
+			p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Mixed = "create", 80, 6, 12, 90, true
+		}), noCMA},
+		{"contended-dynamic", with(func(
+			p *Profile) {
+			p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Ranks = "dynamic", 80, 6, 12, 90, 4
+		}), nil},
 		{"hammer", with(hammer), nil},
 		{"hammer-three", with(hammer, func(p *Profile) { p.Ranks, p.Mixed = 3, true }), nil},
 		{"hammer-agent", with(hammer, func(p *Profile) { p.Kind = "create" }), noCMA},
@@ -74,10 +80,14 @@ func profiles() []named {
 		{"six-no-cma", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), noCMA},
 		{"large", with(func(p *Profile) { p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1, 90 }), nil},
 		{"large-no-cma", with(func(p *Profile) {
-			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 90, "create", 2
+			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 90,
+				"create", 2
 		}), noCMA},
 		{"in-place", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Windows, p.Hot = "create", 14000, 400, 1, 60 }), nil},
-		{"in-place-dynamic", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Mixed = "dynamic", 12000, 400, true }), noCMA},
+		{"in-place-dynamic", with(func(
+			p *Profile) {
+			p.Kind, p.Bytes, p.Elements, p.Mixed = "dynamic", 12000, 400, true
+		}), noCMA},
 		{"five-deep", with(func(p *Profile) { p.Ranks, p.Depth, p.Bytes = 5, 5, 2000 }), nil},
 	}
 	for i := range all {
@@ -110,7 +120,8 @@ func TestModelItself(t *testing.T) {
 				for range 3 {
 					what := damage(p, out, r)
 					failure, undecided := Check(p, out)
-					require.True(t, failure != nil || what == "" || undecided > 0, "seed %d: %s was not noticed\n%v", seed, what, p)
+					require.True(t, failure != nil || what == "" || undecided > 0,
+						"seed %d: %s was not noticed\n%v", seed, what, p)
 					out = Execute(p, r)
 				}
 			}
@@ -138,7 +149,8 @@ func sharedElements(p *Program) int {
 	return n
 }
 
-// damage changes one byte of an output, of memory or of a result; "": there was none, or it is one that may have any value.
+// damage changes one byte of an output, of memory or of a result; "": there was none, or it is one that may have any
+// value.
 func damage(p *Program, out *Output, r *rand.Rand) string {
 	i := r.IntN(len(p.Phases))
 	ph := p.Phases[i]
@@ -203,7 +215,8 @@ func launcher(t *testing.T) *Launcher {
 		require.NoError(t, err)
 		out, err := exec.Command(filepath.Join(top, "scripts/build.sh"), build).CombinedOutput()
 		require.NoError(t, err, "scripts/build.sh: %s", out)
-		cc, l.Command = filepath.Join(build, "bin/gompicc"), []string{filepath.Join(build, "bin/gompirun"), "-n"}
+		cc, l.Command = filepath.Join(build, "bin/gompicc"), []string{filepath.Join(build, "bin/gompirun"),
+			"-n"}
 	case "mpich":
 		l.Timeout = 4 * time.Minute // its ranks never sleep
 		cc, l.Command = "mpicc.mpich", []string{"mpiexec.mpich", "-n"}
@@ -217,7 +230,8 @@ func launcher(t *testing.T) *Launcher {
 	return l
 }
 
-// batch is how many programs run in one job, batches how many jobs there are for each profile without GOMPIRMA_SOAK; -short: one.
+// batch is how many programs run in one job, batches how many jobs there are for each profile without GOMPIRMA_SOAK;
+// -short: one.
 const batch, batches = 12, 5
 
 // some returns as many programs of a profile as run in one job, with the seeds that seed gives.
@@ -249,7 +263,8 @@ func TestModel(t *testing.T) {
 				if t.Failed() || job > 0 && testing.Short() {
 					return
 				}
-				runAll(t, l, profile, some(profile, func(k int) uint64 { return uint64(1000*(i+1) + batch*job + k) }))
+				runAll(t, l, profile, some(profile,
+					func(k int) uint64 { return uint64(1000*(i+1) + batch*job + k) }))
 			}
 		})
 	}
@@ -339,7 +354,8 @@ func runAll(t *testing.T, l *Launcher, profile named, programs []*Program) {
 			return
 		}
 		if undecided[i] > 0 {
-			t.Logf("profile %s, seed %d: %d elements have too long a history to be decided", profile.name, programs[i].Seed, undecided[i])
+			t.Logf("profile %s, seed %d: %d elements have too long a history to be decided", profile.name,
+				programs[i].Seed, undecided[i])
 		}
 	}
 	if err != nil {
@@ -362,11 +378,13 @@ func report(t *testing.T, l *Launcher, profile named, p *Program, failure error)
 	}
 	command := fmt.Sprintf("GOMPIRMA_MODEL_PROFILE=%s GOMPIRMA_MODEL_SEED=%d", profile.name, p.Seed)
 	if !fails(p) {
-		t.Errorf("%v\nIt did not happen again with this program alone. To repeat: %s GOMPIRMA_MODEL_TIMES=100 go test ./tests/go/model -run TestModel$ -v",
+		t.Errorf("%v\nIt did not happen again with this program alone. To repeat: %s "+
+			"GOMPIRMA_MODEL_TIMES=100 go test ./tests/go/model -run TestModel$ -v",
 			failure, command)
 		return
 	}
 	small, keep := Shrink(p, fails, time.Now().Add(20*time.Second))
-	t.Errorf("%v\nthe smallest program that fails:\n%v\n%v\nTo repeat: %s GOMPIRMA_MODEL_CALLS=%s go test ./tests/go/model -run TestModel$ -v", failure, small, last,
+	t.Errorf("%v\nthe smallest program that fails:\n%v\n%v\nTo repeat: %s GOMPIRMA_MODEL_CALLS=%s go test "+
+		"./tests/go/model -run TestModel$ -v", failure, small, last,
 		command, Numbers(keep))
 }

@@ -1,10 +1,11 @@
 // Package model makes random RMA programs, runs them under an MPI and compares what they did with a sequential model.
 //
-// A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator (generate.go) makes only programs that the
-// standard allows: what happens at one place of memory at a time is either one origin's alone, or reading, or accumulating. interp.c executes a program with
-// nothing but mpi.h and writes down, after each phase, what the memory and the result buffers hold. check.go goes through the same actions in order; where
-// several origins accumulate into one element it looks for an order of their operations that explains every result (each element's history must be
-// linearizable, with the operations of one origin in its order, MPI-5.0 12.7.2).
+// A program is a list of actions for every rank: synchronization, communication, loads and stores. The generator
+// (generate.go) makes only programs that the standard allows: what happens at one place of memory at a time is either
+// one origin's alone, or reading, or accumulating. interp.c executes a program with nothing but mpi.h and writes down,
+// after each phase, what the memory and the result buffers hold. check.go goes through the same actions in order; where
+// several origins accumulate into one element it looks for an order of their operations that explains every result
+// (each element's history must be linearizable, with the operations of one origin in its order, MPI-5.0 12.7.2).
 package model
 
 import (
@@ -53,7 +54,8 @@ type zone struct {
 	small               bool // values are few, so that compare-and-swap finds what it looks for
 }
 
-// Phase is a part of a program after which all ranks' operations are complete everywhere. Its actions are for one window, by rank in that window.
+// Phase is a part of a program after which all ranks' operations are complete everywhere. Its actions are for one
+// window, by rank in that window.
 type Phase struct {
 	Win   int
 	Sync  string
@@ -66,8 +68,10 @@ type Action struct {
 	Verb string
 	Args []int
 
-	Form         int // formRequest and so on
-	Times        int // that the call is made, one right behind the other; each time with the same origin and a result buffer of its own
+	Form int // formRequest and so on
+	// that the call is made, one right behind the other; each time with the same origin and a result buffer of its
+	// own
+	Times        int
 	Op           Op
 	Target       int // rank in the window, procNull
 	Region, Disp int // of the target's buffer; Disp in units, from the region's beginning
@@ -92,7 +96,8 @@ const (
 	formBottom              // MPI_BOTTOM with a type of absolute addresses for the origin or result buffer
 )
 
-// Buffer is an origin, compare or result buffer. Pos is where its address lies in it, since types may reach below their address.
+// Buffer is an origin, compare or result buffer. Pos is where its address lies in it, since types may reach below their
+// address.
 type Buffer struct {
 	Size, Pos int
 	Data      []byte // nil: a result buffer, filled with resultFill
@@ -234,7 +239,8 @@ func (w *writer) program(p *Program) {
 	w.types, w.known = nil, map[*Type]int{}
 	fmt.Fprintf(&w.text, "program %d %d %d\n", p.Seed, truth(p.Fresh), len(p.Windows))
 	for _, win := range p.Windows {
-		fmt.Fprintf(&w.text, "window %s %d %d %s", win.Kind, truth(win.Held), len(win.Info), strings.Join(win.Info, " "))
+		fmt.Fprintf(&w.text, "window %s %d %d %s", win.Kind, truth(win.Held), len(win.Info),
+			strings.Join(win.Info, " "))
 		w.ints(win.Order)
 		w.text.WriteByte('\n')
 		for _, m := range win.Members {

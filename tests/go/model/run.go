@@ -23,8 +23,8 @@ type Launcher struct {
 	Timeout time.Duration
 }
 
-// Run executes the programs, which have the same number of ranks, in one job. It returns the output of each that came to its end; err says what went wrong with
-// the job, such as a crash in the first program that has no output.
+// Run executes the programs, which have the same number of ranks, in one job. It returns the output of each that came
+// to its end; err says what went wrong with the job, such as a crash in the first program that has no output.
 func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	dir, err := os.MkdirTemp("", "gompirma-model-")
 	if err != nil {
@@ -45,7 +45,8 @@ func (l *Launcher) Run(programs []*Program) (outputs []*Output, err error) {
 	n := programs[0].N
 	ctx, cancel := context.WithTimeout(context.Background(), l.Timeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, l.Command[0], append(l.Command[1:len(l.Command):len(l.Command)], strconv.Itoa(n), l.Interp, dir)...)
+	cmd := exec.CommandContext(ctx, l.Command[0], append(l.Command[1:len(l.Command):len(l.Command)],
+		strconv.Itoa(n), l.Interp, dir)...)
 	cmd.Env = append(os.Environ(), l.Env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
@@ -150,7 +151,8 @@ func (p *Program) Calls() []int {
 	return ids
 }
 
-// Shrink looks for a part of p's calls with which it still fails, until time is over. A part of a program is as correct as the whole.
+// Shrink looks for a part of p's calls with which it still fails, until time is over. A part of a program is as correct
+// as the whole.
 func Shrink(p *Program, fails func(*Program) bool, end time.Time) (*Program, []int) {
 	keep := p.Calls()
 	set := func(ids []int) map[int]bool {

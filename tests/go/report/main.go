@@ -1,5 +1,5 @@
-// Command report runs `go test` and prints what it prints without -v. What tests skip, which `go test` alone does not tell, it appends to a file, a line
-// for each with the reason. Its status is that of `go test`.
+// Command report runs `go test` and prints what it prints without -v. What tests skip, which `go test` alone does not
+// tell, it appends to a file, a line for each with the reason. Its status is that of `go test`.
 //
 //	go run ./tests/go/report LEFT_OUT -p 2 ./...          the arguments behind the file are those of `go test`
 package main
@@ -64,7 +64,8 @@ var (
 	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// read copies to out what `go test` prints without -v, and writes what was skipped to leftOut. Lines that are not JSON are copied.
+// read copies to out what `go test` prints without -v, and writes what was skipped to leftOut. Lines that are not JSON
+// are copied.
 func read(in io.Reader, out, leftOut io.Writer) error {
 	lines := map[string][]line{}   // package: what was printed
 	quiet := map[string][]string{} // package: tests that passed or were skipped
@@ -86,7 +87,8 @@ func read(in io.Reader, out, leftOut io.Writer) error {
 			quiet[e.Package] = append(quiet[e.Package], e.Test)
 		case e.Action == "skip" && e.Test != "":
 			quiet[e.Package] = append(quiet[e.Package], e.Test)
-			fmt.Fprintf(leftOut, "%s: %s\n", strings.TrimPrefix(e.Package, "gompirma/")+" "+e.Test, reason(lines[e.Package], e.Test))
+			fmt.Fprintf(leftOut, "%s: %s\n", strings.TrimPrefix(e.Package, "gompirma/")+" "+e.Test,
+				reason(lines[e.Package], e.Test))
 		case (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && e.Test == "":
 			show(out, lines[e.Package], quiet[e.Package], e.Action == "fail")
 			delete(lines, e.Package)

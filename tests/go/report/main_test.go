@@ -10,7 +10,8 @@ import (
 
 // printed is a line of `go test -json` for something printed.
 func printed(pkg, test, text string) string {
-	return fmt.Sprintf(`{"Action":"output","Package":"gompirma/%s","Test":"%s","Output":"%s\n"}`, pkg, test, text) + "\n"
+	return fmt.Sprintf(`{"Action":"output","Package":"gompirma/%s","Test":"%s","Output":"%s\n"}`, pkg, test, text) +
+		"\n"
 }
 
 func ended(pkg, test, action string) string {
@@ -20,20 +21,29 @@ func ended(pkg, test, action string) string {
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ name, in, out, leftOut string }{
 		{"nothing", "", "", ""},
-		{"passed", printed("a", "TestA", "=== RUN   TestA") + printed("a", "TestA", "noise") + printed("a", "TestA", "--- PASS: TestA") + ended("a", "TestA", "pass") +
-			printed("a", "", "PASS") + printed("a", "", "ok a 1s") + ended("a", "", "pass"), "ok a 1s\n", ""},
-		{"no tests", printed("a", "", "? a [no test files]") + ended("a", "", "skip"), "? a [no test files]\n", ""},
-		{"failed", printed("a", "TestA", "fine") + ended("a", "TestA", "pass") + printed("a", "TestB/x", "    b_test.go:3: wrong") + ended("a", "TestB/x", "fail") +
-			printed("a", "TestB", "--- FAIL: TestB") + ended("a", "TestB", "fail") + printed("a", "", "FAIL a 1s") + ended("a", "", "fail"),
+		{"passed", printed("a", "TestA", "=== RUN   TestA") + printed("a", "TestA", "noise") +
+			printed("a", "TestA", "--- PASS: TestA") + ended("a", "TestA", "pass") +
+			printed("a", "", "PASS") + printed("a", "", "ok a 1s") + ended("a", "", "pass"), "ok a 1s\n",
+			""},
+		{"no tests", printed("a", "", "? a [no test files]") + ended("a", "", "skip"), "? a [no test files]\n",
+			""},
+		{"failed", printed("a", "TestA", "fine") + ended("a", "TestA", "pass") +
+			printed("a", "TestB/x", "    b_test.go:3: wrong") + ended("a", "TestB/x", "fail") +
+			printed("a", "TestB", "--- FAIL: TestB") + ended("a", "TestB", "fail") +
+			printed("a", "", "FAIL a 1s") + ended("a", "", "fail"),
 			"    b_test.go:3: wrong\n--- FAIL: TestB\nFAIL a 1s\n", ""},
-		{"two packages at a time", printed("a", "TestA", "a is wrong") + printed("b", "", "ok b") + ended("b", "", "pass") + ended("a", "TestA", "fail") +
+		{"two packages at a time", printed("a", "TestA", "a is wrong") + printed("b", "", "ok b") +
+			ended("b", "", "pass") + ended("a", "TestA", "fail") +
 			printed("a", "", "FAIL a") + ended("a", "", "fail"), "ok b\na is wrong\nFAIL a\n", ""},
-		{"skipped", printed("a", "TestA/x", "=== RUN   TestA/x") + printed("a", "TestA/x", "    a_test.go:56: gfortran is not installed") +
-			printed("a", "TestA/x", "    --- SKIP: TestA/x (0.00s)") + ended("a", "TestA/x", "skip") + ended("a", "TestA", "pass") + printed("a", "TestB", "--- SKIP: TestB (0.00s)") +
+		{"skipped", printed("a", "TestA/x", "=== RUN   TestA/x") +
+			printed("a", "TestA/x", "    a_test.go:56: gfortran is not installed") +
+			printed("a", "TestA/x", "    --- SKIP: TestA/x (0.00s)") + ended("a", "TestA/x", "skip") +
+			ended("a", "TestA", "pass") + printed("a", "TestB", "--- SKIP: TestB (0.00s)") +
 			ended("a", "TestB", "skip") + printed("a", "", "ok a") + ended("a", "", "pass"),
 			"ok a\n", "a TestA/x: gfortran is not installed\na TestB: no reason given\n"},
 		{"ended by a signal", printed("a", "TestA", "waiting"), "waiting\n", ""},
-		{"not built", `{"Action":"build-output","ImportPath":"gompirma/a","Output":"a.go:1: no\n"}` + "\nplain words\n", "a.go:1: no\nplain words\n", ""},
+		{"not built", `{"Action":"build-output","ImportPath":"gompirma/a","Output":"a.go:1: no\n"}` +
+			"\nplain words\n", "a.go:1: no\nplain words\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, leftOut strings.Builder

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Formats the sources: scripts/format.sh [-check]
+# Go as gofmt does it, C as .clang-format says, but not what is generated, nor the ABI's header. With -check nothing is
+# written, and what differs is listed. That lines end at 120 columns is tested in tests/go (TestLintColumns).
+set -eu
+cd "$(dirname "$0")/.."
+files() { find . \( -name build -o -name .git \) -prune -o -type f \( "$@" \) -print; }
+c_files() { files -name '*.c' -o -name '*.h' | grep -v -e '/z[^/]*$' -e '^./include/' -e '^./fortran/mpif.h$'; }
+if [ "${1:-}" != -check ]; then
+	files -name '*.go' | xargs gofmt -w
+	c_files | xargs clang-format -i
+	exit
+fi
+failed=0
+go_files=$(files -name '*.go' | xargs gofmt -l)
+[ -z "$go_files" ] || { echo "not gofmt-ed: $go_files" >&2; failed=1; }
+c_files | xargs clang-format --dry-run -Werror || failed=1
+[ $failed -eq 0 ] || { echo "run make fmt" >&2; exit 1; }
