@@ -7,8 +7,6 @@ package main
 import "C"
 
 import (
-	"slices"
-
 	"golang.org/x/sys/unix"
 
 	"gompirma/core"
@@ -35,22 +33,21 @@ func (dataPath) Open(nd *shm.Node) {
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
 
-func (dataPath) Install(s *rma.Slot) error {
-	parts := slices.ContainsFunc(s.Targets, func(t rma.Target) bool { return !t.Direct && t.From < t.To })
-	w := C.gompi_win_open(C.uintptr_t(s.Handle), C.int(s.Rank), C.int(len(s.Targets)), pointer(s.Shared),
-		C.bool(parts))
-	if w == nil {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
+func (dataPath) Install(p *rma.Plan) error {
+	members := make([]C.struct_gompi_member_plan, len(p.Targets))
+	for i, t := range p.Targets {
+		members[i] = C.struct_gompi_member_plan{
+			base: C.uintptr_t(t.Base), size: C.uint64_t(t.Size), address: C.uintptr_t(t.Address),
+			part:    C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
+			process: C.int32_t(t.Process), disp_unit: C.int32_t(t.DispUnit), direct: C.bool(t.Direct),
+		}
 	}
-	for i, t := range s.Targets {
-		C.gompi_win_member_set(w, C.int(i), pointer(t.Base), C.uint64_t(t.Size), C.int(t.DispUnit),
-			C.bool(t.Direct),
-			C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)}, C.int(t.Process),
-			C.uint64_t(t.Address))
+	plan := C.struct_gompi_win_plan{
+		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), granularity: C.int64_t(p.Granularity),
+		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(len(members)),
 	}
-	if !C.gompi_win_ready(w, C.uintptr_t(s.Handle), pointer(s.Base), C.MPI_Aint(s.Size), C.int(s.DispUnit),
-		C.int(s.Flavor), C.int64_t(s.Granularity)) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(s.Targets))
+	if !C.gompi_win_open(&plan, &members[0]) {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(members))
 	}
 	return nil
 }
@@ -59,8 +56,8 @@ func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
 func (dataPath) MayFree(h uintptr) error { return winError(h, C.gompi_win_may_free(C.uintptr_t(h))) }
 
-func (dataPath) Meet(h uintptr, free bool) error {
-	return winError(h, C.gompi_win_meet(C.uintptr_t(h), C.bool(free)))
+func (dataPath) Meet(h uintptr, reason rma.MeetReason) error {
+	return winError(h, C.gompi_win_meet(C.uintptr_t(h), C.bool(reason == rma.MeetToFree)))
 }
 
 func (dataPath) SetGranularity(h uintptr, bytes int64) {

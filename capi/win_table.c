@@ -50,59 +50,58 @@ static void release(struct gompi_win *w) {
 	pthread_mutex_unlock(&spare.mu);
 }
 
-struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, bool parts) {
-	struct gompi_win *w = take();
-	if (w == NULL)
-		return NULL;
-	memset(w, 0, sizeof *w);
-	w->targets =
-		aligned_alloc(GOMPI_LINE, (sizeof *w->targets * (size_t)n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
-	if (w->targets == NULL || (parts && (w->parts = calloc((size_t)n, sizeof *w->parts)) == NULL)) {
-		release(w);
-		return NULL;
-	}
-	memset(w->targets, 0, sizeof *w->targets * (size_t)n);
-	w->n = (uint32_t)n;
-	w->me = me;
-	w->shared = shared;
-	w->barrier = (struct gompi_barrier *)((char *)shared + sizeof(struct gompi_win_member) * (size_t)n);
-	w->model = MPI_WIN_UNIFIED;
-	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
-	gompi_win_table.slot[handle % GOMPI_WIN_INDICES] = w;
-	return w;
-}
-
-void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct,
-			  struct gompi_part part, int process, uint64_t address) {
-	uint64_t reach = direct ? size : part.from == 0 ? part.to : 0;
-	if (w->parts != NULL && !direct)
-		w->parts[rank] = part;
-	w->targets[rank] = (struct gompi_target){.base = base,
+// Fills in what the slot and the control memory say of one member.
+static void set_member(struct gompi_win *w, int rank, const struct gompi_member_plan *plan) {
+	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
+	if (w->parts != NULL && !plan->direct)
+		w->parts[rank] = plan->part;
+	w->targets[rank] = (struct gompi_target){.base = (char *)plan->base,
 						 .reach = reach,
 						 .reach8 = reach >= 8 ? reach - 7 : 0,
-						 .disp_unit = (uint32_t)disp_unit,
-						 .state = direct ? TARGET_DIRECT : 0};
+						 .disp_unit = (uint32_t)plan->disp_unit,
+						 .state = plan->direct ? TARGET_DIRECT : 0};
 	// All members write the same: shared memory has each of them once.
 	struct gompi_win_member *m = gompi_member(w, rank);
-	m->address = address;
-	m->size = size;
-	m->disp_unit = (uint32_t)disp_unit;
-	m->process = process;
+	m->address = plan->address;
+	m->size = plan->size;
+	m->disp_unit = (uint32_t)plan->disp_unit;
+	m->process = plan->process;
 }
 
-bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor,
-		     int64_t granularity) {
-	w->base = base;
-	w->size = size;
-	w->disp_unit = disp_unit;
-	w->flavor = flavor;
-	if (flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(w->n, sizeof *w->attached)) == NULL) {
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members) {
+	struct gompi_win *w = take();
+	if (w == NULL)
+		return false;
+	memset(w, 0, sizeof *w);
+	size_t n = (size_t)plan->n;
+	bool parts = false;
+	for (size_t i = 0; i < n; i++)
+		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
+	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+	if (w->targets == NULL || (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL) ||
+	    (plan->flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(n, sizeof *w->attached)) == NULL)) {
 		release(w);
 		return false;
 	}
-	atomic_store(&w->granularity, (uint64_t)granularity);
-	w->handle = handle;
-	__atomic_store_n(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], handle, __ATOMIC_RELEASE);
+	memset(w->targets, 0, sizeof *w->targets * n);
+	w->n = (uint32_t)n;
+	w->me = plan->me;
+	w->shared = (struct gompi_win_shared *)plan->shared;
+	w->barrier = (struct gompi_barrier *)(plan->shared + sizeof(struct gompi_win_member) * n);
+	w->model = MPI_WIN_UNIFIED;
+	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
+	for (size_t i = 0; i < n; i++)
+		set_member(w, (int)i, &members[i]);
+	const struct gompi_member_plan *own = &members[plan->me];
+	w->base = (void *)own->base;
+	w->size = (MPI_Aint)own->size;
+	w->disp_unit = own->disp_unit;
+	w->flavor = plan->flavor;
+	atomic_store(&w->granularity, (uint64_t)plan->granularity);
+	w->handle = plan->handle;
+	size_t index = plan->handle % GOMPI_WIN_INDICES;
+	gompi_win_table.slot[index] = w;
+	__atomic_store_n(&gompi_win_table.handle[index], plan->handle, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -4,16 +4,29 @@
 
 #include "win.h"
 
-// Begins the slot of a window of n members whose control memory is at shared; NULL if there is no memory. No call sees
-// it before gompi_win_ready. parts: some member's memory is mapped in part.
-struct gompi_win *gompi_win_open(uintptr_t handle, int me, int n, void *shared, bool parts);
-// Says where rank's memory is: mapped here at base if direct, otherwise only part of it, as if all were at base;
-// address is where it lies in rank's own process, whose number on the node is process.
-void gompi_win_member_set(struct gompi_win *w, int rank, void *base, uint64_t size, int disp_unit, bool direct,
-			  struct gompi_part part, int process, uint64_t address);
-// Lets the calls see the slot. false: there is no memory.
-bool gompi_win_ready(struct gompi_win *w, uintptr_t handle, void *base, MPI_Aint size, int disp_unit, int flavor,
-		     int64_t granularity);
+// A member of a window as Go has planned it (core/rma.Target). Addresses are numbers here: Go must not hold what the
+// application gave it as pointers.
+struct gompi_member_plan {
+	uintptr_t base;    // where its memory is mapped here if direct; otherwise only part of it is, as if all were
+	uint64_t size;     // bytes
+	uintptr_t address; // of the window in the member's own address space
+	struct gompi_part part; // what is mapped here if not direct
+	int32_t process;        // number on the node
+	int32_t disp_unit;
+	bool direct;
+};
+
+// A window as Go has planned it (core/rma.Plan).
+struct gompi_win_plan {
+	uintptr_t handle;
+	uintptr_t shared;    // where the control memory is mapped here
+	int64_t granularity; // mpi_accumulate_granularity
+	int32_t flavor;
+	int32_t me, n; // this process' rank, and the number of members
+};
+
+// Makes the slot of a window of plan->n members, and lets the calls see it. false: there is no memory.
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members);
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle);

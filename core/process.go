@@ -20,6 +20,7 @@ import (
 
 // DataPath is the part of the process that is written in C. capi provides it before MPI_Init.
 type DataPath interface {
+	rma.DataPath
 	// Open tells it where the node's memory is.
 	Open(nd *shm.Node)
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
@@ -32,15 +33,6 @@ type DataPath interface {
 	Stop()
 	// Call is the name of the MPI function that the application has called on this thread, "" if it is in none.
 	Call() string
-	// Those of rma.Host.
-	Install(*rma.Slot) error
-	Remove(h uintptr)
-	MayFree(h uintptr) error
-	Meet(h uintptr, free bool) error
-	SetGranularity(h uintptr, bytes int64)
-	// Share and Unshare too, for the node's memory.
-	Share(nd *shm.Node, addr uintptr, size int64) error
-	Unshare(addr uintptr, size int64) error
 }
 
 // Process is this MPI process between MPI_Init and MPI_Finalize.
@@ -106,13 +98,10 @@ func Start(data DataPath, thread int) error {
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
-		Node: p.Node, NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) },
+		Node: p.Node, Data: data,
+		NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) },
 		Allgather: p.Coll.Allgather,
-		Install:   data.Install, Remove: data.Remove, MayFree: data.MayFree, Meet: data.Meet,
-		SetGranularity: data.SetGranularity,
-		Share:          func(addr uintptr, size int64) error { return data.Share(p.Node, addr, size) },
-		Unshare:        data.Unshare,
-		InPieces:       p.Node.InPieces,
+		InPieces:  p.Node.InPieces,
 	}
 	self.Store(p)
 	p.agent.Add(1)

@@ -135,6 +135,15 @@ func TestLayoutOfAllocatedWindows(t *testing.T) {
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 
+// noSlots has no memory for the slot of a window.
+type noSlots struct {
+	DataPath
+	remove func(h uintptr)
+}
+
+func (noSlots) Install(*Plan) error { return errors.New("no slot") }
+func (n noSlots) Remove(h uintptr)  { n.remove(h) }
+
 // A window that cannot be made gives its handle back last: another thread may take it at once, and would lose its own
 // window to what is still done with it.
 func TestHandleOfFailedWindow(t *testing.T) {
@@ -143,11 +152,10 @@ func TestHandleOfFailedWindow(t *testing.T) {
 		Node:      node(t),
 		NodeIndex: func(int32) int { return 0 },
 		Allgather: func(_ *comm.Comm, mine []byte) ([]byte, error) { return mine, nil },
-		Install:   func(*Slot) error { return errors.New("no slot") },
-		Remove: func(h uintptr) {
+		Data: noSlots{remove: func(h uintptr) {
 			removed++
 			require.True(t, windows.used[handle.Number(h)&indexMask], "the handle is free already")
-		},
+		}},
 	}
 	_, err := Create(h, comm.NewSelf(nil, 0), Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 100, DispUnit: 1})
 	require.ErrorContains(t, err, "no slot")

@@ -111,7 +111,7 @@ func (s *stretches) take(h *Host, r span) error {
 		}
 		if err != nil {
 			for _, done := range added[:i] {
-				h.Unshare(done.lo, int64(done.hi-done.lo))
+				h.Data.Unshare(done.lo, int64(done.hi-done.lo))
 				advise(done)
 			}
 			return err
@@ -134,7 +134,7 @@ func (s *stretches) take(h *Host, r span) error {
 func share(h *Host, r span, absent int64) error {
 	lo := r.lo
 	err := h.InPieces(int64(r.hi-r.lo), absent, func(at, size int64) error {
-		if err := h.Share(r.lo+uintptr(at), size); err != nil {
+		if err := h.Data.Share(h.Node, r.lo+uintptr(at), size); err != nil {
 			return mpierr.New(abi.MPI_ERR_RMA_SHARED, "the system refuses to share %#x to %#x: %v", r.lo,
 				r.hi, err)
 		}
@@ -142,7 +142,7 @@ func share(h *Host, r span, absent int64) error {
 		return nil
 	})
 	if err != nil && lo > r.lo {
-		h.Unshare(r.lo, int64(lo-r.lo))
+		h.Data.Unshare(r.lo, int64(lo-r.lo))
 	}
 	return err
 }
@@ -200,7 +200,7 @@ func (s *stretches) release(h *Host, held []span) {
 		} else {
 			// An error means that memory is short: the pages stay shared, with their contents, until the
 			// process ends.
-			h.Unshare(x.lo, int64(x.hi-x.lo))
+			h.Data.Unshare(x.lo, int64(x.hi-x.lo))
 			advise(x)
 		}
 	}

@@ -7,31 +7,41 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/shm"
+
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
 )
 
 // fakeSystem counts what is shared, page by page.
 type fakeSystem struct {
+	DataPath
 	shared map[uintptr]int
 	refuse uintptr // a page that cannot be shared
 }
 
-func (f *fakeSystem) host() *Host {
-	each := func(addr uintptr, size int64, by int) {
-		for p := addr; p < addr+uintptr(size); p += 4096 {
-			f.shared[p] += by
-		}
+func (f *fakeSystem) Share(_ *shm.Node, addr uintptr, size int64) error {
+	if f.refuse != 0 && addr <= f.refuse && f.refuse < addr+uintptr(size) {
+		return errors.New("no")
 	}
+	f.each(addr, size, 1)
+	return nil
+}
+
+func (f *fakeSystem) Unshare(addr uintptr, size int64) error {
+	f.each(addr, size, -1)
+	return nil
+}
+
+func (f *fakeSystem) each(addr uintptr, size int64, by int) {
+	for p := addr; p < addr+uintptr(size); p += 4096 {
+		f.shared[p] += by
+	}
+}
+
+func (f *fakeSystem) host() *Host {
 	return &Host{
-		Share: func(addr uintptr, size int64) error {
-			if f.refuse != 0 && addr <= f.refuse && f.refuse < addr+uintptr(size) {
-				return errors.New("no")
-			}
-			each(addr, size, 1)
-			return nil
-		},
-		Unshare: func(addr uintptr, size int64) error { each(addr, size, -1); return nil },
+		Data: f,
 		// One page at a time, so that errors come in the middle.
 		InPieces: func(size, _ int64, take func(at, size int64) error) error {
 			for at := int64(0); at < size; at += 4096 {

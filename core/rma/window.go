@@ -25,54 +25,14 @@ import (
 // Host is what windows need from the process they live in. package core provides it.
 type Host struct {
 	Node *shm.Node
+	Data DataPath
 	// NodeIndex returns the number on this node of the process with a world rank, -1 for one on another node.
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
 	Allgather func(c *comm.Comm, mine []byte) ([]byte, error)
-	// Install makes the slot of a window that all members have agreed on; Remove takes it away.
-	Install func(*Slot) error
-	Remove  func(h uintptr)
-	// MayFree returns an error if the epochs do not allow MPI_Win_free now.
-	MayFree func(h uintptr) error
-	// Meet waits until all members have come to the same call of MPI_Win_free (free) or MPI_Win_set_info.
-	Meet func(h uintptr, free bool) error
-	// SetGranularity tells C the window's mpi_accumulate_granularity in bytes.
-	SetGranularity func(h uintptr, bytes int64)
-	// Share makes whole pages of ordinary memory shared memory where they lie, in this process' image (core/shm);
-	// Unshare makes what is still mapped of them private memory again. An error is the system's; after one of Share
-	// everything is as before.
-	Share   func(addr uintptr, size int64) error
-	Unshare func(addr uintptr, size int64) error
 	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost
 	// bytes of them is there.
 	InPieces func(size, cost int64, take func(at, size int64) error) error
-}
-
-// Target is a member of a window as its slot needs it.
-type Target struct {
-	Base     uintptr // where its memory is mapped here, if Direct
-	Size     int64
-	DispUnit int32
-	Direct   bool
-	// bytes of the window that are mapped here though not all are (Direct is false): shared in place; From == To:
-	// none
-	From, To int64
-	Process  int32   // number on the node
-	Address  uintptr // of the window in the member's own address space
-}
-
-// Slot is what C is told of a window.
-type Slot struct {
-	Handle   uintptr
-	Rank     int
-	Shared   uintptr // the control memory, SharedSize(n) bytes
-	Targets  []Target
-	Base     uintptr
-	Size     int64
-	DispUnit int32
-	Flavor   int32
-	// Granularity is the window's mpi_accumulate_granularity in bytes.
-	Granularity int64
 }
 
 // Window is an MPI window at one member. What is fixed at creation is read freely; the rest is safe for concurrent use.
@@ -492,9 +452,8 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		}
 		w.Targets[i] = t
 	}
-	return w.host.Install(&Slot{Handle: w.Handle, Rank: w.Rank, Shared: address(w.control), Targets: w.Targets,
-		Base: w.Base, Size: w.Size,
-		DispUnit: w.DispUnit, Flavor: w.Flavor, Granularity: w.hints.Granularity})
+	return w.host.Data.Install(&Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Targets: w.Targets,
+		Shared: address(w.control), Granularity: w.hints.Granularity})
 }
 
 // allFine is the last exchange of creation: a window exists at all members or at none.
@@ -518,7 +477,7 @@ func (w *Window) allFine(c *comm.Comm, err *error) error {
 func (w *Window) close(installed bool) {
 	nd := w.host.Node
 	if w.Handle != 0 {
-		w.host.Remove(w.Handle)
+		w.host.Data.Remove(w.Handle)
 	}
 	w.leaveInPlace()
 	if w.segment != nil {
@@ -555,16 +514,16 @@ func (w *Window) close(installed bool) {
 // looked at and before the members meet; its error ends the call, and the window lives on. MPI_ERR_RMA_SYNC: an epoch
 // is open; the window is then unchanged, and before has not been called.
 func (w *Window) Free(before func() error) error {
-	if err := w.host.MayFree(w.Handle); err != nil {
+	if err := w.host.Data.MayFree(w.Handle); err != nil {
 		return err
 	}
 	if err := before(); err != nil {
 		return err
 	}
-	if err := w.host.MayFree(w.Handle); err != nil { // before runs code of the application
+	if err := w.host.Data.MayFree(w.Handle); err != nil { // before runs code of the application
 		return err
 	}
-	if err := w.host.Meet(w.Handle, true); err != nil {
+	if err := w.host.Data.Meet(w.Handle, MeetToFree); err != nil {
 		return err
 	}
 	w.close(true)
@@ -612,7 +571,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	mine := w.control[hintsOffset(members, w.Rank):]
 	binary.LittleEndian.PutUint32(mine, uint32(mpierr.ClassOf(err)))
 	n.putCommon(mine[4:])
-	if merr := w.host.Meet(w.Handle, false); merr != nil {
+	if merr := w.host.Data.Meet(w.Handle, MeetToSetHints); merr != nil {
 		return merr
 	}
 	hints := make([]Hints, members)
@@ -624,7 +583,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 		hints[i] = commonOf(theirs[4:])
 	}
 	// Nobody may leave other hints before all have read these.
-	if merr := w.host.Meet(w.Handle, false); merr != nil {
+	if merr := w.host.Data.Meet(w.Handle, MeetToSetHints); merr != nil {
 		return merr
 	}
 	if err != nil {
@@ -635,7 +594,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hints = n
-	w.host.SetGranularity(w.Handle, n.Granularity)
+	w.host.Data.SetGranularity(w.Handle, n.Granularity)
 	return nil
 }
 

@@ -1,0 +1,59 @@
+package rma
+
+import "gompirma/core/shm"
+
+// DataPath is what windows ask of the part of the process that moves the data: it makes their slots and works from
+// them. capi's is written in C. A window is named by its handle. Every method is safe for concurrent use.
+type DataPath interface {
+	// Install makes the slot of a window that all members have agreed on (MPI-5.0 12.2); from its return on the calls
+	// of the application find the window. It keeps nothing of p. MPI_ERR_NO_MEM: there is no slot.
+	Install(p *Plan) error
+	// Remove takes the slot away, if there is one: no call finds the window any more. Nobody may be in one.
+	Remove(h uintptr)
+	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC: an epoch is open, and the
+	// text says which; MPI_ERR_WIN: no such window.
+	MayFree(h uintptr) error
+	// Meet is a barrier among the window's members, who all give the same reason. It blocks until all have come and
+	// costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no such window.
+	Meet(h uintptr, reason MeetReason) error
+	// SetGranularity sets the window's mpi_accumulate_granularity (MPI-5.0 12.2.7): how many bytes of a large accumulate
+	// hold the target's lock at a time, 0: any number.
+	SetGranularity(h uintptr, bytes int64)
+	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
+	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
+	Share(nd *shm.Node, addr uintptr, size int64) error
+	// Unshare makes what is still mapped of such memory private again. An error is the system's.
+	Unshare(addr uintptr, size int64) error
+}
+
+// MeetReason is why the members of a window meet.
+type MeetReason int
+
+const (
+	MeetToFree     MeetReason = iota // MPI_Win_free: nobody uses the window from here on
+	MeetToSetHints                   // MPI_Win_set_info: all hints are in their place, or all have been read
+)
+
+// Plan is a window as its members have agreed on it: all that the data path is told when it makes the slot.
+type Plan struct {
+	Handle  uintptr
+	Flavor  int32    // abi.MPI_WIN_FLAVOR_
+	Rank    int      // this process'
+	Targets []Target // all members, by rank; this process' own is what its attributes are made of
+	Shared  uintptr  // where the control memory is mapped here: SharedSize(len(Targets)) bytes
+	// Granularity is the window's mpi_accumulate_granularity in bytes, see SetGranularity.
+	Granularity int64
+}
+
+// Target is a member of a window as its slot needs it.
+type Target struct {
+	Base     uintptr // where its memory is mapped here, if Direct
+	Size     int64   // bytes
+	DispUnit int32   // bytes
+	Direct   bool    // all of its memory is mapped here
+	// Bytes of the window, from its beginning, that are mapped here though not all are (Direct is false), as if all were
+	// at Base: they are shared in place. From == To: none.
+	From, To int64
+	Process  int32   // number on the node
+	Address  uintptr // of the window in the member's own address space
+}
