@@ -5,7 +5,7 @@
 ! timeout: 60
 ! bindings: f08 mpi mpif
 ! with: check.F90
-#include "binding.h"
+#include "binding.inc"
 
 module procedures
   use, intrinsic :: iso_c_binding

@@ -4,7 +4,7 @@
 ! timeout: 60
 ! bindings: f08 mpi mpif
 ! with: check.F90
-#include "binding.h"
+#include "binding.inc"
 
 program errors_test
   use check

@@ -1,5 +1,5 @@
 ! Three puts that a profiling library sees, and one with a PMPI_ name, which passes it by. Run by ctest with count_puts.c.
-#include "binding.h"
+#include "binding.inc"
 
 program profiled
   MODULE_MPI

@@ -9,7 +9,7 @@
 ! bindings: mpi mpif
 ! flags: -no-pie -fallow-argument-mismatch -w
 ! with: check.F90
-#include "binding.h"
+#include "binding.inc"
 
 module handlers
   MODULE_MPI

@@ -51,22 +51,22 @@ contains
   subroutine rank1()
 #define SECTION 1:30:3
 #define NAME '1:30:3'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 30:1:-1
 #define NAME '30:1:-1'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 29:2:-4
 #define NAME '29:2:-4'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 4:20
 #define NAME '4:20'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 7:7:5
 #define NAME '7:7:5'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 7:6:2
 #define NAME '7:6:2 (empty)'
-#include "section_case.h"
+#include "section_case.inc"
   end subroutine
 
 #undef A
@@ -74,28 +74,28 @@ contains
   subroutine rank2()
 #define SECTION :, 1:8:2
 #define NAME ':,1:8:2'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 3, :
 #define NAME '3,:'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 2:8, :
 #define NAME '2:8,:'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 1:9:4, 2:8:3
 #define NAME '1:9:4,2:8:3'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 9:1:-2, 8:1:-1
 #define NAME '9:1:-2,8:1:-1'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 9:1:-1, 3:7
 #define NAME '9:1:-1,3:7'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION :, 8:1:-3
 #define NAME ':,8:1:-3'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 1:9:2, 5:5
 #define NAME '1:9:2,5:5'
-#include "section_case.h"
+#include "section_case.inc"
   end subroutine
 
 #undef A
@@ -103,25 +103,25 @@ contains
   subroutine rank3()
 #define SECTION :, 2:5:3, :
 #define NAME ':,2:5:3,:'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 1:6:5, :, 7:1:-2
 #define NAME '1:6:5,:,7:1:-2'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 6:1:-3, 5:1:-2, 7:2:-4
 #define NAME '6:1:-3,5:1:-2,7:2:-4'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION :, :, 2:6:2
 #define NAME ':,:,2:6:2'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 2, :, :
 #define NAME '2,:,:'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 2, 4, :
 #define NAME '2,4,:'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION :, :, 7:1:-1
 #define NAME ':,:,7:1:-1'
-#include "section_case.h"
+#include "section_case.inc"
   end subroutine
 
 #undef A
@@ -129,19 +129,19 @@ contains
   subroutine rank4()
 #define SECTION 1:4:3, 5:1:-2, 1:3:2, 6:1:-5
 #define NAME '1:4:3,5:1:-2,1:3:2,6:1:-5'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 4:1:-1, 2:5, :, 1:6:2
 #define NAME '4:1:-1,2:5,:,1:6:2'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION :, 1:5:2, :, 2:6:4
 #define NAME ':,1:5:2,:,2:6:4'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION 2:3, :, 2, 6:3:-1
 #define NAME '2:3,:,2,6:3:-1'
-#include "section_case.h"
+#include "section_case.inc"
 #define SECTION :, :, :, 1:5:4
 #define NAME ':,:,:,1:5:4'
-#include "section_case.h"
+#include "section_case.inc"
   end subroutine
 
   ! from_section uses a section where MPI reads.
