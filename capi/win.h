@@ -20,8 +20,7 @@ struct gompi_win_member {
 	struct gompi_waitword access_wait;        // and here in MPI_Win_start
 	_Alignas(GOMPI_LINE) uint64_t address;    // of the window in the member's own address space, for the agent path
 	uint64_t size;                            // bytes
-	uint32_t disp_unit;
-	int32_t process; // index on the node
+	int32_t process;                          // index on the node
 };
 
 // A window's control memory, GOMPI_WIN_SHARED(n) bytes, zeroed at creation: members, then the barrier of fence, then

@@ -64,7 +64,6 @@ static void set_member(struct gompi_win *w, int rank, const struct gompi_member_
 	struct gompi_win_member *m = gompi_member(w, rank);
 	m->address = plan->address;
 	m->size = plan->size;
-	m->disp_unit = (uint32_t)plan->disp_unit;
 	m->process = plan->process;
 }
 
