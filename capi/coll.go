@@ -1,7 +1,5 @@
 package main
 
-import "C"
-
 import (
 	"gompirma/core"
 	"gompirma/core/abi"
@@ -13,7 +11,7 @@ import (
 	"gompirma/core/request"
 )
 
-// collective is a collective call as it comes from C.
+// collective is a collective call as it comes from C; z_collectives.go fills it.
 type collective struct {
 	function   string
 	kind       coll.Kind
@@ -162,16 +160,4 @@ func integers(address uintptr, n int, wide bool) []int64 {
 		out[i] = int64(x)
 	}
 	return out
-}
-
-//export gompi_ibarrier
-func gompi_ibarrier(comm, request uintptr) int32 {
-	a := collective{function: "MPI_Ibarrier", kind: coll.KindBarrier, comm: comm}
-	return a.start(request)
-}
-
-//export gompi_barrier_init
-func gompi_barrier_init(comm, info, request uintptr) int32 {
-	a := collective{function: "MPI_Barrier_init", kind: coll.KindBarrier, comm: comm}
-	return a.init(info, request)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 )
 
 // TestFresh fails if a generated file is not what the table and the sources of capi ask for.
@@ -125,6 +126,95 @@ func TestEntries(t *testing.T) {
 		"cannot return an error")
 }
 
+// TestCollectives compares exports, one of each shape, with what they should be.
+func TestCollectives(t *testing.T) {
+	have := map[string]string{}
+	for _, text := range strings.Split(string(collectives(implementations{})), "//export ")[1:] {
+		name, text, _ := strings.Cut(text, "\n")
+		text, _, _ = strings.Cut(text, "\n}\n")
+		have[name] = text
+	}
+	for name, want := range map[string]string{
+		"gompi_ibarrier": `(comm, request uintptr) int32 {
+	a := collective{
+		function: "MPI_Ibarrier", kind: coll.KindBarrier, comm: comm,
+	}
+	return a.start(request)`,
+		"gompi_bcast_init_c": `(buffer uintptr, count int64, datatype uintptr, root int32, comm, info,
+	request uintptr) int32 {
+	a := collective{
+		function: "MPI_Bcast_init", kind: coll.KindBcast, root: root, comm: comm,
+		recv: side{buf: buffer, count: count, typ: datatype},
+	}
+	return a.init(info, request)`,
+		"gompi_exscan_c": `(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
+	a := collective{
+		function: "MPI_Exscan", kind: coll.KindExscan, op: op, comm: comm,
+		send: side{buf: sendbuf},
+		recv: side{buf: recvbuf, count: count, typ: datatype},
+	}
+	return a.run()`,
+		"gompi_reduce_scatter_init": `(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request uintptr) int32 {
+	a := collective{
+		function: "MPI_Reduce_scatter_init", kind: coll.KindReduceScatter, op: op, comm: comm,
+		send: side{buf: sendbuf},
+		recv: side{buf: recvbuf, counts: recvcounts, typ: datatype},
+	}
+	return a.init(info, request)`,
+		"gompi_igatherv": `(sendbuf uintptr, sendcount int32, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
+	root int32, comm, request uintptr) int32 {
+	a := collective{
+		function: "MPI_Igatherv", kind: coll.KindGatherv, root: root, comm: comm,
+		send: side{buf: sendbuf, count: int64(sendcount), typ: sendtype},
+		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
+	}
+	return a.start(request)`,
+		"gompi_ineighbor_alltoallw_c": `(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+	comm, request uintptr) int32 {
+	a := collective{
+		function: "MPI_Ineighbor_alltoallw", kind: coll.KindNeighborAlltoallw, comm: comm, wide: true,
+		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, types: sendtypes},
+		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, types: recvtypes},
+	}
+	return a.start(request)`,
+	} {
+		require.Equal(t, "func "+name+want, have[name])
+	}
+}
+
+// TestEveryCollective fails if an operation of core/coll lacks an export in one of its forms.
+func TestEveryCollective(t *testing.T) {
+	have := implementations{}.withCollectives()
+	kind := coll.Kind(0)
+	for ; kind.String() != "no collective"; kind++ {
+		name := strings.TrimPrefix(kind.String(), "MPI_")
+		for _, form := range []string{name, "I" + strings.ToLower(name[:1]) + name[1:], name + "_init"} {
+			for _, form := range []string{form, form + "_c"} {
+				f := abi.FunctionByName("MPI_" + form)
+				if kind == coll.KindBarrier && strings.HasSuffix(form, "_c") { // it has no count
+					continue
+				}
+				require.NotNil(t, f, form)
+				_, how := have.implementation(f)
+				require.Equal(t, inGo, how, form)
+			}
+		}
+	}
+	require.NotZero(t, kind)
+	require.NotContains(t, have, "gompi_op_create")
+	require.NotContains(t, have, "gompi_reduce_local_c")
+}
+
+// TestWrittenByHand: what the sources of capi define is not generated a second time.
+func TestWrittenByHand(t *testing.T) {
+	text := string(collectives(implementations{"gompi_barrier": inC, "gompi_ibcast_c": inGo, "gompi_scatterv": inC}))
+	for name, generated := range map[string]bool{"gompi_barrier": false, "gompi_ibarrier": true,
+		"gompi_ibcast_c": false, "gompi_ibcast": false, "gompi_bcast_c": true, "gompi_scatterv": false,
+		"gompi_scatterv_c": true} {
+		require.Equal(t, generated, strings.Contains(text, "//export "+name+"\n"), name)
+	}
+}
+
 func TestStaleAndLeftOver(t *testing.T) {
 	root := write(t, map[string]string{
 		"capi/clock.c": "double gompi_wtime(void)\ndouble gompi_wtick(void)\nMPI_Aint " +
@@ -140,6 +230,7 @@ func TestStaleAndLeftOver(t *testing.T) {
 	}
 	require.Contains(t, have, "capi/z_entry_rma.c")
 	require.Contains(t, have, "include/mpi_rma.h")
+	require.Contains(t, have, "capi/z_collectives.go")
 	require.NotContains(t, have, "include/mpi.h")
 	require.True(t, have["capi/z_entry_gone.c"], "to be removed")
 	require.False(t, have["capi/z_entry_rma.c"])

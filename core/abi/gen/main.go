@@ -1,6 +1,6 @@
 // Command gen writes everything that follows from the table in core/abi: the header, the entry points with their weak
-// aliases, the linker map, the Go constants and the C tests that touch every symbol and every constant. What it writes
-// is committed.
+// aliases, the exports of collectives, the linker map, the Go constants and the C tests that touch every symbol and
+// every constant. What it writes is committed.
 //
 //	go run ./core/abi/gen           write what has changed
 //	go run ./core/abi/gen -check    write nothing; list stale files and exit 1 if there are any
@@ -36,10 +36,11 @@ func run(check, missing bool) error {
 		return err
 	}
 	if missing {
-		have, err := scan(filepath.Join(root, "capi"))
+		written, err := scan(filepath.Join(root, "capi"))
 		if err != nil {
 			return err
 		}
+		have := written.withCollectives()
 		for _, f := range abi.Functions() {
 			if _, style := have.implementation(f); style == none {
 				fmt.Println(f.Name)
@@ -83,15 +84,17 @@ type file struct {
 
 // generate returns all files that follow from the table and the sources of capi.
 func generate(root string) ([]file, error) {
-	have, err := scan(filepath.Join(root, "capi"))
+	written, err := scan(filepath.Join(root, "capi"))
 	if err != nil {
 		return nil, err
 	}
+	have := written.withCollectives()
 	files := []file{
 		{"include/mpi_rma.h", header()},
 		{"include/mpi.h", forward()},
 		{"capi/z_entry.h", entryHeader(have)},
 		{"capi/z_exports.so", exports()},
+		{"capi/z_collectives.go", collectives(written)},
 		{"core/abi/zconst.go", goConstants()},
 		{"core/abi/zerror.go", goErrors()},
 		{"tests/c/abi/z_symbols.c", symbolsTest()},
