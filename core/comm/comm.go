@@ -22,7 +22,6 @@ const (
 	PointToPoint  Context = iota
 	Collective            // blocking collectives (core/coll)
 	Nonblocking           // non-blocking and persistent collectives; the tag tells them apart
-	OneSided              // window creation (core/rma)
 	Partition             // partitioned messages
 	Creation              // making of communicators, one after the other
 	GroupCreation         // MPI_Comm_create_group, told apart by its tag
@@ -62,14 +61,12 @@ type Comm struct {
 	Local *Comm
 
 	// Slots of others, which they set once and guard themselves.
-	Attrs      any              // core/attr: cached attributes
-	Info       any              // core/info: hints
-	Errhandler atomic.Uint64    // handle of the error handler
-	Topology   any              // *topo of this package or nil
-	Coll       any              // core/coll
-	Slot       uintptr          // the C data path's view of the communicator
-	Queues     [NumContexts]any // core/p2p: matching queues, guarded by the engine's lock
-	Buffers    any              // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
+	Attrs      any           // core/attr: cached attributes
+	Info       any           // core/info: hints
+	Errhandler atomic.Uint64 // handle of the error handler
+	Topology   any           // *topo of this package or nil
+	Coll       any           // core/coll
+	Buffers    any           // core/p2p: buffer attached by MPI_Comm_attach_buffer, guarded by the engine's lock
 
 	idups atomic.Int32
 

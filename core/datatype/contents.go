@@ -25,9 +25,6 @@ type Contents struct {
 	Types     []*Type
 }
 
-// Combiner returns the MPI_COMBINER_ of the constructor.
-func (t *Type) Combiner() int32 { return t.args.combiner }
-
 // Large says whether the type was constructed with MPI_Count counts; MPI_Type_get_envelope without _c is not for it.
 func (t *Type) Large() bool { return t.args.large && len(t.args.counts) > 0 }
 

@@ -160,7 +160,7 @@ func TestFortranTypes(t *testing.T) {
 		co, _, err := F90Complex(c.p, c.r)
 		require.NoError(t, err)
 		require.Equal(t, c.complex, co.Elem().Name)
-		require.EqualValues(t, abi.MPI_COMBINER_F90_COMPLEX, co.Combiner())
+		require.EqualValues(t, abi.MPI_COMBINER_F90_COMPLEX, co.Contents().Combiner)
 	}
 	_, _, err := F90Integer(39)
 	require.EqualValues(t, abi.MPI_ERR_ARG, mpierr.ClassOf(err))

@@ -97,9 +97,6 @@ func (l Layout) Elem() uintptr { return uintptr(l.prog[HeadElem]) }
 // Elements returns the number of elements of predefined types in one copy; a pair type is one element.
 func (l Layout) Elements() int64 { return l.prog[HeadElements] }
 
-// ElemSize returns the distance of elements in an array of them, in bytes; 0 without Elem.
-func (l Layout) ElemSize() int64 { return l.prog[HeadElemSize] }
-
 // Size returns the bytes of data of one copy.
 func (l Layout) Size() int64 { return l.prog[HeadSize] }
 

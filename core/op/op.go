@@ -134,25 +134,6 @@ func (o *Op) ForReduce(t *datatype.Type) error {
 	return o.defined(t.Elem())
 }
 
-// ForAccumulate checks that an accumulate may use the operation on the type, as the target's type is described by l,
-// and returns the type of the elements; nil if there are none. MPI_ERR_OP: the operation is a user's, or not defined
-// for the elements. MPI_ERR_TYPE: the elements are of several types.
-func (o *Op) ForAccumulate(l datatype.Layout) (*datatype.Basic, error) {
-	if o.user {
-		return nil, mpierr.New(abi.MPI_ERR_OP,
-			"an accumulate needs a predefined operation, not one made by MPI_Op_create")
-	}
-	if l.Size() == 0 {
-		return nil, nil
-	}
-	elem := datatype.BasicOf(l.Elem())
-	if elem == nil {
-		return nil, mpierr.New(abi.MPI_ERR_TYPE,
-			"an accumulate needs a datatype whose elements are all of one predefined type")
-	}
-	return elem, o.defined(elem)
-}
-
 // defined says whether a predefined operation may be used on a predefined type.
 func (o *Op) defined(b *datatype.Basic) error {
 	if Defined(o.h, b) {

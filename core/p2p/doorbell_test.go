@@ -42,8 +42,8 @@ func TestDoorbells(t *testing.T) {
 				a.Progress()
 				b.Progress()
 			}
-			require.NoError(t, a.WaitAll(rs[0]))
-			require.NoError(t, b.WaitAll(rs[1]))
+			require.NoError(t, waitAll(a, rs[0]))
+			require.NoError(t, waitAll(b, rs[1]))
 		}
 
 		s1, s2, s3 := send(big, 1, Standard), send(small, 2, Synchronous), send(small, 3, Standard)

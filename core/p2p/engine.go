@@ -122,9 +122,6 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 // Shared returns the shared memory of the node that the engine works on.
 func (e *Engine) Shared() *shm.Node { return e.nd }
 
-// WorldRank returns the world rank of this process.
-func (e *Engine) WorldRank() int { return e.world }
-
 // NodeIndex returns the index on this node of the process with world rank w, -1 if it is on another node.
 func (e *Engine) NodeIndex(w int32) int {
 	if e.nodes == nil {

@@ -39,7 +39,7 @@ func bridge(e *Engine, c *comm.Comm) error {
 	if err := exchange(e, c.Local); err != nil {
 		return err
 	}
-	return e.WaitAll(rs...)
+	return waitAll(e, rs...)
 }
 
 // halves makes the intercommunicator of the processes of even and odd rank; 3 leads the odd ones.

@@ -213,8 +213,8 @@ func TestReminderMakesRoom(t *testing.T) {
 		a.Progress()
 		b.Progress()
 	}
-	require.NoError(t, b.WaitAll(rs[:]...))
-	require.NoError(t, a.WaitAll(first, small))
+	require.NoError(t, waitAll(b, rs[:]...))
+	require.NoError(t, waitAll(a, first, small))
 	b.mu.Lock()
 	b.congestLocked(false)
 	b.unlock()

@@ -35,6 +35,17 @@ func job(t testing.TB, n int) []*Engine {
 	return es
 }
 
+// waitAll waits for and finishes all requests, and returns the first error.
+func waitAll(e *Engine, rs ...*request.Request) error {
+	var first error
+	for _, r := range rs {
+		if err := e.Wait(r, nil); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
 // jobWithout is job without agents.
 func jobWithout(t testing.TB, n int) []*Engine {
 	f, err := shm.CreateControl(n)

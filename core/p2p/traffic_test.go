@@ -188,7 +188,7 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			}
 		}
 	}
-	if err := e.WaitAll(sends...); err != nil {
+	if err := waitAll(e, sends...); err != nil {
 		return err
 	}
 	_, _, err := e.Detach(BufferOf{})
@@ -277,7 +277,7 @@ func TestFloods(t *testing.T) {
 						}
 					}
 				}
-				return e.WaitAll(rs...)
+				return waitAll(e, rs...)
 			})
 		}
 	}
@@ -327,7 +327,7 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 			if err := e.Send(e.World, 0, Bytes(nil), 1, 1, Standard); err != nil {
 				return err
 			}
-			return e.WaitAll(rs...)
+			return waitAll(e, rs...)
 		}
 		if err := e.Recv(e.World, 0, Bytes(nil), 0, 1, nil); err != nil {
 			return err

@@ -80,17 +80,6 @@ func (e *Engine) Await(r *request.Request) error {
 	return nil
 }
 
-// WaitAll waits for and finishes all requests, and returns the first error.
-func (e *Engine) WaitAll(rs ...*request.Request) error {
-	var first error
-	for _, r := range rs {
-		if err := e.Wait(r, nil); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
 // AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
 	return e.AwaitFor(done, shm.Waiting{Process: -1})

@@ -63,7 +63,6 @@ const (
 	Send Kind = iota
 	Receive
 	Collective
-	OneSided
 	Generalized
 	Partitioned
 )
