@@ -1,10 +1,10 @@
-// Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI, runs each measurement with all of them in
-// turn, and prints a table of times and ratios beside the goals, as Markdown.
+// Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI, runs each
+// measurement with all of them in turn, and prints a table of times and ratios beside the goals, as Markdown.
 //
 //	go run ./bench/compare -build build [-only REGEXP] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //
-// The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or does not end in
-// time is shown as that; its place in the ratio is taken by the other one.
+// The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
+// does not end in time is shown as that; its place in the ratio is taken by the other one.
 package main
 
 import (
@@ -36,7 +36,8 @@ type library struct {
 
 func candidates(build string) []library {
 	return []library{
-		{name: "gompirma", cc: filepath.Join(build, "bin/gompicc"), launch: []string{filepath.Join(build, "bin/gompirun")}},
+		{name: "gompirma", cc: filepath.Join(build, "bin/gompicc"),
+			launch: []string{filepath.Join(build, "bin/gompirun")}},
 		{name: "MPICH", cc: "mpicc.mpich", launch: []string{"mpiexec.mpich"}},
 		{name: "Open MPI", cc: "mpicc.openmpi", launch: []string{"mpirun.openmpi", "--oversubscribe"},
 			env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
@@ -121,7 +122,8 @@ func compileAll(build, work string) ([]library, error) {
 			continue
 		}
 		for _, program := range []string{"rma", "startup"} {
-			cmd := exec.Command(l.cc, "-O2", "-o", programPath(work, program, l), filepath.Join("bench", program+".c"))
+			cmd := exec.Command(l.cc, "-O2", "-o", programPath(work, program, l),
+				filepath.Join("bench", program+".c"))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 			}
@@ -137,7 +139,8 @@ func programPath(work, program string, l library) string {
 
 func header(out io.Writer, libraries []library, runs int) {
 	load, _, _ := strings.Cut(readFile("/proc/loadavg"), " ")
-	fmt.Fprintf(out, "%s, %d cores, load before the run %s, %d launches each, median.\n\n", processor(), runtime.NumCPU(), load, runs)
+	fmt.Fprintf(out, "%s, %d cores, load before the run %s, %d launches each, median.\n\n", processor(),
+		runtime.NumCPU(), load, runs)
 	names := []string{"what"}
 	for _, l := range libraries {
 		names = append(names, l.name)
@@ -160,7 +163,8 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// measure launches the measurement with every library in turn, runs times. A library that failed once is not asked again.
+// measure launches the measurement with every library in turn, runs times. A library that failed once is not asked
+// again.
 func measure(m measurement, libraries []library, work string, runs int, timeout time.Duration) map[string][]outcome {
 	outcomes := map[string][]outcome{}
 	for r := range runs {
@@ -179,7 +183,8 @@ func measure(m measurement, libraries []library, work string, runs int, timeout 
 	return outcomes
 }
 
-// launch runs one measurement once. The processes get SIGTERM when the time is up, so that launchers can end theirs, then SIGKILL.
+// launch runs one measurement once. The processes get SIGTERM when the time is up, so that launchers can end theirs,
+// then SIGKILL.
 func launch(m measurement, l library, work string, timeout time.Duration) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A measurement is one line of the table. Its goal is a ratio: how many times better than the best peer gompirma is to be; with `of` it is
-// the speed compared with that measurement of gompirma itself (the hardware's speed); `atMost` is a bound on the value.
+// A measurement is one line of the table. Its goal is a ratio: how many times better than the best peer gompirma is to
+// be; with `of` it is the speed compared with that measurement of gompirma itself (the hardware's speed); `atMost` is a
+// bound on the value.
 type measurement struct {
 	name    string
 	label   string
@@ -65,11 +66,15 @@ var measurements = []measurement{
 	rma("m_fence_put", "malloc window: fence with one put", 1.2),
 	rma("m_pscw", "malloc window: pscw pairwise", 1.2),
 	rma("m_lock_put_unlock", "malloc window: lock + put + unlock", 1.2),
-	{name: "fence_put.8", label: "8 ranks: fence with one put", program: "rma", args: []string{"fence_put"}, ranks: 8, goal: 1.5},
+	{name: "fence_put.8", label: "8 ranks: fence with one put", program: "rma", args: []string{"fence_put"},
+		ranks: 8, goal: 1.5},
 	{name: "barrier.8", label: "8 ranks: barrier", program: "rma", args: []string{"barrier"}, ranks: 8, goal: 1.5},
-	{name: "barrier.4", label: "4 ranks: barrier", program: "rma", args: []string{"barrier"}, ranks: 4, atMost: 7000},
-	{name: "startup.32", label: "start and end 32 ranks with a window", program: "startup", ranks: 32, wall: true, goal: 1 / 0.3},
-	{name: "memory.32", label: "private memory a rank, 32 ranks", program: "startup", args: []string{"memory"}, ranks: 32, atMost: 3000},
+	{name: "barrier.4", label: "4 ranks: barrier", program: "rma", args: []string{"barrier"}, ranks: 4,
+		atMost: 7000},
+	{name: "startup.32", label: "start and end 32 ranks with a window", program: "startup", ranks: 32, wall: true,
+		goal: 1 / 0.3},
+	{name: "memory.32", label: "private memory a rank, 32 ranks", program: "startup", args: []string{"memory"},
+		ranks: 32, atMost: 3000},
 }
 
 func (m measurement) unit() string {

@@ -19,9 +19,12 @@ func TestShow(t *testing.T) {
 		unit string
 		want string
 	}{
-		{outcome{value: 8.125}, "ns", "8.12 ns"}, {outcome{value: 31.26}, "ns", "31.3 ns"}, {outcome{value: 379}, "ns", "379 ns"},
-		{outcome{value: 23456}, "ns", "23.5 µs"}, {outcome{value: 4.7e9}, "ns", "4.70 s"}, {outcome{value: 4e12}, "ns", "4000 s"},
-		{outcome{value: 900}, "KiB", "900 KiB"}, {outcome{value: 3072}, "KiB", "3.00 MiB"}, {outcome{why: "crash"}, "ns", "crash"},
+		{outcome{value: 8.125}, "ns", "8.12 ns"}, {outcome{value: 31.26}, "ns", "31.3 ns"},
+		{outcome{value: 379}, "ns", "379 ns"},
+		{outcome{value: 23456}, "ns", "23.5 µs"}, {outcome{value: 4.7e9}, "ns", "4.70 s"},
+		{outcome{value: 4e12}, "ns", "4000 s"},
+		{outcome{value: 900}, "KiB", "900 KiB"}, {outcome{value: 3072}, "KiB", "3.00 MiB"},
+		{outcome{why: "crash"}, "ns", "crash"},
 	} {
 		require.Equal(t, c.want, show(c.o, c.unit))
 	}
@@ -40,10 +43,14 @@ func TestVerdict(t *testing.T) {
 		{"behind", rma("a", "", 3), at(20), at(31), gone, "1.55", "3", "no"},
 		{"no peer", rma("a", "", 3), at(20), gone, gone, "", "3", "no peer"},
 		{"failed", rma("a", "", 3), gone, at(31), gone, "", "3", "no"},
-		{"plain C", rma("a", "", 0).against("b", 0.95), at(10), at(5), at(9.6), "0.50, 0.96 of plain C", "0.95 of plain C", "yes"},
-		{"either", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(8.1), "0.50, 0.81 of plain C", "1 or 0.8 of plain C", "yes"},
-		{"neither", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(5), "0.50, 0.50 of plain C", "1 or 0.8 of plain C", "no"},
-		{"bound", measurement{name: "memory", atMost: 3000}, at(2000), at(4000), gone, "2.00", "at most 2.93 MiB", "yes"},
+		{"plain C", rma("a", "", 0).against("b", 0.95), at(10), at(5), at(9.6), "0.50, 0.96 of plain C",
+			"0.95 of plain C", "yes"},
+		{"either", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(8.1), "0.50, 0.81 of plain C",
+			"1 or 0.8 of plain C", "yes"},
+		{"neither", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(5), "0.50, 0.50 of plain C",
+			"1 or 0.8 of plain C", "no"},
+		{"bound", measurement{name: "memory", atMost: 3000}, at(2000), at(4000), gone, "2.00",
+			"at most 2.93 MiB", "yes"},
 		{"yardstick itself", rma("a", "", 0), at(10), gone, gone, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

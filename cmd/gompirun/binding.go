@@ -12,7 +12,8 @@ import (
 
 // bindings returns a set of processors for each of n ranks, or nil if there are too few. what is
 //
-//	core, hwthread   each rank has `each` cores of its own, with all their hardware threads that may be used, or so many hardware threads
+//	core, hwthread   each rank has `each` cores of its own, with all their hardware threads that may be used, or so
+//	                 many hardware threads
 //	socket, numa     each rank has all processors of one; neighbors in rank share one
 //
 // sys is the folder of the processors' topology.

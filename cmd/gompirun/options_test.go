@@ -90,7 +90,8 @@ func TestParse(t *testing.T) {
 		"--map-by ppr:4:node a":                   {parts: []part{{n: 4, argv: []string{"a"}}}},
 		"--map-by slot:PE=4,OVERSUBSCRIBE -n 1 a": {bindTo: 4, parts: []part{{n: 1, argv: []string{"a"}}}},
 		"--map-by :OVERSUBSCRIBE -n 1 a":          {parts: []part{{n: 1, argv: []string{"a"}}}},
-		"--mca btl self,tcp -launcher ssh -iface=eth0 -v --verbose -localonly --report-bindings -n 1 a": {parts: []part{{n: 1, argv: []string{"a"}}}},
+		"--mca btl self,tcp -launcher ssh -iface=eth0 -v --verbose -localonly --report-bindings -n 1 a": {
+			parts: []part{{n: 1, argv: []string{"a"}}}},
 		"-n 1 a ::": {parts: []part{{n: 1, argv: []string{"a", "::"}}}},
 	} {
 		got, err := parse(strings.Fields(line), lookup)

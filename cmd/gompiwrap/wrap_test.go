@@ -22,8 +22,10 @@ func sample(argv0 string, env map[string]string, files ...string) wrapper {
 			}
 			return false
 		},
-		has:  func(name string) bool { return name == "gcc" || name == "g++" || name == "gfortran" },
-		read: func(path string) string { return map[string]string{"/p/lib/gompirma/fortran/flags": "-fallow\n"}[path] },
+		has: func(name string) bool { return name == "gcc" || name == "g++" || name == "gfortran" },
+		read: func(path string) string {
+			return map[string]string{"/p/lib/gompirma/fortran/flags": "-fallow\n"}[path]
+		},
 	}
 }
 

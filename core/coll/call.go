@@ -29,7 +29,8 @@ type Blocks struct {
 //
 //	MPI_Bcast                  the buffer is Recv
 //	MPI_Reduce, _Allreduce, _Scan, _Exscan, _Reduce_scatter...
-//	                           Recv has the count (the counts are RecvBlocks.Counts) and the type, Send the address only
+//	                           Recv has the count (the counts are RecvBlocks.Counts) and the type, Send the
+//	                           address only
 //	all others                 Send and Recv as in the call
 type Call struct {
 	Kind       Kind

@@ -13,11 +13,14 @@
 //
 // With l := t.Layout():
 //
-//	l.Bounds(count)             the lowest and one past the highest byte that count copies touch, relative to the buffer's address
+//	l.Bounds(count)             the lowest and one past the highest byte that count copies touch, relative to the
+//	                            buffer's address
 //	l.Packed(count, view)       the bytes that a cursor yields for count copies
 //	NewCursor(t.Program(), n)   iterates over the bytes of n copies in the order of the typemap: Next, Run, SeekTo
-//	l.Pack, l.Unpack            between a buffer and packed bytes, through a Memory (l.MemoryAt makes one from an address)
-//	Validate(prog)              to be called on every program that came from another process, before anything else is done with it
+//	l.Pack, l.Unpack            between a buffer and packed bytes, through a Memory (l.MemoryAt makes one from an
+//	                            address)
+//	Validate(prog)              to be called on every program that came from another process, before anything else
+//	                            is done with it
 //	FromProgram(prog)           Layout of a validated foreign program, with the same methods for layout
 //
 // Sizes, offsets, extents and bounds are in bytes, always 64 bits wide. All arithmetic on them is checked.

@@ -16,7 +16,8 @@ import (
 //	 64  uint64 head       bytes ever consumed; written by the owner only
 //	 72  uint32 wanted     1: a producer waits for room, see waiters
 //	128  uint32 congested  1: the owner holds so many unexpected messages that standard sends should keep theirs
-//	136  uint64 probe      address in the owner's memory of a copy of token, to find out whether process_vm_readv reaches the owner
+//	136  uint64 probe      address in the owner's memory of a copy of token, to find out whether process_vm_readv
+//	                       reaches the owner
 //	144  uint64 token
 //	192  uint64 waiters[]  a bit for each process of the node: it has messages for the owner and found no room
 //	704  data              ringLines lines; positions grow for ever, a position's place is position % ringData

@@ -76,7 +76,9 @@ func TestRandomTraffic(t *testing.T) {
 				for _, e := range es {
 					e.noCMA = noCMA
 				}
-				all(t, es, func(e *Engine) error { return play(e, p, rand.New(rand.NewSource(seed*100+int64(e.world)))) })
+				all(t, es, func(e *Engine) error {
+					return play(e, p, rand.New(rand.NewSource(seed*100+int64(e.world))))
+				})
 			})
 		}
 	}

@@ -5,19 +5,19 @@ import "gompirma/core/shm"
 // DataPath is what windows ask of the part of the process that moves the data: it makes their slots and works from
 // them. capi's is written in C. A window is named by its handle. Every method is safe for concurrent use.
 type DataPath interface {
-	// Install makes the slot of a window that all members have agreed on (MPI-5.0 12.2); from its return on the calls
-	// of the application find the window. It keeps nothing of p. MPI_ERR_NO_MEM: there is no slot.
+	// Install makes the slot of a window that all members have agreed on (MPI-5.0 12.2); from its return on the
+	// calls of the application find the window. It keeps nothing of p. MPI_ERR_NO_MEM: there is no slot.
 	Install(p *Plan) error
 	// Remove takes the slot away, if there is one: no call finds the window any more. Nobody may be in one.
 	Remove(h uintptr)
-	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC: an epoch is open, and the
-	// text says which; MPI_ERR_WIN: no such window.
+	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC: an epoch is open, and
+	// the text says which; MPI_ERR_WIN: no such window.
 	MayFree(h uintptr) error
 	// Meet is a barrier among the window's members, who all give the same reason. It blocks until all have come and
 	// costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no such window.
 	Meet(h uintptr, reason MeetReason) error
-	// SetGranularity sets the window's mpi_accumulate_granularity (MPI-5.0 12.2.7): how many bytes of a large accumulate
-	// hold the target's lock at a time, 0: any number.
+	// SetGranularity sets the window's mpi_accumulate_granularity (MPI-5.0 12.2.7): how many bytes of a large
+	// accumulate hold the target's lock at a time, 0: any number.
 	SetGranularity(h uintptr, bytes int64)
 	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
 	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
@@ -51,8 +51,8 @@ type Target struct {
 	Size     int64   // bytes
 	DispUnit int32   // bytes
 	Direct   bool    // all of its memory is mapped here
-	// Bytes of the window, from its beginning, that are mapped here though not all are (Direct is false), as if all were
-	// at Base: they are shared in place. From == To: none.
+	// Bytes of the window, from its beginning, that are mapped here though not all are (Direct is false), as if all
+	// were at Base: they are shared in place. From == To: none.
 	From, To int64
 	Process  int32   // number on the node
 	Address  uintptr // of the window in the member's own address space

@@ -28,7 +28,9 @@ func taken(t *testing.T, nd *Node) int64 {
 func limited(t *testing.T, nodes []*Node, total int64) {
 	before := taken(t, nodes[0])
 	for _, nd := range nodes {
-		nd.promises.look = func(int64) limit.Room { return limit.Room{Free: max(before+total-taken(t, nd), 0), By: "in a test"} }
+		nd.promises.look = func(int64) limit.Room {
+			return limit.Room{Free: max(before+total-taken(t, nd), 0), By: "in a test"}
+		}
 	}
 }
 

@@ -4,12 +4,15 @@
 // there are no images (backing.go).
 //
 //	offset 0            header            one page
-//	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks, acknowledgements
+//	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks,
+//	                    acknowledgements
 //	MessageRing(i)      inbox of process i for messages (core/p2p)
 //	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/agent*.c)
-//	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory, MPI_Alloc_mem, control blocks
-//	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has become shared where it lies; the byte at
-//	                    an address of the process is at ImageOffset(i) + address
+//	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory,
+//	                    MPI_Alloc_mem, control blocks
+//	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has
+//	                    become shared where it lies; the byte at an address of the process is at ImageOffset(i) +
+//	                    address
 //
 // "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and
 // indices, never addresses, and what is read from it is range-checked before it is used as an index. The layout is

@@ -14,7 +14,8 @@ import (
 // The wake-up protocol of a process, spoken by C as well (capi/wait.c):
 //
 //	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
-//	waker:   make the condition true (with a full barrier); if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+//	waker:   make the condition true (with a full barrier);
+//	         if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
 //
 // Any number of threads may sleep; all of them look again. Whoever sleeps with wake == seen has set sleeping after
 // reading nothing newer, so the swap that follows the condition finds it.

@@ -17,8 +17,8 @@ type constant struct {
 	group  string
 }
 
-// constants returns the constants that Fortran has: those of C without the tool interface and without addresses; the longest strings are one
-// shorter, since there is no terminating zero (MPI-5.0 19.3.9).
+// constants returns the constants that Fortran has: those of C without the tool interface and without addresses; the
+// longest strings are one shorter, since there is no terminating zero (MPI-5.0 19.3.9).
 func constants() []constant {
 	var list []constant
 	add := func(group string, kind string, name string, value int64) {
@@ -26,7 +26,8 @@ func constants() []constant {
 	}
 	for _, c := range abi.Constants() {
 		switch {
-		case strings.HasPrefix(c.Name, "MPI_T_"), strings.HasPrefix(c.Name, "MPI_F_"), strings.HasSuffix(c.Type, "*"):
+		case strings.HasPrefix(c.Name, "MPI_T_"), strings.HasPrefix(c.Name, "MPI_F_"),
+			strings.HasSuffix(c.Type, "*"):
 			continue
 		}
 		typ := c.Type
@@ -92,8 +93,9 @@ func kinds() []constant {
 // sentinel is a variable whose address has a meaning.
 type sentinel struct{ name, typ, dims, f08 string }
 
-// symbol returns the sentinel's linker symbol, that of its common block in mpif.h. What has a type of its own in mpi_f08 has a symbol of its own there: gfortran
-// takes one symbol of two types for a mistake, where one file uses both modules.
+// symbol returns the sentinel's linker symbol, that of its common block in mpif.h. What has a type of its own in
+// mpi_f08 has a symbol of its own there: gfortran takes one symbol of two types for a mistake, where one file uses both
+// modules.
 func (s sentinel) symbol(b binding) string {
 	prefix := "gompi_f_"
 	if b == f08 && s.f08 != "" {
@@ -125,7 +127,8 @@ func subarrays(inF08 bool) string {
 	return ".false."
 }
 
-// copyFunctions are the predefined callbacks and the abstract interface of each, as mpi_f08 has them; "" for the mpi module's own.
+// copyFunctions are the predefined callbacks and the abstract interface of each, as mpi_f08 has them; "" for the mpi
+// module's own.
 var copyFunctions = []struct{ name, callback string }{
 	{"MPI_COMM_NULL_COPY_FN", "MPI_Comm_copy_attr_function"},
 	{"MPI_COMM_DUP_FN", "MPI_Comm_copy_attr_function"},
@@ -143,7 +146,8 @@ var copyFunctions = []struct{ name, callback string }{
 	{"MPI_NULL_DELETE_FN", ""},
 }
 
-// mpifHeader writes mpif.h, which must be right in fixed and in free form: statements between columns 7 and 72, no continuation lines.
+// mpifHeader writes mpif.h, which must be right in fixed and in free form: statements between columns 7 and 72, no
+// continuation lines.
 func mpifHeader() []byte {
 	var b bytes.Buffer
 	statement := func(format string, args ...any) {
@@ -154,9 +158,10 @@ func mpifHeader() []byte {
 		b.WriteString(line + "\n")
 	}
 	fmt.Fprintf(&b, "! %s\n", notice)
-	b.WriteString("! MPI for programs in fixed and free form, without interfaces: constants and what external functions\n! return. " +
-		"Everything in it is in the module mpi too, which also checks the arguments of calls.\n")
-	b.WriteString("! INTEGERs have 4 bytes, whatever options like -fdefault-integer-8 want: with 8 the next line divides by 0.\n")
+	b.WriteString("! MPI for programs in fixed and free form, without interfaces: constants and what external " +
+		"functions\n! return. Everything in it is in the module mpi too, which also checks the arguments of " +
+		"calls.\n! INTEGERs have 4 bytes, whatever options like -fdefault-integer-8 want: with 8 the next " +
+		"line divides by 0.\n")
 	statement("INTEGER GOMPI_INTEGERS_HAVE_4_BYTES")
 	statement("PARAMETER (GOMPI_INTEGERS_HAVE_4_BYTES=1/(8/KIND(1)-1))")
 	for _, k := range kinds() {
@@ -217,7 +222,8 @@ func mpifHeader() []byte {
 func constantsModule() []byte {
 	t := &fortran{}
 	t.line("! %s", notice)
-	t.line("! What the modules mpi and mpi_f08 have in common: kinds, derived types with their operators, numbers, sentinels.")
+	t.line("! What the modules mpi and mpi_f08 have in common: kinds, derived types with their operators, " +
+		"numbers, sentinels.")
 	t.line("module gompi_types")
 	t.indent++
 	t.line("implicit none")
@@ -290,7 +296,8 @@ func constantsModule() []byte {
 		t.line("integer%s, parameter :: %s = %d", kind, k.name, k.value)
 	}
 	t.line("")
-	t.line("! gfortran keeps a local variable with ASYNCHRONOUS in memory, and takes what such an argument refers to as reachable by")
+	t.line("! gfortran keeps a local variable with ASYNCHRONOUS in memory, and takes what such an argument " +
+		"refers to as reachable by")
 	t.line("! every later call: test/async.f90.")
 	t.line("logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.")
 	t.line("")

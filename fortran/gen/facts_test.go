@@ -32,8 +32,8 @@ type function struct {
 	F08, F90      bool
 }
 
-// facts returns what the standard says of each function: from the facts beside the repository where it is developed, elsewhere from the table,
-// which a test of core/abi compares with them.
+// facts returns what the standard says of each function: from the facts beside the repository where it is developed,
+// elsewhere from the table, which a test of core/abi compares with them.
 func facts(t *testing.T) map[string]function {
 	root, err := moduleRoot()
 	require.NoError(t, err)
@@ -42,12 +42,14 @@ func facts(t *testing.T) map[string]function {
 		g := function{Name: f.Name, Returns: f.Returns, F08: f.F08, F90: f.F90}
 		for _, p := range f.Params {
 			var hidden string
-			for form, word := range map[abi.Form]string{abi.F08: " f08_parameter", abi.F90: " f90_parameter", abi.F08Intent: " f08_intent"} {
+			for form, word := range map[abi.Form]string{abi.F08: " f08_parameter",
+				abi.F90: " f90_parameter", abi.F08Intent: " f08_intent"} {
 				if p.Hidden&form != 0 {
 					hidden += word
 				}
 			}
-			q := fact{Name: p.Name, Kind: p.Kind.Name, Dir: string(p.Dir), Const: p.Const, Optional: p.Optional, Func: p.Func, HiddenIn: hidden}
+			q := fact{Name: p.Name, Kind: p.Kind.Name, Dir: string(p.Dir), Const: p.Const,
+				Optional: p.Optional, Func: p.Func, HiddenIn: hidden}
 			if len(p.Length) > 0 {
 				q.Length = p.Length
 			}
@@ -130,18 +132,23 @@ const (
 	offsetType = "integer(kind=MPI_OFFSET_KIND)"
 )
 
-// typeOf returns the Fortran type of a kind, in the small and the large-count form; handles are those of mpi_f08. What is not listed is INTEGER.
+// typeOf returns the Fortran type of a kind, in the small and the large-count form; handles are those of mpi_f08. What
+// is not listed is INTEGER.
 func typeOf(kind string) (small, large string) {
 	switch kind {
-	case "ALLOC_MEM_NUM_BYTES", "ATTRIBUTE_VAL", "DISPLACEMENT", "DISPOFFSET_SMALL", "EXTRA_STATE", "LOCATION_SMALL", "RMA_DISPLACEMENT_NNI", "WINDOW_SIZE",
+	case "ALLOC_MEM_NUM_BYTES", "ATTRIBUTE_VAL", "DISPLACEMENT", "DISPOFFSET_SMALL", "EXTRA_STATE",
+		"LOCATION_SMALL", "RMA_DISPLACEMENT_NNI", "WINDOW_SIZE",
 		"WIN_ATTACH_SIZE":
 		return aintType, aintType
-	case "POLYDISPLACEMENT_AINT_COUNT", "POLYDISPOFFSET", "POLYDTYPE_PACK_SIZE", "POLYDTYPE_STRIDE_BYTES", "POLYLOCATION":
+	case "POLYDISPLACEMENT_AINT_COUNT", "POLYDISPOFFSET", "POLYDTYPE_PACK_SIZE", "POLYDTYPE_STRIDE_BYTES",
+		"POLYLOCATION":
 		return aintType, countType
 	case "POLYDISPLACEMENT", "POLYRMA_DISPLACEMENT":
 		return "integer", aintType
-	case "POLYDISPLACEMENT_COUNT", "POLYDTYPE_NUM_ELEM", "POLYDTYPE_NUM_ELEM_NNI", "POLYDTYPE_NUM_ELEM_PI", "POLYNUM_BYTES", "POLYNUM_BYTES_NNI",
-		"POLYNUM_PARAM_VALUES", "POLYXFER_NUM_ELEM", "POLYXFER_NUM_ELEM_NNI", "XFER_NUM_ELEM_NNI", "XFER_NUM_ELEM_SMALL":
+	case "POLYDISPLACEMENT_COUNT", "POLYDTYPE_NUM_ELEM", "POLYDTYPE_NUM_ELEM_NNI", "POLYDTYPE_NUM_ELEM_PI",
+		"POLYNUM_BYTES", "POLYNUM_BYTES_NNI",
+		"POLYNUM_PARAM_VALUES", "POLYXFER_NUM_ELEM", "POLYXFER_NUM_ELEM_NNI", "XFER_NUM_ELEM_NNI",
+		"XFER_NUM_ELEM_SMALL":
 		return "integer", countType
 	case "GENERIC_DTYPE_COUNT", "NUM_BYTES", "XFER_NUM_ELEM":
 		return countType, countType
@@ -162,8 +169,10 @@ func typeOf(kind string) (small, large string) {
 	case "LOGICAL_VOID":
 		return "type(*)", "type(*)"
 	}
-	for handle, of := range map[string]string{"COMMUNICATOR": "Comm", "DATATYPE": "Datatype", "ERRHANDLER": "Errhandler", "FILE": "File", "GROUP": "Group",
-		"INFO": "Info", "MESSAGE": "Message", "OPERATION": "Op", "REQUEST": "Request", "SESSION": "Session", "WINDOW": "Win"} {
+	for handle, of := range map[string]string{"COMMUNICATOR": "Comm", "DATATYPE": "Datatype",
+		"ERRHANDLER": "Errhandler", "FILE": "File", "GROUP": "Group",
+		"INFO": "Info", "MESSAGE": "Message", "OPERATION": "Op", "REQUEST": "Request", "SESSION": "Session",
+		"WINDOW": "Win"} {
 		if kind == handle {
 			return "type(MPI_" + of + ")", "type(MPI_" + of + ")"
 		}
@@ -175,7 +184,8 @@ func typeOf(kind string) (small, large string) {
 func arguments(f function, hidden string) []fact {
 	var list []fact
 	for _, p := range f.Params {
-		if !strings.Contains(p.HiddenIn, hidden) && p.Kind != "VARARGS" && (!p.LargeOnly || strings.HasSuffix(f.Name, "_c")) {
+		if !strings.Contains(p.HiddenIn, hidden) && p.Kind != "VARARGS" &&
+			(!p.LargeOnly || strings.HasSuffix(f.Name, "_c")) {
 			list = append(list, p)
 		}
 	}
@@ -195,7 +205,8 @@ func resultOf(f function) string {
 	return map[string]string{"int": "", "double": "double precision", "MPI_Aint": aintType}[f.Returns]
 }
 
-// compareDeclaration compares a declaration with what it must be: type, kind, rank, INTENT, OPTIONAL. ASYNCHRONOUS and TARGET are not its matter.
+// compareDeclaration compares a declaration with what it must be: type, kind, rank, INTENT, OPTIONAL. ASYNCHRONOUS and
+// TARGET are not its matter.
 func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declaration) {
 	t.Helper()
 	at := f.Name + " " + p.Name
@@ -331,7 +342,8 @@ func TestFactsF08(t *testing.T) {
 	}
 	others := 0 // the predefined callbacks, and what only Fortran has
 	for name := range got {
-		if !strings.Contains(name, "_f08") || strings.Contains(name, "Sizeof") || strings.Contains(name, "sync_reg") || strings.Contains(name, "MPI_Status_f") {
+		if !strings.Contains(name, "_f08") || strings.Contains(name, "Sizeof") ||
+			strings.Contains(name, "sync_reg") || strings.Contains(name, "MPI_Status_f") {
 			others++
 		}
 	}
@@ -356,7 +368,8 @@ func TestFactsMPI(t *testing.T) {
 		}
 	}
 	// Both forms of what gives an address.
-	for _, name := range []string{"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"} {
+	for _, name := range []string{"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared",
+		"MPI_Win_shared_query"} {
 		require.Equal(t, aintType+", intent(out)", got[name].decl["baseptr"].attributes)
 		require.Equal(t, "type(C_PTR), intent(out)", got[name+"_cptr"].decl["baseptr"].attributes)
 	}

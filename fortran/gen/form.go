@@ -60,7 +60,8 @@ var integerKinds = map[string]string{
 
 // handleTypes are the derived types of mpi_f08, in the order of the standard.
 var handleTypes = []string{
-	"MPI_Comm", "MPI_Datatype", "MPI_Errhandler", "MPI_File", "MPI_Group", "MPI_Info", "MPI_Message", "MPI_Op", "MPI_Request",
+	"MPI_Comm", "MPI_Datatype", "MPI_Errhandler", "MPI_File", "MPI_Group", "MPI_Info", "MPI_Message", "MPI_Op",
+	"MPI_Request",
 	"MPI_Session", "MPI_Win",
 }
 
@@ -71,12 +72,14 @@ var written = map[string]bool{
 	"MPI_Session_attach_buffer buffer": true, "MPI_Session_attach_buffer_c buffer": true,
 }
 
-// keepsState has the functions whose callbacks get the caller's variable as extra state, as with MPICH and Open MPI, where programs change it. That of
-// attributes is not to be changed (MPI-5.0 20.3.8), and those two do not agree: there the callbacks get a copy.
-var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true, "MPI_Register_datarep_c": true}
+// keepsState has the functions whose callbacks get the caller's variable as extra state, as with MPICH and Open MPI,
+// where programs change it. That of attributes is not to be changed (MPI-5.0 20.3.8), and those two do not agree: there
+// the callbacks get a copy.
+var keepsState = map[string]bool{"MPI_Grequest_start": true, "MPI_Register_datarep": true,
+	"MPI_Register_datarep_c": true}
 
-// intent returns the INTENT of a dummy argument, "" if it has none: what may be a constant such as MPI_IN_PLACE or MPI_STATUS_IGNORE, which
-// no call may define, has none where it comes out (MPI-5.0 19.1.2).
+// intent returns the INTENT of a dummy argument, "" if it has none: what may be a constant such as MPI_IN_PLACE or
+// MPI_STATUS_IGNORE, which no call may define, has none where it comes out (MPI-5.0 19.1.2).
 func (b binding) intent(f *abi.Function, p *abi.Param) string {
 	class := b.class(f, p)
 	switch {
@@ -119,7 +122,8 @@ func (b binding) dims(f *abi.Function, p *abi.Param) string {
 	return ""
 }
 
-// length returns the length of a CHARACTER dummy argument. What comes out into a shorter variable is cut, so only mpi_f08 insists on a length.
+// length returns the length of a CHARACTER dummy argument. What comes out into a shorter variable is cut, so only
+// mpi_f08 insists on a length.
 func (b binding) length(p *abi.Param) string {
 	if b == f08 && p.Dir == abi.Out && len(p.Length) == 1 && p.Length[0] != "*" {
 		return p.Length[0]
@@ -186,8 +190,8 @@ func (b binding) declaration(f *abi.Function, p *abi.Param) []string {
 	if p.Async || keeps || class == "choice" && f.Chapter == 4 { // the tables forget partitioned communication
 		attributes = append(attributes, "asynchronous")
 		if class == "choice" || keeps {
-			// The address outlives the call. gfortran heeds TARGET even where the program's variable has no ASYNCHRONOUS: it does not
-			// move what uses the variable across the calls that follow.
+			// The address outlives the call. gfortran heeds TARGET even where the program's variable has no
+			// ASYNCHRONOUS: it does not move what uses the variable across the calls that follow.
 			attributes = append(attributes, "target")
 		}
 	}
@@ -226,7 +230,8 @@ func hasChoice(f *abi.Function) bool {
 // base returns what C and Fortran names of a function have in common: "put_c" for MPI_Put_c.
 func base(f *abi.Function) string { return strings.ToLower(strings.TrimPrefix(f.Name, "MPI_")) }
 
-// suffix returns what is behind a function's name in its specific procedure of mpi_f08 (MPI-5.0 19.1.5): ts says that buffers are descriptors.
+// suffix returns what is behind a function's name in its specific procedure of mpi_f08 (MPI-5.0 19.1.5): ts says that
+// buffers are descriptors.
 func suffix(f *abi.Function) string {
 	if hasChoice(f) {
 		return "_f08ts"
@@ -234,8 +239,8 @@ func suffix(f *abi.Function) string {
 	return "_f08"
 }
 
-// fortranOnly reports whether the large-count form cannot have the generic name: either Fortran does not distinguish the two, because they differ
-// in a callback or in kinds that are the same number, or there is no small form.
+// fortranOnly reports whether the large-count form cannot have the generic name: either Fortran does not distinguish
+// the two, because they differ in a callback or in kinds that are the same number, or there is no small form.
 func ambiguous(f *abi.Function) bool {
 	small, large := f, f.Twin
 	if large == nil {

@@ -40,7 +40,8 @@ func TestByHand(t *testing.T) {
 		if f := abi.FunctionByName("MPI_" + strings.ToUpper(name[:1]) + name[1:]); f == nil {
 			require.Contains(t, []string{"f_sync_reg", "sizeof", "status_f2f08", "status_f082f"}, name)
 		}
-		for _, part := range []string{"create_errhandler", "create_keyval", "get_attr", "set_attr"} { // by macros
+		for _, part := range []string{"create_errhandler", "create_keyval", "get_attr",
+			"set_attr"} { // by macros
 			if strings.HasSuffix(name, part) {
 				name = "type##_" + part
 			}
@@ -94,7 +95,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: these large-count forms have names of their own in mpi_f08, since Fortran could not tell them from the small ones.
+// TestAmbiguous: these large-count forms have names of their own in mpi_f08, since Fortran could not tell them from the
+// small ones.
 func TestAmbiguous(t *testing.T) {
 	var names []string
 	for _, f := range abi.Functions() {
@@ -102,7 +104,8 @@ func TestAmbiguous(t *testing.T) {
 			names = append(names, f.Name)
 		}
 	}
-	require.ElementsMatch(t, []string{"MPI_Op_create_c", "MPI_Register_datarep_c", "MPI_Type_create_resized_c", "MPI_Type_get_extent_c",
+	require.ElementsMatch(t, []string{"MPI_Op_create_c", "MPI_Register_datarep_c", "MPI_Type_create_resized_c",
+		"MPI_Type_get_extent_c",
 		"MPI_Type_get_true_extent_c", "MPI_File_get_type_extent_c"}, names)
 }
 

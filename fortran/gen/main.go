@@ -1,11 +1,12 @@
-// Command gen writes the Fortran bindings from the table in core/abi: the modules mpi_f08 and mpi, mpif.h, and the functions in C behind them,
-// which call the C functions of the standard ABI by their public names. What it writes is committed.
+// Command gen writes the Fortran bindings from the table in core/abi: the modules mpi_f08 and mpi, mpif.h, and the
+// functions in C behind them, which call the C functions of the standard ABI by their public names. What it writes is
+// committed.
 //
 //	go run ./fortran/gen           write what has changed
 //	go run ./fortran/gen -check    write nothing; list stale files and exit 1 if there are any
 //
-// It knows how a parameter of each kind looks in Fortran and how it is converted; what needs more than a conversion is written by hand in
-// fortran/*.c, and byHand lists it.
+// It knows how a parameter of each kind looks in Fortran and how it is converted; what needs more than a conversion is
+// written by hand in fortran/*.c, and byHand lists it.
 package main
 
 //go:generate go run gompirma/fortran/gen

@@ -6,8 +6,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// procedure writes an interface body. name is the specific procedure's, label the linker symbol if it is not the name in small letters with
-// an underscore, which compilers make of an external procedure.
+// procedure writes an interface body. name is the specific procedure's, label the linker symbol if it is not the name
+// in small letters with an underscore, which compilers make of an external procedure.
 func (t *fortran) procedure(b binding, f *abi.Function, name, label string) {
 	params := b.params(f)
 	var names []string
@@ -66,7 +66,8 @@ func f08Module() []byte {
 	t.indent--
 	t.line("end module")
 	t.line("")
-	t.line("! The functions, by their names with MPI_ and PMPI_ (MPI-5.0 19.1.2). A large-count form has the generic name of the small one.")
+	t.line("! The functions, by their names with MPI_ and PMPI_ (MPI-5.0 19.1.2). A large-count form has the " +
+		"generic name of the small one.")
 	t.line("module mpi_f08")
 	t.indent++
 	t.line("use, intrinsic :: iso_c_binding, only: C_PTR")
@@ -111,7 +112,8 @@ func f08Module() []byte {
 func mpiModule() []byte {
 	t := &fortran{}
 	t.line("! %s", notice)
-	t.line("! MPI with INTEGER handles and checked arguments; buffers may be anything and are passed by address (MPI-5.0 19.1.3).")
+	t.line("! MPI with INTEGER handles and checked arguments; buffers may be anything and are passed by address " +
+		"(MPI-5.0 19.1.3).")
 	t.line("module mpi")
 	t.indent++
 	t.line("use, intrinsic :: iso_c_binding, only: C_PTR")
@@ -120,7 +122,8 @@ func mpiModule() []byte {
 	t.line("public")
 	t.line("private :: C_PTR")
 	t.line("")
-	t.line("! Buffers are addresses: the compiler copies a section that is not contiguous, and only for the time of the call.")
+	t.line("! Buffers are addresses: the compiler copies a section that is not contiguous, and only for the " +
+		"time of the call.")
 	t.line("logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.")
 	t.handleConstants(f90)
 	t.line("")
@@ -149,7 +152,9 @@ func mpiModule() []byte {
 				for _, p := range f90.params(f) {
 					if f90.class(f, p) == "c_ptr" {
 						old := strings.Join(f90.declaration(f, p), "\n")
-						b = fortranOf(strings.Replace(b.String(), old, strings.Replace(old, integerKinds["aint"], "type(C_PTR)", 1), 1), t.indent)
+						b = fortranOf(strings.Replace(b.String(), old,
+							strings.Replace(old, integerKinds["aint"], "type(C_PTR)", 1),
+							1), t.indent)
 					}
 				}
 				t.Write(b.Bytes())
@@ -180,8 +185,9 @@ func hasPointer(f *abi.Function) bool {
 	return false
 }
 
-// extras writes the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of statuses. Those that both modules have are the
-// same in both, the optional ierror too: gfortran looks at that where one file uses both.
+// extras writes the procedures that only Fortran has: storage sizes, synchronization of registers, conversion of
+// statuses. Those that both modules have are the same in both, the optional ierror too: gfortran looks at that where
+// one file uses both.
 func (t *fortran) extras(b binding, prefix string) {
 	label := func(name string) string { return strings.ToLower(prefix+"MPI_"+name) + "_" }
 	t.line("")
@@ -195,7 +201,8 @@ func (t *fortran) extras(b binding, prefix string) {
 	t.line("")
 	t.line("interface %sMPI_F_sync_reg", prefix)
 	if b == f08 {
-		t.line("  subroutine %sMPI_F_sync_reg_f08ts(buf) bind(C, name=\"%s\")", prefix, label("f_sync_reg_f08ts"))
+		t.line("  subroutine %sMPI_F_sync_reg_f08ts(buf) bind(C, name=\"%s\")", prefix,
+			label("f_sync_reg_f08ts"))
 		t.line("    type(*), dimension(..), asynchronous, target :: buf")
 	} else {
 		t.line("  subroutine %sMPI_F_sync_reg(buf)", prefix)
@@ -207,14 +214,17 @@ func (t *fortran) extras(b binding, prefix string) {
 	t.line("  end subroutine")
 	t.line("end interface")
 	for _, c := range []struct{ name, from, to string }{
-		{"MPI_Status_f2f08", "integer, intent(in) :: f_status(MPI_STATUS_SIZE)", "type(MPI_Status), intent(out) :: f08_status"},
-		{"MPI_Status_f082f", "type(MPI_Status), intent(in) :: f08_status", "integer, intent(out) :: f_status(MPI_STATUS_SIZE)"},
+		{"MPI_Status_f2f08", "integer, intent(in) :: f_status(MPI_STATUS_SIZE)",
+			"type(MPI_Status), intent(out) :: f08_status"},
+		{"MPI_Status_f082f", "type(MPI_Status), intent(in) :: f08_status",
+			"integer, intent(out) :: f_status(MPI_STATUS_SIZE)"},
 	} {
 		_, a, _ := strings.Cut(c.from, ":: ")
 		_, d, _ := strings.Cut(c.to, ":: ")
 		t.line("")
 		t.line("interface %s%s", prefix, c.name)
-		t.line("  subroutine %s%s_f08(%s, %s, ierror)", prefix, c.name, strings.TrimSuffix(a, "(MPI_STATUS_SIZE)"), strings.TrimSuffix(d, "(MPI_STATUS_SIZE)"))
+		t.line("  subroutine %s%s_f08(%s, %s, ierror)", prefix, c.name,
+			strings.TrimSuffix(a, "(MPI_STATUS_SIZE)"), strings.TrimSuffix(d, "(MPI_STATUS_SIZE)"))
 		t.line("    import")
 		t.line("    %s", c.from)
 		t.line("    %s", c.to)
@@ -266,7 +276,8 @@ func (t *fortran) callbacks() {
 	t.line("end module")
 }
 
-// callback writes the interface body of a callback. As in the standard no argument has an INTENT, so those of the program's procedure have none.
+// callback writes the interface body of a callback. As in the standard no argument has an INTENT, so those of the
+// program's procedure have none.
 func (t *fortran) callback(c *abi.Callback, name string) {
 	var names, decls []string
 	for _, p := range c.Params {

@@ -9,7 +9,8 @@ import (
 	"gompirma/core/abi"
 )
 
-// byHand are the functions that fortran/*.c implements, by what their names have behind MPI_, and why they are more than conversions.
+// byHand are the functions that fortran/*.c implements, by what their names have behind MPI_, and why they are more
+// than conversions.
 var byHand = map[string]string{}
 
 func init() {
@@ -28,7 +29,8 @@ func init() {
 		"its strings are more than one, or their length goes in and out": `comm_spawn comm_spawn_multiple info_get info_get_string
 			session_get_nth_pset`,
 		// arrays.c
-		"the length of its arrays is another function's result": "cart_sub type_get_contents type_get_contents_c",
+		"the length of its arrays is another function's result": "cart_sub type_get_contents " +
+			"type_get_contents_c",
 		"is for Fortran alone": "f_sync_reg sizeof status_f2f08 status_f082f",
 	} {
 		for _, name := range strings.Fields(names) {
@@ -45,7 +47,8 @@ var beforehand = map[string]string{
 
 // handleNames are the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
 var handleNames = map[string]string{
-	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file", "MPI_Group": "group", "MPI_Info": "info",
+	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file",
+	"MPI_Group": "group", "MPI_Info": "info",
 	"MPI_Message": "message", "MPI_Op": "op", "MPI_Request": "request", "MPI_Session": "session", "MPI_Win": "win",
 }
 
@@ -66,7 +69,8 @@ type shim struct {
 	keptTypes  int
 }
 
-// shims returns the files of C functions: one with what Fortran calls by external names, one with descriptors, for each chapter.
+// shims returns the files of C functions: one with what Fortran calls by external names, one with descriptors, for each
+// chapter.
 func shims() []file {
 	chapters := map[string][2]*bytes.Buffer{}
 	for _, f := range abi.Functions() {
@@ -123,9 +127,10 @@ func shims() []file {
 			if i == 1 {
 				include, says = "section.h", "that mpi_f08 calls with descriptors of buffers"
 			}
-			head := fmt.Sprintf("/* %s */\n/* The functions of MPI-5.0 chapter %s %s. Compiled twice, see NAME. */\n#include \"%s\"\n",
-				notice, chapterTitle(name), says, include)
-			files = append(files, file{"fortran/" + what + name + ".c", append([]byte(head), out[i].Bytes()...)})
+			head := fmt.Sprintf("/* %s */\n/* The functions of MPI-5.0 chapter %s %s. Compiled twice, "+
+				"see NAME. */\n#include \"%s\"\n", notice, chapterTitle(name), says, include)
+			files = append(files, file{"fortran/" + what + name + ".c",
+				append([]byte(head), out[i].Bytes()...)})
 		}
 	}
 	sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
@@ -133,7 +138,8 @@ func shims() []file {
 }
 
 var chapterNames = map[int]string{
-	3: "p2p", 4: "partitioned", 5: "datatypes", 6: "collectives", 7: "communicators", 8: "topologies", 9: "environment", 10: "info", 11: "processes",
+	3: "p2p", 4: "partitioned", 5: "datatypes", 6: "collectives", 7: "communicators", 8: "topologies",
+	9: "environment", 10: "info", 11: "processes",
 	12: "rma", 13: "external", 14: "io", 15: "tools", 16: "deprecated", 19: "fortran", 20: "abi",
 }
 
@@ -212,7 +218,8 @@ func (s *shim) param(p *abi.Param) {
 	local := "c_" + p.Name
 	switch class := s.b.class(s.f, p); class {
 	case "integer", "aint", "count", "offset":
-		typ := map[string]string{"integer": "int", "aint": "MPI_Aint", "count": "MPI_Count", "offset": "MPI_Offset"}[class]
+		typ := map[string]string{"integer": "int", "aint": "MPI_Aint", "count": "MPI_Count",
+			"offset": "MPI_Offset"}[class]
 		s.params = append(s.params, s.pointer(p, typ))
 		switch {
 		case p.Kind.Name == "WEIGHT":
@@ -238,7 +245,8 @@ func (s *shim) param(p *abi.Param) {
 				s.open = append(s.open, "logicals_in(&"+local+", "+s.count(p)+", "+p.Name+")")
 			} else {
 				s.open = append(s.open, "gompi_array_make(&"+local+", "+s.count(p)+", sizeof(int))")
-				s.success = append(s.success, "logicals_out("+p.Name+", "+s.count(p)+", "+local+".data);")
+				s.success = append(s.success,
+					"logicals_out("+p.Name+", "+s.count(p)+", "+local+".data);")
 			}
 		case p.Pointer():
 			s.locals = append(s.locals, "int "+local+" = 0;")
@@ -250,7 +258,8 @@ func (s *shim) param(p *abi.Param) {
 	case "handle":
 		s.handle(p, local)
 	case "status":
-		s.params = append(s.params, strings.Replace(s.pointer(p, "MPI_Status"), "const MPI_Status", "MPI_Status", 1))
+		s.params = append(s.params, strings.Replace(s.pointer(p, "MPI_Status"), "const MPI_Status",
+			"MPI_Status", 1))
 		s.args = append(s.args, "status_in("+p.Name+")")
 	case "character":
 		s.character(p, local)
@@ -297,7 +306,8 @@ func (s *shim) handle(p *abi.Param, local string) {
 		if strings.Contains(strings.ToLower(s.f.Name), "neighbor") {
 			neighbor = "true"
 		}
-		s.open = append(s.open, fmt.Sprintf("gompi_peer_types(&%s, comm_in(*comm), %s, %s, %s, %s)", array, neighbor, which, s.ignored(buffer), p.Name))
+		s.open = append(s.open, fmt.Sprintf("gompi_peer_types(&%s, comm_in(*comm), %s, %s, %s, %s)", array,
+			neighbor, which, s.ignored(buffer), p.Name))
 		s.args = append(s.args, array+".data")
 	case len(p.Length) > 0:
 		s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
@@ -364,7 +374,8 @@ func (s *shim) character(p *abi.Param, local string) {
 	}
 	if p.Dir == abi.In {
 		s.locals = append(s.locals, "struct gompi_string "+local+" = {0};")
-		s.open = append(s.open, fmt.Sprintf("gompi_string_in(&%s, %s, %s, %s)", local, text, length, stripped(s.f)))
+		s.open = append(s.open, fmt.Sprintf("gompi_string_in(&%s, %s, %s, %s)", local, text, length,
+			stripped(s.f)))
 		s.args = append(s.args, local+".text")
 		s.always = append(s.always, "gompi_string_free(&"+local+");")
 		return
@@ -394,7 +405,7 @@ type role int
 
 const (
 	typed      role = iota // a datatype that describes the section; count is 1
-	scratch                // a copy: blocks for several processes, or one datatype for two buffers, leave no other way
+	scratch                // a copy: for blocks of several processes, or one datatype for two buffers
 	whole                  // refused: the memory itself is meant
 	address                // the address of its first element
 	single                 // the address, if one element of the datatype fits in one of the array
@@ -449,7 +460,8 @@ func roleOf(f *abi.Function, p *abi.Param) (r role, count, datatype *abi.Param) 
 
 func isCount(p *abi.Param) bool {
 	switch p.Kind.Name {
-	case "POLYXFER_NUM_ELEM_NNI", "POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM_NNI", "POLYDTYPE_NUM_ELEM", "XFER_NUM_ELEM_NNI":
+	case "POLYXFER_NUM_ELEM_NNI", "POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM_NNI", "POLYDTYPE_NUM_ELEM",
+		"XFER_NUM_ELEM_NNI":
 		return len(p.Length) == 0
 	}
 	return false
@@ -463,9 +475,12 @@ func (s *shim) descriptor(p *abi.Param) {
 	case typed, partitions:
 		s.locals = append(s.locals, "struct gompi_section "+local+" = {0};")
 		if r == typed {
-			s.open = append(s.open, fmt.Sprintf("section_open(&%s, %s, *%s, datatype_in(*%s))", local, p.Name, count.Name, datatype.Name))
+			s.open = append(s.open, fmt.Sprintf("section_open(&%s, %s, *%s, datatype_in(*%s))", local,
+				p.Name, count.Name, datatype.Name))
 		} else {
-			s.open = append(s.open, fmt.Sprintf("gompi_section_partitions(&%s, %s, *partitions, *%s, datatype_in(*%s))", local, p.Name, count.Name, datatype.Name))
+			s.open = append(s.open,
+				fmt.Sprintf("gompi_section_partitions(&%s, %s, *partitions, *%s, datatype_in(*%s))",
+					local, p.Name, count.Name, datatype.Name))
 		}
 		s.args = append(s.args, local+".addr")
 		s.always = append(s.always, "section_close(&"+local+");")
@@ -488,7 +503,8 @@ func (s *shim) descriptor(p *abi.Param) {
 	}
 }
 
-// described marks a parameter whose value the section of a buffer in front of it replaces; the argument is put in when its turn comes.
+// described marks a parameter whose value the section of a buffer in front of it replaces; the argument is put in when
+// its turn comes.
 func (s *shim) described(p *abi.Param, value string) {
 	s.locals = append(s.locals, "\x00"+p.Name+"\x00"+value)
 }
@@ -538,7 +554,8 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	}
 	call := wrapC("CALL("+name+")(", s.args, ")")
 	if typ := s.f.Returns; result(s.f) != "" {
-		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrapC("ENTRY "+typ+" NAME("+label+")(", params, ")"), call)
+		fmt.Fprintf(out, "%s\n{\n    return %s;\n}\n", wrapC("ENTRY "+typ+" NAME("+label+")(", params, ")"),
+			call)
 		return
 	}
 	fmt.Fprintf(out, "%s\n{\n", wrapC("ENTRY void NAME("+label+")(", params, ")"))
@@ -570,7 +587,8 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 		for _, o := range s.open[1:] {
 			fmt.Fprintf(out, "    if (!rc)\n        rc = %s;\n", o)
 		}
-		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise(%s, rc);\n    else\n        rc = %s;\n", s.raised(), call)
+		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise(%s, rc);\n    else\n        rc = %s;\n",
+			s.raised(), call)
 	}
 	switch {
 	case len(s.success) == 1:
@@ -587,7 +605,8 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	}
 	if s.kept {
 		if s.request != "" {
-			fmt.Fprintf(out, "    gompi_keep(&k, rc ? NULL : %s, %v);\n", s.request, strings.Contains(s.f.Name, "_init"))
+			fmt.Fprintf(out, "    gompi_keep(&k, rc ? NULL : %s, %v);\n", s.request,
+				strings.Contains(s.f.Name, "_init"))
 		} else {
 			out.WriteString("    gompi_release(&k, !rc);\n")
 		}
@@ -598,7 +617,8 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 // symbolsTest writes a C program that names every symbol the modules and mpif.h refer to.
 func symbolsTest() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "/* %s */\n/* Every external name of the Fortran bindings is in the library. */\n#include <stdio.h>\n\n", notice)
+	fmt.Fprintf(&b, "/* %s */\n/* Every external name of the Fortran bindings is in the library. */\n"+
+		"#include <stdio.h>\n\n", notice)
 	var names []string
 	for _, prefix := range []string{"mpi_", "pmpi_"} {
 		for _, f := range abi.Functions() {
@@ -615,7 +635,8 @@ func symbolsTest() []byte {
 		for _, f := range abi.Removed() { // without interfaces
 			names = append(names, prefix+base(f)+"_")
 		}
-		for _, n := range []string{"sizeof_f08ts_", "f_sync_reg_", "f_sync_reg_f08ts_", "status_f2f08_f08_", "status_f082f_f08_"} {
+		for _, n := range []string{"sizeof_f08ts_", "f_sync_reg_", "f_sync_reg_f08ts_", "status_f2f08_f08_",
+			"status_f082f_f08_"} {
 			names = append(names, prefix+n)
 		}
 	}

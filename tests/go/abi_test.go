@@ -139,7 +139,8 @@ func TestOtherLibrarysProgram(t *testing.T) {
 	}
 	include := "-I" + filepath.Join(built(t), "include")
 	other := write("other.c", "#include <mpi.h>\nint MPI_Comm_toint(MPI_Comm comm) { (void)comm; return -1; }\n")
-	main := write("main.c", "#include <mpi.h>\nint main(void) { return MPI_Comm_toint(MPI_COMM_WORLD) != 0x101; }\n")
+	main := write("main.c",
+		"#include <mpi.h>\nint main(void) { return MPI_Comm_toint(MPI_COMM_WORLD) != 0x101; }\n")
 	for _, soname := range []string{"libmpi_abi.so", "libmpi_abi.so.0", "libmpi_abi.so.1"} {
 		program := filepath.Join(dir, "program")
 		run("gcc", include, "-shared", "-fPIC", "-Wl,-soname,"+soname, "-o", filepath.Join(dir, soname), other)

@@ -476,7 +476,9 @@ func subroutine(f *abi.Function, id int, binding string) string {
 	if f.Returns != "int" {
 		value := map[string]string{"double": "42.5d0", "MPI_Aint": "4711"}[f.Returns]
 		for _, prefix := range []string{"", "P"} {
-			fmt.Fprintf(&b, "  mock_want = %d; mock_rc = 0; mock_calls = 0; mock_profiling = %d; ierr = 0\n", id, len(prefix))
+			fmt.Fprintf(&b,
+				"  mock_want = %d; mock_rc = 0; mock_calls = 0; mock_profiling = %d; ierr = 0\n", id,
+				len(prefix))
 			for _, s := range set {
 				fmt.Fprintf(&b, "  %s\n", s)
 			}

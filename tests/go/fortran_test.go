@@ -25,8 +25,8 @@ func needFortran(t *testing.T) string {
 // in the prefix.
 func TestFortranLeftOut(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "gfortran")
-	require.NoError(t, os.WriteFile(old,
-		[]byte("#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"), 0o755))
+	script := "#!/bin/sh\ncase $1 in -dumpversion) echo 11 ;; *) echo 'GNU Fortran (Debian) 11.3.0' ;; esac\n"
+	require.NoError(t, os.WriteFile(old, []byte(script), 0o755))
 	for _, c := range []struct{ name, fc, cc, want string }{
 		{"no compiler", "/nonexistent/gfortran", "gcc",
 			"gompirma: Fortran is left out: no Fortran compiler (/nonexistent/gfortran); Debian's " +

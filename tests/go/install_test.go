@@ -207,7 +207,8 @@ func TestInstall(t *testing.T) {
 	})
 	t.Run("CMake find_package(gompirma) for the standard ABI", func(t *testing.T) {
 		program := cmake(t, "C", "p.c",
-			"find_package(gompirma REQUIRED)\nadd_executable(p p.c)\ntarget_link_libraries(p gompirma::abi)", "-DCMAKE_PREFIX_PATH="+prefix)
+			"find_package(gompirma REQUIRED)\nadd_executable(p p.c)\n"+
+				"target_link_libraries(p gompirma::abi)", "-DCMAKE_PREFIX_PATH="+prefix)
 		needsStandard(t, program)
 		runs(t, nil, program)
 	})

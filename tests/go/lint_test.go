@@ -3,6 +3,8 @@ package gotest
 import (
 	"encoding/json"
 	"go/format"
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -189,6 +191,118 @@ func TestLintFormatted(t *testing.T) {
 		require.NoError(t, err, path)
 		require.True(t, string(want) == content, "%s is not gofmt-ed: make fmt", path)
 	})
+}
+
+// generatedFile reports whether a program writes a file; the ABI's header counts as such.
+func generatedFile(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), "z") || strings.HasPrefix(path, "include/") ||
+		path == "fortran/mpif.h"
+}
+
+// columns returns the width of a line; a tab ends at the next multiple of eight.
+func columns(line string) int {
+	n := 0
+	for _, r := range line {
+		n++
+		if r == '\t' {
+			n = (n + 7) / 8 * 8
+		}
+	}
+	return n
+}
+
+// rawStrings returns the lines of a Go file, from 1, in which a raw string stands.
+func rawStrings(content string) map[int]bool {
+	lines := map[int]bool{}
+	files := token.NewFileSet()
+	file := files.AddFile("", -1, len(content))
+	var s scanner.Scanner
+	s.Init(file, []byte(content), nil, 0)
+	for {
+		at, kind, text := s.Scan()
+		if kind == token.EOF {
+			return lines
+		}
+		if kind == token.STRING && text[0] == '`' {
+			for i := range strings.Count(text, "\n") + 1 {
+				lines[file.Line(at)+i] = true
+			}
+		}
+	}
+}
+
+// codeAndTables returns the lines of a Markdown file, from 1, that cannot be wrapped: rows of tables, and code, which
+// stands four columns in behind an empty line or other code. In a list such a line belongs to an item.
+func codeAndTables(content string) map[int]bool {
+	lines := map[int]bool{}
+	item := regexp.MustCompile(`^ {0,3}([-*+]|[0-9]+[.)]) `)
+	list, code, empty := false, false, true
+	for i, line := range strings.Split(content, "\n") {
+		if strings.TrimSpace(line) == "" {
+			empty = true
+			continue
+		}
+		indented := strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+		list = item.MatchString(line) || list && (indented || !empty)
+		code = indented && !list && (empty || code)
+		lines[i+1] = code || strings.HasPrefix(line, "|")
+		empty = strings.HasPrefix(line, "#") // code may follow a heading at once
+	}
+	return lines
+}
+
+// tooLong returns the lines of a file, from 1, that end behind column 120 and need not.
+func tooLong(path, content string) []int {
+	address := regexp.MustCompile(`https?://[^\s)>"]+`)
+	var excepted map[int]bool
+	switch filepath.Ext(path) {
+	case ".go":
+		excepted = rawStrings(content)
+	case ".md":
+		excepted = codeAndTables(content)
+	}
+	var lines []int
+	for i, line := range strings.Split(content, "\n") {
+		if !excepted[i+1] && columns(address.ReplaceAllString(line, "")) > 120 {
+			lines = append(lines, i+1)
+		}
+	}
+	return lines
+}
+
+func TestLintColumns(t *testing.T) {
+	texts(t, func(path, content string) {
+		switch filepath.Ext(path) {
+		case ".go", ".c", ".cc", ".h", ".md":
+			if generatedFile(path) {
+				return
+			}
+			for _, line := range tooLong(path, content) {
+				t.Errorf("%s:%d is longer than 120 columns", path, line)
+			}
+		}
+	})
+}
+
+// TestLintColumnsExcepts: only what cannot be wrapped may be long.
+func TestLintColumnsExcepts(t *testing.T) {
+	long := strings.Repeat("word ", 24) + "w" // 121 columns
+	for _, c := range []struct {
+		path, content string
+		lines         []int
+	}{
+		{"a.c", long[1:] + "\n" + long + "\n\t" + long[9:] + "\n\t" + long[8:], []int{2, 4}},
+		{"a.c", "//     \t" + long[8:] + "\nä" + long[2:], []int{1}},
+		{"a.h", "// see https://x.org/" + strings.ReplaceAll(long, " ", "/") + "\n// https://x.org/a " + long,
+			[]int{2}},
+		{"a.go", "var a = `" + long + "\n" + long + "`\nvar b = \"" + long + "\" // `" + long + "`", []int{3}},
+		{"a.md", "| " + long + " |\n" + long + "\n    " + long + "\n\n    " + long + "\n    " + long,
+			[]int{2, 3}},
+		{"a.md", "- a\n    " + long + "\n\n    " + long + "\n\nb\n\n    " + long, []int{2, 4}},
+		{"a.md", "## a\n    " + long, nil},
+	} {
+		require.Equal(t, c.lines, tooLong(c.path, c.content), c.path)
+	}
 }
 
 func TestLintNoWordsFromElsewhere(t *testing.T) {

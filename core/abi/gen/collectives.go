@@ -89,8 +89,10 @@ import "gompirma/core/coll"
 func writeExport(b *bytes.Buffer, c call) {
 	name := internalName(c.Function)
 	fmt.Fprintf(b, "\n// MPI-5.0 %s\n//\n//export %s\n", c.Section, name)
-	b.WriteString(strings.ReplaceAll(wrap("func "+name+"(", goParameters(c.CParams()), ") int32 {"), "\n    ", "\n\t"))
-	fmt.Fprintf(b, "\n\ta := collective{\n\t\tfunction: %q, kind: coll.%s", strings.TrimSuffix(c.Name, "_c"), kindName(c))
+	b.WriteString(strings.ReplaceAll(wrap("func "+name+"(", goParameters(c.CParams()), ") int32 {"), "\n    ",
+		"\n\t"))
+	fmt.Fprintf(b, "\n\ta := collective{\n\t\tfunction: %q, kind: coll.%s", strings.TrimSuffix(c.Name, "_c"),
+		kindName(c))
 	var sides [2][]string // what is sent, what is received
 	wide, now := false, 0
 	for _, p := range c.CParams() {

@@ -207,7 +207,8 @@ func TestEveryCollective(t *testing.T) {
 
 // TestWrittenByHand: what the sources of capi define is not generated a second time.
 func TestWrittenByHand(t *testing.T) {
-	text := string(collectives(implementations{"gompi_barrier": inC, "gompi_ibcast_c": inGo, "gompi_scatterv": inC}))
+	text := string(collectives(implementations{"gompi_barrier": inC, "gompi_ibcast_c": inGo,
+		"gompi_scatterv": inC}))
 	for name, generated := range map[string]bool{"gompi_barrier": false, "gompi_ibarrier": true,
 		"gompi_ibcast_c": false, "gompi_ibcast": false, "gompi_bcast_c": true, "gompi_scatterv": false,
 		"gompi_scatterv_c": true} {

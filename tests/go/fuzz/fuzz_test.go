@@ -28,7 +28,8 @@ import (
 //	GOMPIRMA_FUZZ_HANDLER=0         only with this error handler
 //	GOMPIRMA_FUZZ_JOB=3,17,4000,0   only the job of so many ranks, this seed, so many calls and this error handler;
 //	                                before,MPI_Put,17,20: of TestOutside, so many calls of a function in a phase
-//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: only the others; several patterns are separated by |
+//	GOMPIRMA_FUZZ_FUNCTIONS=Win_*   only these functions; !Win_*: only the others; several patterns are separated
+//	                                by |
 //	GOMPIRMA_FUZZ_TRACE=1           every call on standard output (of the programs)
 var (
 	envCalls   = os.Getenv("GOMPIRMA_FUZZ_CALLS")

@@ -63,7 +63,10 @@ func profiles() []named {
 		{"dynamic-no-cma", with(func(p *Profile) { p.Kind, p.Ranks = "dynamic", 2 }), noCMA},
 		{"strange", with(func(p *Profile) { p.Strange, p.Mixed = true, true }), nil},
 		{"strange-no-cma", with(func(p *Profile) { p.Strange, p.Kind = true, "create" }), noCMA},
-		{"contended", with(func(p *Profile) { p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot = 4, 80, 6, 12, 90 }), nil},
+		{"contended", with(func(p *Profile) {
+			p.Ranks, p.Bytes, p.Elements, p.Calls, p.Hot = 4, 80, 6, 12,
+				90
+		}), nil},
 		{"contended-agent", with(func(
 			p *Profile) {
 			p.Kind, p.Bytes, p.Elements, p.Calls, p.Hot, p.Mixed = "create", 80, 6, 12, 90, true
@@ -78,12 +81,18 @@ func profiles() []named {
 		{"hammer-bulk", with(hammer, func(p *Profile) { p.Bytes, p.Elements = 3000, 300 }), nil},
 		{"six", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), nil},
 		{"six-no-cma", with(func(p *Profile) { p.Ranks, p.Mixed = 6, true }), noCMA},
-		{"large", with(func(p *Profile) { p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1, 90 }), nil},
+		{"large", with(func(p *Profile) {
+			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot = 60000, 5000, 2, 1,
+				90
+		}), nil},
 		{"large-no-cma", with(func(p *Profile) {
 			p.Bytes, p.Elements, p.Phases, p.Windows, p.Hot, p.Kind, p.Ranks = 60000, 5000, 2, 1, 90,
 				"create", 2
 		}), noCMA},
-		{"in-place", with(func(p *Profile) { p.Kind, p.Bytes, p.Elements, p.Windows, p.Hot = "create", 14000, 400, 1, 60 }), nil},
+		{"in-place", with(func(p *Profile) {
+			p.Kind, p.Bytes, p.Elements, p.Windows, p.Hot = "create", 14000,
+				400, 1, 60
+		}), nil},
 		{"in-place-dynamic", with(func(
 			p *Profile) {
 			p.Kind, p.Bytes, p.Elements, p.Mixed = "dynamic", 12000, 400, true
