@@ -1,17 +1,25 @@
 #!/bin/sh
-# must_fail.sh COMMAND...: succeeds if the command ends with a nonzero status and has not printed a line with FAIL.
-out=$("$@" 2>&1)
+# must_fail.sh END TEXT COMMAND...: succeeds if the command has ended as it must: with a status from 1 to 128 and no rank
+# killed by a signal (END nonzero), or by a signal (END signal); with TEXT on standard error, as it stands; and without
+# the word FAIL on either output. An empty TEXT is any.
+end=$1
+text=$2
+shift 2
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+"$@" >"$folder/out" 2>"$folder/err"
 status=$?
-printf '%s\n' "$out"
-if [ $status -eq 0 ]; then
-    echo "must_fail.sh: status 0, but an error was to end the job"
+cat "$folder/out" "$folder/err"
+fail() {
+    echo "must_fail.sh: $1"
     exit 1
+}
+[ $status -ne 0 ] || fail "status 0, but an error was to end the job"
+[ $status -ne 124 ] || fail "the command ran into a time limit"
+if [ $status -gt 128 ] || grep -q 'was killed by signal' "$folder/err"; then
+    [ "$end" = signal ] || fail "a signal ended it (status $status), but an error was to end the job"
+elif [ "$end" != nonzero ]; then
+    fail "status $status, but a signal was to end the job"
 fi
-if [ $status -eq 124 ]; then
-    echo "must_fail.sh: the command ran into a time limit"
-    exit 1
-fi
-case $out in
-*FAIL*) exit 1 ;;
-esac
-exit 0
+[ -z "$text" ] || grep -qF -e "$text" "$folder/err" || fail "standard error has no: $text"
+! grep -q FAIL "$folder/out" "$folder/err" || fail "it printed FAIL"

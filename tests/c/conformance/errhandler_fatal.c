@@ -8,6 +8,13 @@
  * ref-wrong: comm_abort win_abort (an assertion in MPICH fails: it does not take MPI_ERRORS_ABORT)
  * timeout: 30
  * status: nonzero
+ * stderr comm: MPI_ERR_RANK: MPI_Send on communicator
+ * stderr comm_self: MPI_ERR_COUNT: MPI_Send on communicator MPI_COMM_SELF: count is -1
+ * stderr comm_abort: MPI_ERR_RANK: MPI_Send on communicator MPI_COMM_WORLD: dest is
+ * stderr win: MPI_ERR_RMA_SYNC: MPI_Win_unlock on window
+ * stderr win_abort: MPI_ERR_RANK: MPI_Put on window
+ * stderr abort: called MPI_Abort with status 7
+ * stderr abort_dup: called MPI_Abort with status 3
  */
 #include "../windows.h"
 

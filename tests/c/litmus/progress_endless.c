@@ -6,6 +6,7 @@
  * args: loop pause pscw
  * again: GOMPIRMA_NO_CMA=1
  * status: nonzero
+ * stderr: called MPI_Abort with status 3
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
