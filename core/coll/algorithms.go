@@ -140,10 +140,17 @@ func (v view) interval(blocks [][]byte, whole []byte, root, vr, n int) [][]byte 
 	return out
 }
 
-// gather: root receives block i from process i; own is what this process contributes. Only root's blocks count; with
-// tree, all blocks have the size of own and any process may have to hold those of its subtree.
-func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
-	if tree && v.size > 3 {
+// route is how blocks get to the root, or from it.
+type route bool
+
+const (
+	straight route = false // each between its process and the root
+	byTree   route = true  // through others: all blocks have one size, and a process may have to hold those of its subtree
+)
+
+// gather: root receives block i from process i; own is what this process contributes. Only root's blocks count.
+func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
+	if by == byTree && v.size > 3 {
 		whole := room(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
@@ -174,8 +181,8 @@ func (v view) gather(own []byte, blocks [][]byte, root int, tree bool) {
 }
 
 // scatter: process i receives root's block i into own.
-func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
-	if tree && v.size > 3 {
+func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
+	if by == byTree && v.size > 3 {
 		whole := room(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
@@ -203,13 +210,20 @@ func (v view) scatter(blocks [][]byte, own []byte, root int, tree bool) {
 	v.wait()
 }
 
-// allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled. equal says that all
-// blocks have one size.
-func (v view) allgather(blocks [][]byte, equal bool) {
+// blockSizes is whether the blocks of a call have one size at all members.
+type blockSizes bool
+
+const (
+	anySizes blockSizes = false
+	oneSize  blockSizes = true
+)
+
+// allgather: blocks[rank] holds this process' contribution, afterwards all blocks are filled.
+func (v view) allgather(blocks [][]byte, of blockSizes) {
 	if v.size == 1 {
 		return
 	}
-	if size := len(blocks[0]); equal && !v.fixed && size*v.size <= allgatherBruck {
+	if size := len(blocks[0]); of == oneSize && !v.fixed && size*v.size <= allgatherBruck {
 		v.allgatherBruck(blocks, size)
 		return
 	}
@@ -276,7 +290,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		if v.rank == root {
 			whole = room(len(own))
 		}
-		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, false)
+		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, straight)
 		return whole
 	}
 	// The tree is rooted at rank 0, since only there intervals of ranks join in order; rank 0 then sends to the
@@ -421,9 +435,10 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan leaves own[0] op ... op own[rank] in out; exclusive leaves out own[rank] and does not touch out on rank 0. own
-// and out may be the same memory.
-func (v view) scan(r *reducer, own, out []byte, exclusive bool) {
+// scan leaves own[0] op ... op own[rank] in out. kind is KindScan, or KindExscan, which leaves out own[rank] and does not
+// touch out on rank 0. own and out may be the same memory.
+func (v view) scan(r *reducer, own, out []byte, kind Kind) {
+	exclusive := kind == KindExscan
 	if v.size == 1 {
 		if !exclusive {
 			v.copy(out, own)

@@ -146,7 +146,7 @@ func TestAllreduceAndScan(t *testing.T) {
 				}
 				f(v, own, out)
 				if !inPlace {
-					v.after(func() error {
+					v.finish = append(v.finish, func() error {
 						if !bytes.Equal(own, input(seed, v.rank, size)) {
 							return fmt.Errorf("the send buffer was changed")
 						}
@@ -159,10 +159,10 @@ func TestAllreduceAndScan(t *testing.T) {
 		for i, b := range run(4, func(v view, own, out []byte) { v.allreduce(compose, own, out) }) {
 			require.True(t, bytes.Equal(reduction(4, 0, n, size), b), "process %d", i)
 		}
-		for i, b := range run(5, func(v view, own, out []byte) { v.scan(compose, own, out, false) }) {
+		for i, b := range run(5, func(v view, own, out []byte) { v.scan(compose, own, out, KindScan) }) {
 			require.True(t, bytes.Equal(reduction(5, 0, i+1, size), b), "scan, process %d", i)
 		}
-		for i, b := range run(6, func(v view, own, out []byte) { v.scan(compose, own, out, true) }) {
+		for i, b := range run(6, func(v view, own, out []byte) { v.scan(compose, own, out, KindExscan) }) {
 			if i > 0 {
 				require.True(t, bytes.Equal(reduction(6, 0, i, size), b), "exscan, process %d", i)
 			} else if inPlace {
@@ -230,12 +230,12 @@ func TestGatherScatter(t *testing.T) {
 			}
 			got := together(t, n, eager, func(v view) []byte {
 				if v.rank != root {
-					v.gather(input(8, v.rank, counts[v.rank]), nil, root, equal)
+					v.gather(input(8, v.rank, counts[v.rank]), nil, root, route(equal))
 					return nil
 				}
 				bs, all := blocks(false), make([]byte, len(want))
-				v.gather(input(8, v.rank, counts[v.rank]), bs, root, equal)
-				v.after(func() error { copy(all, bytes.Join(bs, nil)); return nil })
+				v.gather(input(8, v.rank, counts[v.rank]), bs, root, route(equal))
+				v.finish = append(v.finish, func() error { copy(all, bytes.Join(bs, nil)); return nil })
 				return all
 			})
 			require.True(t, bytes.Equal(want, got[root]), "gather")
@@ -245,7 +245,7 @@ func TestGatherScatter(t *testing.T) {
 				if v.rank == root {
 					bs = blocks(true)
 				}
-				v.scatter(bs, own, root, equal)
+				v.scatter(bs, own, root, route(equal))
 				return own
 			})
 			for i := range got {
@@ -254,8 +254,8 @@ func TestGatherScatter(t *testing.T) {
 			got = together(t, n, eager, func(v view) []byte {
 				bs, all := blocks(false), make([]byte, len(want))
 				bs[v.rank] = input(8, v.rank, counts[v.rank])
-				v.allgather(bs, equal)
-				v.after(func() error { copy(all, bytes.Join(bs, nil)); return nil })
+				v.allgather(bs, blockSizes(equal))
+				v.finish = append(v.finish, func() error { copy(all, bytes.Join(bs, nil)); return nil })
 				return all
 			})
 			for i := range got {
@@ -279,7 +279,7 @@ func TestAlltoall(t *testing.T) {
 				}
 				all := make([]byte, total)
 				v.alltoall(in, out)
-				v.after(func() error { copy(all, bytes.Join(out, nil)); return nil })
+				v.finish = append(v.finish, func() error { copy(all, bytes.Join(out, nil)); return nil })
 				return all
 			})
 			for i := range got {

@@ -74,7 +74,7 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 			theirs = theirs[n:]
 		}
 	}
-	v.scatter(blocks, out, 0, false)
+	v.scatter(blocks, out, 0, straight)
 }
 
 // interGather: the root has a block for every process of the other group.

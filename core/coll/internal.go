@@ -34,7 +34,7 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 		return all, t.allgather(blocks)
 	}
 	s := e.blocking(c)
-	s.local.allgather(blocks, true)
+	s.local.allgather(blocks, oneSize)
 	return all, e.run(s, c)
 }
 

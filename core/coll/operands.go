@@ -32,8 +32,16 @@ func load(b *Buffer) []byte {
 	return packed
 }
 
-// store returns where the data of b is to be put; with keep, what it holds now is there.
-func (o *operands) store(b *Buffer, keep bool) []byte {
+// content is what the memory for a result holds before the call.
+type content bool
+
+const (
+	nothing  content = false // whatever is there
+	whatIsIn content = true  // what the application's buffer holds
+)
+
+// store returns where the data of b is to be put.
+func (o *operands) store(b *Buffer, holds content) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
 		return nil
@@ -42,7 +50,7 @@ func (o *operands) store(b *Buffer, keep bool) []byte {
 		return run
 	}
 	packed := room(n)
-	if keep {
+	if holds == whatIsIn {
 		pack(packed, b)
 	}
 	o.afterPacked(*b, packed)
@@ -67,7 +75,7 @@ func (o *operands) storeAll(b *Buffer, v *Blocks, sh shape, n, keep int) [][]byt
 	out := o.blocks(1, n)
 	for i := range out {
 		p := part(b, v, sh, i)
-		out[i] = o.store(&p, i == keep || keep == n)
+		out[i] = o.store(&p, content(i == keep || keep == n))
 	}
 	return out
 }
@@ -100,7 +108,7 @@ func (k *Call) prepare(o *operands) error {
 	switch k.Kind {
 	case KindBcast:
 		if receives {
-			o.out = o.store(&k.Recv, k.place() == rootIsHere)
+			o.out = o.store(&k.Recv, content(k.place() == rootIsHere))
 			if k.place() == rootIsHere {
 				o.after = nil // the root's own data stays as it is
 			}
@@ -121,7 +129,7 @@ func (k *Call) prepare(o *operands) error {
 		if inPlace {
 			o.out = o.ins[me]
 		} else if receives {
-			o.out = o.store(&k.Recv, false)
+			o.out = o.store(&k.Recv, nothing)
 		}
 	case KindNeighborAllgather, KindNeighborAllgatherv:
 		own := load(&k.Send)
@@ -258,16 +266,16 @@ func (k *Call) build(v view, o *operands) error {
 	case KindAllreduce:
 		v.allreduce(red, o.in, o.out)
 	case KindScan, KindExscan:
-		v.scan(red, o.in, o.out, k.Kind == KindExscan)
+		v.scan(red, o.in, o.out, k.Kind)
 	case KindReduceScatter, KindReduceScatterBlock:
 		v.copy(o.out, v.reduceScatter(red, blocksOf(o.in, o.sizes)))
 	case KindGather, KindGatherv:
-		v.gather(o.in, o.outs, root, !v.fixed && k.Kind == KindGather && len(o.in) <= gatherTree)
+		v.gather(o.in, o.outs, root, route(!v.fixed && k.Kind == KindGather && len(o.in) <= gatherTree))
 	case KindScatter, KindScatterv:
-		v.scatter(o.ins, o.out, root, !v.fixed && k.Kind == KindScatter && len(o.out) <= gatherTree)
+		v.scatter(o.ins, o.out, root, route(!v.fixed && k.Kind == KindScatter && len(o.out) <= gatherTree))
 	case KindAllgather, KindAllgatherv:
 		v.copy(o.outs[v.rank], o.in)
-		v.allgather(o.outs, k.Kind == KindAllgather)
+		v.allgather(o.outs, blockSizes(k.Kind == KindAllgather))
 	case KindAlltoall, KindAlltoallv, KindAlltoallw:
 		v.alltoall(o.ins, o.outs)
 	case KindNeighborAllgather, KindNeighborAllgatherv, KindNeighborAlltoall, KindNeighborAlltoallv,
@@ -423,7 +431,7 @@ func (k *Call) inSlots(t *slots, o *operands) error {
 	case KindAllreduce:
 		return t.allreduce(r, o.in, o.out)
 	case KindScan, KindExscan:
-		return t.scan(r, o.in, o.out, k.Kind == KindExscan)
+		return t.scan(r, o.in, o.out, k.Kind)
 	case KindReduceScatter, KindReduceScatterBlock:
 		return t.reduceScatter(r, o.in, o.sizes, o.out)
 	case KindGather:

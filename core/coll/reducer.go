@@ -87,7 +87,7 @@ func (r *reducer) load(b *Buffer) []byte {
 // storeElements returns where elements as they travel are to be put to get to b.
 func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
-		return o.store(b, false)
+		return o.store(b, nothing)
 	}
 	elements := room(int(b.Count) * o.red.size)
 	o.afterElements(*b, elements)

@@ -125,9 +125,6 @@ func (s *schedule) wait() {
 	}
 }
 
-// after adds work for the very end, in the order of the calls.
-func (s *schedule) after(f func() error) { s.finish = append(s.finish, f) }
-
 // poll goes on as far as possible without blocking and returns whether the call is complete. If another thread is at
 // it, that one does this thread's part.
 func (s *schedule) poll() (bool, error) {

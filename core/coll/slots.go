@@ -416,12 +416,12 @@ func (t *slots) spread(r *reducer, w uint64, own, out []byte, root int) error {
 	})
 }
 
-// scan leaves the reduction of own over the ranks up to this one in out, without its own if exclusive (then rank 0's
-// out is left alone).
-func (t *slots) scan(r *reducer, own, out []byte, exclusive bool) error {
-	kind, upto := KindScan, t.me+1
-	if exclusive {
-		kind, upto = KindExscan, t.me
+// scan leaves the reduction of own over the ranks up to this one in out; kind is KindScan, or KindExscan, which leaves
+// out its own and does not touch rank 0's out.
+func (t *slots) scan(r *reducer, own, out []byte, kind Kind) error {
+	upto := t.me + 1
+	if kind == KindExscan {
+		upto = t.me
 	}
 	w := t.what(kind, 0, len(own), r.size)
 	return t.steps(len(own), r.elements(t.data), func(from, to int) error {

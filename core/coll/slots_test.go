@@ -152,7 +152,7 @@ func oneOfSlots(m *slots, kind Kind, seed, root, size int) error {
 		if upto > 0 {
 			want = reduction(seed, 0, upto, size)
 		}
-		if err := m.scan(compose, own, out, kind == KindExscan); err != nil {
+		if err := m.scan(compose, own, out, kind); err != nil {
 			return err
 		}
 		return equal(want, out, "scan")

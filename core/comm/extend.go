@@ -43,7 +43,8 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		c.extents = append(c.extents, x)
 		return x.b[:size:size], nil
 	}
-	c.host.DropBlock(x.b, c.local.World(0), x.off, whole, t.me == 0)
+	last := t.me == 0
+	c.host.DropBlock(x.b, c.local.World(0), x.off, whole, last)
 	switch {
 	case err != nil:
 		return nil, err
@@ -56,7 +57,8 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 // dropExtents leaves all that Extend gave. Whoever leaves an extent last has its memory given back.
 func (c *Comm) dropExtents() {
 	for _, x := range c.extents {
-		c.host.DropBlock(x.b, c.local.World(0), x.off, int64(len(x.b)), leave(x.b, c.size))
+		last := leave(x.b, c.size)
+		c.host.DropBlock(x.b, c.local.World(0), x.off, int64(len(x.b)), last)
 	}
 	c.extents = nil
 }

@@ -138,7 +138,8 @@ func (t *team) agree(c *Comm) error {
 		return nil
 	}
 	// Nobody has used it: the leader gives it back whether or not the others have unmapped theirs yet.
-	host.DropBlock(c.Block, c.leader, c.blockOff, size, t.me == 0)
+	last := t.me == 0
+	host.DropBlock(c.Block, c.leader, c.blockOff, size, last)
 	c.Block = nil
 	switch {
 	case err != nil:

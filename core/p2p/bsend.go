@@ -50,19 +50,21 @@ type BufferOf struct {
 	Session *any
 }
 
-func (e *Engine) attachedLocked(of BufferOf, make bool) *attached {
-	slot := of.Session
+// slot returns where the owner keeps the buffer, nil: the owner is the process.
+func (of *BufferOf) slot() *any {
 	if of.Comm != nil {
-		slot = &of.Comm.Buffers
+		return &of.Comm.Buffers
 	}
+	return of.Session
+}
+
+// attachedLocked returns the buffer of an owner, nil if it never had one.
+func (e *Engine) attachedLocked(of BufferOf) *attached {
+	slot := of.slot()
 	if slot == nil {
 		return &e.process
 	}
 	a, _ := (*slot).(*attached)
-	if a == nil && make {
-		a = &attached{}
-		*slot = a
-	}
 	return a
 }
 
@@ -74,7 +76,11 @@ func (e *Engine) Attach(of BufferOf, addr uintptr, size int64) error {
 	}
 	e.mu.Lock()
 	defer e.unlock()
-	a := e.attachedLocked(of, true)
+	a := e.attachedLocked(of)
+	if a == nil {
+		a = &attached{}
+		*of.slot() = a
+	}
 	if a.on {
 		return mpierr.New(abi.MPI_ERR_BUFFER, "a buffer of %d bytes is attached already", a.size)
 	}
@@ -93,7 +99,7 @@ func (e *Engine) Detach(of BufferOf) (addr uintptr, size int64, err error) {
 	}
 	e.mu.Lock()
 	defer e.unlock()
-	a := e.attachedLocked(of, false)
+	a := e.attachedLocked(of)
 	if a == nil || !a.on {
 		return 0, 0, nil
 	}
@@ -118,7 +124,7 @@ func (e *Engine) Flush(of BufferOf) error {
 func (e *Engine) Iflush(of BufferOf) *request.Request {
 	e.mu.Lock()
 	defer e.unlock()
-	a := e.attachedLocked(of, false)
+	a := e.attachedLocked(of)
 	if a == nil || a.under == 0 {
 		return request.Completed
 	}

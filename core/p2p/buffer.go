@@ -115,9 +115,6 @@ func (d derived) Segments(addr uintptr, count, skip int64, out []Segment) int {
 	return len(out)
 }
 
-// Size returns the number of bytes of data.
-func (b *Buffer) Size() int64 { return b.size }
-
 // slice returns the buffer of n bytes of data from byte skip on.
 func (b *Buffer) slice(skip, n int64) Buffer {
 	s := *b

@@ -37,7 +37,7 @@ func TestTypedRefuses(t *testing.T) {
 		b, err := Typed(c.addr, c.count, ints)
 		require.Equal(t, c.class, class(err), c.name)
 		if err == nil {
-			require.Equal(t, 4*c.count, b.Size())
+			require.Equal(t, 4*c.count, b.size)
 		}
 	}
 	base := addressOf(mem)

@@ -23,6 +23,14 @@ const (
 	modeMask = Urgent - 1
 )
 
+// afterwards is what a thread does that has started an operation.
+type afterwards uint8
+
+const (
+	goesOn     afterwards = iota
+	waitsForIt            // at once: a blocking call
+)
+
 // op is a send or receive under way.
 type op struct {
 	request.Request
@@ -34,10 +42,10 @@ type op struct {
 	x    comm.Context
 	mode Mode
 
-	waited bool // the thread that started it goes on to wait for it
-	cancel bool // a send: MPI_Cancel has been called
-	gone   bool // a send: the receiver no longer has the message
-	looked bool // a send: the receiver has been told that the message is waited for
+	next   afterwards // what the thread that started it does next
+	cancel bool       // a send: MPI_Cancel has been called
+	gone   bool       // a send: the receiver no longer has the message
+	looked bool       // a send: the receiver has been told that the message is waited for
 
 	entry     entry[op] // a receive: its place among the posted ones
 	*transfer           // never nil: noTransfer is not to be written to, see moving

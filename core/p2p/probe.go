@@ -116,20 +116,20 @@ func (m *Message) Comm() *comm.Comm { return m.c }
 func (e *Engine) Imrecv(b Buffer, m *Message) *request.Request {
 	e.mu.Lock()
 	defer e.unlockStarted()
-	return &e.mrecvLocked(&b, m, false).Request
+	return &e.mrecvLocked(&b, m, goesOn).Request
 }
 
 // Mrecv is Imrecv that returns when the message is there. st may be nil.
 func (e *Engine) Mrecv(b Buffer, m *Message, st *request.Status) error {
 	e.mu.Lock()
-	o := e.mrecvLocked(&b, m, true)
+	o := e.mrecvLocked(&b, m, waitsForIt)
 	e.unlock()
 	return e.await(o, st)
 }
 
-func (e *Engine) mrecvLocked(b *Buffer, m *Message, waited bool) *op {
+func (e *Engine) mrecvLocked(b *Buffer, m *Message, next afterwards) *op {
 	o := e.newOpLocked(request.Receive, m.c, 0, b, m.entry.src, m.entry.tag, Standard)
-	o.waited = waited
+	o.next = next
 	if m.noop {
 		o.Owner = nil // it came on no communicator: an error would be the process'
 		o.Status = request.ProcNull

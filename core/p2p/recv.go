@@ -54,7 +54,7 @@ func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag in
 	}
 	e.mu.Lock()
 	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
-	o.waited = true
+	o.next = waitsForIt
 	e.receiveLocked(o)
 	e.unlock()
 	return e.await(o, st)
@@ -62,15 +62,15 @@ func (e *Engine) Recv(c *comm.Comm, x comm.Context, b Buffer, source int, tag in
 
 // Irecv starts a receive.
 func (e *Engine) Irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32) (*request.Request, error) {
-	return e.irecv(c, x, b, source, tag, false)
+	return e.irecv(c, x, b, source, tag, goesOn)
 }
 
-// irecv is Irecv; waited says that this thread goes on to wait for the request.
+// irecv is Irecv that is told what the thread does next.
 func (e *Engine) irecv(c *comm.Comm, x comm.Context, b Buffer, source int, tag int32,
-	waited bool) (*request.Request, error) {
+	next afterwards) (*request.Request, error) {
 	e.mu.Lock()
 	o := e.newOpLocked(request.Receive, c, x, &b, int32(source), tag, Standard)
-	o.waited = waited
+	o.next = next
 	if source == abi.MPI_PROC_NULL {
 		o.Status = request.ProcNull
 		o.Complete()

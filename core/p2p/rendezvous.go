@@ -30,7 +30,7 @@ func (e *Engine) rendezvousLocked(o *op, m *Message) {
 	case m.local != nil || m.segs != nil && !e.noCMA && e.peer(int(m.node)).cma.possible():
 		e.work = append(e.work, o)
 		e.hasWork.Store(true)
-		e.due = e.due || m.waits && !o.waited
+		e.due = e.due || m.waits && o.next != waitsForIt
 	default:
 		e.askLocked(o)
 	}
@@ -151,7 +151,7 @@ func (e *Engine) sendSelfLocked(o *op) {
 	}
 	m := e.newMessageLocked()
 	m.entry = entry[Message]{src: src, tag: o.tag, of: m}
-	m.node, m.size, m.waits, m.local = int32(e.nd.Me), o.buf.size, o.waited, o
+	m.node, m.size, m.waits, m.local = int32(e.nd.Me), o.buf.size, o.next == waitsForIt, o
 	if x := q.posted.receiver(src, o.tag); x != nil {
 		r := x.of
 		e.unpostLocked(r)
@@ -207,7 +207,7 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 		segs = o.buf.fewSegments()
 	}
 	flags := o.callFlag()
-	if o.waited {
+	if o.next == waitsForIt {
 		flags |= flagWait
 	}
 	if e.noCMA || len(segs) == 0 || o.buf.size == 0 {

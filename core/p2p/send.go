@@ -33,7 +33,7 @@ func (e *Engine) Send(c *comm.Comm, x comm.Context, b Buffer, dest int, tag int3
 	}
 	e.mu.Lock()
 	o := e.newOpLocked(request.Send, c, x, &b, int32(dest), tag, mode)
-	o.waited = true
+	o.next = waitsForIt
 	e.sendLocked(o, p)
 	e.unlock()
 	return e.await(o, nil)

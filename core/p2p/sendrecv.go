@@ -25,7 +25,7 @@ func (b *Buffer) Apart(in *Buffer) (Buffer, error) {
 // Sendrecv sends and receives at once (MPI-5.0 3.10). st may be nil.
 func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int,
 	recvTag int32, st *request.Status) error {
-	r, err := e.irecv(c, x, in, source, recvTag, true)
+	r, err := e.irecv(c, x, in, source, recvTag, waitsForIt)
 	if err != nil {
 		return err
 	}

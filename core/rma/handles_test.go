@@ -98,7 +98,7 @@ func TestRegions(t *testing.T) {
 	var r regions
 	mem := make([]byte, 100)
 	r.add(region{addr: 1000, bytes: mem, off: 5000})
-	r.add(region{addr: 500, bytes: mem, off: 9000, owned: true})
+	r.add(region{addr: 500, bytes: mem, off: 9000, maker: byAllocMem})
 	for _, c := range []struct {
 		addr  uintptr
 		size  int64
@@ -111,9 +111,9 @@ func TestRegions(t *testing.T) {
 			require.Equal(t, int64(5000), x.off)
 		}
 	}
-	_, ok := r.remove(1000, true)
+	_, ok := r.remove(1000, byAllocMem)
 	require.False(t, ok, "not one of MPI_Alloc_mem")
-	_, ok = r.remove(500, true)
+	_, ok = r.remove(500, byAllocMem)
 	require.True(t, ok)
 	_, ok = r.find(500, 1)
 	require.False(t, ok)

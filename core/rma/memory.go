@@ -18,9 +18,17 @@ type region struct {
 	addr  uintptr
 	bytes []byte
 	off   int64 // in the memfd
-	owned bool  // made by MPI_Alloc_mem here
-	huge  bool  // of huge pages
+	maker maker
+	huge  bool // of huge pages
 }
+
+// maker is what made a region here.
+type maker int
+
+const (
+	byWindow   maker = iota // a window, or the pool of small pieces (pool.go)
+	byAllocMem              // MPI_Alloc_mem for one piece of memory, so MPI_Free_mem takes it out
+)
 
 type regions struct {
 	mu   sync.RWMutex
@@ -50,12 +58,12 @@ func (r *regions) find(addr uintptr, size int64) (region, bool) {
 	return r.list[i], true
 }
 
-// remove takes the region that begins at addr out; owned: only one of MPI_Alloc_mem.
-func (r *regions) remove(addr uintptr, owned bool) (region, bool) {
+// remove takes the region out that begins at addr, if it is of this maker.
+func (r *regions) remove(addr uintptr, by maker) (region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := sort.Search(len(r.list), func(i int) bool { return r.list[i].addr >= addr })
-	if i == len(r.list) || r.list[i].addr != addr || r.list[i].owned != owned {
+	if i == len(r.list) || r.list[i].addr != addr || r.list[i].maker != by {
 		return region{}, false
 	}
 	x := r.list[i]
@@ -89,15 +97,23 @@ func AllocMem(nd *shm.Node, size int64, hints *Hints) (uintptr, error) {
 		nd.Release(off, size)
 		return 0, err
 	}
-	huge, err := nd.CommitMapped(b, off, hints.HugePages)
+	huge, err := nd.CommitMapped(b, off, hints.pages())
 	if err != nil {
 		nd.Unmap(b)
 		nd.Release(off, size)
 		return 0, err
 	}
 	addr := address(b)
-	shared.add(region{addr: addr, bytes: b, off: off, owned: true, huge: huge})
+	shared.add(region{addr: addr, bytes: b, off: off, maker: byAllocMem, huge: huge})
 	return addr, nil
+}
+
+// pages returns which pages the hints ask for.
+func (h *Hints) pages() shm.Pages {
+	if h.HugePages {
+		return shm.HugePages
+	}
+	return shm.SmallPages
 }
 
 // alignment returns that of so many bytes of memory, which huge pages raise.
@@ -116,7 +132,7 @@ func FreeMem(nd *shm.Node, addr uintptr) error {
 	known, ok := small.free(nd, addr)
 	if !known {
 		var x region
-		if x, ok = shared.remove(addr, true); ok {
+		if x, ok = shared.remove(addr, byAllocMem); ok {
 			nd.Unmap(x.bytes)
 			nd.Release(x.off, int64(len(x.bytes)))
 		}

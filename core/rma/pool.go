@@ -213,7 +213,7 @@ func (p *pool) takeLocked(nd *shm.Node, n int, size int64) (*chunk, error) {
 		at = 0
 	}
 	c := &a.chunks[at]
-	if _, err := nd.CommitMapped(c.bytes()[:size], c.offset(), false); err != nil {
+	if _, err := nd.CommitMapped(c.bytes()[:size], c.offset(), shm.SmallPages); err != nil {
 		return nil, err
 	}
 	for i := at; i < at+n; i++ {
@@ -262,7 +262,7 @@ func (p *pool) giveLocked(nd *shm.Node, c *chunk, n int) {
 	p.arenas = slices.DeleteFunc(p.arenas, func(x *arena) bool { return x == a })
 	addr := address(a.bytes)
 	delete(p.byAddr, addr/arenaSize)
-	shared.remove(addr, false)
+	shared.remove(addr, byWindow)
 	nd.Unmap(a.bytes)
 	nd.Release(a.off, arenaSize)
 }

@@ -122,7 +122,7 @@ func offsetOf(t *testing.T, nd *shm.Node, addr uintptr) int64 {
 // dropPool gives back what the pool keeps for the next piece.
 func dropPool(nd *shm.Node) {
 	for _, a := range small.arenas {
-		shared.remove(address(a.bytes), false)
+		shared.remove(address(a.bytes), byWindow)
 		nd.Unmap(a.bytes)
 		nd.Release(a.off, arenaSize)
 	}

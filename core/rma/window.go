@@ -196,7 +196,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 	all, xerr := h.Allgather(c, mine.encode())
 	if xerr != nil {
-		w.close(false)
+		w.close(neverMade)
 		windows.withdraw(place)
 		return nil, xerr
 	}
@@ -205,7 +205,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		members[i] = decode(all[i*recordSize:])
 	}
 	if err := agree(err, members, &w.hints); err != nil {
-		w.close(false)
+		w.close(neverMade)
 		windows.withdraw(place)
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		xerr = w.allFine(c, &err)
 	}
 	if xerr != nil || err != nil {
-		w.close(false)
+		w.close(neverMade)
 		windows.withdraw(place) // last: from here on another thread may make a window with this handle
 		if xerr != nil {
 			return nil, xerr
@@ -412,7 +412,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			// members share is committed by both.
 			from, to := offsets[w.Rank]/shm.PageSize*shm.PageSize, pages(offsets[w.Rank]+w.Size)
 			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,
-				w.hints.HugePages); err != nil {
+				w.hints.pages()); err != nil {
 				return err
 			}
 		}
@@ -472,23 +472,30 @@ func (w *Window) allFine(c *comm.Comm, err *error) error {
 	return nil
 }
 
-// close gives back what this member has of the window. installed: the window existed, so its control memory is in use
-// until all members have come here.
-func (w *Window) close(installed bool) {
+// ending is how a window ends.
+type ending int
+
+const (
+	neverMade ending = iota // its creation failed
+	freed                   // it was there: its control memory is in use until all members have come to the end
+)
+
+// close gives back what this member has of the window.
+func (w *Window) close(how ending) {
 	nd := w.host.Node
 	if w.Handle != 0 {
 		w.host.Data.Remove(w.Handle)
 	}
 	w.leaveInPlace()
 	if w.segment != nil {
-		shared.remove(address(w.segment), false)
+		shared.remove(address(w.segment), byWindow)
 		nd.Unmap(w.segment)
 	}
 	for _, b := range w.mapped {
 		nd.Unmap(b)
 	}
 	if w.control != nil {
-		if installed {
+		if how == freed {
 			left := counter(w.control, leftOffset(len(w.Targets)))
 			left.Add(1)
 			if w.Rank == leader {
@@ -526,7 +533,7 @@ func (w *Window) Free(before func() error) error {
 	if err := w.host.Data.Meet(w.Handle, MeetToFree); err != nil {
 		return err
 	}
-	w.close(true)
+	w.close(freed)
 	windows.remove(w.Handle)
 	return nil
 }

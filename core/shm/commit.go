@@ -28,11 +28,19 @@ func (nd *Node) Commit(off, size int64) error {
 	return nd.commit(off, size, leastPiece, nd.memory.take)
 }
 
-// CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages), with huge pages if huge says so and
-// the system has them. It returns whether any of the memory is of huge pages. Several processes can do it at once, and
-// none of their accesses there faults later. MPI_ERR_NO_MEM.
-func (nd *Node) CommitMapped(b []byte, off int64, huge bool) (bool, error) {
-	huge = huge && len(b) >= HugePage && HugePagesPossible() && unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
+// Pages is which pages memory is to be made of.
+type Pages int
+
+// SmallPages are the system's own; HugePages are taken where the system has them.
+const (
+	SmallPages Pages = iota
+	HugePages
+)
+
+// CommitMapped is Commit of [off, off+len(b)), which is mapped at b (whole pages). It returns whether any of the memory
+// is of huge pages. Several processes can do it at once, and none of their accesses there faults later. MPI_ERR_NO_MEM.
+func (nd *Node) CommitMapped(b []byte, off int64, of Pages) (bool, error) {
+	huge := of == HugePages && len(b) >= HugePage && HugePagesPossible() && unix.Madvise(b, unix.MADV_HUGEPAGE) == nil
 	least := int64(leastPiece)
 	if huge {
 		least = HugePage

@@ -44,7 +44,7 @@ func commitMapped(t *testing.T, nd *Node, size int64) (free func(), err error) {
 		nd.Unmap(b)
 		nd.Release(off, size)
 	}
-	if _, err = nd.CommitMapped(b, off, false); err != nil {
+	if _, err = nd.CommitMapped(b, off, SmallPages); err != nil {
 		free()
 	}
 	return free, err
@@ -196,7 +196,7 @@ func TestCommitMappedFaultsLaterNever(t *testing.T) {
 	if unix.Madvise(b[:PageSize], unix.MADV_POPULATE_WRITE) != nil {
 		t.Skip("this kernel has no MADV_POPULATE_WRITE")
 	}
-	_, err = nd.CommitMapped(b, off, false)
+	_, err = nd.CommitMapped(b, off, SmallPages)
 	require.NoError(t, err)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
