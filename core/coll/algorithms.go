@@ -145,7 +145,8 @@ type route bool
 
 const (
 	straight route = false // each between its process and the root
-	byTree   route = true  // through others: all blocks have one size, and a process may have to hold those of its subtree
+	// through others: all blocks have one size, and a process may have to hold those of its subtree
+	byTree route = true
 )
 
 // gather: root receives block i from process i; own is what this process contributes. Only root's blocks count.
@@ -435,8 +436,8 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 	v.wait()
 }
 
-// scan leaves own[0] op ... op own[rank] in out. kind is KindScan, or KindExscan, which leaves out own[rank] and does not
-// touch out on rank 0. own and out may be the same memory.
+// scan leaves own[0] op ... op own[rank] in out. kind is KindScan, or KindExscan, which leaves out own[rank] and does
+// not touch out on rank 0. own and out may be the same memory.
 func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	exclusive := kind == KindExscan
 	if v.size == 1 {

@@ -279,7 +279,8 @@ func TestAlltoall(t *testing.T) {
 				}
 				all := make([]byte, total)
 				v.alltoall(in, out)
-				v.finish = append(v.finish, func() error { copy(all, bytes.Join(out, nil)); return nil })
+				join := func() error { copy(all, bytes.Join(out, nil)); return nil }
+				v.finish = append(v.finish, join)
 				return all
 			})
 			for i := range got {
