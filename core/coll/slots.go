@@ -76,7 +76,7 @@ type slots struct {
 func newSlots(nd *shm.Node, mem []byte, nodes []int32, me, size, depth int) *slots {
 	t := &slots{nd: nd, mem: mem, nodes: nodes, n: len(nodes), me: me, size: size, depth: depth,
 		data: size - slotHead, scratch: make([]byte, size)}
-	if nd.N <= nd.Cores {
+	if !nd.Policy.Crowded {
 		t.polls = polls + size/8
 	}
 	return t

@@ -232,7 +232,7 @@ func oneOfSlots(m *slots, kind Kind, seed, root, size int) error {
 func TestSlotsWake(t *testing.T) {
 	ms := members(t, 3)
 	for _, m := range ms {
-		m.nd.LookEvery = time.Hour // without a wake-up nobody wakes
+		m.nd.Policy.Slice = time.Hour // without a wake-up nobody wakes
 	}
 	lost := time.AfterFunc(2*time.Minute, func() { panic("a wake-up was lost") })
 	defer lost.Stop()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,12 +24,11 @@ type Node struct {
 	N       int    // processes on this node
 	Me      int    // index of this process; -1 in the launcher
 	Cores   int    // cores that the node's processes may use together
+	Policy  Policy // how to wait
 
 	// Call returns the name of the MPI function that the application has called on this thread and that has not
 	// returned, "" if there is none. Set before the first wait; nil: nobody is told what this process waits for.
 	Call func() string
-
-	LookEvery time.Duration // how often a sleeper looks whether the others still live; 0: sleepSlice
 
 	heap     heap
 	promises promises
@@ -133,7 +131,7 @@ func Open(fd, me int) (*Node, error) {
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
-	nd := &Node{fd: fd, N: n, Me: me, Cores: cores}
+	nd := &Node{fd: fd, N: n, Me: me, Cores: cores, Policy: policyFor(n, cores)}
 	if segment == 0 {
 		err = nd.openMemfd()
 	} else {

@@ -69,19 +69,11 @@ func (nd *Node) ForceDoorbell(i int) {
 	}
 }
 
-// How long a wait polls before it sleeps. With a core for each process the partner is likely to answer soon, and to be
-// woken takes longer than most answers, 100 us and more where an idle core has been switched off: two that wait in turn
-// must not send each other to sleep. But somebody else may use the cores, and then the partner may need this very one,
-// so after some microseconds each round offers it: a yield that nobody takes costs little. With fewer cores than
-// processes every round does, for a while. A yield that took long went to somebody who computes; it would be so each
-// time, and a sleeper is woken at once.
+// What Policy leaves to the waits here: how often a crowded one offers its core before it sleeps, and when one that
+// polls calls the reminders.
 const (
-	pollsAlone = 200
-	spinAlone  = 400 * time.Microsecond
-	yields     = 200
-	remindAt   = 20 * time.Microsecond
-	longYield  = 100 * time.Microsecond
-	sleepSlice = 200 * time.Millisecond // what LookEvery is unless a test has set it
+	yields   = 200
+	remindAt = 20 * time.Microsecond
 )
 
 // AddService registers work that a waiting thread does for its process between looks at its condition, such as serving
@@ -141,23 +133,23 @@ func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 }
 
 func (nd *Node) wait(done func() bool, what Waiting) error {
-	crowded := nd.N > nd.Cores
+	p := &nd.Policy
 	var start time.Time
 	reminded := false
 	for i := 0; ; i++ {
 		if done() {
 			return nil
 		}
-		if !crowded && i < pollsAlone {
+		if i < int(p.QuietLooks) {
 			continue
 		}
-		if crowded && i == yields {
+		if p.Crowded && i == yields {
 			break
 		}
-		if !crowded && i%16 == 0 {
+		if !p.Crowded && i%16 == 0 {
 			if now := time.Now(); start.IsZero() {
 				start = now
-			} else if now.Sub(start) > spinAlone {
+			} else if now.Sub(start) > p.Poll {
 				break
 			} else if !reminded && now.Sub(start) > remindAt {
 				reminded = true
@@ -166,15 +158,11 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 		}
 		before := time.Now()
 		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-		if time.Since(before) >= longYield {
+		if time.Since(before) >= p.LongYield {
 			break
 		}
 	}
 	defer nd.Publish(what)()
-	slice := nd.LookEvery
-	if slice == 0 {
-		slice = sleepSlice
-	}
 	for {
 		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
 		seen := atomic.LoadUint32(nd.u32(nd.Me, CellWake))
@@ -192,10 +180,10 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 		}
 		nd.remind()
 		before := time.Now()
-		futexSleep(nd.u32(nd.Me, CellWake), seen, slice)
+		futexSleep(nd.u32(nd.Me, CellWake), seen, p.Slice)
 		TakeSignals()
 		atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
-		if time.Since(before) >= slice {
+		if time.Since(before) >= p.Slice {
 			nd.FindDead()
 		}
 		if done() {
