@@ -1,47 +1,125 @@
-/* Proves: no starvation: while all other ranks take shared locks of one target again and again, so that one is always
- * held, a
- *   rank that asks for an exclusive lock gets it after a bounded number of theirs; and a shared one among exclusive
- * ones. MPI-5.0 12.5.3; fairness is more than the standard asks for
- * np: 3 4
+/* Proves: no starvation. A thread that queues for a lock behind k others gets it after at most k locks of theirs and
+ * 64 of newcomers for each of the k + 1 turns, while all other ranks lock the same target again and again: an exclusive
+ * lock among shared ones (writer), a shared one among exclusive ones (reader). What others take before it queues, while
+ * it only tries, is not bounded; so the locks are counted from when it sleeps, which it does in the queue alone.
+ * MPI-5.0 12.5.3; fairness is more than the standard asks for
+ * np: 2 3 4 6
  * args: writer reader
- * ref: mpich
+ * ref: none (a promise of gompirma; MPICH polls where this test wants to see a thread sleep)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
 #include "../windows.h"
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-/* MOST: locks taken by others before this counts as starvation. Where ranks outnumber cores the one that asks may not
- * even run for some milliseconds, in which a fast MPI takes 100,000 locks. */
-enum { MOST = 5000000, TIMES = 3 };
+/* BYPASSES: of newcomers a turn, as promised beside the lock's code. ENOUGH: locks that a rank takes at most, so that a
+ * starved one comes to its lock and can say how many they were. */
+enum { BYPASSES = 64, ENOUGH = 20000, TIMES = 3 };
+
+/* What the ranks tell each other without MPI. Rank 0 queues last, ranks from n - before on in front of it; rank 1 holds
+ * the lock meanwhile. */
+struct told {
+	_Atomic int queuing; /* so many ranks were told to queue */
+	_Atomic int calling; /* the process and thread that goes into MPI_Win_lock next; 0: none */
+	_Atomic int thread;
+	_Atomic int go; /* all queue: the others come, too */
+};
+
+static struct told *told;
+
+/* Returns when the thread sleeps: it is in the queue. It cannot sleep between its word and the queue. */
+static void sees_asleep(int process, int thread) {
+	char path[80], line[400] = "";
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
+	for (;;) {
+		FILE *f = fopen(path, "r");
+		if (!f || !fgets(line, sizeof line, f)) {
+			CHECK(0, "%s cannot be read", path);
+			MPI_Abort(MPI_COMM_WORLD, 2);
+		}
+		fclose(f);
+		char *behind = strrchr(line, ')'); /* the state comes behind the name */
+		if (behind && behind[2] == 'S')
+			return;
+		sched_yield();
+	}
+}
+
+static void await_at_least(_Atomic int *word, int value) {
+	while (atomic_load(word) < value)
+		sched_yield();
+}
+
+/* One lock of target 0 under which the count of locks is read and, by add, increased. */
+static int locked(struct window *w, int type, int add) {
+	int before;
+	MPI_Win_lock(type, 0, 0, w->win);
+	MPI_Fetch_and_op(&add, &before, MPI_INT, 0, window_at(w, 0, 0), MPI_SUM, w->win);
+	MPI_Win_unlock(0, w->win);
+	return before;
+}
+
+/* The lock that a rank queues for, number of those that do. */
+static int queue(struct window *w, int number, int type, int add) {
+	await_at_least(&told->queuing, number);
+	atomic_store(&told->thread, (int)syscall(SYS_gettid));
+	atomic_store(&told->calling, (int)getpid());
+	return locked(w, type, add);
+}
 
 static void body(struct window *w) {
-	int writer = strcmp(check_arg, "writer") == 0, one = 1, seen = 0, rounds;
+	int writer = strcmp(check_arg, "writer") == 0, before = (w->n - 2) / 2, count, most = 0;
 	int alone = writer ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED,
 	    crowd = writer ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE;
-	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
-	*(int *)w->mem = 0;
-	MPI_Win_unlock(w->rank, w->win);
-	MPI_Barrier(w->comm);
+	enum { SERVED = 1 << 24 }; /* the count once rank 0 has had its lock, and more */
 	for (int time = 1; time <= TIMES; time++) {
 		if (w->rank == 0) {
-			MPI_Win_lock(alone, 0, 0, w->win);
-			MPI_Accumulate(&one, 1, MPI_INT, 0, window_at(w, 0, 0), 1, MPI_INT, MPI_SUM, w->win);
+			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
+			memset(w->mem, 0, sizeof(int));
 			MPI_Win_unlock(0, w->win);
-		} else {
-			for (rounds = 0; seen < time && rounds < MOST; rounds++) {
-				MPI_Win_lock(crowd, 0, 0, w->win);
-				MPI_Fetch_and_op(NULL, &seen, MPI_INT, 0, window_at(w, 0, 0), MPI_NO_OP, w->win);
-				MPI_Win_unlock(0, w->win);
-			}
-			CHECK(seen >= time, "%s window: rank 0 still waits for its lock after %d locks of mine",
-			      w->name, rounds);
+			memset(told, 0, sizeof *told);
 		}
+		MPI_Barrier(w->comm);
+		if (w->rank == 0) {
+			count = queue(w, before + 1, alone, SERVED);
+			most = count > most ? count : most;
+		} else if (w->rank == 1) {
+			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win);
+			for (int i = 1; i <= before + 1; i++) {
+				atomic_store(&told->calling, 0);
+				atomic_store(&told->queuing, i);
+				await_at_least(&told->calling, 1);
+				sees_asleep(told->calling, told->thread);
+			}
+			atomic_store(&told->go, 1);
+			MPI_Win_unlock(0, w->win);
+		} else if (w->rank >= w->n - before) {
+			queue(w, w->rank - (w->n - before) + 1, alone, 1);
+		} else {
+			await_at_least(&told->go, 1);
+		}
+		if (w->rank > 0)
+			for (int i = 0; i < ENOUGH && locked(w, crowd, 1) < SERVED; i++)
+				;
+		MPI_Barrier(w->comm);
 	}
-	MPI_Barrier(w->comm);
+	int bound = before + BYPASSES * (before + 1);
+	CHECK(most <= bound, "%s window: %d locks of others were before one that had %d in front of it, not %d",
+	      w->name, most, before, bound);
 }
 
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
+	CHECK(strcmp(check_arg, "writer") == 0 || strcmp(check_arg, "reader") == 0, "argument %s", check_arg);
+	MPI_Win words;
+	MPI_Win_allocate_shared(check_rank == 0 ? 4096 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &told, &words);
+	MPI_Aint size;
+	int unit;
+	MPI_Win_shared_query(words, 0, &size, &unit, &told);
 	windows_each(64, sizeof(int), MPI_COMM_WORLD, body);
+	MPI_Win_free(&words);
 	return check_end();
 }
