@@ -4,9 +4,7 @@
 
 #include <stdint.h>
 
-#pragma GCC visibility push(default)
-#include "mpi_rma.h"
-#pragma GCC visibility pop
+#include "base/abi.h"
 
 #pragma GCC visibility push(hidden)
 

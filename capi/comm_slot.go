@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "comm_slot.h"
+#include "coll/comm.h"
 */
 import "C"
 

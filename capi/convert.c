@@ -1,6 +1,6 @@
 // Functions that are casts: handles and their integers, addresses, the fields of a status. None of them may be called
 // on a wrong object, so none of them looks at what it is given, except that a status must be there.
-#include "refuse.h"
+#include "base/verdict.h"
 #include "z_entry.h"
 
 // Handles. The integer of a handle is the handle: the values of this library and the predefined ones of the ABI fit in

@@ -11,7 +11,7 @@
 #ifndef GOMPI_CROSS_H
 #define GOMPI_CROSS_H
 
-#include <stdatomic.h>
+#include "base/order.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,19 +30,17 @@ struct gompi_thread {
 // (gompi_set_in_go). Initial-exec: a signal handler asks, and must not meet the allocation of thread-local memory.
 extern __thread struct gompi_thread gompi_thread __attribute__((tls_model("initial-exec")));
 
-static inline bool gompi_is_in_go(void) { return atomic_load_explicit(&gompi_thread.in_go, memory_order_relaxed); }
+static inline bool gompi_is_in_go(void) { return gompi_load(&gompi_thread.in_go); }
 
 // What comes after sees the signals that were held before: a handler either finds the thread out of Go, or has set
 // held.
 static inline void gompi_set_in_go(bool in) {
-	atomic_signal_fence(memory_order_seq_cst);
-	atomic_store_explicit(&gompi_thread.in_go, in, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
+	gompi_compiler_fence();
+	gompi_store(&gompi_thread.in_go, in);
+	gompi_compiler_fence();
 }
 
-static inline bool gompi_holds_signals(void) {
-	return atomic_load_explicit(&gompi_thread.held, memory_order_relaxed) != 0;
-}
+static inline bool gompi_holds_signals(void) { return gompi_load(&gompi_thread.held) != 0; }
 
 // Whether the calling function belongs to a signal handler that has interrupted Go on this thread: Go must not be
 // called.

@@ -2,7 +2,7 @@ package main
 
 /*
 #include <stdlib.h>
-#include "datatype.h"
+#include "datatype/datatype.h"
 */
 import "C"
 

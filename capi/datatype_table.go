@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "datatype.h"
+#include "datatype/datatype.h"
 */
 import "C"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "mpi_rma.h"
+#include "base/abi.h"
 
 int gompi_call_query(uintptr_t function, uintptr_t extra_state, MPI_Status *status);
 int gompi_call_free(uintptr_t function, uintptr_t extra_state);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include "base/order.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cross.h"
-#include "node.h"
+#include "base/node.h"
 
 // Interposition. A program or library that calls one of these functions finds them here first if gompirma comes before
 // the C library among what the program was linked to, as with -lgompirma. What the kernel gets is the application's
@@ -66,9 +66,9 @@ static bool hold(int sig, siginfo_t *info, ucontext_t *context) {
 	pthread_sigmask(SIG_BLOCK, &one, NULL); // SA_NODEFER
 	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), sig, info) == 0) {
 		sigaddset(&context->uc_sigmask, sig); // from the end of this handler on
-		atomic_fetch_or(&gompi_thread.held, bit(sig));
+		gompi_or_total(&gompi_thread.held, bit(sig));
 		if (gompi_node.control != NULL) // a wait that was just about to sleep
-			atomic_fetch_add(&gompi_my_cell()->wait.wake, 1);
+			gompi_add_total(&gompi_my_cell()->wait.wake, 1);
 	} else {
 		held = false;
 	}
@@ -79,8 +79,8 @@ static bool hold(int sig, siginfo_t *info, ucontext_t *context) {
 static void take(int sig, siginfo_t *info, void *context) {
 	if (gompi_is_in_go() && hold(sig, info, context))
 		return;
-	void *handler = atomic_load(&actions[sig].handler);
-	if (atomic_load(&actions[sig].once)) {
+	void *handler = gompi_load_total(&actions[sig].handler);
+	if (gompi_load_total(&actions[sig].once)) {
 		struct sigaction none = {.sa_handler = SIG_DFL};
 		__sigaction(sig, &none, NULL);
 	}
@@ -88,7 +88,7 @@ static void take(int sig, siginfo_t *info, void *context) {
 }
 
 void gompi_release_signals(void) {
-	uint64_t held = atomic_exchange(&gompi_thread.held, 0);
+	uint64_t held = gompi_swap_total(&gompi_thread.held, 0);
 	sigset_t set;
 	sigemptyset(&set);
 	for (int sig = 1; sig <= SIGNALS; sig++)
@@ -101,10 +101,10 @@ void gompi_release_signals(void) {
 static void translate(int sig, struct sigaction *a) {
 	if (a->sa_sigaction != take)
 		return;
-	a->sa_handler = (void (*)(int))atomic_load(&actions[sig].handler);
-	if (!atomic_load(&actions[sig].siginfo))
+	a->sa_handler = (void (*)(int))gompi_load_total(&actions[sig].handler);
+	if (!gompi_load_total(&actions[sig].siginfo))
 		a->sa_flags &= ~SA_SIGINFO;
-	if (atomic_load(&actions[sig].once))
+	if (gompi_load_total(&actions[sig].once))
 		a->sa_flags |= SA_RESETHAND;
 }
 
@@ -125,9 +125,9 @@ PUBLIC int sigaction(int sig, const struct sigaction *new, struct sigaction *old
 			a = *new;
 			// `take` itself comes back from whoever has read it by a way that is not interposed.
 			if (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN && a.sa_sigaction != take) {
-				atomic_store(&actions[sig].siginfo, (a.sa_flags & SA_SIGINFO) != 0);
-				atomic_store(&actions[sig].once, (a.sa_flags & SA_RESETHAND) != 0);
-				atomic_store(&actions[sig].handler, (void *)a.sa_handler);
+				gompi_store_total(&actions[sig].siginfo, (a.sa_flags & SA_SIGINFO) != 0);
+				gompi_store_total(&actions[sig].once, (a.sa_flags & SA_RESETHAND) != 0);
+				gompi_store_total(&actions[sig].handler, (void *)a.sa_handler);
 				a.sa_sigaction = take;
 				a.sa_flags = (a.sa_flags | SA_SIGINFO) & ~SA_RESETHAND;
 			}
@@ -153,7 +153,7 @@ static void (*install(int sig, void (*handler)(int), int flags))(int) {
 }
 
 PUBLIC __sighandler_t signal(int sig, __sighandler_t handler) {
-	bool interrupts = sig >= 1 && sig <= SIGNALS && (atomic_load(&interrupting) & bit(sig)) != 0;
+	bool interrupts = sig >= 1 && sig <= SIGNALS && (gompi_load_total(&interrupting) & bit(sig)) != 0;
 	return install(sig, handler, interrupts ? 0 : SA_RESTART);
 }
 extern __sighandler_t bsd_signal(int sig, __sighandler_t handler)
@@ -173,10 +173,10 @@ PUBLIC int siginterrupt(int sig, int interrupt) {
 	if (sigaction(sig, NULL, &a) != 0)
 		return -1;
 	if (interrupt) {
-		atomic_fetch_or(&interrupting, bit(sig));
+		gompi_or_total(&interrupting, bit(sig));
 		a.sa_flags &= ~SA_RESTART;
 	} else {
-		atomic_fetch_and(&interrupting, ~bit(sig));
+		gompi_and_total(&interrupting, ~bit(sig));
 		a.sa_flags |= SA_RESTART;
 	}
 	return sigaction(sig, &a, NULL);

@@ -17,7 +17,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include "base/order.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +61,11 @@ static _Thread_local struct {
 static bool fault_of_ours(uintptr_t address) {
 	bool known = false;
 	for (int i = 0; i < RANGES; i++)
-		known = known || (address >= atomic_load(&ranges[i].from) && address < atomic_load(&ranges[i].to));
+		known = known ||
+			(address >= gompi_load_total(&ranges[i].from) && address < gompi_load_total(&ranges[i].to));
 	if (!known)
 		return false;
-	uint32_t now = atomic_load(&steps);
+	uint32_t now = gompi_load_total(&steps);
 	if (now % 2 == 1) {
 		syscall(SYS_futex, &steps, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
 		return true;
@@ -96,18 +97,18 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
 	}
 }
 
-static void step_begins(void) { atomic_fetch_add(&steps, 1); }
+static void step_begins(void) { gompi_add_total(&steps, 1); }
 
 static void step_ends(void) {
-	atomic_fetch_add(&steps, 1);
+	gompi_add_total(&steps, 1);
 	syscall(SYS_futex, &steps, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
 }
 
 static void will_change(uintptr_t address, size_t size) {
 	unsigned i = next_range++ % RANGES;
-	atomic_store(&ranges[i].to, 0);
-	atomic_store(&ranges[i].from, address);
-	atomic_store(&ranges[i].to, address + size);
+	gompi_store_total(&ranges[i].to, 0);
+	gompi_store_total(&ranges[i].from, address);
+	gompi_store_total(&ranges[i].to, address + size);
 }
 
 // --- What is mapped where
@@ -207,7 +208,7 @@ static int share_step(char *at, size_t size) {
 	}
 	step_ends();
 	if (rc == 0) {
-		atomic_fetch_add(&shared_bytes, size);
+		gompi_add_total(&shared_bytes, size);
 		madvise(at, size, MADV_POPULATE_WRITE); // cheaper than a fault for each page later; only that is lost
 							// where the kernel does not know it
 	}
@@ -254,7 +255,7 @@ static int make_private(uintptr_t address, size_t size) {
 	free(list);
 	if (rc == 0) {
 		give_back(image + address, size); // what nothing maps any longer
-		atomic_fetch_sub(&shared_bytes, size);
+		gompi_sub_total(&shared_bytes, size);
 	}
 	return rc;
 }
@@ -267,7 +268,7 @@ static int copies_number;
 static void before_fork(void) {
 	pthread_mutex_lock(&in_place_lock);
 	copies_number = 0;
-	if (atomic_load(&shared_bytes) == 0)
+	if (gompi_load_total(&shared_bytes) == 0)
 		return;
 	copies_number = find_pieces(image, image + IMAGE_SIZE, &copies);
 	for (int i = 0; i < copies_number; i++) {
@@ -304,7 +305,7 @@ static void after_fork_in_child(void) {
 		(void)written;
 		_exit(127);
 	}
-	atomic_store(&shared_bytes, 0);
+	gompi_store_total(&shared_bytes, 0);
 	pthread_mutex_init(&in_place_lock, NULL);
 }
 

@@ -1,8 +1,9 @@
 package main
 
 /*
-#include "agent.h"
-#include "win.h"
+#include "base/node.h"
+#include "base/verdict.h"
+#include "win/win.h"
 */
 import "C"
 
@@ -35,4 +36,8 @@ var (
 	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
 	_ = same[C.GOMPI_WIN_INDICES-1-handle.MaxWindows]
+	_ = same[C.GOMPI_ON_COMM-C.int(handle.Comm)]
+	_ = same[C.GOMPI_ON_WIN-C.int(handle.Win)]
+	_ = same[C.GOMPI_ON_FILE-C.int(handle.File)]
+	_ = same[C.GOMPI_ON_SESSION-C.int(handle.Session)]
 )

@@ -3,10 +3,10 @@
 //
 //	go build -buildmode=c-shared -ldflags=-extldflags=-Wl,-soname,libgompirma.so.0 -o build/libgompirma.so.0 ./capi
 //
-// All C of the project is in this folder, because go build takes C from one folder only. A function MPI_Foo_bar of the
-// standard is implemented as gompi_foo_bar, either in C with the types of the standard or as a Go export with handles
-// and pointers as uintptr; the entry points z_entry_*.c, which core/abi/gen writes, call it. After adding one run go
-// generate ./core/abi.
+// The entry points and the way between C and Go are here; the data path is C in the folders below, each a package whose
+// imports are what it may include. A function MPI_Foo_bar of the standard is implemented as gompi_foo_bar, either in C
+// with the types of the standard or as a Go export with handles and pointers as uintptr; the entry points z_entry_*.c,
+// which core/abi/gen writes, call it. After adding one run go generate ./core/abi.
 package main
 
 // z_exports.so is a linker script: it leaves nothing visible but MPI_*, PMPI_*, MPIX_* and what handlers.c interposes.
@@ -14,11 +14,22 @@ package main
 // come from rlimit.c.
 
 /*
-#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden -I${SRCDIR}/../include
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR} -I${SRCDIR}/../include
 #cgo LDFLAGS: ${SRCDIR}/z_exports.so -Wl,--wrap=crosscall2 -Wl,--wrap=pthread_create
 */
 import "C"
 
-import _ "gompirma/core/lastwords" // one line, should the Go runtime fail
+import (
+	_ "gompirma/capi/base"
+	_ "gompirma/capi/coll"
+	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/message"
+	_ "gompirma/capi/rma"
+	_ "gompirma/capi/update"
+	_ "gompirma/capi/way"
+	_ "gompirma/capi/win"
+	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
+)
 
 func main() {}

@@ -1,10 +1,11 @@
 package main
 
 /*
-#include "node.h"
-#include "agent.h"
-#include "call.h"
-#include "wait.h"
+#include "base/node.h"
+#include "base/call.h"
+#include "message/arrival.h"
+#include "way/ring.h"
+#include "way/serve.h"
 */
 import "C"
 
@@ -16,18 +17,27 @@ import (
 	"gompirma/core/shm"
 )
 
-// openNode tells C where the shared memory of the node is; called once, before any window can exist.
-func openNode(nd *shm.Node) {
-	control := nd.Control()
+// openNode tells C where the shared memory of the node is, and who is on it; called once, before any window can exist.
+func openNode(nd *shm.Node, job core.Job) {
+	control := unsafe.Pointer(unsafe.SliceData(nd.Control()))
+	at := func(offset int64) *C.char { return (*C.char)(unsafe.Add(control, offset)) }
 	n := nd.N
-	cma := C.int(1)
-	if os.Getenv("GOMPIRMA_NO_CMA") == "1" {
-		cma = 0
+	place := C.struct_gompi_node{
+		control: at(0), n: C.int(n), me: C.int(nd.Me), size: C.int(job.Size), rank: C.int(job.Rank),
+		crowded: C.bool(n > nd.Cores), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
+		cell_stride:   C.size_t(shm.CellSize(n)),
+		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
+		agent_rings: at(shm.AgentRing(n, 0)), agent_stride: shm.AgentRingSize,
 	}
-	C.gompi_node_open(unsafe.Pointer(unsafe.SliceData(control)), C.int(n), C.int(nd.Me), C.int(nd.Cores),
-		C.size_t(shm.CellSize(n)),
-		C.size_t(shm.MessageRing(n, 0)), shm.MessageRingSize, C.size_t(shm.AgentRing(n, 0)), shm.AgentRingSize,
-		cma)
+	var places *C.int32_t
+	for rank, index := range job.Places {
+		if int32(rank) != index {
+			places = (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(job.Places)))
+		}
+	}
+	C.gompi_node_open(&place, places)
+	C.gompi_ring_open()
+	C.gompi_arrival_open()
 }
 
 // agentPath is the part of an RMA operation's progress that is C's: serving the agent's ring.
@@ -38,7 +48,7 @@ func (agentPath) Serve() bool {
 	if p := core.Self(); p != nil && p.Node.AgentRingEmpty() {
 		return false
 	}
-	return bool(C.gompi_agent_serve())
+	return bool(C.gompi_ring_serve())
 }
 func (agentPath) Run()  { C.gompi_agent_run() }
 func (agentPath) Stop() { C.gompi_agent_stop() }

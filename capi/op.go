@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "op.h"
+#include "op_user.h"
 */
 import "C"
 

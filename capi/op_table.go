@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "op.h"
+#include "datatype/op.h"
 */
 import "C"
 

@@ -1,8 +1,8 @@
 // Packing and unpacking (MPI-5.0 5.2): the bytes of the data, one after another. Wholly in C; nothing blocks or
 // communicates.
-#include "comm_slot.h"
-#include "datatype.h"
-#include "refuse.h"
+#include "coll/comm.h"
+#include "datatype/datatype.h"
+#include "base/verdict.h"
 #include "z_entry.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "poll.h"
+#include "base/poll.h"
 */
 import "C"
 

@@ -1,7 +1,7 @@
 // Whether an operation was cancelled (MPI-5.0 3.8.4 and 13.3). Counts are in the files of the datatypes.
 #include "status.h"
 
-#include "refuse.h"
+#include "base/verdict.h"
 #include "z_entry.h"
 
 int gompi_test_cancelled(const MPI_Status *status, int *flag) {

@@ -2,7 +2,7 @@
 #ifndef GOMPI_STATUS_H
 #define GOMPI_STATUS_H
 
-#include "mpi_rma.h"
+#include "base/abi.h"
 
 enum { GOMPI_STATUS_CANCELLED = 1 };
 

@@ -1,8 +1,8 @@
 package main
 
 /*
-#include "accumulate.h"
-#include "datatype.h"
+#include "datatype/atomic.h"
+#include "datatype/simple.h"
 */
 import "C"
 

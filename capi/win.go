@@ -2,7 +2,7 @@ package main
 
 /*
 #include "in_place.h"
-#include "win_table.h"
+#include "win/win_table.h"
 */
 import "C"
 
@@ -25,9 +25,9 @@ import (
 // dataPath is C's part of the process.
 type dataPath struct{ agentPath }
 
-func (dataPath) Open(nd *shm.Node) {
+func (dataPath) Open(nd *shm.Node, job core.Job) {
 	openTypes()
-	openNode(nd)
+	openNode(nd, job)
 }
 
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
@@ -38,8 +38,8 @@ func (dataPath) Install(p *rma.Plan) error {
 	for i, t := range p.Targets {
 		members[i] = C.struct_gompi_member_plan{
 			base: C.uintptr_t(t.Base), size: C.uint64_t(t.Size), address: C.uintptr_t(t.Address),
-			part:    C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
-			process: C.int32_t(t.Process), disp_unit: C.int32_t(t.DispUnit), direct: C.bool(t.Direct),
+			part: C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
+			peer: C.int32_t(t.Peer), disp_unit: C.int32_t(t.DispUnit), direct: C.bool(t.Direct),
 		}
 	}
 	plan := C.struct_gompi_win_plan{
@@ -54,7 +54,13 @@ func (dataPath) Install(p *rma.Plan) error {
 
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
-func (dataPath) MayFree(h uintptr) error { return winError(h, C.gompi_win_may_free(C.uintptr_t(h))) }
+func (dataPath) MayFree(h uintptr) error {
+	var v C.struct_gompi_verdict
+	if class := C.gompi_win_may_free(C.uintptr_t(h), &v); class != abi.MPI_SUCCESS {
+		return mpierr.New(int32(class), "%s", C.GoString(&v.text[0]))
+	}
+	return nil
+}
 
 func (dataPath) Meet(h uintptr, reason rma.MeetReason) error {
 	return winError(h, C.gompi_win_meet(C.uintptr_t(h), C.bool(reason == rma.MeetToFree)))
@@ -69,10 +75,6 @@ func winError(h uintptr, class C.int) error {
 	switch class {
 	case abi.MPI_SUCCESS:
 		return nil
-	case abi.MPI_ERR_RMA_SYNC:
-		var text [200]C.char
-		C.gompi_win_epochs(C.uintptr_t(h), &text[0], C.int(len(text)))
-		return mpierr.New(abi.MPI_ERR_RMA_SYNC, "%s", C.GoString(&text[0]))
 	case abi.MPI_ERR_PROC_ABORTED:
 		return mpierr.New(abi.MPI_ERR_PROC_ABORTED,
 			"a process of the job ended without calling MPI_Finalize while this one waited for it")
@@ -202,20 +204,20 @@ func gompi_win_detach(win, base uintptr) (rc int32) {
 	return finish("MPI_Win_detach", handle.Win, win, err)
 }
 
-// gompi_dynamic_table returns where rank's table of attached memory is mapped here, 0 if it cannot be.
+// gompi_attached_table returns where rank's table of attached memory is mapped here, 0 if it cannot be.
 //
-//export gompi_dynamic_table
-func gompi_dynamic_table(win uintptr, rank int32) uintptr {
+//export gompi_attached_table
+func gompi_attached_table(win uintptr, rank int32) uintptr {
 	if w := rma.Lookup(win); w != nil {
 		return w.AttachedTable(int(rank))
 	}
 	return 0
 }
 
-// gompi_dynamic_map returns where size bytes at an offset of the node's memory are mapped here, 0 if they cannot be.
+// gompi_map_attached returns where size bytes at an offset of the node's memory are mapped here, 0 if they cannot be.
 //
-//export gompi_dynamic_map
-func gompi_dynamic_map(win uintptr, off, size int64) uintptr {
+//export gompi_map_attached
+func gompi_map_attached(win uintptr, off, size int64) uintptr {
 	if w := rma.Lookup(win); w != nil {
 		return w.MapAttached(off, size)
 	}

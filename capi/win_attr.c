@@ -1,6 +1,6 @@
 // MPI_Win_get_attr (MPI-5.0 7.7.3 and 12.2.6): the predefined attributes are in the slot, those of the application's
 // keyvals are Go's.
-#include "epoch.h"
+#include "win/epoch.h"
 #include "z_entry.h"
 
 int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag) {

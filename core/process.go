@@ -21,8 +21,8 @@ import (
 // DataPath is the part of the process that is written in C. capi provides it before MPI_Init.
 type DataPath interface {
 	rma.DataPath
-	// Open tells it where the node's memory is.
-	Open(nd *shm.Node)
+	// Open tells it where the node's memory is, and who is on the node.
+	Open(nd *shm.Node, job Job)
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
 	CloseComm(h uintptr)
@@ -33,6 +33,12 @@ type DataPath interface {
 	Stop()
 	// Call is the name of the MPI function that the application has called on this thread, "" if it is in none.
 	Call() string
+}
+
+// Job is the processes of MPI_COMM_WORLD as one of them sees them.
+type Job struct {
+	Rank, Size int
+	Places     []int32 // by rank: index on this process' node, -1: on another
 }
 
 // Process is this MPI process between MPI_Init and MPI_Finalize.
@@ -89,7 +95,7 @@ func Start(data DataPath, thread int) error {
 	if err = p.Node.Commit(shm.AgentRing(p.Node.N, p.Node.Me), shm.AgentRingSize); err != nil {
 		return mpierr.Wrap(err, "agent's ring of process %d", p.Node.Me)
 	}
-	data.Open(p.Node)
+	data.Open(p.Node, Job{Rank: p.Rank, Size: p.Size, Places: places})
 	p.Node.Call = data.Call
 	p.Node.AddService(data.Serve)
 	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: places}); err != nil {

@@ -54,6 +54,6 @@ type Target struct {
 	// Bytes of the window, from its beginning, that are mapped here though not all are (Direct is false), as if all
 	// were at Base: they are shared in place. From == To: none.
 	From, To int64
-	Process  int32   // number on the node
+	Peer     int32   // rank in MPI_COMM_WORLD
 	Address  uintptr // of the window in the member's own address space
 }

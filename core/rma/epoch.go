@@ -1,8 +1,7 @@
 package rma
 
-// The epochs of a window at one process (MPI-5.0 12.5): one table for access epochs, one for exposure epochs.
-// core/rma/gen writes capi/z_epoch.h from them, so C decides from the same rows; the texts of errors come from the
-// state names.
+// The epochs of a window at one process (MPI-5.0 12.5): one row for each call. core/rma/gen writes capi/win/z_epoch.h
+// from them, so C decides from the same rows; the texts of errors come from the state names.
 
 // Access is the access epoch that a process has open on a window.
 type Access uint8
@@ -19,7 +18,7 @@ const (
 	AccessStates
 )
 
-// Call is an event that a call means to the epochs.
+// Call is a call as the epochs see it.
 type Call uint8
 
 // The calls. FenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED; Unlock is that of the last lock; Operation is any
@@ -31,12 +30,17 @@ const (
 	CallComplete
 	CallPost
 	CallWait
+	CallTest
 	CallLock
 	CallUnlock
 	CallLockAll
 	CallUnlockAll
 	CallOperation
 	CallFlush
+	CallFlushLocal
+	CallFlushAll
+	CallFlushLocalAll
+	CallSync
 	CallFree
 	Calls
 )
@@ -44,45 +48,69 @@ const (
 // Refused in a row: the call is MPI_ERR_RMA_SYNC in that state.
 const Refused Access = 0xff
 
-// AccessTable tells the state after a call. Per-target conditions (is this target locked, is it in the group) come on
-// top.
-var AccessTable = [AccessStates][Calls]Access{
-	//           fence      fence-end start    complete post       wait       lock     unlock   lock_all unlock_all
-	// operation flush    free
-	None: {FenceOpen, None, Start, Refused, None, None, Lock, Refused, LockAll, Refused, Refused, Refused,
-		None},
-	FenceOpen: {FenceOpen, None, Start, Refused, FenceOpen, FenceOpen, Lock, Refused, LockAll, Refused, Fence,
-		Refused, None},
-	Fence: {FenceOpen, None, Refused, Refused, Refused, Fence, Refused, Refused, Refused, Refused, Fence,
-		Refused, Refused},
-	Start: {Refused, Refused, Refused, None, Start, Start, Refused, Refused, Refused, Refused, Start, Refused,
-		Refused},
-	Lock: {Refused, Refused, Refused, Refused, Lock, Lock, Lock, None, Refused, Refused, Lock, Lock, Refused},
-	LockAll: {Refused, Refused, Refused, Refused, LockAll, LockAll, Refused, Refused, Refused, None, LockAll,
-		LockAll, Refused},
+// Row is what one call does to the epochs.
+type Row struct {
+	// Name is what C calls it.
+	Name string
+	// After is the access epoch after the call, by the one before. Per-target conditions (is this target locked, is
+	// it in the group) come on top.
+	After [AccessStates]Access
+	// Closed and Exposed say whether the call is possible with no exposure epoch open, and with one.
+	Closed, Exposed bool
+	// Target: the call is for one target, of which more is asked.
+	Target bool
+	// AtOnce: the epoch changes when the call begins, not when it has done what it waits for. So a thread that is
+	// about to open an epoch keeps others from opening one that does not go with it.
+	AtOnce bool
 }
 
-// ExposureTable says which calls are possible while an exposure epoch of MPI_Win_post is open (index 1) or not (0).
-var ExposureTable = [2][Calls]bool{
-	0: {CallFence: true, CallFenceEnd: true, CallStart: true, CallComplete: true, CallPost: true, CallLock: true,
-		CallUnlock: true, CallLockAll: true,
-		CallUnlockAll: true, CallOperation: true, CallFlush: true, CallFree: true},
-	1: {CallStart: true, CallComplete: true, CallWait: true, CallLock: true, CallUnlock: true, CallLockAll: true,
-		CallUnlockAll: true,
-		CallOperation: true, CallFlush: true},
+// Table has the rows of all calls.
+var Table = [Calls]Row{
+	CallFence: {Name: "FENCE", Closed: true, After: [...]Access{
+		None: FenceOpen, FenceOpen: FenceOpen, Fence: FenceOpen, Start: Refused, Lock: Refused,
+		LockAll: Refused}},
+	CallFenceEnd: {Name: "FENCE_END", Closed: true, After: [...]Access{
+		None: None, FenceOpen: None, Fence: None, Start: Refused, Lock: Refused, LockAll: Refused}},
+	CallStart: {Name: "START", Closed: true, Exposed: true, AtOnce: true, After: [...]Access{
+		None: Start, FenceOpen: Start, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
+	CallComplete: {Name: "COMPLETE", Closed: true, Exposed: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: None, Lock: Refused, LockAll: Refused}},
+	CallPost: {Name: "POST", Closed: true, After: [...]Access{
+		None: None, FenceOpen: FenceOpen, Fence: Refused, Start: Start, Lock: Lock, LockAll: LockAll}},
+	CallWait: {Name: "WAIT", Exposed: true, After: [...]Access{
+		None: None, FenceOpen: FenceOpen, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
+	CallTest: {Name: "TEST", Exposed: true, After: [...]Access{
+		None: None, FenceOpen: FenceOpen, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
+	CallLock: {Name: "LOCK", Closed: true, Exposed: true, Target: true, AtOnce: true, After: [...]Access{
+		None: Lock, FenceOpen: Lock, Fence: Refused, Start: Refused, Lock: Lock, LockAll: Refused}},
+	CallUnlock: {Name: "UNLOCK", Closed: true, Exposed: true, Target: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: None, LockAll: Refused}},
+	CallLockAll: {Name: "LOCK_ALL", Closed: true, Exposed: true, AtOnce: true, After: [...]Access{
+		None: LockAll, FenceOpen: LockAll, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
+	CallUnlockAll: {Name: "UNLOCK_ALL", Closed: true, Exposed: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Refused, LockAll: None}},
+	CallOperation: {Name: "OPERATION", Closed: true, Exposed: true, Target: true, AtOnce: true, After: [...]Access{
+		None: Refused, FenceOpen: Fence, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
+	CallFlush: {Name: "FLUSH", Closed: true, Exposed: true, Target: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
+	CallFlushLocal: {Name: "FLUSH_LOCAL", Closed: true, Exposed: true, Target: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
+	CallFlushAll: {Name: "FLUSH_ALL", Closed: true, Exposed: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
+	CallFlushLocalAll: {Name: "FLUSH_LOCAL_ALL", Closed: true, Exposed: true, After: [...]Access{
+		None: Refused, FenceOpen: Refused, Fence: Refused, Start: Refused, Lock: Lock, LockAll: LockAll}},
+	CallSync: {Name: "SYNC", Closed: true, Exposed: true, After: [...]Access{
+		None: None, FenceOpen: FenceOpen, Fence: Fence, Start: Start, Lock: Lock, LockAll: LockAll}},
+	CallFree: {Name: "FREE", Closed: true, After: [...]Access{
+		None: None, FenceOpen: None, Fence: Refused, Start: Refused, Lock: Refused, LockAll: Refused}},
 }
 
-// AccessNames say in an error's text which epoch is open since which call.
-var AccessNames = [AccessStates]string{
-	None:      "no access epoch is open",
-	FenceOpen: "the window is between MPI_Win_fence calls",
-	Fence:     "a fence epoch with operations is open since MPI_Win_fence",
-	Start:     "an access epoch is open since MPI_Win_start",
-	Lock:      "a lock epoch is open since MPI_Win_lock",
-	LockAll:   "a lock epoch is open since MPI_Win_lock_all",
+// AccessNames are the states in C, and in an error's text, which says which epoch is open since which call.
+var AccessNames = [AccessStates]struct{ C, Text string }{
+	None:      {"NONE", "no access epoch is open"},
+	FenceOpen: {"FENCE_OPEN", "the window is between MPI_Win_fence calls"},
+	Fence:     {"FENCE", "a fence epoch with operations is open since MPI_Win_fence"},
+	Start:     {"START", "an access epoch is open since MPI_Win_start"},
+	Lock:      {"LOCK", "a lock epoch is open since MPI_Win_lock"},
+	LockAll:   {"LOCK_ALL", "a lock epoch is open since MPI_Win_lock_all"},
 }
-
-// CallNames are the C names of the calls.
-var CallNames = [Calls]string{"FENCE", "FENCE_END", "START", "COMPLETE", "POST", "WAIT", "LOCK", "UNLOCK", "LOCK_ALL",
-	"UNLOCK_ALL", "OPERATION", "FLUSH",
-	"FREE"}

@@ -11,40 +11,45 @@ import (
 func TestAccessTable(t *testing.T) {
 	possible := map[Access]map[Call]Access{
 		None: {CallFence: FenceOpen, CallFenceEnd: None, CallStart: Start, CallPost: None, CallWait: None,
-			CallLock: Lock, CallLockAll: LockAll, CallFree: None},
+			CallTest: None, CallLock: Lock, CallLockAll: LockAll, CallSync: None, CallFree: None},
 		FenceOpen: {CallFence: FenceOpen, CallFenceEnd: None, CallStart: Start, CallPost: FenceOpen,
-			CallWait: FenceOpen, CallLock: Lock, CallLockAll: LockAll,
-			CallOperation: Fence, CallFree: None},
-		Fence: {CallFence: FenceOpen, CallFenceEnd: None, CallWait: Fence, CallOperation: Fence},
-		Start: {CallComplete: None, CallPost: Start, CallWait: Start, CallOperation: Start},
-		Lock: {CallPost: Lock, CallWait: Lock, CallLock: Lock, CallUnlock: None, CallOperation: Lock,
-			CallFlush: Lock},
-		LockAll: {CallPost: LockAll, CallWait: LockAll, CallUnlockAll: None, CallOperation: LockAll,
-			CallFlush: LockAll},
+			CallWait: FenceOpen, CallTest: FenceOpen, CallLock: Lock, CallLockAll: LockAll,
+			CallOperation: Fence, CallSync: FenceOpen, CallFree: None},
+		Fence: {CallFence: FenceOpen, CallFenceEnd: None, CallWait: Fence, CallTest: Fence,
+			CallOperation: Fence,
+			CallSync:      Fence},
+		Start: {CallComplete: None, CallPost: Start, CallWait: Start, CallTest: Start, CallOperation: Start,
+			CallSync: Start},
+		Lock: {CallPost: Lock, CallWait: Lock, CallTest: Lock, CallLock: Lock, CallUnlock: None,
+			CallOperation: Lock, CallFlush: Lock, CallFlushLocal: Lock, CallFlushAll: Lock,
+			CallFlushLocalAll: Lock, CallSync: Lock},
+		LockAll: {CallPost: LockAll, CallWait: LockAll, CallTest: LockAll, CallUnlockAll: None,
+			CallOperation: LockAll, CallFlush: LockAll, CallFlushLocal: LockAll,
+			CallFlushAll: LockAll, CallFlushLocalAll: LockAll, CallSync: LockAll},
 	}
 	for state := None; state < AccessStates; state++ {
-		for call := Call(0); call < Calls; call++ {
-			want, ok := possible[state][call]
+		for call, row := range Table {
+			want, ok := possible[state][Call(call)]
 			if !ok {
 				want = Refused
 			}
-			require.Equal(t, want, AccessTable[state][call], "%s, then %s", AccessNames[state],
-				CallNames[call])
+			require.Equal(t, want, row.After[state], "%s, then %s", AccessNames[state].Text, row.Name)
 		}
 	}
 }
 
 func TestExposureTable(t *testing.T) {
-	for call := Call(0); call < Calls; call++ {
-		require.Equal(t, call != CallWait, ExposureTable[0][call], "no exposure epoch, then %s",
-			CallNames[call])
+	for call, row := range Table {
+		call := Call(call)
+		ends := call == CallWait || call == CallTest
+		require.Equal(t, !ends, row.Closed, "no exposure epoch, then %s", row.Name)
 		collective := call == CallFence || call == CallFenceEnd || call == CallFree || call == CallPost
-		require.Equal(t, !collective, ExposureTable[1][call], "exposure epoch, then %s", CallNames[call])
+		require.Equal(t, !collective, row.Exposed, "exposure epoch, then %s", row.Name)
 	}
 }
 
 func TestHeaderOfCIsNotStale(t *testing.T) {
-	got, err := os.ReadFile("../../capi/z_epoch.h")
+	got, err := os.ReadFile("../../capi/win/z_epoch.h")
 	require.NoError(t, err)
 	require.Equal(t, string(EpochHeader()), string(got), "run go run ./core/rma/gen")
 }

@@ -426,7 +426,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 	}
 	w.Targets = make([]Target, n)
 	for i, m := range members {
-		t := Target{Size: m.size, DispUnit: m.unit, Process: int32(w.host.NodeIndex(w.Group.World(i))),
+		t := Target{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(i),
 			Address: uintptr(m.address)}
 		switch {
 		case w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC:
@@ -614,7 +614,8 @@ func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, 
 			"a dynamic window has no one memory that could be queried")
 	}
 	if rank == abi.MPI_PROC_NULL {
-		i := slices.IndexFunc(w.Targets, func(t Target) bool { return t.Size > 0 && t.Process >= 0 })
+		i := slices.IndexFunc(w.Targets,
+			func(t Target) bool { return t.Size > 0 && w.host.NodeIndex(t.Peer) >= 0 })
 		if i < 0 {
 			return 0, 1, 0, nil
 		}

@@ -238,7 +238,8 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 		}
 		require.Equal(t, "type(*)", words[0], at)
 		require.True(t, has(shape), at)
-		memory := regexp.MustCompile(`^MPI_(Precv_init|Comm_attach_buffer|Session_attach_buffer)(_c)?$`) // written later, whatever the tables say
+		// written later, whatever the tables say
+		memory := regexp.MustCompile(`^MPI_(Precv_init|Comm_attach_buffer|Session_attach_buffer)(_c)?$`)
 		if !inF08 || p.Dir != "in" || memory.MatchString(f.Name) {
 			wantIntent = ""
 		}

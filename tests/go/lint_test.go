@@ -28,6 +28,11 @@ var layers = [][]string{
 	{"core/p2p", "core/agent"},
 	{"core/rma", "core/coll"},
 	{"core"},
+	{"capi/base"},
+	{"capi/datatype", "capi/win", "capi/message", "capi/coll"},
+	{"capi/update"},
+	{"capi/way"},
+	{"capi/rma"},
 	{"capi"},
 }
 
@@ -116,17 +121,80 @@ func TestLintImportsGoOneWay(t *testing.T) {
 func TestLintPackages(t *testing.T) {
 	all := packages(t)
 	for path, p := range all {
-		if path == "capi" {
+		if path == "capi" || strings.HasPrefix(path, "capi/") {
 			for _, flag := range []string{"-Wall", "-Wextra", "-Werror"} {
-				require.Contains(t, p.CgoCFLAGS, flag, "capi is compiled without %s", flag)
+				require.Contains(t, p.CgoCFLAGS, flag, "%s is compiled without %s", path, flag)
 			}
+			require.NotEmpty(t, p.Doc, "%s has no package comment", path)
 			continue
 		}
-		require.Empty(t, p.CgoFiles, `%s imports "C"; only capi may`, path)
+		require.Empty(t, p.CgoFiles, `%s imports "C"; only capi and its rooms may`, path)
 		if !strings.HasPrefix(path, "tests/") {
 			require.NotEmpty(t, p.Doc, "%s has no package comment", path)
 		}
 	}
+}
+
+var included = regexp.MustCompile(`(?m)^#include "([^"]+)"`)
+
+// A room, which is a folder of C below capi, includes headers of its own and of the rooms that its anchor file imports,
+// and imports no room that it does not include. So the layers of Go's imports are those of C.
+func TestLintRooms(t *testing.T) {
+	all := packages(t)
+	used := map[string]map[string]bool{} // by room
+	for path := range all {
+		if strings.HasPrefix(path, "capi/") {
+			used[path] = map[string]bool{}
+		}
+	}
+	require.Greater(t, len(used), 5)
+	texts(t, func(path, content string) {
+		room := filepath.ToSlash(filepath.Dir(path))
+		if used[room] == nil || !strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
+			return
+		}
+		for _, m := range included.FindAllStringSubmatch(content, -1) {
+			from, _, found := strings.Cut(m[1], "/")
+			if path == "capi/base/abi.h" && m[1] == "mpi_rma.h" {
+				continue
+			}
+			require.True(t, found, `%s: #include "%s": rooms include "room/file.h"`, path, m[1])
+			used[room]["capi/"+from] = true
+		}
+	})
+	for room, includes := range used {
+		imports := map[string]bool{room: true}
+		for _, i := range all[room].Imports {
+			if inside, ok := strings.CutPrefix(i, "gompirma/"); ok {
+				imports[inside] = true
+			}
+		}
+		require.Equal(t, imports, includes, "%s: what its anchor file imports, and what its C files include",
+			room)
+	}
+}
+
+// Memory orders have names in one header; what is static has a name of its own in all of the C.
+func TestLintC(t *testing.T) {
+	order := regexp.MustCompile(`memory_order_|__ATOMIC_|\batomic_(load|store|exchange|fetch|compare)`)
+	static := regexp.MustCompile(`(?m)^static (?:inline |__attribute__\(\(\w+\)\) )*[\w ]+?[ *](\w+)\(`)
+	first := map[string]string{}
+	texts(t, func(path, content string) {
+		if !strings.HasPrefix(path, "capi/") || strings.HasPrefix(filepath.Base(path), "z_") ||
+			!strings.HasSuffix(path, ".c") && !strings.HasSuffix(path, ".h") {
+			return
+		}
+		if path != "capi/base/order.h" {
+			require.Empty(t, order.FindString(content), "%s: orders have names in capi/base/order.h", path)
+		}
+		for _, m := range static.FindAllStringSubmatch(content, -1) {
+			if other := first[m[1]]; other != "" && other != path {
+				require.Fail(t, "a static name exists once", "%s is in %s and in %s", m[1], other, path)
+			}
+			first[m[1]] = path
+		}
+	})
+	require.Greater(t, len(first), 100)
 }
 
 // texts calls do with every text file of the project: path with slashes, content.

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"gompirma/core/abi"
@@ -170,53 +172,67 @@ func goType(p *abi.Param) string {
 	panic("gen: no Go type for " + p.C)
 }
 
+// callsHeader declares the functions of the ABI that a room implements.
+func callsHeader(room string, functions []*abi.Function) []byte {
+	var b bytes.Buffer
+	guard := "GOMPI_Z_" + strings.ToUpper(room) + "_CALLS_H"
+	fmt.Fprintf(&b, "// %s\n", notice)
+	fmt.Fprintf(&b, "//\n// The functions of the ABI that are implemented here. Every file that defines one "+
+		"includes this file, so that a\n// definition with other types does not compile.\n"+
+		"#ifndef %s\n#define %s\n\n#include \"base/abi.h\"\n\n#pragma GCC visibility push(hidden)\n\n",
+		guard, guard)
+	for _, f := range functions {
+		writeImplementation(&b, f)
+	}
+	b.WriteString("\n#pragma GCC visibility pop\n#endif\n")
+	return b.Bytes()
+}
+
+// writeImplementation declares the implementation of f in C.
+func writeImplementation(b *bytes.Buffer, f *abi.Function) {
+	b.WriteString(wrap(f.Returns+" "+internalName(f)+"(", fixed(f), ");") + "\n")
+}
+
 // entryHeader declares the implementations that the entry points call, so that a definition which differs does not
 // compile.
-func entryHeader(have implementations) []byte {
+func entryHeader(have implementations, rooms map[string][]*abi.Function) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n", notice)
 	b.WriteString(`//
-// The implementations of the ABI's functions, as capi defines them: in C with the standard's types, in Go with handles and pointers as
-// integers. Every C file of capi that defines one includes this file, so that a definition with other types does not compile.
+// The implementations of the ABI's functions, as capi defines them: in C with the standard's types, in Go with handles
+// and pointers as integers. Every C file of capi that defines one includes this file, so that a definition with other
+// types does not compile.
 #ifndef GOMPI_Z_ENTRY_H
 #define GOMPI_Z_ENTRY_H
 
 #include <stdint.h>
 
-// The functions of the standard are what the library shows; all else is hidden. First, since other headers include the ABI's as they find it.
-#pragma GCC visibility push(default)
-#include "mpi_rma.h"
-#pragma GCC visibility pop
+#include "base/abi.h"
 
 #include "_cgo_export.h"
-#include "call.h"
-
-// Makes MPI_X the weak alias of PMPI_X.
-#define GOMPI_ALIAS(name) __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;
-
-// The object that an error is raised on: the numbers of handle.Kind.
-enum {
-    GOMPI_ON_NONE = 0,
+#include "base/call.h"
+#include "base/verdict.h"
+#include "error.h"
 `)
-	for _, k := range []string{"COMMUNICATOR", "WINDOW", "FILE", "SESSION"} {
-		fmt.Fprintf(&b, "    %s = %d,\n", raisedOn[k].macro, raisedOn[k].kind)
+	below := map[*abi.Function]bool{}
+	for _, room := range slices.Sorted(maps.Keys(rooms)) {
+		fmt.Fprintf(&b, "#include \"%s/z_calls.h\"\n", room)
+		for _, f := range rooms[room] {
+			below[f] = true
+		}
 	}
-	b.WriteString(`};
+	b.WriteString(`
+// Makes MPI_X the weak alias of PMPI_X.
+#define GOMPI_ALIAS(name) \
+    __attribute__((weak, alias("P" #name), visibility("default"))) extern __typeof__(P##name) name;
 
 #pragma GCC visibility push(hidden)
 
-// gompi_unsupported raises MPI_ERR_UNSUPPORTED_OPERATION for the function called name on object (kind GOMPI_ON_) and returns what its error
-// handler leaves: the error class, or 0 if a user's error handler mended the code.
-int gompi_unsupported(const char *name, int kind, uintptr_t object);
-
-// gompi_raise runs the user's error handler that an implementation in Go returned as the negative token, and returns the error code.
-int gompi_raise(int token);
-
-// Implemented in C.
+// Implemented in C beside this file.
 `)
 	for _, f := range abi.Functions() {
-		if have[internalName(f)] == inC {
-			fmt.Fprintf(&b, "%s %s(%s);\n", f.Returns, internalName(f), strings.Join(fixed(f), ", "))
+		if have[internalName(f)] == inC && !below[f] {
+			writeImplementation(&b, f)
 		}
 	}
 	b.WriteString("\n#pragma GCC visibility pop\n\n// Implemented in Go.\n")
@@ -233,7 +249,7 @@ int gompi_raise(int token);
 		if len(list) == 0 {
 			list = []string{"void"}
 		}
-		fmt.Fprintf(&b, "extern GoInt32 %s(%s);\n", internalName(f), strings.Join(list, ", "))
+		b.WriteString(wrap("extern GoInt32 "+internalName(f)+"(", list, ");") + "\n")
 	}
 	b.WriteString("\n#endif\n")
 	return b.Bytes()

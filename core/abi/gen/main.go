@@ -13,11 +13,12 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"gompirma/core/abi"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
-
-	"gompirma/core/abi"
 )
 
 func main() {
@@ -89,10 +90,14 @@ func generate(root string) ([]file, error) {
 		return nil, err
 	}
 	have := written.withCollectives()
+	folders, err := rooms(filepath.Join(root, "capi"))
+	if err != nil {
+		return nil, err
+	}
 	files := []file{
 		{"include/mpi_rma.h", header()},
 		{"include/mpi.h", forward()},
-		{"capi/z_entry.h", entryHeader(have)},
+		{"capi/z_entry.h", entryHeader(have, folders)},
 		{"capi/z_exports.so", exports()},
 		{"capi/z_collectives.go", collectives(written)},
 		{"core/abi/zconst.go", goConstants()},
@@ -102,6 +107,9 @@ func generate(root string) ([]file, error) {
 		{"tests/c/abi/z_constants_cxx.cc", constantsTestCXX()},
 		{"tests/c/fuzz/z_kinds.h", fuzzKinds()},
 		{"tests/c/fuzz/z_calls.c", fuzzCalls(have)},
+	}
+	for _, room := range slices.Sorted(maps.Keys(folders)) {
+		files = append(files, file{"capi/" + room + "/z_calls.h", callsHeader(room, folders[room])})
 	}
 	return append(files, entryPoints(have)...), nil
 }
@@ -125,13 +133,19 @@ func staleFiles(root string) ([]file, error) {
 		}
 	}
 	// A generated file that no longer follows from the table.
-	left, err := filepath.Glob(filepath.Join(root, "capi", "z_entry_*.c"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range left {
-		if path := "capi/" + filepath.Base(name); !wanted[path] {
-			stale = append(stale, file{path: path})
+	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h"} {
+		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range left {
+			path, err := filepath.Rel(root, name)
+			if err != nil {
+				return nil, err
+			}
+			if path = filepath.ToSlash(path); !wanted[path] {
+				stale = append(stale, file{path: path})
+			}
 		}
 	}
 	sort.Slice(stale, func(i, j int) bool { return stale[i].path < stale[j].path })

@@ -18,7 +18,7 @@ const (
 	// "//export gompi_x" in capi/*.go: handles and pointers as uintptr, a negative result is a token for
 	// gompi_raise
 	inGo
-	inC // "int gompi_x(" at the beginning of a line in capi/*.c: exactly the C types of the standard
+	inC // "int gompi_x(" at the beginning of a line in capi/*.c and capi/*/*.c: exactly the C types of the standard
 )
 
 // implementations holds the style of each gompi_ function that capi defines.
@@ -37,7 +37,7 @@ func scan(dir string) (implementations, error) {
 		pattern string
 		define  *regexp.Regexp
 		style   style
-	}{{"*.go", goExport, inGo}, {"*.c", cDefinition, inC}} {
+	}{{"*.go", goExport, inGo}, {"*.c", cDefinition, inC}, {"*/*.c", cDefinition, inC}} {
 		names, err := filepath.Glob(filepath.Join(dir, s.pattern))
 		if err != nil {
 			return nil, err
@@ -59,6 +59,34 @@ func scan(dir string) (implementations, error) {
 		}
 	}
 	return have, nil
+}
+
+// rooms returns the folders below capi that define functions of the ABI in C, with the functions of each in the order
+// of the table.
+func rooms(dir string) (map[string][]*abi.Function, error) {
+	folders, err := filepath.Glob(filepath.Join(dir, "*", "*.c"))
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]*abi.Function{}
+	for _, name := range folders {
+		of[filepath.Base(filepath.Dir(name))] = nil
+	}
+	for room := range of {
+		have, err := scan(filepath.Join(dir, room))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range abi.Functions() {
+			if have[internalName(f)] == inC {
+				of[room] = append(of[room], f)
+			}
+		}
+		if of[room] == nil {
+			delete(of, room)
+		}
+	}
+	return of, nil
 }
 
 // internalName returns the name of a function's implementation: gompi_win_lock for MPI_Win_lock, gompi_t_init_thread

@@ -1,0 +1,56 @@
+// Two forms of one barrier. With a core for each process: dissemination, ceil(log2 n) one-way signals. With fewer cores
+// a member that waits for each of its partners in turn would be switched to log n times; there one counter and one word
+// to wait for are better: each process runs once.
+#include "base/barrier.h"
+
+struct round_wait {
+	gompi_a32 *word;
+	uint32_t number;
+};
+
+static bool round_done(void *arg) {
+	struct round_wait *r = arg;
+	// acquire: pairs with the release of the partner's arrival; the difference lets the number wrap
+	return (int32_t)(gompi_load_acquire(r->word) - r->number) >= 0;
+}
+
+enum { QUICK = 100 }; // looks before the partner is woken, should it sleep
+
+static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
+	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that
+	// all wait for
+	if (gompi_add_total(&b->arrived, 1) + 1 == (uint32_t)n * number) {
+		gompi_store_release(&b->phase, number);
+		gompi_wake(&b->wait);
+		return 0;
+	}
+	struct round_wait r = {&b->phase, number};
+	return gompi_await(&b->wait, round_done, &r, what);
+}
+
+int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what) {
+	uint32_t k = ++*number;
+	if (n == 1) {
+		gompi_full_fence();
+		return 0;
+	}
+	if (gompi_node.crowded)
+		return central(b, n, k, what);
+	for (int round = 0, d = 1; d < n; round++, d *= 2) {
+		int to = me + d < n ? me + d : me + d - n;
+		struct gompi_barrier_member *partner = &b->member[to];
+		// release: what this member stored before is seen by whoever sees the signal. A plain store: it takes
+		// its way to the other core while this one already looks for its own signal; a locked instruction would
+		// wait for it.
+		gompi_store_release(&partner->round[round], k);
+		struct round_wait r = {&b->member[me].round[round], k};
+		bool done = false;
+		for (int i = 0; i < QUICK && !done; i++)
+			done = round_done(&r);
+		gompi_wake(&partner->wait);
+		int rc = done ? 0 : gompi_await(&b->member[me].wait, round_done, &r, what);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

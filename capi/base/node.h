@@ -1,0 +1,85 @@
+// The shared memory of a node as C sees it: the layout of core/shm/layout.go, compared with it at compile time in
+// layout.go of this folder.
+#ifndef GOMPI_NODE_H
+#define GOMPI_NODE_H
+
+#include <stddef.h>
+
+#include "base/order.h"
+
+#define GOMPI_LINE 64
+#define GOMPI_MARK_SLOTS 16
+
+// A word that threads of any process of the node sleep on; protocol in wait.c.
+struct gompi_waitword {
+	gompi_a32 wake;     // futex: changed by whoever wakes
+	gompi_a32 sleeping; // 1 if a thread may sleep on it
+};
+
+// A thread's mark "in a small accumulate": odd while it is inside, on a line of its own (accumulate.h).
+struct gompi_mark {
+	_Alignas(GOMPI_LINE) gompi_a64 seq;
+};
+
+struct gompi_cell {
+	gompi_ai32 pid;
+	gompi_a32 state;
+	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
+	_Alignas(GOMPI_LINE) gompi_a32 doorbell; // futex of the agent
+	gompi_a32 agent_sleeps;
+	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
+	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
+	_Alignas(GOMPI_LINE) char wait_call[32]; // name of the MPI function that waits
+	gompi_ai32 wait_process;
+	gompi_a64 wait_object;
+	struct gompi_mark marks[GOMPI_MARK_SLOTS];
+	gompi_a32 marks_used;            // a bit for each line that a thread has
+	_Alignas(2048) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
+};
+
+struct gompi_header {
+	uint64_t magic;
+	uint32_t layout;
+	uint32_t processes;
+	uint32_t creator;
+	uint32_t cores;
+	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found dead: waits end with an error once it is not 0
+};
+
+// This process' place on the node; written once by gompi_node_open, before any call can use it.
+struct gompi_node {
+	char *control;         // the control segment
+	int n, me;             // processes on the node, index of this one
+	int size, rank;        // MPI_COMM_WORLD: number of processes, rank of this one
+	const int32_t *places; // [size], see gompi_on_node; NULL: all are on this node, in the order of their ranks
+	bool crowded;          // more processes than cores: a waiting thread gives its core away
+	bool cma;              // process_vm_readv and writev work between the processes of the job
+	bool membarrier;       // membarrier(2) is there: small accumulates need no fence
+	size_t cell_stride;
+	char *message_rings; // [n] of message_stride bytes: only looked at, Go serves them
+	size_t message_stride;
+	char *agent_rings; // [n] of agent_stride bytes
+	size_t agent_stride;
+};
+extern struct gompi_node gompi_node;
+
+static inline struct gompi_header *gompi_header(void) { return (struct gompi_header *)gompi_node.control; }
+
+static inline struct gompi_cell *gompi_cell(int i) {
+	return (struct gompi_cell *)(gompi_node.control + 4096 + (size_t)i * gompi_node.cell_stride);
+}
+
+static inline struct gompi_cell *gompi_my_cell(void) { return gompi_cell(gompi_node.me); }
+
+// The index on this node of the process with a rank in MPI_COMM_WORLD; -1: it is on another, or there is none. The one
+// place that tells who is on this node.
+static inline int gompi_on_node(int peer) {
+	if (gompi_node.places == NULL)
+		return (uint32_t)peer < (uint32_t)gompi_node.n ? peer : -1;
+	return (uint32_t)peer < (uint32_t)gompi_node.size ? gompi_node.places[peer] : -1;
+}
+
+// Makes place the node; membarrier is found out. places, of place->size processes or NULL, is copied.
+void gompi_node_open(const struct gompi_node *place, const int32_t *places);
+
+#endif

@@ -1,0 +1,3 @@
+#include "base/up.h"
+
+struct gompi_up gompi_up;

@@ -1,0 +1,163 @@
+// Waiting, waking and the agent's sleep.
+//
+//	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
+//	waker:   make the condition true; full barrier; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+#define _GNU_SOURCE
+#include "base/wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/abi.h"
+#include "base/up.h"
+// A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
+// process. Then it gives its core away between looks: that costs little if nobody wants it, and the partner may be
+// waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps.
+enum {
+	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the
+			   // answer of another core
+	POLLS_ALONE = 32,
+	// again. Asleep this thread is woken in time.
+	LONG_YIELD_NS = 100000,
+	SLICE_MS = 200, // how often a sleeper looks whether the others still live
+};
+
+int64_t gompi_now_ns(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int ms) {
+	struct timespec t = {ms / 1000, (ms % 1000) * 1000000L};
+	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+// Gives the core away at the time *now, which moves on. Whether somebody has kept it.
+bool gompi_yield_long(int64_t *now) {
+	int64_t before = *now;
+	sched_yield();
+	*now = gompi_now_ns();
+	return *now - before >= LONG_YIELD_NS;
+}
+
+void gompi_wake_sleepers(struct gompi_waitword *w) {
+	if (gompi_swap_total(&w->sleeping, 0) == 0)
+		return;
+	gompi_add_total(&w->wake, 1);
+	syscall(SYS_futex, &w->wake, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+void gompi_ring_doorbell(int i) {
+	gompi_full_fence();
+	struct gompi_cell *c = gompi_cell(i);
+	if (gompi_load(&c->pollers) > 0)
+		return;
+	if (gompi_load(&c->agent_sleeps) == 0 || gompi_swap_total(&c->agent_sleeps, 0) == 0)
+		return;
+	gompi_add_total(&c->doorbell, 1);
+	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+// What has registered itself, in that order.
+enum { MOST_SERVICES = 8 };
+static const struct gompi_service *services[MOST_SERVICES];
+static int services_number;
+
+void gompi_service_add(const struct gompi_service *s) {
+	for (int i = 0; i < services_number; i++)
+		if (services[i] == s)
+			return;
+	if (services_number == MOST_SERVICES)
+		abort(); // a service more needs a larger number, nothing else
+	services[services_number++] = s;
+}
+
+bool gompi_serve(void) {
+	bool worked = false;
+	for (int i = 0; i < services_number; i++)
+		if (services[i]->ready())
+			worked = services[i]->serve() || worked;
+	return worked;
+}
+
+bool gompi_serve_all(void) {
+	bool worked = false;
+	for (int i = 0; i < services_number; i++)
+		worked = services[i]->serve() || worked;
+	return worked;
+}
+
+int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
+	if (done(arg))
+		return MPI_SUCCESS;
+	if (!gompi_node.crowded) {
+		// A partner on another core answers within some 100 ns: not worth telling anybody that this thread
+		// polls.
+		for (int i = 0; i < POLLS_QUIET; i++) {
+			if (done(arg))
+				return MPI_SUCCESS;
+		}
+	}
+	struct gompi_cell *me = gompi_my_cell();
+	int rc = MPI_SUCCESS;
+	gompi_add(&me->blocked, 1);
+	gompi_add_total(&me->pollers, 1);
+	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
+	int64_t now = gompi_now_ns(), end = now + GOMPI_POLL_NS;
+	for (unsigned i = gompi_node.crowded ? POLLS_ALONE : 0; now < end; i++) {
+		if (done(arg))
+			goto out;
+		bool worked = gompi_serve();
+		if (worked)
+			now = gompi_now_ns();
+		if (i >= POLLS_ALONE) {
+			if (gompi_yield_long(&now))
+				break;
+		} else if (!worked) {
+			gompi_pause();
+		}
+	}
+	gompi_store(&me->wait_process, what->process);
+	gompi_store(&me->wait_object, what->object);
+	strncpy(me->wait_call, what->call, sizeof me->wait_call - 1);
+	for (;;) {
+		gompi_store_total(&w->sleeping, 1);
+		gompi_full_fence(); // pairs with the one in gompi_wake
+		uint32_t seen = gompi_load_total(&w->wake);
+		if (done(arg))
+			break;
+		if (gompi_load(&gompi_header()->broken) != 0) {
+			rc = MPI_ERR_PROC_ABORTED;
+			break;
+		}
+		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a
+		// poller is served here.
+		gompi_sub_total(&me->pollers, 1);
+		gompi_full_fence_after_change();
+		if (!gompi_serve_all()) {
+			int64_t start = gompi_now_ns();
+			gompi_sleep_on(&w->wake, seen, SLICE_MS);
+			gompi_up.take_signals(); // in a wait that Go has called
+			if (gompi_now_ns() - start >= SLICE_MS * 1000000LL)
+				gompi_up.find_dead();
+		}
+		gompi_add_total(&me->pollers, 1);
+		if (done(arg))
+			break;
+	}
+	me->wait_call[0] = 0;
+out:
+	gompi_sub(&me->blocked, 1);
+	gompi_sub_total(&me->pollers, 1);
+	gompi_full_fence_after_change();
+	gompi_serve();
+	return rc;
+}

@@ -1,0 +1,81 @@
+// Waiting in C: poll, give the core away, sleep; the protocol of core/shm/wait.go.
+#ifndef GOMPI_WAIT_H
+#define GOMPI_WAIT_H
+
+#include "base/node.h"
+
+// Monotonic time.
+int64_t gompi_now_ns(void);
+
+void gompi_wake_sleepers(struct gompi_waitword *w);
+
+// Looks whether somebody sleeps on w. The caller is behind a full barrier.
+static inline void gompi_wake_if_asleep(struct gompi_waitword *w) {
+	if (__builtin_expect(gompi_load(&w->sleeping) != 0, 0))
+		gompi_wake_sleepers(w);
+}
+
+// Wakes whoever sleeps on w. The caller has made their condition true; the barrier between that and the look at who
+// sleeps is in here, so that nobody forgets it.
+static inline void gompi_wake(struct gompi_waitword *w) {
+	gompi_full_fence();
+	gompi_wake_if_asleep(w);
+}
+
+// The same for two words.
+static inline void gompi_wake_two(struct gompi_waitword *v, struct gompi_waitword *w) {
+	gompi_full_fence();
+	gompi_wake_if_asleep(v);
+	gompi_wake_if_asleep(w);
+}
+
+// The same where the last thing that the caller did was one of the _total changes of a word (order.h).
+static inline void gompi_wake_changed(struct gompi_waitword *w) {
+	gompi_full_fence_after_change();
+	gompi_wake_if_asleep(w);
+}
+
+// What a wait is for, for the launcher's report on a hang: name of the function that the application called, number on
+// this node of the process waited for
+// (-1: not one), handle.
+struct gompi_waiting {
+	const char *call;
+	int32_t process;
+	uint64_t object;
+};
+
+// Returns 0 as soon as done(arg) is true, MPI_ERR_PROC_ABORTED if a process of the node died meanwhile. Sleeps on w,
+// which must be woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
+int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
+
+// How long a wait polls: being woken takes up to 100 us, and two that wait in turn must not send each other to sleep.
+enum { GOMPI_POLL_NS = 400000 };
+
+// Work that a thread which waits does for its process: serving a ring, say. ready is a quick look whether there is any;
+// serve does it, without waiting for anything, and says whether there was something to do. Both may be called by
+// several threads at once.
+struct gompi_service {
+	bool (*ready)(void);
+	bool (*serve)(void);
+};
+
+// Makes s part of every wait from now on. Before the first wait; the service stays where it is.
+void gompi_service_add(const struct gompi_service *s);
+
+// Serves once what is ready; whether there was anything.
+bool gompi_serve(void);
+// The same for who goes to sleep: asks every service, since what a look sees is not all. A thread that only started
+// something may have taken out what somebody rang for, and left the rest of it to who comes for it.
+bool gompi_serve_all(void);
+
+// Sleeps until *word differs from seen, a wake-up, or so many milliseconds.
+void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int ms);
+
+// Gives the core away at the time *now, which moves on. Whether somebody has kept it.
+bool gompi_yield_long(int64_t *now);
+
+// Wakes the agent of process i of this node if it sleeps, unless somebody there polls. The caller has put something
+// into i's ring; the barrier after that is in here.
+void gompi_ring_doorbell(int i);
+
+#endif

@@ -1,5 +1,0 @@
-#include "call.h"
-
-_Thread_local const char *gompi_call __attribute__((tls_model("initial-exec")));
-
-const char *gompi_current_call(void) { return gompi_call; }

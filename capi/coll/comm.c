@@ -1,0 +1,107 @@
+#include "coll/comm.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/up.h"
+#include "base/verdict.h"
+#include "coll/z_calls.h"
+
+struct gompi_table gompi_comm_table = {&gompi_table_nothing};
+struct gompi_comm gompi_comm_world, gompi_comm_self;
+
+// Slots to be used again. None is given back to the system, so that a call that comes too late finds memory.
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_comm *first;
+} spare = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static struct gompi_comm *take_comm(void) {
+	pthread_mutex_lock(&spare.mu);
+	struct gompi_comm *c = spare.first;
+	if (c != NULL)
+		spare.first = c->next;
+	pthread_mutex_unlock(&spare.mu);
+	return c != NULL ? c : calloc(1, sizeof *c);
+}
+
+static void give_comm(struct gompi_comm *c) {
+	c->handle = 0;
+	pthread_mutex_lock(&spare.mu);
+	c->next = spare.first;
+	spare.first = c;
+	pthread_mutex_unlock(&spare.mu);
+}
+
+bool gompi_comm_open(uintptr_t handle, int rank, int size, void *barrier) {
+	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
+	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : take_comm();
+	if (c == NULL)
+		return false;
+	c->rank = rank;
+	c->size = size;
+	c->barrier = barrier;
+	c->barriers = 0;
+	c->handle = handle;
+	if (!world && !self && !gompi_table_put(&gompi_comm_table, handle, c)) {
+		give_comm(c);
+		return false;
+	}
+	return true;
+}
+
+void gompi_comm_close(uintptr_t handle) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)handle);
+	if (c == NULL)
+		return;
+	if (c == &gompi_comm_world || c == &gompi_comm_self) {
+		c->handle = 0;
+	} else {
+		gompi_table_remove(&gompi_comm_table, handle);
+		give_comm(c);
+	}
+}
+
+// Raises MPI_ERR_COMM for a handle that is no live communicator.
+static __attribute__((cold, noinline)) int not_a_communicator(MPI_Comm comm, const char *call) {
+	return gompi_refuse(MPI_ERR_COMM, call,
+			    comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
+						  : "this is no communicator, or one that was freed",
+			    GOMPI_ON_NONE, 0);
+}
+
+int gompi_comm_rank(MPI_Comm comm, int *rank) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return not_a_communicator(comm, "MPI_Comm_rank");
+	if (rank == NULL)
+		return gompi_refuse(MPI_ERR_ARG, "MPI_Comm_rank", "rank is NULL", GOMPI_ON_COMM, (uintptr_t)comm);
+	*rank = c->rank;
+	return MPI_SUCCESS;
+}
+
+int gompi_comm_size(MPI_Comm comm, int *size) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return not_a_communicator(comm, "MPI_Comm_size");
+	if (size == NULL)
+		return gompi_refuse(MPI_ERR_ARG, "MPI_Comm_size", "size is NULL", GOMPI_ON_COMM, (uintptr_t)comm);
+	*size = c->size;
+	return MPI_SUCCESS;
+}
+
+// MPI_Barrier (MPI-5.0 6.3): in shared memory where the members have some in common, else over messages, in Go.
+int gompi_barrier(MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	if (c == NULL)
+		return not_a_communicator(comm, "MPI_Barrier");
+	if (c->barrier == NULL)
+		return gompi_up.barrier_by_messages((uintptr_t)comm);
+	struct gompi_waiting what = {"MPI_Barrier", -1, c->handle};
+	int rc = gompi_shared_barrier(c->barrier, c->size, c->rank, &c->barriers, &what);
+	if (rc == MPI_SUCCESS)
+		return rc;
+	return gompi_refuse(rc, "MPI_Barrier",
+			    "a process of the job ended without calling MPI_Finalize while this one waited for it",
+			    GOMPI_ON_COMM, (uintptr_t)comm);
+}

@@ -1,0 +1,75 @@
+// Updates of single elements by the hardware's atomic instructions: which there are, by operation and type of element.
+#ifndef GOMPI_ATOMIC_H
+#define GOMPI_ATOMIC_H
+
+#include "base/order.h"
+#include "datatype/op.h"
+
+// Updates n elements at target with op, element by element atomic; what they were before goes to result unless that is
+// NULL. Preconditions: between gompi_small_enter and _leave; target is aligned to the element.
+typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
+
+// Classes of elements with the same size and arithmetic; 0: no instruction covers them.
+enum gompi_class {
+	GOMPI_NONE,
+	GOMPI_I8,
+	GOMPI_U8,
+	GOMPI_I16,
+	GOMPI_U16,
+	GOMPI_I32,
+	GOMPI_U32,
+	GOMPI_I64,
+	GOMPI_U64,
+	GOMPI_F32,
+	GOMPI_F64,
+	GOMPI_L8,
+	GOMPI_L16,
+	GOMPI_L32,
+	GOMPI_L64,
+	GOMPI_BYTE,
+	GOMPI_CLASSES
+};
+
+extern const gompi_atomic_kernel gompi_atomic_kernels[GOMPI_OP_HANDLES][GOMPI_CLASSES];
+// The same by row and column of op.h, only where the standard allows the pair. Filled in by gompi_type_describe.
+extern gompi_atomic_kernel gompi_atomic_table[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
+
+// The kernel for op on elements of a predefined type, NULL if there is none.
+static inline gompi_atomic_kernel gompi_atomic(MPI_Op op, MPI_Datatype type) {
+	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)type - GOMPI_OP_TYPE_FIRST;
+	return o < GOMPI_OP_HANDLES && t < GOMPI_OP_TYPE_HANDLES
+		       ? gompi_atomic_table[gompi_op_row[o]][gompi_op_column[t]]
+		       : NULL;
+}
+
+// The same for a type of which gompi_simple is not 0.
+static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype type) {
+	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST;
+	return __builtin_expect(o < GOMPI_OP_HANDLES, 1)
+		       ? gompi_atomic_table[gompi_op_row[o]][gompi_op_column[(uintptr_t)type - GOMPI_OP_TYPE_FIRST]]
+		       : NULL;
+}
+
+// Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Whether it was equal.
+static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
+						  uint64_t size) {
+#define CASE(U)                                                              \
+	case sizeof(U): {                                                    \
+		U want, new;                                                 \
+		__builtin_memcpy(&want, compare, sizeof want);               \
+		__builtin_memcpy(&new, origin, sizeof new);                  \
+		bool equal = gompi_element_compare((U *)target, &want, new); \
+		__builtin_memcpy(result, &want, sizeof want);                \
+		return equal;                                                \
+	}
+	switch (size) {
+		CASE(uint64_t)
+		CASE(uint32_t)
+		CASE(uint16_t)
+		CASE(uint8_t)
+	}
+#undef CASE
+	return false;
+}
+
+#endif

@@ -1,0 +1,47 @@
+// The predefined reductions on the data path: one loop for every operation and predefined datatype that MPI-5.0 6.9.2
+// and 6.9.4 allow together. core/op holds the same in Go as the reference.
+#ifndef GOMPI_OP_H
+#define GOMPI_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/abi.h"
+
+#pragma GCC visibility push(hidden)
+
+// A kernel does target[i] = target[i] op origin[i] for n elements of its type. Neither address needs to be aligned; the
+// two arrays are the same or do not overlap. Padding inside pair types is neither read nor written. Integers wrap; MIN
+// and MAX of floating point keep the target if a comparison is false, as with NaN; MINLOC and MAXLOC take the smaller
+// index where the values are equal. MPI_REPLACE copies, MPI_NO_OP does nothing.
+typedef void (*gompi_kernel)(const void *origin, void *target, size_t n);
+
+// Rows and columns of the table of kernels; row and column 0 have none. They are indexed by handle.
+enum {
+	GOMPI_OP_FIRST = 0x20,
+	GOMPI_OP_HANDLES = 0x20,
+	GOMPI_OP_ROWS = 15,
+	GOMPI_OP_TYPE_FIRST = 0x200,
+	GOMPI_OP_TYPE_HANDLES = 0x100,
+	GOMPI_OP_COLUMNS = 80
+};
+
+extern const uint8_t gompi_op_row[GOMPI_OP_HANDLES];
+extern const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES];
+extern const gompi_kernel gompi_op_kernels[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS];
+
+// gompi_op_kernel returns the kernel of a predefined operation on a predefined datatype; NULL if either is none, or the
+// standard does not allow them together.
+static inline gompi_kernel gompi_op_kernel(MPI_Op op, MPI_Datatype predefined) {
+	uintptr_t o = (uintptr_t)op - GOMPI_OP_FIRST, t = (uintptr_t)predefined - GOMPI_OP_TYPE_FIRST;
+	if (o >= GOMPI_OP_HANDLES || t >= GOMPI_OP_TYPE_HANDLES)
+		return NULL;
+	return gompi_op_kernels[gompi_op_row[o]][gompi_op_column[t]];
+}
+
+// gompi_op_apply runs the kernel of op and type (handles) over n elements. -1: there is none; nothing was done.
+int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n);
+
+#pragma GCC visibility pop
+#endif

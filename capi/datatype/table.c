@@ -1,0 +1,65 @@
+// The tables that gompi_type_get looks into.
+#include "datatype/datatype.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_SLOT_WORDS];
+struct gompi_table gompi_type_table = {&gompi_table_nothing};
+
+// Types removed last, oldest first from next on.
+static struct {
+	pthread_mutex_t mu;
+	void *kept[64];
+	unsigned next;
+	unsigned long freed; // since gompi_type_trim
+} removed = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words) {
+	size_t bytes = (size_t)words * sizeof *program;
+	if (handle - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED) {
+		if (words > GOMPI_TYPE_SLOT_WORDS)
+			return false;
+		memcpy(gompi_type_slots[handle - GOMPI_TYPE_FIRST], program, bytes);
+		return true;
+	}
+	void *copy = malloc(bytes);
+	if (!copy)
+		return false;
+	memcpy(copy, program, bytes);
+	if (!gompi_table_put(&gompi_type_table, handle, copy)) {
+		free(copy);
+		return false;
+	}
+	return true;
+}
+
+void gompi_type_remove(uintptr_t handle) {
+	void *old = gompi_table_remove(&gompi_type_table, handle);
+	if (!old)
+		return;
+	const size_t large = 1 << 16; // words
+	if ((size_t)((struct gompi_type *)old)->words < large) {
+		pthread_mutex_lock(&removed.mu);
+		void *oldest = removed.kept[removed.next];
+		removed.kept[removed.next] = old;
+		removed.next = (removed.next + 1) % (sizeof removed.kept / sizeof *removed.kept);
+		removed.freed++;
+		pthread_mutex_unlock(&removed.mu);
+		old = oldest;
+	}
+	free(old);
+}
+
+void gompi_type_trim(void) {
+	const unsigned long many = 1 << 14;
+	pthread_mutex_lock(&removed.mu);
+	bool worth = removed.freed >= many;
+	if (worth)
+		removed.freed = 0;
+	pthread_mutex_unlock(&removed.mu);
+	if (worth)
+		malloc_trim(0);
+}

@@ -1,0 +1,20 @@
+// Package message is messages between processes in C. So far it only tells waiting threads that some have arrived;
+// core/p2p does the rest.
+package message
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+)
+
+// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+//
+//go:embed *.h
+var _ embed.FS

@@ -1,0 +1,17 @@
+// Operations of the application: calling their functions.
+#ifndef GOMPI_OP_USER_H
+#define GOMPI_OP_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/abi.h"
+
+#pragma GCC visibility push(hidden)
+
+// gompi_op_call_user calls a function of the application: an MPI_User_function or, if large, an MPI_User_function_c.
+void gompi_op_call_user(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,
+			uintptr_t datatype);
+
+#pragma GCC visibility pop
+#endif

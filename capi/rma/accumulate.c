@@ -1,0 +1,183 @@
+// MPI_Accumulate, MPI_Get_accumulate and their request-based forms (MPI-5.0 12.3.4, 12.3.5).
+#include "datatype/atomic.h"
+#include "rma/rma.h"
+#include "update/update.h"
+#include "rma/z_calls.h"
+
+// A few elements at to, which is mapped here: whether they are updated. The buffers are in memory; MPI_NO_OP has no use
+// for the origin; result is NULL where there is none. Precondition: gompi_simple(type) is size and not 0.
+static inline __attribute__((always_inline)) bool few_at(struct gompi_win *w, int target, char *to, const void *origin,
+							 void *result, MPI_Count count, MPI_Datatype type, int64_t size,
+							 MPI_Op op) {
+	gompi_atomic_kernel kernel = gompi_atomic_simple(op, type);
+	if (__builtin_expect(kernel == NULL || !gompi_few(count, size) ||
+				     ((uintptr_t)to & ((uintptr_t)size - 1)) != 0 ||
+				     !gompi_small_enter_marked(gompi_member(w, target)),
+			     0))
+		return false;
+	kernel(origin, to, result, (size_t)count);
+	gompi_small_leave();
+	return true;
+}
+
+// The same at a displacement of the target's window: the fast path, which calls nothing but the kernel.
+static inline __attribute__((always_inline)) bool few(struct gompi_win *w, int target, MPI_Aint disp,
+						      const void *origin, void *result, MPI_Count count,
+						      MPI_Datatype type, MPI_Op op) {
+	int64_t bytes, size = gompi_simple(type);
+	char *to;
+	return __builtin_expect(gompi_direct(w, target, disp, count, size, &to, &bytes) && size != 0, 1) &&
+	       few_at(w, target, to, origin, result, count, type, size, op);
+}
+
+// The same where part of the window is mapped here, and for a thread that has no line yet.
+static __attribute__((noipa)) bool few_part(struct gompi_win *w, int target, MPI_Aint disp, const void *origin,
+					    void *result, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+	int64_t bytes, size = gompi_simple(type);
+	char *to;
+	if (gompi_my_mark == NULL)
+		gompi_mark_get();
+	return size != 0 && gompi_direct_part(w, target, disp, count, size, &to, &bytes) &&
+	       few_at(w, target, to, origin, result, count, type, size, op);
+}
+
+// Whether the arguments of MPI_Get_accumulate are alike on all sides, and the buffers in memory. With MPI_NO_OP the
+// origin's three are ignored.
+static inline bool alike(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+			 void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
+			 MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {
+	return result_datatype == target_datatype && result_count == target_count && !gompi_nowhere(result_addr, 0) &&
+	       (op == MPI_NO_OP ||
+		(origin_datatype == target_datatype && origin_count == target_count && !gompi_nowhere(origin_addr, 0)));
+}
+
+static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_Count origin_count,
+						  MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+						  MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+						  MPI_Win win) {
+	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
+	    !gompi_nowhere(origin_addr, 0) &&
+	    few_part(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
+		     op))
+		return MPI_SUCCESS;
+	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
+						      .call = "MPI_Accumulate",
+						      .origin = origin_addr,
+						      .origin_count = origin_count,
+						      .origin_type = origin_datatype,
+						      .target = target_rank,
+						      .disp = target_disp,
+						      .target_count = target_count,
+						      .target_type = target_datatype,
+						      .op = op,
+						      .win = win});
+}
+
+int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+		       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+		       MPI_Win win) {
+	if (__builtin_expect(origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
+				     !gompi_nowhere(origin_addr, 0),
+			     1) &&
+	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op))
+		return MPI_SUCCESS;
+	return accumulate_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+			       target_datatype, op, win);
+}
+
+int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+			MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+			MPI_Win win, MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Raccumulate", MPI_ERR_ARG, "request is NULL");
+	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
+	    !gompi_nowhere(origin_addr, 0) &&
+	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
+	}
+	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
+						      .request = request,
+						      .call = "MPI_Raccumulate",
+						      .origin = origin_addr,
+						      .origin_count = origin_count,
+						      .origin_type = origin_datatype,
+						      .target = target_rank,
+						      .disp = target_disp,
+						      .target_count = target_count,
+						      .target_type = target_datatype,
+						      .op = op,
+						      .win = win});
+}
+
+static struct gompi_operation describe_get_accumulate(const void *origin_addr, MPI_Count origin_count,
+						      MPI_Datatype origin_datatype, void *result_addr,
+						      MPI_Count result_count, MPI_Datatype result_datatype,
+						      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	return (struct gompi_operation){.kind = RMA_GET_ACCUMULATE,
+					.call = "MPI_Get_accumulate",
+					.origin = origin_addr,
+					.origin_count = origin_count,
+					.origin_type = origin_datatype,
+					.result = result_addr,
+					.result_count = result_count,
+					.result_type = result_datatype,
+					.target = target_rank,
+					.disp = target_disp,
+					.target_count = target_count,
+					.target_type = target_datatype,
+					.op = op,
+					.win = win};
+}
+
+static __attribute__((noipa)) int get_accumulate_slow(const void *origin_addr, MPI_Count origin_count,
+						      MPI_Datatype origin_datatype, void *result_addr,
+						      MPI_Count result_count, MPI_Datatype result_datatype,
+						      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	if (alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
+		  target_datatype, op) &&
+	    few_part(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
+		     target_datatype, op))
+		return MPI_SUCCESS;
+	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+							   result_count, result_datatype, target_rank, target_disp,
+							   target_count, target_datatype, op, win);
+	return gompi_rma_do(&r);
+}
+
+int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+			   void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+			   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+			   MPI_Win win) {
+	if (__builtin_expect(alike(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+				   result_datatype, target_count, target_datatype, op),
+			     1) &&
+	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count, target_datatype,
+		op))
+		return MPI_SUCCESS;
+	return get_accumulate_slow(origin_addr, origin_count, origin_datatype, result_addr, result_count,
+				   result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+
+int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+			    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+			    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+			    MPI_Win win, MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Rget_accumulate", MPI_ERR_ARG, "request is NULL");
+	if (alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
+		  target_datatype, op) &&
+	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count, target_datatype,
+		op)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
+	}
+	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
+							   result_count, result_datatype, target_rank, target_disp,
+							   target_count, target_datatype, op, win);
+	r.request = request;
+	r.call = "MPI_Rget_accumulate";
+	return gompi_rma_do(&r);
+}

@@ -1,0 +1,239 @@
+// What can be wrong with a communication call, and where it goes.
+#include "rma/checked.h"
+
+#include "win/attached.h"
+#include "win/epoch.h"
+#include "datatype/op.h"
+
+// Looks up one buffer. The verdict's class.
+static int find_side(const struct gompi_checked *c, struct gompi_side *s, const char *what, const void *address,
+		     MPI_Count count, MPI_Datatype type) {
+	if (count < 0)
+		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
+	const struct gompi_type *t = gompi_type_get(type);
+	if (t == NULL)
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
+				   (unsigned long)(uintptr_t)type);
+	int64_t bytes, lo, hi;
+	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
+		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
+				   what, (long long)count);
+	*s = (struct gompi_side){(char *)(uintptr_t)address, count, t};
+	return MPI_SUCCESS;
+}
+
+// A call for one element takes it under any handle: MPI_Type_create_f90_integer gives others than the predefined ones,
+// and so does MPI_Type_dup. The verdict's class.
+static int check_single(struct gompi_checked *c) {
+	const struct gompi_type *t = c->target.type;
+	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+				   "datatype %#lx is not one element of a predefined datatype",
+				   (unsigned long)(uintptr_t)c->r->target_type);
+	t = gompi_type_get((MPI_Datatype)(uintptr_t)t->elem);
+	c->target.type = c->result.type = t;
+	if (c->origin.type != NULL)
+		c->origin.type = t;
+	return MPI_SUCCESS;
+}
+
+// Whether elements of a and of b can be copied to each other.
+static bool copyable(const struct gompi_type *a, const struct gompi_type *b) {
+	return a->elem != 0 &&
+	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
+}
+
+// Makes the elements of all sides bytes, and leaves the types that say so in c->bytewise. The verdict's class.
+static int take_as_bytes(struct gompi_checked *c) {
+	struct gompi_side *sides[] = {&c->target, &c->origin, &c->result};
+	for (int i = 0; i < 3; i++) {
+		if (sides[i]->type == NULL)
+			continue;
+		if ((c->bytewise[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
+			return gompi_wrong(c->verdict, MPI_ERR_NO_MEM,
+					   "no memory for a copy of a datatype of %lld words",
+					   (long long)sides[i]->type->words);
+		sides[i]->type = c->bytewise[i];
+	}
+	return MPI_SUCCESS;
+}
+
+// The element type and number of an accumulate-type call. The verdict's class.
+static int check_accumulate(struct gompi_checked *c) {
+	const struct gompi_operation *r = c->r;
+	bool swap = r->kind == RMA_COMPARE_AND_SWAP, no_op = !swap && r->op == MPI_NO_OP,
+	     copies = no_op || r->op == MPI_REPLACE;
+	if ((swap || r->kind == RMA_FETCH_AND_OP) && check_single(c) != MPI_SUCCESS)
+		return c->verdict->class;
+	c->element = (MPI_Datatype)(uintptr_t)c->target.type->elem;
+	c->elements = c->target.count * c->target.type->elements;
+	if (swap) {
+		if (!gompi_swappable(c->element))
+			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+					   "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, "
+					   "MPI_OFFSET or MPI_BYTE",
+					   (unsigned long)(uintptr_t)r->target_type);
+		return MPI_SUCCESS;
+	}
+	uintptr_t op = (uintptr_t)r->op;
+	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
+		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
+				   no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
+	if (r->kind == RMA_ACCUMULATE && c->origin.count * c->origin.type->size == 0)
+		c->elements = 0;
+	if (c->elements == 0)
+		return MPI_SUCCESS;
+	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
+	if (copies && (c->element == 0 || (others[0] != NULL && !copyable(others[0]->type, c->target.type)) ||
+		       (others[1] != NULL && !copyable(others[1]->type, c->target.type)))) {
+		if (take_as_bytes(c) != MPI_SUCCESS)
+			return c->verdict->class;
+		c->element = MPI_BYTE;
+		c->elements = c->target.count * c->target.type->elements;
+	}
+	const struct gompi_type *tt = c->target.type;
+	if (tt->elem == 0)
+		return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+				   "the target datatype has elements of several predefined datatypes");
+	// MPI has no arithmetic on MPI_BYTE; elsewhere it is that of small numbers.
+	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
+		c->element = MPI_UINT8_T;
+	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
+	if (kernel == NULL)
+		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
+				   (unsigned long)op, (unsigned long)tt->elem);
+	for (int i = 0; i < 2; i++) {
+		const struct gompi_side *s = others[i];
+		if (s == NULL)
+			continue;
+		const char *what = i == 0 ? "origin" : "result";
+		// What is added must be a number of the same kind, such as MPI_INTEGER and MPI_INT; a result is a copy.
+		bool same =
+			s->type->elem == tt->elem ||
+			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
+					   : copyable(s->type, tt));
+		if (!same)
+			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+					   "the %s datatype has elements of datatype %#lx, the target datatype of %#lx",
+					   what, (unsigned long)s->type->elem, (unsigned long)tt->elem);
+		if (s->count * s->type->elements != c->elements)
+			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE,
+					   "%lld elements in the %s buffer, %lld at the target",
+					   (long long)(s->count * s->type->elements), what, (long long)c->elements);
+	}
+	return MPI_SUCCESS;
+}
+
+// Where the target's buffer lies, within the target's window. The verdict's class.
+static int check_range(struct gompi_checked *c) {
+	const struct gompi_operation *r = c->r;
+	struct gompi_target *t = &c->w->targets[r->target];
+	const struct gompi_win_member *m = gompi_member(c->w, r->target);
+	int64_t offset, lo = 0, hi = 0, from, to;
+	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
+	if (lo == hi) // nothing is touched
+		return MPI_SUCCESS;
+	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) ||
+	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
+		return gompi_wrong(
+			c->verdict, MPI_ERR_RMA_RANGE,
+			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
+			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)m->size);
+	if (c->w->attached != NULL) {
+		c->offset = (uint64_t)offset;
+		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
+		if (rc == MPI_ERR_RMA_RANGE) {
+			c->scattered = true;
+			rc = gompi_each_region(c, NULL, NULL, NULL);
+		}
+		if (rc == MPI_ERR_RMA_RANGE)
+			return gompi_wrong(c->verdict, rc,
+					   "target %d: no attached memory holds the bytes %#llx to %#llx (displacement "
+					   "%#llx, count %lld)",
+					   r->target, (unsigned long long)from, (unsigned long long)to,
+					   (unsigned long long)r->disp, (long long)c->target.count);
+		if (rc == MPI_ERR_PROC_ABORTED)
+			return gompi_wrong(c->verdict, rc,
+					   "target %d: a process of the job ended while a table of attached memory "
+					   "was being changed",
+					   r->target);
+		if (rc != MPI_SUCCESS)
+			return gompi_wrong(c->verdict, rc, "target %d: its attached memory cannot be mapped",
+					   r->target);
+		if (c->target.address != NULL)
+			c->target.address -= lo;
+		return MPI_SUCCESS;
+	}
+	if (from < 0 || (uint64_t)to > m->size)
+		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
+				   "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in "
+				   "the window of %llu bytes",
+				   r->target, (long long)from, (long long)to, (long long)r->disp, t->disp_unit,
+				   (long long)c->target.count, (unsigned long long)m->size);
+	c->offset = (uint64_t)offset;
+	bool direct = gompi_load(&t->state) & TARGET_DIRECT;
+	if (!direct && c->w->parts != NULL) {
+		const struct gompi_part *p = &c->w->parts[r->target];
+		direct = (uint64_t)from >= p->from && (uint64_t)to <= p->to;
+		c->part = !direct && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
+	}
+	c->target.address = direct ? t->base + offset : NULL;
+	return MPI_SUCCESS;
+}
+
+// Whether a buffer of this process is in memory. The verdict's class.
+static int check_memory(const struct gompi_checked *c, const struct gompi_side *s, const char *what) {
+	int64_t lo, hi;
+	gompi_type_bounds(s->type, s->count, &lo, &hi);
+	if (lo == hi || !gompi_nowhere(s->address, lo))
+		return MPI_SUCCESS;
+	return gompi_wrong(c->verdict, MPI_ERR_BUFFER,
+			   "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->address,
+			   (long long)(s->count * s->type->size), (long long)lo);
+}
+
+// The same for all buffers of a call that moves something. The verdict's class.
+static int check_buffers(const struct gompi_checked *c) {
+	const struct gompi_operation *r = c->r;
+	int rc = MPI_SUCCESS;
+	if (c->origin.type != NULL)
+		rc = check_memory(c, &c->origin, "origin");
+	if (rc == MPI_SUCCESS && c->result.type != NULL)
+		rc = check_memory(c, &c->result, r->kind == RMA_GET ? "origin" : "result");
+	if (rc == MPI_SUCCESS && r->kind == RMA_COMPARE_AND_SWAP)
+		rc = check_memory(c, &(struct gompi_side){(char *)(uintptr_t)r->compare, 1, c->origin.type}, "compare");
+	return rc;
+}
+
+int gompi_rma_check(struct gompi_checked *c) {
+	const struct gompi_operation *r = c->r;
+	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
+		return gompi_wrong(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target,
+				   c->w->n);
+	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
+	int rc = find_side(c, &c->target, "target", NULL, r->target_count, r->target_type);
+	if (rc == MPI_SUCCESS && r->kind != RMA_GET && !no_op)
+		rc = find_side(c, &c->origin, "origin", r->origin, r->origin_count, r->origin_type);
+	if (rc == MPI_SUCCESS && gompi_has_result(r))
+		rc = find_side(c, &c->result, r->kind == RMA_GET ? "origin" : "result", r->result, r->result_count,
+			       r->result_type);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (gompi_is_accumulate(r)) {
+		rc = check_accumulate(c);
+	} else {
+		const struct gompi_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
+		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
+		c->bytes = here < there ? here : there;
+		if (r->kind == RMA_PUT ? here > there
+				       : there > here && here != 0) // nothing is asked for: nothing is moved
+			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE,
+					   "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
+					   (long long)(here > there ? here : there),
+					   (long long)(here > there ? there : here), (long long)here, (long long)there);
+	}
+	if (rc != MPI_SUCCESS || r->target == MPI_PROC_NULL || (c->bytes == 0 && c->elements == 0))
+		return rc;
+	rc = check_buffers(c);
+	return rc == MPI_SUCCESS ? check_range(c) : rc;
+}

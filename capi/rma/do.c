@@ -1,0 +1,36 @@
+// The funnel of operations: everything that the fast paths of the communication calls do not take is checked in check.c
+// and done by move.c and elements.c.
+#include "rma/checked.h"
+
+#include <stdlib.h>
+
+#include "win/epoch.h"
+#include "win/watch.h"
+
+int gompi_rma_do(const struct gompi_operation *r) {
+	struct gompi_verdict verdict;
+	struct gompi_checked c = {.r = r, .w = gompi_win_get(r->win), .verdict = &verdict};
+	if (c.w == NULL)
+		return gompi_not_a_window(r->win, r->call);
+	int rc = MPI_SUCCESS;
+	int class = gompi_rma_check(&c);
+	if (class == MPI_SUCCESS)
+		class = gompi_epoch(c.w, EPOCH_OPERATION, r->target, &verdict);
+	if (__builtin_expect(c.w->watch != NULL, 0))
+		c.w->watch->operation(c.w, r, class);
+	bool refused = class != MPI_SUCCESS;
+	if (!refused && r->target != MPI_PROC_NULL)
+		rc = gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
+	for (int i = 0; i < 3; i++)
+		free(c.bytewise[i]);
+	if (refused)
+		return gompi_win_refuse(r->win, r->call, &verdict);
+	if (rc == MPI_ERR_NO_MEM)
+		return gompi_win_error(r->win, r->call, rc,
+				       "no memory for a copy of the buffer, whose datatype is not contiguous");
+	if (rc != MPI_SUCCESS)
+		return gompi_wait_error(c.w, r->call, rc);
+	if (r->request != NULL)
+		*r->request = GOMPI_REQUEST_DONE;
+	return MPI_SUCCESS;
+}

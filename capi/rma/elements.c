@@ -1,0 +1,218 @@
+// The accumulate-type calls: elements of any datatypes as arrays, and what is done with them at the target.
+#include "rma/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "update/update.h"
+#include "way/way.h"
+#include "datatype/op.h"
+
+// Copies elements between an array and where s has them, but not their gaps.
+static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype element, bool to_array) {
+	int64_t bytes = s->count * s->type->size;
+	if (!gompi_has_gaps(s->type)) {
+		if (to_array)
+			gompi_typed_pack(array, bytes, s->address, s->count, s->type, 0);
+		else
+			gompi_typed_unpack(s->address, s->count, s->type, 0, array, bytes);
+		return;
+	}
+	gompi_kernel copy = gompi_op_kernel(MPI_REPLACE, element);
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, s->type, s->count, GOMPI_ELEMENTS);
+	int64_t n, offset;
+	for (; (n = gompi_cursor_next(&c, INT64_MAX, &offset)) > 0; array += n)
+		copy(to_array ? s->address + offset : array, to_array ? array : s->address + offset,
+		     (size_t)(n / s->type->elem_size));
+}
+
+// The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller
+// frees. fill says that the array gets what s holds; whole that elements will be read or written with their gaps, which
+// must not happen in place.
+static char *array_of(const struct gompi_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
+		      char **temporary) {
+	*temporary = NULL;
+	const struct gompi_type *t = s->type;
+	bool gaps = gompi_has_gaps(t);
+	if ((t->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) && !(whole && gaps))
+		return s->address + t->elem_origin;
+	char *array = gaps ? calloc((size_t)elements, (size_t)t->elem_size) : malloc((size_t)(elements * t->elem_size));
+	*temporary = array;
+	if (array != NULL && fill)
+		copy_elements(s, array, element, true);
+	return array;
+}
+
+// Updates elements of the target the way that leads there.
+static int send_update(const struct gompi_checked *c, const struct gompi_place *at, const char *origin, char *result) {
+	return gompi_way_to(c->w, c->r->target)->update(c->w, c->r, at, origin, result);
+}
+
+// Updates the target's elements, which are mapped here, from and to arrays of elements.
+static int update_here(const struct gompi_checked *c, const char *origin, char *result) {
+	const struct gompi_operation *r = c->r;
+	struct gompi_update u = {.w = c->w, .operation = r, .element = c->element};
+	const struct gompi_side *t = &c->target;
+	int64_t size = t->type->elem_size, n, offset;
+	struct gompi_cursor cursor, back;
+	gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
+	int rc = gompi_update_begin(&u, (uint64_t)c->elements, t->address);
+	bool gather = gompi_update_gathers(&u) && !(t->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) &&
+		      !gompi_type_overlaps(t->type, t->count);
+	if (gather)
+		gompi_cursor_init(&back, t->type, t->count, GOMPI_ELEMENTS);
+	_Alignas(64) char array[GOMPI_GATHER];
+	while (rc == MPI_SUCCESS) {
+		n = gather ? gompi_cursor_pack(array, t->address, &cursor, GOMPI_GATHER)
+			   : gompi_cursor_next(&cursor, INT64_MAX, &offset);
+		if (n == 0)
+			break;
+		rc = gompi_update(&u, gather ? array : t->address + offset, origin, result, (uint64_t)(n / size));
+		if (gather && r->op != MPI_NO_OP && rc == MPI_SUCCESS)
+			gompi_cursor_unpack(t->address, &back, array, n);
+		origin = origin != NULL ? origin + n : NULL;
+		result = result != NULL ? result + n : NULL;
+	}
+	gompi_update_end(&u);
+	return rc;
+}
+
+// Of n elements at an offset in the target's window: [first, end) lie wholly in the part that can be addressed here.
+static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint64_t n, uint64_t *first, uint64_t *end) {
+	*first = p->from > at ? at_most((p->from - at + size - 1) / size, n) : 0;
+	*end = p->to > at ? at_least(at_most((p->to - at) / size, n), *first) : *first;
+}
+
+// The elements that are not inside: they are sent to the agent together.
+struct outside {
+	int64_t n, flags;           // flags: GOMPI_TYPE_OVERLAP or none
+	int64_t *type, *at, *where; // at: their places in the target's window; where: in the arrays of this side
+	char *origin, *result;
+	bool across; // one has bytes inside
+};
+
+static void add_outside(struct outside *o, const struct gompi_checked *c, uint64_t at, int64_t where,
+			const char *origin) {
+	int64_t size = c->target.type->elem_size;
+	o->at[o->n] = (int64_t)at;
+	o->where[o->n] = where;
+	if (origin != NULL)
+		memcpy(o->origin + o->n * size, origin + where, (size_t)size);
+	o->across = o->across || (at < c->part->to && at + (uint64_t)size > c->part->from);
+	o->n++;
+}
+
+static int update_outside(struct outside *o, const struct gompi_checked *c, const char *origin, char *result) {
+	int64_t size = c->target.type->elem_size;
+	gompi_type_of_elements(o->type, gompi_type_get(c->element), o->n, o->flags);
+	int rc = send_update(c, &(struct gompi_place){0, 1, (const struct gompi_type *)o->type, c->element},
+			     origin != NULL ? o->origin : NULL, result != NULL ? o->result : NULL);
+	for (int64_t i = 0; result != NULL && rc == MPI_SUCCESS && i < o->n; i++)
+		memcpy(result + o->where[i], o->result + i * size, (size_t)size);
+	bool across = o->across;
+	o->n = 0;
+	o->across = false;
+	// Of an element across the border: what this process does to its bytes inside comes later and must find it
+	// done.
+	return rc == MPI_SUCCESS && across ? gompi_flush(c->w, c->r->target, c->r->call) : rc;
+}
+
+// Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here
+// by every origin, any other one, also where only a byte of it lies outside, by the agent. Elements of which one is
+// updated here and one there have no byte in common unless the latter lies across the border.
+static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
+	struct gompi_update u = {.w = c->w, .operation = c->r, .element = c->element};
+	char *base = c->w->targets[c->r->target].base;
+	const struct gompi_side *t = &c->target;
+	uint64_t size = (uint64_t)t->type->elem_size, at, n, first, end;
+	struct gompi_cursor cursor;
+	int64_t bytes, offset, sent = 0, where = 0;
+	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
+	     (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0;) {
+		inside(c->part, c->offset + (uint64_t)offset, size, (uint64_t)bytes / size, &first, &end);
+		sent += bytes / (int64_t)size - (int64_t)(end - first);
+	}
+	int64_t *words = sent == 0 ? NULL
+				   : malloc(((size_t)GOMPI_ELEMENTS_WORDS(sent) + (size_t)sent) * sizeof *words +
+					    2 * (size_t)sent * size);
+	if (sent != 0 && words == NULL)
+		return MPI_ERR_NO_MEM;
+	struct outside o = {.type = words, .flags = gompi_type_overlaps(t->type, t->count) ? GOMPI_TYPE_OVERLAP : 0};
+	if (sent != 0) {
+		o.at = gompi_type_of_elements(words, gompi_type_get(c->element), sent, 0);
+		o.where = words + GOMPI_ELEMENTS_WORDS(sent);
+		o.origin = (char *)(o.where + sent);
+		o.result = o.origin + sent * (int64_t)size;
+	}
+	int rc = MPI_SUCCESS;
+	bool begun = false;
+	for (gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
+	     rc == MPI_SUCCESS && (bytes = gompi_cursor_next(&cursor, INT64_MAX, &offset)) > 0; where += bytes) {
+		at = c->offset + (uint64_t)offset;
+		n = (uint64_t)bytes / size;
+		inside(c->part, at, size, n, &first, &end);
+		for (uint64_t i = 0; i < n; i = i == first && i != end ? end : i + 1) {
+			int64_t skip = (int64_t)(i * size);
+			if (i < first || i >= end) {
+				add_outside(&o, c, at + (uint64_t)skip, where + skip, origin);
+				continue;
+			}
+			// Entries that overlap are applied in their order: one across the border before what follows it
+			// inside.
+			if (o.across && o.flags != 0) {
+				gompi_update_end(&u); // the agent, which this process waits for, needs the lock
+				begun = false;
+				if ((rc = update_outside(&o, c, origin, result)) != MPI_SUCCESS)
+					break;
+			}
+			if (!begun && (rc = gompi_update_begin(&u, (uint64_t)c->elements - (uint64_t)sent,
+							       base + at + skip)) != MPI_SUCCESS)
+				break;
+			begun = true;
+			rc = gompi_update(&u, base + at + skip, origin != NULL ? origin + where + skip : NULL,
+					  result != NULL ? result + where + skip : NULL, end - first);
+			if (rc != MPI_SUCCESS)
+				break;
+		}
+	}
+	gompi_update_end(&u); // as above
+	if (rc == MPI_SUCCESS && o.n != 0)
+		rc = update_outside(&o, c, origin, result);
+	free(words);
+	return rc;
+}
+
+// The accumulate-type call on elements of the target, from and to arrays.
+static int accumulate_at_target(const struct gompi_checked *c, const char *origin, char *result) {
+	if (c->scattered)
+		return gompi_each_region(c, accumulate_at_target, origin, result);
+	if (c->target.address != NULL)
+		return update_here(c, origin, result);
+	if (c->part != NULL)
+		return update_part(c, origin, result);
+	return send_update(c, &(struct gompi_place){c->offset, c->target.count, c->target.type, c->element}, origin,
+			   result);
+}
+
+int gompi_do_accumulate(const struct gompi_checked *c) {
+	const struct gompi_operation *r = c->r;
+	if (c->elements == 0)
+		return MPI_SUCCESS;
+	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
+	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
+	int rc = MPI_ERR_NO_MEM;
+	bool whole = c->target.address == NULL; // the agent path moves elements with their gaps
+	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL)
+		goto out;
+	if (gompi_has_result(r) &&
+	    (result = array_of(&c->result, c->elements, c->element, false, whole, &result_temporary)) == NULL)
+		goto out;
+	rc = accumulate_at_target(c, origin, result);
+	if (rc == MPI_SUCCESS && result_temporary != NULL)
+		copy_elements(&c->result, result, c->element, false);
+out:
+	free(origin_temporary);
+	free(result_temporary);
+	return rc;
+}

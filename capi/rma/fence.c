@@ -1,0 +1,30 @@
+// MPI_Win_fence (MPI-5.0 12.5.1).
+//
+// Whatever the assertions, the members meet: MPI_MODE_NOPRECEDE still promises that no operation reaches a member
+// before it has called fence, and MPI_MODE_NOSUCCEED that all operations have arrived. The assertions save the wait for
+// the agents and tell which epoch follows.
+#include "rma/z_calls.h"
+#include "way/way.h"
+#include "win/epoch.h"
+
+int gompi_win_fence(int assert, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_fence");
+	int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+	if (assert & ~known)
+		return gompi_win_error(win, "MPI_Win_fence", MPI_ERR_ASSERT,
+				       "assertion %d has bits other than MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and "
+				       "NOSUCCEED (%d)",
+				       assert, known);
+	enum gompi_epoch_call call = assert &MPI_MODE_NOSUCCEED ? EPOCH_FENCE_END : EPOCH_FENCE;
+	if (gompi_epoch(w, call, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_fence", &v);
+	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_fence");
+	struct gompi_waiting what = {"MPI_Win_fence", -1, w->handle};
+	if (rc == MPI_SUCCESS)
+		rc = gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);
+	gompi_epoch_over(w, call);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_fence", rc);
+}

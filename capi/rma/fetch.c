@@ -1,0 +1,127 @@
+// MPI_Fetch_and_op and MPI_Compare_and_swap (MPI-5.0 12.3.4): one element, there and back.
+//
+// The fast path calls nothing but the kernel, so that it needs next to no stack frame: whatever else there is to do is
+// in functions that it jumps to.
+#include "base/poll.h"
+#include "datatype/atomic.h"
+#include "rma/rma.h"
+#include "update/mode.h"
+#include "rma/z_calls.h"
+
+// MPI_NO_OP: reads an element at to, between gompi_small_enter and _leave, which it calls.
+static __attribute__((noipa)) int fetch_look(gompi_atomic_kernel kernel, char *to, void *result, int64_t size) {
+	kernel(NULL, to, result, 1);
+	gompi_small_leave();
+	gompi_poll_saw(to, result, size);
+	return MPI_SUCCESS;
+}
+
+static __attribute__((noipa)) int fetch_slow(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
+					     int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+	int64_t bytes, size = gompi_simple(datatype);
+	struct gompi_win *w = gompi_win_get(win);
+	char *to;
+	gompi_atomic_kernel kernel = gompi_atomic(op, datatype);
+	if (size != 0 && kernel != NULL && !gompi_nowhere(result_addr, 0) &&
+	    (op == MPI_NO_OP || !gompi_nowhere(origin_addr, 0)) &&
+	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) &&
+	    ((uintptr_t)to & ((uintptr_t)size - 1)) == 0 && gompi_small_enter(gompi_member(w, target_rank))) {
+		if (op == MPI_NO_OP)
+			return fetch_look(kernel, to, result_addr, size);
+		kernel(origin_addr, to, result_addr, 1);
+		gompi_small_leave();
+		return MPI_SUCCESS;
+	}
+	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_FETCH_AND_OP,
+						      .call = "MPI_Fetch_and_op",
+						      .origin = origin_addr,
+						      .origin_count = 1,
+						      .origin_type = datatype,
+						      .result = result_addr,
+						      .result_count = 1,
+						      .result_type = datatype,
+						      .target = target_rank,
+						      .disp = target_disp,
+						      .target_count = 1,
+						      .target_type = datatype,
+						      .op = op,
+						      .win = win});
+}
+
+int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+		       MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+	int64_t bytes, size = gompi_simple(datatype);
+	struct gompi_win *w = gompi_win_get(win);
+	char *to;
+	if (__builtin_expect(size != 0 && !gompi_nowhere(result_addr, 0) &&
+				     gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
+				     ((uintptr_t)to & ((uintptr_t)size - 1)) == 0,
+			     1)) {
+		gompi_atomic_kernel kernel = gompi_atomic_simple(op, datatype);
+		if (__builtin_expect(kernel != NULL && (!gompi_nowhere(origin_addr, 0) || op == MPI_NO_OP) &&
+					     gompi_small_enter_marked(gompi_member(w, target_rank)),
+				     1)) {
+			if (__builtin_expect(op == MPI_NO_OP, 0))
+				return fetch_look(kernel, to, result_addr, size);
+			kernel(origin_addr, to, result_addr, 1);
+			gompi_small_leave();
+			return MPI_SUCCESS;
+		}
+	}
+	return fetch_slow(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+
+// Swaps an element at to, between gompi_small_enter and _leave, which it calls.
+static inline int swap(char *to, const void *origin, const void *compare, void *result, int64_t size) {
+	bool swapped = gompi_compare_and_swap_element(to, origin, compare, result, (uint64_t)size);
+	gompi_small_leave();
+	if (swapped)
+		gompi_poll_over();
+	else
+		gompi_polled();
+	return MPI_SUCCESS;
+}
+
+// Whether there is an element of size bytes to swap, and all buffers are in memory.
+static inline bool may_swap(const void *origin, const void *compare, const void *result, int64_t size) {
+	return size != 0 && !gompi_nowhere(origin, 0) && !gompi_nowhere(compare, 0) && !gompi_nowhere(result, 0);
+}
+
+static __attribute__((noipa)) int swap_slow(const void *origin_addr, const void *compare_addr, void *result_addr,
+					    MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+	int64_t bytes, size = gompi_swappable(datatype);
+	struct gompi_win *w = gompi_win_get(win);
+	char *to;
+	if (may_swap(origin_addr, compare_addr, result_addr, size) &&
+	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) &&
+	    ((uintptr_t)to & ((uintptr_t)size - 1)) == 0 && gompi_small_enter(gompi_member(w, target_rank)))
+		return swap(to, origin_addr, compare_addr, result_addr, size);
+	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_COMPARE_AND_SWAP,
+						      .call = "MPI_Compare_and_swap",
+						      .origin = origin_addr,
+						      .compare = compare_addr,
+						      .origin_count = 1,
+						      .origin_type = datatype,
+						      .result = result_addr,
+						      .result_count = 1,
+						      .result_type = datatype,
+						      .target = target_rank,
+						      .disp = target_disp,
+						      .target_count = 1,
+						      .target_type = datatype,
+						      .win = win});
+}
+
+int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+			   int target_rank, MPI_Aint target_disp, MPI_Win win) {
+	int64_t bytes, size = gompi_swappable(datatype);
+	struct gompi_win *w = gompi_win_get(win);
+	char *to;
+	if (__builtin_expect(gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
+				     may_swap(origin_addr, compare_addr, result_addr, size) &&
+				     ((uintptr_t)to & ((uintptr_t)size - 1)) == 0 &&
+				     gompi_small_enter_marked(gompi_member(w, target_rank)),
+			     1))
+		return swap(to, origin_addr, compare_addr, result_addr, size);
+	return swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+}

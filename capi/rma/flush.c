@@ -1,0 +1,71 @@
+// MPI_Win_flush, flush_all, flush_local, flush_local_all, sync (MPI-5.0 12.5.4).
+//
+// On memory that is mapped here an operation has been done when its call returned: what is left is the barrier that
+// orders it with whatever this process does next. What has been sent must be done at its target.
+#include "rma/z_calls.h"
+#include "way/way.h"
+#include "win/epoch.h"
+
+static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const char *call, bool local) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	if (gompi_epoch(w, local ? EPOCH_FLUSH_LOCAL : EPOCH_FLUSH, rank, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, call, &v);
+	if (rank == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	if (!local)
+		gompi_full_fence();
+	int rc = gompi_flush(w, rank, call);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
+}
+
+// Whether the flush of one target is allowed and has nothing to wait for: what the gate would say, in a few
+// instructions.
+static inline bool nothing_pending(struct gompi_win *w, int rank) {
+	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n || gompi_load(&w->flush_more), 0))
+		return false;
+	return __builtin_expect(gompi_load(&w->access) & ACCESS_LOCK_ALL, 1) ||
+	       (gompi_load(&w->targets[rank].state) & TARGET_LOCKED);
+}
+
+int gompi_win_flush(int rank, MPI_Win win) {
+	if (!nothing_pending(gompi_win_get(win), rank))
+		return flush_slow(rank, win, "MPI_Win_flush", false);
+	gompi_full_fence();
+	return MPI_SUCCESS;
+}
+
+int gompi_win_flush_local(int rank, MPI_Win win) {
+	return nothing_pending(gompi_win_get(win), rank) ? MPI_SUCCESS
+							 : flush_slow(rank, win, "MPI_Win_flush_local", true);
+}
+
+static int flush_all(MPI_Win win, const char *call, bool local) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, call);
+	if (gompi_epoch(w, local ? EPOCH_FLUSH_LOCAL_ALL : EPOCH_FLUSH_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, call, &v);
+	if (!local)
+		gompi_full_fence();
+	int rc = gompi_flush(w, GOMPI_ALL, call);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
+}
+
+int gompi_win_flush_all(MPI_Win win) { return flush_all(win, "MPI_Win_flush_all", false); }
+
+int gompi_win_flush_local_all(MPI_Win win) { return flush_all(win, "MPI_Win_flush_local_all", true); }
+
+int gompi_win_sync(MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_sync");
+	if (gompi_epoch(w, EPOCH_SYNC, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_sync", &v);
+	gompi_full_fence();
+	return MPI_SUCCESS;
+}

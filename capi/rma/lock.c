@@ -1,0 +1,119 @@
+// MPI_Win_lock, unlock, lock_all, unlock_all (MPI-5.0 12.5.3).
+#include "base/order.h"
+#include "rma/rma.h"
+#include "rma/z_calls.h"
+#include "way/way.h"
+#include "win/epoch.h"
+#include "win/lock.h"
+
+// Takes the lock of a member's memory. 0 or an error class.
+static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, const char *call) {
+	if (__builtin_expect(w->ways == NULL && gompi_lock_try(gompi_member(w, rank), exclusive, false), 1))
+		return MPI_SUCCESS;
+	return gompi_way_to(w, rank)->lock(w, rank, exclusive, call);
+}
+
+static inline void unlock_member(struct gompi_win *w, int rank, bool exclusive) {
+	if (__builtin_expect(w->ways == NULL, 1))
+		gompi_unlock(w, rank, exclusive);
+	else
+		gompi_way_to(w, rank)->unlock(w, rank, exclusive);
+}
+
+// Whether assert is one that MPI_Win_lock and MPI_Win_lock_all take. 0 or the verdict's class.
+static int check_assert(int assert, struct gompi_verdict *v) {
+	if (__builtin_expect(assert & ~MPI_MODE_NOCHECK, 0))
+		return gompi_wrong(v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
+				   assert, MPI_MODE_NOCHECK);
+	return MPI_SUCCESS;
+}
+
+int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_lock");
+	if (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE)
+		return gompi_win_error(win, "MPI_Win_lock", MPI_ERR_LOCKTYPE,
+				       "lock type %d is neither MPI_LOCK_SHARED (%d) nor MPI_LOCK_EXCLUSIVE (%d)",
+				       lock_type, MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
+	if (check_assert(assert, &v) != MPI_SUCCESS || gompi_epoch(w, EPOCH_LOCK, rank, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_lock", &v);
+	if (rank == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE, check = !(assert &MPI_MODE_NOCHECK);
+	int rc = check ? lock_member(w, rank, exclusive, "MPI_Win_lock") : MPI_SUCCESS;
+	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
+		gompi_epoch_undo(w, EPOCH_LOCK);
+		return gompi_wait_error(w, "MPI_Win_lock", rc);
+	}
+	struct gompi_target *t = &w->targets[rank];
+	gompi_store(&t->state, gompi_load(&t->state) | TARGET_LOCKED | (exclusive ? TARGET_EXCLUSIVE : 0) |
+				       (check ? 0 : TARGET_NOCHECK));
+	return MPI_SUCCESS;
+}
+
+int gompi_win_unlock(int rank, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_unlock");
+	if (gompi_epoch(w, EPOCH_UNLOCK, rank, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_unlock", &v);
+	int rc = MPI_SUCCESS;
+	if (rank != MPI_PROC_NULL) {
+		struct gompi_target *t = &w->targets[rank];
+		uint32_t state = gompi_load(&t->state);
+		rc = gompi_flush(w, rank, "MPI_Win_unlock");
+		gompi_store(&t->state, state & ~(uint32_t)(TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK));
+		if (!(state & TARGET_NOCHECK))
+			unlock_member(w, rank, state & TARGET_EXCLUSIVE);
+		else
+			gompi_full_fence();
+	}
+	gompi_epoch_over(w, EPOCH_UNLOCK);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
+}
+
+// Gives back the locks of the members below n.
+static void unlock_below(struct gompi_win *w, uint32_t n) {
+	for (uint32_t i = 0; i < n; i++)
+		unlock_member(w, (int)i, false);
+}
+
+int gompi_win_lock_all(int assert, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_lock_all");
+	if (check_assert(assert, &v) != MPI_SUCCESS || gompi_epoch(w, EPOCH_LOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_lock_all", &v);
+	w->lock_all_nocheck = assert &MPI_MODE_NOCHECK;
+	if (w->lock_all_nocheck)
+		return MPI_SUCCESS;
+	for (uint32_t i = 0; i < w->n; i++) {
+		int rc = lock_member(w, (int)i, false, "MPI_Win_lock_all");
+		if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
+			unlock_below(w, i);
+			gompi_epoch_undo(w, EPOCH_LOCK_ALL);
+			return gompi_wait_error(w, "MPI_Win_lock_all", rc);
+		}
+	}
+	return MPI_SUCCESS;
+}
+
+int gompi_win_unlock_all(MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_unlock_all");
+	if (gompi_epoch(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_unlock_all", &v);
+	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
+	if (w->lock_all_nocheck)
+		gompi_full_fence();
+	else
+		unlock_below(w, w->n);
+	gompi_epoch_over(w, EPOCH_UNLOCK_ALL);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock_all", rc);
+}

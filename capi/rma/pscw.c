@@ -1,0 +1,186 @@
+// MPI_Win_post, start, complete, wait, test (MPI-5.0 12.5.2): general active target synchronization.
+//
+// A target posts by moving on the byte that it has for each origin; the origin's start waits for it. An origin
+// completes by adding one to the target's counter; the target's wait waits until the counter has moved on by the size
+// of its group.
+#include <stdlib.h>
+
+#include "base/poll.h"
+#include "base/up.h"
+#include "base/wait.h"
+#include "rma/z_calls.h"
+#include "way/way.h"
+#include "win/epoch.h"
+#include "win/win_table.h"
+
+gompi_a64 gompi_groups_version;
+
+void gompi_groups_changed(void) { gompi_add_total(&gompi_groups_version, 1); }
+
+// Finds the ranks of group: kept, if they are those that the window knows from last time, else in memory that the
+// caller gives to keep_group or drop_group. The verdict's class.
+static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_win_group *kept,
+		      struct gompi_win_group *g, struct gompi_verdict *v) {
+	uint64_t version = gompi_load_total(&gompi_groups_version);
+	if (kept->handle == (uintptr_t)group && kept->version == version && kept->ranks != NULL) {
+		*g = *kept;
+		return MPI_SUCCESS;
+	}
+	int *ranks = malloc(sizeof *ranks * w->n);
+	if (ranks == NULL)
+		return gompi_wrong(v, MPI_ERR_NO_MEM, "%u ranks", w->n);
+	int n = gompi_up.group_ranks((uintptr_t)w->handle, (uintptr_t)group, ranks, (int)w->n);
+	if (n < 0) {
+		free(ranks);
+		return n == -MPI_ERR_GROUP
+			       ? gompi_wrong(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group)
+			       : gompi_wrong(v, -n, "the group has a member that is not in the window's group");
+	}
+	*g = (struct gompi_win_group){(uintptr_t)group, version, ranks, n};
+	return MPI_SUCCESS;
+}
+
+static void keep_group(struct gompi_win_group *kept, const struct gompi_win_group *g) {
+	if (kept->ranks != g->ranks)
+		free(kept->ranks);
+	*kept = *g;
+}
+
+static void drop_group(const struct gompi_win_group *kept, const struct gompi_win_group *g) {
+	if (kept->ranks != g->ranks)
+		free(g->ranks);
+}
+
+int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_win_group g;
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_post");
+	int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+	if (assert & ~known)
+		return gompi_win_error(win, "MPI_Win_post", MPI_ERR_ASSERT,
+				       "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)",
+				       assert, known);
+	int class = gompi_epoch(w, EPOCH_POST, GOMPI_ALL, &v);
+	if (class == MPI_SUCCESS)
+		class = find_group(w, group, &w->post_group, &g, &v);
+	if (class != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_post", &v);
+	keep_group(&w->post_group, &g);
+	w->completes_due += (uint32_t)g.size;
+	gompi_store_total(&w->exposure, (uint32_t)g.size + 1);
+	for (int i = 0; i < g.size; i++)
+		gompi_way_to(w, g.ranks[i])->post(w, g.ranks[i]);
+	return MPI_SUCCESS;
+}
+
+struct post_wait {
+	struct gompi_win *w;
+	int target;
+	uint8_t seen;
+};
+
+static bool posted(void *arg) {
+	struct post_wait *p = arg;
+	return gompi_load_acquire(gompi_posts(p->w, p->w->me, p->target)) != p->seen;
+}
+
+// Waits until target has posted, and marks it as started. 0 or MPI_ERR_PROC_ABORTED.
+static int start_target(struct gompi_win *w, int target, bool check) {
+	struct gompi_target *t = &w->targets[target];
+	uint32_t state = gompi_load(&t->state);
+	struct post_wait p = {w, target, (uint8_t)(state >> TARGET_POSTS_SHIFT)};
+	if (check) {
+		struct gompi_waiting what = {"MPI_Win_start", gompi_member(w, target)->peer, w->handle};
+		int rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+	// With MPI_MODE_NOCHECK the post has been made, or will be, before this epoch ends: it is used up all the same.
+	state = (state & (((uint32_t)1 << TARGET_POSTS_SHIFT) - 1)) | (uint32_t)(uint8_t)(p.seen + 1)
+									      << TARGET_POSTS_SHIFT;
+	gompi_store(&t->state, state | TARGET_STARTED);
+	return MPI_SUCCESS;
+}
+
+int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_win_group g;
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_start");
+	if (assert & ~MPI_MODE_NOCHECK)
+		return gompi_win_error(win, "MPI_Win_start", MPI_ERR_ASSERT,
+				       "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible", assert,
+				       MPI_MODE_NOCHECK);
+	if (find_group(w, group, &w->start_group, &g, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_start", &v);
+	if (gompi_epoch(w, EPOCH_START, GOMPI_ALL, &v) != MPI_SUCCESS) {
+		drop_group(&w->start_group, &g);
+		return gompi_win_refuse(win, "MPI_Win_start", &v);
+	}
+	keep_group(&w->start_group, &g);
+	for (int i = 0; i < g.size; i++) {
+		int rc = start_target(w, g.ranks[i], !(assert &MPI_MODE_NOCHECK));
+		if (rc != MPI_SUCCESS)
+			return gompi_wait_error(w, "MPI_Win_start", rc);
+	}
+	return MPI_SUCCESS;
+}
+
+int gompi_win_complete(MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_complete");
+	if (gompi_epoch(w, EPOCH_COMPLETE, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_complete", &v);
+	int rc = MPI_SUCCESS;
+	for (int i = 0; i < w->start_group.size; i++) {
+		int target = w->start_group.ranks[i], flushed = gompi_flush(w, target, "MPI_Win_complete");
+		if (flushed != MPI_SUCCESS)
+			rc = flushed;
+		gompi_and(&w->targets[target].state, ~(uint32_t)TARGET_STARTED);
+		gompi_way_to(w, target)->complete(w, target);
+	}
+	gompi_epoch_over(w, EPOCH_COMPLETE);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_complete", rc);
+}
+
+static bool completed(void *arg) {
+	struct gompi_win *w = arg;
+	return (int32_t)(gompi_load_acquire(&gompi_member(w, w->me)->completed) - w->completes_due) >= 0;
+}
+
+int gompi_win_wait(MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_wait");
+	if (gompi_epoch(w, EPOCH_WAIT, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_wait", &v);
+	struct gompi_waiting what = {"MPI_Win_wait", -1, w->handle};
+	int rc = gompi_await(&gompi_member(w, w->me)->exposure_wait, completed, w, &what);
+	gompi_store_total(&w->exposure, 0);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_wait", rc);
+}
+
+int gompi_win_test(MPI_Win win, int *flag) {
+	struct gompi_win *w = gompi_win_get(win);
+	struct gompi_verdict v;
+	if (w == NULL)
+		return gompi_not_a_window(win, "MPI_Win_test");
+	if (flag == NULL)
+		return gompi_win_error(win, "MPI_Win_test", MPI_ERR_ARG, "flag is NULL");
+	if (gompi_epoch(w, EPOCH_TEST, GOMPI_ALL, &v) != MPI_SUCCESS)
+		return gompi_win_refuse(win, "MPI_Win_test", &v);
+	*flag = completed(w);
+	if (*flag) {
+		gompi_store_total(&w->exposure, 0);
+	} else {
+		gompi_serve(); // a program that loops over MPI_Win_test must not starve those who wait for this process
+		gompi_polled();
+	}
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,102 @@
+// MPI_Put and MPI_Rput (MPI-5.0 12.3.1, 12.3.5).
+#include "rma/rma.h"
+#include "rma/z_calls.h"
+
+// Neither inlined nor given other parameters: the fast path then needs no stack frame, and comes here by a jump.
+static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count origin_count,
+					   MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+					   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	int64_t bytes;
+	char *to;
+	if (origin_datatype == target_datatype && origin_count == target_count &&
+	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype),
+			      &to, &bytes) &&
+	    !gompi_nowhere(origin_addr, 0))
+		return gompi_copy_bytes(to, origin_addr, bytes);
+	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_PUT,
+						      .call = "MPI_Put",
+						      .origin = origin_addr,
+						      .origin_count = origin_count,
+						      .origin_type = origin_datatype,
+						      .target = target_rank,
+						      .disp = target_disp,
+						      .target_count = target_count,
+						      .target_type = target_datatype,
+						      .win = win});
+}
+
+// Where types and counts are the same on both sides those of the origin tell nothing more: their registers are free for
+// the fast path.
+static __attribute__((noipa)) int put_same(const void *origin_addr, MPI_Count unused_count,
+					   MPI_Datatype unused_datatype, int target_rank, MPI_Aint target_disp,
+					   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	(void)unused_count, (void)unused_datatype;
+	return put_slow(origin_addr, target_count, target_datatype, target_rank, target_disp, target_count,
+			target_datatype, win);
+}
+
+// The call, where types and counts are the same on both sides.
+static inline __attribute__((always_inline)) int put(const void *origin_addr, int target_rank, MPI_Aint target_disp,
+						     MPI_Count target_count, MPI_Datatype target_datatype,
+						     MPI_Win win) {
+	int64_t bytes;
+	char *to;
+	if (__builtin_expect(!gompi_nowhere(origin_addr, 0) &&
+				     gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count,
+						  gompi_simple(target_datatype), &to, &bytes),
+			     1)) {
+		if (__builtin_expect(bytes == 8, 1)) {
+			__builtin_memcpy(to, origin_addr, 8);
+			return MPI_SUCCESS;
+		}
+		if (bytes != 0) // no bytes may also mean a type that is not simple
+			return gompi_copy_bytes(to, origin_addr, bytes);
+	}
+	return put_same(origin_addr, 0, 0, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+int gompi_put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+		MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	if (__builtin_expect(origin_datatype != target_datatype || origin_count != target_count, 0))
+		return put_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+				target_datatype, win);
+	return put(origin_addr, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+// Counts that cannot overflow save some instructions.
+int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+	      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	if (__builtin_expect(origin_datatype != target_datatype || origin_count != target_count, 0)) {
+		__asm__("" : "+r"(origin_count)); // not widened before it must be, which takes a register
+		return put_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+				target_datatype, win);
+	}
+	return put(origin_addr, target_rank, target_disp, target_count, target_datatype, win);
+}
+
+int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+		 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+		 MPI_Request *request) {
+	if (request == NULL)
+		return gompi_win_error(win, "MPI_Rput", MPI_ERR_ARG, "request is NULL");
+	int64_t bytes;
+	char *to;
+	if (origin_datatype == target_datatype && origin_count == target_count &&
+	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to,
+			 &bytes) &&
+	    bytes != 0 && !gompi_nowhere(origin_addr, 0)) {
+		*request = GOMPI_REQUEST_DONE;
+		return gompi_copy_bytes(to, origin_addr, bytes);
+	}
+	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_PUT,
+						      .request = request,
+						      .call = "MPI_Rput",
+						      .origin = origin_addr,
+						      .origin_count = origin_count,
+						      .origin_type = origin_datatype,
+						      .target = target_rank,
+						      .disp = target_disp,
+						      .target_count = target_count,
+						      .target_type = target_datatype,
+						      .win = win});
+}

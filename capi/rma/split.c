@@ -1,0 +1,58 @@
+// Dividing an operation whose target's memory is not all of one kind: attached regions of a dynamic window, and memory
+// of which a part is mapped here.
+#include "rma/checked.h"
+
+#include "way/way.h"
+#include "win/attached.h"
+
+bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
+		       int64_t *bytes) {
+	if (w == NULL || w->parts == NULL || (uint32_t)rank >= w->n)
+		return false;
+	struct gompi_target *t = &w->targets[rank];
+	const struct gompi_part *p = &w->parts[rank];
+	uint32_t open = gompi_load(&t->state) | gompi_load(&w->access);
+	int64_t offset;
+	if ((open & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	    __builtin_mul_overflow(count, size, bytes) || *bytes <= 0)
+		return false;
+	*address = t->base + offset;
+	return offset >= (int64_t)p->from && offset <= (int64_t)p->to && (uint64_t)*bytes <= p->to - (uint64_t)offset;
+}
+
+int gompi_each_region(const struct gompi_checked *c, gompi_at_target *f, const char *origin, char *result) {
+	bool elements = gompi_is_accumulate(c->r), in_order = gompi_puts_in_order(c);
+	const struct gompi_type *unit = gompi_type_get(elements ? c->element : MPI_BYTE);
+	int64_t n, at, all = elements ? c->elements * unit->extent : c->bytes, gap = unit->extent - unit->true_ub;
+	struct gompi_cursor cursor;
+	gompi_cursor_init(&cursor, c->target.type, c->target.count, elements ? GOMPI_ELEMENTS : GOMPI_BYTES);
+	for (; all > 0 && (n = gompi_cursor_next(&cursor, all, &at)) > 0;) {
+		for (int64_t done; n > 0; n -= done, all -= done, at += done) {
+			struct gompi_checked part = *c;
+			part.scattered = false;
+			part.offset = c->offset + (uint64_t)at;
+			uint64_t end;
+			int rc =
+				gompi_attached_find_some(c->w, c->r->target, part.offset,
+							 part.offset + (uint64_t)(n - gap), &part.target.address, &end);
+			if (rc != MPI_SUCCESS)
+				return rc;
+			part.elements = ((int64_t)(end - part.offset) + gap) / unit->extent;
+			if (part.elements == 0)
+				return MPI_ERR_RMA_RANGE;
+			part.bytes = done = part.elements * unit->extent;
+			part.target.count = part.elements;
+			part.target.type = unit;
+			if (f == NULL)
+				continue;
+			rc = f(&part, origin, result);
+			if (rc == MPI_SUCCESS && in_order)
+				rc = gompi_flush(c->w, c->r->target, c->r->call);
+			if (rc != MPI_SUCCESS)
+				return rc;
+			origin = origin != NULL ? origin + done : NULL;
+			result = result != NULL ? result + done : NULL;
+		}
+	}
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,40 @@
+// What capi gives the rooms below it to call: base/up.h.
+#include "base/up.h"
+
+#include "_cgo_export.h"
+#include "base/call.h"
+#include "cross.h"
+#include "error.h"
+
+static bool progress_messages(void) { return gompi_progress_messages() != 0; }
+
+static int group_ranks(uintptr_t win, uintptr_t group, int *ranks, int most) {
+	return gompi_win_group_ranks(win, group, (uintptr_t)ranks, most);
+}
+
+static void *attached_table(uintptr_t win, int rank) { return (void *)gompi_attached_table(win, rank); }
+
+static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
+	return (void *)gompi_map_attached(win, offset, size);
+}
+
+static int barrier_by_messages(uintptr_t comm) {
+	const char *outer = gompi_enter("MPI_Barrier");
+	int rc = gompi_barrier_messages(comm);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+// Before any call.
+static __attribute__((constructor)) void fill(void) {
+	gompi_up = (struct gompi_up){
+		.raise = gompi_raise_error,
+		.progress_messages = progress_messages,
+		.find_dead = gompi_find_dead,
+		.take_signals = gompi_take_signals,
+		.group_ranks = group_ranks,
+		.attached_table = attached_table,
+		.map_attached = map_attached,
+		.barrier_by_messages = barrier_by_messages,
+	};
+}

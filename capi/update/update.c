@@ -1,0 +1,115 @@
+#include "update/update.h"
+
+#include <string.h>
+
+#include "datatype/atomic.h"
+#include "datatype/datatype.h"
+#include "datatype/op.h"
+
+static bool aligned(const char *to, uint64_t size) { return ((uintptr_t)to & (size - 1)) == 0; }
+
+// Takes the memory's lock. 0 or MPI_ERR_PROC_ABORTED; then u holds nothing.
+static int take_lock(struct gompi_update *u) {
+	int rc = gompi_accumulate_lock(u->w, u->operation->target);
+	u->holds = rc == MPI_SUCCESS ? UPDATE_LOCK : UPDATE_NOTHING;
+	u->left = u->most;
+	return rc;
+}
+
+// Begins a part of the update: with a mark if no lock is needed and nobody has it, else with the lock.
+static int take_either(struct gompi_update *u) {
+	if (!u->small || !gompi_small_enter(gompi_member(u->w, u->operation->target)))
+		return take_lock(u);
+	u->holds = UPDATE_MARK;
+	u->left = GOMPI_FEW;
+	return MPI_SUCCESS;
+}
+
+int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to) {
+	const struct gompi_operation *o = u->operation;
+	uint64_t size = (uint64_t)gompi_simple(u->element);
+	bool covered = o->kind == RMA_COMPARE_AND_SWAP ? size <= 8 : gompi_atomic(o->op, u->element) != NULL;
+	u->size = covered && size != 0 && size <= 8 ? size : 0;
+	uint64_t granularity = gompi_load(&u->w->granularity);
+	uint64_t stride = (uint64_t)gompi_type_get(u->element)->elem_size;
+	// The next multiple of the element's size, as MPI-5.0 12.2.1 says.
+	uint64_t piece = granularity == 0 ? UINT64_MAX : (granularity + stride - 1) / stride;
+	u->most = piece < GOMPI_FEW ? GOMPI_FEW : piece;
+	u->small = u->size != 0 &&
+		   (gompi_few((MPI_Count)elements, (int64_t)size) || (piece <= GOMPI_FEW && size > 1)) &&
+		   aligned(to, size);
+	return take_either(u);
+}
+
+// Swaps one element of any size under the lock.
+static void swap_locked(char *to, const void *origin, const void *compare, void *result, size_t size) {
+	memcpy(result, to, size);
+	if (memcmp(to, compare, size) == 0)
+		memcpy(to, origin, size);
+}
+
+// Updates n elements with what u holds.
+static int update_some(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n) {
+	const struct gompi_operation *o = u->operation;
+	bool one_by_one = u->size != 0 && aligned(to, u->size);
+	if (u->holds != UPDATE_LOCK && !one_by_one) {
+		// A piece at an odd distance: leave the small mode for good.
+		gompi_update_end(u);
+		u->small = false;
+		int rc = take_lock(u);
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+	if (o->kind == RMA_COMPARE_AND_SWAP) {
+		if (one_by_one)
+			gompi_compare_and_swap_element(to, origin, o->compare, result, u->size);
+		else
+			swap_locked(to, origin, o->compare, result, (size_t)gompi_type_get(u->element)->size);
+		return MPI_SUCCESS;
+	}
+	if (o->op == MPI_NO_OP)
+		origin = NULL;
+	if (one_by_one && (u->holds != UPDATE_LOCK || n <= 4)) {
+		gompi_atomic(o->op, u->element)(origin, to, result, n);
+		return MPI_SUCCESS;
+	}
+	if (result != NULL)
+		gompi_op_kernel(MPI_REPLACE, u->element)(to, result, n);
+	if (origin != NULL)
+		gompi_op_kernel(o->op, u->element)(origin, to, n);
+	return MPI_SUCCESS;
+}
+
+int gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n) {
+	if (__builtin_expect(n <= u->left, 1)) {
+		u->left -= n;
+		return update_some(u, to, origin, result, n);
+	}
+	uint64_t stride = (uint64_t)gompi_type_get(u->element)->elem_size;
+	const char *from = origin;
+	char *back = result;
+	for (uint64_t k; n != 0; n -= k, to += k * stride) {
+		if (u->left == 0) {
+			gompi_update_end(u);
+			int rc = take_either(u);
+			if (rc != MPI_SUCCESS)
+				return rc;
+		}
+		k = n < u->left ? n : u->left;
+		u->left -= k;
+		int rc = update_some(u, to, from, back, k);
+		if (rc != MPI_SUCCESS)
+			return rc;
+		from = from != NULL ? from + k * stride : NULL;
+		back = back != NULL ? back + k * stride : NULL;
+	}
+	return MPI_SUCCESS;
+}
+
+void gompi_update_end(struct gompi_update *u) {
+	if (u->holds == UPDATE_LOCK)
+		gompi_accumulate_unlock(u->w, u->operation->target, u->small);
+	else if (u->holds == UPDATE_MARK)
+		gompi_small_leave();
+	u->holds = UPDATE_NOTHING;
+}

@@ -1,0 +1,52 @@
+// Updating mapped window memory: what an accumulate-type call does at its target, whichever way it has come.
+#ifndef GOMPI_UPDATE_H
+#define GOMPI_UPDATE_H
+
+#include "datatype/simple.h"
+#include "update/mode.h"
+#include "win/operation.h"
+
+// Up to so many elements are updated one by one without a lock; more are faster under the lock with a vectorized loop
+// (measured, docs/RATIONALE.md).
+enum { GOMPI_FEW = 64 };
+
+// Whether count elements of so many bytes may be updated one by one. More than one element of a single byte may not:
+// programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that such an
+// update is seen whole (docs/RATIONALE.md).
+static inline bool gompi_few(MPI_Count count, int64_t size) {
+	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
+}
+
+// One operation under way on the memory of its target. Begin, any number of updates of pieces, end.
+struct gompi_update {
+	struct gompi_win *w;
+	const struct gompi_operation *operation; // of which kind, target, op and compare count
+	MPI_Datatype element;                    // predefined
+	// Set by begin:
+	uint64_t size; // of an element that instructions cover, else 0
+	uint64_t most; // elements that may be updated with the lock before it is given to others
+	uint64_t left; // that may still be updated before, or before a small update's mark is taken away for a moment
+	bool small;    // no lock would be needed
+	enum { UPDATE_NOTHING, UPDATE_MARK, UPDATE_LOCK } holds;
+};
+
+// Prepares for the update of so many elements altogether, of which the first lies at to: either with the memory's lock
+// or so that each element is updated by an instruction. All others lie at multiples of the element's size from it, or
+// the memory is locked for each piece that does not. The window's mpi_accumulate_granularity, if it has one, says for
+// how many bytes the lock is taken at a time; up to GOMPI_FEW elements it says that there shall be no lock where
+// instructions do, single bytes excepted. 0, or MPI_ERR_PROC_ABORTED.
+int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to);
+// Updates n elements at to with those at origin; old values go to result unless that is NULL. 0, or
+// MPI_ERR_PROC_ABORTED: a process has died that had the lock, and not all elements are updated.
+int gompi_update(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n);
+// Gives back what begin and the updates have taken, also after an error.
+void gompi_update_end(struct gompi_update *u);
+
+// Whether elements that do not lie together are better updated in an array of up to GOMPI_GATHER bytes, copied there
+// and back: the memory is locked, and stays so until the end, and they have no gaps, which must not be written.
+enum { GOMPI_GATHER = 4096 };
+static inline bool gompi_update_gathers(const struct gompi_update *u) {
+	return u->holds == UPDATE_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;
+}
+
+#endif

@@ -1,0 +1,255 @@
+#include "way/message.h"
+
+#include <string.h>
+
+#include "datatype/op.h"
+#include "datatype/simple.h"
+#include "update/update.h"
+#include "way/layout.h"
+#include "win/attached.h"
+
+_Static_assert(sizeof(struct gompi_message) == 40, "the header shares a cache line with a turn and 16 bytes of data");
+
+// --- At the origin
+
+void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o) {
+	char *data = m->data;
+	bool pull = gompi_message_pulls(o->kind), inlined = o->origin != NULL && !pull;
+	if (pull) {
+		*(struct gompi_message_pull *)data =
+			(struct gompi_message_pull){(uintptr_t)o->origin, (uintptr_t)o->result};
+		data += sizeof(struct gompi_message_pull);
+	} else if (o->pieces == NULL && o->bytes > GOMPI_MESSAGE_DATA) {
+		o->bytes = GOMPI_MESSAGE_DATA / o->element * o->element;
+	}
+	if (o->pieces != NULL) {
+		struct gompi_message_pieces *p = (struct gompi_message_pieces *)data;
+		struct gompi_layout_limits limits = {
+			.room = m->data + GOMPI_MESSAGE_DATA - (char *)p->word - (int64_t)sizeof p->word[0],
+			.unit = (int64_t)o->element,
+			.most = (int64_t)o->bytes,
+			.shared = inlined,
+		};
+		if (!pull && limits.most > GOMPI_MESSAGE_DATA)
+			limits.most = GOMPI_MESSAGE_DATA;
+		int64_t bytes;
+		p->n = gompi_layout_fill(p->word, o->pieces, &limits, &bytes);
+		o->bytes = (uint64_t)bytes;
+		data = (char *)(p->word + (p->n | 1)); // the data is aligned as in a message without pieces
+	}
+	if (inlined) {
+		memcpy(data, o->origin, o->bytes);
+		data += o->bytes;
+	}
+	if (o->kind == MESSAGE_COMPARE_AND_SWAP) {
+		memcpy(data, o->operation->compare, o->bytes);
+		data += o->bytes;
+	}
+	m->window = (uint32_t)w->handle;
+	m->origin = gompi_node.rank;
+	m->kind = (uint8_t)(o->kind | (o->pieces != NULL ? MESSAGE_LAYOUT : 0) | (o->in_order ? MESSAGE_IN_ORDER : 0));
+	m->wants_reply = o->reply;
+	m->op = (uint16_t)(uintptr_t)o->operation->op;
+	m->type = (uint16_t)(uintptr_t)o->type;
+	m->length = (uint16_t)(data - m->data);
+	m->offset = o->offset;
+	m->bytes = o->bytes;
+	m->status = 0;
+}
+
+// --- At the target
+
+// A message that is being applied.
+struct work {
+	const struct gompi_message *m;
+	struct gompi_win *w;
+	gompi_pull *pull;
+	enum gompi_message_kind kind; // without what is added
+	uint64_t element,
+		gap; // bytes of one element, and of those behind its data, which need not be there after the last
+	char *to;    // where the offsets of the layout count from
+	struct gompi_layout layout;
+	struct gompi_message_pull buffers;
+	const char *data;
+};
+
+// Copies the next bytes of a layout to or from data.
+static void copy_to(const struct work *k, struct gompi_layout *l, const char *data, uint64_t bytes) {
+	while (bytes != 0) {
+		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
+		gompi_copy_blocks(k->to + r.offset, r.stride, data, r.block, r.block, r.n);
+		data += r.n * r.block;
+		bytes -= (uint64_t)(r.n * r.block);
+	}
+}
+
+static void copy_from(const struct work *k, struct gompi_layout *l, char *data, uint64_t bytes) {
+	while (bytes != 0) {
+		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
+		gompi_copy_blocks(data, r.block, k->to + r.offset, r.stride, r.block, r.n);
+		data += r.n * r.block;
+		bytes -= (uint64_t)(r.n * r.block);
+	}
+}
+
+// Applies an accumulate-type operation to the next bytes of the layout. An error class.
+static int update_pieces(struct work *k, enum gompi_kind kind, const char *origin, const void *compare, char *result,
+			 uint64_t bytes) {
+	const struct gompi_operation o = {
+		.kind = kind, .target = k->w->me, .op = (MPI_Op)(uintptr_t)k->m->op, .compare = compare};
+	struct gompi_update u = {.w = k->w, .operation = &o, .element = (MPI_Datatype)(uintptr_t)k->m->type};
+	const struct gompi_layout begin = k->layout;
+	struct gompi_run r = gompi_layout_take(&k->layout, (int64_t)bytes);
+	int rc = gompi_update_begin(&u, bytes / k->element, k->to + r.offset);
+	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->kind & MESSAGE_IN_ORDER) &&
+	    gompi_update_gathers(&u)) {
+		struct gompi_layout back = k->layout = begin;
+		static _Alignas(64) char array[GOMPI_GATHER]; // one thread serves at a time
+		for (uint64_t n; bytes != 0 && rc == MPI_SUCCESS;
+		     bytes -= n, origin += n, result = result != NULL ? result + n : NULL) {
+			n = bytes < sizeof array ? bytes : sizeof array;
+			copy_from(k, &k->layout, array, n);
+			rc = gompi_update(&u, array, origin, result, n / k->element);
+			if (o.op != MPI_NO_OP && rc == MPI_SUCCESS)
+				copy_to(k, &back, array, n);
+		}
+	}
+	while (bytes != 0 && rc == MPI_SUCCESS) {
+		for (char *to = k->to + r.offset; r.n > 0 && rc == MPI_SUCCESS; r.n--, to += r.stride) {
+			rc = gompi_update(&u, to, origin, result, (uint64_t)r.block / k->element);
+			bytes -= (uint64_t)r.block;
+			origin += r.block;
+			if (result != NULL)
+				result += r.block;
+		}
+		if (bytes != 0)
+			r = gompi_layout_take(&k->layout, (int64_t)bytes);
+	}
+	gompi_update_end(&u);
+	return rc;
+}
+
+enum { SCRATCH = 128 << 10 }; // of which one half holds what came from the origin, the other what goes back
+
+// Applies an operation whose data stays with the origin, in parts that fit the cache. An error class.
+static int apply_pulled(struct work *k) {
+	static _Alignas(64) char scratch[SCRATCH]; // one thread serves at a time
+	char *from = scratch, *back = scratch + SCRATCH / 2;
+	uint64_t total = k->m->bytes, most = SCRATCH / 2 / k->element * k->element;
+	bool fetches = k->kind == MESSAGE_FETCH_PULL, gets = k->kind == MESSAGE_GET_PULL || fetches;
+	for (uint64_t done = 0; done < total; done += most) {
+		uint64_t n = total - done < most ? total - done : most;
+		int class = done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER; // of data that cannot be moved
+		if (k->buffers.origin != 0 && !k->pull(k->m->origin, k->buffers.origin + done, from, n, false))
+			return class;
+		if (k->kind == MESSAGE_PUT_PULL) {
+			copy_to(k, &k->layout, from, n);
+		} else if (k->kind == MESSAGE_GET_PULL) {
+			copy_from(k, &k->layout, back, n);
+		} else {
+			int rc = update_pieces(k, fetches ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL,
+					       fetches ? back : NULL, n);
+			if (rc != MPI_SUCCESS)
+				return rc;
+			class = MPI_ERR_OTHER; // what has been updated cannot be taken back
+		}
+		if (gets && !k->pull(k->m->origin, k->buffers.result + done, back, n, true))
+			return class;
+	}
+	return MPI_SUCCESS;
+}
+
+// Reads where the data of a message is, and looks whether all of it lies in this process' memory. An error class.
+static int locate(struct work *k) {
+	const struct gompi_message *m = k->m;
+	const char *data = m->data, *end = data + m->length;
+	int64_t lo = 0, hi = (int64_t)m->bytes;
+	bool pulls = gompi_message_pulls(k->kind);
+	bool fetches = k->kind == MESSAGE_FETCH || k->kind == MESSAGE_FETCH_PULL;
+	bool takes = k->kind != MESSAGE_GET && k->kind != MESSAGE_GET_PULL && // data of the origin
+		     !(fetches && (MPI_Op)(uintptr_t)m->op == MPI_NO_OP);
+	if (m->length > GOMPI_MESSAGE_DATA || m->bytes == 0 || hi < 0 || m->bytes % k->element != 0)
+		return MPI_ERR_INTERN;
+	if (pulls) {
+		if (end - data < (int64_t)sizeof k->buffers)
+			return MPI_ERR_INTERN;
+		memcpy(&k->buffers, data, sizeof k->buffers);
+		data += sizeof k->buffers;
+		if (k->pull == NULL)
+			return MPI_ERR_UNSUPPORTED_OPERATION;
+		if (takes != (k->buffers.origin != 0))
+			return MPI_ERR_INTERN;
+	}
+	if (m->kind & MESSAGE_LAYOUT) {
+		const struct gompi_message_pieces *p = (const struct gompi_message_pieces *)data;
+		if (end - data < (int64_t)sizeof *p || p->n <= 0 ||
+		    p->n > (end - (const char *)p->word) / (int64_t)sizeof p->word[0] ||
+		    !gompi_layout_open(&k->layout, p->word, p->n, (int64_t)k->element, (int64_t)m->bytes, &lo, &hi))
+			return MPI_ERR_INTERN;
+		data = (const char *)(p->word + (p->n | 1));
+	} else {
+		k->layout = (struct gompi_layout){.run = {0, (int64_t)m->bytes, 1, 0}};
+	}
+	k->data = data;
+	if (!pulls && m->bytes > GOMPI_MESSAGE_DATA)
+		return MPI_ERR_INTERN;
+	if (!pulls && takes && end - data < (int64_t)m->bytes * (k->kind == MESSAGE_COMPARE_AND_SWAP ? 2 : 1))
+		return MPI_ERR_INTERN;
+	uint64_t from = m->offset + (uint64_t)lo, to = m->offset + (uint64_t)hi - k->gap;
+	if (to < from)
+		return MPI_ERR_RMA_RANGE;
+	if (k->w->attached != NULL) {
+		if (gompi_attached_find(k->w, k->w->me, from, to, &k->to) != MPI_SUCCESS)
+			return MPI_ERR_RMA_RANGE;
+		k->to -= lo;
+	} else {
+		if (to > (uint64_t)k->w->size)
+			return MPI_ERR_RMA_RANGE;
+		k->to = (char *)k->w->base + m->offset;
+	}
+	return MPI_SUCCESS;
+}
+
+int gompi_message_apply(const struct gompi_message *m, char *reply, gompi_pull *pull) {
+	struct work work = {.m = m, .pull = pull, .kind = m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER), .element = 1};
+	struct work *k = &work;
+	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	if (k->w == NULL)
+		return MPI_ERR_WIN;
+	if (k->kind >= MESSAGE_ACCUMULATE) {
+		MPI_Datatype element = (MPI_Datatype)(uintptr_t)m->type;
+		const struct gompi_type *type = gompi_type_get(element);
+		if (type == NULL || m->type >= GOMPI_PREDEFINED || type->extent <= 0)
+			return MPI_ERR_TYPE;
+		k->element = (uint64_t)type->extent;
+		if (k->kind != MESSAGE_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)m->op, element) == NULL)
+			return MPI_ERR_OP;
+		if (k->kind == MESSAGE_COMPARE_AND_SWAP && (!gompi_swappable(element) || m->bytes != k->element))
+			return MPI_ERR_TYPE;
+		k->gap = (uint64_t)(type->extent - type->true_ub);
+	}
+	int rc = locate(k);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	switch (k->kind) {
+	case MESSAGE_PUT:
+		copy_to(k, &k->layout, k->data, m->bytes);
+		return MPI_SUCCESS;
+	case MESSAGE_GET:
+		copy_from(k, &k->layout, reply, m->bytes);
+		return MPI_SUCCESS;
+	case MESSAGE_ACCUMULATE:
+		return update_pieces(k, RMA_ACCUMULATE, k->data, NULL, NULL, m->bytes);
+	case MESSAGE_FETCH:
+		return update_pieces(k, RMA_GET_ACCUMULATE, k->data, NULL, reply, m->bytes);
+	case MESSAGE_COMPARE_AND_SWAP:
+		return update_pieces(k, RMA_COMPARE_AND_SWAP, k->data, k->data + m->bytes, reply, m->bytes);
+	case MESSAGE_PUT_PULL:
+	case MESSAGE_GET_PULL:
+	case MESSAGE_ACCUMULATE_PULL:
+	case MESSAGE_FETCH_PULL:
+		return apply_pulled(k);
+	default:
+		return MPI_ERR_INTERN;
+	}
+}

@@ -1,0 +1,88 @@
+// One-sided operations as messages: what an origin writes and a target applies. They know nothing of what carries them.
+//
+// A message is an operation, or the part of one whose data fits. Data that does not fit, or is better moved as a whole,
+// may stay with the origin: then the message says where it is (the _PULL kinds), and the target moves it itself.
+#ifndef GOMPI_MESSAGE_H
+#define GOMPI_MESSAGE_H
+
+#include "datatype/datatype.h"
+#include "win/operation.h"
+#include "win/win.h"
+
+#pragma GCC visibility push(hidden)
+
+enum gompi_message_kind {
+	MESSAGE_PUT = 1,
+	MESSAGE_PUT_PULL,
+	MESSAGE_GET,
+	MESSAGE_GET_PULL,
+	MESSAGE_ACCUMULATE, // from here on elements are updated
+	MESSAGE_ACCUMULATE_PULL,
+	MESSAGE_FETCH,
+	MESSAGE_FETCH_PULL,
+	MESSAGE_COMPARE_AND_SWAP,
+	MESSAGE_IN_ORDER = 0x40, // added: pieces that may overlap
+	MESSAGE_LAYOUT = 0x80,   // added: the data at the target is in pieces
+};
+
+// The header of a message, and its data. Of the _PULL kinds: struct gompi_message_pull; with MESSAGE_LAYOUT:
+// struct gompi_message_pieces; then the origin's data, and what MPI_Compare_and_swap compares with.
+struct gompi_message {
+	uint32_t window; // handle, the same at all members
+	int32_t origin;  // rank in MPI_COMM_WORLD
+	uint8_t kind, wants_reply;
+	uint16_t op, type; // predefined handles
+	uint16_t length;   // bytes of data
+	uint64_t offset;   // in the target's window, bytes
+	uint64_t bytes;    // that are moved, or of the elements that are updated
+	uint64_t status;   // in the reply: error class
+	char data[];
+};
+
+// The most data of a message: with what stands before it in a ring's cell, 1 KiB.
+enum { GOMPI_MESSAGE_DATA = 976 };
+
+// Where the buffers are that stay with the origin: addresses in its process, 0: none.
+struct gompi_message_pull {
+	uint64_t origin, result;
+};
+
+// Where the data lies at the target: words of layout.h.
+struct gompi_message_pieces {
+	int64_t n, word[];
+};
+
+// What an origin sends.
+struct gompi_outgoing {
+	const struct gompi_operation *operation;
+	enum gompi_message_kind kind; // without what is added
+	uint64_t offset;              // in the target's window
+	MPI_Datatype type;            // of the elements, MPI_BYTE for a move
+	const void *origin;           // data here, NULL: none
+	void *result;
+	uint64_t element, bytes;     // of one element, of all
+	struct gompi_cursor *pieces; // at the target; NULL: one piece at offset
+	bool reply;
+	bool in_order; // the pieces may overlap
+};
+
+static inline bool gompi_message_pulls(enum gompi_message_kind kind) {
+	return kind == MESSAGE_PUT_PULL || kind == MESSAGE_GET_PULL || kind == MESSAGE_ACCUMULATE_PULL ||
+	       kind == MESSAGE_FETCH_PULL;
+}
+
+// Writes a message for a member of w into memory of GOMPI_MESSAGE_DATA bytes behind its header: as much as fits, after
+// which o->bytes says how much of the operation that is.
+void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o);
+
+// Moves bytes between memory here and an address of another process. Whether it could.
+typedef bool gompi_pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
+
+// Applies a message, of which this is a copy that nobody else can write: whatever it says is checked, since another
+// process has written it. What comes back is stored to reply, which has room for GOMPI_MESSAGE_DATA bytes, m->bytes of
+// them. pull moves the data that has stayed with the origin. 0 or an error class; MPI_ERR_UNSUPPORTED_OPERATION: that
+// data cannot be moved, and nothing has been done. By one thread at a time.
+int gompi_message_apply(const struct gompi_message *m, char *reply, gompi_pull *pull);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,221 @@
+#include "way/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/wait.h"
+#include "way/cma.h"
+#include "way/way.h"
+
+static inline struct gompi_ring *ring_of(int process) {
+	return (struct gompi_ring *)(gompi_node.agent_rings + (size_t)process * gompi_node.agent_stride);
+}
+
+static inline struct gompi_ring_cell *cell_at(struct gompi_ring *ring, uint64_t pos) {
+	return (struct gompi_ring_cell *)(ring->cells + pos % GOMPI_RING_CELLS * GOMPI_RING_CELL);
+}
+
+_Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING_CELL <= 64 << 10,
+	       "the ring fits core/shm's AgentRingSize");
+_Static_assert(offsetof(struct gompi_ring_cell, message.data) + GOMPI_MESSAGE_DATA == GOMPI_RING_CELL,
+	       "a message fills a cell");
+
+// The turns of the cell for position pos. A fresh ring is all zeros, so turns are counted from the position's own: a
+// cell's first lap is lap 0.
+static inline uint64_t lap(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
+enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
+
+// --- At the origin
+
+struct turn_wait {
+	struct gompi_ring_cell *cell;
+	uint64_t turn;
+};
+
+static bool turn_reached(void *arg) {
+	struct turn_wait *t = arg;
+	return gompi_load_acquire(&t->cell->turn) == t->turn;
+}
+
+// Takes the next cell of process' ring for this thread, waiting for a free one. NULL if a process died.
+static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, int process, uint64_t *pos) {
+	struct gompi_ring *ring = ring_of(process);
+	*pos = gompi_add_total(&ring->tail, 1);
+	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
+	if (__builtin_expect(!turn_reached(&t), 0)) {
+		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
+		struct gompi_waiting what = {call, process, w->handle};
+		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
+			return NULL;
+	}
+	return t.cell;
+}
+
+// Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
+static int publish(struct gompi_win *w, const char *call, int process, struct gompi_ring_cell *cell, uint64_t pos,
+		   bool reply, void *result, uint64_t bytes) {
+	// Nobody is woken for what wants no reply: that is left to whoever waits for its end, gompi_ring_wait. Pairs
+	// with the acquire in apply_all.
+	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
+	if (!reply)
+		return MPI_SUCCESS;
+	gompi_ring_doorbell(process);
+	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
+	struct gompi_waiting what = {call, process, w->handle};
+	int rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	rc = (int)cell->message.status;
+	if (rc == MPI_SUCCESS && result != NULL)
+		memcpy(result, cell->message.data, bytes);
+	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
+	gompi_wake(&ring_of(process)->space);
+	return rc;
+}
+
+// The numbers of what was last sent to each member, made when the first is needed. NULL: there is no memory.
+static gompi_a64 *sent_numbers(struct gompi_win *w) {
+	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
+	if (numbers != NULL)
+		return numbers;
+	gompi_a64 *mine = calloc(w->n, sizeof *mine);
+	if (mine == NULL || gompi_change_once(&w->sent, &numbers, mine))
+		return mine;
+	free(mine); // another thread was first
+	return numbers;
+}
+
+int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
+	const struct gompi_operation *operation = o->operation;
+	int process = gompi_on_node(gompi_member(w, operation->target)->peer);
+	uint64_t pos;
+	gompi_a64 *numbers = sent_numbers(w);
+	if (numbers == NULL)
+		return MPI_ERR_NO_MEM;
+	struct gompi_ring_cell *cell = take_cell(w, operation->call, process, &pos);
+	if (cell == NULL)
+		return MPI_ERR_PROC_ABORTED;
+	gompi_message_write(&cell->message, w, o);
+	gompi_a64 *last = &numbers[operation->target];
+	uint64_t sent = gompi_load(last);
+	while (sent < pos + 1 && !gompi_change(last, &sent, pos + 1))
+		;
+	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
+		gompi_or(&w->flush_more, FLUSH_SENT);
+	return publish(w, operation->call, process, cell, pos, o->reply,
+		       gompi_message_pulls(o->kind) ? NULL : o->result, o->bytes);
+}
+
+int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
+	for (uint64_t done = 0; done < whole->bytes;) {
+		struct gompi_outgoing o = *whole;
+		o.bytes -= done;
+		if (o.pieces == NULL)
+			o.offset += done;
+		if (o.origin != NULL)
+			o.origin = (const char *)o.origin + done;
+		if (o.result != NULL)
+			o.result = (char *)o.result + done;
+		int rc = gompi_ring_send_one(w, &o);
+		if (rc != MPI_SUCCESS)
+			return rc == MPI_ERR_UNSUPPORTED_OPERATION && done != 0 ? MPI_ERR_OTHER : rc;
+		done += o.bytes;
+	}
+	return MPI_SUCCESS;
+}
+
+struct ack_wait {
+	gompi_a64 *ack;
+	uint64_t number;
+};
+
+static bool acknowledged(void *arg) {
+	struct ack_wait *a = arg;
+	return (int64_t)(gompi_load_acquire(a->ack) - a->number) >= 0;
+}
+
+enum { ACK_POLLS = 400 };
+
+static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const char *call) {
+	uint64_t number = gompi_load(&numbers[target]);
+	if (number == 0)
+		return MPI_SUCCESS;
+	int process = gompi_on_node(gompi_member(w, target)->peer);
+	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
+	if (acknowledged(&a))
+		return MPI_SUCCESS;
+	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also
+	// wait in the same way for this process.
+	for (int i = gompi_node.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
+		if (acknowledged(&a))
+			return MPI_SUCCESS;
+		if (i % 8 == 7)
+			gompi_serve();
+	}
+	gompi_ring_doorbell(process);
+	struct gompi_waiting what = {call, process, w->handle};
+	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
+}
+
+int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
+	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
+	if (numbers == NULL)
+		return MPI_SUCCESS;
+	if (target != GOMPI_ALL)
+		return wait_for(w, target, numbers, call);
+	int rc = MPI_SUCCESS;
+	for (uint32_t i = 0; i < w->n && rc == MPI_SUCCESS; i++)
+		rc = wait_for(w, (int)i, numbers, call);
+	return rc;
+}
+
+// --- At the target
+
+static bool filled(void) {
+	struct gompi_ring *ring = ring_of(gompi_node.me);
+	uint64_t pos = gompi_load(&ring->head);
+	return gompi_load_total(&cell_at(ring, pos)->turn) == lap(pos) + TURN_FILLED;
+}
+
+// Serves until the ring is empty. Called by the one thread that holds the flag `serving`.
+static void apply_all(struct gompi_ring *ring) {
+	// What is applied is a copy: another process may write the cell. It lies to a cache line as it does there.
+	static _Alignas(GOMPI_LINE) char copy[GOMPI_RING_CELL];
+	struct gompi_message *m = &((struct gompi_ring_cell *)copy)->message;
+	for (;;) {
+		uint64_t pos = gompi_load(&ring->head);
+		struct gompi_ring_cell *c = cell_at(ring, pos);
+		if (gompi_load_acquire(&c->turn) != lap(pos) + TURN_FILLED)
+			return;
+		memcpy(m, &c->message, sizeof *m);
+		if (m->length > GOMPI_MESSAGE_DATA)
+			m->length = 0; // nonsense, which is refused for what is missing
+		memcpy(m->data, c->message.data, m->length);
+		c->message.status = (uint64_t)gompi_message_apply(m, c->message.data, gompi_cma_move);
+		gompi_store(&ring->head, pos + 1);
+		gompi_store_release(&c->turn, lap(pos) + (m->wants_reply ? TURN_ANSWERED : TURN_NEXT));
+		int origin = gompi_on_node(m->origin);
+		if (origin >= 0) {
+			// release: the operation is before it; pairs with the acquire in acknowledged
+			gompi_store_release(&gompi_cell(origin)->acks[gompi_node.me], pos + 1);
+			gompi_wake_two(&gompi_cell(origin)->wait, &ring->space);
+		}
+	}
+}
+
+bool gompi_ring_serve(void) {
+	static atomic_flag serving = ATOMIC_FLAG_INIT;
+	bool worked = false;
+	// Who finds the flag taken goes away; so its holder looks once more after it has given the flag back.
+	while (filled() && !gompi_flag_take(&serving)) {
+		apply_all(ring_of(gompi_node.me));
+		worked = true;
+		gompi_flag_give(&serving);
+	}
+	return worked;
+}
+
+void gompi_ring_open(void) {
+	static const struct gompi_service service = {filled, gompi_ring_serve};
+	gompi_service_add(&service);
+}

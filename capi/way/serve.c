@@ -1,0 +1,85 @@
+// The agent: the thread of each process that serves what arrives for it while its own threads do not.
+#define _GNU_SOURCE
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/wait.h"
+#include "way/serve.h"
+
+enum {
+	AGENT_EAGER = 100, // polls of the agent without pause: the next operation of a series comes within 200 ns
+	AGENT_LOOKS = 16,  // between two offers of the core then: the origin may share it
+	AGENT_NS = 50000,
+	AGENT_POLLS_CROWDED = 20,
+};
+
+static atomic_bool agent_stop;
+
+// How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one
+// of a series only if nobody else wants its core.
+static int64_t agent_patience(bool spare, int64_t gap) {
+	if (!spare || gap > GOMPI_POLL_NS || 2 * gap < AGENT_NS)
+		return AGENT_NS;
+	return 2 * gap < GOMPI_POLL_NS ? 2 * gap : GOMPI_POLL_NS;
+}
+
+// Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has
+// sent one operation is likely to send another, and waking the agent costs as much as hundreds of them.
+static void agent_poll(struct gompi_cell *me) {
+	static int64_t last; // when something had been served and nothing more came at once
+	const bool crowded = gompi_node.crowded;
+	const int eager = crowded ? 0 : AGENT_EAGER, looks = crowded ? 1 : AGENT_LOOKS,
+		  most = crowded ? AGENT_POLLS_CROWDED : INT_MAX;
+	int64_t now = 0, end = 0;
+	bool spare = false;
+	gompi_add_total(&me->pollers, 1);
+	// A thread of the application that polls does the same work; this one would only take its core.
+	for (int i = 0; i < most && gompi_load(&me->pollers) == 1; i++) {
+		if (gompi_serve()) {
+			i = -1;
+		} else if (i == eager) {
+			now = gompi_now_ns();
+			// While threads of the application wait, their core is to spare. Still the system may have put
+			// this thread and the origin together, so the core is offered. If they compute it is not: they
+			// would keep it for long, and meanwhile nobody would be woken for an operation.
+			spare = gompi_load(&me->blocked) > 0;
+			end = crowded ? INT64_MAX : now + agent_patience(spare, now - last);
+			last = now;
+		} else if (i > eager && i % looks != 0) {
+			gompi_pause();
+		} else if (i > eager) {
+			if (!crowded && !spare)
+				now = gompi_now_ns();
+			else if (gompi_yield_long(&now))
+				break;
+			if (now >= end)
+				break;
+		}
+	}
+	gompi_sub_total(&me->pollers, 1);
+}
+
+void gompi_agent_run(void) {
+	struct gompi_cell *me = gompi_my_cell();
+	while (!gompi_load_total(&agent_stop)) {
+		gompi_store_total(&me->agent_sleeps, 1);
+		gompi_full_fence(); // pairs with the one in gompi_ring_doorbell
+		uint32_t seen = gompi_load_total(&me->doorbell);
+		if (!gompi_serve_all() && !gompi_load_total(&agent_stop)) {
+			gompi_sleep_on(&me->doorbell, seen, 1000);
+			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)
+				continue; // nobody has rung
+		}
+		gompi_store_total(&me->agent_sleeps, 0);
+		agent_poll(me);
+	}
+}
+
+void gompi_agent_stop(void) {
+	struct gompi_cell *me = gompi_my_cell();
+	gompi_store_total(&agent_stop, true);
+	gompi_add_total(&me->doorbell, 1);
+	syscall(SYS_futex, &me->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}

@@ -1,0 +1,25 @@
+// Package way is how an operation reaches a target whose memory is not mapped here: messages through a ring to the
+// agent of its process, which applies them, or process_vm_writev and readv.
+//
+// It must not know the calls of MPI: what it gets has been checked.
+package way
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+*/
+import "C"
+
+import (
+	"embed"
+
+	_ "gompirma/capi/base"
+	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/update"
+	_ "gompirma/capi/win"
+)
+
+// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+//
+//go:embed *.h
+var _ embed.FS

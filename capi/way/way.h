@@ -1,0 +1,61 @@
+// How a target is reached whose memory is not mapped here. The calls (rma/) check an operation and hand it to its
+// target's way, chosen when the window is made; nothing above knows which ways there are.
+#ifndef GOMPI_WAY_H
+#define GOMPI_WAY_H
+
+#include "datatype/datatype.h"
+#include "win/operation.h"
+#include "win/win.h"
+
+#pragma GCC visibility push(hidden)
+
+// Where the data of an operation lies at its target: count copies of type, offset bytes behind the beginning of the
+// target's window, or at this address of its process in a dynamic window. Checked to be inside.
+struct gompi_place {
+	uint64_t offset;
+	int64_t count;
+	const struct gompi_type *type;
+	MPI_Datatype element; // predefined: what its elements are updated as
+};
+
+// A way. Functions that can fail return 0 or an error class: MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM, or what the target
+// has answered. Those that wait serve what arrives for this process meanwhile.
+struct gompi_way {
+	const char *name;
+	// Moves the bytes of the put or get o between local and the target. A get is there on return; a put is sent,
+	// and local may be used again.
+	int (*move)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at, char *local,
+		    int64_t bytes);
+	// Does the accumulate o. origin and result are arrays of elements, or NULL. Results are there on return;
+	// otherwise the operation is sent, and origin may be used again.
+	int (*update)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at,
+		      const char *origin, char *result);
+	// Waits until everything that this process has sent to target, or to all targets of this way (GOMPI_ALL), is
+	// done there; for the function called call.
+	int (*flush)(struct gompi_win *w, int target, const char *call);
+	// Takes the lock of target's memory for an epoch, and gives it back.
+	int (*lock)(struct gompi_win *w, int target, bool exclusive, const char *call);
+	void (*unlock)(struct gompi_win *w, int target, bool exclusive);
+	// Tells origin that an exposure epoch is open for it, and target that this origin has completed its access
+	// epoch.
+	void (*post)(struct gompi_win *w, int origin);
+	void (*complete)(struct gompi_win *w, int target);
+};
+
+// To processes of this node.
+extern const struct gompi_way gompi_way_node;
+
+// The way to a member of w: the only place that tells one from another.
+static inline const struct gompi_way *gompi_way_to(const struct gompi_win *w, int rank) {
+	return __builtin_expect(w->ways == NULL, 1) ? &gompi_way_node : w->ways[rank];
+}
+
+// Waits until everything that this process has sent to target, or to all members (GOMPI_ALL), is done there; for the
+// function called call. 0 or an error class. What no way has been asked for is done already.
+int gompi_flush_slow(struct gompi_win *w, int target, const char *call);
+static inline int gompi_flush(struct gompi_win *w, int target, const char *call) {
+	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call) : MPI_SUCCESS;
+}
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,120 @@
+#include "win/attached.h"
+
+#include <stdlib.h>
+
+#include "base/up.h"
+#include "base/wait.h"
+
+enum {
+	SPINS = 1000,                // looks at a table that changes before the core is offered
+	LOOK_FOR_DEAD_NS = 200000000 // and before whoever changes it is looked after
+};
+
+// Waits a moment for a member that changes its table, since spins looks ago; *began is the time of the first wait.
+// MPI_ERR_PROC_ABORTED: a process has died, and it may have been that one, in between.
+static int wait_for_writer(int spins, int64_t *began) {
+	if (spins < SPINS && !gompi_node.crowded) {
+		gompi_pause();
+		return MPI_SUCCESS;
+	}
+	int64_t now = gompi_now_ns();
+	if (*began == 0)
+		*began = now;
+	gompi_yield_long(&now);
+	if (now - *began < LOOK_FOR_DEAD_NS)
+		return MPI_SUCCESS;
+	*began = now;
+	gompi_up.find_dead();
+	return gompi_load(&gompi_header()->broken) != 0 ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+// Copies the entry of table that holds from. 0; MPI_ERR_RMA_RANGE: there is none; MPI_ERR_PROC_ABORTED. Another process
+// writes the table: its count is not trusted, and what was read counts only if the version is the same before and
+// after.
+static int look_up(struct gompi_attached *table, uint64_t from, uint64_t *address, uint64_t *size, int64_t *heap) {
+	int64_t began = 0;
+	for (int spins = 0;; spins++) {
+		uint64_t version = gompi_load_acquire(&table->version);
+		uint64_t low = 0, high = gompi_load(&table->count);
+		if (high > GOMPI_MOST_ATTACHED)
+			high = GOMPI_MOST_ATTACHED;
+		while (low < high) { // the last entry that does not begin behind from is low - 1
+			uint64_t middle = (low + high) / 2;
+			if (gompi_load(&table->entry[middle].address) <= from)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		bool found = false;
+		if (low > 0) {
+			struct gompi_attached_entry *e = &table->entry[low - 1];
+			*address = gompi_load(&e->address);
+			*size = gompi_load(&e->size);
+			*heap = (int64_t)gompi_load(&e->heap);
+			found = from >= *address && from - *address < *size;
+		}
+		gompi_load_fence();
+		if (version % 2 == 0 && gompi_load(&table->version) == version)
+			return found ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+		int rc = wait_for_writer(spins, &began);
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+}
+
+// Where size bytes at heap are mapped here, NULL if they cannot be. The region used last is remembered here, Go
+// remembers all; Go is asked without the flag, since that takes long.
+static char *mapped(struct gompi_win *w, int64_t heap, uint64_t size) {
+	struct gompi_win_mapping *m = &w->mapping;
+	char *base = NULL;
+	while (gompi_flag_take(&m->busy))
+		gompi_pause();
+	if (m->heap == heap && m->size == size)
+		base = m->base;
+	gompi_flag_give(&m->busy);
+	if (base != NULL)
+		return base;
+	base = gompi_up.map_attached(w->handle, heap, (int64_t)size);
+	while (gompi_flag_take(&m->busy))
+		gompi_pause();
+	m->base = base;
+	m->heap = heap;
+	m->size = size;
+	gompi_flag_give(&m->busy);
+	return base;
+}
+
+int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here) {
+	uint64_t end;
+	int rc = gompi_attached_find_some(w, rank, from, to, here, &end);
+	if (rc != MPI_SUCCESS || end == to)
+		return rc;
+	*here = NULL;
+	return MPI_ERR_RMA_RANGE;
+}
+
+int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end) {
+	struct gompi_attached *table = w->attached[rank];
+	if (table == NULL) {
+		table = gompi_up.attached_table(w->handle, rank);
+		if (table == NULL)
+			return MPI_ERR_NO_MEM;
+		w->attached[rank] = table;
+	}
+	uint64_t address = 0, size = 0;
+	int64_t heap = -1;
+	*here = NULL;
+	int rc = to <= from ? MPI_ERR_RMA_RANGE : look_up(table, from, &address, &size, &heap);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	*end = to - address <= size ? to : address + size;
+	if (rank == w->me) {
+		*here = (char *)(uintptr_t)from;
+	} else if (heap >= 0) {
+		// A system allows so many mappings (65,530 by default); what is beyond goes the agent path.
+		char *base = mapped(w, heap, size);
+		if (base != NULL)
+			*here = base + (from - address);
+	}
+	return MPI_SUCCESS;
+}

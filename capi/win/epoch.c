@@ -1,0 +1,90 @@
+#include "win/epoch.h"
+
+#include <stdio.h>
+
+#include "win/watch.h"
+
+// Moves the access epoch as a row says, if that is allowed. With EPOCH_UNLOCK the epoch stays while locks are left.
+static bool move_access(struct gompi_win *w, enum gompi_epoch_call call) {
+	const uint32_t locks = call == EPOCH_LOCK ? 1 : call == EPOCH_UNLOCK ? (uint32_t)-1 : 0;
+	uint32_t old = gompi_load(&w->access), new;
+	do {
+		int now = gompi_access_number(old), after = gompi_epoch_table[call].after[now];
+		if (after == EPOCH_REFUSED)
+			return false;
+		new = (old & ~(uint32_t)ACCESS_MASK) + (locks << ACCESS_LOCKS_SHIFT);
+		if (call == EPOCH_UNLOCK && new >> ACCESS_LOCKS_SHIFT != 0)
+			after = now;
+		new |= after == 0 ? 0 : 1u << (after - 1);
+	} while (!gompi_change_acq_rel(&w->access, &old, new));
+	return true;
+}
+
+void gompi_epoch_describe(struct gompi_win *w, char *text, size_t size) {
+	snprintf(text, size, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
+		 gompi_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
+}
+
+static int refuse_epoch(struct gompi_win *w, struct gompi_verdict *v) {
+	gompi_epoch_describe(w, v->text, sizeof v->text);
+	return v->class = MPI_ERR_RMA_SYNC;
+}
+
+// What depends on the target beside the row. 0 or the verdict's class.
+static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+	if ((uint32_t)target >= w->n)
+		return gompi_wrong(v, MPI_ERR_RANK, "rank %d in a window of %u processes", target, w->n);
+	uint32_t access = gompi_load(&w->access), state = gompi_load(&w->targets[target].state);
+	switch (call) {
+	case EPOCH_LOCK:
+		if (state & TARGET_LOCKED)
+			return gompi_wrong(v, MPI_ERR_RMA_SYNC,
+					   "rank %d is already locked by this process since MPI_Win_lock", target);
+		return MPI_SUCCESS;
+	case EPOCH_UNLOCK:
+	case EPOCH_FLUSH:
+	case EPOCH_FLUSH_LOCAL:
+		if ((access & ACCESS_LOCK) && !(state & TARGET_LOCKED))
+			return gompi_wrong(v, MPI_ERR_RMA_SYNC,
+					   "rank %d is not locked by this process, other ranks are", target);
+		return MPI_SUCCESS;
+	case EPOCH_OPERATION:
+		if (access != 0 && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && !(state & TARGET_ACCESS))
+			return gompi_wrong(v, MPI_ERR_RMA_SYNC, "%s, but not for target %d",
+					   gompi_access_name[gompi_access_number(access)], target);
+		return MPI_SUCCESS;
+	default:
+		return MPI_SUCCESS;
+	}
+}
+
+static int ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
+	if (target == MPI_PROC_NULL && call != EPOCH_LOCK && call != EPOCH_UNLOCK)
+		return MPI_SUCCESS; // what is done to nobody needs no epoch and begins none
+	if (row->target && target != MPI_PROC_NULL) {
+		int rc = check_target(w, call, target, v);
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+	bool exposed = gompi_load(&w->exposure) != 0;
+	if (!exposed && !row->exposure[0])
+		return gompi_wrong(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
+	if (!row->exposure[exposed] || row->after[gompi_access_number(gompi_load(&w->access))] == EPOCH_REFUSED ||
+	    (row->at_once && !move_access(w, call)))
+		return refuse_epoch(w, v);
+	return MPI_SUCCESS;
+}
+
+int gompi_epoch(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+	int class = ask(w, call, target, v);
+	if (__builtin_expect(w->watch != NULL, 0) && call != EPOCH_OPERATION)
+		w->watch->synchronization(w, call, target, class);
+	return class;
+}
+
+void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call call) { move_access(w, call); }
+
+void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
+	move_access(w, call == EPOCH_LOCK ? EPOCH_UNLOCK : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL : EPOCH_COMPLETE);
+}

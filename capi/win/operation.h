@@ -1,0 +1,23 @@
+// A communication call on a window, as the application made it.
+#ifndef GOMPI_OPERATION_H
+#define GOMPI_OPERATION_H
+
+#include "base/abi.h"
+
+enum gompi_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_FETCH_AND_OP, RMA_COMPARE_AND_SWAP };
+
+struct gompi_operation {
+	enum gompi_kind kind;
+	MPI_Request *request; // of the R-forms: where the request goes; else NULL
+	const char *call;     // name of the function
+	const void *origin, *compare;
+	void *result; // also the origin buffer of a get
+	MPI_Count origin_count, result_count, target_count;
+	MPI_Datatype origin_type, result_type, target_type;
+	int target; // rank
+	MPI_Aint disp;
+	MPI_Op op;
+	MPI_Win win;
+};
+
+#endif

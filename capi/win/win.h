@@ -1,0 +1,179 @@
+// A window as the data path sees it: the slot that Go fills in when the window is created and that the calls of chapter
+// 12 work from alone.
+#ifndef GOMPI_WIN_H
+#define GOMPI_WIN_H
+
+#include "base/barrier.h"
+#include "base/abi.h"
+#include "base/node.h"
+#include "base/verdict.h"
+#include "win/z_epoch.h"
+
+// What the members of a window on one node share about one of them. Lines are drawn by who writes them.
+struct gompi_win_member {
+	_Alignas(GOMPI_LINE) gompi_a64 lock; // lock.h
+	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
+	gompi_a32 lock_bypassed;             // times it was taken past the one at the queue's head
+	struct gompi_waitword lock_wait;
+	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // accumulate.h: mode and lock of this member's memory
+	gompi_a32 accumulate_small;                // small updates in a row under the lock; written under it only
+	_Alignas(GOMPI_LINE) gompi_a32 completed; // pscw.c: MPI_Win_complete calls of origins since the window was made
+	struct gompi_waitword exposure_wait;      // this member sleeps here in MPI_Win_wait
+	struct gompi_waitword access_wait;        // and here in MPI_Win_start
+	_Alignas(GOMPI_LINE) uint64_t address;    // of the window in the member's own address space, for the agent path
+	uint64_t size;                            // bytes
+	int32_t peer;                             // rank in MPI_COMM_WORLD
+};
+
+// A window's control memory, GOMPI_WIN_SHARED(n) bytes, zeroed at creation: members, then the barrier of fence, then
+// posts.
+//
+// posts[origin * n + target] counts, modulo 256, the exposure epochs that target has opened for origin: written by the
+// target only, so it needs no atomic read-modify-write. A byte is enough: at most one post is not yet started.
+struct gompi_win_shared {
+	struct gompi_win_member member[1];
+};
+
+#define GOMPI_BARRIER_SIZE(n) (GOMPI_LINE * (2 + 2 * (size_t)(n)))
+#define GOMPI_WIN_SHARED(n) \
+	(sizeof(struct gompi_win_member) * (size_t)(n) + GOMPI_BARRIER_SIZE(n) + (size_t)(n) * (size_t)(n))
+
+// What this process knows of one member; 32 bytes.
+struct gompi_target {
+	char *base;     // where the member's memory is mapped here, if TARGET_DIRECT
+	uint64_t reach; // bytes that can be addressed here from base on: the member's size if TARGET_DIRECT, else 0, or
+			// the end of its part (gompi_part) if that begins at base
+	uint32_t disp_unit;
+	gompi_a32 state; // TARGET_ bits
+	uint64_t reach8; // number of offsets at which 8 bytes can be addressed here: reach - 7, or 0
+};
+
+// The bytes of a member's memory, from its beginning, that are mapped here if not all are: the whole pages of memory
+// that is shared in place.
+struct gompi_part {
+	uint64_t from, to; // equal: none
+};
+
+enum {
+	TARGET_DIRECT = 1 << 0,    // mapped here
+	TARGET_LOCKED = 1 << 1,    // by MPI_Win_lock; the same bit as ACCESS_FENCE
+	TARGET_EXCLUSIVE = 1 << 2, // and exclusively
+	TARGET_NOCHECK = 1 << 3,   // and without taking the lock
+	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
+	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
+	TARGET_POSTS_SHIFT = 24, // bits 24..31: posts of this member that MPI_Win_start has used up
+};
+
+// What belongs to the access word beside the bits of z_epoch.h.
+enum {
+	ACCESS_EVERY_TARGET = ACCESS_FENCE | ACCESS_LOCK_ALL,
+	ACCESS_PASSIVE = ACCESS_LOCK | ACCESS_LOCK_ALL,
+	ACCESS_LOCKS_SHIFT = 8, // the rest counts the targets locked by MPI_Win_lock
+};
+
+enum {
+	FLUSH_SENT = 1 << 0,    // an operation has been sent to a target, by whatever way
+	FLUSH_WATCHED = 1 << 2, // the gate must see every flush
+	FLUSH_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
+};
+
+struct gompi_attached;
+
+// Memory of another process, mapped here.
+struct gompi_win_mapping {
+	atomic_flag busy; // one thread at a time
+	char *base;
+	int64_t heap; // offset in the node's memfd
+	uint64_t size;
+};
+
+// A group of an exposure or access epoch as ranks of the window; kept, since codes use the same group again and again.
+struct gompi_win_group {
+	uintptr_t handle;
+	uint64_t version; // of gompi_groups_version when it was looked up: a handle may come again after MPI_Group_free
+	int *ranks;
+	int size;
+};
+extern gompi_a64 gompi_groups_version; // moved on by MPI_Group_free
+
+_Static_assert((int)TARGET_ACCESS == (int)ACCESS_EVERY_TARGET, "one mask for both: gompi_direct");
+
+enum { GOMPI_ALL = -1 }; // in place of a rank: all members, or those of a group
+
+struct gompi_win {
+	uintptr_t handle;
+	gompi_a32 access;
+	uint32_t n;
+	struct gompi_target *targets;
+	struct gompi_win_shared *shared; // control memory
+	// [n], how each member is reached if its memory is not mapped here; NULL: all of them are on this node
+	const struct gompi_way *const *ways;
+	const struct gompi_watch *watch; // NULL: nobody watches
+	struct gompi_barrier *barrier;
+	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1, 0: none
+	int me;
+	uint32_t barriers;       // fences so far
+	uint32_t completes_due;  // value of my member's `completed` at which the open exposure epoch is over; moved on
+				 // by post
+	gompi_a32 flush_more;    // FLUSH_ bits: what the end of operations needs besides a barrier
+	gompi_a64 *_Atomic sent; // [n], agent path: position after this process' last operation in the ring of the
+				 // member's process; made at the first use
+	// attributes: the standard hands out their addresses
+	void *base;
+	MPI_Aint size;
+	int disp_unit, flavor, model;
+	gompi_a64 granularity; // mpi_accumulate_granularity: bytes of a large accumulate for which its lock is taken at
+			       // a time, 0: any number
+	bool lock_all_nocheck;
+	struct gompi_attached *
+		*attached; // of a dynamic window: the members' tables, mapped at the first use; else NULL
+	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
+	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
+	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
+	struct gompi_win *next;                         // of slots without a window
+};
+
+// The windows by the index in their handle (core/handle): the handle of the one that has the index, 0 if none has, and
+// its slot. A slot is never given back to the system, so a call that comes too late still finds one. Index 0 is no
+// window's, and handle[0] no handle: an uninitialized variable finds nothing. 16 bytes of address space each, memory
+// only where used.
+enum { GOMPI_WIN_INDICES = 1 << 20 };
+struct gompi_win_table {
+	_Atomic uintptr_t handle[GOMPI_WIN_INDICES]; // set last: a thread that has got a window's handle has got what
+						     // was written before it
+	struct gompi_win *slot[GOMPI_WIN_INDICES];
+};
+extern struct gompi_win_table gompi_win_table;
+
+// The slot behind win, or NULL if win is not a live window of this process.
+static inline struct gompi_win *gompi_win_get(MPI_Win win) {
+	uintptr_t h = (uintptr_t)win;
+	size_t i = h % GOMPI_WIN_INDICES;
+	if (__builtin_expect(!gompi_is(&gompi_win_table.handle[i], h), 0))
+		return NULL;
+	struct gompi_win *w = gompi_win_table.slot[i];
+	if (w == NULL)
+		__builtin_unreachable(); // so that callers' tests for NULL cost nothing here
+	return w;
+}
+
+// The byte in which target counts its posts to origin, modulo 256.
+static inline _Atomic uint8_t *gompi_posts(struct gompi_win *w, int origin, int target) {
+	return (_Atomic uint8_t *)w->shared + sizeof(struct gompi_win_member) * w->n + GOMPI_BARRIER_SIZE(w->n) +
+	       (size_t)origin * w->n + (size_t)target;
+}
+
+static inline struct gompi_win_member *gompi_member(struct gompi_win *w, int rank) { return &w->shared->member[rank]; }
+
+// Raises an error of a call on win, as the call's last act (base/verdict.h), and returns what the call must return. The
+// text is printf-like; the name of the call and of the window are put before it.
+__attribute__((format(printf, 4, 5), cold)) int gompi_win_error(MPI_Win win, const char *call, int class,
+								const char *text, ...);
+// The same for what a check has found.
+__attribute__((cold)) int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v);
+// Raises MPI_ERR_WIN for a handle that is no live window.
+__attribute__((cold)) int gompi_not_a_window(MPI_Win win, const char *call);
+// Raises the error that ended a wait, or that a target has answered.
+__attribute__((cold)) int gompi_wait_error(struct gompi_win *w, const char *call, int class);
+
+#endif

@@ -1,0 +1,178 @@
+// The table of slots: made and unmade by Go, read by every call of chapter 12.
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "win/epoch.h"
+#include "base/verdict.h"
+#include "win/win_table.h"
+#include "base/call.h"
+
+_Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
+_Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1),
+	       "core/shm.BarrierSize");
+
+struct gompi_win_table gompi_win_table;
+
+// Before any call, since 0 is what a handle that nobody has set holds.
+static __attribute__((constructor)) void no_window_0(void) { gompi_store(&gompi_win_table.handle[0], UINTPTR_MAX); }
+
+// Slots without a window. A slot keeps what its last window had until it is used again, and the one that has been
+// without for longest is used first, after SPARES others: a call that wrongly comes late, on another thread, reads what
+// was there and not memory that somebody else has got.
+enum { SPARES = 16 };
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_win *first, **end;
+	unsigned number;
+} spare = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &spare.first};
+
+// Frees what a slot has of its last window.
+static void empty_slot(struct gompi_win *w) {
+	free(w->targets);
+	free(w->attached);
+	free(w->parts);
+	free(gompi_load_total(&w->sent));
+	free(w->start_group.ranks);
+	free(w->post_group.ranks);
+	memset(w, 0, sizeof *w);
+}
+
+static struct gompi_win *take_slot(void) {
+	pthread_mutex_lock(&spare.mu);
+	struct gompi_win *w = spare.number > SPARES ? spare.first : NULL;
+	if (w != NULL) {
+		spare.first = w->next;
+		spare.number--;
+	}
+	pthread_mutex_unlock(&spare.mu);
+	if (w == NULL) {
+		w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+		if (w != NULL)
+			memset(w, 0, sizeof *w);
+	} else {
+		empty_slot(w);
+	}
+	return w;
+}
+
+static void give_slot(struct gompi_win *w) {
+	w->next = NULL;
+	pthread_mutex_lock(&spare.mu);
+	*spare.end = w;
+	spare.end = &w->next;
+	spare.number++;
+	pthread_mutex_unlock(&spare.mu);
+}
+
+static void set_member(struct gompi_win *w, int rank, const struct gompi_member_plan *plan) {
+	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
+	if (w->parts != NULL && !plan->direct)
+		w->parts[rank] = plan->part;
+	w->targets[rank] = (struct gompi_target){.base = (char *)plan->base,
+						 .reach = reach,
+						 .reach8 = reach >= 8 ? reach - 7 : 0,
+						 .disp_unit = (uint32_t)plan->disp_unit,
+						 .state = plan->direct ? TARGET_DIRECT : 0};
+	// All members write the same: shared memory has each of them once.
+	struct gompi_win_member *m = gompi_member(w, rank);
+	m->address = plan->address;
+	m->size = plan->size;
+	m->peer = plan->peer;
+}
+
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members) {
+	struct gompi_win *w = take_slot();
+	if (w == NULL)
+		return false;
+	size_t n = (size_t)plan->n;
+	bool parts = false;
+	for (size_t i = 0; i < n; i++)
+		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
+	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+	if (w->targets == NULL || (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL) ||
+	    (plan->flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(n, sizeof *w->attached)) == NULL)) {
+		give_slot(w);
+		return false;
+	}
+	memset(w->targets, 0, sizeof *w->targets * n);
+	w->n = (uint32_t)n;
+	w->me = plan->me;
+	w->shared = (struct gompi_win_shared *)plan->shared;
+	w->barrier = (struct gompi_barrier *)(plan->shared + sizeof(struct gompi_win_member) * n);
+	w->model = MPI_WIN_UNIFIED;
+	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
+	for (size_t i = 0; i < n; i++)
+		set_member(w, (int)i, &members[i]);
+	const struct gompi_member_plan *own = &members[plan->me];
+	w->base = (void *)own->base;
+	w->size = (MPI_Aint)own->size;
+	w->disp_unit = own->disp_unit;
+	w->flavor = plan->flavor;
+	gompi_store_total(&w->granularity, (uint64_t)plan->granularity);
+	w->handle = plan->handle;
+	size_t index = plan->handle % GOMPI_WIN_INDICES;
+	gompi_win_table.slot[index] = w;
+	gompi_store_release(&gompi_win_table.handle[index], plan->handle); // pairs with gompi_win_get
+	return true;
+}
+
+void gompi_win_close(uintptr_t handle) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return;
+	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
+	give_slot(w);
+}
+
+int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return gompi_wrong(v, MPI_ERR_WIN, "%#lx is no window, or one that was freed", (unsigned long)handle);
+	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
+}
+
+int gompi_win_meet(uintptr_t handle, bool free) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return MPI_ERR_WIN;
+	struct gompi_waiting what = {gompi_call, -1, handle};
+	return gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);
+}
+
+void gompi_win_set_granularity(uintptr_t handle, int64_t bytes) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w != NULL)
+		gompi_store_total(&w->granularity, (uint64_t)bytes);
+}
+
+int gompi_not_a_window(MPI_Win win, const char *call) {
+	char text[80];
+	snprintf(text, sizeof text,
+		 win == MPI_WIN_NULL ? "the window is MPI_WIN_NULL" : "%#lx is no window, or one that was freed",
+		 (unsigned long)(uintptr_t)win);
+	return gompi_refuse(MPI_ERR_WIN, call, text, GOMPI_ON_NONE, 0);
+}
+
+int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
+	return gompi_win_error(
+		(MPI_Win)w->handle, call, class,
+		class == MPI_ERR_PROC_ABORTED
+			? "a process of the job ended without calling MPI_Finalize while this one waited for it"
+			: "an operation could not be applied at its target");
+}
+
+int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v) {
+	return gompi_refuse(v->class, call, v->text, GOMPI_ON_WIN, (uintptr_t)win);
+}
+
+int gompi_win_error(MPI_Win win, const char *call, int class, const char *format, ...) {
+	struct gompi_verdict v = {.class = class};
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(v.text, sizeof v.text, format, ap);
+	va_end(ap);
+	return gompi_win_refuse(win, call, &v);
+}

@@ -1,0 +1,41 @@
+// How Go makes and unmakes the slots of windows.
+#ifndef GOMPI_WIN_TABLE_H
+#define GOMPI_WIN_TABLE_H
+
+#include "base/verdict.h"
+#include "win/win.h"
+
+// A member of a window as Go has planned it (core/rma.Target). Addresses are numbers here: Go must not hold what the
+// application gave it as pointers.
+struct gompi_member_plan {
+	uintptr_t base;    // where its memory is mapped here if direct; otherwise only part of it is, as if all were
+	uint64_t size;     // bytes
+	uintptr_t address; // of the window in the member's own address space
+	struct gompi_part part; // what is mapped here if not direct
+	int32_t peer;           // rank in MPI_COMM_WORLD
+	int32_t disp_unit;
+	bool direct;
+};
+
+// A window as Go has planned it (core/rma.Plan).
+struct gompi_win_plan {
+	uintptr_t handle;
+	uintptr_t shared;    // where the control memory is mapped here
+	int64_t granularity; // mpi_accumulate_granularity
+	int32_t flavor;
+	int32_t me, n; // this process' rank, and the number of members
+};
+
+// Makes the slot of a window of plan->n members, and lets the calls see it. false: there is no memory.
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members);
+void gompi_win_close(uintptr_t handle);
+// Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
+int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
+// The barrier of MPI_Win_free (free) and MPI_Win_set_info. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
+int gompi_win_meet(uintptr_t handle, bool free);
+// The window's mpi_accumulate_granularity from now on.
+void gompi_win_set_granularity(uintptr_t handle, int64_t bytes);
+// MPI_Group_free has been called.
+void gompi_groups_changed(void);
+
+#endif
