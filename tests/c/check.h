@@ -22,9 +22,10 @@
 static int check_errors; /* of this rank */
 static int check_rank;   /* in MPI_COMM_WORLD */
 static int check_size;   /* of MPI_COMM_WORLD */
-static const char *
-	check_arg; /* first argument that is no kind=...: the variant to run (line "args:" of the header), "" if none */
+/* The first argument that is no kind=...: the variant to run (line "args:" of the header), "" if none. */
+static const char *check_arg;
 static const char *check_kind; /* argument kind=NAME: the only window kind to test (windows.h), NULL: all */
+static int check_kind_tried;   /* there was a window of that kind on this rank */
 
 enum { CHECK_MOST = 20 }; /* errors printed by one rank; the others are only counted */
 
@@ -69,15 +70,40 @@ static inline void check_is_class(const char *file, int line, const char *call, 
 /* The call must return an error of this class (its communicator or window has MPI_ERRORS_RETURN). */
 #define CHECK_CLASS(call, class) check_is_class(__FILE__, __LINE__, #call, call, class, #class)
 
+/* Whether word is one of a list's, which a blank divides. */
+static inline int check_word(const char *list, const char *word) {
+	size_t n = strlen(word);
+	for (const char *at = list; n > 0 && (at = strstr(at, word)) != NULL; at += n)
+		if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0))
+			return 1;
+	return 0;
+}
+
+/* Ends the job at an argument that the program does not know: it would run nothing and pass. The words behind "args:"
+ * come from whoever compiles it (CMakeLists.txt, ref.sh); compiled by hand it takes any. */
+static inline void check_known(const char *arg) {
+#ifdef CHECK_ARGS
+	if (check_word(CHECK_ARGS, arg))
+		return;
+	fprintf(stderr, "rank %d: unknown argument '%s'; there are: %s\n", check_rank, arg, CHECK_ARGS);
+	MPI_Abort(MPI_COMM_WORLD, 2);
+#else
+	(void)arg;
+#endif
+}
+
 /* check_started reads rank, size and arguments once MPI is initialized. */
 static inline void check_started(int argc, char **argv) {
 	MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &check_size);
 	check_arg = "";
 	for (int i = 1; i < argc; i++) {
-		if (strncmp(argv[i], "kind=", 5) == 0)
+		if (strncmp(argv[i], "kind=", 5) == 0) {
 			check_kind = argv[i] + 5;
-		else if (*check_arg == 0)
+			continue;
+		}
+		check_known(argv[i]);
+		if (*check_arg == 0)
 			check_arg = argv[i];
 	}
 }
@@ -89,6 +115,14 @@ static inline void check_begin(int *argc, char ***argv) {
 
 static inline int check_end(void) {
 	int all = 0;
+	if (check_kind) {
+		int tried;
+		MPI_Allreduce(&check_kind_tried, &tried, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+		if (!tried) {
+			fprintf(stderr, "rank %d: no window of kind '%s' was tried\n", check_rank, check_kind);
+			MPI_Abort(MPI_COMM_WORLD, 2);
+		}
+	}
 	MPI_Allreduce(&check_errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (check_rank == 0 && all == 0)
 		printf("PASS\n");

@@ -33,8 +33,11 @@ else
     done
 fi
 
-build() { "$1" -O1 -g -std=gnu11 -w -o "$3/$(basename "$2" .c)" "$2" -lm -pthread || echo "$2" >>"$3/unbuilt"; }
-export -f build
+build() {
+    "$1" -O1 -g -std=gnu11 -w -DCHECK_ARGS="\"$(line "$2" args)\"" -o "$3/$(basename "$2" .c)" "$2" -lm -pthread ||
+        echo "$2" >>"$3/unbuilt"
+}
+export -f build line
 must_fail() { sh must_fail.sh "$1" '' "${@:2}"; }
 printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} bash -c 'build "$@"' build "$cc" {} "$work"
 

@@ -73,6 +73,7 @@ static inline void windows_check_guards(const char *area, MPI_Aint size, const c
 /* windows_over makes the window over area (guards included) or lets MPI allocate it (area NULL), runs body and frees
  * it. */
 static inline void windows_over(struct window *w, char *area, void (*body)(struct window *w)) {
+	check_kind_tried = 1;
 	if (w->kind >= KIND_DYNAMIC) {
 		windows_set_guards(area, w->size);
 		w->mem = area + GUARD;

@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
 		      {"funneled", MPI_THREAD_FUNNELED},
 		      {"serialized", MPI_THREAD_SERIALIZED},
 		      {"multiple", MPI_THREAD_MULTIPLE}};
-	int wanted = -1, provided = -1, level = -1, is_main = -1;
+	int wanted = MPI_THREAD_SINGLE, provided = -1, level = -1, is_main = -1;
 	for (int i = 0; i < 4; i++)
 		if (argc > 1 && strcmp(argv[1], levels[i].name) == 0)
 			wanted = levels[i].level;

@@ -93,8 +93,7 @@ int main(int argc, char **argv) {
 #define IS(name) (strcmp(arg, name) == 0)
 	int provided;
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &check_size);
+	check_started(argc, argv);
 	MPI_Comm_dup(MPI_COMM_SELF, &own);
 	int x = 0;
 	if (IS("jump_recv")) {
