@@ -125,7 +125,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			gompi_pause();
 		}
 	}
-	gompi_store(&me->wait_process, what->process);
+	gompi_store(&me->wait_process, gompi_on_node(what->peer));
 	gompi_store(&me->wait_object, what->object);
 	strncpy(me->wait_call, what->call, sizeof me->wait_call - 1);
 	for (;;) {

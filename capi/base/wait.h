@@ -35,12 +35,11 @@ static inline void gompi_wake_changed(struct gompi_waitword *w) {
 	gompi_wake_if_asleep(w);
 }
 
-// What a wait is for, for the launcher's report on a hang: name of the function that the application called, number on
-// this node of the process waited for
-// (-1: not one), handle.
+// What a wait is for, for the launcher's report on a hang: name of the function that the application called; rank in
+// MPI_COMM_WORLD of the process waited for, -1: not one; handle.
 struct gompi_waiting {
 	const char *call;
-	int32_t process;
+	int32_t peer;
 	uint64_t object;
 };
 

@@ -1,9 +1,24 @@
-// Updates of single elements by the hardware's atomic instructions: which there are, by operation and type of element.
+// Which updates of elements are atomic by the hardware's instructions: kernels by operation and type of element, the
+// alignment that they need, and up to how many elements they are used for.
 #ifndef GOMPI_ATOMIC_H
 #define GOMPI_ATOMIC_H
 
 #include "base/order.h"
 #include "datatype/op.h"
+
+// Up to so many elements are updated one by one without a lock; more are faster under the lock with a vectorized loop
+// (measured, docs/RATIONALE.md).
+enum { GOMPI_FEW = 64 };
+
+// Whether count elements of so many bytes may be updated one by one. More than one element of a single byte may not:
+// programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that such an
+// update is seen whole (docs/RATIONALE.md).
+static inline bool gompi_few(MPI_Count count, int64_t size) {
+	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
+}
+
+// Whether an element of size bytes, a power of two, lies at to so that instructions update it as a whole.
+static inline bool gompi_aligned(const void *to, int64_t size) { return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0; }
 
 // Updates n elements at target with op, element by element atomic; what they were before goes to result unless that is
 // NULL. Preconditions: between gompi_small_enter and _leave; target is aligned to the element.

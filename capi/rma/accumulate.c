@@ -1,5 +1,4 @@
 // MPI_Accumulate, MPI_Get_accumulate and their request-based forms (MPI-5.0 12.3.4, 12.3.5).
-#include "datatype/atomic.h"
 #include "rma/rma.h"
 #include "update/update.h"
 #include "rma/z_calls.h"
@@ -10,8 +9,7 @@ static inline __attribute__((always_inline)) bool few_at(struct gompi_win *w, in
 							 void *result, MPI_Count count, MPI_Datatype type, int64_t size,
 							 MPI_Op op) {
 	gompi_atomic_kernel kernel = gompi_atomic_simple(op, type);
-	if (__builtin_expect(kernel == NULL || !gompi_few(count, size) ||
-				     ((uintptr_t)to & ((uintptr_t)size - 1)) != 0 ||
+	if (__builtin_expect(kernel == NULL || !gompi_few(count, size) || !gompi_aligned(to, size) ||
 				     !gompi_small_enter_marked(gompi_member(w, target)),
 			     0))
 		return false;

@@ -24,8 +24,8 @@ static __attribute__((noipa)) int fetch_slow(const void *origin_addr, void *resu
 	gompi_atomic_kernel kernel = gompi_atomic(op, datatype);
 	if (size != 0 && kernel != NULL && !gompi_nowhere(result_addr, 0) &&
 	    (op == MPI_NO_OP || !gompi_nowhere(origin_addr, 0)) &&
-	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) &&
-	    ((uintptr_t)to & ((uintptr_t)size - 1)) == 0 && gompi_small_enter(gompi_member(w, target_rank))) {
+	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) && gompi_aligned(to, size) &&
+	    gompi_small_enter(gompi_member(w, target_rank))) {
 		if (op == MPI_NO_OP)
 			return fetch_look(kernel, to, result_addr, size);
 		kernel(origin_addr, to, result_addr, 1);
@@ -55,7 +55,7 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	char *to;
 	if (__builtin_expect(size != 0 && !gompi_nowhere(result_addr, 0) &&
 				     gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
-				     ((uintptr_t)to & ((uintptr_t)size - 1)) == 0,
+				     gompi_aligned(to, size),
 			     1)) {
 		gompi_atomic_kernel kernel = gompi_atomic_simple(op, datatype);
 		if (__builtin_expect(kernel != NULL && (!gompi_nowhere(origin_addr, 0) || op == MPI_NO_OP) &&
@@ -93,8 +93,8 @@ static __attribute__((noipa)) int swap_slow(const void *origin_addr, const void 
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
 	if (may_swap(origin_addr, compare_addr, result_addr, size) &&
-	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) &&
-	    ((uintptr_t)to & ((uintptr_t)size - 1)) == 0 && gompi_small_enter(gompi_member(w, target_rank)))
+	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) && gompi_aligned(to, size) &&
+	    gompi_small_enter(gompi_member(w, target_rank)))
 		return swap(to, origin_addr, compare_addr, result_addr, size);
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_COMPARE_AND_SWAP,
 						      .call = "MPI_Compare_and_swap",
@@ -119,8 +119,7 @@ int gompi_compare_and_swap(const void *origin_addr, const void *compare_addr, vo
 	char *to;
 	if (__builtin_expect(gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
 				     may_swap(origin_addr, compare_addr, result_addr, size) &&
-				     ((uintptr_t)to & ((uintptr_t)size - 1)) == 0 &&
-				     gompi_small_enter_marked(gompi_member(w, target_rank)),
+				     gompi_aligned(to, size) && gompi_small_enter_marked(gompi_member(w, target_rank)),
 			     1))
 		return swap(to, origin_addr, compare_addr, result_addr, size);
 	return swap_slow(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);

@@ -2,11 +2,8 @@
 
 #include <string.h>
 
-#include "datatype/atomic.h"
 #include "datatype/datatype.h"
 #include "datatype/op.h"
-
-static bool aligned(const char *to, uint64_t size) { return ((uintptr_t)to & (size - 1)) == 0; }
 
 // Takes the memory's lock. 0 or MPI_ERR_PROC_ABORTED; then u holds nothing.
 static int take_lock(struct gompi_update *u) {
@@ -37,7 +34,7 @@ int gompi_update_begin(struct gompi_update *u, uint64_t elements, const char *to
 	u->most = piece < GOMPI_FEW ? GOMPI_FEW : piece;
 	u->small = u->size != 0 &&
 		   (gompi_few((MPI_Count)elements, (int64_t)size) || (piece <= GOMPI_FEW && size > 1)) &&
-		   aligned(to, size);
+		   gompi_aligned(to, (int64_t)size);
 	return take_either(u);
 }
 
@@ -51,7 +48,7 @@ static void swap_locked(char *to, const void *origin, const void *compare, void 
 // Updates n elements with what u holds.
 static int update_some(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n) {
 	const struct gompi_operation *o = u->operation;
-	bool one_by_one = u->size != 0 && aligned(to, u->size);
+	bool one_by_one = u->size != 0 && gompi_aligned(to, (int64_t)u->size);
 	if (u->holds != UPDATE_LOCK && !one_by_one) {
 		// A piece at an odd distance: leave the small mode for good.
 		gompi_update_end(u);

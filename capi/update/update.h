@@ -2,20 +2,10 @@
 #ifndef GOMPI_UPDATE_H
 #define GOMPI_UPDATE_H
 
+#include "datatype/atomic.h"
 #include "datatype/simple.h"
 #include "update/mode.h"
 #include "win/operation.h"
-
-// Up to so many elements are updated one by one without a lock; more are faster under the lock with a vectorized loop
-// (measured, docs/RATIONALE.md).
-enum { GOMPI_FEW = 64 };
-
-// Whether count elements of so many bytes may be updated one by one. More than one element of a single byte may not:
-// programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that such an
-// update is seen whole (docs/RATIONALE.md).
-static inline bool gompi_few(MPI_Count count, int64_t size) {
-	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
-}
 
 // One operation under way on the memory of its target. Begin, any number of updates of pieces, end.
 struct gompi_update {

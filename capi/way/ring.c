@@ -38,13 +38,14 @@ static bool turn_reached(void *arg) {
 }
 
 // Takes the next cell of process' ring for this thread, waiting for a free one. NULL if a process died.
-static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, int process, uint64_t *pos) {
+static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, int peer, uint64_t *pos) {
+	int process = gompi_on_node(peer);
 	struct gompi_ring *ring = ring_of(process);
 	*pos = gompi_add_total(&ring->tail, 1);
 	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
 	if (__builtin_expect(!turn_reached(&t), 0)) {
 		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
-		struct gompi_waiting what = {call, process, w->handle};
+		struct gompi_waiting what = {call, peer, w->handle};
 		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
 			return NULL;
 	}
@@ -52,16 +53,17 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 }
 
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
-static int publish(struct gompi_win *w, const char *call, int process, struct gompi_ring_cell *cell, uint64_t pos,
+static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
 		   bool reply, void *result, uint64_t bytes) {
 	// Nobody is woken for what wants no reply: that is left to whoever waits for its end, gompi_ring_wait. Pairs
 	// with the acquire in apply_all.
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
 	if (!reply)
 		return MPI_SUCCESS;
+	int process = gompi_on_node(peer);
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
-	struct gompi_waiting what = {call, process, w->handle};
+	struct gompi_waiting what = {call, peer, w->handle};
 	int rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc;
@@ -87,12 +89,12 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 
 int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
 	const struct gompi_operation *operation = o->operation;
-	int process = gompi_on_node(gompi_member(w, operation->target)->peer);
+	int peer = gompi_member(w, operation->target)->peer;
 	uint64_t pos;
 	gompi_a64 *numbers = sent_numbers(w);
 	if (numbers == NULL)
 		return MPI_ERR_NO_MEM;
-	struct gompi_ring_cell *cell = take_cell(w, operation->call, process, &pos);
+	struct gompi_ring_cell *cell = take_cell(w, operation->call, peer, &pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
 	gompi_message_write(&cell->message, w, o);
@@ -102,8 +104,8 @@ int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
 		;
 	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
 		gompi_or(&w->flush_more, FLUSH_SENT);
-	return publish(w, operation->call, process, cell, pos, o->reply,
-		       gompi_message_pulls(o->kind) ? NULL : o->result, o->bytes);
+	return publish(w, operation->call, peer, cell, pos, o->reply, gompi_message_pulls(o->kind) ? NULL : o->result,
+		       o->bytes);
 }
 
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
@@ -140,7 +142,7 @@ static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const c
 	uint64_t number = gompi_load(&numbers[target]);
 	if (number == 0)
 		return MPI_SUCCESS;
-	int process = gompi_on_node(gompi_member(w, target)->peer);
+	int peer = gompi_member(w, target)->peer, process = gompi_on_node(peer);
 	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
@@ -153,7 +155,7 @@ static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const c
 			gompi_serve();
 	}
 	gompi_ring_doorbell(process);
-	struct gompi_waiting what = {call, process, w->handle};
+	struct gompi_waiting what = {call, peer, w->handle};
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
 }
 
