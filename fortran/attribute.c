@@ -4,7 +4,7 @@
  */
 #include "attribute.h"
 
-/* gompi_value_of_attribute returns what Fortran has for the pointer that C has as an attribute of the key. */
+/* value_of returns what Fortran has for the pointer that C has as an attribute of the key. */
 static MPI_Aint value_of(int keyval, void *pointer) {
 	switch (keyval) {
 	case MPI_TAG_UB:

@@ -170,7 +170,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 	return d;
 }
 
-/* register_as is the common part of both forms, whose C functions differ in type. */
+/* REGISTER_DATAREP is the common part of both forms, whose C functions differ in type. */
 #define REGISTER_DATAREP(label, function, reader, writer, null)                                                       \
 	ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn,                              \
 			       gompi_procedure *write_conversion_fn, gompi_procedure *dtype_file_extent_fn,           \

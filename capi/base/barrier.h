@@ -1,5 +1,5 @@
-// A barrier among the members of a communicator or window on one node, in shared memory of BARRIER_SIZE(n) bytes
-// (core/shm.BarrierSize), zeroed before use.
+// A barrier among the members of a communicator or window on one node, in shared memory of GOMPI_BARRIER_SIZE(n)
+// bytes (core/shm.BarrierSize), zeroed before use.
 #ifndef GOMPI_BARRIER_H
 #define GOMPI_BARRIER_H
 

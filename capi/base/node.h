@@ -16,7 +16,7 @@ struct gompi_waitword {
 	gompi_a32 sleeping; // 1 if a thread may sleep on it
 };
 
-// A thread's mark "in a small accumulate": odd while it is inside, on a line of its own (accumulate.h).
+// A thread's mark "in a small accumulate": odd while it is inside, on a line of its own (update/mode.h).
 struct gompi_mark {
 	_Alignas(GOMPI_LINE) gompi_a64 seq;
 };

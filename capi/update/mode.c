@@ -1,4 +1,4 @@
-// The two modes of accumulates and the way from one to the other; see accumulate.h.
+// The two modes of accumulates and the way from one to the other; see mode.h.
 #define _GNU_SOURCE
 #include "update/mode.h"
 

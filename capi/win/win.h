@@ -15,7 +15,7 @@ struct gompi_win_member {
 	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
 	gompi_a32 lock_bypassed;             // times it was taken past the one at the queue's head
 	struct gompi_waitword lock_wait;
-	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // accumulate.h: mode and lock of this member's memory
+	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // update/mode.h: mode and lock of this member's memory
 	gompi_a32 accumulate_small;                // small updates in a row under the lock; written under it only
 	_Alignas(GOMPI_LINE) gompi_a32 completed; // pscw.c: MPI_Win_complete calls of origins since the window was made
 	struct gompi_waitword exposure_wait;      // this member sleeps here in MPI_Win_wait

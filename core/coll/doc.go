@@ -14,5 +14,5 @@
 // and algorithms see bytes only.
 //
 // The package must not know windows or the C side. MPI_Barrier among members that share a block is capi's
-// (shared_barrier.c).
+// (capi/base/barrier.c).
 package coll

@@ -6,7 +6,7 @@ import (
 
 // The control block of n members:
 //
-//	0                BarrierSize(n) bytes  the barrier's (capi/barrier.h)
+//	0                BarrierSize(n) bytes  the barrier's (capi/base/barrier.h)
 //	CollOffset(n)    CollSize(n) bytes     the other collectives' (core/coll)
 //	tail             64 bytes              number of members that have unmapped it
 

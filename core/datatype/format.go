@@ -1,8 +1,8 @@
 package datatype
 
 // The flattened form of a type is a program: a flat, relocatable []int64 without addresses. It is what the C data path
-// interprets (capi/datatype.h mirrors the head as struct gompi_type) and what describes a target's type to another
-// process. A program holds
+// interprets (capi/datatype/datatype.h mirrors the head as struct gompi_type) and what describes a target's type to
+// another process. A program holds
 //
 //	head     HeadWords words, in the order of the constants below
 //	nodes    one after another; a node refers only to nodes before it, so nothing can be circular
@@ -23,9 +23,10 @@ package datatype
 // Neighbouring bytes are merged into one block, whatever their element types, so that a copy moves as many bytes at
 // once as it can: the program describes bytes. Element types are in the head only, as accumulates need them: Elem is
 // the predefined type if all elements of the type are of that one, else 0. Elements of MPI_SHORT_INT, MPI_DOUBLE_INT
-// and other pair types have bytes that do not belong to them, so such a type has two roots: Root describes the bytes
-// (packed size Size), ElemRoot describes the elements including their gaps (packed size Elements*ElemSize). For all
-// other types with Elem set, both are the same node; without Elem, ElemRoot is 0.
+// and other pair types have bytes that do not belong to them, so such a type has two roots: HeadRoot describes the
+// bytes (packed size HeadSize), HeadElemRoot describes the elements including their gaps (packed size
+// HeadElements*HeadElemSize). For all other types with HeadElem set, both are the same node; without HeadElem,
+// HeadElemRoot is 0.
 const (
 	HeadMagic  = iota // Magic
 	HeadWords_        // words in the whole program
@@ -43,7 +44,7 @@ const (
 	HeadSegments   // number of contiguous pieces of one copy
 	HeadOrigin     // displacement of the first byte in typemap order, base of Root
 	HeadRoot       // reference to the node of all bytes; 0 for an empty type
-	HeadElemOrigin // displacement of the first element, base of ElemRoot
+	HeadElemOrigin // displacement of the first element, base of HeadElemRoot
 	HeadElemRoot   // reference to the node of all elements; 0 for an empty type or without Elem
 	HeadBlock      // with FlagStrided: bytes of each block
 	HeadRepeat     // with FlagStrided: number of blocks
@@ -58,7 +59,7 @@ const Magic = 0x31_45_50_59_54_49_50 // "PITYPE1"
 const (
 	// one block, and its copies follow each other without a gap: count*Size bytes at Origin
 	FlagContiguous     = 1 << iota
-	FlagElemContiguous // the same of ElemRoot: count*Elements elements at ElemOrigin
+	FlagElemContiguous // the same of HeadElemRoot: count*HeadElements elements at HeadElemOrigin
 	FlagStrided        // Repeat blocks of Block bytes, Stride apart, from Origin
 	// some byte may be touched twice by one copy; without this flag certainly none is
 	FlagOverlap

@@ -1,7 +1,7 @@
 // Package op owns the reductions: the predefined operations of MPI-5.0 6.9.2 and 6.9.4 with MPI_REPLACE and MPI_NO_OP,
 // and those that applications make. It knows nothing of who reduces what with whom.
 //
-// Get finds an *Op by handle. Whoever reduces asks ForReduce or ForAccumulate once whether operation and datatype go
+// Get finds an *Op by handle. Whoever reduces asks ForReduce once whether operation and datatype go
 // together, then calls Combine on arrays of elements as often as it likes.
 //
 // The predefined operations are written here in Go (reference.go); the library has the same in C, which Kernel leads

@@ -76,7 +76,7 @@ func jobWithout(t testing.TB, n int) []*Engine {
 }
 
 // agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only until it goes
-// to sleep again (capi/wait.c). Instead of a futex it looks at the doorbell from time to time.
+// to sleep again (capi/base/wait.c). Instead of a futex it looks at the doorbell from time to time.
 func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)

@@ -8,7 +8,7 @@ import (
 	"gompirma/core/request"
 )
 
-// nodeOf returns the peer that a rank of c lives in, nil if that is this process.
+// peerOf returns the peer that a rank of c lives in, nil if that is this process.
 func (e *Engine) peerOf(c *comm.Comm, rank int32) *peer {
 	w := c.Peers().World(int(rank))
 	if int(w) == e.world {

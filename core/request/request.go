@@ -72,7 +72,7 @@ const (
 // Status and Err are written by whoever completes it before Complete, and read by others only after IsComplete.
 type Request struct {
 	state atomic.Uint32
-	freed atomic.Uint32 // freedBy bits
+	freed atomic.Uint32 // freedByUser, freedByOp
 
 	Kind       Kind
 	Persistent bool

@@ -12,7 +12,7 @@ import (
 // Dynamic windows (MPI-5.0 12.2.4). Each member keeps the table of what it has attached in its own part of the node's
 // memory, where the origins look an address up by themselves: sorted by address, with a version that is odd while the
 // table changes, so that a reader who came at a bad time looks again. The layout is struct gompi_attached in
-// capi/dynamic.h.
+// capi/win/attached.h.
 //
 //	0   version  uint64
 //	8   count    uint64

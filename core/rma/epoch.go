@@ -21,8 +21,9 @@ const (
 // Call is a call as the epochs see it.
 type Call uint8
 
-// The calls. FenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED; Unlock is that of the last lock; Operation is any
-// communication call, the R-forms too, though MPI has them for passive target only (12.3.5); Free is MPI_Win_free.
+// The calls. CallFenceEnd is MPI_Win_fence with MPI_MODE_NOSUCCEED; CallUnlock is that of the last lock; CallOperation
+// is any communication call, the R-forms too, though MPI has them for passive target only (12.3.5); CallFree is
+// MPI_Win_free.
 const (
 	CallFence Call = iota
 	CallFenceEnd

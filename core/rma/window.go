@@ -69,11 +69,11 @@ type Window struct {
 
 type extent struct{ off, size int64 }
 
-// MemberSize is sizeof(struct gompi_win_member) in capi/win.h, compared at compile time there.
+// MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, compared at compile time there.
 const MemberSize = 256
 
-// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win.h), a
-// line that counts who has left, and the members' words for MPI_Win_set_info.
+// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win/win.h),
+// a line that counts who has left, and the members' words for MPI_Win_set_info.
 func SharedSize(n int) int64 {
 	return hintsOffset(n, n)
 }

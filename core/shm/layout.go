@@ -7,7 +7,7 @@
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks,
 //	                    acknowledgements
 //	MessageRing(i)      inbox of process i for messages (core/p2p)
-//	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/agent*.c)
+//	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/way/ring.h)
 //	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory,
 //	                    MPI_Alloc_mem, control blocks
 //	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has
@@ -16,7 +16,7 @@
 //
 // "Process i" is always the index on this node, not the rank in a communicator. Shared memory holds offsets and
 // indices, never addresses, and what is read from it is range-checked before it is used as an index. The layout is
-// known to C as well: capi/node.h; capi compares the two at compile time.
+// known to C as well: capi/base/node.h; capi compares the two at compile time.
 //
 // It must not know messages, windows or datatypes: others lay their protocols over the areas it hands out.
 package shm
@@ -75,8 +75,8 @@ const (
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )
 
-// BarrierSize is the shared memory of a barrier among n processes (capi/barrier.h), zero to begin with: a line for the
-// central form and two for each member.
+// BarrierSize is the shared memory of a barrier among n processes (capi/base/barrier.h), zero to begin with: a line for
+// the central form and two for each member.
 func BarrierSize(n int) int64 { return CacheLine * (2 + 2*int64(n)) }
 
 // State is the life of a process as its cell tells it.

@@ -195,7 +195,7 @@ func (nd *Node) MessageRing(i int) []byte {
 }
 
 // AgentRingEmpty returns whether nothing has been put into the agent's inbox of this process that has not been served:
-// its first word counts what origins have put in, the one a cache line further what has been served (capi/agent.h).
+// its first word counts what origins have put in, the one a cache line further what has been served (capi/way/ring.h).
 func (nd *Node) AgentRingEmpty() bool {
 	o := AgentRing(nd.N, nd.Me)
 	return atomic.LoadUint64(u64(nd.control, o)) == atomic.LoadUint64(u64(nd.control, o+CacheLine))

@@ -11,7 +11,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// The wake-up protocol of a process, spoken by C as well (capi/wait.c):
+// The wake-up protocol of a process, spoken by C as well (capi/base/wait.c):
 //
 //	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true (with a full barrier);

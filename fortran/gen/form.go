@@ -239,7 +239,7 @@ func suffix(f *abi.Function) string {
 	return "_f08"
 }
 
-// fortranOnly reports whether the large-count form cannot have the generic name: either Fortran does not distinguish
+// ambiguous reports whether the large-count form cannot have the generic name: either Fortran does not distinguish
 // the two, because they differ in a callback or in kinds that are the same number, or there is no small form.
 func ambiguous(f *abi.Function) bool {
 	small, large := f, f.Twin

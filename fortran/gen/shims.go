@@ -25,10 +25,10 @@ func init() {
 			register_datarep register_datarep_c`,
 		"attributes of C and Fortran differ": `comm_get_attr comm_set_attr type_get_attr type_set_attr win_get_attr win_set_attr
 			attr_get attr_put`,
-		// strings.c
+		// string.c
 		"its strings are more than one, or their length goes in and out": `comm_spawn comm_spawn_multiple info_get info_get_string
 			session_get_nth_pset`,
-		// arrays.c
+		// array.c
 		"the length of its arrays is another function's result": "cart_sub type_get_contents " +
 			"type_get_contents_c",
 		"is for Fortran alone": "f_sync_reg sizeof status_f2f08 status_f082f",

@@ -2,7 +2,7 @@
  *
  *   epoch_open(sync, w);                 collective: stores to the own window are done, operations may follow
  *     epoch_target(sync, w, t);          before operations on target t
- *     epoch_target_done(sync, w, t);     behind them; see epoch_reusable and epoch_fetched
+ *     epoch_target_done(sync, w, t);     behind them; see epoch_reusable
  *   epoch_close(sync, w);                collective: all operations of all ranks are done at all targets, loads may
  * follow
  */

@@ -22,8 +22,8 @@ struct word {
 	uint64_t number;
 };
 
-/* The layout that driver.go reads: stage, number of the call, function, text; then calls of each function: made,
- * without error, held. */
+/* The layout that tests/go/fuzz/shared.go reads: stage, number of the call, function, text; then calls of each
+ * function: made, without error, held. */
 struct member {
 	_Atomic uint32_t stage, function;
 	_Atomic uint64_t call;

@@ -1,4 +1,5 @@
-/* Read after read, one origin, one location, while another origin adds to it:   r1 = get_acc NO_OP;  r2 = get_acc NO_OP
+/* Read after read, one origin, one location, while another origin adds to it:
+ *     r1 = get_accumulate NO_OP;  r2 = get_accumulate NO_OP
  * Forbidden: r2 < r1. One and several elements, no flush between. On each window kind.
  * MPI-5.0 12.7.2
  * np: 2 3

@@ -1,4 +1,4 @@
-/* Read after write, one origin, one location, no flush between:   acc REPLACE i;  r = get_acc NO_OP
+/* Read after write, one origin, one location, no flush between:   accumulate REPLACE i;  r = get_accumulate NO_OP
  * Forbidden: r != i. Write and read change between one and several elements, and the write between all accumulate
  * calls. On each window kind.
  * MPI-5.0 12.7.2

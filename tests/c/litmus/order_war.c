@@ -1,4 +1,5 @@
-/* Write after read, one origin, one location, no flush between:   r = get_acc NO_OP;  acc REPLACE i     (it held i-1)
+/* Write after read, one origin, one location, no flush between:
+ *     r = get_accumulate NO_OP;  accumulate REPLACE i     (it held i-1)
  * Forbidden: r = i. The read changes between Fetch_and_op and Get_accumulate of several elements. On each window kind.
  * MPI-5.0 12.7.2
  * np: 1 2

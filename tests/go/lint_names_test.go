@@ -1,0 +1,295 @@
+package gotest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Names in comments and documents that the tree does not have, by what they are.
+var foreignNames = map[string]string{
+	"the kernel's, the C library's, the linker's": "FUTEX_PRIVATE MADV_DONTDUMP MADV_MERGEABLE MADV_NOHUGEPAGE " +
+		"PR_SET_PDEATHSIG SHM_NORESERVE futex_wait futex_wake io_uring posix_spawn pthread_getattr_np " +
+		"remap_file_pages DT_AUXILIARY STT_GNU_IFUNC init_array",
+	"C's, Go's, Fortran's": "seq_cst _cgo_export.h CGO_LDFLAGS_ALLOW overrideWrite ISO_Fortran_binding.h " +
+		"SELECTED_INT_KIND SELECTED_REAL_KIND",
+	"CMake's, other MPIs'": "CMAKE_PREFIX_PATH DMPIEXEC_EXECUTABLE FindMPI HYDRA_ OMPI_MCA_ PRTE_MCA_ get_vendor " +
+		"MPI_LIBRARY",
+	"one of many, or any": "MPI_Foo_bar gompi_foo_bar gompi_x gompi_t_init_thread MPI_ERR_X MPI_R ompi_N.c " +
+		"mpich_N.c mpi_TYPEn_supported app.c FILE.md DIR/program.txt",
+	"made by the build": "conformance_put",
+}
+
+// span is a part of a text, from begin to before end.
+type span struct{ begin, end int }
+
+// blank returns a text with blanks in spans, so that all else keeps its place.
+func blank(text string, spans []span) string {
+	out := []byte(text)
+	for _, s := range spans {
+		for i := s.begin; i < s.end; i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	return string(out)
+}
+
+// divided returns a file as what it says to readers and what it says to compilers, each with blanks for the other. A
+// document has the first alone; a source's comments are it.
+func divided(file, content string) (prose, code string) {
+	var comments []span
+	switch filepath.Ext(file) {
+	case ".md":
+		return content, ""
+	case ".go":
+		comments = goComments(content)
+	case ".c", ".h", ".cc":
+		comments = cComments(content)
+	default:
+		return "", content
+	}
+	var others []span
+	at := 0
+	for _, c := range comments {
+		others = append(others, span{at, c.begin})
+		at = c.end
+	}
+	return blank(content, append(others, span{at, len(content)})), blank(content, comments)
+}
+
+func goComments(content string) (spans []span) {
+	files := token.NewFileSet()
+	file := files.AddFile("", -1, len(content))
+	var s scanner.Scanner
+	s.Init(file, []byte(content), nil, scanner.ScanComments)
+	for {
+		at, kind, text := s.Scan()
+		if kind == token.EOF {
+			return spans
+		}
+		if begin := file.Offset(at); kind == token.COMMENT {
+			spans = append(spans, span{begin, begin + len(text)})
+		}
+	}
+}
+
+// cToken is a string, a character or a comment of C.
+var cToken = regexp.MustCompile(`(?s)"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/`)
+
+func cComments(content string) (spans []span) {
+	for _, m := range cToken.FindAllStringIndex(content, -1) {
+		if content[m[0]] == '/' {
+			spans = append(spans, span{m[0], m[1]})
+		}
+	}
+	return spans
+}
+
+// tree is what the files have that a comment may name.
+type tree struct {
+	files    map[string]bool            // by path and by each end of it, such as shm/layout.go and layout.go
+	words    map[string]bool            // of code, strings included, and names of files without their ends
+	ends     map[string]bool            // of words that begin with MPI_: lock_all, RMA_SYNC
+	packages map[string]map[string]bool // by the name of a Go package: what it declares, methods and fields too
+}
+
+func newTree() *tree {
+	return &tree{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}}
+}
+
+var word = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// variants is the line of a C test that names its arguments.
+var variants = regexp.MustCompile(`(?m)^ \* args: .*$`)
+
+func (k *tree) add(t *testing.T, name, content string) {
+	for end, found := name, true; found; _, end, found = strings.Cut(end, "/") {
+		k.files[end] = true
+	}
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	_, code := divided(name, content)
+	for _, text := range append(variants.FindAllString(content, -1), base, code) {
+		for _, w := range word.FindAllString(text, -1) {
+			k.words[w] = true
+			for end, found := w, strings.HasPrefix(w, "MPI_"); found; {
+				_, end, found = strings.Cut(end, "_")
+				k.ends[end] = true
+			}
+		}
+	}
+	if path.Ext(name) == ".go" {
+		k.declare(t, name, content)
+	}
+}
+
+// declare notes what a Go file declares.
+func (k *tree) declare(t *testing.T, name, content string) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	names := k.packages[file.Name.Name]
+	if names == nil {
+		names = map[string]bool{}
+		k.packages[file.Name.Name] = names
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			names[n.Name.Name] = true
+			return false
+		case *ast.TypeSpec:
+			names[n.Name.Name] = true
+		case *ast.Field:
+			for _, f := range n.Names {
+				names[f.Name] = true
+			}
+		case *ast.ValueSpec:
+			for _, v := range n.Names {
+				names[v.Name] = true
+			}
+		}
+		return true
+	})
+}
+
+var (
+	elsewhere = regexp.MustCompile(`https?://\S+|<[\w./]+>`) // an address, a header of the system
+	fileName  = regexp.MustCompile(`[\w./*-]*[\w*]\.(?:c|h|go|S|sh|cc|F90|f90|inc|txt|md)\b`)
+	ofPackage = regexp.MustCompile(`\b([a-z]\w*)\.(?:\(\*(\w+)\)\.)?([A-Z]\w*)`)
+	inner     = regexp.MustCompile(`^[a-z]+[A-Z]|^[A-Z][a-z0-9]+[A-Z]`) // nodeOf, DataPath
+)
+
+// missing calls report with each name in a text, and its line, that the tree does not have. A name is that of a file,
+// of something in a Go package, or a word with an underscore, with a capital inside or with () behind it. What ends in
+// an underscore or a star is the beginning of names; what follows MPI_ and more is the end of one.
+func (k *tree) missing(file, text string, report func(name string, line int)) {
+	found := func(at int, name string) { report(name, 1+strings.Count(text[:at], "\n")) }
+	spans := func(all [][]int) (list []span) {
+		for _, m := range all {
+			list = append(list, span{m[0], m[1]})
+		}
+		return list
+	}
+	text = blank(text, spans(elsewhere.FindAllStringIndex(text, -1)))
+	names := fileName.FindAllStringIndex(text, -1)
+	for _, m := range names {
+		if name := text[m[0]:m[1]]; !k.file(name) && !k.file(path.Join(path.Dir(file), name)) {
+			found(m[0], name)
+		}
+	}
+	text = blank(text, spans(names))
+	for _, m := range ofPackage.FindAllStringSubmatchIndex(text, -1) {
+		has := k.packages[text[m[2]:m[3]]]
+		prefix := text[m[1]-1] == '_'
+		if has != nil && !prefix && (!has[text[m[6]:m[7]]] || m[4] >= 0 && !has[text[m[4]:m[5]]]) {
+			found(m[0], text[m[0]:m[1]])
+		}
+	}
+	for _, m := range word.FindAllStringIndex(text, -1) {
+		name, behind := text[m[0]:m[1]], text[m[1]:]
+		plain := strings.TrimLeft(name, "_")
+		if !strings.Contains(plain, "_") && !inner.MatchString(plain) && !strings.HasPrefix(behind, "()") {
+			continue
+		}
+		if k.words[name] || k.ends[plain] || (strings.HasSuffix(name, "_") || strings.HasPrefix(behind, "*")) &&
+			k.begins(name) {
+			continue
+		}
+		found(m[0], name)
+	}
+}
+
+// file reports whether there is a file of that name, or one that the pattern fits.
+func (k *tree) file(name string) bool {
+	if name = path.Clean(name); k.files[name] || !strings.Contains(name, "*") {
+		return k.files[name]
+	}
+	for file := range k.files {
+		if ok, _ := path.Match(name, file); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a word begins so.
+func (k *tree) begins(prefix string) bool {
+	for w := range k.words {
+		if strings.HasPrefix(w, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLintNames: comments and documents name what there is.
+func TestLintNames(t *testing.T) {
+	k, here := newTree(), "tests/go/lint_names_test.go"
+	foreign := map[string]bool{}
+	for _, names := range foreignNames {
+		for _, name := range strings.Fields(names) {
+			foreign[name] = false
+		}
+	}
+	texts(t, func(file, content string) {
+		if file != here { // whose strings are names that there are not
+			k.add(t, file, content)
+		}
+	})
+	texts(t, func(file, content string) {
+		prose, _ := divided(file, content)
+		k.missing(file, prose, func(name string, line int) {
+			if _, ok := foreign[name]; ok {
+				foreign[name] = true
+			} else if file != here {
+				t.Errorf("%s:%d names %s, which there is not", file, line, name)
+			}
+		})
+	})
+	for name, used := range foreign {
+		require.True(t, used, "nobody names %s: take it out of foreignNames", name)
+	}
+}
+
+// TestLintNamesFinds: what is taken for a name, and where.
+func TestLintNamesFinds(t *testing.T) {
+	k := newTree()
+	k.add(t, "core/shm/node.go", "package shm\n\ntype Node struct{ Size int }\n\nfunc (n *Node) Leave() {}\n"+
+		"func cellOf() {}\n")
+	k.add(t, "capi/base/wait.c", "int gompi_await(void) { return sleep_on(); } // gompi_gone\n")
+	for _, c := range []struct {
+		file, content string
+		names         []string
+	}{
+		{"a.c", "/* wait.c, base/wait.c, capi/base/w*.c */ // capi/wait.c, w*.h\n",
+			[]string{"capi/wait.c", "w*.h"}},
+		{"capi/base/a.h", "// wait.c ../base/wait.c ../rma/wait.c https://x.org/a_b.c <sys/mman.h>",
+			[]string{"../rma/wait.c"}},
+		{"a.c", "f_g(\"// a_b\"); // gompi_await, gompi_gone, gompi_*, gomp_a*, sleep_, slip_",
+			[]string{"gompi_gone", "gomp_a", "slip_"}},
+		{"a.go", "package a // shm.Node, shm.(*Node).Leave, shm.Leave, node.Leave\n" +
+			"// shm.Gone, shm.(*Gone).Leave, shm.(*Node).Gone\nvar s = `// a_b`\n",
+			[]string{"shm.Gone", "shm.(*Gone).Leave", "shm.(*Node).Gone"}},
+		{"a.go", "package a // cellOf, sleep_on(), nodeOf, sleep(), fork(2), MPI\n",
+			[]string{"nodeOf", "sleep"}},
+		{"a.md", "`gompi_await` a_b\n", []string{"a_b"}},
+		{"a.txt", "a_b\n", nil},
+	} {
+		prose, _ := divided(c.file, c.content)
+		var names []string
+		k.missing(c.file, prose, func(name string, line int) { names = append(names, name) })
+		slices.Sort(names)
+		slices.Sort(c.names)
+		require.Equal(t, c.names, names, c.content)
+	}
+}
