@@ -47,7 +47,7 @@ func TestTestScript(t *testing.T) {
 				require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
 			}
 			for name, script := range map[string]string{"cmake": c.cmake, "ctest": c.ctest,
-				"go": c.golang} {
+				"go": c.golang, "find": "exit 0", "xargs": "cat >/dev/null"} {
 				require.NoError(t, os.WriteFile(filepath.Join(bin, name),
 					[]byte("#!/bin/sh\n"+script+"\n"), 0o755))
 			}
