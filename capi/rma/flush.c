@@ -42,7 +42,7 @@ int gompi_win_flush_local(int rank, MPI_Win win) {
 							 : flush_slow(rank, win, "MPI_Win_flush_local", true);
 }
 
-static int flush_all(MPI_Win win, const char *call, bool local) {
+static inline __attribute__((always_inline)) int flush_all(MPI_Win win, const char *call, bool local) {
 	struct gompi_win *w = gompi_win_get(win);
 	struct gompi_verdict v;
 	if (w == NULL)

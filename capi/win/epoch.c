@@ -4,22 +4,6 @@
 
 #include "win/watch.h"
 
-// Moves the access epoch as a row says, if that is allowed. With EPOCH_UNLOCK the epoch stays while locks are left.
-static bool move_access(struct gompi_win *w, enum gompi_epoch_call call) {
-	const uint32_t locks = call == EPOCH_LOCK ? 1 : call == EPOCH_UNLOCK ? (uint32_t)-1 : 0;
-	uint32_t old = gompi_load(&w->access), new;
-	do {
-		int now = gompi_access_number(old), after = gompi_epoch_table[call].after[now];
-		if (after == EPOCH_REFUSED)
-			return false;
-		new = (old & ~(uint32_t)ACCESS_MASK) + (locks << ACCESS_LOCKS_SHIFT);
-		if (call == EPOCH_UNLOCK && new >> ACCESS_LOCKS_SHIFT != 0)
-			after = now;
-		new |= after == 0 ? 0 : 1u << (after - 1);
-	} while (!gompi_change_acq_rel(&w->access, &old, new));
-	return true;
-}
-
 void gompi_epoch_describe(struct gompi_win *w, char *text, size_t size) {
 	snprintf(text, size, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
 		 gompi_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
@@ -70,21 +54,21 @@ static int ask(struct gompi_win *w, enum gompi_epoch_call call, int target, stru
 	bool exposed = gompi_load(&w->exposure) != 0;
 	if (!exposed && !row->exposure[0])
 		return gompi_wrong(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
-	if (!row->exposure[exposed] || row->after[gompi_access_number(gompi_load(&w->access))] == EPOCH_REFUSED ||
-	    (row->at_once && !move_access(w, call)))
+	if (!row->exposure[exposed] || !gompi_epoch_in(gompi_load(&w->access), call) ||
+	    (row->at_once && !gompi_epoch_move(w, call)))
 		return refuse_epoch(w, v);
 	return MPI_SUCCESS;
 }
 
-int gompi_epoch(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
+int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	int class = ask(w, call, target, v);
 	if (__builtin_expect(w->watch != NULL, 0) && call != EPOCH_OPERATION)
 		w->watch->synchronization(w, call, target, class);
 	return class;
 }
 
-void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call call) { move_access(w, call); }
-
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
-	move_access(w, call == EPOCH_LOCK ? EPOCH_UNLOCK : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL : EPOCH_COMPLETE);
+	gompi_epoch_move(w, call == EPOCH_LOCK       ? EPOCH_UNLOCK
+			    : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL
+						     : EPOCH_COMPLETE);
 }

@@ -37,33 +37,35 @@ enum gompi_epoch_call {
 	EPOCH_FREE,
 };
 
-enum { EPOCH_REFUSED = 0xff };
+enum { EPOCH_REFUSED = 0xff, EPOCH_STAYS = 0xff };
 
-// What a call does: the number of the access epoch after it, by that before it, or EPOCH_REFUSED:
-// MPI_ERR_RMA_SYNC; whether it is possible with no exposure epoch open and with one; whether it is for one
-// target; whether the epoch changes when the call begins.
+// What a call does. after: the number of the access epoch after it, by that before it, or EPOCH_REFUSED:
+// MPI_ERR_RMA_SYNC. in: the access epochs in which it is possible, as bits, and whether it is in none; to: the bit of
+// the one after it, where that is the same for all of them, or EPOCH_STAYS. exposure: whether it is possible with no
+// exposure epoch open and with one. target: it is for one target. at_once: the epoch changes when the call begins.
 static const struct gompi_epoch_row {
 	uint8_t after[6];
-	bool exposure[2], target, at_once;
+	uint8_t in, to;
+	bool in_none, exposure[2], target, at_once;
 } gompi_epoch_table[] = {
-	[EPOCH_FENCE] = {{1, 1, 1, 255, 255, 255}, {true, false}, false, false},
-	[EPOCH_FENCE_END] = {{0, 0, 0, 255, 255, 255}, {true, false}, false, false},
-	[EPOCH_START] = {{3, 3, 255, 255, 255, 255}, {true, true}, false, true},
-	[EPOCH_COMPLETE] = {{255, 255, 255, 0, 255, 255}, {true, true}, false, false},
-	[EPOCH_POST] = {{0, 1, 255, 3, 4, 5}, {true, false}, false, false},
-	[EPOCH_WAIT] = {{0, 1, 2, 3, 4, 5}, {false, true}, false, false},
-	[EPOCH_TEST] = {{0, 1, 2, 3, 4, 5}, {false, true}, false, false},
-	[EPOCH_LOCK] = {{4, 4, 255, 255, 4, 255}, {true, true}, true, true},
-	[EPOCH_UNLOCK] = {{255, 255, 255, 255, 0, 255}, {true, true}, true, false},
-	[EPOCH_LOCK_ALL] = {{5, 5, 255, 255, 255, 255}, {true, true}, false, true},
-	[EPOCH_UNLOCK_ALL] = {{255, 255, 255, 255, 255, 0}, {true, true}, false, false},
-	[EPOCH_OPERATION] = {{255, 2, 2, 3, 4, 5}, {true, true}, true, true},
-	[EPOCH_FLUSH] = {{255, 255, 255, 255, 4, 5}, {true, true}, true, false},
-	[EPOCH_FLUSH_LOCAL] = {{255, 255, 255, 255, 4, 5}, {true, true}, true, false},
-	[EPOCH_FLUSH_ALL] = {{255, 255, 255, 255, 4, 5}, {true, true}, false, false},
-	[EPOCH_FLUSH_LOCAL_ALL] = {{255, 255, 255, 255, 4, 5}, {true, true}, false, false},
-	[EPOCH_SYNC] = {{0, 1, 2, 3, 4, 5}, {true, true}, false, false},
-	[EPOCH_FREE] = {{0, 0, 255, 255, 255, 255}, {true, false}, false, false},
+	[EPOCH_FENCE] = {{1, 1, 1, 255, 255, 255}, 3, 1, true, {true, false}, false, false},
+	[EPOCH_FENCE_END] = {{0, 0, 0, 255, 255, 255}, 3, 0, true, {true, false}, false, false},
+	[EPOCH_START] = {{3, 3, 255, 255, 255, 255}, 1, 4, true, {true, true}, false, true},
+	[EPOCH_COMPLETE] = {{255, 255, 255, 0, 255, 255}, 4, 0, false, {true, true}, false, false},
+	[EPOCH_POST] = {{0, 1, 255, 3, 4, 5}, 29, 255, true, {true, false}, false, false},
+	[EPOCH_WAIT] = {{0, 1, 2, 3, 4, 5}, 31, 255, true, {false, true}, false, false},
+	[EPOCH_TEST] = {{0, 1, 2, 3, 4, 5}, 31, 255, true, {false, true}, false, false},
+	[EPOCH_LOCK] = {{4, 4, 255, 255, 4, 255}, 9, 8, true, {true, true}, true, true},
+	[EPOCH_UNLOCK] = {{255, 255, 255, 255, 0, 255}, 8, 0, false, {true, true}, true, false},
+	[EPOCH_LOCK_ALL] = {{5, 5, 255, 255, 255, 255}, 1, 16, true, {true, true}, false, true},
+	[EPOCH_UNLOCK_ALL] = {{255, 255, 255, 255, 255, 0}, 16, 0, false, {true, true}, false, false},
+	[EPOCH_OPERATION] = {{255, 2, 2, 3, 4, 5}, 31, 255, false, {true, true}, true, true},
+	[EPOCH_FLUSH] = {{255, 255, 255, 255, 4, 5}, 24, 255, false, {true, true}, true, false},
+	[EPOCH_FLUSH_LOCAL] = {{255, 255, 255, 255, 4, 5}, 24, 255, false, {true, true}, true, false},
+	[EPOCH_FLUSH_ALL] = {{255, 255, 255, 255, 4, 5}, 24, 255, false, {true, true}, false, false},
+	[EPOCH_FLUSH_LOCAL_ALL] = {{255, 255, 255, 255, 4, 5}, 24, 255, false, {true, true}, false, false},
+	[EPOCH_SYNC] = {{0, 1, 2, 3, 4, 5}, 31, 255, true, {true, true}, false, false},
+	[EPOCH_FREE] = {{0, 0, 255, 255, 255, 255}, 1, 0, true, {true, false}, false, false},
 };
 
 // By number.

@@ -20,29 +20,38 @@ enum gompi_access {
 	ACCESS_NONE = 0,
 `)
 	for s := FenceOpen; s < AccessStates; s++ {
-		fmt.Fprintf(&b, "\tACCESS_%s = %d,\n", AccessNames[s].C, 1<<(s-1))
+		fmt.Fprintf(&b, "\tACCESS_%s = %d,\n", AccessNames[s].C, bit(s))
 	}
 	fmt.Fprintf(&b, "\tACCESS_MASK = %d,\n};\n\nenum gompi_epoch_call {\n", 1<<(AccessStates-1)-1)
 	for _, row := range Table {
 		fmt.Fprintf(&b, "\tEPOCH_%s,\n", row.Name)
 	}
-	b.WriteString("};\n\nenum { EPOCH_REFUSED = 0xff };\n\n" +
-		"// What a call does: the number of the access epoch after it, by that before it, or EPOCH_REFUSED:\n" +
-		"// MPI_ERR_RMA_SYNC; whether it is possible with no exposure epoch open and with one; whether it is " +
-		"for one\n" +
-		"// target; whether the epoch changes when the call begins.\n" +
-		"static const struct gompi_epoch_row {\n")
-	fmt.Fprintf(&b, "\tuint8_t after[%d];\n\tbool exposure[2], target, at_once;\n} gompi_epoch_table[] = {\n",
-		AccessStates)
+	b.WriteString(`};
+
+enum { EPOCH_REFUSED = 0xff, EPOCH_STAYS = 0xff };
+
+// What a call does. after: the number of the access epoch after it, by that before it, or EPOCH_REFUSED:
+// MPI_ERR_RMA_SYNC. in: the access epochs in which it is possible, as bits, and whether it is in none; to: the bit of
+// the one after it, where that is the same for all of them, or EPOCH_STAYS. exposure: whether it is possible with no
+// exposure epoch open and with one. target: it is for one target. at_once: the epoch changes when the call begins.
+static const struct gompi_epoch_row {
+`)
+	fmt.Fprintf(&b, "\tuint8_t after[%d];\n", AccessStates)
+	b.WriteString("\tuint8_t in, to;\n\tbool in_none, exposure[2], target, at_once;\n} gompi_epoch_table[] = {\n")
 	for _, row := range Table {
 		fmt.Fprintf(&b, "\t[EPOCH_%s] = {{", row.Name)
+		in := 0
 		for i, s := range row.After {
 			if i > 0 {
 				b.WriteString(", ")
+				if s != Refused {
+					in |= bit(Access(i))
+				}
 			}
 			fmt.Fprint(&b, s)
 		}
-		fmt.Fprintf(&b, "}, {%t, %t}, %t, %t},\n", row.Closed, row.Exposed, row.Target, row.AtOnce)
+		fmt.Fprintf(&b, "}, %d, %d, %t, {%t, %t}, %t, %t},\n", in, row.to(), row.After[None] != Refused,
+			row.Closed, row.Exposed, row.Target, row.AtOnce)
 	}
 	b.WriteString("};\n\n// By number.\n")
 	fmt.Fprintf(&b, "static const char *const gompi_access_name[%d] = {\n", AccessStates)
@@ -51,4 +60,30 @@ enum gompi_access {
 	}
 	b.WriteString("};\n\n#endif\n")
 	return b.Bytes()
+}
+
+// bit returns the bit of an access epoch in gompi_win.access.
+func bit(s Access) int {
+	if s == None {
+		return 0
+	}
+	return 1 << (s - 1)
+}
+
+// stays is what to returns for a call after which the epoch is not the same whatever it was before.
+const stays = 0xff
+
+// to returns the bit of the epoch after a call, or stays.
+func (r *Row) to() int {
+	to := -1
+	for _, s := range r.After {
+		switch {
+		case s == Refused:
+		case to < 0:
+			to = bit(s)
+		case to != bit(s):
+			return stays
+		}
+	}
+	return to
 }
