@@ -23,6 +23,7 @@ func TestArchitectureDocument(t *testing.T) {
 		regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)[\[(]`), // Go
 		regexp.MustCompile(`(?m)^type (\w+) `),
 		regexp.MustCompile(`(?m)^(?:[\w ]+? \*?)?\b(\w+)\(`), // C
+		regexp.MustCompile(`(?m)^static .*\)\) [\w ]+ \*?(\w+)\(`),
 		regexp.MustCompile(`(?m)^(?:static )?(?:const )?struct (\w+) `),
 		regexp.MustCompile(`(?m)\benum \{ (\w+) =`),
 		regexp.MustCompile(`(?m)^(?:extern |static |const )*struct \w+ (\w+)(?: =|;|\[)`),

@@ -1,7 +1,6 @@
-/* Proves: MPI_Accumulate of all ranks onto the same elements of every rank adds up exactly (SUM of int64 and of double,
- * MAX,
- *   REPLACE), in each synchronization and on each window kind, for 0, 1, 3 and 304 elements.
- * MPI-5.0 12.3.4, 12.5
+/* Proves: MPI_Accumulate of all ranks onto the same elements of every rank adds up exactly (SUM of int64 and of
+ *   double, MAX, REPLACE), in each synchronization and on each window kind, for 0, 1, 3 and 304 elements. MPI-5.0
+ *   12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

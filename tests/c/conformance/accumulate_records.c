@@ -1,11 +1,7 @@
 /* Proves: several bytes that one accumulate-type call replaces, fetches or swaps as MPI_BYTE are seen whole by all
- * other such calls, at odd
- *   addresses too, so that structures can be handed from one to another through a window: records whose parts are made
- * from one number
- *   are never half of one and half of another, and a record that is swapped out comes to exactly one. More than the
- * standard asks for, which
- *   speaks of each byte.
- * MPI-5.0 12.7.1
+ *   other such calls, at odd addresses too, so that structures can be handed from one to another through a window:
+ *   records whose parts are made from one number are never half of one and half of another, and a record that is
+ *   swapped out comes to exactly one. More than the standard asks for, which speaks of each byte. MPI-5.0 12.7.1
  * np: 2 3 5
  * args: replace swap chain
  * ref: mpich

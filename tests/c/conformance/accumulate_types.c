@@ -1,8 +1,7 @@
 /* Proves: MPI_Accumulate and MPI_Get_accumulate give, for every predefined type and every operation allowed for it
- * (REPLACE
- *   included), the elements a serial computation gives, overflow wrapping around; on each window kind. Rank after rank
- *   accumulates onto its right neighbour and onto itself, so that the order is known.
- * MPI-5.0 12.3.4, 6.9.2, 6.9.4
+ *   (REPLACE included), the elements a serial computation gives, overflow wrapping around; on each window kind. Rank
+ *   after rank accumulates onto its right neighbour and onto itself, so that the order is known. MPI-5.0 12.3.4,
+ *   6.9.2, 6.9.4
  * np: 1 2 3
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich

@@ -1,9 +1,7 @@
 /* Proves: a series of operations on ordinary memory of a rank that waits in a call does not wake it for each one: its
- * threads go to sleep fewer times than there
- *   are operations, also where both ranks have but one core between them, so that looking out for the next operation
- * would keep the origin from sending it.
- *   One series of many will do, since others may use the machine.
- * gompirma's promise about waiting, not the standard's
+ *   threads go to sleep fewer times than there are operations, also where both ranks have but one core between them,
+ *   so that looking out for the next operation would keep the origin from sending it. One series of many will do,
+ *   since others may use the machine. gompirma's promise about waiting, not the standard's
  * np: 2
  * args: core cores paused
  * ref: none (MPICH and Open MPI wait by polling, or do not progress)

@@ -1,7 +1,6 @@
 /* Proves: attributes of communicators, windows and datatypes: set, replace, get, delete; copied by duplication as the
- * copy functions say; deleted when the
- *   object is freed, those of MPI_COMM_SELF at MPI_Finalize, the last set first; keyvals that were freed live on in
- * attributes; predefined ones. MPI-5.0 7.7 9.1 11.2.4
+ *   copy functions say; deleted when the object is freed, those of MPI_COMM_SELF at MPI_Finalize, the last set first;
+ *   keyvals that were freed live on in attributes; predefined ones. MPI-5.0 7.7 9.1 11.2.4
  * np: 1 2
  * ref: mpich
  * timeout: 30

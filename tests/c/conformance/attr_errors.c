@@ -1,7 +1,5 @@
 /* Proves: refused keyvals: freed, of another kind of object, predefined, not set; a delete function that fails keeps
- * the attribute, a copy function that fails
- *   lets no duplicate be made.
- * MPI-5.0 7.7
+ *   the attribute, a copy function that fails lets no duplicate be made. MPI-5.0 7.7
  * np: 1
  * ref: none (MPICH 4.0 lets the deprecated functions and mixed kinds through)
  * timeout: 30

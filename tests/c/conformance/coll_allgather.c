@@ -1,7 +1,5 @@
-/* Proves: MPI_Allgather, MPI_Allgatherv, MPI_Alltoall, MPI_Alltoallv: small and large, zero counts, counts that differ,
- * gaps and
- *   another order in the buffers, MPI_IN_PLACE, different types on both sides.
- * MPI-5.0 6.7, 6.8
+/* Proves: MPI_Allgather, MPI_Allgatherv, MPI_Alltoall, MPI_Alltoallv: small and large, zero counts, counts that
+ *   differ, gaps and another order in the buffers, MPI_IN_PLACE, different types on both sides. MPI-5.0 6.7, 6.8
  * np: 1 2 5
  * args: allgather allgatherv alltoall alltoallv
  * ref: mpich (with one rank it ignores the displacement of MPI_Allgatherv)

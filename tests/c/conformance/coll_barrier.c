@@ -1,7 +1,5 @@
 /* Proves: nobody leaves an MPI_Barrier before everybody has entered: each rank counts its entries in a shared window
- * and looks at the
- *   others' behind the barrier; thousands of barriers on several communicators.
- * MPI-5.0 6.3
+ *   and looks at the others' behind the barrier; thousands of barriers on several communicators. MPI-5.0 6.3
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

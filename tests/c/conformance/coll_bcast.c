@@ -1,7 +1,5 @@
 /* Proves: MPI_Bcast from every root, of 0 elements to 2 MB, contiguous, vector on some ranks and contiguous on others,
- * of every
- *   predefined type; the root's buffer stays.
- * MPI-5.0 6.4
+ *   of every predefined type; the root's buffer stays. MPI-5.0 6.4
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,9 +1,7 @@
 /* Proves: a displacement in a v or w collective counts only where data moves: not for a block without data, not for a
- * neighbor that is MPI_PROC_NULL,
- *   which nothing is packed for either. One that 64 bits do not hold in bytes is an error everywhere, and nothing is
- * stored, though
- *   it is a place in the buffer modulo 2^64.
- * MPI-5.0 6.5, 6.6, 6.7, 6.8, 8.6
+ *   neighbor that is MPI_PROC_NULL, which nothing is packed for either. One that 64 bits do not hold in bytes is an
+ *   error everywhere, and nothing is stored, though it is a place in the buffer modulo 2^64. MPI-5.0 6.5, 6.6, 6.7,
+ *   6.8, 8.6
  * np: 1 3
  * args: empty nobody far
  * ref: mpich

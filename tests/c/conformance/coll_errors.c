@@ -1,7 +1,5 @@
 /* Proves: wrong roots, counts, types, operations and communicators are refused by every collective with the class of
- * the standard,
- *   on all ranks, without waiting for anybody; right calls work afterwards.
- * MPI-5.0 6, 9.3
+ *   the standard, on all ranks, without waiting for anybody; right calls work afterwards. MPI-5.0 6, 9.3
  * np: 1 2
  * args: root count type op comm
  * ref: mpich

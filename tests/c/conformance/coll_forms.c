@@ -1,7 +1,6 @@
 /* Proves: every collective in its nonblocking and its persistent form, all of them under way at once on one
- * communicator, completed together or
- *   one by one in another order on each rank; a persistent one is started again with other data.
- * MPI-5.0 6.12, 6.13
+ *   communicator, completed together or one by one in another order on each rank; a persistent one is started again
+ *   with other data. MPI-5.0 6.12, 6.13
  * np: 1 2 5
  * args: nonblocking persistent
  * ref: mpich

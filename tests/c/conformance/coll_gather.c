@@ -1,7 +1,6 @@
-/* Proves: MPI_Gather and MPI_Gatherv to every root, MPI_Scatter and MPI_Scatterv from every root: small and large, zero
- * counts, counts
- *   that differ, gaps and another order in the root's buffer, MPI_IN_PLACE, arguments ignored on the other ranks.
- * MPI-5.0 6.5, 6.6
+/* Proves: MPI_Gather and MPI_Gatherv to every root, MPI_Scatter and MPI_Scatterv from every root: small and large,
+ *   zero counts, counts that differ, gaps and another order in the root's buffer, MPI_IN_PLACE, arguments ignored on
+ *   the other ranks. MPI-5.0 6.5, 6.6
  * np: 1 2 5
  * args: gather gatherv scatter scatterv
  * ref: mpich

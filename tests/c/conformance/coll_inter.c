@@ -1,7 +1,6 @@
 /* Proves: the collectives on an intercommunicator of groups of different sizes: each group gets the other one's data;
- * in the rooted calls one
- *   process passes MPI_ROOT, the others of its group MPI_PROC_NULL; what has no meaning there is refused.
- * MPI-5.0 6.2.3
+ *   in the rooted calls one process passes MPI_ROOT, the others of its group MPI_PROC_NULL; what has no meaning there
+ *   is refused. MPI-5.0 6.2.3
  * np: 2 3 5
  * ref: mpich
  * timeout: 60

@@ -1,9 +1,7 @@
 /* Proves: a rank that passes another length than the others to a collective call, or two lengths for what it sends
- * itself, hangs nobody: all ranks return,
- *   those to which more comes than they have room for with MPI_ERR_TRUNCATE, none of them writes behind its buffer, and
- * later calls are right.
- *   A reduction tells every rank whose result is wrong.
- * MPI-5.0 6.1, 9.4
+ *   itself, hangs nobody: all ranks return, those to which more comes than they have room for with MPI_ERR_TRUNCATE,
+ *   none of them writes behind its buffer, and later calls are right. A reduction tells every rank whose result is
+ *   wrong. MPI-5.0 6.1, 9.4
  * np: 1 2 3 5
  * args: bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce scan exscan
  * args: reduce_scatter_block

@@ -1,9 +1,7 @@
 /* Proves: wrong lengths hang nobody in the other forms of collective calls either: between two groups, along the edges
- * of a topology, with MPI_IN_PLACE, with
- *   derived datatypes, with arrays of counts that differ from rank to rank; all ranks return, with MPI_ERR_TRUNCATE
- * where data did not fit, and later calls
- *   on the same communicator are right.
- * MPI-5.0 6.1, 6.2.3, 8.6
+ *   of a topology, with MPI_IN_PLACE, with derived datatypes, with arrays of counts that differ from rank to rank; all
+ *   ranks return, with MPI_ERR_TRUNCATE where data did not fit, and later calls on the same communicator are right.
+ *   MPI-5.0 6.1, 6.2.3, 8.6
  * np: 2 3 5
  * args: inter neighbor in_place derived arrays
  * ref: none (an error of the program: MPICH hangs)

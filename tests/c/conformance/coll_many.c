@@ -1,7 +1,5 @@
 /* Proves: long sequences of collectives of all sorts, with changing roots and sizes, on several communicators in turn,
- * with messages
- *   between them, stay in step: a rank may run ahead, nothing is mixed up.
- * MPI-5.0 6.14
+ *   with messages between them, stay in step: a rank may run ahead, nothing is mixed up. MPI-5.0 6.14
  * np: 1 2 5 8
  * ref: mpich
  * timeout: 60

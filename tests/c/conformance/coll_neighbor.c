@@ -1,7 +1,6 @@
 /* Proves: neighborhood collectives on grids (with edges, with one process before and after, with itself as neighbor)
- * and on a distributed graph with
- *   double edges: every block arrives where it belongs; blocks of neighbors that do not exist stay as they are; a
- * communicator without topology is refused. MPI-5.0 8.6
+ *   and on a distributed graph with double edges: every block arrives where it belongs; blocks of neighbors that do
+ *   not exist stay as they are; a communicator without topology is refused. MPI-5.0 8.6
  * np: 1 2 5
  * args: ring line torus graph
  * ref: mpich

@@ -1,8 +1,7 @@
 /* Proves: a side of a collective call that has no data needs no datatype: MPI_DATATYPE_NULL where the count, or every
- * count of an array, is 0, for this rank
- *   alone while others have data, or for all; arguments that do not count at this rank may be anything.
- * MPI_DATATYPE_NULL with data is MPI_ERR_TYPE. What programs do; the standard leaves open what a datatype without
- * elements must be
+ *   count of an array, is 0, for this rank alone while others have data, or for all; arguments that do not count at
+ *   this rank may be anything. MPI_DATATYPE_NULL with data is MPI_ERR_TYPE. What programs do; the standard leaves open
+ *   what a datatype without elements must be
  * np: 1 2 4
  * args: all one insignificant
  * ref: mpich

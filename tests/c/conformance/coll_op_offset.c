@@ -1,7 +1,5 @@
-/* Proves: the function of an operation gets elements whose data begin at any offset, positive or negative, and have any
- * length; what lies around them does
- *   not change.
- * MPI-5.0 6.9.5
+/* Proves: the function of an operation gets elements whose data begin at any offset, positive or negative, and have
+ *   any length; what lies around them does not change. MPI-5.0 6.9.5
  * np: 1 3
  * ref: mpich
  * timeout: 30

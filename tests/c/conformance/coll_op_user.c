@@ -1,9 +1,7 @@
 /* Proves: reductions with an operation of the application that is associative but not commutative keep the order of
- * ranks, on a type with gaps and one
- *   whose bounds are not where its data is, for few and many elements, with MPI_IN_PLACE, in every reduction, blocking
- * and nonblocking; the type that
- *   the function gets is the one of the call; bytes in gaps do not change.
- * MPI-5.0 6.9.5
+ *   ranks, on a type with gaps and one whose bounds are not where its data is, for few and many elements, with
+ *   MPI_IN_PLACE, in every reduction, blocking and nonblocking; the type that the function gets is the one of the
+ *   call; bytes in gaps do not change. MPI-5.0 6.9.5
  * np: 1 2 3 5
  * args: dense gaps
  * ref: mpich

@@ -1,7 +1,7 @@
 /* Proves: what a nonblocking collective passes on from member to member reaches the last one, who waits, though all
- * others compute since they have started theirs,
- *   or since they have started some receives more, which may take messages of the collective out of where they lie.
- *   gompirma's promise; the standard lets it wait for their next call
+ *   others compute since they have started theirs, or since they have started some receives more, which may take
+ *   messages of the collective out of where they lie. gompirma's promise; the standard lets it wait for their next
+ *   call
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1

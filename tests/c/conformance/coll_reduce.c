@@ -1,7 +1,5 @@
 /* Proves: MPI_Reduce, MPI_Allreduce and MPI_Scan of 0 elements to 1 MB, to every root, in place and not, on vectors;
- * nothing is
- *   written where no result belongs.
- * MPI-5.0 6.9, 6.11
+ *   nothing is written where no result belongs. MPI-5.0 6.9, 6.11
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: MPI_Reduce, MPI_Allreduce and MPI_Scan give, for every predefined type and every operation allowed for it,
- * what a serial
- *   computation gives, to every root, with and without MPI_IN_PLACE; send buffers stay.
- * MPI-5.0 6.9, 6.11
+ *   what a serial computation gives, to every root, with and without MPI_IN_PLACE; send buffers stay. MPI-5.0 6.9,
+ *   6.11
  * np: 1 2 4
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich

@@ -1,7 +1,6 @@
-/* Proves: MPI_Comm_create with the group in another order and with disjoint groups at once, MPI_Comm_create_group among
- * members only and with tags at
- *   once, MPI_COMM_NULL for others, MPI_Comm_idup several at once, names and MPI_Comm_dup_with_info, and that messages
- * on one communicator never match on another. MPI-5.0 7.4.2
+/* Proves: MPI_Comm_create with the group in another order and with disjoint groups at once, MPI_Comm_create_group
+ *   among members only and with tags at once, MPI_COMM_NULL for others, MPI_Comm_idup several at once, names and
+ *   MPI_Comm_dup_with_info, and that messages on one communicator never match on another. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 30

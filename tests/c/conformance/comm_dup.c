@@ -1,7 +1,6 @@
 /* Proves: a duplicate has the same group and a context of its own: messages and collectives of one communicator never
- * meet those of
- *   another, whatever their tags; hundreds are made and freed; the order of freeing does not matter.
- * MPI-5.0 7.4.2
+ *   meet those of another, whatever their tags; hundreds are made and freed; the order of freeing does not matter.
+ *   MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

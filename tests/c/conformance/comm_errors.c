@@ -1,7 +1,5 @@
 /* Proves: communicator calls on MPI_COMM_NULL or on a freed handle give MPI_ERR_COMM, negative colors MPI_ERR_ARG, a
- * wrong split
- *   type is refused; outputs stay as they are.
- * MPI-5.0 7.4, 9.3
+ *   wrong split type is refused; outputs stay as they are. MPI-5.0 7.4, 9.3
  * np: 1 2
  * args: null freed arguments
  * ref: mpich

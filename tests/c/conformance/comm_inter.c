@@ -1,7 +1,6 @@
-/* Proves: MPI_Intercomm_create, MPI_Comm_remote_size, remote_group, test_inter; messages between the groups, probes and
- * wildcards in them; MPI_Comm_dup,
- *   split and create of an intercommunicator; MPI_Intercomm_merge in all four orders; MPI_Comm_compare.
- * MPI-5.0 7.6
+/* Proves: MPI_Intercomm_create, MPI_Comm_remote_size, remote_group, test_inter; messages between the groups, probes
+ *   and wildcards in them; MPI_Comm_dup, split and create of an intercommunicator; MPI_Intercomm_merge in all four
+ *   orders; MPI_Comm_compare. MPI-5.0 7.6
  * np: 2 3 5
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,5 @@
 /* Proves: MPI_Comm_split groups by color, orders by key and then by old rank, gives MPI_COMM_NULL for MPI_UNDEFINED;
- * the parts work
- *   at the same time, with messages and collectives, and can be split again.
- * MPI-5.0 7.4.2
+ *   the parts work at the same time, with messages and collectives, and can be split again. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: of all ranks that MPI_Compare_and_swap one element, exactly one finds the compare value and replaces it, the
- * others
- *   fetch what the winner wrote; a compare value that differs changes nothing. In each synchronization, on each window
- * kind. MPI-5.0 12.3.4, 12.5
+ *   others fetch what the winner wrote; a compare value that differs changes nothing. In each synchronization, on each
+ *   window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

@@ -1,7 +1,6 @@
 /* Proves: MPI_Compare_and_swap works for every type it is defined for (C and Fortran integers, logical, multi-language
- * types,
- *   byte) and for characters: it swaps if and only if all bytes agree, and fetches the old value; neighbours stay; on
- * each window kind. MPI-5.0 12.3.4
+ *   types, byte) and for characters: it swaps if and only if all bytes agree, and fetches the old value; neighbours
+ *   stay; on each window kind. MPI-5.0 12.3.4
  * np: 1 2 3
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: element-wise atomicity: while all ranks accumulate onto the same elements at the same time under lock_all,
- * with small
- *   and large counts and in a different order each, no contribution is lost, for each type; on each window kind.
- * MPI-5.0 12.7.1
+ *   with small and large counts and in a different order each, no contribution is lost, for each type; on each window
+ *   kind. MPI-5.0 12.7.1
  * np: 2 4
  * args: integer fortran_integer floating complex multi
  * ref: mpich

@@ -1,8 +1,7 @@
 /* Proves: all accumulate calls are atomic to each other: half of the ranks add with Fetch_and_op, Get_accumulate and
  *   Compare_and_swap to single elements while the others add to all of them with large Accumulates, each rank also to
- * its own
- *   window; the sum is exact. On each window kind, for 4 and 8 byte integers and double, also at an odd displacement.
- * MPI-5.0 12.7.1
+ *   its own window; the sum is exact. On each window kind, for 4 and 8 byte integers and double, also at an odd
+ *   displacement. MPI-5.0 12.7.1
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,6 @@
 /* Proves: MPI_Initialized, MPI_Finalized and the version calls work before MPI_Init, between and after MPI_Finalize,
- * and say the
- *   truth; MPI_Init takes null pointers; the world has rank and size; MPI_COMM_SELF is of size 1.
- * MPI-5.0 9.1, 11.2
+ *   and say the truth; MPI_Init takes null pointers; the world has rank and size; MPI_COMM_SELF is of size 1. MPI-5.0
+ *   9.1, 11.2
  * np: 1 2 5
  * args: arguments null
  * ref: mpich

@@ -1,7 +1,6 @@
 /* Proves: a process may have a quarter of a million pieces of MPI_Alloc_mem at a time, of different sizes, none of
- * which touches another, and free them in any order;
- *   windows over some of them, and dynamic windows with thousands of them attached, work as over any memory.
- * MPI-5.0 9.2, 12.2.1, 12.2.4
+ *   which touches another, and free them in any order; windows over some of them, and dynamic windows with thousands
+ *   of them attached, work as over any memory. MPI-5.0 9.2, 12.2.1, 12.2.4
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: MPI_Wtime never runs backwards, in one thread and from rank to rank through a message if MPI_WTIME_IS_GLOBAL
- * says so; its
- *   unit is the second (against clock_gettime over 50 ms); MPI_Wtick is positive and below a millisecond.
- * MPI-5.0 9.6
+ *   says so; its unit is the second (against clock_gettime over 50 ms); MPI_Wtick is positive and below a millisecond.
+ *   MPI-5.0 9.6
  * np: 1 2
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,6 @@
 /* Proves: one window goes through all kinds of epochs one after the other, in changing order, and every one moves its
- * data: fence
- *   (closed with NOSUCCEED), post-start-complete-wait, locks, lock_all with flush. On each window kind.
- * MPI-5.0 12.5
+ * data: fence (closed with NOSUCCEED), post-start-complete-wait, locks, lock_all with flush. On each window kind.
+ *   MPI-5.0 12.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

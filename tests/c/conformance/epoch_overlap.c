@@ -1,9 +1,7 @@
 /* Proves: epochs that the standard lets overlap do: an exposure epoch with an access epoch for another group; an
- * exposure epoch with locks
- *   of other ranks' memory, with lock_all where nobody is exposed to it; locks, and start, behind a fence that nothing
- * followed; two
- *   windows, each in an epoch of another kind. On each window kind.
- * MPI-5.0 12.5
+ *   exposure epoch with locks of other ranks' memory, with lock_all where nobody is exposed to it; locks, and start,
+ *   behind a fence that nothing followed; two windows, each in an epoch of another kind. On each window kind. MPI-5.0
+ *   12.5
  * np: 1 3 5
  * again: GOMPIRMA_NO_CMA=1
  * ref: mpich

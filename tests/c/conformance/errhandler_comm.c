@@ -1,9 +1,7 @@
 /* Proves: error handlers of communicators: MPI_ERRORS_ARE_FATAL at first, MPI_ERRORS_RETURN returns, a user's function
- * is called
- *   with the communicator and the code; a duplicate inherits the handler; a freed handler works on where it is set; a
- * later
- *   MPI_Comm_set_errhandler replaces it; MPI_Comm_call_errhandler calls it, with any code; waits use the handler of
- * their request's communicator. MPI-5.0 9.3.1
+ *   is called with the communicator and the code; a duplicate inherits the handler; a freed handler works on where it
+ *   is set; a later MPI_Comm_set_errhandler replaces it; MPI_Comm_call_errhandler calls it, with any code; waits use
+ *   the handler of their request's communicator. MPI-5.0 9.3.1
  * np: 1 2
  * args: calls wait
  * ref: mpich

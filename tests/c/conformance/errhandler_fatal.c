@@ -1,7 +1,6 @@
 /* Proves: an error under MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT, on a communicator or a window, and MPI_Abort on the
- * world or on
- *   another communicator end the whole job with a nonzero status, ranks that wait for ever included; the call never
- * returns. MPI-5.0 9.3, 9.7
+ *   world or on another communicator end the whole job with a nonzero status, ranks that wait for ever included; the
+ *   call never returns. MPI-5.0 9.3, 9.7
  * np: 1 2 4
  * args: comm comm_self comm_abort win win_abort abort abort_dup
  * ref: mpich

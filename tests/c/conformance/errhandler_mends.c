@@ -1,7 +1,7 @@
 /* Proves: an error handler that sets its code to MPI_SUCCESS makes the refused call return MPI_SUCCESS, but nothing of
- * the call is done: no memory is
- *   written, here or at a target, no epoch begins or ends, no request, position or other output is written. On each
- * window kind. MPI-5.0 9.3: what a handler leaves in its code is what the call returns
+ *   the call is done: no memory is written, here or at a target, no epoch begins or ends, no request, position or
+ *   other output is written. On each window kind. MPI-5.0 9.3: what a handler leaves in its code is what the call
+ *   returns
  * np: 1 2 3
  * args: rma requests epochs groups pack messages objects
  * ref: mpich

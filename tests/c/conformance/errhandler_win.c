@@ -1,8 +1,6 @@
 /* Proves: error handlers of windows: MPI_ERRORS_ARE_FATAL at first, MPI_ERRORS_RETURN returns, a user's function is
- * called with the
- *   window and the code, in the call that erred, may free its handler while in use, and is used by its own window only;
- *   MPI_Win_call_errhandler calls it. On each window kind.
- * MPI-5.0 9.3.2
+ *   called with the window and the code, in the call that erred, may free its handler while in use, and is used by its
+ *   own window only; MPI_Win_call_errhandler calls it. On each window kind. MPI-5.0 9.3.2
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: fences with MPI_MODE_NOPRECEDE, NOSUCCEED, NOSTORE, NOPUT and their combinations move data as plain ones do;
- * behind
- *   NOSUCCEED the window takes locks; a window can change between fences and locks many times. On each window kind.
- * MPI-5.0 12.5.1, 12.5.5
+ *   behind NOSUCCEED the window takes locks; a window can change between fences and locks many times. On each window
+ *   kind. MPI-5.0 12.5.1, 12.5.5
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: MPI_Fetch_and_op gives, for every predefined type and every operation allowed for it (REPLACE and NO_OP
- * included),
- *   what a serial computation gives, as the fetched value and in the target; on each window kind.
- * MPI-5.0 12.3.4, 6.9.2, 6.9.4
+ *   included), what a serial computation gives, as the fetched value and in the target; on each window kind. MPI-5.0
+ *   12.3.4, 6.9.2, 6.9.4
  * np: 1 2 3
  * args: integer unsigned fortran_integer floating complex logical pair multi other
  * ref: mpich

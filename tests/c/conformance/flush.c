@@ -1,7 +1,6 @@
 /* Proves: when MPI_Win_flush (or flush_all) returned, the operation is done at the target: a third rank told by a
- * message reads
- *   the new value from the target, and so does the target itself; within one lock_all epoch, many times. On each window
- * kind. MPI-5.0 12.5.4
+ *   message reads the new value from the target, and so does the target itself; within one lock_all epoch, many times.
+ *   On each window kind. MPI-5.0 12.5.4
  * np: 1 2 3 5
  * args: flush flush_all
  * ref: mpich

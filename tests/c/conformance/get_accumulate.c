@@ -1,9 +1,6 @@
 /* Proves: MPI_Get_accumulate fetches each element and updates it in one step: with all ranks adding 1 to the same
- * elements, the
- *   fetched values are 0 .. n-1, each once; with NO_OP the origin is ignored and nothing changes; with REPLACE one
- * fetches what
- *   the other wrote. In each synchronization and on each window kind.
- * MPI-5.0 12.3.4, 12.5
+ *   elements, the fetched values are 0 .. n-1, each once; with NO_OP the origin is ignored and nothing changes; with
+ *   REPLACE one fetches what the other wrote. In each synchronization and on each window kind. MPI-5.0 12.3.4, 12.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: mpich

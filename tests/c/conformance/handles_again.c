@@ -1,7 +1,6 @@
 /* Proves: the value of a freed handle does not come again while objects of its kind are made and freed thousands of
- * times, whatever kind it is, and stays
- *   refused; the objects made meanwhile all work, also while many of them live at a time.
- * MPI-5.0 2.5.1, and gompirma's promise about stale handles
+ *   times, whatever kind it is, and stays refused; the objects made meanwhile all work, also while many of them live
+ *   at a time. MPI-5.0 2.5.1, and gompirma's promise about stale handles
  * np: 1 2
  * args: win comm type group request info errhandler op message keyval
  * ref: none (MPICH gives the value of a freed handle to the next object)

@@ -1,7 +1,6 @@
 /* Proves: info objects: keys in order, replaced and deleted values, lengths, values cut to the room there is,
- * duplicates, MPI_INFO_ENV; limits and
- *   refused arguments; hints of communicators and windows are told with the values in force, and belong to the object
- * that they were given for. MPI-5.0 10 7.4.4 12.2.7
+ *   duplicates, MPI_INFO_ENV; limits and refused arguments; hints of communicators and windows are told with the
+ *   values in force, and belong to the object that they were given for. MPI-5.0 10 7.4.4 12.2.7
  * np: 1 2
  * ref: none (classes and MPI_INFO_ENV of MPICH 4.0 differ)
  * timeout: 30

@@ -1,7 +1,6 @@
 /* Proves: an exclusive lock excludes: get, add, put (not atomic) of all ranks under exclusive locks on each rank's
- * counters give
- *   the exact sum; the owner's plain loads and stores under a lock of its own take part. On each window kind.
- * MPI-5.0 12.5.3
+ *   counters give the exact sum; the owner's plain loads and stores under a lock of its own take part. On each window
+ *   kind. MPI-5.0 12.5.3
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

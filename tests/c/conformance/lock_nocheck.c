@@ -1,7 +1,5 @@
 /* Proves: MPI_MODE_NOCHECK on lock and lock_all, where the program itself keeps conflicting locks apart, moves data as
- * a checked
- *   lock does. On each window kind.
- * MPI-5.0 12.5.3, 12.5.5
+ *   a checked lock does. On each window kind. MPI-5.0 12.5.3, 12.5.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: NULL as a buffer with something to move, and a datatype whose displacements are no addresses, is
- * MPI_ERR_BUFFER in every call with messages,
- *   collectives, packing and local reductions; nothing is done, positions and requests stay. With a count of 0 or
- * MPI_PROC_NULL it is no error. MPI-5.0 3.2.2, 2.5.4, 5.1.12, 5.2, 6.9.7
+ *   MPI_ERR_BUFFER in every call with messages, collectives, packing and local reductions; nothing is done, positions
+ *   and requests stay. With a count of 0 or MPI_PROC_NULL it is no error. MPI-5.0 3.2.2, 2.5.4, 5.1.12, 5.2, 6.9.7
  * np: 1 2
  * args: messages nothing collectives pack reduce
  * ref: mpich

@@ -1,7 +1,6 @@
 /* Proves: calls that are given no place for a result say so with MPI_ERR_ARG and do nothing, whatever object they are
- * about: communicators, groups,
- *   datatypes, windows, error handlers, infos, the environment; and names of null handles are those of the handles.
- * MPI-5.0 2.7, 7.8
+ * about: communicators, groups, datatypes, windows, error handlers, infos, the environment; and names of null handles
+ *   are those of the handles. MPI-5.0 2.7, 7.8
  * np: 1 2
  * ref: none (MPICH 4.0 ends at some of them)
  * timeout: 30

@@ -1,7 +1,6 @@
 /* Proves: MPI_ANY_SOURCE and MPI_ANY_TAG receive from everybody, the status tells who and which; messages that do not
- * match stay for
- *   later, in any order of source and tag; per source and tag the order of sending is kept.
- * MPI-5.0 3.2.4, 3.5
+ *   match stay for later, in any order of source and tag; per source and tag the order of sending is kept. MPI-5.0
+ *   3.2.4, 3.5
  * np: 2 4 5
  * ref: mpich
  * timeout: 30

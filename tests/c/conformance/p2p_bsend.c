@@ -1,7 +1,6 @@
 /* Proves: MPI_Bsend returns though nobody receives, as long as the attached buffer has room (MPI_BSEND_OVERHEAD a
- * message); a full
- *   buffer gives MPI_ERR_BUFFER; room comes back; detach waits until all is delivered and gives back address and size.
- * MPI-5.0 3.4, 3.6
+ *   message); a full buffer gives MPI_ERR_BUFFER; room comes back; detach waits until all is delivered and gives back
+ *   address and size. MPI-5.0 3.4, 3.6
  * np: 2 4
  * ref: mpich
  * timeout: 30

@@ -1,9 +1,7 @@
 /* Proves: a send that is cancelled while its receiver is about to receive it is either received or cancelled, and both
- * sides agree: with receives that are posted
- *   before and after, probes, matched probes, in one thread and in several. A send that is matched completes although
- * its receiver is away, one that only a
- *   matched probe has found too. MPI_Isendrecv can be cancelled.
- * MPI-5.0 3.7, 3.8.4
+ * sides agree: with receives that are posted before and after, probes, matched probes, in one thread and in several. A
+ *   send that is matched completes although its receiver is away, one that only a matched probe has found too.
+ *   MPI_Isendrecv can be cancelled. MPI-5.0 3.7, 3.8.4
  * np: 2 4
  * args: race threads matched probed both
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)

@@ -1,9 +1,7 @@
-/* Proves: MPI_Wait and MPI_Test for a send that has been cancelled come back though nobody receives it and the receiver
- * computes or sleeps; what was cancelled
- *   never arrives, what was not cancelled arrives once and in order: sends of all modes, small and large, in one piece
- * and in many, to others and to this
- *   rank, persistent ones, and one of several alike.
- * MPI-5.0 3.8.4
+/* Proves: MPI_Wait and MPI_Test for a send that has been cancelled come back though nobody receives it and the
+ *   receiver computes or sleeps; what was cancelled never arrives, what was not cancelled arrives once and in order:
+ *   sends of all modes, small and large, in one piece and in many, to others and to this rank, persistent ones, and
+ *   one of several alike. MPI-5.0 3.8.4
  * np: 2 4
  * args: read computing self
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)

@@ -1,9 +1,7 @@
 /* Proves: the empty status of a null or inactive request has every field the standard gives it, MPI_ERROR too:
- * MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS,
- *   0 elements of any type, not cancelled; from every call that completes or looks at requests, for every kind of
- * persistent request.
- *   The status of a request that did complete keeps its MPI_ERROR, as that of a blocking receive does.
- * MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
+ *   MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0 elements of any type, not cancelled; from every call that completes or
+ *   looks at requests, for every kind of persistent request. The status of a request that did complete keeps its
+ *   MPI_ERROR, as that of a blocking receive does. MPI-5.0 3.2.5, 3.7.3, 3.7.5, 3.7.6
  * np: 1 2
  * args: null inactive active
  * ref: none (MPICH leaves MPI_ERROR of the empty status as it was)

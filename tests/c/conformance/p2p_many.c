@@ -1,7 +1,5 @@
 /* Proves: thousands of requests outstanding at once, sends and receives, small and some large, completed in another
- * order than they
- *   were begun.
- * MPI-5.0 3.7
+ *   order than they were begun. MPI-5.0 3.7
  * np: 2 4
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,5 @@
 /* Proves: sends to and receives from MPI_PROC_NULL return at once and do nothing; the status says MPI_PROC_NULL,
- * MPI_ANY_TAG, 0
- *   elements; probes of MPI_PROC_NULL succeed.
- * MPI-5.0 3.11
+ *   MPI_ANY_TAG, 0 elements; probes of MPI_PROC_NULL succeed. MPI-5.0 3.11
  * np: 1 2
  * args: blocking nonblocking
  * ref: mpich

@@ -1,9 +1,7 @@
 /* Proves: the request of an operation with MPI_PROC_NULL is complete at once for every call that completes, looks at,
- * frees or cancels requests, alone
- *   and among null ones: sends of all modes, receives, MPI_Imrecv of MPI_MESSAGE_NO_PROC, both at once, persistent and
- * partitioned ones, one-sided ones.
- *   Behind a receive the status says MPI_PROC_NULL, MPI_ANY_TAG, 0 elements, not cancelled.
- * MPI-5.0 3.7, 3.8.2, 3.9, 3.11, 4.2, 12.3
+ *   frees or cancels requests, alone and among null ones: sends of all modes, receives, MPI_Imrecv of
+ *   MPI_MESSAGE_NO_PROC, both at once, persistent and partitioned ones, one-sided ones. Behind a receive the status
+ *   says MPI_PROC_NULL, MPI_ANY_TAG, 0 elements, not cancelled. MPI-5.0 3.7, 3.8.2, 3.9, 3.11, 4.2, 12.3
  * np: 1 2
  * args: send receive message both persistent partitioned window
  * ref: mpich

@@ -1,7 +1,7 @@
 /* Proves: a message of no elements needs no datatype: MPI_DATATYPE_NULL with count 0 is taken by every send and
- * receive, to and from nobody, this rank and
- *   others, and what comes is a message without data. With elements it is MPI_ERR_TYPE, and nothing is sent.
- * What programs do; the standard leaves open what a datatype without elements must be
+ *   receive, to and from nobody, this rank and others, and what comes is a message without data. With elements it is
+ *   MPI_ERR_TYPE, and nothing is sent. What programs do; the standard leaves open what a datatype without elements
+ *   must be
  * np: 1 2 3
  * args: nobody somebody elements
  * ref: mpich

@@ -1,7 +1,6 @@
 /* Proves: partitioned messages: MPI_Pready, Pready_range, Pready_list in any order and from threads, MPI_Parrived per
- * partition, sides that divide the
- *   data differently, several rounds, two requests with the same tag matched in the order of their creation.
- * MPI-5.0 chapter 4
+ *   partition, sides that divide the data differently, several rounds, two requests with the same tag matched in the
+ *   order of their creation. MPI-5.0 chapter 4
  * np: 2
  * ref: mpich
  * timeout: 30

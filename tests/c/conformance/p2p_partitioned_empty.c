@@ -1,7 +1,6 @@
-/* Proves: a partition without data arrives when the sender marks it ready, not before: neither when the sender has only
- * made its request nor when it has
- *   only started it; MPI_Parrived and MPI_Test say the same; also where the two sides have different numbers of
- * partitions; several rounds. MPI-5.0 4.2.2
+/* Proves: a partition without data arrives when the sender marks it ready, not before: neither when the sender has
+ *   only made its request nor when it has only started it; MPI_Parrived and MPI_Test say the same; also where the two
+ *   sides have different numbers of partitions; several rounds. MPI-5.0 4.2.2
  * np: 2
  * args: same split joined
  * ref: none (MPICH 4.0 does not end)

@@ -1,7 +1,6 @@
 /* Proves: persistent sends of all modes and receives: inactive until started, complete like others, startable again;
- * MPI_Startall; small and
- *   large messages; MPI_Request_free of an inactive and of an active one; starting twice and starting what is not
- * persistent are errors. MPI-5.0 3.9
+ *   MPI_Startall; small and large messages; MPI_Request_free of an inactive and of an active one; starting twice and
+ *   starting what is not persistent are errors. MPI-5.0 3.9
  * np: 2 3
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,6 @@
 /* Proves: MPI_Probe and MPI_Iprobe tell source, tag and size without taking the message, with and without wild cards;
- * the receive
- *   that follows gets that message; Iprobe says no if there is none; probes see large messages.
- * MPI-5.0 3.8.1
+ *   the receive that follows gets that message; Iprobe says no if there is none; probes see large messages. MPI-5.0
+ *   3.8.1
  * np: 1 2 4
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,6 @@
 /* Proves: MPI_Sendrecv around a ring, with different types and lengths on both sides, with oneself, with MPI_PROC_NULL
- * on one side or
- *   both, large enough that two blocking sends would wait for each other; matched with plain sends and receives too.
- * MPI-5.0 3.10, 3.11
+ *   on one side or both, large enough that two blocking sends would wait for each other; matched with plain sends and
+ *   receives too. MPI-5.0 3.10, 3.11
  * np: 1 2 5
  * ref: mpich
  * timeout: 30

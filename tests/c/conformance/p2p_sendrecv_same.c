@@ -1,11 +1,7 @@
 /* Proves: what MPI_Sendrecv and MPI_Isendrecv send is what was there when they were called, even where they receive
- * into the
- *   same memory: one variable, an array, an array and itself shifted, a vector. MPI wants disjoint buffers, but
- * programs
- *   exchange a variable with itself, and get what they mean where a message is copied first. Around a ring, whoever
- * comes
- *   first, and with oneself.
- * MPI-5.0 3.10
+ *   into the same memory: one variable, an array, an array and itself shifted, a vector. MPI wants disjoint buffers,
+ *   but programs exchange a variable with itself, and get what they mean where a message is copied first. Around a
+ *   ring, whoever comes first, and with oneself. MPI-5.0 3.10
  * np: 1 2 5
  * args: small large nonblocking
  * ref: none (MPICH sends now and then what it has just received, and aborts with oneself)

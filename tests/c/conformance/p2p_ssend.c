@@ -1,7 +1,5 @@
 /* Proves: MPI_Ssend does not return before the receive is there, for small and large messages: the sender sets a flag
- * in a shared
- *   window behind it, which the receiver must not see before it receives.
- * MPI-5.0 3.4
+ *   in a shared window behind it, which the receiver must not see before it receives. MPI-5.0 3.4
  * np: 2 4
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,5 @@
 /* Proves: with MPI_THREAD_MULTIPLE several threads of each rank send and receive at once, blocking and nonblocking,
- * each with its own
- *   tag or communicator; nobody waits for ever and nothing is mixed up.
- * MPI-5.0 11.6, 3.5
+ *   each with its own tag or communicator; nobody waits for ever and nothing is mixed up. MPI-5.0 11.6, 3.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
-/* Proves: a message longer than its receive gives MPI_ERR_TRUNCATE, from receive, wait, waitall (MPI_ERR_IN_STATUS) and
- * test; nothing
- *   is written behind the buffer; later messages are received as ever; small and large, expected and unexpected.
- * MPI-5.0 3.2.5, 3.7.5
+/* Proves: a message longer than its receive gives MPI_ERR_TRUNCATE, from receive, wait, waitall (MPI_ERR_IN_STATUS)
+ *   and test; nothing is written behind the buffer; later messages are received as ever; small and large, expected and
+ *   unexpected. MPI-5.0 3.2.5, 3.7.5
  * np: 2 4
  * ref: mpich
  * timeout: 30

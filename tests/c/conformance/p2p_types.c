@@ -1,7 +1,6 @@
 /* Proves: every predefined datatype is sent and received, blocking and nonblocking, with its size, 0, 1 and 300
- * elements, bytes
- *   unchanged; MPI_Get_count counts elements; a message sent with one type and received as MPI_BYTE is the same bytes.
- * MPI-5.0 3.2, 3.3
+ *   elements, bytes unchanged; MPI_Get_count counts elements; a message sent with one type and received as MPI_BYTE is
+ *   the same bytes. MPI-5.0 3.2, 3.3
  * np: 1 2 4
  * ref: mpich
  * timeout: 30

@@ -1,7 +1,6 @@
 /* Proves: a flood of messages nobody waits for yet is kept: all ranks send thousands to rank 0, small and mid-sized,
- * while
- *   it waits for the last one of each, and then takes them backwards by tag; other communicators work meanwhile.
- * MPI-5.0 3.5
+ *   while it waits for the last one of each, and then takes them backwards by tag; other communicators work meanwhile.
+ *   MPI-5.0 3.5
  * np: 2 4
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: contiguous and vector types on either side, or on both, of different shape but with the same elements; gaps
- * stay
- *   untouched; small and large; vectors of vectors, of several elements, overlapping strides on the sender; Get_count
- * counts them. MPI-5.0 5.1.2
+ *   stay untouched; small and large; vectors of vectors, of several elements, overlapping strides on the sender;
+ *   Get_count counts them. MPI-5.0 5.1.2
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

@@ -1,9 +1,6 @@
 /* Proves: strong progress: every operation and every passive synchronization of the origins completes while the target
- * does not call
- *   MPI: it is in read(2), or it computes, until the origins have told it that their calls returned. Small and large,
- * by lock and
- *   unlock, by flush, by the operation's request. On each window kind.
- * MPI-5.0 12.7.3
+ *   does not call MPI: it is in read(2), or it computes, until the origins have told it that their calls returned.
+ *   Small and large, by lock and unlock, by flush, by the operation's request. On each window kind. MPI-5.0 12.7.3
  * np: 2 4
  * args: put get accumulate get_accumulate fetch_and_op compare_and_swap rput rget raccumulate rget_accumulate lock
  * ref: none (MPICH makes no progress while the target computes, Open MPI on allocated windows only)

@@ -1,7 +1,5 @@
 /* Proves: MPI_MODE_NOCHECK on post and start (the posts are known to be made), NOSTORE and NOPUT on post, keep data
- * right; the
- *   exposure and the access epoch may be closed in any order. On each window kind.
- * MPI-5.0 12.5.2, 12.5.5
+ *   right; the exposure and the access epoch may be closed in any order. On each window kind. MPI-5.0 12.5.2, 12.5.5
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

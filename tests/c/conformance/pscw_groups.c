@@ -1,7 +1,6 @@
-/* Proves: post, start, complete, wait with groups that differ from epoch to epoch and from rank to rank: a ring, a star
- * in both
- *   directions, single pairs, empty groups; without any other synchronization between epochs. On each window kind.
- * MPI-5.0 12.5.2
+/* Proves: post, start, complete, wait with groups that differ from epoch to epoch and from rank to rank: a ring, a
+ *   star in both directions, single pairs, empty groups; without any other synchronization between epochs. On each
+ *   window kind. MPI-5.0 12.5.2
  * np: 1 2 5
  * ref: mpich (with more than 2 ranks it takes a post of another rank for the one it waits for)
  * timeout: 60

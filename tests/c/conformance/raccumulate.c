@@ -1,8 +1,6 @@
 /* Proves: MPI_Raccumulate and MPI_Rget_accumulate: after wait or test the origin buffer may be reused and the fetched
- * values are
- *   there, before the epoch ends; all ranks add to the same elements and nothing is lost. On each window kind.
- *   Between fences and in start epochs too, where MPI does not have them.
- * MPI-5.0 12.3.5
+ *   values are there, before the epoch ends; all ranks add to the same elements and nothing is lost. On each window
+ *   kind. Between fences and in start epochs too, where MPI does not have them. MPI-5.0 12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich

@@ -1,9 +1,8 @@
 /* Proves: what MPI-3.0 removed still serves programs of old, under both names: struct types of differences of
- * MPI_Address move members between ranks and
- *   leave padding alone, so do types of whole addresses with MPI_BOTTOM; MPI_Type_hvector and MPI_Type_hindexed by
- * MPI_Type_extent; bounds; error
- *   handlers made, got and set without MPI_Comm_; errors are those of the functions that came instead; no datatype has
- * the removed combiners. MPI-2.2 2.6.1, MPI-5.0 chapter 17
+ *   MPI_Address move members between ranks and leave padding alone, so do types of whole addresses with MPI_BOTTOM;
+ *   MPI_Type_hvector and MPI_Type_hindexed by MPI_Type_extent; bounds; error handlers made, got and set without
+ *   MPI_Comm_; errors are those of the functions that came instead; no datatype has the removed combiners. MPI-2.2
+ *   2.6.1, MPI-5.0 chapter 17
  * np: 1 2 3
  * args: MPI PMPI
  * ref: mpich

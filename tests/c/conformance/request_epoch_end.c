@@ -1,9 +1,6 @@
 /* Proves: requests and the ends of epochs are independent: behind unlock or unlock_all the operation is done at the
- * target and its result is
- *   there, and the request is still completed by wait or test; a request that is complete says nothing about the target
- * until a flush.
- *   Small and large. On each window kind.
- * MPI-5.0 12.3.5, 12.5.3
+ *   target and its result is there, and the request is still completed by wait or test; a request that is complete
+ *   says nothing about the target until a flush. Small and large. On each window kind. MPI-5.0 12.3.5, 12.5.3
  * np: 1 2 3
  * again: GOMPIRMA_NO_CMA=1
  * ref: none (MPICH 4.0 takes a wrong address in allocated windows of this size; Open MPI passes)

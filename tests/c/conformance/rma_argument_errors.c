@@ -1,7 +1,6 @@
 /* Proves: wrong ranks, counts, types, operations, lock types, assertions and handles are refused with the class of the
- * standard
- *   by every RMA and synchronization call, with MPI_ERRORS_RETURN, and nothing changes. On each window kind.
- * MPI-5.0 12.6.2, 12.3.4
+ *   standard by every RMA and synchronization call, with MPI_ERRORS_RETURN, and nothing changes. On each window kind.
+ *   MPI-5.0 12.6.2, 12.3.4
  * np: 1 2
  * args: rank count type op handle synchronization
  * ref: mpich

@@ -1,7 +1,6 @@
 /* Proves: put, get, accumulate and get_accumulate between random derived types on both sides (nested, with gaps,
- * backwards, resized), counts of several, on
- *   each window kind, with exactly the bytes and the order that MPI_Pack and MPI_Unpack give; nothing beside them is
- * touched. MPI-5.0 12.3 5.1
+ *   backwards, resized), counts of several, on each window kind, with exactly the bytes and the order that MPI_Pack
+ *   and MPI_Unpack give; nothing beside them is touched. MPI-5.0 12.3 5.1
  * np: 1 2 4
  * args: put get accumulate get_accumulate pairs
  * ref: mpich

@@ -1,9 +1,7 @@
 /* Proves: operations on targets of many thousand pieces, several times as much as a library moves at once, reach every
- * piece in its order and nothing between:
- *   short and long blocks at equal distances, blocks at odd distances of one size and of several, many copies of a
- * small type; put, get, accumulate and
- *   get_accumulate, on every window kind.
- * MPI-5.0 12.3
+ *   piece in its order and nothing between: short and long blocks at equal distances, blocks at odd distances of one
+ *   size and of several, many copies of a small type; put, get, accumulate and get_accumulate, on every window kind.
+ *   MPI-5.0 12.3
  * np: 1 2 3
  * args: short long odd sizes copies
  * again: GOMPIRMA_NO_CMA=1

@@ -1,9 +1,7 @@
 /* Proves: NULL as the origin, result or compare buffer of an RMA call that moves something is MPI_ERR_BUFFER, also for
- * the R-forms and with
- *   derived datatypes, and changes nothing at the target; so is an address that MPI has for its constants. NULL is no
- * error where nothing is
- *   moved: a count of 0, MPI_PROC_NULL, the origin of MPI_NO_OP; nor where it is MPI_BOTTOM and the datatype has
- * addresses. On each window kind. MPI-5.0 12.3, 2.5.4, 5.1.12
+ *   the R-forms and with derived datatypes, and changes nothing at the target; so is an address that MPI has for its
+ *   constants. NULL is no error where nothing is moved: a count of 0, MPI_PROC_NULL, the origin of MPI_NO_OP; nor
+ *   where it is MPI_BOTTOM and the datatype has addresses. On each window kind. MPI-5.0 12.3, 2.5.4, 5.1.12
  * np: 1 2 3
  * args: put get accumulate fetch derived nothing bottom
  * ref: none (MPICH ends with a segmentation fault)

@@ -1,9 +1,7 @@
 /* Proves: the gaps inside pair types belong to nobody. Origin, result and window memory may end with the last byte of
- * data of the last element, with
- *   nothing mapped behind it, and gaps keep what they hold, in the result buffer as at the target: for few and for many
- * elements, side by side and
- *   apart, on memory that the origin can reach and on memory that it cannot.
- * MPI-5.0 6.9.4 12.3
+ *   data of the last element, with nothing mapped behind it, and gaps keep what they hold, in the result buffer as at
+ *   the target: for few and for many elements, side by side and apart, on memory that the origin can reach and on
+ *   memory that it cannot. MPI-5.0 6.9.4 12.3
  * np: 1 2
  * args: put get accumulate get_accumulate fetch_and_op
  * ref: none (reads and writes gaps)

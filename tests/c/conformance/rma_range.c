@@ -1,9 +1,7 @@
-/* Proves: an access outside of the target's window is refused at the origin with MPI_ERR_RMA_RANGE, by every operation,
- * in every
- *   kind of epoch, and writes nothing, neither in the window, nor around it, nor in the origin's buffers: one element
- * too far,
- *   one that begins inside, negative displacements, displacement times unit beyond 64 bits. On each window kind.
- * MPI-5.0 12.6.2, and gompirma's promise that it is always detected
+/* Proves: an access outside of the target's window is refused at the origin with MPI_ERR_RMA_RANGE, by every
+ *   operation, in every kind of epoch, and writes nothing, neither in the window, nor around it, nor in the origin's
+ *   buffers: one element too far, one that begins inside, negative displacements, displacement times unit beyond 64
+ *   bits. On each window kind. MPI-5.0 12.6.2, and gompirma's promise that it is always detected
  * np: 1 2 5
  * args: fence pscw lock lock_all flush
  * ref: none (MPICH and Open MPI do not check bounds: they overwrite memory or crash)

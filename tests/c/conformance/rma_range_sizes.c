@@ -1,7 +1,6 @@
 /* Proves: bounds are those of the target, not of the origin: windows of different size and unit, size 0 included; the
- * last
- *   element of each is reached, the one behind it is refused with MPI_ERR_RMA_RANGE, and nothing is written.
- * MPI-5.0 12.6.2, and gompirma's promise that it is always detected
+ *   last element of each is reached, the one behind it is refused with MPI_ERR_RMA_RANGE, and nothing is written.
+ *   MPI-5.0 12.6.2, and gompirma's promise that it is always detected
  * np: 1 2 5
  * args: create allocate shared
  * ref: none (MPICH and Open MPI do not check bounds)

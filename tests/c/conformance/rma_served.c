@@ -1,12 +1,9 @@
 /* Proves: operations that MPI calls erroneous, that other libraries do and that have one meaning are done.
- * MPI_PROC_NULL
- *   needs no epoch and begins none; a buffer without data moves nothing, whatever the target's count; MPI_REPLACE and
- *   MPI_NO_OP copy between any types of as many bytes, structures of several types too, which are never torn; numbers
- * of one
- *   kind are added under any of their names; MPI_BYTE is a small number; MPI_Fetch_and_op and MPI_Compare_and_swap take
- * an
- *   element under any handle. Few and many elements, in place and with gaps. On each window kind.
- * MPI-5.0 12.3
+ *   MPI_PROC_NULL needs no epoch and begins none; a buffer without data moves nothing, whatever the target's count;
+ *   MPI_REPLACE and MPI_NO_OP copy between any types of as many bytes, structures of several types too, which are
+ *   never torn; numbers of one kind are added under any of their names; MPI_BYTE is a small number; MPI_Fetch_and_op
+ *   and MPI_Compare_and_swap take an element under any handle. Few and many elements, in place and with gaps. On each
+ *   window kind. MPI-5.0 12.3
  * np: 1 2 4
  * args: proc_null zero copies whole kinds bytes single in_place
  * again: GOMPIRMA_NO_CMA=1

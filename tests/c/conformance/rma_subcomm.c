@@ -1,7 +1,6 @@
 /* Proves: on windows of sub-communicators ranks are those of the window's group: even and odd ranks work at the same
- * time on
- *   windows of their own, with reversed ranks, in each synchronization; world windows stay untouched. On each window
- * kind. MPI-5.0 12.2.1
+ *   time on windows of their own, with reversed ranks, in each synchronization; world windows stay untouched. On each
+ *   window kind. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: fence pscw lock flush
  * ref: mpich

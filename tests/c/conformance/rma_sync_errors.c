@@ -1,7 +1,5 @@
 /* Proves: calls that the epoch does not allow return MPI_ERR_RMA_SYNC and change nothing: the epoch goes on, correct
- * calls behind
- *   them work, and no data were moved. On each window kind.
- * MPI-5.0 12.5, 12.6
+ *   calls behind them work, and no data were moved. On each window kind. MPI-5.0 12.5, 12.6
  * np: 1 2 3
  * args: none fence pscw lock lock_all free
  * ref: mpich

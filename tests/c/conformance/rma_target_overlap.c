@@ -1,11 +1,9 @@
 /* Proves: target datatypes whose entries overlap, which MPI calls erroneous and global-array libraries pass, have one
- * outcome: of a put the later entry
- *   wins, of an accumulate every entry is applied, in the order of the datatype, and a fetching one gives each entry
- * what was there before its own
- *   update. The same for the receiving side of a get. Few, many and very many entries, repeated, shifted by less than
- * an element, in
- *   vectors, lists, structures and copies that lie closer than they are long. On each window kind, and on memory
- * attached in pieces. MPI-5.0 12.3; its order is gompirma's promise
+ * outcome: of a put the later entry wins, of an accumulate every entry is applied, in the order of the datatype, and a
+ *   fetching one gives each entry what was there before its own update. The same for the receiving side of a get. Few,
+ *   many and very many entries, repeated, shifted by less than an element, in vectors, lists, structures and copies
+ *   that lie closer than they are long. On each window kind, and on memory attached in pieces. MPI-5.0 12.3; its order
+ *   is gompirma's promise
  * np: 1 2 4
  * args: put_lock put_fence get_lock accumulate_lock accumulate_fence fetch_lock fetch_fence together in_place
  * again: GOMPIRMA_NO_CMA=1

@@ -1,9 +1,7 @@
 /* Proves: with MPI_THREAD_MULTIPLE the threads of a rank do different things at once: one flushes while others put and
- * accumulate;
- *   each locks other targets of the same window; each waits for requests of its own; each works on a window of its own
- * with fences or locks;
- *   one does post-start-complete-wait on one window while another locks another window. On each window kind.
- * MPI-5.0 12.7, 11.6
+ *   accumulate; each locks other targets of the same window; each waits for requests of its own; each works on a
+ *   window of its own with fences or locks; one does post-start-complete-wait on one window while another locks
+ *   another window. On each window kind. MPI-5.0 12.7, 11.6
  * np: 1 2 4
  * args: flush locks requests windows epochs
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,6 @@
 /* Proves: a displacement counts in the target's unit: each rank gives its own unit and its own size, and puts, gets,
- * accumulates
- *   and fetches reach the right element. On each window kind that is made over existing memory, on allocate and on
- * shared. MPI-5.0 12.2.1
+ *   accumulates and fetches reach the right element. On each window kind that is made over existing memory, on
+ *   allocate and on shared. MPI-5.0 12.2.1
  * np: 1 2 5
  * args: create allocate shared
  * ref: mpich

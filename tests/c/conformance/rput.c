@@ -1,8 +1,6 @@
 /* Proves: MPI_Rput: once its request is completed by wait, test or waitall, the origin buffer may be overwritten; the
- * data are at
- *   the target after flush or unlock; many requests at once, zero counts, MPI_PROC_NULL. On each window kind.
- *   Between fences and in start epochs too, where MPI does not have them.
- * MPI-5.0 12.3.5
+ *   data are at the target after flush or unlock; many requests at once, zero counts, MPI_PROC_NULL. On each window
+ *   kind. Between fences and in start epochs too, where MPI does not have them. MPI-5.0 12.3.5
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all
  * ref: mpich

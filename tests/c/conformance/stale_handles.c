@@ -1,7 +1,6 @@
 /* Proves: freed handles of groups, datatypes, requests, error handlers and windows, and plain nonsense numbers, are
- * refused with the
- *   class of their kind by calls that take them; a handle of one kind is not taken for another; nothing crashes.
- * MPI-5.0 2.5.1, and gompirma's promise about stale and random handles
+ *   refused with the class of their kind by calls that take them; a handle of one kind is not taken for another;
+ *   nothing crashes. MPI-5.0 2.5.1, and gompirma's promise about stale and random handles
  * np: 1
  * args: freed nonsense other_kind
  * ref: none (MPICH reuses handles, and crashes for random ones)

@@ -1,7 +1,6 @@
 /* Proves: MPI_Graph_create, Graphdims_get, Graph_get, Graph_neighbors(_count), Graph_map;
- * MPI_Dist_graph_create_adjacent and MPI_Dist_graph_create with edges
- *   named by other processes, weights and none; MPI_Dist_graph_neighbors(_count).
- * MPI-5.0 8.5.3, 8.5.4, 8.5.5
+ *   MPI_Dist_graph_create_adjacent and MPI_Dist_graph_create with edges named by other processes, weights and none;
+ *   MPI_Dist_graph_neighbors(_count). MPI-5.0 8.5.3, 8.5.4, 8.5.5
  * np: 1 2 5
  * ref: mpich
  * timeout: 30

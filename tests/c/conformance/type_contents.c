@@ -1,7 +1,5 @@
-/* Proves: envelope and contents of constructed types; a type rebuilt from its contents packs the same; named types have
- * none; types with large
- *   counts tell them as such and refuse the forms without.
- * MPI-5.0 5.1.13
+/* Proves: envelope and contents of constructed types; a type rebuilt from its contents packs the same; named types
+ *   have none; types with large counts tell them as such and refuse the forms without. MPI-5.0 5.1.13
  * np: 1
  * ref: none (MPICH 4.0 reports large counts otherwise)
  * timeout: 30

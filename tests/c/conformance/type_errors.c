@@ -1,7 +1,5 @@
-/* Proves: refused arguments of the constructors, of handles that are no type, freed, or not committed; packing into too
- * little room; operations on
- *   types that they are not defined for.
- * MPI-5.0 5.1 5.2 6.9
+/* Proves: refused arguments of the constructors, of handles that are no type, freed, or not committed; packing into
+ *   too little room; operations on types that they are not defined for. MPI-5.0 5.1 5.2 6.9
  * np: 1
  * ref: none (the classes of MPICH differ where the standard leaves them open)
  * timeout: 30

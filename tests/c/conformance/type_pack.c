@@ -1,7 +1,6 @@
 /* Proves: MPI_Pack and MPI_Unpack move exactly the bytes of a type in the order of its typemap, one after another in
- * one buffer, for the constructors
- *   of every shape; the same in pieces of other types of the same elements; MPI_Pack_size; MPI_Pack_external and back.
- * MPI-5.0 5.1.2 5.1.3 5.1.4 5.2 5.3
+ *   one buffer, for the constructors of every shape; the same in pieces of other types of the same elements;
+ *   MPI_Pack_size; MPI_Pack_external and back. MPI-5.0 5.1.2 5.1.3 5.1.4 5.2 5.3
  * np: 1 2
  * ref: mpich
  * timeout: 60

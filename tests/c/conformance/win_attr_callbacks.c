@@ -1,11 +1,8 @@
 /* Proves: attributes of windows: copy functions are never called; the delete function is called with window, keyval,
- * value and extra
- *   state when the attribute is replaced, deleted, and when the window is freed, then those set last first; a keyval
- * that was freed
- *   lives on in its attributes; two windows and two keyvals do not mix; a keyval of another kind or a freed one is
- * MPI_ERR_KEYVAL; the
- *   delete function may use the window. On each window kind.
- * MPI-5.0 7.7.3, 12.2.6
+ *   value and extra state when the attribute is replaced, deleted, and when the window is freed, then those set last
+ *   first; a keyval that was freed lives on in its attributes; two windows and two keyvals do not mix; a keyval of
+ *   another kind or a freed one is MPI_ERR_KEYVAL; the delete function may use the window. On each window kind.
+ *   MPI-5.0 7.7.3, 12.2.6
  * np: 1 2
  * ref: none (MPICH deletes attributes in the order in which they were set)
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: the predefined attributes of a window: base, size, displacement unit, flavor, memory model (unified or
- * separate);
- *   attributes are this rank's own, and a keyval that was not set is not found. On each window kind.
- * MPI-5.0 12.2.6
+ *   separate); attributes are this rank's own, and a keyval that was not set is not found. On each window kind.
+ *   MPI-5.0 12.2.6
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,6 @@
 /* Proves: dynamic windows: memory of every kind is attached and detached in any order, many regions at once; put, get,
- * accumulate and
- *   fetch_and_op reach it by its address at the target; what is attached is found among thousands.
- * MPI-5.0 12.2.4
+ *   accumulate and fetch_and_op reach it by its address at the target; what is attached is found among thousands.
+ *   MPI-5.0 12.2.4
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

@@ -1,12 +1,9 @@
-/* Proves: dynamic windows refuse memory that overlaps what is attached (MPI_ERR_RMA_ATTACH) and a detach of what is not
- * attached
- *   (MPI_ERR_BASE), attach and detach on windows of another flavor (MPI_ERR_RMA_FLAVOR), a negative size
- * (MPI_ERR_SIZE); an access to
- *   memory that is not attached, that ends or begins outside of what is, an accumulate of an element that lies in two
- *   regions, and an access to what was detached is MPI_ERR_RMA_RANGE and touches nothing; memory may be attached again,
- * to two windows, with size 0, and as a neighbour; attaching is
- *   local. Memory of malloc and of MPI_Alloc_mem.
- * MPI-5.0 12.2.4
+/* Proves: dynamic windows refuse memory that overlaps what is attached (MPI_ERR_RMA_ATTACH) and a detach of what is
+ *   not attached (MPI_ERR_BASE), attach and detach on windows of another flavor (MPI_ERR_RMA_FLAVOR), a negative size
+ *   (MPI_ERR_SIZE); an access to memory that is not attached, that ends or begins outside of what is, an accumulate of
+ *   an element that lies in two regions, and an access to what was detached is MPI_ERR_RMA_RANGE and touches nothing;
+ *   memory may be attached again, to two windows, with size 0, and as a neighbour; attaching is local. Memory of
+ *   malloc and of MPI_Alloc_mem. MPI-5.0 12.2.4
  * np: 1 2 4
  * ref: none (other libraries do not check where an access to a dynamic window goes)
  * timeout: 60

@@ -1,7 +1,5 @@
 /* Proves: who puts into and gets from memory that stays attached finds it while the target attaches and detaches other
- * memory: the highest that is
- *   attached, and some with others on both sides.
- * MPI-5.0 12.2.4
+ * memory: the highest that is attached, and some with others on both sides. MPI-5.0 12.2.4
  * np: 2 4
  * args: allocated malloc
  * again: GOMPIRMA_NO_CMA=1

@@ -1,7 +1,6 @@
 /* Proves: one operation on a dynamic window may reach several attached regions: a struct of absolute addresses, a
- * vector whose blocks are attached one by one,
- *   an array in two regions that touch; if one piece of it is not attached the call is MPI_ERR_RMA_RANGE and changes
- * nothing. MPI-5.0 12.2.4
+ *   vector whose blocks are attached one by one, an array in two regions that touch; if one piece of it is not
+ *   attached the call is MPI_ERR_RMA_RANGE and changes nothing. MPI-5.0 12.2.4
  * np: 1 2 4
  * args: malloc alloc_mem both
  * ref: none (MPICH and Open MPI do not check what is attached)

@@ -1,7 +1,5 @@
 /* Proves: MPI_Win_free is a barrier: no rank returns from it before all have called it; operations of a closed passive
- * epoch are
- *   done by then; the handle becomes MPI_WIN_NULL. On each window kind.
- * MPI-5.0 12.2.5
+ *   epoch are done by then; the handle becomes MPI_WIN_NULL. On each window kind. MPI-5.0 12.2.5
  * np: 2 5
  * ref: mpich
  * timeout: 60

@@ -1,9 +1,7 @@
 /* Proves: MPI_Win_free while an epoch is open is MPI_ERR_RMA_SYNC and changes nothing: the handle, the attributes (no
- * delete function
- *   is called), the name and the epoch are as before, and the window is freed when the epoch has been closed; a delete
- * function that
- *   returns an error ends MPI_Win_free with that error, and the window lives until the function lets it go. On each
- * window kind. MPI-5.0 12.2.5, 7.7
+ *   delete function is called), the name and the epoch are as before, and the window is freed when the epoch has been
+ *   closed; a delete function that returns an error ends MPI_Win_free with that error, and the window lives until the
+ *   function lets it go. On each window kind. MPI-5.0 12.2.5, 7.7
  * np: 1 2 4
  * ref: none (other libraries free the window, or delete its attributes, before they see the epoch)
  * timeout: 60

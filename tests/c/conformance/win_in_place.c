@@ -1,7 +1,7 @@
 /* Proves: a window over malloc, static, automatic and mmap memory that is shared where it lies
- * (gompirma_share_in_place) has the contents it had, at every
- *   alignment and size; puts, gets and accumulates reach all of it in every kind of epoch; after MPI_Win_free the
- * contents are there and the memory is private. MPI-5.0 12.2.1
+ *   (gompirma_share_in_place) has the contents it had, at every alignment and size; puts, gets and accumulates reach
+ *   all of it in every kind of epoch; after MPI_Win_free the contents are there and the memory is private. MPI-5.0
+ *   12.2.1
  * np: 1 2 5
  * args: fence pscw lock lock_shared lock_all flush flush_all flush_local flush_local_all
  * ref: none (MPICH over UCX puts to the wrong place if the window begins inside of 16 bytes)

@@ -1,7 +1,6 @@
 /* Proves: a child of fork() has the window's memory as it was at the fork, whatever parent and origins store
- * afterwards; its own stores reach nobody; its end
- *   changes nothing. So it is with ordinary memory, and so it stays with memory that is shared where it lies, on the
- * stack too. MPI-5.0 12.2.1
+ *   afterwards; its own stores reach nobody; its end changes nothing. So it is with ordinary memory, and so it stays
+ *   with memory that is shared where it lies, on the stack too. MPI-5.0 12.2.1
  * np: 2 3
  * ref: none (other libraries' networks forbid fork, some)
  * timeout: 60

@@ -1,8 +1,6 @@
 /* Proves: memory that is shared in place may be freed, unmapped, moved or replaced before MPI_Win_free (by then no
- * operation may use it): what lies there then is
- *   left alone. A program that
- *   calls MPI_Finalize without MPI_Win_free keeps its memory, which is private to children of fork() even then.
- * MPI-5.0 12.2.1, 12.2.5
+ *   operation may use it): what lies there then is left alone. A program that calls MPI_Finalize without MPI_Win_free
+ *   keeps its memory, which is private to children of fork() even then. MPI-5.0 12.2.1, 12.2.5
  * np: 1 2 3
  * args: free munmap replaced moved part finalize
  * ref: none (MPI allows a window's memory to go away only after MPI_Win_free)

@@ -1,7 +1,6 @@
 /* Proves: two windows over the same memory, overlapping, and side by side in one buffer, with and without
- * gompirma_share_in_place, freed in any order: what is put
- *   through one is read through the other as long as it lives, and contents survive.
- * MPI-5.0 12.2.1
+ *   gompirma_share_in_place, freed in any order: what is put through one is read through the other as long as it
+ *   lives, and contents survive. MPI-5.0 12.2.1
  * np: 1 2 4
  * ref: none (MPICH over UCX puts to the wrong place if several windows lie in one page)
  * timeout: 60

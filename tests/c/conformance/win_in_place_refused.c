@@ -1,7 +1,6 @@
-/* Proves: memory that cannot be shared in place makes a window as without gompirma_share_in_place, correct as ever, and
- * the reason is told; "require" makes the
- *   creation fail on all members, and changes nothing; a bad value is MPI_ERR_INFO_VALUE.
- * MPI-5.0 12.2.1
+/* Proves: memory that cannot be shared in place makes a window as without gompirma_share_in_place, correct as ever,
+ *   and the reason is told; "require" makes the creation fail on all members, and changes nothing; a bad value is
+ *   MPI_ERR_INFO_VALUE. MPI-5.0 12.2.1
  * np: 1 2 3
  * ref: mpich
  * timeout: 30

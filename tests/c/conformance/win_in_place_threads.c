@@ -1,7 +1,5 @@
-/* Proves: while a thread makes and frees windows whose memory is shared in place, other threads of the process read and
- * write that memory: no reader sees a gap,
- *   no store is lost.
- * MPI-5.0 12.2.1
+/* Proves: while a thread makes and frees windows whose memory is shared in place, other threads of the process read
+ *   and write that memory: no reader sees a gap, no store is lost. MPI-5.0 12.2.1
  * np: 1 2
  * args: read write
  * ref: mpich

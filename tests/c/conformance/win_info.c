@@ -1,13 +1,9 @@
 /* Proves: MPI_Win_get_info returns every key that the library honours with the value in force, on each flavor of
- * window: the
- *   defaults without info; what creation was given, in the order in which the standard lists orderings and without
- * blanks;
- *   unknown keys are ignored and not returned; MPI_Win_set_info changes all keys but those that say of what kind the
- * memory is to
- *   be; the returned object is the caller's own; where members ask for different values one that serves all is in
- * force; what is
- *   no value of its key changes nothing, and same_size and same_disp_unit are told only where they are true.
- * MPI-5.0 12.2.7, 12.2.1 to 12.2.4
+ * window: the defaults without info; what creation was given, in the order in which the standard lists orderings and
+ *   without blanks; unknown keys are ignored and not returned; MPI_Win_set_info changes all keys but those that say of
+ *   what kind the memory is to be; the returned object is the caller's own; where members ask for different values one
+ *   that serves all is in force; what is no value of its key changes nothing, and same_size and same_disp_unit are
+ *   told only where they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
  * ref: none (which keys a library honours, and which it lets change, is its own choice)
  * timeout: 60

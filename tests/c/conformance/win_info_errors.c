@@ -1,9 +1,7 @@
 /* Proves: a value that an info key of gompirma's own does not allow is MPI_ERR_INFO_VALUE, in every creating call and
- * in MPI_Win_set_info, on all
- *   members, whichever of them gave it, and the text names the key and what is allowed; afterwards everything works,
- * however often it was
- *   tried. A freed info handle is MPI_ERR_INFO.
- * MPI-5.0 12.2.7, 12.2.1
+ *   in MPI_Win_set_info, on all members, whichever of them gave it, and the text names the key and what is allowed;
+ *   afterwards everything works, however often it was tried. A freed info handle is MPI_ERR_INFO. MPI-5.0 12.2.7,
+ *   12.2.1
  * np: 1 2 4
  * ref: none (other libraries do not know the keys)
  * timeout: 60

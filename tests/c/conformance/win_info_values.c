@@ -1,9 +1,7 @@
-/* Proves: values of MPI's own info keys that MPI does not allow, that are not true or that members do not agree on make
- * a window all the same, in every
- *   creating call and in MPI_Win_set_info, and the window does what any other does. MPI calls them undefined or
- * erroneous; programs give
- *   same_size with sizes that differ, and accumulate_ordering = "", and run elsewhere.
- * MPI-5.0 10, 12.2.1, 12.2.7
+/* Proves: values of MPI's own info keys that MPI does not allow, that are not true or that members do not agree on
+ *   make a window all the same, in every creating call and in MPI_Win_set_info, and the window does what any other
+ *   does. MPI calls them undefined or erroneous; programs give same_size with sizes that differ, and
+ *   accumulate_ordering = "", and run elsewhere. MPI-5.0 10, 12.2.1, 12.2.7
  * np: 1 2 4
  * args: values untrue members communicator
  * ref: mpich

@@ -1,7 +1,5 @@
 /* Proves: windows of 48 MiB a rank: the first, the last and some elements between are put, accumulated and read back;
- * 16 times,
- *   made and freed, so that memory which is not given back is noticed. On each window kind.
- * MPI-5.0 12.2
+ *   16 times, made and freed, so that memory which is not given back is noticed. On each window kind. MPI-5.0 12.2
  * np: 1 2
  * ref: mpich
  * timeout: 60

@@ -1,7 +1,5 @@
-/* Proves: many windows live at once, each with its own memory and epochs, and hundreds are made and freed one after the
- * other; in
- *   any order of freeing. On each window kind.
- * MPI-5.0 12.2
+/* Proves: many windows live at once, each with its own memory and epochs, and hundreds are made and freed one after
+ *   the other; in any order of freeing. On each window kind. MPI-5.0 12.2
  * np: 1 2 5
  * args: at_once in_turn
  * ref: mpich

@@ -1,7 +1,5 @@
 /* Proves: names and groups of windows: no name at first, the one set is the one got, the longest allowed included, per
- * window;
- *   the group has the ranks of the communicator in their order. On each window kind.
- * MPI-5.0 7.8, 12.2.6
+ *   window; the group has the ranks of the communicator in their order. On each window kind. MPI-5.0 7.8, 12.2.6
  * np: 1 2 4
  * ref: mpich
  * timeout: 60

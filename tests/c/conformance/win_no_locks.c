@@ -1,9 +1,7 @@
 /* Proves: the info key no_locks forbids nothing: on a window that has it locks of both types exclude each other as
- * ever, lock_all works with and
- *   without MPI_MODE_NOCHECK, fences too, and MPI_Win_free may follow at once. Programs that set the key and lock all
- * the same, as the
- *   Parallel Research Kernels do on shared windows, are erroneous and run elsewhere. On each window kind.
- * MPI-5.0 12.2.1, 12.5.3
+ *   ever, lock_all works with and without MPI_MODE_NOCHECK, fences too, and MPI_Win_free may follow at once. Programs
+ *   that set the key and lock all the same, as the Parallel Research Kernels do on shared windows, are erroneous and
+ *   run elsewhere. On each window kind. MPI-5.0 12.2.1, 12.5.3
  * np: 1 2 4
  * args: lock lock_all nocheck fence
  * again: GOMPIRMA_SHARE_IN_PLACE=1

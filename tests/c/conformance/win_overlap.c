@@ -1,7 +1,5 @@
 /* Proves: two windows over the same memory, and over overlapping parts of it: what is put through one is read through
- * the other,
- *   with synchronization of both. MPI-5.0 allows it, with care about conflicting accesses.
- * MPI-5.0 12.2.1
+ *   the other, with synchronization of both. MPI-5.0 allows it, with care about conflicting accesses. MPI-5.0 12.2.1
  * np: 1 2 5
  * ref: none (MPICH over UCX puts to the wrong place if several windows lie in one page; Open MPI passes)
  * timeout: 60

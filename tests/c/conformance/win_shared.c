@@ -1,9 +1,6 @@
 /* Proves: windows of MPI_Win_allocate_shared: every rank's part is found with MPI_Win_shared_query, with its size and
- * unit, and is
- *   loaded from and stored to directly; the parts lie one behind the other in rank order; MPI_PROC_NULL gives the first
- * part that
- *   is not empty; RMA calls and plain accesses see the same memory.
- * MPI-5.0 12.2.3, 12.5.4
+ *   unit, and is loaded from and stored to directly; the parts lie one behind the other in rank order; MPI_PROC_NULL
+ *   gives the first part that is not empty; RMA calls and plain accesses see the same memory. MPI-5.0 12.2.3, 12.5.4
  * np: 1 2 5
  * ref: mpich
  * timeout: 60

@@ -1,11 +1,8 @@
 /* Proves: MPI_Win_shared_query on every flavor: of memory that the caller can address it gives size, displacement unit
- * and an address
- *   through which the other's stores are seen; of other memory size 0 and a null address; MPI_PROC_NULL stands for the
- * lowest rank with
- *   memory, or gives size 0 where nobody has any; the own part always has its own address; a dynamic window is
- * MPI_ERR_RMA_FLAVOR, a
- *   rank outside of the window MPI_ERR_RANK; the large-count form agrees. On each window kind.
- * MPI-5.0 12.2.3
+ *   and an address through which the other's stores are seen; of other memory size 0 and a null address; MPI_PROC_NULL
+ *   stands for the lowest rank with memory, or gives size 0 where nobody has any; the own part always has its own
+ *   address; a dynamic window is MPI_ERR_RMA_FLAVOR, a rank outside of the window MPI_ERR_RANK; the large-count form
+ *   agrees. On each window kind. MPI-5.0 12.2.3
  * np: 1 2 5
  * ref: none (MPI 4.1; older libraries take windows of MPI_Win_allocate_shared only)
  * timeout: 60

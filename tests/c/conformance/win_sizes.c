@@ -1,7 +1,6 @@
 /* Proves: windows of size 0 on some ranks or all, with a null base, and of sizes that are no multiple of anything: the
- * parts of
- *   different ranks do not overlap, every byte can be put and read back, and memory is zero-free of others' bytes.
- * MPI-5.0 12.2.1, 12.2.2, 12.2.3
+ *   parts of different ranks do not overlap, every byte can be put and read back, and memory is zero-free of others'
+ *   bytes. MPI-5.0 12.2.1, 12.2.2, 12.2.3
  * np: 1 2 5
  * args: create allocate shared
  * ref: mpich

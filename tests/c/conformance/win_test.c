@@ -1,7 +1,5 @@
 /* Proves: MPI_Win_test says no as long as an origin has not completed its access epoch, and yes in the end; a yes ends
- * the
- *   exposure epoch, so that the next post may follow. On each window kind.
- * MPI-5.0 12.5.2
+ *   the exposure epoch, so that the next post may follow. On each window kind. MPI-5.0 12.5.2
  * np: 2 4
  * ref: mpich
  * timeout: 60

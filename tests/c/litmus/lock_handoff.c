@@ -1,7 +1,9 @@
 /* A lock hands over what was done under it:
- *     each rank in turn, the turn being read under the lock:  lock; get turn and data; flush; if it is my turn: put
- * data + 1, turn + 1; unlock Forbidden: a turn seen without its data, a turn lost. Shared locks to look, exclusive ones
- * to change. On each window kind. MPI-5.0 12.5.3
+ *     each rank in turn, the turn being read under the lock:
+ *         lock; get turn and data; flush; if it is my turn: put data + 1, turn + 1; unlock
+ * Forbidden: a turn seen without its data, a turn lost. Shared locks to look, exclusive ones to change. On each window
+ *   kind.
+ * MPI-5.0 12.5.3
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

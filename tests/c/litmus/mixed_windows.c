@@ -1,7 +1,8 @@
 /* Message passing with data and flag in windows of different kinds, so that one may travel by another way than the
  * other:
- *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B       rank 0: until flag = i in B; then
- * load data in A Forbidden: flag i and data < i. All pairs of window kinds.
+ *     rank 1: put data = i in A; flush A; acc REPLACE flag = i in B; flush B
+ *     rank 0: until flag = i in B; then load data in A
+ * Forbidden: flag i and data < i. All pairs of window kinds.
  * MPI-5.0 12.5.4, 12.7
  * np: 2
  * again: GOMPIRMA_NO_CMA=1

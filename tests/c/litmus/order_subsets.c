@@ -1,11 +1,11 @@
 /* Windows with every subset of accumulate_ordering, none included, asked for in changing order: what the subset
  * promises holds.
- *     waw: REPLACE a; REPLACE b ends at b                     raw: REPLACE a; NO_OP fetches a
- *     war: NO_OP; REPLACE a does not fetch a                  rar: NO_OP; NO_OP, another origin only adding, do not
- * fall
+ *     waw: REPLACE a; REPLACE b ends at b           raw: REPLACE a; NO_OP fetches a
+ *     war: NO_OP; REPLACE a does not fetch a        rar: NO_OP; NO_OP, another origin only adding, do not fall
  *     none, and always: sums are complete
  * Forbidden: anything else; MPI_Win_get_info with another set than the one asked for, where it reports one. On each
- * window kind. MPI-5.0 12.7.2, 12.2.1
+ *   window kind.
+ * MPI-5.0 12.7.2, 12.2.1
  * np: 2 3
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,6 +1,7 @@
 /* An exposure epoch of a rank that does not call MPI until the origins have left theirs:
- *     rank 0: post; read(2) or compute until the others say so; wait        others: start; put, accumulate, get;
- * complete; say so Forbidden: complete does not return. Small and large data. On each window kind.
+ *     rank 0: post; read(2) or compute until the others say so; wait
+ *     others: start; put, accumulate, get; complete; say so
+ * Forbidden: complete does not return. Small and large data. On each window kind.
  * MPI-5.0 12.7.3
  * np: 2 4
  * again: GOMPIRMA_NO_CMA=1

@@ -1,8 +1,7 @@
 /* Store buffering (Dekker), x and y 0 at first:
  *     rank 0: put x = 1; flush; r0 = get y; flush            rank 1: put y = 1; flush; r1 = get x; flush
  * Forbidden: r0 = r1 = 0. The places change: each writes its own window, the other's, or both one rank's; put and get
- * or accumulates. On each window kind.
- * MPI-5.0 12.5.4
+ *   or accumulates. On each window kind. MPI-5.0 12.5.4
  * np: 2
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,20 +1,17 @@
 /* Proves: every operation, in both forms of its counts, under every synchronization, on one window kind, with every
- * class of datatypes at
- *   the target, at the origin and at both, does what the standard says: the elements of the layout get their values and
- * come back with
- *   those they had, and no byte beside them changes, neither at the target nor in the origin's buffers. What cannot be
- * has a reason.
- *   Some elements, and enough for the paths of bulk data.
- * MPI-5.0 12.3, 12.5
+ *   class of datatypes at the target, at the origin and at both, does what the standard says: the elements of the
+ *   layout get their values and come back with those they had, and no byte beside them changes, neither at the target
+ *   nor in the origin's buffers. What cannot be has a reason. Some elements, and enough for the paths of bulk data.
+ *   MPI-5.0 12.3, 12.5
  * np: 3
  * args: allocate shared noncontig malloc stack static alloc_mem dynamic_malloc dynamic_alloc_mem dynamic_window subcomm
  * ref: none (needs a window kind as its argument; Open MPI 4 lacks the _c forms)
  * timeout: 120
  *
  * matrix KIND           one kind; matrix KIND cells also prints one line for each cell, matrix axes what the cells are
- * made of:
- *     axis op|type|sync|kind NAME       reason LETTER TEXT       note TEXT       cell KIND SYNC OP TYPE ok|FAIL|LETTER
- * which the program in tests/go/matrix makes tables of (make matrix).
+ *   made of, which the program in tests/go/matrix makes tables of (make matrix):
+ *     axis op|type|sync|kind NAME       reason LETTER TEXT
+ *     note TEXT                         cell KIND SYNC OP TYPE ok|FAIL|LETTER
  */
 #include "kinds.h"
 #include "operations.h"

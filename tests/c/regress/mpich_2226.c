@@ -1,6 +1,6 @@
 /* Reported (pmodels/mpich issue 2226): MPI_Get_accumulate, MPI_Fetch_and_op and MPI_Compare_and_swap of a rank that
- * reaches the target's memory directly and of one that
- *   sends a message were not atomic to each other as a whole: both fetched the same value.
+ *   reaches the target's memory directly and of one that sends a message were not atomic to each other as a whole:
+ *   both fetched the same value.
  * Must hold: tickets drawn from one counter by all ranks, the target itself among them, by any of the three calls, are
  * all different and leave none out. MPI-5.0 12.3.4, 12.7.1
  * np: 2 3 5

@@ -1,6 +1,6 @@
 /* Reported (pmodels/mpich issue 2268): MPI_Get_accumulate and MPI_Fetch_and_op with MPI_NO_OP, which are atomic reads,
- * were made into MPI_Get and read half of a value
- *   that another rank was just replacing; the origin's arguments, which do not count then, had to be valid.
+ *   were made into MPI_Get and read half of a value that another rank was just replacing; the origin's arguments,
+ *   which do not count then, had to be valid.
  * Must hold: every value read is one that was written as a whole, for elements of 8, 16 and 32 bytes and at a place
  * that is not aligned, with NULL and no count as the origin. MPI-5.0 12.3.4, 12.7.1
  * np: 2 4

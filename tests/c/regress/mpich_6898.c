@@ -1,8 +1,7 @@
 /* Reported (pmodels/mpich issue 6898): MPI_Win_shared_query for another rank, on a window made by MPI_Win_create, gave
- * the caller's own memory and its size. Must hold: on every window kind the answer is either that rank's memory, in
- * which its values are seen and into which a store reaches it, or size 0; for the caller
- *   itself it is its memory.
- * MPI-5.0 12.2.5
+ *   the caller's own memory and its size. Must hold: on every window kind the answer is either that rank's memory, in
+ *   which its values are seen and into which a store reaches it, or size 0; for the caller itself it is its memory.
+ *   MPI-5.0 12.2.5
  * np: 1 2 4
  * ref: none (MPICH 4.0 allows the call on shared windows only, as MPI 4.0 did)
  * timeout: 60

@@ -1,8 +1,6 @@
 /* Reported (open-mpi/ompi issue 10328): MPI_Rget on a dynamic window failed, or never ended, while MPI_Get did well.
  * Must hold: what a rank attaches and fills can be read with MPI_Rget, small and large, by all others at once, under
- * each kind of lock; attached
- *   memory that comes and goes in between does not matter.
- * MPI-5.0 12.2.4, 12.3.5
+ *   each kind of lock; attached memory that comes and goes in between does not matter. MPI-5.0 12.2.4, 12.3.5
  * np: 2 4
  * args: malloc alloc_mem
  * ref: mpich

@@ -1,8 +1,7 @@
 /* Reported (open-mpi/ompi issue 13064): many small accumulates (20 bytes) and compare-and-swaps of all ranks, none
- * waited for one by one, froze the program. Must hold: a distributed table into which all ranks put keys, claiming
- * places by MPI_Compare_and_swap and adding to them by MPI_Accumulate, has in the
- *   end every key once with all that was added to it.
- * MPI-5.0 12.3.4
+ *   waited for one by one, froze the program. Must hold: a distributed table into which all ranks put keys, claiming
+ *   places by MPI_Compare_and_swap and adding to them by MPI_Accumulate, has in the end every key once with all that
+ *   was added to it. MPI-5.0 12.3.4
  * np: 2 4 8
  * ref: mpich
  * timeout: 60

@@ -1,6 +1,5 @@
 /* Reported (open-mpi/ompi issue 14174): with two and more ranks on a node a single MPI_Get_accumulate that writes
- * (MPI_SUM, MPI_REPLACE) ended the job, while
- *   MPI_NO_OP and MPI_Fetch_and_op went well.
+ *   (MPI_SUM, MPI_REPLACE) ended the job, while MPI_NO_OP and MPI_Fetch_and_op went well.
  * Must hold: the same one operation, made by either call and with each of the three, returns the old value and leaves
  * the right one, at every rank. MPI-5.0 12.3.4
  * np: 1 2 4

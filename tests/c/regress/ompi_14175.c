@@ -1,6 +1,5 @@
 /* Reported (open-mpi/ompi issue 14175): MPI_Accumulate of doubles from an hindexed origin type into an indexed-block
- * target type ended in a segmentation
- *   fault where the message was short.
+ *   target type ended in a segmentation fault where the message was short.
  * Must hold: for every number of blocks, from one to many, the right elements are summed, and no others change.
  * MPI-5.0 12.3.4
  * np: 2 3

@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 3750): a rank that waits for a signal by MPI_Fetch_and_op with MPI_NO_OP on its own
- * memory and MPI_Win_flush_local never saw
- *   the others' accumulates, which never ended, on a dynamic window with memory of a shared window (dynamic_shared).
+ *   memory and MPI_Win_flush_local never saw the others' accumulates, which never ended, on a dynamic window with
+ *   memory of a shared window (dynamic_shared).
  * Must hold: the loop ends when all have signalled, on that window and on every other; the memory need not be shared
  * (dynamic_malloc). MPI-5.0 12.7.3
  * np: 2 4

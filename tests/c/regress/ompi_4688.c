@@ -1,8 +1,7 @@
 /* Reported (open-mpi/ompi issue 4688): MPI_Fetch_and_op, done by the network, and MPI_Accumulate, done by software,
- * were not atomic to each other. Must hold: while each rank accumulates an array into its left neighbour's window and
- * fetches and adds single elements of its right
- *   neighbour's (most of all where all accumulates meet), no update of either is lost, and the values fetched from one
- * element by one rank never decrease. MPI-5.0 12.7.1
+ *   were not atomic to each other. Must hold: while each rank accumulates an array into its left neighbour's window
+ *   and fetches and adds single elements of its right neighbour's (most of all where all accumulates meet), no update
+ *   of either is lost, and the values fetched from one element by one rank never decrease. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
  * timeout: 60

@@ -1,8 +1,7 @@
 /* Reported (open-mpi/ompi issue 6275): shared memory accumulates went wrong where a type was derived: a strided result
- * of an atomic read (strided),
- *   an origin that begins behind the buffer's address or at MPI_BOTTOM (shifted, bottom), a derived type of just one
- * element (single). Must hold: each of them gives what the predefined type would.
- * MPI-5.0 12.3.4
+ *   of an atomic read (strided), an origin that begins behind the buffer's address or at MPI_BOTTOM (shifted, bottom),
+ *   a derived type of just one element (single). Must hold: each of them gives what the predefined type would. MPI-5.0
+ *   12.3.4
  * np: 2 4
  * args: strided shifted bottom single
  * ref: mpich

@@ -1,6 +1,5 @@
 /* Reported (open-mpi/ompi issue 6819, with the program of 6552): under an exclusive lock an MPI_Rget that is waited
- * for, then an MPI_Fetch_and_op, then
- *   MPI_Win_flush hung (or crashed), while the target was in another call.
+ *   for, then an MPI_Fetch_and_op, then MPI_Win_flush hung (or crashed), while the target was in another call.
  * Must hold: it ends with the right values, whether the target waits in MPI_Win_free, in a barrier or in a receive.
  * MPI-5.0 12.7.3
  * np: 2 4

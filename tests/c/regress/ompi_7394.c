@@ -1,7 +1,6 @@
 /* Reported (open-mpi/ompi issue 7394): a job that was interrupted left its shared memory behind in /dev/shm.
  * Must hold: whatever ends a job, at any time: so no memory that it maps and no file that it has open has a name in
- * /dev/shm, /tmp or where TMPDIR says, while
- *   windows of all kinds and messages are in use.
+ *   /dev/shm, /tmp or where TMPDIR says, while windows of all kinds and messages are in use.
  * np: 1 2 4
  * ref: mpich (Open MPI 4.1.4 maps files in /dev/shm)
  * timeout: 60

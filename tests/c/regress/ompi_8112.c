@@ -1,6 +1,6 @@
 /* Reported (open-mpi/ompi issue 8112): ranks that increment an array in rank 0's window between lock and unlock waited
- * very long if the window was made over memory of
- *   MPI_Alloc_mem or malloc, as long as rank 0 was busy; not with MPI_Win_allocate.
+ *   very long if the window was made over memory of MPI_Alloc_mem or malloc, as long as rank 0 was busy; not with
+ *   MPI_Win_allocate.
  * Must hold: on every window kind all of them are done while rank 0 does not call MPI at all, and no increment is lost.
  * MPI-5.0 12.7.3
  * np: 2 4
