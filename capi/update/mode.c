@@ -22,9 +22,12 @@ enum { SMALL_IN_A_ROW = 256, SPINS = 200 };
 static pthread_key_t mark_key;
 static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
 
-// A thread's line goes back when the thread ends: a bit for each line in marks_used.
+// A thread's line goes back when the thread ends: a bit for each line in marks_used. In a forked child the thread that
+// forked has the line of its twin in the parent, which goes on using it.
 static void mark_give_back(void *mark) {
 	struct gompi_cell *c = gompi_my_cell();
+	if (getpid() != gompi_load(&c->pid))
+		return;
 	gompi_and_total(&c->marks_used, ~(1u << ((struct gompi_mark *)mark - c->marks)));
 }
 

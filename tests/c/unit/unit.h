@@ -1,0 +1,236 @@
+/* What the tests of the rooms share: CHECK (check.h), a node, windows and predefined types on plain memory, threads,
+ * and a gompi_up that the test fills in. They call no MPI and no Go.
+ *
+ * A test must not depend on time, so two functions of the system come through here (--wrap in CMakeLists.txt):
+ *   syscall         with unit_sleep_forever a futex has no time limit, so that a lost wake-up is a hang, which ctest
+ *                   ends, instead of a wait of 200 ms
+ *   clock_gettime   with unit_hurry each look at the clock is a millisecond later, so that a wait that polls goes to
+ *                   sleep at once, and one that gives up after a while does so soon
+ * Set them while no other thread runs.
+ *
+ * ThreadSanitizer does not know fences, of which the rooms have few: what they order is always in atomic words, which
+ * it does know, or was released and acquired besides. No report had to be suppressed.
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "../types.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/node.h"
+#include "base/up.h"
+#include "base/wait.h"
+#include "datatype/atomic.h"
+#include "datatype/datatype.h"
+#include "datatype/simple.h"
+#include "win/win_table.h"
+
+/* --- The system */
+
+static bool unit_sleep_forever, unit_hurry;
+static gompi_a64 unit_sleeps; /* so many times a thread was put to sleep on a futex */
+
+long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f) {
+	if (number == SYS_futex && b == FUTEX_WAIT) {
+		gompi_add(&unit_sleeps, 1);
+		if (unit_sleep_forever)
+			d = NULL;
+	}
+	return __real_syscall(number, a, b, c, d, e, f);
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t) {
+	static gompi_a64 looks;
+	if (!unit_hurry)
+		return __real_clock_gettime(clock, t);
+	uint64_t ms = gompi_add(&looks, 1) + 1;
+	*t = (struct timespec){(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+	return 0;
+}
+
+/* --- What stands above the rooms */
+
+static gompi_a32 unit_raised; /* the class of the last error, and how many there were */
+static gompi_a32 unit_errors;
+
+static int unit_raise(int class, const char *call, const char *text, int kind, uintptr_t object) {
+	(void)call, (void)text, (void)kind, (void)object;
+	gompi_store(&unit_raised, (uint32_t) class);
+	gompi_add(&unit_errors, 1);
+	return class;
+}
+static bool unit_no_messages(void) { return false; }
+static void unit_nothing(void) {}
+
+/* --- Memory */
+
+/* Memory that a forked child shares, all zeros, between two pages that cannot be touched. */
+static char *unit_memory(size_t bytes) {
+	size_t page = 4096, all = (bytes + page - 1) / page * page + 2 * page;
+	char *m = mmap(NULL, all, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (m == MAP_FAILED || mprotect(m + page, all - 2 * page, PROT_READ | PROT_WRITE) != 0)
+		abort();
+	return m + page;
+}
+
+/* A node of n processes of which this is number 0, fresh at each call. */
+static void unit_node(int n) {
+	size_t cell = 4096, ring = 64 << 10, cells = 4096 + (size_t)n * cell;
+	char *control = unit_memory(cells + (size_t)n * ring);
+	gompi_node_open(&(struct gompi_node){.control = control,
+					     .n = n,
+					     .size = n,
+					     .cell_stride = cell,
+					     .agent_rings = control + cells,
+					     .agent_stride = ring},
+			NULL);
+	for (int i = 0; i < n; i++)
+		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
+	gompi_up = (struct gompi_up){.raise = unit_raise,
+				     .progress_messages = unit_no_messages,
+				     .find_dead = unit_nothing,
+				     .take_signals = unit_nothing};
+}
+
+/* A window of n members with so many bytes each, of which this process is number 0; the memory of member i lies at
+ * base + i * size. direct: this process addresses all of them. */
+enum { UNIT_WINDOW = 0x1001 };
+static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct) {
+	static uintptr_t handle = UNIT_WINDOW;
+	struct gompi_member_plan members[64];
+	for (int i = 0; i < n; i++)
+		members[i] = (struct gompi_member_plan){.base = (uintptr_t)(base + (size_t)i * size),
+							.address = (uintptr_t)(base + (size_t)i * size),
+							.size = size,
+							.peer = i < gompi_node.n ? i : 0,
+							.disp_unit = 1,
+							.direct = direct};
+	struct gompi_win_plan plan = {.handle = handle++,
+				      .shared = (uintptr_t)unit_memory(GOMPI_WIN_SHARED(n)),
+				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
+				      .n = n};
+	if (!gompi_win_open(&plan, members))
+		abort();
+	return gompi_win_get((MPI_Win)plan.handle);
+}
+
+/* --- Predefined types */
+
+/* The class of atomic updates, as capi/types_open.go has it. */
+static int unit_class(const struct type *t) {
+	int size = t->size == 1 ? 0 : t->size == 2 ? 1 : t->size == 4 ? 2 : t->size == 8 ? 3 : -1;
+	if (size < 0)
+		return GOMPI_NONE;
+	if (t->class & (CLASS_INTEGER | CLASS_FORTRAN_INTEGER | CLASS_MULTI | CLASS_CHARACTER))
+		return (t->is_unsigned ? GOMPI_U8 : GOMPI_I8) + 2 * size;
+	if (t->class == CLASS_FLOAT)
+		return size == 2 ? GOMPI_F32 : size == 3 ? GOMPI_F64 : GOMPI_NONE;
+	if (t->class == CLASS_LOGICAL)
+		return GOMPI_L8 + size;
+	return t->class == CLASS_BYTE ? GOMPI_BYTE : GOMPI_NONE;
+}
+
+/* Where the data of a type ends, and, of those that have a gap inside, the bytes before and behind that. */
+static int64_t unit_data_end(const struct type *t) {
+	return t->handle == MPI_DOUBLE_INT || t->handle == MPI_LONG_INT ? 12
+	       : t->handle == MPI_LONG_DOUBLE_INT                       ? 20
+									: (int64_t)t->size;
+}
+
+/* Installs the types of types.h. */
+static void unit_types(void) {
+	for (int i = 0; i < types_count(); i++) {
+		const struct type *t = types + i;
+		int64_t program[GOMPI_TYPE_SLOT_WORDS] = {0}, extent = (int64_t)t->size, end = unit_data_end(t);
+		bool inner_gap = t->handle == MPI_SHORT_INT, gaps = inner_gap || end != extent;
+		int64_t element = GOMPI_TYPE_HEAD, bytes = gaps ? element + 2 : element, size = inner_gap ? 6 : end;
+		const int64_t contiguous = (gaps ? 0 : GOMPI_TYPE_CONTIGUOUS) | (inner_gap ? 0 : GOMPI_TYPE_STRIDED);
+		*(struct gompi_type *)program = (struct gompi_type){.magic = 1,
+								    .words = GOMPI_TYPE_SLOT_WORDS,
+								    .flags = contiguous | GOMPI_TYPE_ELEM_CONTIGUOUS,
+								    .elem = (int64_t)(uintptr_t)t->handle,
+								    .elem_size = extent,
+								    .elements = 1,
+								    .size = size,
+								    .extent = extent,
+								    .true_ub = end,
+								    .depth = 1,
+								    .segments = inner_gap ? 2 : 1,
+								    .root = bytes,
+								    .elem_root = element,
+								    .block = inner_gap ? 0 : end,
+								    .repeat = inner_gap ? 0 : 1};
+		memcpy(program + element, (int64_t[]){1, extent}, 2 * sizeof *program);
+		if (inner_gap) /* a list of two blocks: 2 bytes at 0 and 4 bytes at 4 */
+			memcpy(program + bytes, (int64_t[]){4, 6, 2, 0, 4, 0, 2, 6}, 8 * sizeof *program);
+		else if (gaps)
+			memcpy(program + bytes, (int64_t[]){1, end}, 2 * sizeof *program);
+		if (!gompi_type_install((uintptr_t)t->handle, program, GOMPI_TYPE_SLOT_WORDS))
+			abort();
+		gompi_type_describe((uintptr_t)t->handle, (int)size, !gaps, unit_class(t),
+				    !(t->class & (CLASS_FLOAT | CLASS_COMPLEX | CLASS_PAIR | CLASS_OTHER)));
+	}
+}
+
+/* --- Threads */
+
+enum { UNIT_THREADS = 32 };
+
+/* Calls f(i) for i < n on a thread each, all at once, and waits for them. */
+struct unit_thread {
+	void (*f)(int);
+	int i;
+	pthread_barrier_t *begin;
+	pthread_t thread;
+};
+
+static void *unit_run(void *arg) {
+	struct unit_thread *t = arg;
+	pthread_barrier_wait(t->begin);
+	t->f(t->i);
+	return NULL;
+}
+
+static void unit_threads(int n, void (*f)(int)) {
+	struct unit_thread t[UNIT_THREADS];
+	pthread_barrier_t begin;
+	pthread_barrier_init(&begin, NULL, (unsigned)n);
+	for (int i = 0; i < n; i++) {
+		t[i] = (struct unit_thread){.f = f, .i = i, .begin = &begin};
+		if (pthread_create(&t[i].thread, NULL, unit_run, &t[i]) != 0)
+			abort();
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i].thread, NULL);
+	pthread_barrier_destroy(&begin);
+}
+
+/* Gives the core away until cond is true. */
+#define UNIT_UNTIL(cond) \
+	while (!(cond))  \
+	sched_yield()
+
+/* What main returns. */
+static int unit_end(void) {
+	if (check_errors == 0)
+		printf("PASS\n");
+	else
+		printf("FAIL: %d errors\n", check_errors);
+	return check_errors != 0;
+}
+
+#endif
