@@ -29,7 +29,7 @@ struct gompi_cell {
 	gompi_a32 agent_sleeps;
 	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
 	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
-	_Alignas(GOMPI_LINE) char wait_call[32]; // name of the MPI function that waits
+	_Alignas(GOMPI_LINE) _Atomic char wait_call[32]; // name of the MPI function that waits, if one does
 	gompi_ai32 wait_process;
 	gompi_a64 wait_object;
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];

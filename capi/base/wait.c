@@ -10,7 +10,6 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +94,17 @@ bool gompi_serve_all(void) {
 	return worked;
 }
 
+// Says in me what this thread waits for, of all threads that do the last one.
+static void publish_wait(struct gompi_cell *me, const struct gompi_waiting *what) {
+	gompi_store(&me->wait_process, gompi_on_node(what->peer));
+	gompi_store(&me->wait_object, what->object);
+	for (size_t i = 0; i < sizeof me->wait_call - 1; i++) {
+		gompi_store(&me->wait_call[i], what->call[i]);
+		if (what->call[i] == 0)
+			break;
+	}
+}
+
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
 	if (done(arg))
 		return MPI_SUCCESS;
@@ -125,9 +135,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			gompi_pause();
 		}
 	}
-	gompi_store(&me->wait_process, gompi_on_node(what->peer));
-	gompi_store(&me->wait_object, what->object);
-	strncpy(me->wait_call, what->call, sizeof me->wait_call - 1);
+	publish_wait(me, what);
 	for (;;) {
 		gompi_store_total(&w->sleeping, 1);
 		gompi_full_fence(); // pairs with the one in gompi_wake
@@ -153,7 +161,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		if (done(arg))
 			break;
 	}
-	me->wait_call[0] = 0;
+	gompi_store(&me->wait_call[0], 0);
 out:
 	gompi_sub(&me->blocked, 1);
 	gompi_sub_total(&me->pollers, 1);

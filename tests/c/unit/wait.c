@@ -1,0 +1,159 @@
+/* Proves: a wait (base/wait.h) sees its condition whenever it becomes true, before, while or after the thread goes to
+ * sleep, whichever function wakes it; it serves what its process has to do meanwhile; a death ends it; and it leaves
+ * the counts of pollers and blocked threads as they were. A lost wake-up is a hang here. */
+#include "unit.h"
+
+/* --- Hand-overs: thread i waits for its turn, which the one before it gives */
+
+enum { MOST = 4, HAND_OVERS = 60000 };
+enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKERS };
+
+static int n;
+static bool together; /* all sleep on one word */
+static enum waker waker;
+static gompi_a32 *turn;
+static struct gompi_waitword *word;
+static long payload; /* no atomic: each hand-over orders it */
+
+struct my_turn {
+	uint32_t number;
+};
+
+static bool is_turn(void *arg) { return gompi_load_acquire(turn) == ((struct my_turn *)arg)->number; }
+
+static void hand_over(int i) {
+	static const struct gompi_waiting what = {"hand-over", -1, 0};
+	uint64_t random = (uint64_t)i;
+	for (uint32_t k = (uint32_t)i; k < HAND_OVERS; k += (uint32_t)n) {
+		struct my_turn t = {k};
+		CHECK(gompi_await(&word[together ? 0 : i], is_turn, &t, &what) == MPI_SUCCESS, "the wait failed");
+		CHECK(payload == k, "payload %ld at turn %u", payload, k);
+		payload++;
+		struct gompi_waitword *next = &word[together ? 0 : (i + 1) % n];
+		/* The next one sleeps, or it goes to sleep at about this time. */
+		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS)
+			UNIT_UNTIL(gompi_load(&next->sleeping) == 1);
+		else
+			for (uint64_t delay = check_random(&random) % 2048; delay > 0; delay--)
+				gompi_compiler_fence();
+		switch (waker) {
+		case WAKE:
+			gompi_store_release(turn, k + 1);
+			gompi_wake(next);
+			break;
+		case WAKE_CHANGED:
+			gompi_add_total(turn, 1);
+			gompi_wake_changed(next);
+			break;
+		default:
+			gompi_store_release(turn, k + 1);
+			gompi_wake_two(&word[MOST], next);
+		}
+	}
+}
+
+static void hand_overs(bool crowded) {
+	gompi_node.crowded = crowded;
+	for (n = 2; n <= MOST; n++) {
+		char *memory = unit_memory(4096);
+		turn = (gompi_a32 *)memory;
+		word = (struct gompi_waitword *)(memory + GOMPI_LINE);
+		waker = (enum waker)((n + crowded) % WAKERS);
+		together = n == 3;
+		payload = 0;
+		unit_threads(n, hand_over);
+	}
+}
+
+/* --- Services */
+
+static int left, quick, thorough;
+
+static bool something_left(void) { return left > 0; }
+static bool one_less(void) {
+	bool worked = left > 0;
+	left -= worked;
+	quick++;
+	return worked;
+}
+/* What no look sees: only who is about to sleep comes for it. */
+static bool never_ready(void) { return false; }
+static bool count_thorough(void) {
+	thorough++;
+	return false;
+}
+
+static bool nothing_left(void *arg) {
+	(void)arg;
+	return left == 0;
+}
+
+static void services(void) {
+	static const struct gompi_service a = {something_left, one_less}, b = {never_ready, count_thorough};
+	static const struct gompi_waiting what = {"service", -1, 0};
+	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
+	gompi_service_add(&a);
+	gompi_service_add(&b);
+	gompi_service_add(&a);
+	left = 1;
+	CHECK(gompi_serve() && left == 0 && quick == 1, "what is there twice is served %d times", quick);
+	left = 5;
+	CHECK(gompi_await(w, nothing_left, NULL, &what) == MPI_SUCCESS && left == 0, "%d are left", left);
+	CHECK(thorough > 0, "only what a look sees is served before a sleep");
+}
+
+/* --- A death */
+
+static int looked_for_dead;
+static bool never(void *arg) {
+	(void)arg;
+	return false;
+}
+static void one_dead(void) {
+	looked_for_dead++;
+	gompi_store_total(&gompi_header()->broken, 1);
+}
+
+static void idles(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	CHECK(gompi_load(&c->pollers) == 0 && gompi_load(&c->blocked) == 0, "%d pollers, %d blocked at the end",
+	      gompi_load(&c->pollers), gompi_load(&c->blocked));
+	CHECK(gompi_load(&c->wait_call[0]) == 0, "still waits in a function");
+}
+
+/* What the report on a hang says of a thread that sleeps. */
+static void says_what_for(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	char call[sizeof c->wait_call];
+	for (size_t i = 0; i < sizeof call; i++)
+		call[i] = gompi_load(&c->wait_call[i]);
+	CHECK(strcmp(call, "MPI_A_function_with_a_long_name") == 0, "waits in '%s'", call);
+	CHECK(gompi_load(&c->wait_process) == 3 && gompi_load(&c->wait_object) == 17, "for process %d, object %llu",
+	      gompi_load(&c->wait_process), (unsigned long long)gompi_load(&c->wait_object));
+}
+
+static void death(void) {
+	static const struct gompi_waiting what = {"MPI_A_function_with_a_long_name_and_more", 3, 17};
+	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
+	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread: it looks for the dead from time to time */
+	gompi_up.find_dead = one_dead;
+	gompi_up.take_signals = says_what_for;
+	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");
+	CHECK(looked_for_dead == 1, "looked for the dead %d times", looked_for_dead);
+}
+
+int main(void) {
+	unit_node(4);
+	unit_sleep_forever = true;
+	for (int hurry = 0; hurry < 2; hurry++) {
+		unit_hurry = hurry; /* with it many wake a sleeper */
+		hand_overs(hurry);
+		idles();
+	}
+	CHECK(gompi_load(&unit_sleeps) > 1000, "only %llu sleeps", (unsigned long long)gompi_load(&unit_sleeps));
+	services();
+	idles();
+	death();
+	idles();
+	return unit_end();
+}
