@@ -39,14 +39,17 @@
 
 static bool unit_sleep_forever, unit_hurry;
 static gompi_a64 unit_sleeps; /* so many times a thread was put to sleep on a futex */
+static gompi_a32 unit_asleep; /* so many are just now */
 
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f) {
 	if (number == SYS_futex && b == FUTEX_WAIT) {
 		gompi_add(&unit_sleeps, 1);
-		if (unit_sleep_forever)
-			d = NULL;
+		gompi_add(&unit_asleep, 1);
+		long rc = __real_syscall(number, a, b, c, unit_sleep_forever ? NULL : d, e, f);
+		gompi_sub(&unit_asleep, 1);
+		return rc;
 	}
 	return __real_syscall(number, a, b, c, d, e, f);
 }

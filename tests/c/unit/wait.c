@@ -30,9 +30,9 @@ static void hand_over(int i) {
 		CHECK(payload == k, "payload %ld at turn %u", payload, k);
 		payload++;
 		struct gompi_waitword *next = &word[together ? 0 : (i + 1) % n];
-		/* The next one sleeps, or it goes to sleep at about this time. */
-		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS)
-			UNIT_UNTIL(gompi_load(&next->sleeping) == 1);
+		/* All others sleep, or the next one goes to sleep at about this time. */
+		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS - (uint32_t)n)
+			UNIT_UNTIL(gompi_load(&unit_asleep) == (uint32_t)n - 1);
 		else
 			for (uint64_t delay = check_random(&random) % 2048; delay > 0; delay--)
 				gompi_compiler_fence();
@@ -150,7 +150,8 @@ int main(void) {
 		hand_overs(hurry);
 		idles();
 	}
-	CHECK(gompi_load(&unit_sleeps) > 1000, "only %llu sleeps", (unsigned long long)gompi_load(&unit_sleeps));
+	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
+	      (unsigned long long)gompi_load(&unit_sleeps));
 	services();
 	idles();
 	death();
