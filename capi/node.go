@@ -24,7 +24,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	n := nd.N
 	place := C.struct_gompi_node{
 		control: at(0), n: C.int(n), me: C.int(nd.Me), size: C.int(job.Size), rank: C.int(job.Rank),
-		crowded: C.bool(n > nd.Cores), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
+		policy: waiting(&nd.Policy), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
 		cell_stride:   C.size_t(shm.CellSize(n)),
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
 		agent_rings: at(shm.AgentRing(n, 0)), agent_stride: shm.AgentRingSize,
@@ -38,6 +38,13 @@ func openNode(nd *shm.Node, job core.Job) {
 	C.gompi_node_open(&place, places)
 	C.gompi_ring_open()
 	C.gompi_arrival_open()
+}
+
+// waiting is the policy of the node for C.
+func waiting(p *shm.Policy) C.struct_gompi_policy {
+	return C.struct_gompi_policy{poll: C.int64_t(p.Poll), long_yield: C.int64_t(p.LongYield),
+		slice:       C.int64_t(p.Slice),
+		quiet_looks: C.int32_t(p.QuietLooks), crowded: C.bool(p.Crowded)}
 }
 
 // agentPath is the part of an RMA operation's progress that is C's: serving the agent's ring.

@@ -46,13 +46,20 @@ struct gompi_header {
 	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found dead: waits end with an error once it is not 0
 };
 
+// How threads of the node's processes wait: core/shm.Policy, which decides and explains it. Times in nanoseconds.
+struct gompi_policy {
+	int64_t poll, long_yield, slice;
+	int32_t quiet_looks;
+	bool crowded; // fewer cores than processes: a waiting thread gives its core away
+};
+
 // This process' place on the node; written once by gompi_node_open, before any call can use it.
 struct gompi_node {
-	char *control;         // the control segment
-	int n, me;             // processes on the node, index of this one
-	int size, rank;        // MPI_COMM_WORLD: number of processes, rank of this one
+	char *control;  // the control segment
+	int n, me;      // processes on the node, index of this one
+	int size, rank; // MPI_COMM_WORLD: number of processes, rank of this one
+	struct gompi_policy policy;
 	const int32_t *places; // [size], see gompi_on_node; NULL: all are on this node, in the order of their ranks
-	bool crowded;          // more processes than cores: a waiting thread gives its core away
 	bool cma;              // process_vm_readv and writev work between the processes of the job
 	bool membarrier;       // membarrier(2) is there: small accumulates need no fence
 	size_t cell_stride;

@@ -17,7 +17,7 @@ enum {
 
 void gompi_poll_long(void) {
 	struct gompi_poll *p = &gompi_poll;
-	if (!gompi_node.crowded) {
+	if (!gompi_node.policy.crowded) {
 		int64_t now = gompi_now_ns();
 		if (p->calls == GOMPI_POLL_CALLS)
 			p->since = now;
@@ -29,7 +29,7 @@ void gompi_poll_long(void) {
 
 void gompi_poll_flushed(void) {
 	struct gompi_poll *p = &gompi_poll;
-	if (!gompi_node.crowded || ++p->flushes % FLUSHES != 0)
+	if (!gompi_node.policy.crowded || ++p->flushes % FLUSHES != 0)
 		return;
 	int64_t now = gompi_now_ns();
 	if (now - p->offered < FLUSH_NS)

@@ -16,17 +16,12 @@
 
 #include "base/abi.h"
 #include "base/up.h"
+
 // A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
 // process. Then it gives its core away between looks: that costs little if nobody wants it, and the partner may be
-// waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps.
-enum {
-	POLLS_QUIET = 200, // before anybody is told that this thread polls; without pause, which takes as long as the
-			   // answer of another core
-	POLLS_ALONE = 32,
-	// again. Asleep this thread is woken in time.
-	LONG_YIELD_NS = 100000,
-	SLICE_MS = 200, // how often a sleeper looks whether the others still live
-};
+// waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps. How
+// long each takes is gompi_node.policy, but for the looks with a pause in between.
+enum { POLLS_ALONE = 32 };
 
 int64_t gompi_now_ns(void) {
 	struct timespec t;
@@ -34,8 +29,8 @@ int64_t gompi_now_ns(void) {
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int ms) {
-	struct timespec t = {ms / 1000, (ms % 1000) * 1000000L};
+void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns) {
+	struct timespec t = {ns / 1000000000, ns % 1000000000};
 	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
@@ -44,7 +39,7 @@ bool gompi_yield_long(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
 	*now = gompi_now_ns();
-	return *now - before >= LONG_YIELD_NS;
+	return *now - before >= gompi_node.policy.long_yield;
 }
 
 void gompi_wake_sleepers(struct gompi_waitword *w) {
@@ -108,21 +103,17 @@ static void publish_wait(struct gompi_cell *me, const struct gompi_waiting *what
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
 	if (done(arg))
 		return MPI_SUCCESS;
-	if (!gompi_node.crowded) {
-		// A partner on another core answers within some 100 ns: not worth telling anybody that this thread
-		// polls.
-		for (int i = 0; i < POLLS_QUIET; i++) {
-			if (done(arg))
-				return MPI_SUCCESS;
-		}
-	}
+	const struct gompi_policy *policy = &gompi_node.policy;
+	for (int i = 0; i < policy->quiet_looks; i++) // not worth telling anybody that this thread polls
+		if (done(arg))
+			return MPI_SUCCESS;
 	struct gompi_cell *me = gompi_my_cell();
 	int rc = MPI_SUCCESS;
 	gompi_add(&me->blocked, 1);
 	gompi_add_total(&me->pollers, 1);
 	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
-	int64_t now = gompi_now_ns(), end = now + GOMPI_POLL_NS;
-	for (unsigned i = gompi_node.crowded ? POLLS_ALONE : 0; now < end; i++) {
+	int64_t now = gompi_now_ns(), end = now + policy->poll;
+	for (unsigned i = policy->crowded ? POLLS_ALONE : 0; now < end; i++) {
 		if (done(arg))
 			goto out;
 		bool worked = gompi_serve();
@@ -152,9 +143,9 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		gompi_full_fence_after_change();
 		if (!gompi_serve_all()) {
 			int64_t start = gompi_now_ns();
-			gompi_sleep_on(&w->wake, seen, SLICE_MS);
+			gompi_sleep_on(&w->wake, seen, policy->slice);
 			gompi_up.take_signals(); // in a wait that Go has called
-			if (gompi_now_ns() - start >= SLICE_MS * 1000000LL)
+			if (gompi_now_ns() - start >= policy->slice)
 				gompi_up.find_dead();
 		}
 		gompi_add_total(&me->pollers, 1);

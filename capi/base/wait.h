@@ -47,9 +47,6 @@ struct gompi_waiting {
 // which must be woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
 
-// How long a wait polls: being woken takes up to 100 us, and two that wait in turn must not send each other to sleep.
-enum { GOMPI_POLL_NS = 400000 };
-
 // Work that a thread which waits does for its process: serving a ring, say. ready is a quick look whether there is any;
 // serve does it, without waiting for anything, and says whether there was something to do. Both may be called by
 // several threads at once.
@@ -67,8 +64,8 @@ bool gompi_serve(void);
 // something may have taken out what somebody rang for, and left the rest of it to who comes for it.
 bool gompi_serve_all(void);
 
-// Sleeps until *word differs from seen, a wake-up, or so many milliseconds.
-void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int ms);
+// Sleeps until *word differs from seen, a wake-up, or so many nanoseconds.
+void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);
 
 // Gives the core away at the time *now, which moves on. Whether somebody has kept it.
 bool gompi_yield_long(int64_t *now);

@@ -62,7 +62,7 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 			}
 			continue;
 		}
-		if (spins < SPINS && !gompi_node.crowded) {
+		if (spins < SPINS && !gompi_node.policy.crowded) {
 			gompi_pause();
 			continue;
 		}
@@ -73,8 +73,7 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 		if (gompi_load_total(&gompi_header()->broken) != 0)
 			return MPI_ERR_PROC_ABORTED;
 		if ((v & ACCUMULATE_SLEEPERS) || gompi_change_total(word, &v, v | ACCUMULATE_SLEEPERS)) {
-			struct timespec slice = {0, 200000000};
-			syscall(SYS_futex, word, FUTEX_WAIT, v | ACCUMULATE_SLEEPERS, &slice, NULL, 0);
+			gompi_sleep_on(word, v | ACCUMULATE_SLEEPERS, gompi_node.policy.slice);
 			gompi_up.find_dead();
 		}
 	}
@@ -92,7 +91,7 @@ static void wait_for_marks(int i) {
 		if (first % 2 == 0)
 			continue;
 		for (int spins = 0; gompi_load_acquire(seq) == first; spins++) {
-			if (spins < SPINS && !gompi_node.crowded) {
+			if (spins < SPINS && !gompi_node.policy.crowded) {
 				gompi_pause();
 			} else {
 				sched_yield();

@@ -148,7 +148,7 @@ static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const c
 		return MPI_SUCCESS;
 	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also
 	// wait in the same way for this process.
-	for (int i = gompi_node.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
+	for (int i = gompi_node.policy.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
 		if (i % 8 == 7)

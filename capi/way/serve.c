@@ -13,6 +13,7 @@ enum {
 	AGENT_LOOKS = 16,  // between two offers of the core then: the origin may share it
 	AGENT_NS = 50000,
 	AGENT_POLLS_CROWDED = 20,
+	AGENT_SLEEP_NS = 1000000000, // before it looks again by itself
 };
 
 static atomic_bool agent_stop;
@@ -20,16 +21,16 @@ static atomic_bool agent_stop;
 // How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one
 // of a series only if nobody else wants its core.
 static int64_t agent_patience(bool spare, int64_t gap) {
-	if (!spare || gap > GOMPI_POLL_NS || 2 * gap < AGENT_NS)
+	if (!spare || gap > gompi_node.policy.poll || 2 * gap < AGENT_NS)
 		return AGENT_NS;
-	return 2 * gap < GOMPI_POLL_NS ? 2 * gap : GOMPI_POLL_NS;
+	return 2 * gap < gompi_node.policy.poll ? 2 * gap : gompi_node.policy.poll;
 }
 
 // Serves for as long as work keeps coming, counted among the pollers so that origins need not ring: an origin that has
 // sent one operation is likely to send another, and waking the agent costs as much as hundreds of them.
 static void agent_poll(struct gompi_cell *me) {
 	static int64_t last; // when something had been served and nothing more came at once
-	const bool crowded = gompi_node.crowded;
+	const bool crowded = gompi_node.policy.crowded;
 	const int eager = crowded ? 0 : AGENT_EAGER, looks = crowded ? 1 : AGENT_LOOKS,
 		  most = crowded ? AGENT_POLLS_CROWDED : INT_MAX;
 	int64_t now = 0, end = 0;
@@ -68,7 +69,7 @@ void gompi_agent_run(void) {
 		gompi_full_fence(); // pairs with the one in gompi_ring_doorbell
 		uint32_t seen = gompi_load_total(&me->doorbell);
 		if (!gompi_serve_all() && !gompi_load_total(&agent_stop)) {
-			gompi_sleep_on(&me->doorbell, seen, 1000);
+			gompi_sleep_on(&me->doorbell, seen, AGENT_SLEEP_NS);
 			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)
 				continue; // nobody has rung
 		}

@@ -5,15 +5,12 @@
 #include "base/up.h"
 #include "base/wait.h"
 
-enum {
-	SPINS = 1000,                // looks at a table that changes before the core is offered
-	LOOK_FOR_DEAD_NS = 200000000 // and before whoever changes it is looked after
-};
+enum { SPINS = 1000 }; // looks at a table that changes before the core is offered
 
 // Waits a moment for a member that changes its table, since spins looks ago; *began is the time of the first wait.
 // MPI_ERR_PROC_ABORTED: a process has died, and it may have been that one, in between.
 static int wait_for_writer(int spins, int64_t *began) {
-	if (spins < SPINS && !gompi_node.crowded) {
+	if (spins < SPINS && !gompi_node.policy.crowded) {
 		gompi_pause();
 		return MPI_SUCCESS;
 	}
@@ -21,7 +18,7 @@ static int wait_for_writer(int spins, int64_t *began) {
 	if (*began == 0)
 		*began = now;
 	gompi_yield_long(&now);
-	if (now - *began < LOOK_FOR_DEAD_NS)
+	if (now - *began < gompi_node.policy.slice)
 		return MPI_SUCCESS;
 	*began = now;
 	gompi_up.find_dead();

@@ -17,8 +17,8 @@ static bool my_turn(void *arg) {
 
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	for (int i = 0; i < (gompi_node.crowded ? TRIES_CROWDED : TRIES_ALONE); i++) {
-		if (gompi_node.crowded)
+	for (int i = 0; i < (gompi_node.policy.crowded ? TRIES_CROWDED : TRIES_ALONE); i++) {
+		if (gompi_node.policy.crowded)
 			sched_yield();
 		else
 			gompi_pause();

@@ -103,7 +103,7 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->shared = (struct gompi_win_shared *)plan->shared;
 	w->barrier = (struct gompi_barrier *)(plan->shared + sizeof(struct gompi_win_member) * n);
 	w->model = MPI_WIN_UNIFIED;
-	w->flush_more = gompi_node.crowded ? FLUSH_POLL : 0;
+	w->flush_more = gompi_node.policy.crowded ? FLUSH_POLL : 0;
 	for (size_t i = 0; i < n; i++)
 		set_member(w, (int)i, &members[i]);
 	const struct gompi_member_plan *own = &members[plan->me];

@@ -43,7 +43,7 @@ int main(void) {
 	unit_sleep_forever = true;
 	for (int crowded = 0; crowded < 2; crowded++) {
 		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-			gompi_node.crowded = crowded;
+			gompi_node.policy.crowded = crowded;
 			n = sizes[i];
 			rounds = 3000 / n;
 			unit_hurry = false;
@@ -61,7 +61,7 @@ int main(void) {
 	gompi_store(&gompi_header()->broken, 1);
 	for (int crowded = 0; crowded < 2; crowded++) {
 		uint32_t number = 0;
-		gompi_node.crowded = crowded;
+		gompi_node.policy.crowded = crowded;
 		CHECK(gompi_shared_barrier(b, 2, 0, &number, &(struct gompi_waiting){"barrier", -1, 0}) ==
 			      MPI_ERR_PROC_ABORTED,
 		      "a barrier without its other member");

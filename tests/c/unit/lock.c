@@ -18,7 +18,7 @@ static void take(bool exclusive) {
 static void fresh(bool crowded) {
 	w = unit_window(1, unit_memory(4096), 4096, true);
 	m = gompi_member(w, 0);
-	gompi_node.crowded = crowded;
+	gompi_node.policy.crowded = crowded;
 }
 
 static void is_free(void) {

@@ -168,7 +168,7 @@ int main(void) {
 	w = unit_window(1, memory, BYTES, true);
 	const bool membarrier = gompi_node.membarrier;
 	for (int i = 0; i < 4; i++) {
-		gompi_node.crowded = i % 2;
+		gompi_node.policy.crowded = i % 2;
 		gompi_node.membarrier = membarrier && i < 2;
 		gompi_store(&gompi_member(w, 0)->accumulate, 0);
 		all_sums();

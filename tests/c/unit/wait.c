@@ -53,7 +53,7 @@ static void hand_over(int i) {
 }
 
 static void hand_overs(bool crowded) {
-	gompi_node.crowded = crowded;
+	gompi_node.policy.crowded = crowded;
 	for (n = 2; n <= MOST; n++) {
 		char *memory = unit_memory(4096);
 		turn = (gompi_a32 *)memory;
