@@ -23,7 +23,7 @@ func TestTruncation(t *testing.T) {
 			for _, dest := range []int{0, 1} { // to this process, to another one
 				es := job(t, 2)
 				e, to := es[0], es[dest]
-				e.noCMA, to.noCMA = noCMA, noCMA
+				e.rings.noCMA, to.rings.noCMA = noCMA, noCMA
 				for _, early := range []bool{true, false} {
 					got := make([]byte, n+10)
 					var r *request.Request
@@ -268,7 +268,7 @@ func TestRecordsOfNobody(t *testing.T) {
 	s, _ := e.Isend(e.World, 0, Bytes(make([]byte, 50_000)), 1, 0, Standard)
 	for i := 0; i < 20_000; i++ {
 		small := func() uint64 { return uint64(rnd.Intn(5)) - 1 }
-		r := record{ctx: small(), src: int32(small()), tag: int32(small()), node: int32(small()),
+		r := record{ctx: small(), src: int32(small()), tag: int32(small()), from: int32(small()),
 			class: int32(small()), size: small(), id: 1<<32 | small()}
 		if rnd.Intn(2) == 0 {
 			r.id = rnd.Uint64()
@@ -279,7 +279,7 @@ func TestRecordsOfNobody(t *testing.T) {
 		r.ctx |= 1 << 60 // no communicator's: what these messages leave behind is dropped below
 		k := kind(1 + rnd.Intn(int(kindLast)-1))
 		if k == kindAck || k == kindCTS {
-			r.node = int32(rnd.Intn(2)) * 7 // a process that the send does not go to, or none
+			r.from = int32(rnd.Intn(2)) * 7 // a process that the send does not go to, or none
 		}
 		payload := make([]byte, rnd.Intn(3)*16+rnd.Intn(2))
 		rnd.Read(payload)
@@ -352,7 +352,7 @@ func TestDeathEndsAWait(t *testing.T) {
 // comes in pieces then.
 func TestOneCopyRefused(t *testing.T) {
 	es := job(t, 2)
-	*u64(es[0].in.b, ringToken)++
+	*u64(es[0].rings.in.b, ringToken)++
 	all(t, es, func(e *Engine) error {
 		for i := 0; i < 3; i++ {
 			want := pattern(200_000, i)
@@ -372,7 +372,7 @@ func TestOneCopyRefused(t *testing.T) {
 		}
 		return nil
 	})
-	require.False(t, es[1].peer(0).cma.possible())
+	require.False(t, es[1].peer(0).link.Reads())
 }
 
 // TestBuffersThatAreNoMemory: both sides get an error, and go on.
@@ -407,8 +407,8 @@ func TestBuffersThatAreNoMemory(t *testing.T) {
 // TestDamagedRingEndsWaits: what cannot be a record ends every wait of the process with an error.
 func TestDamagedRingEndsWaits(t *testing.T) {
 	es := jobWithout(t, 2)
-	room, _ := es[0].peer(1).out.reserve(recordSize)
-	commit(room, &record{}, kindLast, 0, recordSize)
+	p := es[0].peer(1)
+	p.publish(p.link.Reserve(recordSize), &record{}, kindLast, 0, recordSize, Call)
 	err := es[1].Recv(es[1].World, 0, Bytes(make([]byte, 8)), 0, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), class(err))
 	require.ErrorContains(t, err, "damaged")

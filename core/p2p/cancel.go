@@ -61,7 +61,7 @@ func (e *Engine) cancelSendLocked(o *op) {
 	}
 	if o.limit == 0 { // else its data is on its way
 		e.postLocked(o.to, pending{k: kindCancel, h: record{ctx: ctx, src: src, tag: o.tag,
-			node: int32(e.nd.Me), id: o.id}})
+			from: int32(e.world), id: o.id}})
 	}
 }
 
@@ -94,7 +94,8 @@ func (e *Engine) goneLocked(m *Message) {
 	case m.local != nil:
 		e.lostLocked(m.local)
 	case m.id != 0:
-		e.postLocked(e.peer(int(m.node)), pending{k: kindGone, h: record{node: int32(e.nd.Me), id: m.id}})
+		e.postLocked(e.peer(m.from), pending{k: kindGone,
+			h: record{from: int32(e.world), id: m.id}})
 	}
 	e.freeMessageLocked(m)
 }
@@ -124,7 +125,7 @@ func (e *Engine) fetchLocked(m *Message) {
 		m.local, m.data = nil, copied.kept()
 		e.finishSendLocked(s, nil)
 	case !m.rts && m.id != 0:
-		e.ackLocked(m.node, m.id, m.call, 0)
+		e.ackLocked(m.from, m.id, m.call, 0)
 		m.id = 0
 	case m.rts && m.fetch == nil:
 		b, err := ownBytes(m.size)
@@ -134,8 +135,8 @@ func (e *Engine) fetchLocked(m *Message) {
 		m.staying().fetch = e.newOpLocked(request.Receive, m.c, 0, &b, m.entry.src, m.entry.tag, Standard)
 		m.fetch.moving().fetches = m
 		away := e.newMessageLocked()
-		away.entry.src, away.entry.tag, away.node, away.size, away.id, away.call, away.rts = m.entry.src,
-			m.entry.tag, m.node, m.size, m.id, m.call, true
+		away.entry.src, away.entry.tag, away.from, away.size, away.id, away.call, away.rts = m.entry.src,
+			m.entry.tag, m.from, m.size, m.id, m.call, true
 		away.waits = true
 		if m.segs != nil {
 			away.staying().segs = append(away.one[:0], m.segs...)

@@ -97,7 +97,7 @@ func TestCancelProbed(t *testing.T) {
 		for _, size := range []int{0, 8, 100_000, 3 << 20} {
 			for dest := 0; dest < 2; dest++ {
 				es := job(t, 2)
-				es[0].noCMA, es[1].noCMA = noCMA, noCMA
+				es[0].rings.noCMA, es[1].rings.noCMA = noCMA, noCMA
 				out := pattern(size, 1)
 				r, err := es[0].Isend(es[0].World, 0, Bytes(out), dest, 3, Synchronous)
 				require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestCancelProbed(t *testing.T) {
 func TestCancelRaces(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := job(t, 2)
-		es[0].noCMA, es[1].noCMA = noCMA, noCMA
+		es[0].rings.noCMA, es[1].rings.noCMA = noCMA, noCMA
 		all(t, es, func(e *Engine) error {
 			rnd := rand.New(rand.NewSource(int64(e.world)))
 			c, data := e.World, make([]byte, 70_000)
@@ -206,12 +206,12 @@ func TestForgedCancel(t *testing.T) {
 		e.handleLocked(&h, nil)
 		e.unlock()
 	}
-	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, node: 2, id: id})
-	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, node: 0, id: 0})
-	forge(b, kindCancel, record{ctx: ctx, src: -5, tag: 1 << 30, node: 0, id: ^uint64(0)})
-	forge(b, kindCancel, record{ctx: ctx + 99, src: 0, tag: 4, node: 0, id: id})
-	forge(a, kindGone, record{node: 2, id: id})
-	forge(a, kindGone, record{node: 1, id: id + 1})
+	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, from: 2, id: id})
+	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, from: 0, id: 0})
+	forge(b, kindCancel, record{ctx: ctx, src: -5, tag: 1 << 30, from: 0, id: ^uint64(0)})
+	forge(b, kindCancel, record{ctx: ctx + 99, src: 0, tag: 4, from: 0, id: id})
+	forge(a, kindGone, record{from: 2, id: id})
+	forge(a, kindGone, record{from: 1, id: id + 1})
 	require.False(t, r.Op.(*op).gone)
 	require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, 100_000)), 0, 4, nil))
 	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))

@@ -25,7 +25,7 @@ func (s *cmaState) possible() bool { return s.v.Load() != cmaRefused }
 // process they read is this one: in another namespace the same process id may be somebody else.
 type probePage struct{ page []byte }
 
-func (e *Engine) openProbe() error {
+func (r *rings) openProbe() error {
 	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -34,25 +34,25 @@ func (e *Engine) openProbe() error {
 	if _, err := unix.Getrandom(page[:8], 0); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "random number: %v", err)
 	}
-	e.probe = &probePage{page}
-	atomic.StoreUint64(u64(e.in.b, ringToken), binary.NativeEndian.Uint64(page))
-	atomic.StoreUint64(u64(e.in.b, ringProbe), uint64(addressOf(page)))
+	r.probe = &probePage{page}
+	atomic.StoreUint64(u64(r.in.b, ringToken), binary.NativeEndian.Uint64(page))
+	atomic.StoreUint64(u64(r.in.b, ringProbe), uint64(addressOf(page)))
 	return nil
 }
 
-// reaches finds out, once, whether process_vm_readv reaches p.
-func (e *Engine) reaches(p *peer) bool {
-	if s := p.cma.v.Load(); s != cmaUnknown {
+// reaches finds out, once, whether process_vm_readv reaches the peer.
+func (l *ringLink) reaches() bool {
+	if s := l.cma.v.Load(); s != cmaUnknown {
 		return s == cmaWorks
 	}
 	token := make([]byte, 8)
-	n, err := readMemory(e.nd.Pid(p.node), []iovec{{addressOf(token), 8}},
-		[]iovec{{uintptr(atomic.LoadUint64(u64(p.out.b, ringProbe))), 8}})
-	if err != 0 || n != 8 || binary.NativeEndian.Uint64(token) != atomic.LoadUint64(u64(p.out.b, ringToken)) {
-		p.cma.v.Store(cmaRefused)
+	n, err := readMemory(l.rings.nd.Pid(l.process), []iovec{{addressOf(token), 8}},
+		[]iovec{{uintptr(atomic.LoadUint64(u64(l.b, ringProbe))), 8}})
+	if err != 0 || n != 8 || binary.NativeEndian.Uint64(token) != atomic.LoadUint64(u64(l.b, ringToken)) {
+		l.cma.v.Store(cmaRefused)
 		return false
 	}
-	p.cma.v.Store(cmaWorks)
+	l.cma.v.Store(cmaWorks)
 	return true
 }
 
@@ -68,16 +68,15 @@ const (
 	bounceSize = 64 << 10
 )
 
-// read copies the first want bytes of segs in p's memory to b. refused: the system does not let us; nothing that
-// matters has been written. MPI_ERR_BUFFER: a buffer is not memory. Called without the lock.
-func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused bool, err error) {
-	if !e.reaches(p) {
+// Read implements Link.
+func (l *ringLink) Read(segs []Segment, b *Buffer, want int64) (refused bool, err error) {
+	if !l.reaches() {
 		return true, nil
 	}
 	var remote [maxSegments]iovec
 	var one [1]iovec
 	var local scatter
-	pid := e.nd.Pid(p.node)
+	pid := l.rings.nd.Pid(l.process)
 	for done := int64(0); done < want; {
 		nr := segmentsFrom(segs, done, want, remote[:])
 		to := one[:]
@@ -95,7 +94,7 @@ func (e *Engine) read(p *peer, segs []Segment, b *Buffer, want int64) (refused b
 				"copying %d bytes from %#x of process %d: the send or the receive buffer is not memory",
 				want-done, remote[0].base, pid)
 		case errno != 0:
-			p.cma.v.Store(cmaRefused)
+			l.cma.v.Store(cmaRefused)
 			return true, nil
 		}
 		if b.layout != nil {

@@ -22,7 +22,7 @@ func TestDoorbells(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
-		a.noCMA, b.noCMA = noCMA, noCMA
+		a.rings.noCMA, b.rings.noCMA = noCMA, noCMA
 		rung(a)
 		rung(b)
 		big, got := pattern(100_000, 1), make([]byte, 100_000)

@@ -81,8 +81,8 @@ func (h host) DropBlock(b []byte, owner int32, off, size int64, last bool) {
 		h.releaseBlockLocked(off, size)
 		return
 	}
-	h.postLocked(h.peer(h.NodeIndex(owner)),
-		pending{k: kindBlock, h: record{ctx: uint64(off), size: uint64(size), node: int32(h.nd.Me)}})
+	h.postLocked(h.peer(owner), pending{k: kindBlock,
+		h: record{ctx: uint64(off), size: uint64(size), from: int32(h.world)}})
 }
 
 // Forget implements comm.Host.

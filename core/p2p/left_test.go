@@ -177,7 +177,7 @@ func TestHooksOfTwoThreads(t *testing.T) {
 func TestReminderMakesRoom(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
-	a.noCMA, b.noCMA = true, true
+	a.rings.noCMA, b.rings.noCMA = true, true
 	const n = ringData + 30_000
 	out, in := pattern(n, 1), make([]byte, n)
 	require.NoError(t, a.Attach(BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0))
@@ -192,7 +192,7 @@ func TestReminderMakesRoom(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, small.IsComplete())
 	b.mu.Lock()
-	b.congestLocked(true)
+	b.flowLocked(KeepBack)
 	b.unlock()
 	b.Progress()
 	a.sends.at = append([]slot(nil), a.sends.at...) // one more needs a new place
@@ -216,6 +216,6 @@ func TestReminderMakesRoom(t *testing.T) {
 	require.NoError(t, waitAll(b, rs[:]...))
 	require.NoError(t, waitAll(a, first, small))
 	b.mu.Lock()
-	b.congestLocked(false)
+	b.flowLocked(SendAlong)
 	b.unlock()
 }

@@ -66,7 +66,7 @@ func jobWithout(t testing.TB, n int) []*Engine {
 			require.Zero(t, e.receives.used, "receives under way in process %d", e.world)
 			require.Zero(t, e.backlog.Load(), "messages not sent in process %d", e.world)
 			require.Zero(t, e.held, "unexpected messages in process %d", e.world)
-			require.False(t, e.congested)
+			require.Equal(t, SendAlong, e.flow)
 			e.nd.Close()
 		}
 		require.Equal(t, transfer{}, noTransfer)
@@ -81,8 +81,8 @@ func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)
 	serve := func() bool {
-		return atomic.LoadUint64(u64(e.in.b, ringHead)) != atomic.LoadUint64(u64(e.in.b, ringTail)) &&
-			e.Progress()
+		ring := e.rings.in.b
+		return atomic.LoadUint64(u64(ring, ringHead)) != atomic.LoadUint64(u64(ring, ringTail)) && e.Progress()
 	}
 	for {
 		for serve() {
@@ -135,7 +135,7 @@ func TestSendRecvSizes(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := job(t, 2)
 		for _, e := range es {
-			e.noCMA = noCMA
+			e.rings.noCMA = noCMA
 		}
 		all(t, es, func(e *Engine) error {
 			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1,

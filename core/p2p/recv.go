@@ -10,7 +10,7 @@ import (
 // Message is a message that has come before its receive; also what MPI_Mprobe hands out.
 type Message struct {
 	entry entry[Message]
-	node  int32      // index of the sender on this node
+	from  int32      // world rank of the sender
 	call  bool       // the sender's process is to look at it at once
 	waits bool       // the sender waits for the message to be taken
 	rts   bool       // the data is still at the sender
@@ -93,7 +93,7 @@ func (e *Engine) receiveLocked(o *op) {
 		}
 	}
 	e.postReceiveLocked(q, o)
-	if e.in.ready() {
+	if e.ready() {
 		e.drainLocked()
 	}
 }
@@ -135,7 +135,7 @@ func (e *Engine) arriveLocked(r *record, payload []byte) {
 			if !rts {
 				e.eagerLocked(o, r.src, r.tag, payload)
 				if r.flags()&flagSync != 0 {
-					e.ackLocked(r.node, r.id, r.flags()&flagCall != 0, 0)
+					e.ackLocked(r.from, r.id, r.flags()&flagCall != 0, 0)
 				}
 				return
 			}
@@ -153,7 +153,7 @@ func (e *Engine) arriveLocked(r *record, payload []byte) {
 // fill makes m the message of a record.
 func (m *Message) fill(r *record, payload []byte) {
 	m.entry = entry[Message]{src: r.src, tag: r.tag, of: m}
-	m.node, m.size, m.call = r.node, int64(r.size), r.flags()&flagCall != 0
+	m.from, m.size, m.call = r.from, int64(r.size), r.flags()&flagCall != 0
 	if r.kind() == kindRTS {
 		m.rts, m.id, m.waits = true, r.id, r.flags()&flagWait != 0
 		if r.flags()&flagAddr != 0 {
@@ -182,8 +182,8 @@ func (e *Engine) unexpectedLocked(q *queue, m *Message) {
 	q.unexpected.add(&m.entry)
 	e.held += int64(len(m.data)) + entryCost
 	e.watch.Count(int(e.held / entryCost))
-	if !e.congested && e.held > congestedFrom {
-		e.congestLocked(true)
+	if e.flow == SendAlong && e.held > congestedFrom {
+		e.flowLocked(KeepBack)
 	}
 	e.arrived.Add(1)
 	e.nd.Wake(e.nd.Me)
@@ -194,8 +194,8 @@ func (e *Engine) takeLocked(q *queue, m *Message) {
 	q.unexpected.remove(&m.entry)
 	e.held -= int64(len(m.data)) + entryCost
 	e.watch.Count(int(e.held / entryCost))
-	if e.congested && e.held < congestedUntil {
-		e.congestLocked(false)
+	if e.flow == KeepBack && e.held < congestedUntil {
+		e.flowLocked(SendAlong)
 	}
 }
 
@@ -252,7 +252,7 @@ func (e *Engine) deliverLocked(o *op, m *Message) {
 		e.eagerLocked(o, m.entry.src, m.entry.tag, m.data)
 	}
 	if m.id != 0 {
-		e.ackLocked(m.node, m.id, m.call, 0)
+		e.ackLocked(m.from, m.id, m.call, 0)
 	}
 	e.freeMessageLocked(m)
 }
@@ -278,8 +278,12 @@ func truncated(o *op, size int64) error {
 }
 
 // ackLocked tells the sender of a message that it is matched, or that its data has been taken, or could not be; call
-// says that its process is to look at once.
-func (e *Engine) ackLocked(node int32, id uint64, call bool, class int32) {
-	e.postLocked(e.peer(int(node)), pending{h: record{node: int32(e.nd.Me), id: id, class: class}, k: kindAck,
-		quiet: !call})
+// says that its process is to look at once. Else who waits for an acknowledgement looks by itself.
+func (e *Engine) ackLocked(to int32, id uint64, call bool, class int32) {
+	notice := Quietly
+	if call {
+		notice = Call
+	}
+	e.postLocked(e.peer(to), pending{h: record{from: int32(e.world), id: id, class: class}, k: kindAck,
+		notice: notice})
 }

@@ -10,14 +10,11 @@ import (
 // matched. Then
 //
 //	sender in this process     the data is copied from buffer to buffer
-//	few segments, CMA works    the receiver reads the sender's memory and sends kindAck
+//	few segments, in reach     the receiver reads the sender's memory and sends kindAck
 //	else                       the receiver sends kindCTS, the sender kindPiece until all is there
 //
 // Reading is work that any thread of the receiver takes from e.work; it does so without the lock. Calls that only start
 // something leave it there, unless the sender waits.
-
-// pieceMax is the number of bytes in a piece.
-const pieceMax = maxRecord - recordSize
 
 // rendezvousLocked begins to move the data of m to the receive o.
 func (e *Engine) rendezvousLocked(o *op, m *Message) {
@@ -27,7 +24,7 @@ func (e *Engine) rendezvousLocked(o *op, m *Message) {
 	switch {
 	case o.want == 0:
 		e.takenLocked(o, nil)
-	case m.local != nil || m.segs != nil && !e.noCMA && e.peer(int(m.node)).cma.possible():
+	case m.local != nil || m.segs != nil && e.peer(m.from).link.Reads():
 		e.work = append(e.work, o)
 		e.hasWork.Store(true)
 		e.due = e.due || m.waits && o.next != waitsForIt
@@ -46,8 +43,7 @@ func (e *Engine) pullLocked(o *op) {
 		e.takenLocked(o, nil)
 		return
 	}
-	p := e.peer(int(m.node))
-	refused, err := e.read(p, m.segs, &o.buf, o.want)
+	refused, err := e.peer(m.from).link.Read(m.segs, &o.buf, o.want)
 	e.mu.Lock()
 	if refused {
 		e.askLocked(o)
@@ -63,7 +59,7 @@ func (e *Engine) takenLocked(o *op, err error) {
 	if m.local != nil {
 		e.finishSendLocked(m.local, nil)
 	} else {
-		e.ackLocked(m.node, m.id, m.call, mpierr.ClassOf(err))
+		e.ackLocked(m.from, m.id, m.call, mpierr.ClassOf(err))
 	}
 	e.freeMessageLocked(m)
 	if err == nil {
@@ -76,14 +72,14 @@ func (e *Engine) takenLocked(o *op, err error) {
 func (e *Engine) askLocked(o *op) {
 	o.got = 0
 	o.id = e.receives.add(o)
-	e.postLocked(e.peer(int(o.matched.node)), pending{k: kindCTS,
-		h: record{ctx: o.id, node: int32(e.nd.Me), size: uint64(o.want), id: o.matched.id}})
+	e.postLocked(e.peer(o.matched.from), pending{k: kindCTS,
+		h: record{ctx: o.id, from: int32(e.world), size: uint64(o.want), id: o.matched.id}})
 }
 
 // clearToSendLocked handles kindCTS: the data goes out in pieces.
 func (e *Engine) clearToSendLocked(r *record, _ []byte) {
 	o := e.sends.get(r.id)
-	if o == nil || o.to == nil || o.to.node != int(r.node) || o.limit != 0 || int64(r.size) <= 0 ||
+	if o == nil || o.to == nil || o.to.world != r.from || o.limit != 0 || int64(r.size) <= 0 ||
 		int64(r.size) > o.buf.size {
 		return
 	}
@@ -98,15 +94,14 @@ func (e *Engine) streamLocked(p *peer) bool {
 	worked := false
 	for i := 0; i < len(p.streams); {
 		o := p.streams[i]
-		n := min(int64(pieceMax), o.limit-o.sent)
-		room, _ := p.out.reserve(recordSize + n)
+		n := min(p.most, o.limit-o.sent)
+		room := p.link.Reserve(recordSize + n)
 		if room == nil {
 			return worked
 		}
 		o.buf.pack(room[recordSize:recordSize+n], o.sent)
-		commit(room, &record{ctx: uint64(o.sent), node: int32(e.nd.Me), id: o.rid}, kindPiece, 0, recordSize+n)
-		e.nd.Wake(p.node)
-		e.nd.RingDoorbell(p.node)
+		h := record{ctx: uint64(o.sent), from: int32(e.world), id: o.rid}
+		p.publish(room, &h, kindPiece, 0, recordSize+n, Call)
 		worked = true
 		o.sent += n
 		if o.sent < o.limit {
@@ -125,7 +120,7 @@ func (e *Engine) streamLocked(p *peer) bool {
 func (e *Engine) pieceLocked(r *record, payload []byte) {
 	o := e.receives.get(r.id)
 	n := int64(len(payload))
-	if o == nil || o.matched == nil || o.matched.node != r.node || int64(r.ctx) != o.got || n == 0 ||
+	if o == nil || o.matched == nil || o.matched.from != r.from || int64(r.ctx) != o.got || n == 0 ||
 		n > o.want-o.got {
 		return
 	}
@@ -151,7 +146,7 @@ func (e *Engine) sendSelfLocked(o *op) {
 	}
 	m := e.newMessageLocked()
 	m.entry = entry[Message]{src: src, tag: o.tag, of: m}
-	m.node, m.size, m.waits, m.local = int32(e.nd.Me), o.buf.size, o.next == waitsForIt, o
+	m.from, m.size, m.waits, m.local = int32(e.world), o.buf.size, o.next == waitsForIt, o
 	if x := q.posted.receiver(src, o.tag); x != nil {
 		r := x.of
 		e.unpostLocked(r)
@@ -192,14 +187,14 @@ func (e *Engine) giveLocked(q *queue, src int32, b *Buffer, tag int32, mode Mode
 	}
 	m := e.newMessageLocked()
 	m.entry = entry[Message]{src: src, tag: tag, of: m}
-	m.node, m.size = int32(e.nd.Me), b.size
+	m.from, m.size = int32(e.world), b.size
 	m.keep(int(b.size))
 	b.pack(m.data, 0)
 	e.unexpectedLocked(q, m)
 	return true
 }
 
-// putRTS puts the announcement of a message into p's ring; false: there is no room.
+// putRTS sends the announcement of a message to p; false: there is no room.
 func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 	one := [1]Segment{{o.buf.addr, o.buf.size}}
 	segs := one[:]
@@ -210,13 +205,13 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 	if o.next == waitsForIt {
 		flags |= flagWait
 	}
-	if e.noCMA || len(segs) == 0 || o.buf.size == 0 {
+	if !p.link.Shows() || len(segs) == 0 || o.buf.size == 0 {
 		segs = nil
 	} else {
 		flags |= flagAddr
 	}
 	size := int64(recordSize + len(segs)*segmentSize)
-	room, _ := p.out.reserve(size)
+	room := p.link.Reserve(size)
 	if room == nil {
 		return false
 	}
@@ -224,11 +219,11 @@ func (e *Engine) putRTS(p *peer, h *record, o *op) bool {
 		*u64(room, int64(recordSize+i*segmentSize)) = uint64(s.Addr)
 		*u64(room, int64(recordSize+i*segmentSize+8)) = uint64(s.Len)
 	}
-	commit(room, h, kindRTS, flags, size)
-	e.nd.Wake(p.node)
+	notice := Quietly
 	if o.mode&Urgent != 0 {
-		e.nd.RingDoorbell(p.node)
+		notice = Call
 	}
+	p.publish(room, h, kindRTS, flags, size, notice)
 	return true
 }
 

@@ -43,59 +43,8 @@ const (
 	ringData  = ringLines * line
 )
 
-// recordSize is the size of the fixed part of a record.
-const recordSize = 48
-
 // maxRecord is the size of the largest record, so that a ring holds several.
 const maxRecord = 16 << 10
-
-// kind says what a record is.
-type kind uint8
-
-const (
-	kindPad    kind = 1 + iota // fills the end of the data
-	kindEager                  // a message with its data
-	kindRTS                    // a message whose data stays with the sender until it is matched ("ready to send")
-	kindCTS                    // to the sender: send the data as pieces
-	kindPiece                  // a part of the data
-	kindAck                    // to the sender: the message is matched (eager) or its data has been taken
-	kindBlock                  // to the process that reserved a control block: nobody uses it any longer
-	kindRoom                   // to a process that waited for room: there is some
-	kindCancel                 // to the receiver: the message is not wanted any longer
-	kindGone                   // to the sender: the message is not here any longer
-	kindLook                   // to the receiver: the message's sender waits for it to be taken
-	kindLast
-)
-
-// Bits of a record's first word: 0..31 length in bytes without padding to whole lines, 32..39 kind, 40..47 flags, 63
-// set.
-const (
-	wordKind      = 32
-	wordFlags     = 40
-	wordCommitted = 1 << 63
-
-	flagSync = 1 // eager: the sender waits for an acknowledgement
-	flagAddr = 2 // RTS: the payload is a list of segments of the sender's memory
-	flagCall = 4 // eager with flagSync, RTS: the sender's process is to look at the acknowledgement at once
-	flagWait = 8 // RTS: the sender waits for the message to be taken
-)
-
-// record is the fixed part of a record, as it lies in the ring.
-type record struct {
-	word  uint64
-	ctx   uint64 // context; kindPiece: offset of the piece; kindBlock: offset of the block
-	src   int32  // rank of the sender in the communicator
-	tag   int32
-	node  int32  // index of the sending process on this node
-	class int32  // kindAck: error class, 0: none
-	size  uint64 // bytes of the whole message; kindCTS: bytes wanted; kindBlock: size of the block
-	// of the request that answers go to; kindCTS, kindPiece, kindAck, kindGone: of the request this is for
-	id uint64
-}
-
-func (r *record) kind() kind    { return kind(r.word >> wordKind) }
-func (r *record) flags() uint8  { return uint8(r.word >> wordFlags) }
-func (r *record) length() int64 { return int64(uint32(r.word)) }
 
 // inbox is this process' end of its own ring. Guarded by the engine's lock.
 type inbox struct {
@@ -103,65 +52,56 @@ type inbox struct {
 	head uint64 // ahead of the shared head while a batch is taken
 }
 
-// outbox is this process' end of another's ring; safe for concurrent use.
-type outbox struct {
-	b    []byte
-	head atomic.Uint64 // the shared head when last looked at
-}
-
 func lines(n int64) int64 { return (n + line - 1) &^ (line - 1) }
 
-// reserve takes room for a record of n bytes and returns it, nil if there is none now. The record is committed by
-// commit. fill is the number of bytes in the ring afterwards, as far as known.
-func (o *outbox) reserve(n int64) (room []byte, fill uint64) {
+// Reserve takes room for a record of n bytes and returns it, nil if there is none now. The record is committed by
+// commit.
+func (l *ringLink) Reserve(n int64) []byte {
 	need := uint64(lines(n))
 	for {
-		tail := atomic.LoadUint64(u64(o.b, ringTail))
+		tail := atomic.LoadUint64(u64(l.b, ringTail))
 		place := tail % ringData
 		pad := uint64(0)
 		if place+need > ringData {
 			pad = ringData - place
 		}
 		end := tail + pad + need
-		if end-o.head.Load() > ringData {
-			o.head.Store(atomic.LoadUint64(u64(o.b, ringHead)))
-			if end-o.head.Load() > ringData {
-				return nil, 0
+		if end-l.head.Load() > ringData {
+			l.head.Store(atomic.LoadUint64(u64(l.b, ringHead)))
+			if end-l.head.Load() > ringData {
+				return nil
 			}
 		}
-		if !atomic.CompareAndSwapUint64(u64(o.b, ringTail), tail, end) {
+		if !atomic.CompareAndSwapUint64(u64(l.b, ringTail), tail, end) {
 			continue
 		}
 		if pad > 0 {
-			atomic.StoreUint64(u64(o.b, int64(ringHeader+place)),
+			atomic.StoreUint64(u64(l.b, int64(ringHeader+place)),
 				wordCommitted|uint64(kindPad)<<wordKind|pad)
 			place = 0
 		}
-		return o.b[ringHeader+place : ringHeader+place+need], end - o.head.Load()
+		return l.b[ringHeader+place : ringHeader+place+need]
 	}
 }
 
 // full returns whether more than half of the ring is in use, looking again where the known head says so.
-func (o *outbox) full(fill uint64) bool {
-	if fill <= ringData/2 {
+func (l *ringLink) full() bool {
+	if atomic.LoadUint64(u64(l.b, ringTail))-l.head.Load() <= ringData/2 {
 		return false
 	}
-	head := atomic.LoadUint64(u64(o.b, ringHead))
-	o.head.Store(head)
-	return atomic.LoadUint64(u64(o.b, ringTail))-head > ringData/2
+	head := atomic.LoadUint64(u64(l.b, ringHead))
+	l.head.Store(head)
+	return atomic.LoadUint64(u64(l.b, ringTail))-head > ringData/2
 }
-
-// congested returns whether the owner asks for messages to be kept by their senders.
-func (o *outbox) congested() bool { return atomic.LoadUint32(u32(o.b, ringCongested)) != 0 }
 
 // want records that process me waits for room; the owner will tell it. It returns whether that was not recorded yet:
 // then the caller tries once more.
-func (o *outbox) want(me int) bool {
+func (l *ringLink) want(me int) bool {
 	bit := uint64(1) << (me % 64)
-	if atomic.OrUint64(u64(o.b, ringWaiters+int64(me/64)*8), bit)&bit != 0 {
+	if atomic.OrUint64(u64(l.b, ringWaiters+int64(me/64)*8), bit)&bit != 0 {
 		return false
 	}
-	atomic.StoreUint32(u32(o.b, ringWanted), 1)
+	atomic.StoreUint32(u32(l.b, ringWanted), 1)
 	return true
 }
 
@@ -170,35 +110,43 @@ func (in *inbox) ready() bool {
 	return atomic.LoadUint64(u64(in.b, ringHeader+int64(atomic.LoadUint64(u64(in.b, ringHead))%ringData))) != 0
 }
 
-// take copies the fixed part of the next record to rec and returns its payload, which stays in the ring until drop; ok
-// is false if there is none. MPI_ERR_INTERN: what is there cannot be a record; nothing more can be taken.
-func (in *inbox) take(rec *record) (payload []byte, ok bool, err error) {
+// take returns the first word of the next record and its bytes, which stay in the ring until drop; 0: there is none. A
+// padding record has no bytes. MPI_ERR_INTERN: what is there cannot be a record; nothing more can be taken.
+func (in *inbox) take() (word uint64, rec []byte, err error) {
 	place := int64(in.head % ringData)
-	word := atomic.LoadUint64(u64(in.b, ringHeader+place))
+	word = atomic.LoadUint64(u64(in.b, ringHeader+place))
 	if word == 0 {
-		return nil, false, nil
+		return 0, nil, nil
 	}
-	n, k := int64(uint32(word)), kind(word>>wordKind)
-	if word&wordCommitted == 0 || k < kindPad || k >= kindLast || n < recordSize && k != kindPad || n == 0 ||
-		lines(n) > ringData-place {
-		return nil, false, mpierr.New(abi.MPI_ERR_INTERN, "the message ring is damaged: word %#x at %d", word,
-			in.head)
+	n := lengthOf(word)
+	if damaged(word, ringData-place) {
+		return 0, nil, in.damage(word)
 	}
-	if k != kindPad {
-		*rec = *recordAt(in.b, ringHeader+place)
-		payload = in.b[ringHeader+place+recordSize : ringHeader+place+n : ringHeader+place+n]
+	if kindOf(word) != kindPad {
+		rec = in.b[ringHeader+place : ringHeader+place+n : ringHeader+place+n]
 	}
-	rec.word = word
-	return payload, true, nil
+	return word, rec, nil
+}
+
+// damaged returns whether no record begins with word, so many bytes before the end of the ring.
+func damaged(word uint64, left int64) bool {
+	n, k := lengthOf(word), kindOf(word)
+	return word&wordCommitted == 0 || k < kindPad || k >= kindLast || n < recordSize && k != kindPad || n == 0 ||
+		lines(n) > left
+}
+
+func (in *inbox) damage(word uint64) error {
+	return mpierr.New(abi.MPI_ERR_INTERN, "the message ring is damaged: word %#x at %d", word, in.head)
 }
 
 // drop gives back the record of n bytes that take returned. Its room is announced by publish.
 func (in *inbox) drop(n int64) {
-	place := int64(in.head % ringData)
-	for o := place; o < place+lines(n); o += line {
-		*u64(in.b, ringHeader+o) = 0
+	place, size := int64(in.head%ringData), lines(n)
+	used := in.b[ringHeader+place : ringHeader+place+size]
+	for o := int64(0); o < size; o += line {
+		*u64(used, o) = 0
 	}
-	in.head += uint64(lines(n))
+	in.head += uint64(size)
 }
 
 // unpublished returns the number of bytes taken since publish.

@@ -22,42 +22,44 @@ func TestRingKeepsOrderOfEachProducer(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			out := outbox{b: b}
+			out := ringLink{b: b}
 			for i := 0; i < each; i++ {
 				n := int64(recordSize + (i*37+p*11)%(3000))
 				var room []byte
 				for room == nil {
-					if room, _ = out.reserve(n); room == nil {
+					if room = out.Reserve(n); room == nil {
 						runtime.Gosched()
 					}
 				}
 				for o := int64(recordSize); o+8 <= n; o += 8 {
 					binary.NativeEndian.PutUint64(room[o:],
-						wordCommitted|uint64(kindEager)<<wordKind|recordSize)
+						firstWord(kindEager, 0, recordSize))
 				}
-				commit(room, &record{src: int32(p), tag: int32(i)}, kindEager, 0, n)
+				h := record{src: int32(p), tag: int32(i)}
+				h.fill(room)
+				commit(room, firstWord(kindEager, 0, n))
 			}
 		}()
 	}
 	in := inbox{b: b}
 	var next [producers]int
 	for got := 0; got < producers*each; {
-		var rec record
-		payload, ok, err := in.take(&rec)
+		word, bytes, err := in.take()
 		require.NoError(t, err)
-		if !ok {
+		if word == 0 {
 			in.publish()
 			runtime.Gosched()
 			continue
 		}
-		if rec.kind() != kindPad {
+		if kindOf(word) != kindPad {
+			rec := recordAt(bytes, 0)
 			p, i := int(rec.src), int(rec.tag)
 			require.Equal(t, next[p], i)
-			require.Len(t, payload, (i*37+p*11)%3000)
+			require.Len(t, bytes, recordSize+(i*37+p*11)%3000)
 			next[p]++
 			got++
 		}
-		in.drop(rec.length())
+		in.drop(lengthOf(word))
 		if in.unpublished() > ringData/3 {
 			in.publish()
 		}
@@ -69,35 +71,34 @@ func TestRingKeepsOrderOfEachProducer(t *testing.T) {
 
 func TestRingIsNeverOverfilled(t *testing.T) {
 	b := alignedBytes(shm.MessageRingSize)
-	out := outbox{b: b}
+	out := ringLink{b: b}
 	n := 0
 	for {
-		room, _ := out.reserve(1000)
+		room := out.Reserve(1000)
 		if room == nil {
 			break
 		}
-		commit(room, &record{tag: int32(n)}, kindEager, 0, 1000)
+		h := record{tag: int32(n)}
+		h.fill(room)
+		commit(room, firstWord(kindEager, 0, 1000))
 		n++
 	}
 	require.Equal(t, ringData/1024, n)
 	in := inbox{b: b}
 	for i := 0; i < n; i++ {
-		var rec record
-		_, ok, err := in.take(&rec)
-		require.True(t, ok && err == nil)
-		require.Equal(t, int32(i), rec.tag)
-		in.drop(rec.length())
+		word, bytes, err := in.take()
+		require.NoError(t, err)
+		require.Equal(t, int32(i), recordAt(bytes, 0).tag)
+		in.drop(lengthOf(word))
 	}
-	room, _ := out.reserve(1000)
-	require.Nil(t, room, "not before the room is announced")
+	require.Nil(t, out.Reserve(1000), "not before the room is announced")
 	in.publish()
-	room, _ = out.reserve(1000)
-	require.NotNil(t, room)
+	require.NotNil(t, out.Reserve(1000))
 }
 
 func TestRingTellsThoseWhoWait(t *testing.T) {
 	b := alignedBytes(shm.MessageRingSize)
-	out, in := outbox{b: b}, inbox{b: b}
+	out, in := ringLink{b: b}, inbox{b: b}
 	require.True(t, out.want(3))
 	require.False(t, out.want(3), "recorded already")
 	require.True(t, out.want(130))
@@ -130,9 +131,8 @@ func TestRingRefusesDamage(t *testing.T) {
 			b := alignedBytes(shm.MessageRingSize)
 			atomic.StoreUint64(u64(b, ringHeader), c.word)
 			in := inbox{b: b}
-			var rec record
-			_, ok, err := in.take(&rec)
-			require.False(t, ok)
+			word, _, err := in.take()
+			require.Zero(t, word)
 			require.Error(t, err)
 		})
 	}

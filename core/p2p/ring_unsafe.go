@@ -15,13 +15,15 @@ func recordAt(b []byte, off int64) *record {
 	return (*record)(unsafe.Pointer(&b[off : off+recordSize][0]))
 }
 
-// commit makes the record in room visible to the owner. h is its fixed part; what follows it has been written. The
-// store is sequentially consistent, so that the look at whether the owner sleeps, which comes next, is not moved in
-// front of it.
-func commit(room []byte, h *record, k kind, flags uint8, n int64) {
-	r := recordAt(room, 0)
-	r.ctx, r.src, r.tag, r.node, r.class, r.size, r.id = h.ctx, h.src, h.tag, h.node, h.class, h.size, h.id
-	atomic.StoreUint64(&r.word, wordCommitted|uint64(flags)<<wordFlags|uint64(k)<<wordKind|uint64(n))
+// fill writes the record to room, but for its first word.
+func (r *record) fill(room []byte) {
+	to := recordAt(room, 0)
+	to.ctx, to.src, to.tag, to.from, to.class, to.size, to.id = r.ctx, r.src, r.tag, r.from, r.class, r.size, r.id
 }
+
+// commit makes the record in room visible to the owner of the ring; all but its first word has been written. The store
+// is sequentially consistent, so that the look at whether the owner sleeps, which comes next, is not moved in front of
+// it.
+func commit(room []byte, word uint64) { atomic.StoreUint64(u64(room, 0), word) }
 
 func trailingZeros(x uint64) int { return bits.TrailingZeros64(x) }

@@ -14,7 +14,7 @@ func (e *Engine) peerOf(c *comm.Comm, rank int32) *peer {
 	if int(w) == e.world {
 		return nil
 	}
-	return e.peer(e.NodeIndex(w))
+	return e.peer(w)
 }
 
 // Send sends a message (MPI-5.0 3.2, 3.4); it returns when the buffer may be used again, in Synchronous mode when the
@@ -94,28 +94,29 @@ func (e *Engine) atOnce(p *peer, c *comm.Comm, x comm.Context, b *Buffer, tag in
 
 // eager sends a small message without any lock or request, if nothing is in its way.
 func (e *Engine) eager(p *peer, c *comm.Comm, x comm.Context, b *Buffer, tag int32, mode Mode) bool {
-	if b.size > eagerMax || mode&modeMask == Synchronous || p.waiting.Load() != 0 || p.out.congested() {
+	if b.size > p.most || mode&modeMask == Synchronous || p.waiting.Load() != 0 || p.congested() {
 		return false
 	}
-	h := record{ctx: c.Context(x), src: int32(c.Rank()), tag: tag, node: int32(e.nd.Me), size: uint64(b.size)}
+	h := record{ctx: c.Context(x), src: int32(c.Rank()), tag: tag, from: int32(e.world), size: uint64(b.size)}
 	return e.putEager(p, &h, b, 0, mode)
 }
 
-// putEager puts an eager record into p's ring; false: there is no room.
+// putEager sends an eager record to p; false: there is no room.
 func (e *Engine) putEager(p *peer, h *record, b *Buffer, flags uint8, mode Mode) bool {
 	n := recordSize + b.size
-	room, fill := p.out.reserve(n)
+	room := p.link.Reserve(n)
 	if room == nil {
 		return false
 	}
 	if b.size > 0 {
 		b.pack(room[recordSize:n], 0)
 	}
-	commit(room, h, kindEager, flags, n)
-	e.nd.Wake(p.node)
-	if mode&Urgent != 0 || p.out.full(fill) {
-		e.nd.RingDoorbell(p.node)
+	notice := IfMany
+	if mode&Urgent != 0 {
+		notice = Call
 	}
+	h.fill(room)
+	p.link.Publish(room, firstWord(kindEager, flags, n), notice)
 	return true
 }
 
@@ -126,10 +127,10 @@ func (e *Engine) sendLocked(o *op, p *peer) {
 		return
 	}
 	o.moving().to = p
-	h := record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, node: int32(e.nd.Me),
+	h := record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()), tag: o.tag, from: int32(e.world),
 		size: uint64(o.buf.size)}
 	sync := o.mode&modeMask == Synchronous
-	if o.buf.size <= eagerMax {
+	if o.buf.size <= p.most {
 		if sync {
 			o.id = e.sends.add(o)
 			h.id = o.id
@@ -142,7 +143,7 @@ func (e *Engine) sendLocked(o *op, p *peer) {
 	e.postLocked(p, pending{h: h, k: kindRTS, op: o})
 }
 
-// postLocked puts a record into p's ring, now or as soon as there is room, after all that waits for it already.
+// postLocked sends a record to p, now or as soon as there is room, after all that waits for it already.
 func (e *Engine) postLocked(p *peer, r pending) {
 	if p.waiting.Load() == 0 && e.putLocked(p, &r) {
 		return
@@ -154,7 +155,7 @@ func (e *Engine) postLocked(p *peer, r pending) {
 	}
 }
 
-// waitsLocked changes the number of things that wait for room in p's ring.
+// waitsLocked changes the number of things that wait for room in p's link.
 func (e *Engine) waitsLocked(p *peer, by int32) {
 	now := p.waiting.Add(by)
 	switch {
@@ -167,11 +168,11 @@ func (e *Engine) waitsLocked(p *peer, by int32) {
 	}
 }
 
-// putLocked puts a record into p's ring; false: there is no room.
+// putLocked sends a record to p; false: there is no room.
 func (e *Engine) putLocked(p *peer, r *pending) bool {
 	switch r.k {
 	case kindEager:
-		if p.out.congested() {
+		if p.congested() {
 			// The data stays here, after all.
 			if r.op.id == 0 {
 				r.op.id = e.sends.add(r.op)
@@ -195,18 +196,12 @@ func (e *Engine) putLocked(p *peer, r *pending) bool {
 		return e.putRTS(p, &r.h, r.op)
 	}
 	n := int64(recordSize + len(r.data))
-	room, _ := p.out.reserve(n)
+	room := p.link.Reserve(n)
 	if room == nil {
 		return false
 	}
 	copy(room[recordSize:], r.data)
-	commit(room, &r.h, r.k, 0, n)
-	e.nd.Wake(p.node)
-	// Data that is asked for must leave whether or not the other side is inside a call; so must a block's release.
-	// Who waits for an acknowledgement looks by itself, unless an operation goes on with it.
-	if !r.quiet {
-		e.nd.RingDoorbell(p.node)
-	}
+	p.publish(room, &r.h, r.k, 0, n, r.notice)
 	return true
 }
 
@@ -226,7 +221,7 @@ func (e *Engine) finishSendLocked(o *op, err error) {
 // acknowledgedLocked handles kindAck.
 func (e *Engine) acknowledgedLocked(r *record) {
 	o := e.sends.get(r.id)
-	if o == nil || o.to == nil || o.to.node != int(r.node) || o.limit != 0 {
+	if o == nil || o.to == nil || o.to.world != r.from || o.limit != 0 {
 		return
 	}
 	e.finishSendLocked(o, remoteError(r.class, o))
@@ -255,7 +250,7 @@ func (e *Engine) flushLocked() bool {
 // flushAtOnce bounds what is sent without giving the lock away, in records or pieces.
 const flushAtOnce = 32
 
-// flushPeerLocked sends what waits for room in p's ring until there is no more room; then it has asked p to say when
+// flushPeerLocked sends what waits for room in p's link until there is no more room; then it has asked p to say when
 // there is. more: it has stopped with room left.
 func (e *Engine) flushPeerLocked(p *peer) (sent, more bool) {
 	asked := false
@@ -267,10 +262,9 @@ func (e *Engine) flushPeerLocked(p *peer) (sent, more bool) {
 			sent, asked = true, false
 			continue
 		}
-		if asked || !p.out.want(e.nd.Me) {
+		if asked || !p.link.WantRoom() {
 			break
 		}
-		e.nd.RingDoorbell(p.node)
 		asked = true
 	}
 	return sent, false

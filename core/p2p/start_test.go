@@ -98,7 +98,8 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				go wait()
 			}
 			require.NoError(t, <-done)
-			require.True(t, r.IsComplete())
+			// The agent has acknowledged the message, and is about to complete the receive.
+			require.Eventually(t, r.IsComplete, 10*time.Second, time.Millisecond)
 			require.Equal(t, out, in)
 			require.NoError(t, b.Wait(r, nil))
 		}

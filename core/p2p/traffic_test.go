@@ -74,7 +74,7 @@ func TestRandomTraffic(t *testing.T) {
 				p := newPlan(rnd, 2+int(seed)%3, 250)
 				es := job(t, p.n)
 				for _, e := range es {
-					e.noCMA = noCMA
+					e.rings.noCMA = noCMA
 				}
 				all(t, es, func(e *Engine) error {
 					return play(e, p, rand.New(rand.NewSource(seed*100+int64(e.world))))
@@ -254,7 +254,7 @@ func TestFloods(t *testing.T) {
 		for _, noCMA := range []bool{false, true} {
 			es := job(t, 3)
 			for _, e := range es {
-				e.noCMA = noCMA
+				e.rings.noCMA = noCMA
 			}
 			all(t, es, func(e *Engine) error {
 				var rs []*request.Request
@@ -356,7 +356,7 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 		for _, size := range []int{8, 1 << 20} {
 			es := job(t, 2)
 			for _, e := range es {
-				e.noCMA = noCMA
+				e.rings.noCMA = noCMA
 			}
 			posted, sent := make(chan struct{}), make(chan struct{})
 			want, got := pattern(size, 3), make([]byte, size)
@@ -390,7 +390,7 @@ func TestBufferedSendLeavesByItself(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		es := job(t, 2)
 		for _, e := range es {
-			e.noCMA = noCMA
+			e.rings.noCMA = noCMA
 		}
 		received := make(chan struct{})
 		all(t, es, func(e *Engine) error {

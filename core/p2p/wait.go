@@ -121,7 +121,7 @@ func (e *Engine) Flushed() error {
 			return false
 		}
 		for i := 0; i < len(e.sends.at); i++ { // of which there may be none from one to the next
-			if o := e.sends.at[i].op; o != nil && e.nd.State(o.to.node) == shm.Finishing {
+			if o := e.sends.at[i].op; o != nil && o.to.link.Finishing() {
 				e.cancelSendLocked(o)
 			}
 		}
@@ -147,14 +147,14 @@ func (e *Engine) remind() {
 			continue
 		}
 		o.looked = true
-		e.postLocked(o.to, pending{k: kindLook, h: record{ctx: o.c.Context(o.x), src: int32(o.c.Rank()),
-			tag: o.tag, node: int32(e.nd.Me), id: o.id}})
+		e.postLocked(o.to, pending{k: kindLook, h: record{ctx: o.c.Context(o.x),
+			src: int32(o.c.Rank()), tag: o.tag, from: int32(e.world), id: o.id}})
 	}
 }
 
 // wantedLocked handles kindLook. If the message is matched the caller copies it, even if it only starts something.
 func (e *Engine) wantedLocked(r *record) {
-	wanted := func(m *Message) bool { return m.node == r.node && m.id == r.id && m.id != 0 }
+	wanted := func(m *Message) bool { return m.from == r.from && m.id == r.id && m.id != 0 }
 	if q := e.queues[r.ctx]; q != nil {
 		if m := q.unexpected.find(r.src, r.tag, wanted); m != nil {
 			m.waits = true
