@@ -23,7 +23,6 @@ type Node struct {
 	end     int64  // of the memory
 	N       int    // processes on this node
 	Me      int    // index of this process; -1 in the launcher
-	Cores   int    // cores that the node's processes may use together
 	Policy  Policy // how to wait
 
 	// Call returns the name of the MPI function that the application has called on this thread and that has not
@@ -131,7 +130,7 @@ func Open(fd, me int) (*Node, error) {
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
-	nd := &Node{fd: fd, N: n, Me: me, Cores: cores, Policy: policyFor(n, cores)}
+	nd := &Node{fd: fd, N: n, Me: me, Policy: policyFor(n, cores)}
 	if segment == 0 {
 		err = nd.openMemfd()
 	} else {

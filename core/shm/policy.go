@@ -2,8 +2,8 @@ package shm
 
 import "time"
 
-// Policy is how threads of this node's processes wait, in Go (wait.go) and in C (wait.c, which is handed this struct
-// when the node is opened): they look for a while, then look and offer their core in turn, then sleep.
+// Policy is how threads of this node's processes wait, in Go (wait.go) and in C (capi/base/wait.c, which is handed
+// what is here when the node is opened): they look for a while, then look and offer their core in turn, then sleep.
 type Policy struct {
 	// Poll is how long a wait looks before it sleeps. To be woken takes longer than most answers, 100 us and more
 	// where an idle core has been switched off: two that wait in turn must not send each other to sleep.
