@@ -19,14 +19,15 @@ struct gompi_win_table gompi_win_table;
 // Before any call, since 0 is what a handle that nobody has set holds.
 static __attribute__((constructor)) void no_window_0(void) { gompi_store(&gompi_win_table.handle[0], UINTPTR_MAX); }
 
-// Slots without a window. A slot keeps what its last window had until it is used again, and the one that has been
-// without for longest is used first, after SPARES others: a call that wrongly comes late, on another thread, reads what
-// was there and not memory that somebody else has got.
+// Slots without a window. The SPARES that have been without for the shortest time keep what their windows had: a call
+// that wrongly comes late, on another thread, reads what was there and not memory that somebody else has got. The
+// others are empty, and used again.
 enum { SPARES = 16 };
 static struct {
 	pthread_mutex_t mu;
-	struct gompi_win *first, **end;
+	struct gompi_win *first, **end; // those that keep what they had, the oldest first
 	unsigned number;
+	struct gompi_win *empty;
 } spare = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &spare.first};
 
 // Frees what a slot has of its last window.
@@ -42,19 +43,14 @@ static void empty_slot(struct gompi_win *w) {
 
 static struct gompi_win *take_slot(void) {
 	pthread_mutex_lock(&spare.mu);
-	struct gompi_win *w = spare.number > SPARES ? spare.first : NULL;
-	if (w != NULL) {
-		spare.first = w->next;
-		spare.number--;
-	}
+	struct gompi_win *w = spare.empty;
+	if (w != NULL)
+		spare.empty = w->next;
 	pthread_mutex_unlock(&spare.mu);
-	if (w == NULL) {
+	if (w == NULL)
 		w = aligned_alloc(GOMPI_LINE, (sizeof *w + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
-		if (w != NULL)
-			memset(w, 0, sizeof *w);
-	} else {
-		empty_slot(w);
-	}
+	if (w != NULL)
+		memset(w, 0, sizeof *w);
 	return w;
 }
 
@@ -63,7 +59,14 @@ static void give_slot(struct gompi_win *w) {
 	pthread_mutex_lock(&spare.mu);
 	*spare.end = w;
 	spare.end = &w->next;
-	spare.number++;
+	if (++spare.number > SPARES) {
+		struct gompi_win *oldest = spare.first;
+		spare.first = oldest->next;
+		spare.number--;
+		empty_slot(oldest);
+		oldest->next = spare.empty;
+		spare.empty = oldest;
+	}
 	pthread_mutex_unlock(&spare.mu);
 }
 
