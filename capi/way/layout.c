@@ -117,6 +117,7 @@ struct gompi_run gompi_layout_take(struct gompi_layout *l, int64_t limit) {
 		r.n = limit / r.block;
 	}
 	run->n -= r.n;
-	run->offset += r.n * run->stride;
+	if (run->n != 0) // the stride of a lone block may be any
+		run->offset += r.n * run->stride;
 	return r;
 }

@@ -115,8 +115,9 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 		}
 	}
 	while (bytes != 0 && rc == MPI_SUCCESS) {
-		for (char *to = k->to + r.offset; r.n > 0 && rc == MPI_SUCCESS; r.n--, to += r.stride) {
-			rc = gompi_update(&u, to, origin, result, (uint64_t)r.block / k->element);
+		for (int64_t i = 0; i < r.n && rc == MPI_SUCCESS; i++) {
+			rc = gompi_update(&u, k->to + r.offset + i * r.stride, origin, result,
+					  (uint64_t)r.block / k->element);
 			bytes -= (uint64_t)r.block;
 			origin += r.block;
 			if (result != NULL)
