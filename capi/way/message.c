@@ -152,7 +152,8 @@ static int apply_pulled(struct work *k) {
 					       fetches ? back : NULL, n);
 			if (rc != MPI_SUCCESS)
 				return rc;
-			class = MPI_ERR_OTHER; // what has been updated cannot be taken back
+			if ((MPI_Op)(uintptr_t)k->m->op != MPI_NO_OP)
+				class = MPI_ERR_OTHER; // what has been updated cannot be taken back
 		}
 		if (gets && !k->pull(k->m->origin, k->buffers.result + done, back, n, true))
 			return class;
