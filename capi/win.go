@@ -62,8 +62,9 @@ func (dataPath) MayFree(h uintptr) error {
 	return nil
 }
 
-func (dataPath) Meet(h uintptr, reason rma.MeetReason) error {
-	return winError(h, C.gompi_win_meet(C.uintptr_t(h), C.bool(reason == rma.MeetToFree)))
+// Meet is the same barrier for both reasons.
+func (dataPath) Meet(h uintptr, _ rma.MeetReason) error {
+	return winError(h, C.gompi_win_meet(C.uintptr_t(h)))
 }
 
 func (dataPath) SetGranularity(h uintptr, bytes int64) {

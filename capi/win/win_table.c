@@ -137,7 +137,7 @@ int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
 	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 
-int gompi_win_meet(uintptr_t handle, bool free) {
+int gompi_win_meet(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;

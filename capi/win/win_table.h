@@ -31,8 +31,8 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
-// The barrier of MPI_Win_free (free) and MPI_Win_set_info. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
-int gompi_win_meet(uintptr_t handle, bool free);
+// The barrier of MPI_Win_free and MPI_Win_set_info. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
+int gompi_win_meet(uintptr_t handle);
 // The window's mpi_accumulate_granularity from now on.
 void gompi_win_set_granularity(uintptr_t handle, int64_t bytes);
 // MPI_Group_free has been called.
