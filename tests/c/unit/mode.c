@@ -102,6 +102,47 @@ static void turns_back(void) {
 	      gompi_load(word));
 }
 
+/* --- Who wants the lock waits for small updates under way, and for whoever has it */
+
+static gompi_a32 locked;
+
+static void locks(int i) {
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	if (i == 1) {
+		UNIT_UNTIL(gompi_load_acquire(&locked) == 1);
+		CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock");
+		gompi_store_release(&locked, 2);
+		UNIT_UNTIL(gompi_load(&unit_asleep) == 1);
+		gompi_accumulate_unlock(w, 0, false);
+		return;
+	}
+	bool small = gompi_small_enter(gompi_member(w, 0));
+	CHECK(small == gompi_node.membarrier, "small updates are %spossible", small ? "" : "not ");
+	uint32_t barriers = gompi_load(&unit_membarriers);
+	gompi_store_release(&locked, 1);
+	if (small) {
+		UNIT_UNTIL(gompi_load(word) & ACCUMULATE_LOCKED);
+		for (int k = 0; k < 2000; k++) {
+			CHECK(gompi_load(&locked) == 1, "the lock was taken during a small update");
+			sched_yield();
+		}
+		gompi_small_leave();
+		CHECK(!gompi_small_enter(gompi_member(w, 0)), "a small update beside the lock");
+	}
+	UNIT_UNTIL(gompi_load_acquire(&locked) == 2);
+	CHECK(gompi_load(&unit_membarriers) == barriers + small, "%u barriers of the other processes, not %d",
+	      gompi_load(&unit_membarriers) - barriers, small);
+	CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock after the other one");
+	CHECK(gompi_load(&unit_membarriers) == barriers + small, "a barrier where the mode stays");
+	gompi_accumulate_unlock(w, 0, false);
+}
+
+static void waits(void) {
+	gompi_store(&locked, 0);
+	gompi_store(&gompi_member(w, 0)->accumulate, 0);
+	unit_threads(2, locks);
+}
+
 /* --- A lock whose holder is dead */
 
 static uint64_t marked(void) { return gompi_my_mark != NULL ? gompi_load(&gompi_my_mark->seq) : 0; }
@@ -172,6 +213,7 @@ int main(void) {
 		gompi_node.membarrier = membarrier && i < 2;
 		gompi_store(&gompi_member(w, 0)->accumulate, 0);
 		all_sums();
+		waits();
 	}
 	gompi_node.membarrier = membarrier;
 	turns_back();

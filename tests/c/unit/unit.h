@@ -40,6 +40,7 @@
 static bool unit_sleep_forever, unit_hurry;
 static gompi_a64 unit_sleeps; /* so many times a thread was put to sleep on a futex */
 static gompi_a32 unit_asleep; /* so many are just now */
+static gompi_a32 unit_membarriers;
 
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f);
@@ -51,6 +52,8 @@ long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f
 		gompi_sub(&unit_asleep, 1);
 		return rc;
 	}
+	if (number == SYS_membarrier)
+		gompi_add(&unit_membarriers, 1);
 	return __real_syscall(number, a, b, c, d, e, f);
 }
 
