@@ -24,7 +24,8 @@ static inline __attribute__((always_inline)) bool few(struct gompi_win *w, int t
 						      MPI_Datatype type, MPI_Op op) {
 	int64_t bytes, size = gompi_simple(type);
 	char *to;
-	return __builtin_expect(gompi_direct(w, target, disp, count, size, &to, &bytes) && size != 0, 1) &&
+	// No bytes: a type that is not simple, or no elements, which are left to the funnel: a watch sees them there.
+	return __builtin_expect(gompi_direct(w, target, disp, count, size, &to, &bytes) && bytes != 0, 1) &&
 	       few_at(w, target, to, origin, result, count, type, size, op);
 }
 
@@ -86,15 +87,14 @@ int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 			MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			MPI_Win win, MPI_Request *request) {
-	if (request == NULL)
-		return gompi_win_error(win, "MPI_Raccumulate", MPI_ERR_ARG, "request is NULL");
-	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
+	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 	    !gompi_nowhere(origin_addr, 0) &&
 	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
+						      .requests = true,
 						      .request = request,
 						      .call = "MPI_Raccumulate",
 						      .origin = origin_addr,
@@ -163,9 +163,8 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 			    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
 			    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			    MPI_Win win, MPI_Request *request) {
-	if (request == NULL)
-		return gompi_win_error(win, "MPI_Rget_accumulate", MPI_ERR_ARG, "request is NULL");
-	if (alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
+	if (request != NULL &&
+	    alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
 		  target_datatype, op) &&
 	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count, target_datatype,
 		op)) {
@@ -175,6 +174,7 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
 							   result_count, result_datatype, target_rank, target_disp,
 							   target_count, target_datatype, op, win);
+	r.requests = true;
 	r.request = request;
 	r.call = "MPI_Rget_accumulate";
 	return gompi_rma_do(&r);

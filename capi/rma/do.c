@@ -13,7 +13,8 @@ int gompi_rma_do(const struct gompi_operation *r) {
 	if (c.w == NULL)
 		return gompi_not_a_window(r->win, r->call);
 	int rc = MPI_SUCCESS;
-	int class = gompi_rma_check(&c);
+	int class = r->requests && r->request == NULL ? gompi_wrong(&verdict, MPI_ERR_ARG, "request is NULL")
+						      : gompi_rma_check(&c);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch(c.w, EPOCH_OPERATION, r->target, &verdict);
 	if (__builtin_expect(c.w->watch != NULL, 0))

@@ -13,12 +13,13 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_fence");
 	int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-	if (assert & ~known)
-		return gompi_win_error(win, "MPI_Win_fence", MPI_ERR_ASSERT,
-				       "assertion %d has bits other than MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and "
-				       "NOSUCCEED (%d)",
-				       assert, known);
 	enum gompi_epoch_call call = assert &MPI_MODE_NOSUCCEED ? EPOCH_FENCE_END : EPOCH_FENCE;
+	if (assert & ~known) {
+		gompi_wrong(&v, MPI_ERR_ASSERT,
+			    "assertion %d has bits other than MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and NOSUCCEED (%d)",
+			    assert, known);
+		return gompi_epoch_refuse(w, call, GOMPI_ALL, "MPI_Win_fence", &v);
+	}
 	if (gompi_epoch(w, call, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_fence", &v);
 	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_fence");

@@ -76,11 +76,9 @@ int gompi_get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
 int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 		 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
 		 MPI_Request *request) {
-	if (request == NULL)
-		return gompi_win_error(win, "MPI_Rget", MPI_ERR_ARG, "request is NULL");
 	int64_t bytes;
 	char *from;
-	if (origin_datatype == target_datatype && origin_count == target_count &&
+	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype),
 			 &from, &bytes) &&
 	    bytes != 0 && !gompi_nowhere(origin_addr, 0)) {
@@ -88,6 +86,7 @@ int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	}
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_GET,
+						      .requests = true,
 						      .request = request,
 						      .call = "MPI_Rget",
 						      .result = origin_addr,

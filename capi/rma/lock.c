@@ -20,6 +20,15 @@ static inline void unlock_member(struct gompi_win *w, int rank, bool exclusive) 
 		gompi_way_to(w, rank)->unlock(w, rank, exclusive);
 }
 
+// Whether type is a lock's. 0 or the verdict's class.
+static int check_type(int type, struct gompi_verdict *v) {
+	if (__builtin_expect(type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE, 0))
+		return gompi_wrong(v, MPI_ERR_LOCKTYPE,
+				   "lock type %d is neither MPI_LOCK_SHARED (%d) nor MPI_LOCK_EXCLUSIVE (%d)", type,
+				   MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
+	return MPI_SUCCESS;
+}
+
 // Whether assert is one that MPI_Win_lock and MPI_Win_lock_all take. 0 or the verdict's class.
 static int check_assert(int assert, struct gompi_verdict *v) {
 	if (__builtin_expect(assert & ~MPI_MODE_NOCHECK, 0))
@@ -33,11 +42,9 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 	struct gompi_verdict v;
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_lock");
-	if (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE)
-		return gompi_win_error(win, "MPI_Win_lock", MPI_ERR_LOCKTYPE,
-				       "lock type %d is neither MPI_LOCK_SHARED (%d) nor MPI_LOCK_EXCLUSIVE (%d)",
-				       lock_type, MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
-	if (check_assert(assert, &v) != MPI_SUCCESS || gompi_epoch(w, EPOCH_LOCK, rank, &v) != MPI_SUCCESS)
+	if (check_type(lock_type, &v) != MPI_SUCCESS || check_assert(assert, &v) != MPI_SUCCESS)
+		return gompi_epoch_refuse(w, EPOCH_LOCK, rank, "MPI_Win_lock", &v);
+	if (gompi_epoch(w, EPOCH_LOCK, rank, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_lock", &v);
 	if (rank == MPI_PROC_NULL)
 		return MPI_SUCCESS;
@@ -86,7 +93,9 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	struct gompi_verdict v;
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_lock_all");
-	if (check_assert(assert, &v) != MPI_SUCCESS || gompi_epoch(w, EPOCH_LOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
+	if (check_assert(assert, &v) != MPI_SUCCESS)
+		return gompi_epoch_refuse(w, EPOCH_LOCK_ALL, GOMPI_ALL, "MPI_Win_lock_all", &v);
+	if (gompi_epoch(w, EPOCH_LOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_lock_all", &v);
 	w->lock_all_nocheck = assert &MPI_MODE_NOCHECK;
 	if (w->lock_all_nocheck)

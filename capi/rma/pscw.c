@@ -58,15 +58,17 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_post");
 	int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+	int class = MPI_SUCCESS;
 	if (assert & ~known)
-		return gompi_win_error(win, "MPI_Win_post", MPI_ERR_ASSERT,
-				       "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)",
-				       assert, known);
-	int class = gompi_epoch(w, EPOCH_POST, GOMPI_ALL, &v);
-	if (class == MPI_SUCCESS)
-		class = find_group(w, group, &w->post_group, &g, &v);
-	if (class != MPI_SUCCESS)
+		class = gompi_wrong(&v, MPI_ERR_ASSERT,
+				    "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)", assert,
+				    known);
+	if (class != MPI_SUCCESS || find_group(w, group, &w->post_group, &g, &v) != MPI_SUCCESS)
+		return gompi_epoch_refuse(w, EPOCH_POST, GOMPI_ALL, "MPI_Win_post", &v);
+	if (gompi_epoch(w, EPOCH_POST, GOMPI_ALL, &v) != MPI_SUCCESS) {
+		drop_group(&w->post_group, &g);
 		return gompi_win_refuse(win, "MPI_Win_post", &v);
+	}
 	keep_group(&w->post_group, &g);
 	w->completes_due += (uint32_t)g.size;
 	gompi_store_total(&w->exposure, (uint32_t)g.size + 1);
@@ -110,12 +112,12 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	struct gompi_verdict v;
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_start");
+	int class = MPI_SUCCESS;
 	if (assert & ~MPI_MODE_NOCHECK)
-		return gompi_win_error(win, "MPI_Win_start", MPI_ERR_ASSERT,
-				       "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible", assert,
-				       MPI_MODE_NOCHECK);
-	if (find_group(w, group, &w->start_group, &g, &v) != MPI_SUCCESS)
-		return gompi_win_refuse(win, "MPI_Win_start", &v);
+		class = gompi_wrong(&v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
+				    assert, MPI_MODE_NOCHECK);
+	if (class != MPI_SUCCESS || find_group(w, group, &w->start_group, &g, &v) != MPI_SUCCESS)
+		return gompi_epoch_refuse(w, EPOCH_START, GOMPI_ALL, "MPI_Win_start", &v);
 	if (gompi_epoch(w, EPOCH_START, GOMPI_ALL, &v) != MPI_SUCCESS) {
 		drop_group(&w->start_group, &g);
 		return gompi_win_refuse(win, "MPI_Win_start", &v);
@@ -171,8 +173,10 @@ int gompi_win_test(MPI_Win win, int *flag) {
 	struct gompi_verdict v;
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_test");
-	if (flag == NULL)
-		return gompi_win_error(win, "MPI_Win_test", MPI_ERR_ARG, "flag is NULL");
+	if (flag == NULL) {
+		gompi_wrong(&v, MPI_ERR_ARG, "flag is NULL");
+		return gompi_epoch_refuse(w, EPOCH_TEST, GOMPI_ALL, "MPI_Win_test", &v);
+	}
 	if (gompi_epoch(w, EPOCH_TEST, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_test", &v);
 	*flag = completed(w);

@@ -77,11 +77,9 @@ int gompi_put(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
 int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
 		 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
 		 MPI_Request *request) {
-	if (request == NULL)
-		return gompi_win_error(win, "MPI_Rput", MPI_ERR_ARG, "request is NULL");
 	int64_t bytes;
 	char *to;
-	if (origin_datatype == target_datatype && origin_count == target_count &&
+	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to,
 			 &bytes) &&
 	    bytes != 0 && !gompi_nowhere(origin_addr, 0)) {
@@ -89,6 +87,7 @@ int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype o
 		return gompi_copy_bytes(to, origin_addr, bytes);
 	}
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_PUT,
+						      .requests = true,
 						      .request = request,
 						      .call = "MPI_Rput",
 						      .origin = origin_addr,

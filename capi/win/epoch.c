@@ -67,6 +67,13 @@ int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target,
 	return class;
 }
 
+int gompi_epoch_refuse(struct gompi_win *w, enum gompi_epoch_call call, int target, const char *name,
+		       const struct gompi_verdict *v) {
+	if (w->watch != NULL)
+		w->watch->synchronization(w, call, target, v->class);
+	return gompi_win_refuse((MPI_Win)w->handle, name, v);
+}
+
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call) {
 	gompi_epoch_move(w, call == EPOCH_LOCK       ? EPOCH_UNLOCK
 			    : call == EPOCH_LOCK_ALL ? EPOCH_UNLOCK_ALL

@@ -74,6 +74,11 @@ static inline void gompi_epoch_over(struct gompi_win *w, enum gompi_epoch_call c
 // Takes back what a call that changes the epoch at once has changed, since it has failed.
 void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call);
 
+// Refuses a synchronization call for what v says, before it comes to the gate: the window's watch is told of it here.
+// What the function called name must return.
+__attribute__((cold)) int gompi_epoch_refuse(struct gompi_win *w, enum gompi_epoch_call call, int target,
+					     const char *name, const struct gompi_verdict *v);
+
 // Says in words which epochs are open.
 void gompi_epoch_describe(struct gompi_win *w, char *text, size_t size);
 

@@ -2,13 +2,16 @@
 #ifndef GOMPI_OPERATION_H
 #define GOMPI_OPERATION_H
 
+#include <stdbool.h>
+
 #include "base/abi.h"
 
 enum gompi_kind { RMA_PUT, RMA_GET, RMA_ACCUMULATE, RMA_GET_ACCUMULATE, RMA_FETCH_AND_OP, RMA_COMPARE_AND_SWAP };
 
 struct gompi_operation {
 	enum gompi_kind kind;
-	MPI_Request *request; // of the R-forms: where the request goes; else NULL
+	bool requests;        // one of the R-forms
+	MPI_Request *request; // where its request goes; NULL: nowhere, which is an error of an R-form
 	const char *call;     // name of the function
 	const void *origin, *compare;
 	void *result; // also the origin buffer of a get
