@@ -91,12 +91,12 @@ int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t t
 }
 
 int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end) {
-	struct gompi_attached *table = w->attached[rank];
+	struct gompi_attached *table = gompi_load_acquire(&w->attached[rank]);
 	if (table == NULL) {
 		table = gompi_up.attached_table(w->handle, rank);
 		if (table == NULL)
 			return MPI_ERR_NO_MEM;
-		w->attached[rank] = table;
+		gompi_store_release(&w->attached[rank], table); // another thread may have found the same one
 	}
 	uint64_t address = 0, size = 0;
 	int64_t heap = -1;

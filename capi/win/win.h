@@ -125,8 +125,8 @@ struct gompi_win {
 	gompi_a64 granularity; // mpi_accumulate_granularity: bytes of a large accumulate for which its lock is taken at
 			       // a time, 0: any number
 	bool lock_all_nocheck;
-	struct gompi_attached *
-		*attached; // of a dynamic window: the members' tables, mapped at the first use; else NULL
+	// [n], of a dynamic window: the members' tables, mapped at the first use; else NULL
+	struct gompi_attached *_Atomic *attached;
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
 	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
