@@ -47,8 +47,18 @@ static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_
 static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call call, int target) {
 	if (__builtin_expect((uint32_t)target >= w->n, 0))
 		return false;
-	bool locked = gompi_load(&w->targets[target].state) & TARGET_LOCKED;
-	return call == EPOCH_LOCK ? !locked : locked;
+	uint32_t state = gompi_load(&w->targets[target].state);
+	switch (call) {
+	case EPOCH_LOCK:
+		return !(state & TARGET_LOCKED);
+	case EPOCH_OPERATION: // the bits of both words that open an epoch to this target are the same ones
+		return ((state | gompi_load(&w->access)) & TARGET_ACCESS) != 0;
+	case EPOCH_FLUSH:
+	case EPOCH_FLUSH_LOCAL:
+		return (state & TARGET_LOCKED) || (gompi_load(&w->access) & ACCESS_LOCK_ALL);
+	default:
+		return state & TARGET_LOCKED;
+	}
 }
 
 // Asks whether call is possible on w now, for target: a rank, MPI_PROC_NULL, or GOMPI_ALL for all members or a group.
