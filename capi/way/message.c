@@ -66,18 +66,20 @@ struct work {
 	gompi_pull *pull;
 	enum gompi_message_kind kind; // without what is added
 	uint64_t element,
-		gap; // bytes of one element, and of those behind its data, which need not be there after the last
-	char *to;    // where the offsets of the layout count from
+		gap;  // bytes of one element, and of those behind its data, which need not be there after the last
+	uintptr_t to; // where the offsets of the layout count from: a number, since that may be outside of all memory
 	struct gompi_layout layout;
 	struct gompi_message_pull buffers;
 	const char *data;
 };
 
+static char *at_offset(const struct work *k, int64_t offset) { return (char *)(k->to + (uint64_t)offset); }
+
 // Copies the next bytes of a layout to or from data.
 static void copy_to(const struct work *k, struct gompi_layout *l, const char *data, uint64_t bytes) {
 	while (bytes != 0) {
 		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
-		gompi_copy_blocks(k->to + r.offset, r.stride, data, r.block, r.block, r.n);
+		gompi_copy_blocks(at_offset(k, r.offset), r.stride, data, r.block, r.block, r.n);
 		data += r.n * r.block;
 		bytes -= (uint64_t)(r.n * r.block);
 	}
@@ -86,7 +88,7 @@ static void copy_to(const struct work *k, struct gompi_layout *l, const char *da
 static void copy_from(const struct work *k, struct gompi_layout *l, char *data, uint64_t bytes) {
 	while (bytes != 0) {
 		struct gompi_run r = gompi_layout_take(l, (int64_t)bytes);
-		gompi_copy_blocks(data, r.block, k->to + r.offset, r.stride, r.block, r.n);
+		gompi_copy_blocks(data, r.block, at_offset(k, r.offset), r.stride, r.block, r.n);
 		data += r.n * r.block;
 		bytes -= (uint64_t)(r.n * r.block);
 	}
@@ -100,7 +102,7 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	struct gompi_update u = {.w = k->w, .operation = &o, .element = (MPI_Datatype)(uintptr_t)k->m->type};
 	const struct gompi_layout begin = k->layout;
 	struct gompi_run r = gompi_layout_take(&k->layout, (int64_t)bytes);
-	int rc = gompi_update_begin(&u, bytes / k->element, k->to + r.offset);
+	int rc = gompi_update_begin(&u, bytes / k->element, at_offset(k, r.offset));
 	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->kind & MESSAGE_IN_ORDER) &&
 	    gompi_update_gathers(&u)) {
 		struct gompi_layout back = k->layout = begin;
@@ -116,7 +118,7 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	}
 	while (bytes != 0 && rc == MPI_SUCCESS) {
 		for (int64_t i = 0; i < r.n && rc == MPI_SUCCESS; i++) {
-			rc = gompi_update(&u, k->to + r.offset + i * r.stride, origin, result,
+			rc = gompi_update(&u, at_offset(k, r.offset + i * r.stride), origin, result,
 					  (uint64_t)r.block / k->element);
 			bytes -= (uint64_t)r.block;
 			origin += r.block;
@@ -201,13 +203,14 @@ static int locate(struct work *k) {
 	if (to < from)
 		return MPI_ERR_RMA_RANGE;
 	if (k->w->attached != NULL) {
-		if (gompi_attached_find(k->w, k->w->me, from, to, &k->to) != MPI_SUCCESS)
+		char *here;
+		if (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS)
 			return MPI_ERR_RMA_RANGE;
-		k->to -= lo;
+		k->to = (uintptr_t)here - (uint64_t)lo;
 	} else {
 		if (to > (uint64_t)k->w->size)
 			return MPI_ERR_RMA_RANGE;
-		k->to = (char *)k->w->base + m->offset;
+		k->to = (uintptr_t)k->w->base + m->offset;
 	}
 	return MPI_SUCCESS;
 }
