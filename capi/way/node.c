@@ -11,20 +11,22 @@
 // Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
 enum { FEW_PIECES = 16, LONG_PIECE = 512 };
 
+// Whether somebody at the target looks at its ring soon without being woken: in active target synchronization it comes
+// to a call of its own, or is in one.
+static bool is_polled(const struct gompi_win *w, int process) {
+	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->pollers) > 0;
+}
+
 // How a put or get gets to memory that is not mapped here: whether by system calls, or else through the ring.
-static bool by_system(const struct gompi_win *w, const struct gompi_place *at, int64_t bytes, bool put, int process) {
+static bool by_system(const struct gompi_win *w, const struct gompi_place *at, int64_t bytes, bool put, bool polled) {
 	if (!gompi_node.cma)
 		return false; // the system does not let us
-	// In active target synchronization the target comes to a call of its own soon, or is in one; then the ring is
-	// served without waking anybody, and the data of several origins is moved in parallel.
-	bool passive = gompi_load(&w->access) & ACCESS_PASSIVE;
-	bool polled = !passive || gompi_load(&gompi_cell(process)->pollers) > 0;
 	if (at->type->flags & GOMPI_TYPE_CONTIGUOUS) {
 		if (bytes > GOMPI_MESSAGE_DATA)
 			return true; // one copy, not two
-		if (!put && passive)
+		if (!put && (gompi_load(&w->access) & ACCESS_PASSIVE))
 			return true; // a get needs an answer and gains nothing by the ring
-		return !polled;      // nobody looks at the ring: the system needs nobody
+		return !polled; // the ring is quicker where it is looked at, and takes the data of several origins at once
 	}
 	if (bytes / LONG_PIECE / at->count >= at->type->segments)
 		return true; // long pieces, for which an address each costs little
@@ -63,10 +65,10 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	int process = gompi_on_node(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	uint64_t address = m->address + at->offset;
-	bool system = by_system(w, at, bytes, put, process);
+	bool polled = is_polled(w, process), system = by_system(w, at, bytes, put, polled);
 	// A series of small puts to a process that is blocked in a call anyway: from now on its agent looks, and they
 	// take the ring.
-	if (system && put && contiguous && bytes <= GOMPI_MESSAGE_DATA && ++small_moves % SERIES == 0 &&
+	if (!polled && put && contiguous && bytes <= GOMPI_MESSAGE_DATA && ++small_moves % SERIES == 0 &&
 	    gompi_load(&gompi_cell(process)->blocked) > 0)
 		gompi_ring_doorbell(process);
 	if (gompi_node.cma && !put && !contiguous &&
