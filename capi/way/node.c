@@ -26,7 +26,7 @@ static bool by_system(const struct gompi_win *w, const struct gompi_place *at, i
 			return true; // one copy, not two
 		if (!put && (gompi_load(&w->access) & ACCESS_PASSIVE))
 			return true; // a get needs an answer and gains nothing by the ring
-		return !polled; // the ring is quicker where it is looked at, and takes the data of several origins at once
+		return !polled;      // a ring that is looked at is quicker, and takes data of several origins at once
 	}
 	if (bytes / LONG_PIECE / at->count >= at->type->segments)
 		return true; // long pieces, for which an address each costs little
