@@ -1,6 +1,6 @@
 // Waiting, waking and the agent's sleep.
 //
-//	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
+//	sleeper: seen = wake; sleeping = 1; full barrier; if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true; full barrier; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
 #define _GNU_SOURCE
 #include "base/wait.h"
@@ -128,9 +128,9 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	}
 	publish_wait(me, what);
 	for (;;) {
+		uint32_t seen = gompi_load_total(&w->wake); // first: see core/shm/wait.go
 		gompi_store_total(&w->sleeping, 1);
 		gompi_full_fence(); // pairs with the one in gompi_wake
-		uint32_t seen = gompi_load_total(&w->wake);
 		if (done(arg))
 			break;
 		if (gompi_load(&gompi_header()->broken) != 0) {

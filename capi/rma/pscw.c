@@ -63,7 +63,11 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 		class = gompi_wrong(&v, MPI_ERR_ASSERT,
 				    "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)", assert,
 				    known);
-	if (class != MPI_SUCCESS || find_group(w, group, &w->post_group, &g, &v) != MPI_SUCCESS)
+	if (class == MPI_SUCCESS)
+		class = gompi_epoch_check(w, EPOCH_POST, &v);
+	if (class == MPI_SUCCESS)
+		class = find_group(w, group, &w->post_group, &g, &v);
+	if (class != MPI_SUCCESS)
 		return gompi_epoch_refuse(w, EPOCH_POST, GOMPI_ALL, "MPI_Win_post", &v);
 	if (gompi_epoch(w, EPOCH_POST, GOMPI_ALL, &v) != MPI_SUCCESS) {
 		drop_group(&w->post_group, &g);
@@ -116,7 +120,11 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	if (assert & ~MPI_MODE_NOCHECK)
 		class = gompi_wrong(&v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
 				    assert, MPI_MODE_NOCHECK);
-	if (class != MPI_SUCCESS || find_group(w, group, &w->start_group, &g, &v) != MPI_SUCCESS)
+	if (class == MPI_SUCCESS)
+		class = gompi_epoch_check(w, EPOCH_START, &v);
+	if (class == MPI_SUCCESS)
+		class = find_group(w, group, &w->start_group, &g, &v);
+	if (class != MPI_SUCCESS)
 		return gompi_epoch_refuse(w, EPOCH_START, GOMPI_ALL, "MPI_Win_start", &v);
 	if (gompi_epoch(w, EPOCH_START, GOMPI_ALL, &v) != MPI_SUCCESS) {
 		drop_group(&w->start_group, &g);
@@ -124,7 +132,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 	}
 	keep_group(&w->start_group, &g);
 	for (int i = 0; i < g.size; i++) {
-		int rc = start_target(w, g.ranks[i], !(assert &MPI_MODE_NOCHECK));
+		int rc = start_target(w, g.ranks[i], (assert &MPI_MODE_NOCHECK) == 0);
 		if (rc != MPI_SUCCESS)
 			return gompi_wait_error(w, "MPI_Win_start", rc);
 	}

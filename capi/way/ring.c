@@ -190,6 +190,7 @@ static void apply_all(struct gompi_ring *ring) {
 		if (gompi_load_acquire(&c->turn) != lap(pos) + TURN_FILLED)
 			return;
 		memcpy(m, &c->message, sizeof *m);
+		gompi_compiler_fence(); // what is decided by is the copy, which compilers must not fetch again
 		if (m->length > GOMPI_MESSAGE_DATA)
 			m->length = 0; // nonsense, which is refused for what is missing
 		memcpy(m->data, c->message.data, m->length);

@@ -65,9 +65,9 @@ static void agent_poll(struct gompi_cell *me) {
 void gompi_agent_run(void) {
 	struct gompi_cell *me = gompi_my_cell();
 	while (!gompi_load_total(&agent_stop)) {
+		uint32_t seen = gompi_load_total(&me->doorbell); // first, as in gompi_await
 		gompi_store_total(&me->agent_sleeps, 1);
 		gompi_full_fence(); // pairs with the one in gompi_ring_doorbell
-		uint32_t seen = gompi_load_total(&me->doorbell);
 		if (!gompi_serve_all() && !gompi_load_total(&agent_stop)) {
 			gompi_sleep_on(&me->doorbell, seen, AGENT_SLEEP_NS);
 			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)

@@ -42,6 +42,16 @@ static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int tar
 	}
 }
 
+int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v) {
+	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
+	bool exposed = gompi_load(&w->exposure) != 0;
+	if (!exposed && !row->exposure[0])
+		return gompi_wrong(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
+	if (!row->exposure[exposed] || !gompi_epoch_in(gompi_load(&w->access), call))
+		return refuse_epoch(w, v);
+	return MPI_SUCCESS;
+}
+
 static int ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	if (target == MPI_PROC_NULL && call != EPOCH_LOCK && call != EPOCH_UNLOCK)
@@ -51,13 +61,9 @@ static int ask(struct gompi_win *w, enum gompi_epoch_call call, int target, stru
 		if (rc != MPI_SUCCESS)
 			return rc;
 	}
-	bool exposed = gompi_load(&w->exposure) != 0;
-	if (!exposed && !row->exposure[0])
-		return gompi_wrong(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
-	if (!row->exposure[exposed] || !gompi_epoch_in(gompi_load(&w->access), call) ||
-	    (row->at_once && !gompi_epoch_move(w, call)))
-		return refuse_epoch(w, v);
-	return MPI_SUCCESS;
+	if (gompi_epoch_check(w, call, v) != MPI_SUCCESS)
+		return v->class;
+	return row->at_once && !gompi_epoch_move(w, call) ? refuse_epoch(w, v) : MPI_SUCCESS;
 }
 
 int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {

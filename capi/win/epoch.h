@@ -14,6 +14,10 @@ static inline int gompi_access_number(uint32_t access) {
 	return access == 0 ? 0 : __builtin_ctz(access) + 1;
 }
 
+// Whether call is possible in the epochs that are open, for calls that look at other arguments before they come to the
+// gate: an epoch that does not fit is told before those. 0 or the verdict's class; nothing changes.
+int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct gompi_verdict *v);
+
 // The gate for calls of which a few instructions do not tell that they are possible.
 int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v);
 
@@ -28,7 +32,7 @@ static inline bool gompi_epoch_in(uint32_t access, enum gompi_epoch_call call) {
 static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_win *w, enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	const uint32_t locks = call == EPOCH_LOCK ? 1 : call == EPOCH_UNLOCK ? (uint32_t)-1 : 0;
-	uint32_t old = gompi_load(&w->access), new;
+	uint32_t old = gompi_load(&w->access), next;
 	do {
 		if (__builtin_expect(!gompi_epoch_in(old, call), 0))
 			return false;
@@ -37,9 +41,9 @@ static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_
 			int after = row->after[gompi_access_number(old)];
 			to = after == 0 ? 0 : 1u << (after - 1);
 		}
-		new = (old & ~(uint32_t)ACCESS_MASK) + (locks << ACCESS_LOCKS_SHIFT);
-		new |= call == EPOCH_UNLOCK &&new >> ACCESS_LOCKS_SHIFT != 0 ? old &ACCESS_MASK : to;
-	} while (!gompi_change_acq_rel(&w->access, &old, new));
+		next = (old & ~(uint32_t)ACCESS_MASK) + (locks << ACCESS_LOCKS_SHIFT);
+		next |= call == EPOCH_UNLOCK && next >> ACCESS_LOCKS_SHIFT != 0 ? old & ACCESS_MASK : to;
+	} while (!gompi_change_acq_rel(&w->access, &old, next));
 	return true;
 }
 

@@ -13,12 +13,14 @@ import (
 
 // The wake-up protocol of a process, spoken by C as well (capi/base/wait.c):
 //
-//	sleeper: sleeping = 1; seen = wake; if the condition holds: done; futex_wait(wake, seen)
+//	sleeper: seen = wake; sleeping = 1; if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true (with a full barrier);
 //	         if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
 //
-// Any number of threads may sleep; all of them look again. Whoever sleeps with wake == seen has set sleeping after
-// reading nothing newer, so the swap that follows the condition finds it.
+// Any number of threads may sleep, for conditions of their own; all of them look again. Whoever takes a sleeper's mark
+// away changes wake after the sleeper has read it, so that one does not stay asleep unmarked. Were wake read after the
+// mark is set, a waker could have come in between for somebody else's condition: then the sleeper would sleep on the
+// new value, without a mark, and nobody would wake it.
 
 const (
 	futexWait = 0 // not FUTEX_PRIVATE: the word is shared between processes
@@ -164,8 +166,8 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 	}
 	defer nd.Publish(what)()
 	for {
-		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
 		seen := atomic.LoadUint32(nd.u32(nd.Me, CellWake))
+		atomic.StoreUint32(nd.u32(nd.Me, CellSleeping), 1)
 		if done() {
 			return nil
 		}

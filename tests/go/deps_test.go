@@ -19,7 +19,8 @@ func TestDeps(t *testing.T) {
 	// or "name: script"; "name: -" takes it away.
 	with := func(more ...string) map[string]string {
 		has := map[string]string{"go": "echo go1.24", "gcc": "", "g++": "", "clang": "", "clang++": "",
-			"cmake": "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
+			"clang-format": "",
+			"cmake":        "", "ctest": "", "pkg-config": "", "gdb": "", "apt-get": apt}
 		for _, m := range more {
 			name, script, _ := strings.Cut(m, ": ")
 			if has[name] = script; script == "-" {
@@ -63,7 +64,8 @@ func TestDeps(t *testing.T) {
 			"missing: git mmdebstrap util-linux; run: "},
 		{"no root", "ref", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": apt,
 			"id": "echo 1000", "sudo": "exit 1"}, "",
-			"run: sudo apt-get install -y --no-install-recommends clang cmake g++ gdb-minimal gfortran " +
+			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
+				"gdb-minimal gfortran " +
 				"libmpich-dev mpich pkg-config"},
 		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "",
 			"Fortran is left out; missing: gfortran; run: sudo apt-get install -y " +
