@@ -3,7 +3,7 @@
 //
 // Each call looks at the common case first: valid window and rank, open epoch, target mapped here, equal predefined
 // types and counts, in bounds. If any of that does not hold it describes itself in a struct gompi_operation and leaves
-// the rest to gompi_rma_do (rma.c), which finds out why, and either does it or says what is wrong.
+// the rest to gompi_rma_do (do.c), which finds out why, and either does it or says what is wrong.
 #ifndef GOMPI_RMA_H
 #define GOMPI_RMA_H
 
