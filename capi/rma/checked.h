@@ -1,4 +1,4 @@
-// An operation that has been checked, and what rma.c shares with the files that check and do it.
+// An operation that has been checked, and what do.c shares with the files that check and do it.
 #ifndef GOMPI_RMA_CHECKED_H
 #define GOMPI_RMA_CHECKED_H
 

@@ -65,8 +65,8 @@ struct work {
 	struct gompi_win *w;
 	gompi_pull *pull;
 	enum gompi_message_kind kind; // without what is added
-	uint64_t element,
-		gap;  // bytes of one element, and of those behind its data, which need not be there after the last
+	uint64_t element;             // bytes of one
+	uint64_t gap;                 // of those, behind its data: need not be there after the last
 	uintptr_t to; // where the offsets of the layout count from: a number, since that may be outside of all memory
 	struct gompi_layout layout;
 	struct gompi_message_pull buffers;

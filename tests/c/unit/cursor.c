@@ -118,7 +118,7 @@ static const struct gompi_type *random_type(struct random_type *t) {
 		hi = i == 0 || root.at[i] >= hi ? root.at[i] + 1 : hi;
 	}
 	t->count = draw(1, COPIES);
-	int64_t extent = draw(0, 3) == 0 ? draw(-100, 100) : hi - lo + draw(0, 5);
+	int64_t extent = draw(0, 2) == 0 ? draw(-100, 100) : hi - lo + draw(0, 5);
 	for (int64_t c = 0; c < t->count; c++)
 		for (int64_t i = 0; i < root.n; i++)
 			t->at[n++] = c * extent + origin + root.at[i];
@@ -139,7 +139,18 @@ static const struct gompi_type *random_type(struct random_type *t) {
 							       .root = root.word,
 							       .elem_origin = origin,
 							       .elem_root = root.word};
-	return (const struct gompi_type *)t->program;
+	struct gompi_type *type = (struct gompi_type *)t->program;
+	const int64_t *node = t->program + root.word;
+	bool loop = node[0] == LOOP && t->program[node[4]] == BLOCK;
+	if (node[0] == BLOCK || loop) { /* the forms that are told apart, since copies of them are quick */
+		type->flags |= GOMPI_TYPE_STRIDED;
+		type->block = loop ? t->program[node[4] + 1] : node[1];
+		type->repeat = loop ? node[2] : 1;
+		type->stride = loop ? node[3] : 0;
+		if (!loop && extent == root.n)
+			type->flags |= GOMPI_TYPE_CONTIGUOUS | GOMPI_TYPE_ELEM_CONTIGUOUS;
+	}
+	return type;
 }
 
 static char memory[REACH], other[REACH], *const middle = memory + REACH / 2;
