@@ -1,11 +1,12 @@
 package main
 
 /*
-#include "coll/comm.h"
+#include "comm/comm.h"
 */
 import "C"
 
 import (
+	"runtime"
 	"unsafe"
 
 	"gompirma/core"
@@ -17,11 +18,24 @@ import (
 
 // openComm tells C of a communicator that the application gets a handle of. MPI_ERR_NO_MEM.
 func openComm(c *comm.Comm) error {
-	var barrier unsafe.Pointer
-	if c.Block != nil && !c.IsInter() {
-		barrier = unsafe.Pointer(unsafe.SliceData(c.Block))
+	first, stride, list := c.Peers().Form()
+	slot := C.struct_gompi_comm{
+		handle: C.uintptr_t(c.Handle),
+		rank:   C.int(c.Rank()), size: C.int(c.Size()), inter: C.bool(c.IsInter()),
+		id: C.uint64_t(c.Context(comm.PointToPoint)),
 	}
-	if !C.gompi_comm_open(C.uintptr_t(c.Handle), C.int(c.Rank()), C.int(c.Size()), barrier) {
+	slot.peers.n, slot.peers.first, slot.peers.stride = C.int32_t(c.RemoteSize()), C.int32_t(first),
+		C.int32_t(stride)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	if len(list) > 0 {
+		pin.Pin(&list[0])
+		slot.peers.list = (*C.int32_t)(&list[0])
+	}
+	if c.Block != nil && !c.IsInter() {
+		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
+	}
+	if !C.gompi_comm_open(&slot) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")
 	}
 	return nil

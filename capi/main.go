@@ -23,6 +23,7 @@ import "C"
 import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/coll"
+	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/rma"

@@ -1,6 +1,6 @@
 // Packing and unpacking (MPI-5.0 5.2): the bytes of the data, one after another. Wholly in C; nothing blocks or
 // communicates.
-#include "coll/comm.h"
+#include "comm/comm.h"
 #include "datatype/datatype.h"
 #include "base/verdict.h"
 #include "z_entry.h"

@@ -15,6 +15,7 @@
 #include "base/verdict.h"
 #include "error.h"
 #include "coll/z_calls.h"
+#include "comm/z_calls.h"
 #include "rma/z_calls.h"
 
 // Makes MPI_X the weak alias of PMPI_X.

@@ -1,4 +1,4 @@
-// Package coll is communicators in C: what MPI_Comm_rank, MPI_Comm_size and MPI_Barrier need without a call into Go.
+// Package coll is collectives in C among members that share memory.
 package coll
 
 /*
@@ -8,12 +8,6 @@ package coll
 import "C"
 
 import (
-	"embed"
-
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/comm"
 )
-
-// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
-//
-//go:embed *.h
-var _ embed.FS

@@ -10,8 +10,6 @@
 #pragma GCC visibility push(hidden)
 
 int gompi_barrier(MPI_Comm comm);
-int gompi_comm_rank(MPI_Comm comm, int *rank);
-int gompi_comm_size(MPI_Comm comm, int *size);
 
 #pragma GCC visibility pop
 #endif

@@ -66,6 +66,10 @@ func (g *Group) World(i int) int32 {
 	return g.first + int32(i)*g.stride
 }
 
+// Form returns how the members lie: first, first+stride, ..., or, if it is not nil, as in list, which must not be
+// changed.
+func (g *Group) Form() (first, stride int32, list []int32) { return g.first, g.stride, g.list }
+
 // Rank returns the rank of the process with world rank w, Undefined if it is not a member. It costs O(log n), or O(1)
 // for a regular group.
 func (g *Group) Rank(w int32) int {

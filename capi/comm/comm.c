@@ -1,11 +1,11 @@
-#include "coll/comm.h"
+#include "comm/comm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/up.h"
 #include "base/verdict.h"
-#include "coll/z_calls.h"
+#include "comm/z_calls.h"
 
 struct gompi_table gompi_comm_table = {&gompi_table_nothing};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
@@ -33,17 +33,35 @@ static void give_comm(struct gompi_comm *c) {
 	pthread_mutex_unlock(&spare.mu);
 }
 
-bool gompi_comm_open(uintptr_t handle, int rank, int size, void *barrier) {
+// Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
+static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
+	int32_t *list = NULL;
+	if (from->peers.list != NULL) {
+		size_t bytes = (size_t)from->peers.n * sizeof *list;
+		list = malloc(bytes);
+		if (list == NULL)
+			return false;
+		memcpy(list, from->peers.list, bytes);
+	}
+	free(c->peers.list); // of the communicator that had the slot before
+	*c = *from;
+	c->handle = 0;
+	c->peers.list = list;
+	return true;
+}
+
+bool gompi_comm_open(const struct gompi_comm *from) {
+	uintptr_t handle = from->handle;
 	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
 	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : take_comm();
 	if (c == NULL)
 		return false;
-	c->rank = rank;
-	c->size = size;
-	c->barrier = barrier;
-	c->barriers = 0;
-	c->handle = handle;
-	if (!world && !self && !gompi_table_put(&gompi_comm_table, handle, c)) {
+	bool filled = fill_comm(c, from);
+	if (filled)
+		c->handle = handle;
+	if (world || self)
+		return filled;
+	if (!filled || !gompi_table_put(&gompi_comm_table, handle, c)) {
 		give_comm(c);
 		return false;
 	}
@@ -62,8 +80,7 @@ void gompi_comm_close(uintptr_t handle) {
 	}
 }
 
-// Raises MPI_ERR_COMM for a handle that is no live communicator.
-static __attribute__((cold, noinline)) int not_a_communicator(MPI_Comm comm, const char *call) {
+int gompi_not_a_communicator(MPI_Comm comm, const char *call) {
 	return gompi_refuse(MPI_ERR_COMM, call,
 			    comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
 						  : "this is no communicator, or one that was freed",
@@ -73,7 +90,7 @@ static __attribute__((cold, noinline)) int not_a_communicator(MPI_Comm comm, con
 int gompi_comm_rank(MPI_Comm comm, int *rank) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return not_a_communicator(comm, "MPI_Comm_rank");
+		return gompi_not_a_communicator(comm, "MPI_Comm_rank");
 	if (rank == NULL)
 		return gompi_refuse(MPI_ERR_ARG, "MPI_Comm_rank", "rank is NULL", GOMPI_ON_COMM, (uintptr_t)comm);
 	*rank = c->rank;
@@ -83,25 +100,9 @@ int gompi_comm_rank(MPI_Comm comm, int *rank) {
 int gompi_comm_size(MPI_Comm comm, int *size) {
 	struct gompi_comm *c = gompi_comm_get(comm);
 	if (c == NULL)
-		return not_a_communicator(comm, "MPI_Comm_size");
+		return gompi_not_a_communicator(comm, "MPI_Comm_size");
 	if (size == NULL)
 		return gompi_refuse(MPI_ERR_ARG, "MPI_Comm_size", "size is NULL", GOMPI_ON_COMM, (uintptr_t)comm);
 	*size = c->size;
 	return MPI_SUCCESS;
-}
-
-// MPI_Barrier (MPI-5.0 6.3): in shared memory where the members have some in common, else over messages, in Go.
-int gompi_barrier(MPI_Comm comm) {
-	struct gompi_comm *c = gompi_comm_get(comm);
-	if (c == NULL)
-		return not_a_communicator(comm, "MPI_Barrier");
-	if (c->barrier == NULL)
-		return gompi_up.barrier_by_messages((uintptr_t)comm);
-	struct gompi_waiting what = {"MPI_Barrier", -1, c->handle};
-	int rc = gompi_shared_barrier(c->barrier, c->size, c->rank, &c->barriers, &what);
-	if (rc == MPI_SUCCESS)
-		return rc;
-	return gompi_refuse(rc, "MPI_Barrier",
-			    "a process of the job ended without calling MPI_Finalize while this one waited for it",
-			    GOMPI_ON_COMM, (uintptr_t)comm);
 }

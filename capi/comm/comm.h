@@ -1,0 +1,53 @@
+// A communicator as the data path sees it: what messages, small collectives and the calls that only ask need without a
+// call into Go. core/comm decides what is in it.
+#ifndef GOMPI_COMM_SLOT_H
+#define GOMPI_COMM_SLOT_H
+
+#include "base/abi.h"
+#include "base/barrier.h"
+#include "base/table.h"
+
+// Processes in an order, by their ranks in MPI_COMM_WORLD: at a regular distance, or listed.
+struct gompi_ranks {
+	int32_t n, first, stride;
+	int32_t *list; // NULL: regular
+};
+
+// The process of rank i, from 0 up to n.
+static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
+	return r->list == NULL ? r->first + i * r->stride : r->list[i];
+}
+
+struct gompi_comm {
+	uintptr_t handle;         // 0: none has the slot
+	int rank, size;           // of this process in the (local) group, and of that
+	bool inter;               // an intercommunicator
+	uint64_t id;              // of its messages: core/comm.Comm.Context adds which
+	struct gompi_ranks peers; // whom messages go to: the group, or the remote one
+
+	struct gompi_barrier *barrier; // NULL: the members do not share memory, or there is no other
+	uint32_t barriers;             // so far
+	struct gompi_comm *next;       // of slots without a communicator
+};
+
+extern struct gompi_table gompi_comm_table; // of all but those two
+extern struct gompi_comm gompi_comm_world, gompi_comm_self;
+
+// The slot of a live communicator that the application has a handle of, or NULL.
+static inline struct gompi_comm *gompi_comm_get(MPI_Comm comm) {
+	uintptr_t h = (uintptr_t)comm;
+	if (comm == MPI_COMM_WORLD)
+		return gompi_comm_world.handle == h ? &gompi_comm_world : NULL;
+	if (comm == MPI_COMM_SELF)
+		return gompi_comm_self.handle == h ? &gompi_comm_self : NULL;
+	return gompi_table_get(&gompi_comm_table, h);
+}
+
+// Makes the slot of a communicator as c describes it; the list of peers is copied. false: there is no memory.
+bool gompi_comm_open(const struct gompi_comm *c);
+void gompi_comm_close(uintptr_t handle);
+
+// Raises MPI_ERR_COMM for a handle that is no live communicator, and returns what the call shall return.
+__attribute__((cold)) int gompi_not_a_communicator(MPI_Comm comm, const char *call);
+
+#endif
