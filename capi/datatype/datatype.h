@@ -61,7 +61,7 @@ extern _Alignas(64) int64_t gompi_type_slots[GOMPI_TYPE_PREDEFINED][GOMPI_TYPE_S
 extern struct gompi_table gompi_type_table;
 
 // gompi_type_get returns the committed type with this handle, or NULL. It stays valid until the type is freed; who
-// needs it longer holds a reference in Go (datatype.Type.Retain).
+// needs it longer holds it (gompi_type_hold).
 static inline const struct gompi_type *gompi_type_get(MPI_Datatype datatype) {
 	uintptr_t h = (uintptr_t)datatype;
 	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
@@ -207,9 +207,41 @@ int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t,
 // it.
 bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words);
 
-// gompi_type_remove ends the type with this handle. Its memory is kept for a while, so that a call that wrongly still
-// uses it in another thread reads an old type and not garbage.
+// gompi_type_remove ends the type with this handle: nothing finds it any more. Its memory stays for those who hold it,
+// and for a while after them, so that a call that wrongly still uses it in another thread reads an old type and not
+// garbage.
 void gompi_type_remove(uintptr_t handle);
+
+// What stands in front of the program of a type that gompi_type_install has made, predefined ones excepted.
+struct gompi_type_life {
+	_Alignas(16) gompi_a64 holds; // one is the handle's
+};
+
+static inline struct gompi_type_life *gompi_type_life(const struct gompi_type *t) {
+	return (struct gompi_type_life *)(uintptr_t)t - 1;
+}
+
+// gompi_type_mortal tells whether a type that gompi_type_get has returned can go: predefined types cannot.
+static inline bool gompi_type_mortal(const struct gompi_type *t) {
+	return (uintptr_t)t - (uintptr_t)gompi_type_slots >= sizeof gompi_type_slots;
+}
+
+// gompi_type_hold keeps the memory of a type that gompi_type_get has returned until gompi_type_drop has been called as
+// often: for an operation that goes on after its call, since the application may free the type meanwhile. Neither
+// blocks.
+static inline void gompi_type_hold(const struct gompi_type *t) {
+	if (gompi_type_mortal(t))
+		gompi_add(&gompi_type_life(t)->holds, 1);
+}
+
+// Frees a type that nobody holds.
+void gompi_type_end(const struct gompi_type *t);
+
+static inline void gompi_type_drop(const struct gompi_type *t) {
+	// total: whoever frees it comes after all that others have read
+	if (gompi_type_mortal(t) && gompi_sub_total(&gompi_type_life(t)->holds, 1) == 1)
+		gompi_type_end(t);
+}
 
 // gompi_type_trim gives the memory of removed types back to the system, if there were many.
 void gompi_type_trim(void);

@@ -12,7 +12,7 @@ struct gompi_table gompi_type_table = {&gompi_table_nothing};
 // Types removed last, oldest first from next on.
 static struct {
 	pthread_mutex_t mu;
-	void *kept[64];
+	const struct gompi_type *kept[64];
 	unsigned next;
 	unsigned long freed; // since gompi_type_trim
 } removed = {.mu = PTHREAD_MUTEX_INITIALIZER};
@@ -25,33 +25,37 @@ bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words)
 		memcpy(gompi_type_slots[handle - GOMPI_TYPE_FIRST], program, bytes);
 		return true;
 	}
-	void *copy = malloc(bytes);
-	if (!copy)
+	struct gompi_type_life *life = malloc(sizeof *life + bytes);
+	if (!life)
 		return false;
-	memcpy(copy, program, bytes);
-	if (!gompi_table_put(&gompi_type_table, handle, copy)) {
-		free(copy);
+	gompi_store(&life->holds, 1);
+	memcpy(life + 1, program, bytes);
+	if (!gompi_table_put(&gompi_type_table, handle, life + 1)) {
+		free(life);
 		return false;
 	}
 	return true;
 }
 
 void gompi_type_remove(uintptr_t handle) {
-	void *old = gompi_table_remove(&gompi_type_table, handle);
+	const struct gompi_type *old = gompi_table_remove(&gompi_type_table, handle);
 	if (!old)
 		return;
-	const size_t large = 1 << 16; // words
-	if ((size_t)((struct gompi_type *)old)->words < large) {
+	const int64_t large = 1 << 16; // words
+	if (old->words < large) {
 		pthread_mutex_lock(&removed.mu);
-		void *oldest = removed.kept[removed.next];
+		const struct gompi_type *oldest = removed.kept[removed.next];
 		removed.kept[removed.next] = old;
 		removed.next = (removed.next + 1) % (sizeof removed.kept / sizeof *removed.kept);
 		removed.freed++;
 		pthread_mutex_unlock(&removed.mu);
 		old = oldest;
 	}
-	free(old);
+	if (old)
+		gompi_type_drop(old);
 }
+
+void gompi_type_end(const struct gompi_type *t) { free(gompi_type_life(t)); }
 
 void gompi_type_trim(void) {
 	const unsigned long many = 1 << 14;
