@@ -1,5 +1,5 @@
 // Command compare builds the programs of bench/ with gompirma and with Debian's MPICH and Open MPI, runs each
-// measurement with all of them in turn, and prints a table of times and ratios beside the goals, as Markdown.
+// measurement with all of them in turn, and prints tables of times and ratios beside the goals, as Markdown.
 //
 //	go run ./bench/compare -build build [-only REGEXP] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //
@@ -8,56 +8,37 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
-// A library is one MPI: its compiler, its launcher.
-type library struct {
-	name   string
-	cc     string
-	launch []string // followed by -n N PROGRAM
-	env    []string
-}
-
-func candidates(build string) []library {
-	return []library{
-		{name: "gompirma", cc: filepath.Join(build, "bin/gompicc"),
-			launch: []string{filepath.Join(build, "bin/gompirun")}},
-		{name: "MPICH", cc: "mpicc.mpich", launch: []string{"mpiexec.mpich"}},
-		{name: "Open MPI", cc: "mpicc.openmpi", launch: []string{"mpirun.openmpi", "--oversubscribe"},
-			env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
-	}
-}
-
-// An outcome is what one launch gave: a value, or why there is none.
-type outcome struct {
-	value float64 // nanoseconds or KiB
-	why   string
-}
+// results are outcomes by measurement and library.
+type results map[string]map[string][]outcome
 
 func main() {
 	build := flag.String("build", "build", "folder that `make build` wrote")
 	only := flag.String("only", ".", "measurements to run, a regular expression for their names")
 	runs := flag.Int("runs", 3, "launches of each measurement with each library; the median counts")
-	timeout := flag.Duration("timeout", 20*time.Second, "time limit of one launch")
-	to := flag.String("o", "", "write the table into this file as well")
+	timeout := flag.Duration("timeout", 20*time.Second, "time limit of one measurement")
+	list := flag.Bool("list", false, "print the names of the measurements and end")
+	to := flag.String("o", "", "write the tables into this file as well")
 	asJSON := flag.String("json", "", "write every value into this file")
 	flag.Parse()
+	if *list {
+		for _, m := range measurements {
+			fmt.Printf("%-32s %s\n", m.name, m.label)
+		}
+		return
+	}
 	if err := run(*build, *only, *runs, *timeout, *to, *asJSON); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
@@ -69,6 +50,18 @@ func run(build, only string, runs int, timeout time.Duration, to, asJSON string)
 	if err != nil {
 		return err
 	}
+	var chosen []measurement
+	var programs []string
+	for _, m := range measurements {
+		if pattern.MatchString(m.name) {
+			chosen = append(chosen, m)
+			programs = append(programs, m.program)
+		}
+	}
+	if len(chosen) == 0 {
+		return fmt.Errorf("no measurement's name matches %q", only)
+	}
+	slices.Sort(programs)
 	build, err = filepath.Abs(build)
 	if err != nil {
 		return err
@@ -78,7 +71,7 @@ func run(build, only string, runs int, timeout time.Duration, to, asJSON string)
 		return err
 	}
 	defer os.RemoveAll(work)
-	libraries, err := compileAll(build, work)
+	libraries, err := compileAll(build, work, slices.Compact(programs))
 	if err != nil {
 		return err
 	}
@@ -92,61 +85,78 @@ func run(build, only string, runs int, timeout time.Duration, to, asJSON string)
 		defer f.Close()
 		out = io.MultiWriter(os.Stdout, f)
 	}
-	header(out, libraries, runs)
-	results := map[string]map[string][]outcome{} // measurement, library
-	for _, m := range measurements {
-		if !pattern.MatchString(m.name) {
-			continue
+	machine(out, runs)
+	all := results{}
+	part := ""
+	for _, batch := range batches(chosen) {
+		if batch[0].part != part {
+			part = batch[0].part
+			header(out, part, libraries)
 		}
-		results[m.name] = measure(m, libraries, work, runs, timeout)
-		fmt.Fprintln(out, row(m, libraries, results))
-	}
-	if len(results) == 0 {
-		return fmt.Errorf("no measurement's name matches %q", only)
+		take(all, batch, libraries, launcher{work, timeout}, runs)
+		for _, m := range batch {
+			fmt.Fprintln(out, row(m, libraries, all))
+		}
 	}
 	if asJSON != "" {
-		return writeJSON(asJSON, results)
+		return writeJSON(asJSON, all)
 	}
 	return nil
 }
 
-// compileAll builds the programs with every library there is; gompirma must be there.
-func compileAll(build, work string) ([]library, error) {
-	var found []library
-	for _, l := range candidates(build) {
-		if _, err := exec.LookPath(l.cc); err != nil {
-			if l.name == "gompirma" {
-				return nil, fmt.Errorf("%s is not there: run make build", l.cc)
-			}
-			fmt.Fprintf(os.Stderr, "compare: %s is left out: %s is not installed\n", l.name, l.cc)
-			continue
+// batches puts measurements that follow each other and may share a launch together.
+func batches(all []measurement) [][]measurement {
+	var found [][]measurement
+	for _, m := range all {
+		if n := len(found); n > 0 && m.together(found[n-1][0]) {
+			found[n-1] = append(found[n-1], m)
+		} else {
+			found = append(found, []measurement{m})
 		}
-		for _, program := range []string{"rma", "startup"} {
-			cmd := exec.Command(l.cc, "-O2", "-o", programPath(work, program, l),
-				filepath.Join("bench", program+".c"))
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
-			}
-		}
-		found = append(found, l)
 	}
-	return found, nil
+	return found
 }
 
-func programPath(work, program string, l library) string {
-	return filepath.Join(work, program+"-"+strings.ReplaceAll(l.name, " ", ""))
+// take launches the batch with every library in turn, runs times. A library that failed in a measurement once is not
+// asked again.
+func take(all results, batch []measurement, libraries []library, with launcher, runs int) {
+	for _, m := range batch {
+		all[m.name] = map[string][]outcome{}
+	}
+	for r := range runs {
+		for i := range libraries {
+			l := libraries[(i+r)%len(libraries)]
+			asked := slices.DeleteFunc(slices.Clone(batch), func(m measurement) bool {
+				before := all[m.name][l.name]
+				return len(before) > 0 && before[len(before)-1].why != ""
+			})
+			if len(asked) == 0 {
+				continue
+			}
+			for name, o := range with.measure(asked, l) {
+				all[name][l.name] = append(all[name][l.name], o)
+				if l.name == "gompirma" && o.why != "" {
+					fmt.Fprintf(os.Stderr, "compare: %s with gompirma: %s\n", name, o.why)
+				}
+			}
+		}
+	}
 }
 
-func header(out io.Writer, libraries []library, runs int) {
+func machine(out io.Writer, runs int) {
 	load, _, _ := strings.Cut(readFile("/proc/loadavg"), " ")
-	fmt.Fprintf(out, "%s, %d cores, load before the run %s, %d launches each, median.\n\n", processor(),
+	fmt.Fprintf(out, "%s, %d cores, load before the run %s, %d launches each, median.\n", processor(),
 		runtime.NumCPU(), load, runs)
+}
+
+func header(out io.Writer, part string, libraries []library) {
 	names := []string{"what"}
 	for _, l := range libraries {
 		names = append(names, l.name)
 	}
 	names = append(names, "ratio", "goal", "reached")
-	fmt.Fprintf(out, "| %s |\n|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
+	fmt.Fprintf(out, "\n### %s\n\n| %s |\n|%s\n", part, strings.Join(names, " | "),
+		strings.Repeat("---|", len(names)))
 }
 
 func readFile(path string) string {
@@ -163,67 +173,7 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// measure launches the measurement with every library in turn, runs times. A library that failed once is not asked
-// again.
-func measure(m measurement, libraries []library, work string, runs int, timeout time.Duration) map[string][]outcome {
-	outcomes := map[string][]outcome{}
-	for r := range runs {
-		for i := range libraries {
-			l := libraries[(i+r)%len(libraries)]
-			if n := len(outcomes[l.name]); n > 0 && outcomes[l.name][n-1].why != "" {
-				continue
-			}
-			o := launch(m, l, work, timeout)
-			outcomes[l.name] = append(outcomes[l.name], o)
-			if l.name == "gompirma" && o.why != "" {
-				fmt.Fprintf(os.Stderr, "compare: %s with gompirma: %s\n", m.name, o.why)
-			}
-		}
-	}
-	return outcomes
-}
-
-// launch runs one measurement once. The processes get SIGTERM when the time is up, so that launchers can end theirs,
-// then SIGKILL.
-func launch(m measurement, l library, work string, timeout time.Duration) outcome {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	args := append(slices.Clone(l.launch[1:]), "-n", strconv.Itoa(m.ranks), programPath(work, m.program, l))
-	args = append(args, m.args...)
-	cmd := exec.CommandContext(ctx, l.launch[0], args...)
-	cmd.Env = append(os.Environ(), l.env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 3 * time.Second
-	begin := time.Now()
-	text, err := cmd.Output()
-	took := time.Since(begin)
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group; normally nobody
-	}
-	switch {
-	case ctx.Err() != nil:
-		return outcome{why: fmt.Sprintf("> %.0f s", timeout.Seconds())}
-	case err != nil:
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return outcome{why: "crash"}
-		}
-		return outcome{why: err.Error()}
-	case m.wall:
-		return outcome{value: float64(took.Nanoseconds())}
-	}
-	for _, line := range strings.Split(string(text), "\n") {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == m.args[len(m.args)-1] {
-			if v, err := strconv.ParseFloat(f[1], 64); err == nil {
-				return outcome{value: v}
-			}
-		}
-	}
-	return outcome{why: "no result"}
-}
-
-func writeJSON(path string, results map[string]map[string][]outcome) error {
+func writeJSON(path string, all results) error {
 	type value struct {
 		Measurement string    `json:"measurement"`
 		Library     string    `json:"library"`
@@ -231,10 +181,10 @@ func writeJSON(path string, results map[string]map[string][]outcome) error {
 		Values      []float64 `json:"values"`
 		Failure     string    `json:"failure,omitempty"`
 	}
-	var all []value
+	var list []value
 	for _, m := range measurements {
 		for _, l := range candidates("") {
-			outcomes := results[m.name][l.name]
+			outcomes := all[m.name][l.name]
 			if outcomes == nil {
 				continue
 			}
@@ -246,10 +196,10 @@ func writeJSON(path string, results map[string]map[string][]outcome) error {
 					v.Values = append(v.Values, o.value)
 				}
 			}
-			all = append(all, v)
+			list = append(list, v)
 		}
 	}
-	data, err := json.MarshalIndent(all, "", "  ")
+	data, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
 		return err
 	}

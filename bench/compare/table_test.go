@@ -49,7 +49,7 @@ func TestVerdict(t *testing.T) {
 			"1 or 0.8 of plain C", "yes"},
 		{"neither", rma("a", "", 1).against("b", 0.8), at(10), at(5), at(5), "0.50, 0.50 of plain C",
 			"1 or 0.8 of plain C", "no"},
-		{"bound", measurement{name: "memory", atMost: 3000}, at(2000), at(4000), gone, "2.00",
+		{"bound", measurement{row: "memory", atMost: 3000}, at(2000), at(4000), gone, "2.00",
 			"at most 2.93 MiB", "yes"},
 		{"yardstick itself", rma("a", "", 0), at(10), gone, gone, "", "", ""},
 	} {

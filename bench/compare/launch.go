@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A library is one MPI: its compiler, its launcher.
+type library struct {
+	name   string
+	cc     string
+	launch []string // followed by -n N PROGRAM
+	env    []string
+}
+
+func candidates(build string) []library {
+	return []library{
+		{name: "gompirma", cc: filepath.Join(build, "bin/gompicc"),
+			launch: []string{filepath.Join(build, "bin/gompirun")}},
+		{name: "MPICH", cc: "mpicc.mpich", launch: []string{"mpiexec.mpich"}},
+		{name: "Open MPI", cc: "mpicc.openmpi", launch: []string{"mpirun.openmpi", "--oversubscribe"},
+			env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
+	}
+}
+
+// An outcome is what one launch gave for a measurement: a value, or why there is none.
+type outcome struct {
+	value float64 // nanoseconds or KiB
+	why   string
+}
+
+// compileAll builds the programs with every library there is; gompirma must be there.
+func compileAll(build, work string, programs []string) ([]library, error) {
+	var found []library
+	for _, l := range candidates(build) {
+		if _, err := exec.LookPath(l.cc); err != nil {
+			if l.name == "gompirma" {
+				return nil, fmt.Errorf("%s is not there: run make build", l.cc)
+			}
+			fmt.Fprintf(os.Stderr, "compare: %s is left out: %s is not installed\n", l.name, l.cc)
+			continue
+		}
+		for _, program := range programs {
+			cmd := exec.Command(l.cc, "-O2", "-o", programPath(work, program, l),
+				filepath.Join("bench", program+".c"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+			}
+		}
+		found = append(found, l)
+	}
+	return found, nil
+}
+
+func programPath(work, program string, l library) string {
+	return filepath.Join(work, program+"-"+strings.ReplaceAll(l.name, " ", ""))
+}
+
+// A launcher runs programs that compileAll has put into work; one that says nothing for timeout is ended.
+type launcher struct {
+	work    string
+	timeout time.Duration
+}
+
+// measure gives every measurement of the batch an outcome with this library. The batch is one launch; behind a
+// measurement that fails there is another launch for those after it.
+func (r launcher) measure(batch []measurement, l library) map[string]outcome {
+	outcomes := map[string]outcome{}
+	for len(batch) > 0 {
+		values, why := r.launch(batch, l)
+		done := 0
+		for done < len(batch) {
+			v, ok := values[batch[done].row]
+			if !ok {
+				break
+			}
+			outcomes[batch[done].name] = outcome{value: v}
+			done++
+		}
+		if why != "" && done == len(batch) { // it ended badly with nothing left to do
+			done--
+		}
+		if done < len(batch) {
+			if why == "" {
+				why = "no result"
+			}
+			outcomes[batch[done].name] = outcome{why: why}
+			done++
+		}
+		batch = batch[done:]
+	}
+	return outcomes
+}
+
+// launch starts the program of the batch once and returns the values by the program's names for them, and what went
+// wrong, if anything. The processes get SIGTERM when they say nothing for too long, so that launchers can end theirs,
+// then SIGKILL.
+func (r launcher) launch(batch []measurement, l library) (values map[string]float64, why string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	m := batch[0]
+	args := append(slices.Clone(l.launch[1:]), "-n", strconv.Itoa(m.ranks), programPath(r.work, m.program, l))
+	for _, b := range batch {
+		if b.row != "" {
+			args = append(args, b.row)
+		}
+	}
+	cmd := exec.CommandContext(ctx, l.launch[0], args...)
+	cmd.Env = append(append(os.Environ(), l.env...), m.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 3 * time.Second
+	text := &watched{timeout: r.timeout, watch: time.AfterFunc(r.timeout, cancel)}
+	defer text.watch.Stop()
+	cmd.Stdout = text
+	begin := time.Now()
+	err := cmd.Run()
+	took := time.Since(begin)
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group; normally nobody
+	}
+	switch exit := (*exec.ExitError)(nil); {
+	case ctx.Err() != nil:
+		why = fmt.Sprintf("> %.0f s", r.timeout.Seconds())
+	case errors.As(err, &exit):
+		why = "crash"
+	case err != nil:
+		why = err.Error()
+	}
+	if m.wall {
+		if why != "" {
+			return nil, why
+		}
+		return map[string]float64{m.row: float64(took.Nanoseconds())}, ""
+	}
+	return parse(text.String()), why
+}
+
+// parse finds the lines "name value unit" in what a program says.
+func parse(text string) map[string]float64 {
+	values := map[string]float64{}
+	for _, line := range strings.Split(text, "\n") {
+		if f := strings.Fields(line); len(f) == 3 && (f[2] == "ns" || f[2] == "KiB") {
+			if v, err := strconv.ParseFloat(f[1], 64); err == nil {
+				values[f[0]] = v
+			}
+		}
+	}
+	return values
+}
+
+// watched keeps what is written and puts off the end of patience each time.
+type watched struct {
+	timeout time.Duration
+	watch   *time.Timer
+	mu      sync.Mutex
+	text    bytes.Buffer
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.watch.Reset(w.timeout)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}

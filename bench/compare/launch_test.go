@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A program that crashes or hangs takes nothing from the measurements before and behind it.
+func TestMeasure(t *testing.T) {
+	work := t.TempDir()
+	l := library{name: "sh", launch: []string{filepath.Join(work, "launch")}}
+	require.NoError(t, os.WriteFile(l.launch[0], []byte("#!/bin/sh\nshift 2; exec sh \"$@\"\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(work, "fake-sh"), []byte(`for m; do
+	case $m in
+	crash) kill -SEGV $$ ;;
+	hang) sleep 60 ;;
+	silent) exit 0 ;;
+	esac
+	echo "some words"
+	echo "$m 12.50 ns"
+done
+[ "$m" != last ] || exit 3
+`), 0o755))
+	value := outcome{value: 12.5}
+	for _, c := range []struct {
+		name string
+		rows []string
+		want map[string]outcome
+	}{
+		{"all", []string{"a", "b"}, map[string]outcome{"a": value, "b": value}},
+		{"crash", []string{"a", "crash", "d"}, map[string]outcome{"a": value, "crash": {why: "crash"},
+			"d": value}},
+		{"hang", []string{"a", "hang", "d"}, map[string]outcome{"a": value, "hang": {why: "> 2 s"},
+			"d": value}},
+		{"silent", []string{"silent", "d"}, map[string]outcome{"silent": {why: "no result"}, "d": value}},
+		{"at the end", []string{"a", "last"}, map[string]outcome{"a": value, "last": {why: "crash"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var batch []measurement
+			for _, r := range c.rows {
+				batch = append(batch, of("fake", r, "", 0))
+			}
+			require.Equal(t, c.want, launcher{work, 2 * time.Second}.measure(batch, l))
+		})
+	}
+}
+
+// Names are what -only finds and results are kept by: each is there once.
+func TestMeasurements(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range measurements {
+		require.False(t, seen[m.name], m.name)
+		seen[m.name] = true
+		require.NotEmpty(t, m.part, m.name)
+	}
+	for _, m := range measurements {
+		require.True(t, m.of == "" || seen[m.of], m.of)
+	}
+	for _, b := range batches(measurements) {
+		rows := map[string]bool{}
+		for _, m := range b {
+			require.False(t, rows[m.row], "%s twice in a launch", m.row)
+			rows[m.row] = true
+		}
+	}
+}

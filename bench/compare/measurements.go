@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A measurement is one line of a table. Its goal is a ratio: how many times better than the best peer gompirma is to
+// be; with `of` it is the speed compared with that measurement of gompirma itself (the hardware's speed); `atMost` is a
+// bound on the value.
+type measurement struct {
+	name    string // row, and what sets it apart: ".8" for 8 ranks where 2 are the rule, ".never" for neverShared
+	label   string
+	part    string // heading of the table
+	program string
+	row     string // argument of the program and the name in its output; "" for none
+	ranks   int
+	env     []string
+	batch   bool    // shares a launch with those beside it
+	wall    bool    // the whole launch is timed
+	goal    float64 // ratio to the best peer; 0: none
+	of      string  // measurement that is the yardstick besides the peers
+	ofGoal  float64 // ratio to it that also counts as reached
+	atMost  float64 // in the measurement's unit
+}
+
+func (m measurement) unit() string {
+	if m.row == "memory" {
+		return "KiB"
+	}
+	return "ns"
+}
+
+// together reports whether both may be measured in one launch.
+func (m measurement) together(other measurement) bool {
+	return m.batch && other.batch && !m.wall && m.part == other.part && m.program == other.program &&
+		m.ranks == other.ranks && slices.Equal(m.env, other.env)
+}
+
+// against adds the hardware's speed as a goal of its own.
+func (m measurement) against(of string, goal float64) measurement {
+	m.of, m.ofGoal = of, goal
+	return m
+}
+
+// on sets the number of ranks.
+func (m measurement) on(ranks int) measurement {
+	m.name += fmt.Sprintf(".%d", ranks)
+	m.ranks = ranks
+	return m
+}
+
+// neverShared forbids that ordinary memory becomes shared in place.
+func (m measurement) neverShared() measurement {
+	m.name += ".never"
+	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=0"}
+	return m
+}
+
+func of(program, row, label string, goal float64) measurement {
+	return measurement{name: row, row: row, label: label, program: program, ranks: 2, goal: goal}
+}
+
+func rma(row, label string, goal float64) measurement     { return of("rma", row, label, goal) }
+func message(row, label string, goal float64) measurement { return of("messages", row, label, goal) }
+func coll(row, label string, goal float64) measurement    { return of("collectives", row, label, goal) }
+
+// inquiries are calls that read what the process has; none may cost more than elsewhere.
+func inquiries(calls ...string) (all []measurement) {
+	for _, call := range calls {
+		m := of("inquiries", strings.ToLower(call), "MPI_"+call, 1)
+		switch call {
+		case "Comm_get_attr":
+			m.label += " of MPI_TAG_UB"
+		case "Iprobe", "Test", "Request_get_status":
+			m.label += " that finds nothing"
+		case "Info_get":
+			m.label += " of a key that is there"
+		}
+		m.batch = true
+		all = append(all, m)
+	}
+	return all
+}
+
+func part(heading string, all ...measurement) []measurement {
+	for i := range all {
+		all[i].part = heading
+	}
+	return all
+}
+
+// The goals are those of the design, section 9, and of what was planned since.
+var measurements = slices.Concat(
+	part("Windows",
+		rma("put8", "put 8 B", 3),
+		rma("put_flush:8", "put 8 B + flush", 3),
+		rma("get_flush:8", "get 8 B + flush", 3),
+		rma("acc8_flush", "accumulate 8 B + flush", 2.5),
+		rma("fop_flush", "fetch_and_op + flush", 2.5),
+		rma("cas_flush", "compare_and_swap + flush", 5),
+		rma("memcpy_1m", "(memcpy 1 MiB, plain C)", 0),
+		rma("put_flush:1048576", "put 1 MiB", 0).against("memcpy_1m", 0.95),
+		rma("get_flush:1048576", "get 1 MiB", 0).against("memcpy_1m", 0.95),
+		rma("loop_1m", "(add 1 MiB of doubles, plain C)", 0),
+		rma("acc_1m", "accumulate 1 MiB double SUM", 1).against("loop_1m", 0.8),
+		rma("put_vector", "put vector 1024 x 8 B, stride 16", 1.5),
+		rma("get_vector", "get vector 1024 x 8 B, stride 16", 1.5),
+		rma("acc_vector", "accumulate vector 1024 x 8 B, stride 16", 1.5),
+		rma("lock_put_unlock", "lock + put + unlock", 2),
+		rma("lock_fop_unlock", "contended lock + fetch_and_op + unlock", 2),
+		rma("fence_put", "fence with one put", 1.5),
+		rma("pscw", "post, start, put, complete, wait, pairwise", 1.5),
+	),
+	part("Windows over malloc memory",
+		rma("m_put_flush:8", "put 8 B + flush", 3),
+		rma("m_get_flush:8", "get 8 B + flush", 3),
+		rma("m_acc8_flush", "accumulate 8 B + flush", 1.5),
+		rma("m_fop_flush", "fetch_and_op + flush", 3),
+		rma("m_fop_cold", "the first 100 fetch_and_op + flush, target waits in a barrier", 1.2),
+		rma("m_fop_hot", "fetch_and_op + flush later, target waits in a barrier", 3),
+		rma("m_put_flush:1048576", "put 1 MiB", 1.2),
+		rma("m_acc_1m", "accumulate 1 MiB", 1.2),
+		rma("m_put_vector", "put vector", 1.2),
+		rma("m_get_vector", "get vector", 1.2),
+		rma("m_acc_vector", "accumulate vector", 1.2),
+		rma("m_fence_put", "fence with one put", 1.2),
+		rma("m_pscw", "pscw pairwise", 1.2),
+		rma("m_lock_put_unlock", "lock + put + unlock", 1.2),
+	),
+	part("Windows over malloc memory that is never shared in place",
+		rma("m_put_flush:8", "put 8 B + flush", 1.2).neverShared(),
+		rma("m_get_flush:8", "get 8 B + flush", 1.2).neverShared(),
+		rma("m_fop_flush", "fetch_and_op + flush", 1.2).neverShared(),
+		rma("m_fop_cold", "the first 100 fetch_and_op + flush, target waits in a barrier", 1.2).neverShared(),
+		rma("m_fop_hot", "fetch_and_op + flush later, target waits in a barrier", 1.2).neverShared(),
+		rma("m_put_flush:4096", "put 4 KiB", 1).neverShared(),
+		rma("m_put_flush:1048576", "put 1 MiB", 1).neverShared(),
+		rma("m_get_flush:1048576", "get 1 MiB", 1).neverShared(),
+		rma("m_put_vector", "put vector", 1).neverShared(),
+		rma("m_get_vector", "get vector", 1).neverShared(),
+	),
+	part("Messages",
+		message("pingpong:8", "ping-pong 8 B, one way", 1.3),
+		message("pingpong:1024", "ping-pong 1 KiB", 1.1),
+		message("pingpong:65536", "ping-pong 64 KiB", 1.1),
+		message("pingpong:1048576", "ping-pong 1 MiB", 1.1),
+		message("stream:8", "8 B, 64 posted: time of one", 1.5),
+		message("stream:65536", "64 KiB, 64 posted: time of one", 1.1),
+		message("stream:1048576", "1 MiB, 64 posted: time of one", 1.1),
+	),
+	part("Collectives",
+		coll("barrier", "barrier", 1.5),
+		coll("allreduce:8", "allreduce 8 B", 2),
+		coll("allreduce:4096", "allreduce 4 KiB", 1.2),
+		coll("allreduce:1048576", "allreduce 1 MiB", 1),
+		coll("bcast:8", "bcast 8 B", 1.5),
+		coll("reduce:8", "reduce 8 B", 1.5),
+		coll("allgather:8", "allgather 8 B", 1.5),
+		coll("alltoall:8", "alltoall 8 B", 1.5),
+		coll("gather:8", "gather 8 B", 0),
+		coll("scatter:8", "scatter 8 B", 0),
+		coll("scan:8", "scan 8 B", 0),
+		coll("bcast:65536", "bcast 64 KiB", 1.1),
+		coll("alltoall:65536", "alltoall 64 KiB", 1.1),
+		coll("bcast_apart:65536", "bcast 64 KiB between barriers", 1.1),
+		coll("alltoall_apart:65536", "alltoall 64 KiB between barriers", 1.1),
+	),
+	part("Inquiries", inquiries("Type_size", "Type_get_extent", "Type_get_true_extent", "Get_count",
+		"Comm_get_attr", "Iprobe", "Test", "Initialized", "Finalized", "Comm_compare", "Group_rank",
+		"Group_translate_ranks", "Request_get_status", "Info_get")...),
+	part("More ranks than cores",
+		message("pingpong:8", "8 ranks: ping-pong 8 B of four pairs", 1.5).on(8),
+		coll("allreduce:8", "8 ranks: allreduce 8 B", 1.5).on(8),
+		coll("barrier", "8 ranks: barrier", 1.5).on(8),
+		measurement{name: "barrier.4", row: "barrier", label: "4 ranks: barrier", program: "collectives",
+			ranks: 4, atMost: 7000},
+		rma("fence_put", "8 ranks: fence with one put", 1.5).on(8),
+	),
+	part("Start",
+		measurement{name: "startup.32", label: "start and end 32 ranks with a window", program: "startup",
+			ranks: 32, wall: true, goal: 1 / 0.3},
+		measurement{name: "memory.32", row: "memory", label: "private memory a rank, 32 ranks",
+			program: "startup", ranks: 32, atMost: 3000},
+	),
+)

@@ -1,0 +1,178 @@
+/* The timed loop of the programs of bench/, each of which includes it once: mpi.h only, so that a program is built with
+ * every MPI. bench/compare runs them.
+ *
+ *     PROGRAM [--json] NAME[:BYTES]...   measures what the names say; one line each: name value unit
+ *     PROGRAM --list                     prints the names
+ *
+ * A value is the median of up to REPETITIONS timed loops after a warm-up; the loops' length is chosen so that one takes
+ * about LOOP_SECONDS, more where ranks outnumber cores and a time slice would be all of it. What is slow gets fewer
+ * repetitions, so that a measurement ends some seconds after it began. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REPETITIONS = 9 };
+static const double LOOP_SECONDS = 0.010, CROWDED_LOOP_SECONDS = 0.050, BUDGET_SECONDS = 3;
+
+enum {
+	ORIGIN =
+		1, /* only rank 0 works; the others wait in a barrier, as a program that has nothing else to do would */
+	IDLE = 2,  /* rank 0 lets them wait for a while before it begins */
+	APART = 4, /* the body has timed its calls itself, between barriers; what counts is the mean of the ranks */
+	USER = 8,  /* the program's own */
+};
+
+struct measurement {
+	const char *name;
+	void (*open)(void);   /* collective, not timed; may be NULL */
+	void (*body)(long n); /* what is timed: its operation n times */
+	int how;
+	long per;   /* operations that one of the n is; 0 stands for 1 */
+	long loops; /* n, where what is cold is timed: no warm-up, and each loop is opened and closed anew */
+};
+
+struct program {
+	const char *name;
+	const struct measurement *measurements;
+	int count;
+	void (*close)(void); /* undoes what open did; collective; may be NULL */
+	/* Around each loop of a rank that works, not timed; may be NULL. */
+	void (*before)(const struct measurement *m);
+	void (*after)(const struct measurement *m);
+};
+
+static int rank, size;
+static long bytes;    /* the number behind the name, 8 without one */
+static double inside; /* seconds in the calls of a body that is APART */
+
+static double now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+/* Memory as a program has it that cares a little: on a cache line, touched. */
+static inline void *memory(size_t length) {
+	void *p = aligned_alloc(64, (length + 63) / 64 * 64);
+	if (p == NULL)
+		MPI_Abort(MPI_COMM_WORLD, 3);
+	memset(p, 1, length);
+	return p;
+}
+
+/* One timed loop; seconds, on rank 0: those of the slowest rank that works. Everybody leaves it together. */
+static double timed(const struct program *p, const struct measurement *m, long n) {
+	double begin, seconds = 0, all;
+	if (m->how & ORIGIN && rank != 0) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		return 0;
+	}
+	if (m->how & IDLE)
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	if (p->before != NULL)
+		p->before(m);
+	begin = now();
+	m->body(n);
+	seconds = now() - begin;
+	if (p->after != NULL)
+		p->after(m);
+	if (m->how & ORIGIN) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		return seconds;
+	}
+	if (m->how & APART)
+		seconds = inside / size;
+	MPI_Reduce(&seconds, &all, 1, MPI_DOUBLE, m->how & APART ? MPI_SUM : MPI_MAX, 0, MPI_COMM_WORLD);
+	return all;
+}
+
+static int ascending(const void *a, const void *b) {
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Rank 0 decides how long the next loop is, 0: there is none. */
+static void run(const struct program *p, const struct measurement *m, const char *name, int json) {
+	double seconds[REPETITIONS], start = now(), wanted;
+	int done = 0, warm = m->loops > 0;
+	long n = warm ? m->loops : 1;
+
+	wanted = size > sysconf(_SC_NPROCESSORS_ONLN) ? CROWDED_LOOP_SECONDS : LOOP_SECONDS;
+	if (m->open != NULL && m->loops == 0)
+		m->open();
+	while (MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD), n > 0) {
+		if (m->open != NULL && m->loops > 0)
+			m->open();
+		double s = timed(p, m, n);
+		if (p->close != NULL && m->loops > 0)
+			p->close();
+		if (rank != 0)
+			continue;
+		if (warm)
+			seconds[done++] = s;
+		else if (s < wanted && n < 1L << 30)
+			n = s > wanted / 20 ? (long)(1.2 * n * wanted / s) + 1 : 4 * n;
+		else
+			warm = 1;
+		if (done == REPETITIONS || (done > 0 && now() - start > BUDGET_SECONDS))
+			n = -n;
+	}
+	if (p->close != NULL && m->loops == 0)
+		p->close();
+	if (rank != 0)
+		return;
+	qsort(seconds, done, sizeof *seconds, ascending);
+	double value = 1e9 * seconds[done / 2] / -n / (m->per > 0 ? m->per : 1);
+	if (json)
+		printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"ns\", \"ranks\": %d, \"loops\": %ld}\n", name,
+		       value, size, -n);
+	else
+		printf("%s %.2f ns\n", name, value);
+	fflush(stdout);
+}
+
+/* The measurement of that name, NULL if there is none; sets bytes. */
+static const struct measurement *named(const struct program *p, const char *name) {
+	size_t length = strcspn(name, ":");
+	bytes = name[length] == ':' ? atol(name + length + 1) : 8;
+	for (int i = 0; i < p->count; i++)
+		if (strlen(p->measurements[i].name) == length && strncmp(p->measurements[i].name, name, length) == 0)
+			return bytes > 0 ? &p->measurements[i] : NULL;
+	return NULL;
+}
+
+/* All that main does. begin and finish, which may be NULL, are called once: behind MPI_Init and before MPI_Finalize. */
+static int measure(const struct program *p, int argc, char **argv, void (*begin)(void), void (*finish)(void)) {
+	int json = 0;
+	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+		for (int i = 0; i < p->count; i++)
+			puts(p->measurements[i].name);
+		return 0;
+	}
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (begin != NULL)
+		begin();
+	for (int a = 1; a < argc; a++) {
+		const struct measurement *m;
+		if (strcmp(argv[a], "--json") == 0) {
+			json = 1;
+			continue;
+		}
+		m = named(p, argv[a]);
+		if (m == NULL) {
+			if (rank == 0)
+				fprintf(stderr, "%s: no measurement \"%s\" (%s --list)\n", p->name, argv[a], p->name);
+			MPI_Abort(MPI_COMM_WORLD, 2);
+		}
+		run(p, m, argv[a], json);
+	}
+	if (finish != NULL)
+		finish();
+	MPI_Finalize();
+	return 0;
+}
