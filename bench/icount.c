@@ -1,11 +1,14 @@
-/* Counts the instructions that the main thread of a program executes between two signals SIGUSR2, by stepping it:
+/* Counts the instructions that the main thread of a program executes between signals SIGUSR2, by stepping it:
  *
  *     icount LOOPS PROGRAM [ARGUMENT...]
  *
- * The program marks two stretches, one of LOOPS and one of 2 * LOOPS of the same operation; what is printed is the
- * difference divided by LOOPS, so what the marks themselves cost drops out. A process that raises no mark (another
- * rank) runs at full speed and prints nothing. Needs nothing but ptrace of one's own child: no counters of the
- * processor, which virtual machines hide, and no emulation. */
+ * The program marks two stretches, one of LOOPS and one of 2 * LOOPS of the same operation, with a signal before and
+ * behind each; what is printed behind the fourth signal is the difference divided by LOOPS, so what the marks
+ * themselves cost drops out. A stretch of more than LIMIT instructions is not stepped to its end, and "more" is
+ * printed: a call that should take a hundred may have gone to wait. Any number of operations may follow each other. A
+ * process that raises no mark (another rank) runs at full speed and prints nothing. Needs nothing but ptrace of one's
+ * own child: no counters of the processor, which virtual machines hide, and no emulation.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +18,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { LIMIT = 60000 };
 
 int main(int argc, char **argv) {
 	long loops = argc > 2 ? atol(argv[1]) : 0;
@@ -43,23 +48,29 @@ int main(int argc, char **argv) {
 		return 1;
 	}
 	while (WIFSTOPPED(status)) {
-		int inside = marks == 1 || marks == 3;
+		int inside = (marks == 1 || marks == 3) && counts[0] < LIMIT && counts[1] < LIMIT;
 		long deliver = WSTOPSIG(status);
 		if (deliver == SIGTRAP) {
 			deliver = 0;
 			if (inside)
 				counts[marks / 2]++;
-		} else if (deliver == SIGUSR2 && marks < 4) {
+		} else if (deliver == SIGUSR2) {
 			deliver = 0;
 			marks++;
-			inside = marks == 1 || marks == 3;
+			inside = marks == 1 || (marks == 3 && counts[0] < LIMIT);
+			if (marks == 4) {
+				if (counts[0] < LIMIT && counts[1] < LIMIT)
+					printf("%.1f\n", (double)(counts[1] - counts[0]) / loops);
+				else
+					puts("more");
+				fflush(stdout);
+				marks = counts[0] = counts[1] = 0;
+			}
 		}
 		if (ptrace(inside ? PTRACE_SINGLESTEP : PTRACE_CONT, child, 0, deliver) != 0 ||
 		    waitpid(child, &status, 0) != child)
 			break;
 	}
-	if (marks == 4)
-		printf("%.1f\n", (double)(counts[1] - counts[0]) / loops);
 	if (WIFSIGNALED(status))
 		return 128 + WTERMSIG(status);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -2,12 +2,14 @@
  * every MPI. bench/compare runs them.
  *
  *     PROGRAM [--json] NAME[:BYTES]...   measures what the names say; one line each: name value unit
+ *     PROGRAM --count LOOPS NAME...      for bench/icount, which prints the number behind the name
  *     PROGRAM --list                     prints the names
  *
  * A value is the median of up to REPETITIONS timed loops after a warm-up; the loops' length is chosen so that one takes
  * about LOOP_SECONDS, more where ranks outnumber cores and a time slice would be all of it. What is slow gets fewer
  * repetitions, so that a measurement ends some seconds after it began. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,8 @@ enum {
 		1, /* only rank 0 works; the others wait in a barrier, as a program that has nothing else to do would */
 	IDLE = 2,  /* rank 0 lets them wait for a while before it begins */
 	APART = 4, /* the body has timed its calls itself, between barriers; what counts is the mean of the ranks */
-	USER = 8,  /* the program's own */
+	AWAY = 8,  /* with ORIGIN and when counted: the others are in no call of MPI */
+	USER = 16, /* the program's own */
 };
 
 struct measurement {
@@ -46,6 +49,7 @@ struct program {
 
 static int rank, size;
 static long bytes;    /* the number behind the name, 8 without one */
+static long counted;  /* LOOPS when instructions are counted; the body is called for four times as many in all */
 static double inside; /* seconds in the calls of a body that is APART */
 
 static double now(void) {
@@ -92,6 +96,58 @@ static double timed(const struct program *p, const struct measurement *m, long n
 static int ascending(const void *a, const void *b) {
 	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
+}
+
+/* Where ranks that are AWAY learn that they can go on. */
+static void away(MPI_Win *win, volatile int **go) {
+	MPI_Aint length;
+	int unit;
+	MPI_Win_allocate_shared(rank == 0 ? sizeof **go : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, go, win);
+	MPI_Win_shared_query(*win, 0, &length, &unit, go);
+	if (rank == 0)
+		**go = 0;
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void marked(const struct measurement *m, long n) {
+	if (rank == 0)
+		raise(SIGUSR2);
+	m->body(n);
+	if (rank == 0)
+		raise(SIGUSR2);
+}
+
+/* Lets bench/icount see two loops of different length, behind one that binds symbols and does what is done once. What a
+ * loop has begun is over before the next, as far as before and after see to that. Ranks that rank 0 waits for are there
+ * long before it: they are not stepped. */
+static void count(const struct program *p, const struct measurement *m, const char *name) {
+	volatile int *go;
+	MPI_Win win;
+	if (m->open != NULL)
+		m->open();
+	away(&win, &go);
+	if (rank == 0 || !(m->how & ORIGIN)) {
+		for (int i = 0; i < 3; i++) {
+			if (p->before != NULL)
+				p->before(m);
+			if (rank == 0 && i == 1)
+				printf("%s ", name), fflush(stdout);
+			if (i == 0)
+				m->body(counted);
+			else
+				marked(m, i * counted);
+			if (p->after != NULL)
+				p->after(m);
+		}
+		*go = 1;
+	} else if (m->how & AWAY) {
+		while (!*go)
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_free(&win);
+	if (p->close != NULL)
+		p->close();
 }
 
 /* Rank 0 decides how long the next loop is, 0: there is none. */
@@ -163,13 +219,20 @@ static int measure(const struct program *p, int argc, char **argv, void (*begin)
 			json = 1;
 			continue;
 		}
+		if (strcmp(argv[a], "--count") == 0 && a + 1 < argc) {
+			counted = atol(argv[++a]);
+			continue;
+		}
 		m = named(p, argv[a]);
 		if (m == NULL) {
 			if (rank == 0)
 				fprintf(stderr, "%s: no measurement \"%s\" (%s --list)\n", p->name, argv[a], p->name);
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
-		run(p, m, argv[a], json);
+		if (counted > 0)
+			count(p, m, argv[a]);
+		else
+			run(p, m, argv[a], json);
 	}
 	if (finish != NULL)
 		finish();

@@ -64,6 +64,52 @@ static void release(void) {
 /* --- what is timed: each does its operation n times
  * ------------------------------------------------------------------------------ */
 
+/* The calls alone: what they have begun ends with the epoch. */
+static void put(long n) {
+	for (long i = 0; i < n; i++)
+		MPI_Put(local, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win);
+}
+
+static void get(long n) {
+	for (long i = 0; i < n; i++)
+		MPI_Get(local, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win);
+}
+
+static void acc(long n) {
+	static int64_t one = 1;
+	for (long i = 0; i < n; i++)
+		MPI_Accumulate(&one, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, MPI_SUM, win);
+}
+
+static void fop(long n) {
+	static int64_t one = 1, old;
+	for (long i = 0; i < n; i++)
+		MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, 0, MPI_SUM, win);
+}
+
+static void cas(long n) {
+	static int64_t one = 1, zero, old;
+	for (long i = 0; i < n; i++)
+		MPI_Compare_and_swap(&one, &zero, &old, MPI_INT64_T, target, 0, win);
+}
+
+static void flush(long n) {
+	for (long i = 0; i < n; i++)
+		MPI_Win_flush(target, win);
+}
+
+static void lock_unlock(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+		MPI_Win_unlock(target, win);
+	}
+}
+
+static void fence(long n) {
+	for (long i = 0; i < n; i++)
+		MPI_Win_fence(0, win);
+}
+
 static void put8(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Put(local, 8, MPI_BYTE, target, 0, 8, MPI_BYTE, win);
@@ -210,6 +256,14 @@ static void pscw(long n) /* ranks 0 and 1, both ways */
  */
 
 static const struct measurement measurements[] = {
+	{"put", allocated, put, ORIGIN | LOCK_ALL, 0, 0},
+	{"get", allocated, get, ORIGIN | LOCK_ALL, 0, 0},
+	{"acc", allocated, acc, ORIGIN | LOCK_ALL, 0, 0},
+	{"fop", allocated, fop, ORIGIN | LOCK_ALL, 0, 0},
+	{"cas", allocated, cas, ORIGIN | LOCK_ALL, 0, 0},
+	{"flush", allocated, flush, ORIGIN | LOCK_ALL, 0, 0},
+	{"lock_unlock", allocated, lock_unlock, ORIGIN, 0, 0},
+	{"fence", allocated, fence, 0, 0, 0},
 	{"put8", allocated, put8, ORIGIN | LOCK_ALL, 0, 0},
 	{"put_flush", allocated, put_flush, ORIGIN | LOCK_ALL, 0, 0},
 	{"get_flush", allocated, get_flush, ORIGIN | LOCK_ALL, 0, 0},

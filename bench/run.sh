@@ -5,5 +5,4 @@ build=$(cd "${1:-build}" && pwd)
 [ $# -eq 0 ] || shift
 cd "$(dirname "$0")/.."
 go run ./bench/compare -build "$build" -o "$build/bench.md" -json "$build/bench.json" "$@"
-{ echo; bench/instructions.sh "$build"; } | tee -a "$build/bench.md"
 echo "written to $build/bench.md and bench.json"

@@ -36,13 +36,16 @@ func candidates(build string) []library {
 
 // An outcome is what one launch gave for a measurement: a value, or why there is none.
 type outcome struct {
-	value float64 // nanoseconds or KiB
+	value float64 // nanoseconds, KiB or instructions
 	why   string
 }
 
 // compileAll builds the programs with every library there is; gompirma must be there.
 func compileAll(build, work string, programs []string) ([]library, error) {
 	var found []library
+	if err := compileOne("gcc", filepath.Join(work, "icount"), "icount"); err != nil {
+		return nil, err
+	}
 	for _, l := range candidates(build) {
 		if _, err := exec.LookPath(l.cc); err != nil {
 			if l.name == "gompirma" {
@@ -52,15 +55,21 @@ func compileAll(build, work string, programs []string) ([]library, error) {
 			continue
 		}
 		for _, program := range programs {
-			cmd := exec.Command(l.cc, "-O2", "-o", programPath(work, program, l),
-				filepath.Join("bench", program+".c"))
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+			if err := compileOne(l.cc, programPath(work, program, l), program); err != nil {
+				return nil, err
 			}
 		}
 		found = append(found, l)
 	}
 	return found, nil
+}
+
+func compileOne(cc, to, program string) error {
+	cmd := exec.Command(cc, "-O2", "-o", to, filepath.Join("bench", program+".c"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return nil
 }
 
 func programPath(work, program string, l library) string {
@@ -110,7 +119,13 @@ func (r launcher) launch(batch []measurement, l library) (values map[string]floa
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	m := batch[0]
-	args := append(slices.Clone(l.launch[1:]), "-n", strconv.Itoa(m.ranks), programPath(r.work, m.program, l))
+	args := append(slices.Clone(l.launch[1:]), "-n", strconv.Itoa(m.ranks))
+	program := programPath(r.work, m.program, l)
+	if m.count {
+		args = append(args, filepath.Join(r.work, "icount"), countLoops, program, "--count", countLoops)
+	} else {
+		args = append(args, program)
+	}
 	for _, b := range batch {
 		if b.row != "" {
 			args = append(args, b.row)
@@ -147,11 +162,14 @@ func (r launcher) launch(batch []measurement, l library) (values map[string]floa
 	return parse(text.String()), why
 }
 
-// parse finds the lines "name value unit" in what a program says.
+// countLoops is the length of the loops in which instructions are counted.
+const countLoops = "10"
+
+// parse finds the lines "name value unit" in what a program says; instructions have no unit.
 func parse(text string) map[string]float64 {
 	values := map[string]float64{}
 	for _, line := range strings.Split(text, "\n") {
-		if f := strings.Fields(line); len(f) == 3 && (f[2] == "ns" || f[2] == "KiB") {
+		if f := strings.Fields(line); len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB") {
 			if v, err := strconv.ParseFloat(f[1], 64); err == nil {
 				values[f[0]] = v
 			}

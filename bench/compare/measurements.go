@@ -1,8 +1,10 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,6 +21,7 @@ type measurement struct {
 	env     []string
 	batch   bool    // shares a launch with those beside it
 	wall    bool    // the whole launch is timed
+	count   bool    // instructions are counted
 	goal    float64 // ratio to the best peer; 0: none
 	of      string  // measurement that is the yardstick besides the peers
 	ofGoal  float64 // ratio to it that also counts as reached
@@ -26,8 +29,11 @@ type measurement struct {
 }
 
 func (m measurement) unit() string {
-	if m.row == "memory" {
+	switch {
+	case m.row == "memory":
 		return "KiB"
+	case m.count:
+		return "instructions"
 	}
 	return "ns"
 }
@@ -35,7 +41,7 @@ func (m measurement) unit() string {
 // together reports whether both may be measured in one launch.
 func (m measurement) together(other measurement) bool {
 	return m.batch && other.batch && !m.wall && m.part == other.part && m.program == other.program &&
-		m.ranks == other.ranks && slices.Equal(m.env, other.env)
+		m.count == other.count && m.ranks == other.ranks && slices.Equal(m.env, other.env)
 }
 
 // against adds the hardware's speed as a goal of its own.
@@ -79,6 +85,24 @@ func inquiries(calls ...string) (all []measurement) {
 			m.label += " of a key that is there"
 		}
 		m.batch = true
+		all = append(all, m)
+	}
+	return all
+}
+
+//go:embed instructions.txt
+var bounds string
+
+// counted are the calls of instructions.txt.
+func counted() (all []measurement) {
+	for _, line := range strings.Split(bounds, "\n") {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[0] == "#" {
+			continue
+		}
+		m := of(f[1], f[0], strings.ReplaceAll(f[0], "_", " "), 0)
+		m.name, m.count, m.batch = "count."+m.name, true, true
+		m.atMost, _ = strconv.ParseFloat(f[2], 64)
 		all = append(all, m)
 	}
 	return all
@@ -178,6 +202,7 @@ var measurements = slices.Concat(
 			ranks: 4, atMost: 7000},
 		rma("fence_put", "8 ranks: fence with one put", 1.5).on(8),
 	),
+	part("Instructions", counted()...),
 	part("Start",
 		measurement{name: "startup.32", label: "start and end 32 ranks with a window", program: "startup",
 			ranks: 32, wall: true, goal: 1 / 0.3},

@@ -29,6 +29,9 @@ func show(o outcome, unit string) string {
 	if o.why != "" {
 		return o.why
 	}
+	if unit == "instructions" {
+		return fmt.Sprintf("%.0f", o.value)
+	}
 	v, units := o.value, []string{"ns", "µs", "ms", "s"}
 	if unit == "KiB" {
 		units = []string{"KiB", "MiB", "GiB"}

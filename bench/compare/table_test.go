@@ -24,7 +24,7 @@ func TestShow(t *testing.T) {
 		{outcome{value: 23456}, "ns", "23.5 µs"}, {outcome{value: 4.7e9}, "ns", "4.70 s"},
 		{outcome{value: 4e12}, "ns", "4000 s"},
 		{outcome{value: 900}, "KiB", "900 KiB"}, {outcome{value: 3072}, "KiB", "3.00 MiB"},
-		{outcome{why: "crash"}, "ns", "crash"},
+		{outcome{value: 1656.1}, "instructions", "1656"}, {outcome{why: "crash"}, "ns", "crash"},
 	} {
 		require.Equal(t, c.want, show(c.o, c.unit))
 	}

@@ -1,0 +1,83 @@
+package gotest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bounds reads bench/compare/instructions.txt: what each call may cost, by program and call.
+func bounds(t *testing.T) map[string]map[string]float64 {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(top, "bench/compare/instructions.txt"))
+	require.NoError(t, err)
+	found := map[string]map[string]float64{}
+	for _, line := range strings.Split(string(text), "\n") {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" || len(f) == 3 && f[2] == "-" {
+			continue
+		}
+		require.Len(t, f, 3, line)
+		bound, err := strconv.ParseFloat(f[2], 64)
+		require.NoError(t, err, line)
+		if found[f[1]] == nil {
+			found[f[1]] = map[string]float64{}
+		}
+		found[f[1]][f[0]] = bound
+	}
+	return found
+}
+
+// The fast paths cost no more instructions than bench/compare/instructions.txt says. Counts do not change with the
+// machine's load, except where another rank must be woken or not; so what costs too much has two more tries.
+func TestInstructions(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the bounds are those of x86-64")
+	}
+	icount := buildStepper(t)
+	const loops = "10"
+	for program, within := range bounds(t) {
+		t.Run(program, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), program)
+			out, err := exec.Command(filepath.Join(built(t), "bin/gompicc"), "-O2", "-o", path,
+				filepath.Join(top, "bench", program+".c")).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			var calls []string
+			for call := range within {
+				calls = append(calls, call)
+			}
+			slices.Sort(calls)
+			cost := map[string]string{} // the last of each, for the messages
+			for range 3 {
+				args := append([]string{"-n", "2", icount, loops, path, "--count", loops}, calls...)
+				gompirun := filepath.Join(built(t), "bin/gompirun")
+				out, err := exec.Command(gompirun, args...).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+					call, n, _ := strings.Cut(line, " ")
+					require.Contains(t, within, call, "%s", out)
+					cost[call] = n
+					steps, err := strconv.ParseFloat(n, 64)
+					if at := slices.Index(calls, call); err == nil && steps <= within[call] {
+						calls = slices.Delete(calls, at, at+1)
+					}
+				}
+				if len(calls) == 0 {
+					return
+				}
+			}
+			for _, call := range calls {
+				t.Errorf("%s costs %s instructions, at most %g are expected "+
+					"(bench/compare/instructions.txt; \"more\" are 6,000 or so)",
+					call, cost[call], within[call])
+			}
+		})
+	}
+}
