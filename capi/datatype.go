@@ -9,8 +9,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Datatypes: life, sizes and names (MPI-5.0 5.1 and 7.8). Types belong to no communicator, so their errors are raised
-// on MPI_COMM_SELF. Nothing here communicates or blocks.
+// Datatypes: life and names (MPI-5.0 5.1 and 7.8); sizes are in datatype/extent.c. Types belong to no communicator, so
+// their errors are raised on MPI_COMM_SELF. Nothing here communicates or blocks.
 
 // onType does what all calls on a datatype do around their own work f: it finds the type and reports the error of f.
 func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int32) {
@@ -59,7 +59,7 @@ func gompi_type_commit(at uintptr) (rc int32) {
 	return finish("MPI_Type_commit", 0, 0, err)
 }
 
-// committing is held while C is told of a type, so that two threads that commit the same one tell it once.
+// committing is held while C is told of a type, so that two threads that do that tell it once.
 var committing sync.Mutex
 
 func commitType(t *datatype.Type) error {
@@ -127,92 +127,6 @@ func gompi_type_dup(oldtype, newtype uintptr) int32 {
 		}
 		return t, nil
 	})
-}
-
-// storeInt stores n as an int, MPI_UNDEFINED if it does not fit.
-func storeInt(at uintptr, n int64) {
-	*out[int32](at) = abi.MPI_UNDEFINED
-	if n == int64(int32(n)) {
-		*out[int32](at) = int32(n)
-	}
-}
-
-//export gompi_type_size
-func gompi_type_size(h, size uintptr) int32 {
-	return onType("MPI_Type_size", h, func(t *datatype.Type) error {
-		if err := null(size); err != nil {
-			return err
-		}
-		storeInt(size, t.Size())
-		return nil
-	})
-}
-
-func typeSize(function string, h, size uintptr) int32 {
-	return onType(function, h, func(t *datatype.Type) error {
-		if err := null(size); err != nil {
-			return err
-		}
-		*out[int64](size) = t.Size()
-		return nil
-	})
-}
-
-//export gompi_type_size_c
-func gompi_type_size_c(h, size uintptr) int32 { return typeSize("MPI_Type_size_c", h, size) }
-
-//export gompi_type_size_x
-func gompi_type_size_x(h, size uintptr) int32 { return typeSize("MPI_Type_size_x", h, size) }
-
-// typeExtent serves all forms: MPI_Aint and MPI_Count are both 64 bits wide.
-func typeExtent(function string, h, lb, extent uintptr) int32 {
-	return onType(function, h, func(t *datatype.Type) error {
-		if err := null(lb, extent); err != nil {
-			return err
-		}
-		*out[int64](lb), *out[int64](extent) = t.LB(), t.Extent()
-		return nil
-	})
-}
-
-//export gompi_type_get_extent
-func gompi_type_get_extent(h, lb, extent uintptr) int32 {
-	return typeExtent("MPI_Type_get_extent", h, lb, extent)
-}
-
-//export gompi_type_get_extent_c
-func gompi_type_get_extent_c(h, lb, extent uintptr) int32 {
-	return typeExtent("MPI_Type_get_extent_c", h, lb, extent)
-}
-
-//export gompi_type_get_extent_x
-func gompi_type_get_extent_x(h, lb, extent uintptr) int32 {
-	return typeExtent("MPI_Type_get_extent_x", h, lb, extent)
-}
-
-func typeTrueExtent(function string, h, lb, extent uintptr) int32 {
-	return onType(function, h, func(t *datatype.Type) error {
-		if err := null(lb, extent); err != nil {
-			return err
-		}
-		*out[int64](lb), *out[int64](extent) = t.TrueExtent()
-		return nil
-	})
-}
-
-//export gompi_type_get_true_extent
-func gompi_type_get_true_extent(h, lb, extent uintptr) int32 {
-	return typeTrueExtent("MPI_Type_get_true_extent", h, lb, extent)
-}
-
-//export gompi_type_get_true_extent_c
-func gompi_type_get_true_extent_c(h, lb, extent uintptr) int32 {
-	return typeTrueExtent("MPI_Type_get_true_extent_c", h, lb, extent)
-}
-
-//export gompi_type_get_true_extent_x
-func gompi_type_get_true_extent_x(h, lb, extent uintptr) int32 {
-	return typeTrueExtent("MPI_Type_get_true_extent_x", h, lb, extent)
 }
 
 //export gompi_type_set_name

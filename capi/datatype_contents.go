@@ -8,7 +8,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// What a datatype was constructed from (MPI-5.0 5.1.13).
+// What a datatype was constructed from (MPI-5.0 5.1.13); how much that is, datatype/envelope.c tells.
 
 // smallForm returns an error for a type that only the forms with MPI_Count can tell of.
 func smallForm(t *datatype.Type) error {
@@ -17,38 +17,6 @@ func smallForm(t *datatype.Type) error {
 			"datatype %s was constructed with large counts: use the function that ends in _c", t)
 	}
 	return nil
-}
-
-//export gompi_type_get_envelope
-func gompi_type_get_envelope(h, integers, addresses, types, combiner uintptr) int32 {
-	return onType("MPI_Type_get_envelope", h, func(t *datatype.Type) error {
-		if err := null(integers, addresses, types, combiner); err != nil {
-			return err
-		}
-		if err := smallForm(t); err != nil {
-			return err
-		}
-		c := t.Contents()
-		storeInt(integers, int64(len(c.Integers)))
-		storeInt(addresses, int64(len(c.Addresses)))
-		storeInt(types, int64(len(c.Types)))
-		*out[int32](combiner) = c.Combiner
-		return nil
-	})
-}
-
-//export gompi_type_get_envelope_c
-func gompi_type_get_envelope_c(h, integers, addresses, counts, types, combiner uintptr) int32 {
-	return onType("MPI_Type_get_envelope_c", h, func(t *datatype.Type) error {
-		if err := null(integers, addresses, counts, types, combiner); err != nil {
-			return err
-		}
-		c := t.Contents()
-		*out[int64](integers), *out[int64](addresses) = int64(len(c.Integers)), int64(len(c.Addresses))
-		*out[int64](counts), *out[int64](types) = int64(len(c.Counts)), int64(len(c.Types))
-		*out[int32](combiner) = c.Combiner
-		return nil
-	})
 }
 
 // storeContents fills the arrays, which were found large enough. MPI_ERR_ARG: one that takes something is not there.

@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "datatype/datatype.h"
+#include "datatype/facts.h"
 */
 import "C"
 
@@ -25,12 +25,13 @@ func init() {
 	})
 }
 
-// installType gives C the flattened form of a committed type. MPI_ERR_NO_MEM: there is no memory for it.
+// installType gives C the facts and the flattened form of a type that is committed. MPI_ERR_NO_MEM: there is no memory
+// for them.
 func installType(t *datatype.Type) error {
 	assembling.mu.Lock()
 	defer assembling.mu.Unlock()
 	prog := t.Assemble(assembling.room[:])
-	if !C.gompi_type_install(C.uintptr_t(t.Handle()), (*C.int64_t)(unsafe.Pointer(&prog[0])),
+	if !C.gompi_type_install(C.uintptr_t(t.Handle()), factsOf(t), (*C.int64_t)(unsafe.Pointer(&prog[0])),
 		C.int64_t(len(prog))) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the %d bytes that describe datatype %s",
 			8*len(prog), t)
@@ -38,10 +39,33 @@ func installType(t *datatype.Type) error {
 	return nil
 }
 
+// gompi_tell_facts gives C the facts of a type that is asked for them before it is committed; 0: there is no such type.
+//
+//export gompi_tell_facts
+func gompi_tell_facts(h uintptr) int32 {
+	committing.Lock()
+	defer committing.Unlock()
+	if t, err := datatype.Get(h); err == nil && bool(C.gompi_facts_put(C.uintptr_t(h), factsOf(t))) {
+		return 1
+	}
+	return 0
+}
+
 // assembling is where programs are made before C copies them; a longer one finds its own place.
 var assembling struct {
 	mu   sync.Mutex
 	room [64]int64
+}
+
+func factsOf(t *datatype.Type) C.struct_gompi_facts {
+	f := t.Facts()
+	return C.struct_gompi_facts{
+		size: C.int64_t(f.Size), lb: C.int64_t(f.LB), extent: C.int64_t(f.Extent),
+		true_lb: C.int64_t(f.TrueLB), true_extent: C.int64_t(f.TrueExtent),
+		numbers: C.int64_t(f.Numbers), unit: C.int64_t(f.Unit),
+		integers: C.int64_t(f.Integers), addresses: C.int64_t(f.Addresses), counts: C.int64_t(f.Counts),
+		types: C.int64_t(f.Types), combiner: C.int(f.Combiner), large: C.bool(f.Large),
+	}
 }
 
 // removeType takes a type, of which C may not know, from C.

@@ -1,5 +1,5 @@
-// Whether an operation was cancelled (MPI-5.0 3.8.4 and 13.3). Counts are in the files of the datatypes.
-#include "status.h"
+// Whether an operation was cancelled (MPI-5.0 3.8.4 and 13.3). Counts are in datatype/count.c.
+#include "base/status.h"
 
 #include "base/verdict.h"
 #include "z_entry.h"

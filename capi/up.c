@@ -25,6 +25,16 @@ static int barrier_by_messages(uintptr_t comm) {
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
+static bool tell_facts(uintptr_t datatype) { return gompi_tell_facts(datatype) != 0; }
+
+static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
+	return gompi_elements_in(datatype, bytes, (uintptr_t)elements) != 0;
+}
+
+static bool bytes_of(uintptr_t datatype, int64_t elements, int64_t *bytes) {
+	return gompi_bytes_of(datatype, elements, (uintptr_t)bytes) != 0;
+}
+
 // Before any call.
 static __attribute__((constructor)) void fill(void) {
 	gompi_up = (struct gompi_up){
@@ -36,5 +46,8 @@ static __attribute__((constructor)) void fill(void) {
 		.attached_table = attached_table,
 		.map_attached = map_attached,
 		.barrier_by_messages = barrier_by_messages,
+		.tell_facts = tell_facts,
+		.elements_in = elements_in,
+		.bytes_of = bytes_of,
 	};
 }

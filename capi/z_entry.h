@@ -16,6 +16,7 @@
 #include "error.h"
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
+#include "datatype/z_calls.h"
 #include "rma/z_calls.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
@@ -91,8 +92,6 @@ extern GoInt32 gompi_comm_detach_buffer(GoUintptr comm, GoUintptr buffer_addr, G
 extern GoInt32 gompi_comm_detach_buffer_c(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 gompi_comm_flush_buffer(GoUintptr comm);
 extern GoInt32 gompi_comm_iflush_buffer(GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_get_count(GoUintptr status, GoUintptr datatype, GoUintptr count);
-extern GoInt32 gompi_get_count_c(GoUintptr status, GoUintptr datatype, GoUintptr count);
 extern GoInt32 gompi_ibsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
     GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_improbe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr message,
@@ -166,8 +165,6 @@ extern GoInt32 gompi_precv_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 cou
 extern GoInt32 gompi_psend_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 count, GoUintptr datatype, GoInt32 dest,
     GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_get_address(GoUintptr location, GoUintptr address);
-extern GoInt32 gompi_get_elements(GoUintptr status, GoUintptr datatype, GoUintptr count);
-extern GoInt32 gompi_get_elements_c(GoUintptr status, GoUintptr datatype, GoUintptr count);
 extern GoInt32 gompi_pack_external(GoUintptr datarep, GoUintptr inbuf, GoInt32 incount, GoUintptr datatype,
     GoUintptr outbuf, GoInt64 outsize, GoUintptr position);
 extern GoInt32 gompi_pack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 incount, GoUintptr datatype,
@@ -216,20 +213,10 @@ extern GoInt32 gompi_type_get_contents(GoUintptr datatype, GoInt32 max_integers,
 extern GoInt32 gompi_type_get_contents_c(GoUintptr datatype, GoInt64 max_integers, GoInt64 max_addresses,
     GoInt64 max_large_counts, GoInt64 max_datatypes, GoUintptr array_of_integers, GoUintptr array_of_addresses,
     GoUintptr array_of_large_counts, GoUintptr array_of_datatypes);
-extern GoInt32 gompi_type_get_envelope(GoUintptr datatype, GoUintptr num_integers, GoUintptr num_addresses,
-    GoUintptr num_datatypes, GoUintptr combiner);
-extern GoInt32 gompi_type_get_envelope_c(GoUintptr datatype, GoUintptr num_integers, GoUintptr num_addresses,
-    GoUintptr num_large_counts, GoUintptr num_datatypes, GoUintptr combiner);
-extern GoInt32 gompi_type_get_extent(GoUintptr datatype, GoUintptr lb, GoUintptr extent);
-extern GoInt32 gompi_type_get_extent_c(GoUintptr datatype, GoUintptr lb, GoUintptr extent);
-extern GoInt32 gompi_type_get_true_extent(GoUintptr datatype, GoUintptr true_lb, GoUintptr true_extent);
-extern GoInt32 gompi_type_get_true_extent_c(GoUintptr datatype, GoUintptr true_lb, GoUintptr true_extent);
 extern GoInt32 gompi_type_indexed(GoInt32 count, GoUintptr array_of_blocklengths, GoUintptr array_of_displacements,
     GoUintptr oldtype, GoUintptr newtype);
 extern GoInt32 gompi_type_indexed_c(GoInt64 count, GoUintptr array_of_blocklengths, GoUintptr array_of_displacements,
     GoUintptr oldtype, GoUintptr newtype);
-extern GoInt32 gompi_type_size(GoUintptr datatype, GoUintptr size);
-extern GoInt32 gompi_type_size_c(GoUintptr datatype, GoUintptr size);
 extern GoInt32 gompi_type_vector(GoInt32 count, GoInt32 blocklength, GoInt32 stride, GoUintptr oldtype,
     GoUintptr newtype);
 extern GoInt32 gompi_type_vector_c(GoInt64 count, GoInt64 blocklength, GoInt64 stride, GoUintptr oldtype,
@@ -599,19 +586,13 @@ extern GoInt32 gompi_win_shared_query_c(GoUintptr win, GoInt32 rank, GoUintptr s
 extern GoInt32 gompi_grequest_complete(GoUintptr request);
 extern GoInt32 gompi_grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUintptr cancel_fn, GoUintptr extra_state,
     GoUintptr request);
-extern GoInt32 gompi_status_set_elements_c(GoUintptr status, GoUintptr datatype, GoInt64 count);
 extern GoInt32 gompi_attr_delete(GoUintptr comm, GoInt32 keyval);
 extern GoInt32 gompi_attr_get(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val, GoUintptr flag);
 extern GoInt32 gompi_attr_put(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val);
-extern GoInt32 gompi_get_elements_x(GoUintptr status, GoUintptr datatype, GoUintptr count);
 extern GoInt32 gompi_info_get(GoUintptr info, GoUintptr key, GoInt32 valuelen, GoUintptr value, GoUintptr flag);
 extern GoInt32 gompi_info_get_valuelen(GoUintptr info, GoUintptr key, GoUintptr valuelen, GoUintptr flag);
 extern GoInt32 gompi_keyval_create(GoUintptr copy_fn, GoUintptr delete_fn, GoUintptr keyval, GoUintptr extra_state);
 extern GoInt32 gompi_keyval_free(GoUintptr keyval);
-extern GoInt32 gompi_status_set_elements_x(GoUintptr status, GoUintptr datatype, GoInt64 count);
-extern GoInt32 gompi_type_get_extent_x(GoUintptr datatype, GoUintptr lb, GoUintptr extent);
-extern GoInt32 gompi_type_get_true_extent_x(GoUintptr datatype, GoUintptr true_lb, GoUintptr true_extent);
-extern GoInt32 gompi_type_size_x(GoUintptr datatype, GoUintptr size);
 extern GoInt32 gompi_type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr newtype);
 extern GoInt32 gompi_type_create_f90_integer(GoInt32 r, GoUintptr newtype);
 extern GoInt32 gompi_type_create_f90_real(GoInt32 p, GoInt32 r, GoUintptr newtype);

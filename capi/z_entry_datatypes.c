@@ -18,19 +18,13 @@ GOMPI_ALIAS(MPI_Get_address)
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    const char *outer = gompi_enter("MPI_Get_elements");
-    int rc = gompi_get_elements((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_elements(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Get_elements)
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    const char *outer = gompi_enter("MPI_Get_elements");
-    int rc = gompi_get_elements_c((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_elements_c(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Get_elements_c)
 
@@ -325,56 +319,38 @@ GOMPI_ALIAS(MPI_Type_get_contents_c)
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner)
 {
-    const char *outer = gompi_enter("MPI_Type_get_envelope");
-    int rc = gompi_type_get_envelope((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses, (uintptr_t)num_datatypes, (uintptr_t)combiner);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
 }
 GOMPI_ALIAS(MPI_Type_get_envelope)
 
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
     MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
-    const char *outer = gompi_enter("MPI_Type_get_envelope");
-    int rc = gompi_type_get_envelope_c((uintptr_t)datatype, (uintptr_t)num_integers, (uintptr_t)num_addresses, (uintptr_t)num_large_counts, (uintptr_t)num_datatypes, (uintptr_t)combiner);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
 }
 GOMPI_ALIAS(MPI_Type_get_envelope_c)
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
-    const char *outer = gompi_enter("MPI_Type_get_extent");
-    int rc = gompi_type_get_extent((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_extent(datatype, lb, extent);
 }
 GOMPI_ALIAS(MPI_Type_get_extent)
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    const char *outer = gompi_enter("MPI_Type_get_extent");
-    int rc = gompi_type_get_extent_c((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_extent_c(datatype, lb, extent);
 }
 GOMPI_ALIAS(MPI_Type_get_extent_c)
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
-    const char *outer = gompi_enter("MPI_Type_get_true_extent");
-    int rc = gompi_type_get_true_extent((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_true_extent(datatype, true_lb, true_extent);
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent)
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    const char *outer = gompi_enter("MPI_Type_get_true_extent");
-    int rc = gompi_type_get_true_extent_c((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_true_extent_c(datatype, true_lb, true_extent);
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_c)
 
@@ -400,19 +376,13 @@ GOMPI_ALIAS(MPI_Type_indexed_c)
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
-    const char *outer = gompi_enter("MPI_Type_size");
-    int rc = gompi_type_size((uintptr_t)datatype, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_size(datatype, size);
 }
 GOMPI_ALIAS(MPI_Type_size)
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
-    const char *outer = gompi_enter("MPI_Type_size");
-    int rc = gompi_type_size_c((uintptr_t)datatype, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_size_c(datatype, size);
 }
 GOMPI_ALIAS(MPI_Type_size_c)
 

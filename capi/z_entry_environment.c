@@ -598,19 +598,13 @@ GOMPI_ALIAS(MPI_Status_set_cancelled)
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
-    const char *outer = gompi_enter("MPI_Status_set_elements");
-    int rc = gompi_status_set_elements_c((uintptr_t)status, (uintptr_t)datatype, count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_status_set_elements_c(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Status_set_elements)
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-    const char *outer = gompi_enter("MPI_Status_set_elements");
-    int rc = gompi_status_set_elements_c((uintptr_t)status, (uintptr_t)datatype, count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_status_set_elements_c(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Status_set_elements_c)
 
@@ -661,10 +655,7 @@ GOMPI_ALIAS(MPI_Attr_put)
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    const char *outer = gompi_enter("MPI_Get_elements_x");
-    int rc = gompi_get_elements_x((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_elements_x(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Get_elements_x)
 
@@ -706,37 +697,25 @@ GOMPI_ALIAS(MPI_Keyval_free)
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-    const char *outer = gompi_enter("MPI_Status_set_elements_x");
-    int rc = gompi_status_set_elements_x((uintptr_t)status, (uintptr_t)datatype, count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_status_set_elements_x(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Status_set_elements_x)
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-    const char *outer = gompi_enter("MPI_Type_get_extent_x");
-    int rc = gompi_type_get_extent_x((uintptr_t)datatype, (uintptr_t)lb, (uintptr_t)extent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_extent_x(datatype, lb, extent);
 }
 GOMPI_ALIAS(MPI_Type_get_extent_x)
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-    const char *outer = gompi_enter("MPI_Type_get_true_extent_x");
-    int rc = gompi_type_get_true_extent_x((uintptr_t)datatype, (uintptr_t)true_lb, (uintptr_t)true_extent);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_get_true_extent_x(datatype, true_lb, true_extent);
 }
 GOMPI_ALIAS(MPI_Type_get_true_extent_x)
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
-    const char *outer = gompi_enter("MPI_Type_size_x");
-    int rc = gompi_type_size_x((uintptr_t)datatype, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_type_size_x(datatype, size);
 }
 GOMPI_ALIAS(MPI_Type_size_x)
 

@@ -164,19 +164,13 @@ GOMPI_ALIAS(MPI_Comm_iflush_buffer)
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-    const char *outer = gompi_enter("MPI_Get_count");
-    int rc = gompi_get_count((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_count(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Get_count)
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-    const char *outer = gompi_enter("MPI_Get_count");
-    int rc = gompi_get_count_c((uintptr_t)status, (uintptr_t)datatype, (uintptr_t)count);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_count_c(status, datatype, count);
 }
 GOMPI_ALIAS(MPI_Get_count_c)
 

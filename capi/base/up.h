@@ -29,6 +29,12 @@ struct gompi_up {
 	void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
 	// MPI_Barrier among members that share no memory. What the call returns.
 	int (*barrier_by_messages)(uintptr_t comm);
+	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.
+	bool (*tell_facts)(uintptr_t datatype);
+	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of
+	// them have. false: the bytes end inside an element; there are not so many elements, or 64 bits do not hold it.
+	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);
+	bool (*bytes_of)(uintptr_t datatype, int64_t elements, int64_t *bytes);
 };
 extern struct gompi_up gompi_up;
 

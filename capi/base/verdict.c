@@ -16,3 +16,7 @@ int gompi_wrong(struct gompi_verdict *v, int class, const char *text, ...) {
 int gompi_refuse(int class, const char *name, const char *text, int kind, uintptr_t object) {
 	return gompi_up.raise(class, name, text, kind, object);
 }
+
+int gompi_no_place(const char *name, int kind, uintptr_t object) {
+	return gompi_refuse(MPI_ERR_ARG, name, "the address of a result is NULL", kind, object);
+}

@@ -33,5 +33,8 @@ __attribute__((cold, format(printf, 3, 4))) int gompi_wrong(struct gompi_verdict
 // act of a call: see gompi_verdict.
 __attribute__((cold)) int gompi_refuse(int class, const char *name, const char *text, int kind, uintptr_t object);
 
+// gompi_no_place is gompi_refuse for a call that would store a result at NULL: MPI_ERR_ARG.
+__attribute__((cold)) int gompi_no_place(const char *name, int kind, uintptr_t object);
+
 #pragma GCC visibility pop
 #endif

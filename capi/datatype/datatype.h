@@ -203,18 +203,30 @@ int64_t gompi_typed_pack(void *out, int64_t limit, const void *buf, int64_t coun
 int64_t gompi_typed_unpack(void *buf, int64_t count, const struct gompi_type *t, int64_t position, const void *in,
 			   int64_t limit);
 
-// gompi_type_install makes a program of so many words (copied) the type with this handle. false: there is no memory for
-// it.
-bool gompi_type_install(uintptr_t handle, const int64_t *program, int64_t words);
+// What the calls that only ask tell of a type, committed or not (facts.h); core/datatype decides it (facts.go).
+struct gompi_facts {
+	int64_t size, lb, extent, true_lb, true_extent; // in bytes
+	int64_t numbers;                                // basic elements of one copy, where a pair type is two
+	int64_t unit;                                   // bytes of each of these; 0: they differ, or there are none
+	// MPI_Type_get_envelope_c
+	int64_t integers, addresses, counts, types;
+	int combiner;
+	bool large; // only the forms with MPI_Count can tell how it was constructed
+};
 
-// gompi_type_remove ends the type with this handle: nothing finds it any more. Its memory stays for those who hold it,
-// and for a while after them, so that a call that wrongly still uses it in another thread reads an old type and not
-// garbage.
+// gompi_type_install makes a program of so many words (copied) the committed type with this handle. false: there is no
+// memory for it.
+bool gompi_type_install(uintptr_t handle, struct gompi_facts facts, const int64_t *program, int64_t words);
+
+// gompi_type_remove ends the type with this handle, committed or not: nothing finds it, or its facts, any more. Its
+// memory stays for those who hold it, and for a while after them, so that a call that wrongly still uses it in another
+// thread reads an old type and not garbage.
 void gompi_type_remove(uintptr_t handle);
 
 // What stands in front of the program of a type that gompi_type_install has made, predefined ones excepted.
 struct gompi_type_life {
 	_Alignas(16) gompi_a64 holds; // one is the handle's
+	struct gompi_facts facts;
 };
 
 static inline struct gompi_type_life *gompi_type_life(const struct gompi_type *t) {

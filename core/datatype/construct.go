@@ -61,6 +61,11 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 			lo, hi = c.lo, c.hi
 		}
 		lo, hi = min(lo, c.lo), max(hi, c.hi)
+		if t.elements == 0 {
+			t.unit = c.t.unit
+		} else if t.unit != c.t.unit {
+			t.unit = 0
+		}
 		switch {
 		case c.t.elem == nil || t.elem != nil && t.elem != c.t.elem:
 			several = true
@@ -93,9 +98,9 @@ func compose(b *builder, a args, comps []component, place func(view func(*Type) 
 // like returns a type with the contents of old.
 func like(old *Type, a args) *Type {
 	return &Type{
-		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, external: old.external,
-		sig: old.sig,
-		lb:  old.lb, ub: old.ub, align: old.align, resized: old.resized, bytes: old.bytes, elems: old.elems,
+		args: a, elem: old.elem, elements: old.elements, numbers: old.numbers, unit: old.unit,
+		external: old.external, sig: old.sig,
+		lb: old.lb, ub: old.ub, align: old.align, resized: old.resized, bytes: old.bytes, elems: old.elems,
 	}
 }
 

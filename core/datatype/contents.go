@@ -28,6 +28,19 @@ type Contents struct {
 // Large says whether the type was constructed with MPI_Count counts; MPI_Type_get_envelope without _c is not for it.
 func (t *Type) Large() bool { return t.args.large && len(t.args.counts) > 0 }
 
+// addresses returns how many of the last counts are addresses in a constructor without MPI_Count.
+func (a *args) addresses() int {
+	switch a.combiner {
+	case abi.MPI_COMBINER_HVECTOR:
+		return 1
+	case abi.MPI_COMBINER_HINDEXED, abi.MPI_COMBINER_STRUCT, abi.MPI_COMBINER_HINDEXED_BLOCK:
+		return int(a.counts[0])
+	case abi.MPI_COMBINER_RESIZED:
+		return 2
+	}
+	return 0
+}
+
 // Contents tells how the type was constructed. For a named type only the combiner is set.
 func (t *Type) Contents() Contents {
 	a := &t.args
@@ -36,17 +49,7 @@ func (t *Type) Contents() Contents {
 		c.Counts = a.counts
 		return c
 	}
-	counts, bytes := a.counts, 0 // the last so many counts are addresses
-	switch a.combiner {
-	case abi.MPI_COMBINER_HVECTOR:
-		bytes = 1
-	case abi.MPI_COMBINER_HINDEXED, abi.MPI_COMBINER_STRUCT:
-		bytes = int(counts[0])
-	case abi.MPI_COMBINER_HINDEXED_BLOCK:
-		bytes = int(counts[0])
-	case abi.MPI_COMBINER_RESIZED:
-		bytes = 2
-	}
+	counts, bytes := a.counts, a.addresses()
 	c.Addresses = counts[len(counts)-bytes:]
 	narrow := make([]int32, 0, len(a.ints)+len(counts)-bytes)
 	before := 0 // so many integers stand before the counts

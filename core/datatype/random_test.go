@@ -364,6 +364,12 @@ func checkElements(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	got, ok := typ.ExternalSize(2)
 	require.True(t, ok)
 	require.Equal(t, external, got, "seed %d: external32", seed)
+	if f := typ.Facts(); f.Unit != 0 {
+		require.Equal(t, f.Size, f.Numbers*f.Unit, "seed %d: a unit of %d bytes", seed, f.Unit)
+		for k, end := range ends {
+			require.Equal(t, int64(k+1)*f.Unit, end, "seed %d: a unit of %d bytes", seed, f.Unit)
+		}
+	}
 	for range 4 {
 		k := r.Intn(len(ends) + 1)
 		bytes := int64(0)

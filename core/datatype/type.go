@@ -18,6 +18,7 @@ type Type struct {
 	elem     *Basic // the one predefined type that all elements have; nil: several, or none
 	elements int64  // of predefined types; a pair type is one
 	numbers  int64  // the same, where a pair type is two
+	unit     int64  // bytes of each of the numbers; 0: they differ, or there are none
 	external int64  // bytes in external32
 	sig      signature
 	lb, ub   int64
@@ -51,8 +52,12 @@ func newBasic(b *Basic) *Type {
 		h: b.Handle, basic: b, args: args{combiner: abi.MPI_COMBINER_NAMED}, elem: b, elements: 1, numbers: 1,
 		external: b.external(), align: int32(b.Align), ub: b.Extent,
 	}
+	t.unit = b.Size
 	if b.Class == Pair {
-		t.numbers = 2
+		t.numbers, t.unit = 2, BasicOf(b.Value).Size
+		if 2*t.unit != b.Size {
+			t.unit = 0
+		}
 	}
 	var build builder
 	t.elems = placed{0, block(b.Extent)}

@@ -13,7 +13,7 @@ import "gompirma/core/abi"
 //	24  int MPI_internal[3]  0
 //	28  int MPI_internal[4]  0
 //
-// This is the only description of it; capi/status.h and core/request/status_unsafe.go follow it.
+// This is the only description of it; capi/base/status.h and core/request/status_unsafe.go follow it.
 type Status struct {
 	Source, Tag, Error int32
 	Cancelled          bool

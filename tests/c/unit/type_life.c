@@ -11,7 +11,7 @@ static void install(uintptr_t handle, int64_t words, int64_t number) {
 	int64_t *program = calloc((size_t)words, sizeof *program);
 	*(struct gompi_type *)program = (struct gompi_type){.magic = 1, .words = words, .size = number};
 	program[words - 1] = number;
-	CHECK(gompi_type_install(handle, program, words), "no memory");
+	CHECK(gompi_type_install(handle, (struct gompi_facts){0}, program, words), "no memory");
 	free(program);
 }
 

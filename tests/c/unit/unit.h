@@ -188,7 +188,7 @@ static void unit_types(void) {
 			memcpy(program + bytes, (int64_t[]){4, 6, 2, 0, 4, 0, 2, 6}, 8 * sizeof *program);
 		else if (gaps)
 			memcpy(program + bytes, (int64_t[]){1, end}, 2 * sizeof *program);
-		if (!gompi_type_install((uintptr_t)t->handle, program, GOMPI_TYPE_SLOT_WORDS))
+		if (!gompi_type_install((uintptr_t)t->handle, (struct gompi_facts){0}, program, GOMPI_TYPE_SLOT_WORDS))
 			abort();
 		gompi_type_describe((uintptr_t)t->handle, (int)size, !gaps, unit_class(t),
 				    !(t->class & (CLASS_FLOAT | CLASS_COMPLEX | CLASS_PAIR | CLASS_OTHER)));

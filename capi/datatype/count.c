@@ -1,0 +1,109 @@
+// How much of a datatype a status tells of (MPI-5.0 3.2.5, 5.1.11 and 13.3). The types need not be committed. Nothing
+// blocks or communicates; Go is asked for the elements of types whose elements differ in size.
+#include "datatype/facts.h"
+
+#include "base/status.h"
+#include "base/up.h"
+#include "base/verdict.h"
+#include "datatype/z_calls.h"
+
+static const char no_status[] = "status is a null pointer or MPI_STATUS_IGNORE";
+
+// bytes / size, MPI_UNDEFINED if that is no whole number. Most processors divide 32 bits in half the time of 64.
+static inline int64_t whole(int64_t bytes, int64_t size) {
+	bool small = ((uint64_t)bytes | (uint64_t)size) >> 32 == 0;
+	int64_t n = small ? (int64_t)((uint32_t)bytes / (uint32_t)size) : bytes / size;
+	return n * size == bytes ? n : MPI_UNDEFINED;
+}
+
+// The copies of a type in so many bytes, 0 or more.
+static inline int64_t copies(MPI_Datatype datatype, const struct gompi_facts *f, int64_t bytes) {
+	(void)datatype;
+	if (f->size == 0)
+		return bytes == 0 ? 0 : MPI_UNDEFINED;
+	return whole(bytes, f->size);
+}
+
+// The basic elements in them.
+static inline int64_t elements(MPI_Datatype datatype, const struct gompi_facts *f, int64_t bytes) {
+	if (f->size == 0)
+		return bytes == 0 ? 0 : MPI_UNDEFINED;
+	if (f->unit != 0)
+		return whole(bytes, f->unit);
+	int64_t n;
+	return gompi_up.elements_in((uintptr_t)datatype, bytes, &n) ? n : MPI_UNDEFINED;
+}
+
+// Stores what f makes of the bytes in a status, in an MPI_Count or, if it fits, in an int.
+static inline int count_in(const char *call, const MPI_Status *status, MPI_Datatype datatype, void *count, bool wide,
+			   int64_t (*f)(MPI_Datatype, const struct gompi_facts *, int64_t)) {
+	const struct gompi_facts *facts = gompi_facts_get(datatype);
+	if (facts == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	if (count == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	if (status == NULL)
+		return gompi_refuse(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
+	int64_t bytes = gompi_status_bytes(status);
+	int64_t n = bytes < 0 ? MPI_UNDEFINED : f(datatype, facts, bytes);
+	if (wide)
+		*(MPI_Count *)count = n;
+	else
+		*(int *)count = gompi_as_int(n);
+	return MPI_SUCCESS;
+}
+
+int gompi_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count) {
+	return count_in("MPI_Get_count", status, datatype, count, false, copies);
+}
+
+int gompi_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
+	return count_in("MPI_Get_count", status, datatype, count, true, copies);
+}
+
+int gompi_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count) {
+	return count_in("MPI_Get_elements", status, datatype, count, false, elements);
+}
+
+int gompi_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
+	return count_in("MPI_Get_elements", status, datatype, count, true, elements);
+}
+
+int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count) {
+	return count_in("MPI_Get_elements_x", status, datatype, count, true, elements);
+}
+
+// Whether so many basic elements of a type have a number of bytes, which is stored.
+static bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
+	*bytes = 0;
+	if (n < 0 || f->numbers == 0)
+		return n == 0;
+	if (f->unit != 0)
+		return !__builtin_mul_overflow(n, f->unit, bytes);
+	return gompi_up.bytes_of((uintptr_t)datatype, n, bytes);
+}
+
+static int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype, int64_t n) {
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	if (status == NULL)
+		return gompi_refuse(MPI_ERR_ARG, call, no_status, GOMPI_ON_NONE, 0);
+	int64_t bytes;
+	if (!find_bytes(datatype, f, n, &bytes)) {
+		struct gompi_verdict v;
+		gompi_wrong(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) cannot be in a status",
+			    (long long)n, (unsigned long long)(uintptr_t)datatype, (long long)f->size);
+		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+	}
+	gompi_status_set_bytes(status, bytes);
+	return MPI_SUCCESS;
+}
+
+int gompi_status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
+	return set_elements("MPI_Status_set_elements", status, datatype, count);
+}
+
+int gompi_status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count) {
+	return set_elements("MPI_Status_set_elements_x", status, datatype, count);
+}

@@ -1,0 +1,40 @@
+// How many numbers and datatypes a datatype was constructed from (MPI-5.0 5.1.13); MPI_Type_get_contents
+// hands them out.
+#include "datatype/facts.h"
+
+#include "base/verdict.h"
+#include "datatype/z_calls.h"
+
+int gompi_type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses, int *datatypes, int *combiner) {
+	static const char call[] = "MPI_Type_get_envelope";
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	if (integers == NULL || addresses == NULL || datatypes == NULL || combiner == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	if (f->large)
+		return gompi_refuse(MPI_ERR_TYPE, call,
+				    "the datatype was constructed with large counts: use the function that ends in _c",
+				    GOMPI_ON_NONE, 0);
+	*integers = gompi_as_int(f->integers);
+	*addresses = gompi_as_int(f->addresses);
+	*datatypes = gompi_as_int(f->types);
+	*combiner = f->combiner;
+	return MPI_SUCCESS;
+}
+
+int gompi_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *integers, MPI_Count *addresses, MPI_Count *counts,
+			      MPI_Count *datatypes, int *combiner) {
+	static const char call[] = "MPI_Type_get_envelope";
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	if (integers == NULL || addresses == NULL || counts == NULL || datatypes == NULL || combiner == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	*integers = f->integers;
+	*addresses = f->addresses;
+	*counts = f->counts;
+	*datatypes = f->types;
+	*combiner = f->combiner;
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,76 @@
+// How large a datatype is and how far it reaches (MPI-5.0 5.1.5, 5.1.7 and 5.1.8). The types need not be committed.
+// Nothing blocks, communicates or calls Go.
+#include "datatype/facts.h"
+
+#include "base/verdict.h"
+#include "datatype/z_calls.h"
+
+int gompi_not_a_datatype(MPI_Datatype datatype, const char *call) {
+	struct gompi_verdict v;
+	if (datatype == MPI_DATATYPE_NULL)
+		gompi_wrong(&v, MPI_ERR_TYPE, "MPI_DATATYPE_NULL is not a datatype");
+	else
+		gompi_wrong(&v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that was freed",
+			    (unsigned long long)(uintptr_t)datatype);
+	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
+}
+
+int gompi_type_size(MPI_Datatype datatype, int *size) {
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, "MPI_Type_size");
+	if (size == NULL)
+		return gompi_no_place("MPI_Type_size", GOMPI_ON_NONE, 0);
+	*size = gompi_as_int(f->size);
+	return MPI_SUCCESS;
+}
+
+static inline int type_size(const char *call, MPI_Datatype datatype, MPI_Count *size) {
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	if (size == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	*size = f->size;
+	return MPI_SUCCESS;
+}
+
+int gompi_type_size_c(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size", datatype, size); }
+
+int gompi_type_size_x(MPI_Datatype datatype, MPI_Count *size) { return type_size("MPI_Type_size_x", datatype, size); }
+
+// MPI_Aint and MPI_Count are the same type.
+static inline int extent(const char *call, bool is_true, MPI_Datatype datatype, int64_t *lb, int64_t *length) {
+	const struct gompi_facts *f = gompi_facts_get(datatype);
+	if (f == NULL)
+		return gompi_not_a_datatype(datatype, call);
+	if (lb == NULL || length == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	*lb = is_true ? f->true_lb : f->lb;
+	*length = is_true ? f->true_extent : f->extent;
+	return MPI_SUCCESS;
+}
+
+int gompi_type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *length) {
+	return extent("MPI_Type_get_extent", false, datatype, lb, length);
+}
+
+int gompi_type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
+	return extent("MPI_Type_get_extent", false, datatype, lb, length);
+}
+
+int gompi_type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
+	return extent("MPI_Type_get_extent_x", false, datatype, lb, length);
+}
+
+int gompi_type_get_true_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *length) {
+	return extent("MPI_Type_get_true_extent", true, datatype, lb, length);
+}
+
+int gompi_type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
+	return extent("MPI_Type_get_true_extent", true, datatype, lb, length);
+}
+
+int gompi_type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *length) {
+	return extent("MPI_Type_get_true_extent_x", true, datatype, lb, length);
+}

@@ -1,0 +1,38 @@
+// Finding the facts of a datatype, committed or not, for the calls that only ask. C learns them when the type is
+// committed, or before, when it is asked for the first time: a type that nobody asks costs nothing.
+#ifndef GOMPI_FACTS_H
+#define GOMPI_FACTS_H
+
+#include "datatype/datatype.h"
+
+#pragma GCC visibility push(hidden)
+
+extern struct gompi_facts gompi_facts_slots[GOMPI_TYPE_PREDEFINED];
+
+// gompi_facts_ask finds those of a type that is not committed; it asks Go for them if it is the first to do so.
+__attribute__((cold)) const struct gompi_facts *gompi_facts_ask(MPI_Datatype datatype);
+
+// gompi_facts_get returns the facts of a live type, or NULL.
+static inline const struct gompi_facts *gompi_facts_get(MPI_Datatype datatype) {
+	uintptr_t h = (uintptr_t)datatype;
+	if (__builtin_expect(h - GOMPI_TYPE_FIRST < GOMPI_TYPE_PREDEFINED, 1)) {
+		const struct gompi_facts *f = &gompi_facts_slots[h - GOMPI_TYPE_FIRST];
+		return f->combiner != 0 ? f : NULL;
+	}
+	const struct gompi_type *t = gompi_table_get(&gompi_type_table, h);
+	return t != NULL ? &gompi_type_life(t)->facts : gompi_facts_ask(datatype);
+}
+
+// gompi_facts_put makes facts those of the type with this handle, which is not committed. One thread at a time may do
+// so. false: there is no memory for them.
+bool gompi_facts_put(uintptr_t handle, struct gompi_facts facts);
+
+// gompi_as_int returns n for the forms of the calls that store an int: MPI_UNDEFINED if it does not fit.
+static inline int gompi_as_int(int64_t n) { return n == (int)n ? (int)n : MPI_UNDEFINED; }
+
+// gompi_not_a_datatype raises MPI_ERR_TYPE for a handle that is no live datatype's, and returns what the call shall
+// return.
+__attribute__((cold)) int gompi_not_a_datatype(MPI_Datatype datatype, const char *call);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,29 @@
+package datatype
+
+// Facts is what the calls that only ask tell of a type, committed or not. They never change.
+type Facts struct {
+	Size, LB, Extent, TrueLB, TrueExtent int64 // in bytes
+	Numbers                              int64 // basic elements of one copy, where a pair type is two
+	Unit                                 int64 // bytes of each of these; 0: they differ, or there are none
+	// MPI_Type_get_envelope_c
+	Combiner                           int32
+	Integers, Addresses, Counts, Types int64
+	Large                              bool // only the forms with MPI_Count can tell how it was constructed
+}
+
+// Facts returns the facts.
+func (t *Type) Facts() Facts {
+	f := Facts{
+		Size: t.Size(), LB: t.LB(), Extent: t.Extent(), Numbers: t.numbers, Unit: t.unit,
+		Combiner: t.args.combiner, Large: t.Large(), Types: int64(len(t.args.types)),
+	}
+	f.TrueLB, f.TrueExtent = t.TrueExtent()
+	integers, counts := int64(len(t.args.ints)), int64(len(t.args.counts))
+	if t.args.large {
+		f.Integers, f.Counts = integers, counts
+	} else {
+		f.Addresses = int64(t.args.addresses())
+		f.Integers = integers + counts - f.Addresses
+	}
+	return f
+}
