@@ -4,7 +4,9 @@
 // mappings under a lock that page faults take too, so a thread that reads finds the old page or the new one. A thread
 // that writes between the copy and the replacement would lose its store; the protection makes it fault instead, and the
 // handler of SIGSEGV lets it wait and try again. Only a store by the kernel itself (read(2) into the buffer at that
-// moment) ends with EFAULT.
+// moment) ends with EFAULT. On the way back there is no such moment if the process has other threads: a private mapping
+// of the file is put over the shared one, whose pages are then copied where they are written to, and so each is
+// (unshare_by_writing). That is not the way for all, since the memory does not become anonymous again.
 //
 // fork(): a child would share the memory with its parent, and with every origin. So the parent copies it before the
 // fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not come here and
@@ -18,6 +20,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include "base/order.h"
+#include "threads.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +218,23 @@ static int share_step(char *at, size_t size) {
 	return rc;
 }
 
+static int unshare_by_writing(const struct piece *p) {
+	char *at = (char *)p->at;
+	if (mmap(at, p->size, p->protection, MAP_PRIVATE | MAP_FIXED, file, (off_t)p->offset) == MAP_FAILED)
+		return errno;
+	if (madvise(at, p->size, MADV_POPULATE_WRITE) != 0) {
+		if (errno != EINVAL) // memory is short, say: what has no copy stays in the file
+			return errno;
+		for (size_t i = 0; i < p->size; i += 4096)
+			gompi_or((_Atomic uint8_t *)at + i, 0);
+	}
+	give_back(p->offset, p->size);
+	return 0;
+}
+
 static int unshare_piece(const struct piece *p) {
+	if ((p->protection & PROT_WRITE) && !gompi_only_thread())
+		return unshare_by_writing(p);
 	char *room = room_for(p->size);
 	if (room == MAP_FAILED)
 		return errno;
