@@ -18,6 +18,10 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return (void *)gompi_map_attached(win, offset, size);
 }
 
+static bool follow(uintptr_t win, int rank, int64_t offset, uint32_t place) {
+	return gompi_map_hot(win, rank, offset, place) != 0;
+}
+
 static int barrier_by_messages(uintptr_t comm) {
 	const char *outer = gompi_enter("MPI_Barrier");
 	int rc = gompi_barrier_messages(comm);
@@ -45,6 +49,8 @@ static __attribute__((constructor)) void fill(void) {
 		.group_ranks = group_ranks,
 		.attached_table = attached_table,
 		.map_attached = map_attached,
+		.share_hot = gompi_share_hot,
+		.follow = follow,
 		.barrier_by_messages = barrier_by_messages,
 		.tell_facts = tell_facts,
 		.elements_in = elements_in,

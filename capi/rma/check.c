@@ -2,6 +2,7 @@
 #include "rma/checked.h"
 
 #include "win/attached.h"
+#include "rma/follow.h"
 #include "win/epoch.h"
 #include "datatype/op.h"
 
@@ -172,10 +173,12 @@ static int check_range(struct gompi_checked *c) {
 				   (long long)c->target.count, (unsigned long long)m->size);
 	c->offset = (uint64_t)offset;
 	bool direct = gompi_load(&t->state) & TARGET_DIRECT;
-	if (!direct && c->w->parts != NULL) {
-		const struct gompi_part *p = &c->w->parts[r->target];
-		direct = (uint64_t)from >= p->from && (uint64_t)to <= p->to;
-		c->part = !direct && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
+	if (!direct) {
+		gompi_follow(c->w, r->target, r->call);
+		const struct gompi_part *p = &c->here;
+		c->here = gompi_part_of(c->w, r->target);
+		direct = p->from < p->to && (uint64_t)from >= p->from && (uint64_t)to <= p->to;
+		c->part = !direct && p->from < p->to && (uint64_t)from < p->to && (uint64_t)to > p->from ? p : NULL;
 	}
 	c->target.address = direct ? t->base + offset : NULL;
 	return MPI_SUCCESS;

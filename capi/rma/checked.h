@@ -19,8 +19,8 @@ struct gompi_checked {
 	struct gompi_win *w;
 	struct gompi_verdict *verdict;
 	struct gompi_side origin, result, target; // target.address is where it lies here, or NULL on the agent path
-	const struct gompi_part
-		*part; // if part of the target's buffer can be addressed here: which bytes of its window can
+	struct gompi_part here;        // bytes of the target's window that can be addressed here, if not all can
+	const struct gompi_part *part; // these, if some of the target's buffer are among them and some are not
 	uint64_t
 		offset; // of the target's buffer in its window, bytes; may lie outside where the type has a lower bound
 	int64_t bytes;  // to be moved

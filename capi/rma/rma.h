@@ -49,6 +49,7 @@ static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MP
 	} else if ((uint64_t)offset > t->reach || (uint64_t)*bytes > t->reach - (uint64_t)offset) {
 		return false;
 	}
+	gompi_load_fence(); // pairs with the release in gompi_win_follow; on x86 a word to the compiler
 	*address = t->base + offset;
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "base/node.h"
 #include "base/wait.h"
+#include "win/hot.h"
 #include "win/lock.h"
 
 // Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
@@ -56,15 +57,33 @@ static int send_or_pull(struct gompi_win *w, struct gompi_outgoing *o, enum gomp
 	return gompi_ring_send(w, o);
 }
 
+// Tells a target that its memory is hot.
+static void tell_hot(struct gompi_win *w, const struct gompi_operation *operation) {
+	struct gompi_outgoing o = {.operation = operation, .kind = MESSAGE_HOT, .type = MPI_BYTE, .element = 1};
+	if (gompi_ring_send_one(w, &o) == MPI_SUCCESS)
+		gompi_ring_doorbell(gompi_on_node(gompi_member(w, operation->target)->peer));
+}
+
+// What follows a message: if the target's memory has become shared meanwhile other threads may address it already, and
+// this one's next operation may, so the message is to be done first (win/hot.h).
+static int sent(struct gompi_win *w, const struct gompi_operation *operation, int rc) {
+	if (__builtin_expect(gompi_hot_shared(gompi_member(w, operation->target)), 0) && rc == MPI_SUCCESS &&
+	    gompi_part_of(w, operation->target).to == 0)
+		rc = gompi_ring_wait(w, operation->target, operation->call);
+	return rc;
+}
+
 enum { SERIES = 16 };
 static _Thread_local unsigned small_moves __attribute__((tls_model("initial-exec")));
 
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		     char *local, int64_t bytes) {
-	const struct gompi_win_member *m = gompi_member(w, operation->target);
+	struct gompi_win_member *m = gompi_member(w, operation->target);
 	int process = gompi_on_node(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	uint64_t address = m->address + at->offset;
+	if (__builtin_expect(gompi_hot_used(m, bytes), 0))
+		tell_hot(w, operation);
 	bool polled = is_polled(w, process), system = by_system(w, at, bytes, put, polled);
 	// A series of small puts to a process that is blocked in a call anyway: from now on its agent looks, and they
 	// take the ring.
@@ -74,8 +93,13 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	if (gompi_node.cma && !put && !contiguous &&
 	    gompi_cma_get_span(m->peer, address, at->count, at->type, local, bytes))
 		return MPI_SUCCESS;
-	if (system && gompi_cma_move_pieces(m->peer, address, at->count, at->type, local, bytes, put))
-		return MPI_SUCCESS;
+	if (system && (!put || gompi_hot_write(m))) {
+		bool moved = gompi_cma_move_pieces(m->peer, address, at->count, at->type, local, bytes, put);
+		if (put)
+			gompi_hot_written(m);
+		if (moved)
+			return MPI_SUCCESS;
+	}
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = {.operation = operation,
 				   .kind = put ? MESSAGE_PUT : MESSAGE_GET,
@@ -88,9 +112,10 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 				   .pieces = contiguous ? NULL : &cursor,
 				   .reply = !put};
 	if (!contiguous)
-		return send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES);
+		return sent(w, operation,
+			    send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES));
 	o.offset += (uint64_t)at->type->origin;
-	return gompi_ring_send(w, &o);
+	return sent(w, operation, gompi_ring_send(w, &o));
 }
 
 static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
@@ -109,6 +134,8 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 		o.offset += (uint64_t)type->elem_origin;
 	else
 		o.pieces = &cursor;
+	if (__builtin_expect(gompi_hot_used(gompi_member(w, operation->target), (int64_t)o.bytes), 0))
+		tell_hot(w, operation);
 	o.in_order = o.pieces != NULL && gompi_type_overlaps(type, at->count);
 	if (operation->kind == RMA_COMPARE_AND_SWAP) {
 		gompi_cursor_init(&cursor, type, at->count, GOMPI_ELEMENTS);
@@ -116,7 +143,8 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 		return gompi_ring_send_one(w, &o);
 	}
 	o.kind = o.reply ? MESSAGE_FETCH : MESSAGE_ACCUMULATE;
-	return send_or_pull(w, &o, o.reply ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL, at, GOMPI_ELEMENTS);
+	return sent(w, operation,
+		    send_or_pull(w, &o, o.reply ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL, at, GOMPI_ELEMENTS));
 }
 
 static int node_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {

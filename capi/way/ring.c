@@ -64,7 +64,9 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
 	struct gompi_waiting what = {call, peer, w->handle};
+	gompi_buffers_out++; // the target may move data to result itself
 	int rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
+	gompi_buffers_out--;
 	if (rc != MPI_SUCCESS)
 		return rc;
 	rc = (int)cell->message.status;

@@ -2,8 +2,15 @@
 #ifndef GOMPI_SERVE_H
 #define GOMPI_SERVE_H
 
+#include <stdbool.h>
+
 // The agent's loop: serves until gompi_agent_stop; sleeps while there is nothing. Called by one goroutine.
 void gompi_agent_run(void);
 void gompi_agent_stop(void);
+
+// Keeps the agent from serving, so that it touches no memory of the application. Whether it does within some
+// milliseconds; then gompi_agent_resume must follow.
+bool gompi_agent_pause(void);
+void gompi_agent_resume(void);
 
 #endif

@@ -4,6 +4,7 @@
 
 int gompi_flush_slow(struct gompi_win *w, int target, const char *call) {
 	gompi_poll_flushed();
+	gompi_hot_look();
 	if (target != GOMPI_ALL)
 		return gompi_way_to(w, target)->flush(w, target, call);
 	if (w->ways == NULL)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "win/epoch.h"
+#include "win/hot.h"
 #include "base/verdict.h"
 #include "win/win_table.h"
 #include "base/call.h"
@@ -34,7 +35,7 @@ static struct {
 static void empty_slot(struct gompi_win *w) {
 	free(w->targets);
 	free(w->attached);
-	free(w->parts);
+	free(gompi_load_total(&w->parts));
 	free(gompi_load_total(&w->sent));
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
@@ -72,8 +73,11 @@ static void give_slot(struct gompi_win *w) {
 
 static void set_member(struct gompi_win *w, int rank, const struct gompi_member_plan *plan) {
 	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
-	if (w->parts != NULL && !plan->direct)
-		w->parts[rank] = plan->part;
+	struct gompi_part_here *parts = gompi_load(&w->parts);
+	if (parts != NULL && !plan->direct) {
+		gompi_store(&parts[rank].from, plan->part.from);
+		gompi_store(&parts[rank].to, plan->part.to);
+	}
 	w->targets[rank] = (struct gompi_target){.base = (char *)plan->base,
 						 .reach = reach,
 						 .reach8 = reach >= 8 ? reach - 7 : 0,
@@ -95,7 +99,9 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	for (size_t i = 0; i < n; i++)
 		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
 	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
-	if (w->targets == NULL || (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL) ||
+	if (parts)
+		gompi_store(&w->parts, calloc(n, sizeof(struct gompi_part_here)));
+	if (w->targets == NULL || (parts && gompi_load(&w->parts) == NULL) ||
 	    (plan->flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(n, sizeof *w->attached)) == NULL)) {
 		give_slot(w);
 		return false;
@@ -109,6 +115,8 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->flush_more = gompi_node.policy.crowded ? FLUSH_POLL : 0;
 	for (size_t i = 0; i < n; i++)
 		set_member(w, (int)i, &members[i]);
+	gompi_member(w, plan->me)->may_move = plan->hot_at != 0;
+	gompi_store_total(&gompi_member(w, plan->me)->hot_at, plan->hot_at); // the end of creation is behind it
 	const struct gompi_member_plan *own = &members[plan->me];
 	w->base = (void *)own->base;
 	w->size = (MPI_Aint)own->size;
@@ -122,10 +130,37 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	return true;
 }
 
+bool gompi_win_follow(uintptr_t handle, int rank, uintptr_t base, uint64_t from, uint64_t to) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return false;
+	struct gompi_part_here *parts = gompi_load_acquire(&w->parts), *mine;
+	if (parts == NULL) {
+		if ((mine = calloc(w->n, sizeof *mine)) == NULL)
+			return false;
+		if (gompi_change_once(&w->parts, &parts, mine))
+			parts = mine;
+		else
+			free(mine); // another thread was first
+	}
+	struct gompi_target *t = &w->targets[rank];
+	t->base = (char *)base;
+	gompi_store(&parts[rank].from, from);
+	// release: base is before it; pairs with the acquire in gompi_part_of and the fence in gompi_direct
+	gompi_store_release(&parts[rank].to, to);
+	gompi_store_fence();
+	if (from == 0) {
+		t->reach = to;
+		t->reach8 = to >= 8 ? to - 7 : 0;
+	}
+	return true;
+}
+
 void gompi_win_close(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return;
+	gompi_hot_take(handle);
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
 	give_slot(w);
 }

@@ -63,6 +63,17 @@ func Lookup(h uintptr) *Window {
 	return windows.windows[h]
 }
 
+// all returns the windows of this process.
+func (r *registry) all() []*Window {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	list := make([]*Window, 0, len(r.windows))
+	for _, w := range r.windows {
+		list = append(list, w)
+	}
+	return list
+}
+
 // Live returns how many windows this process has.
 func Live() int {
 	windows.mu.RLock()

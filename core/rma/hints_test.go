@@ -33,6 +33,7 @@ func TestHintsInForce(t *testing.T) {
 			"system,mpi:alloc_mem:win_allocate"},
 		{"mpi_memory_alloc_kinds", "cuda", "mpi,system"},
 		{"gompirma_share_in_place", "require", "require"},
+		{"gompirma_share_in_place", "hot", "hot"},
 	} {
 		h := DefaultHints()
 		require.NoError(t, h.Apply(lookup(map[string]string{c.key: c.value, "unknown": "x"})))

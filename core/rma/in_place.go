@@ -93,15 +93,15 @@ func (s *stretches) gapsLocked(r span) (gaps []span) {
 	return gaps
 }
 
-// take shares what of r is not shared yet and counts one more user of all of it. On error everything is as before.
-func (s *stretches) take(h *Host, r span) error {
+// take shares what of r is not shared yet and counts one more user of all of it, by. On error everything is as before.
+func (s *stretches) take(h *Host, r span, by *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gaps := s.gapsLocked(r)
 	added := make([]stretch, len(gaps))
 	for i, g := range gaps {
 		advice, absent, err := shareable(g)
-		if err == nil && private(g) {
+		if err == nil && private(g, by) {
 			err = mpierr.New(abi.MPI_ERR_RMA_SHARED,
 				"a window or attached region that is not shared in place has memory in %#x to %#x",
 				g.lo, g.hi)
@@ -208,12 +208,13 @@ func (s *stretches) release(h *Host, held []span) {
 	s.list = kept
 }
 
-// private returns whether a window or an attached region has memory in r. What is shared in place is not in r.
-func private(r span) bool {
+// private returns whether a window but for one, or an attached region, has memory in r. What is shared in place is not
+// in r.
+func private(r span, but *Window) bool {
 	windows.mu.RLock()
 	defer windows.mu.RUnlock()
 	for _, w := range windows.windows {
-		if w.Flavor == abi.MPI_WIN_FLAVOR_CREATE && w.Base < r.hi && r.lo < w.Base+uintptr(w.Size) {
+		if w != but && w.Flavor == abi.MPI_WIN_FLAVOR_CREATE && w.Base < r.hi && r.lo < w.Base+uintptr(w.Size) {
 			return true
 		}
 		if w.own != nil && w.own.overlaps(r) {
@@ -350,20 +351,20 @@ func whyNot(flag string) string {
 // or allShared; heap is where it is in the memfd, -1 if it cannot. MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM:
 // gompirma_share_in_place is "require", and it cannot.
 func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
-	nd := w.host.Node
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
 	want := inner
-	if w.hints.InPlace != InPlaceOff && ownMapping(w.Base, w.Size) {
+	atOnce := w.hints.InPlace == InPlaceOn || w.hints.InPlace == InPlaceRequired
+	if atOnce && ownMapping(w.Base, w.Size) {
 		want = outer
 	}
 	rest := []span{outer}
 	switch {
-	case w.hints.InPlace == InPlaceOff || inPlace.covers(outer):
+	case !atOnce || inPlace.covers(outer):
 	case want.lo >= want.hi:
 		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size,
 			w.Base, shm.PageSize)
 	default:
-		if err = inPlace.take(w.host, want); err == nil {
+		if err = inPlace.take(w.host, want, w); err == nil {
 			w.held = []span{want}
 			rest = []span{{outer.lo, want.lo}, {want.hi, outer.hi}}
 		}
@@ -372,13 +373,11 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	for _, r := range rest {
 		w.held = append(w.held, inPlace.hold(r)...)
 	}
-	told := "true"
+	what, told := w.sharedNow()
 	switch {
-	case inPlace.covers(outer):
-		what, err = allShared, nil
-	case inner.lo < inner.hi && inPlace.covers(inner):
-		what = wholePagesShared
-		told = fmt.Sprintf("true: bytes %d to %d of %d", inner.lo-w.Base, inner.hi-w.Base, w.Size)
+	case what == allShared:
+		err = nil
+	case what == wholePagesShared:
 	case err != nil && w.hints.InPlace == InPlaceRequired:
 		return -1, 0, err
 	case err != nil:
@@ -390,8 +389,26 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	if what == 0 {
 		return -1, 0, nil
 	}
-	_, image, _ := nd.Image()
-	return image + int64(w.Base), what, nil
+	return w.imageOf(), what, nil
+}
+
+// sharedNow returns what of the window's memory is shared in place, and as the value of gompirma_shared_in_place.
+func (w *Window) sharedNow() (what uint8, told string) {
+	inner := wholePages(w.Base, w.Size)
+	switch {
+	case inPlace.covers(touchedPages(w.Base, w.Size)):
+		return allShared, "true"
+	case inner.lo < inner.hi && inPlace.covers(inner):
+		return wholePagesShared, fmt.Sprintf("true: bytes %d to %d of %d", inner.lo-w.Base, inner.hi-w.Base,
+			w.Size)
+	}
+	return 0, hotNotYet
+}
+
+// imageOf returns where the window begins in the node's memory if it is shared in place.
+func (w *Window) imageOf() int64 {
+	_, image, _ := w.host.Node.Image()
+	return image + int64(w.Base)
 }
 
 // ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB

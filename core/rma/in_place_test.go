@@ -89,7 +89,7 @@ func TestStretches(t *testing.T) {
 			}
 			for _, i := range taking {
 				r := ranges[i]
-				require.NoError(t, s.take(h, at(r[0], r[1])))
+				require.NoError(t, s.take(h, at(r[0], r[1]), nil))
 				count(r, 1)
 				check()
 				require.True(t, s.covers(at(r[0], r[1])))
@@ -117,8 +117,8 @@ func TestTakeAllOrNothing(t *testing.T) {
 	base := (address(b) + 4095) &^ 4095
 	f := &fakeSystem{shared: map[uintptr]int{}, refuse: base + 20*4096}
 	h, s := f.host(), &stretches{}
-	require.NoError(t, s.take(h, span{base + 8*4096, base + 12*4096}))
-	err := s.take(h, span{base, base + 32*4096})
+	require.NoError(t, s.take(h, span{base + 8*4096, base + 12*4096}, nil))
+	err := s.take(h, span{base, base + 32*4096}, nil)
 	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(err))
 	require.Equal(t, 4, f.pages())
 	s.release(h, []span{{base + 8*4096, base + 12*4096}})

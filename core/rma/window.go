@@ -56,8 +56,11 @@ type Window struct {
 	segment   []byte    // memory of an allocated window, mapped whole; nil for MPI_Win_create
 	hugePages bool      // some of the member's own memory is of huge pages
 	mapped    [][]byte
-	reserved  []extent // what this member, the leader, reserved for all: control memory, then the segment
-	held      []span   // memory shared in place that this window uses
+	reserved  []extent     // what this member, the leader, reserved for all: control memory, then the segment
+	held      []span       // memory shared in place that this window uses
+	followed  map[int]bool // members whose memory was mapped since
+	hotTries  int          // times that it was hot and could not be shared in place
+	ending    atomic.Bool
 
 	controlOff, segmentOff int64 // where those are in the memfd
 
@@ -180,7 +183,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
 			w.hugePages = r.huge
-			if hints.InPlace != InPlaceOff {
+			if hints.InPlace == InPlaceOn || hints.InPlace == InPlaceRequired {
 				w.hints.Shared = "true"
 			}
 		} else {
@@ -453,7 +456,7 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 		w.Targets[i] = t
 	}
 	return w.host.Data.Install(&Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Targets: w.Targets,
-		Shared: address(w.control), Granularity: w.hints.Granularity})
+		Shared: address(w.control), Granularity: w.hints.Granularity, HotAfter: w.hotAfter(members)})
 }
 
 // allFine is the last exchange of creation: a window exists at all members or at none.
@@ -530,6 +533,7 @@ func (w *Window) Free(before func() error) error {
 	if err := w.host.Data.MayFree(w.Handle); err != nil { // before runs code of the application
 		return err
 	}
+	w.ending.Store(true)
 	if err := w.host.Data.Meet(w.Handle, MeetToFree); err != nil {
 		return err
 	}
@@ -600,6 +604,7 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	n.keepTrue(members, func(i int) (int64, int32) { return w.Targets[i].Size, w.Targets[i].DispUnit })
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	n.Shared = w.hints.Shared // which the waits above may have changed
 	w.hints = n
 	w.host.Data.SetGranularity(w.Handle, n.Granularity)
 	return nil
