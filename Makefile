@@ -67,10 +67,18 @@ fmt: ## format Go and C as the house style has it (.clang-format)
 generate: ## write the generated files anew from core/abi's table
 	go generate ./...
 
-bench: ## measure against Debian's MPICH and Open MPI in one run
+bench: ## measure against Debian's MPICH and Open MPI in one run: tables, JSON and charts in build/bench
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"
 	@bench/run.sh "$(BUILD)"
+
+bench-quick: ## the main rows of `make bench`, each launched once: two minutes
+	@scripts/deps.sh bench
+	@scripts/build.sh "$(BUILD)"
+	@go run ./bench/compare -build "$(BUILD)" -quick -runs 1
+
+measured: ## put the tables and charts of the last `make bench` into docs/MEASURED.md
+	@bench/measured.sh "$(BUILD)"
 
 install: $(if $(SUDO_USER),,build) ## install: PREFIX=/some/where [DESTDIR=]; the prefix can be moved afterwards
 	@DESTDIR="$(DESTDIR)" scripts/install.sh install "$(BUILD)" "$(PREFIX)"
@@ -81,5 +89,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go fresh soak fuzz test-ref matrix race lint fmt generate bench install uninstall clean
+.PHONY: help build demo test test-c test-go fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick measured install uninstall clean
 .DEFAULT_GOAL := help

@@ -91,6 +91,6 @@ static const struct measurement measurements[] = {
 
 int main(int argc, char **argv) {
 	static const struct program collectives = {
-		"collectives", measurements, sizeof measurements / sizeof *measurements, release, NULL, NULL};
+		"collectives", measurements, sizeof measurements / sizeof *measurements, release, NULL, NULL, 0};
 	return measure(&collectives, argc, argv, NULL, NULL);
 }

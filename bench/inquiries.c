@@ -111,7 +111,7 @@ static void finish(void) {
 }
 
 int main(int argc, char **argv) {
-	static const struct program inquiries = {"inquiries", measurements, sizeof measurements / sizeof *measurements,
-						 NULL,        NULL,         NULL};
+	static const struct program inquiries = {
+		"inquiries", measurements, sizeof measurements / sizeof *measurements, NULL, NULL, NULL, 0};
 	return measure(&inquiries, argc, argv, begin, finish);
 }

@@ -25,7 +25,8 @@ enum {
 	IDLE = 2,  /* rank 0 lets them wait for a while before it begins */
 	APART = 4, /* the body has timed its calls itself, between barriers; what counts is the mean of the ranks */
 	AWAY = 8,  /* with ORIGIN and when counted: the others are in no call of MPI */
-	USER = 16, /* the program's own */
+	SHARED = 16, /* the number behind the name is that of threads, which each do the operation n times */
+	USER = 32,   /* the program's own */
 };
 
 struct measurement {
@@ -45,6 +46,7 @@ struct program {
 	/* Around each loop of a rank that works, not timed; may be NULL. */
 	void (*before)(const struct measurement *m);
 	void (*after)(const struct measurement *m);
+	int threads; /* several threads call MPI */
 };
 
 static int rank, size;
@@ -182,6 +184,8 @@ static void run(const struct program *p, const struct measurement *m, const char
 		return;
 	qsort(seconds, done, sizeof *seconds, ascending);
 	double value = 1e9 * seconds[done / 2] / -n / (m->per > 0 ? m->per : 1);
+	if (m->how & SHARED)
+		value /= bytes;
 	if (json)
 		printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"ns\", \"ranks\": %d, \"loops\": %ld}\n", name,
 		       value, size, -n);
@@ -208,7 +212,16 @@ static int measure(const struct program *p, int argc, char **argv, void (*begin)
 			puts(p->measurements[i].name);
 		return 0;
 	}
-	MPI_Init(&argc, &argv);
+	if (p->threads) {
+		int level;
+		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+		if (level != MPI_THREAD_MULTIPLE) {
+			fprintf(stderr, "%s: no MPI_THREAD_MULTIPLE\n", p->name);
+			MPI_Abort(MPI_COMM_WORLD, 2);
+		}
+	} else {
+		MPI_Init(&argc, &argv);
+	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (begin != NULL)

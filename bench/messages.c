@@ -107,7 +107,7 @@ static void pairs(void) {
 }
 
 int main(int argc, char **argv) {
-	static const struct program messages = {"messages", measurements, sizeof measurements / sizeof *measurements,
-						end,        NULL,         NULL};
+	static const struct program messages = {
+		"messages", measurements, sizeof measurements / sizeof *measurements, end, NULL, NULL, 0};
 	return measure(&messages, argc, argv, pairs, NULL);
 }

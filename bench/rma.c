@@ -7,7 +7,7 @@
 enum { BULK = 1 << 20, VECTOR = 1024, BATCH = 1024, LOCK_ALL = USER };
 
 static int target; /* rank 1, or 0 when alone */
-static MPI_Win win;
+static MPI_Win win = MPI_WIN_NULL;
 static char *base;    /* own window memory */
 static char *mapped;  /* the target's memory in a shared window, for the plain loops */
 static void *heap;    /* what malloc gave for the window */
@@ -53,8 +53,14 @@ static void shared(void) {
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void no_window(void) {
+	heap = malloc(bytes);
+	memset(heap, 0, bytes);
+}
+
 static void release(void) {
-	MPI_Win_free(&win);
+	if (win != MPI_WIN_NULL)
+		MPI_Win_free(&win);
 	free(heap);
 	free(local);
 	heap = NULL;
@@ -251,6 +257,21 @@ static void pscw(long n) /* ranks 0 and 1, both ways */
 	}
 }
 
+/* Windows of BYTES, made and freed. */
+static void allocate(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+		MPI_Win_free(&win);
+	}
+}
+
+static void create(long n) {
+	for (long i = 0; i < n; i++) {
+		MPI_Win_create(heap, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+		MPI_Win_free(&win);
+	}
+}
+
 /* --- the table
  * --------------------------------------------------------------------------------------------------------------------
  */
@@ -280,6 +301,8 @@ static const struct measurement measurements[] = {
 	{"lock_fop_unlock", allocated, lock_fop_unlock, 0, 2, 0},
 	{"fence_put", allocated, fence_put, 0, 0, 0},
 	{"pscw", allocated, pscw, 0, 0, 0},
+	{"allocate", NULL, allocate, 0, 0, 0},
+	{"create", no_window, create, 0, 0, 0},
 	{"m_put_flush", over_malloc, put_flush, ORIGIN | LOCK_ALL, 0, 0},
 	{"m_get_flush", over_malloc, get_flush, ORIGIN | LOCK_ALL, 0, 0},
 	{"m_acc8_flush", over_malloc, acc8_flush, ORIGIN | LOCK_ALL, 0, 0},
@@ -325,7 +348,7 @@ static void finish(void) {
 }
 
 int main(int argc, char **argv) {
-	static const struct program rma = {"rma",   measurements, sizeof measurements / sizeof *measurements,
-					   release, before,       after};
+	static const struct program rma = {
+		"rma", measurements, sizeof measurements / sizeof *measurements, release, before, after, 0};
 	return measure(&rma, argc, argv, begin, finish);
 }

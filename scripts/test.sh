@@ -53,6 +53,14 @@ c() {
 	# What ctest did not run is listed behind its counts: "  3 - name (Skipped)".
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
 }
+# The charts of `make bench` are a module of their own: what they need is not the library's, and may not be had.
+charts() {
+	if ! timeout 600 go -C bench/chart list -deps >/dev/null 2>&1 </dev/null; then
+		echo 'charts: the modules that bench/chart needs cannot be had' >>"$left"
+		return
+	fi
+	step 'charts' 600 sh -c 'go -C bench/chart vet ./... && go -C bench/chart test ./...'
+}
 lint() {
 	step 'format' 600 scripts/format.sh -check
 	step 'go vet' 600 go vet ./...
@@ -64,6 +72,7 @@ all)
 	c
 	go_test 'go test' 1800 -count=1 -p 2 ./...
 	go_test 'race detector' 1800 -race -short -p 2 $(pure | grep -v '/tests/')
+	charts
 	lint
 	;;
 c) c ;;

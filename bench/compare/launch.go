@@ -65,7 +65,7 @@ func compileAll(build, work string, programs []string) ([]library, error) {
 }
 
 func compileOne(cc, to, program string) error {
-	cmd := exec.Command(cc, "-O2", "-o", to, filepath.Join("bench", program+".c"))
+	cmd := exec.Command(cc, "-O2", "-pthread", "-o", to, filepath.Join("bench", program+".c"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}

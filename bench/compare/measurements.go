@@ -26,6 +26,9 @@ type measurement struct {
 	of      string  // measurement that is the yardstick besides the peers
 	ofGoal  float64 // ratio to it that also counts as reached
 	atMost  float64 // in the measurement's unit
+	series  string  // of a sweep: what is measured for several x; not one of the main measurements
+	x       int     // bytes, ranks or threads
+	most    int     // launches with each library; 0: as many as are asked for
 }
 
 func (m measurement) unit() string {
@@ -88,6 +91,71 @@ func inquiries(calls ...string) (all []measurement) {
 		all = append(all, m)
 	}
 	return all
+}
+
+// sweep is one operation for each of xs; label may say %s, which is replaced by the x.
+func sweep(kind, program, series, label string, xs []int, set func(m *measurement, x int)) (all []measurement) {
+	for _, x := range xs {
+		m := measurement{name: fmt.Sprintf("%s.%s.%d", kind, series, x), program: program, ranks: 2,
+			series: series, x: x, batch: true}
+		set(&m, x)
+		m.label = fmt.Sprintf(label, showX(kind, x))
+		all = append(all, m)
+	}
+	return all
+}
+
+// showX words what a sweep goes over.
+func showX(kind string, x int) string {
+	if kind != "sizes" && kind != "windows" {
+		if x == 1 {
+			kind = strings.TrimSuffix(kind, "s")
+		}
+		return fmt.Sprintf("%d %s", x, kind)
+	}
+	units := []string{"B", "KiB", "MiB"}
+	for x >= 1024 {
+		x /= 1024
+		units = units[1:]
+	}
+	return fmt.Sprintf("%d %s", x, units[0])
+}
+
+var (
+	sizes = []int{1, 4, 16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20,
+		64 << 20}
+	ranks   = []int{2, 4, 8, 16, 32}
+	threads = []int{1, 2, 4}
+)
+
+func bySize(program, row, label string) []measurement {
+	return sweep("sizes", program, row, label, sizes, func(m *measurement, x int) {
+		m.row = fmt.Sprintf("%s:%d", row, x)
+	})
+}
+
+func windowsBySize(row, label string) []measurement {
+	return sweep("windows", "rma", row, label, []int{4 << 10, 1 << 20, 16 << 20}, func(m *measurement, x int) {
+		m.row = fmt.Sprintf("%s:%d", row, x)
+	})
+}
+
+// byRanks has one launch with each library: with more ranks than cores a peer needs seconds for some calls.
+func byRanks(program, row, label string) []measurement {
+	return sweep("ranks", program, row, label, ranks, func(m *measurement, x int) {
+		m.row, m.ranks, m.most = row, x, 1
+	})
+}
+
+func byThreads(row, label string) []measurement {
+	return sweep("threads", "threads", row, label, threads, func(m *measurement, x int) {
+		m.row = fmt.Sprintf("%s:%d", row, x)
+	})
+}
+
+func startByRanks() []measurement {
+	return sweep("ranks", "startup", "startup", "start and end %s with a window", []int{2, 8},
+		func(m *measurement, x int) { m.ranks, m.wall = x, true })
 }
 
 //go:embed instructions.txt
@@ -209,4 +277,16 @@ var measurements = slices.Concat(
 		measurement{name: "memory.32", row: "memory", label: "private memory a rank, 32 ranks",
 			program: "startup", ranks: 32, atMost: 3000},
 	),
+	part("Put and flush, by size", bySize("rma", "put_flush", "%s")...),
+	part("Get and flush, by size", bySize("rma", "get_flush", "%s")...),
+	part("Ping-pong, by size: one way", bySize("messages", "pingpong", "%s")...),
+	part("Barrier, by ranks", byRanks("collectives", "barrier", "%s")...),
+	part("Allreduce of 8 B, by ranks", byRanks("collectives", "allreduce", "%s")...),
+	part("Fence, by ranks", byRanks("rma", "fence", "%s")...),
+	part("Put of 8 B and flush, by threads, each with a window", byThreads("put", "%s: time of one")...),
+	part("Messages of 8 B, 64 posted, by threads, each with a communicator",
+		byThreads("stream", "%s: time of one")...),
+	part("Windows made and freed", slices.Concat(windowsBySize("allocate", "MPI_Win_allocate of %s"),
+		windowsBySize("create", "MPI_Win_create over %s"))...),
+	part("Start, by ranks", startByRanks()...),
 )

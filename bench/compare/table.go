@@ -45,19 +45,26 @@ func show(o outcome, unit string) string {
 	return fmt.Sprintf("%.*f %s", digits, v, units[0])
 }
 
-// row is the measurement's line of the table.
-func row(m measurement, libraries []library, all results) string {
-	mine := median(all[m.name]["gompirma"])
-	best := outcome{why: "-"}
-	cells := []string{m.label}
+// best is the value of the better peer.
+func best(m measurement, libraries []string, all results) outcome {
+	found := outcome{why: "-"}
 	for _, l := range libraries {
-		o := median(all[m.name][l.name])
-		cells = append(cells, show(o, m.unit()))
-		if l.name != "gompirma" && o.why == "" && (best.why != "" || o.value < best.value) {
-			best = o
+		o := median(all[m.name][l])
+		if l != "gompirma" && o.why == "" && (found.why != "" || o.value < found.value) {
+			found = o
 		}
 	}
-	ratio, goal, reached := verdict(m, mine, best, median(all[m.of]["gompirma"]))
+	return found
+}
+
+// row is the measurement's line of the table.
+func row(m measurement, libraries []string, all results) string {
+	cells := []string{m.label}
+	for _, l := range libraries {
+		cells = append(cells, show(median(all[m.name][l]), m.unit()))
+	}
+	ratio, goal, reached := verdict(m, median(all[m.name]["gompirma"]), best(m, libraries, all),
+		median(all[m.of]["gompirma"]))
 	return "| " + strings.Join(append(cells, ratio, goal, reached), " | ") + " |"
 }
 

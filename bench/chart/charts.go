@@ -1,0 +1,203 @@
+package main
+
+import (
+	"image/color"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A chart is a drawing and the name of its files. Draw returns nil where nothing of it was measured.
+type chart struct {
+	name string
+	draw func(r *report) (*drawing, error)
+}
+
+var charts = []chart{
+	{"latency", func(r *report) (*drawing, error) {
+		return r.lines([]view{
+			{"Put + flush", "put_flush", "sizes."}, {"Get + flush", "get_flush", "sizes."},
+			{"Ping-pong, one way", "pingpong", "sizes."},
+		}, bySize, quantity{"time", func(m measurement, ns float64) float64 { return ns }, duration})
+	}},
+	{"bandwidth", func(r *report) (*drawing, error) {
+		return r.lines([]view{
+			{"Put + flush", "put_flush", "sizes."}, {"Get + flush", "get_flush", "sizes."},
+			{"Ping-pong, one way", "pingpong", "sizes."},
+		}, bySize, quantity{"GB/s", func(m measurement, ns float64) float64 { return float64(m.X) / ns },
+			plain})
+	}},
+	{"ranks", func(r *report) (*drawing, error) {
+		return r.lines([]view{
+			{"Barrier", "barrier", "ranks."}, {"Allreduce, 8 B", "allreduce", "ranks."},
+			{"Fence", "fence", "ranks."},
+		}, across{"ranks", plain, 1}, quantity{"time", func(m measurement, ns float64) float64 { return ns },
+			duration})
+	}},
+	{"threads", func(r *report) (*drawing, error) {
+		return r.lines([]view{
+			{"Put 8 B + flush, a window each", "put", "threads."},
+			{"Messages of 8 B, a communicator each", "stream", "threads."},
+		}, across{"threads", plain, 1}, quantity{"million a second",
+			func(m measurement, ns float64) float64 { return 1000 / ns }, plain})
+	}},
+	{"ratios", ratios},
+}
+
+// A view is one panel: a title, the series and what the names of its measurements begin with.
+type view struct{ title, series, prefix string }
+
+// across says what x is; every so many of its values has a word.
+type across struct {
+	label string
+	word  func(x float64) string
+	every int
+}
+
+var bySize = across{"bytes", size, 3}
+
+// quantity is what a chart shows of a time.
+type quantity struct {
+	label string
+	of    func(m measurement, ns float64) float64
+	word  func(v float64) string
+}
+
+// lines draws a panel for each view and a line for each library, on logarithmic axes that all panels share.
+func (r *report) lines(views []view, x across, y quantity) (*drawing, error) {
+	d := &drawing{width: vg.Length(len(views)) * 9 * vg.Centimeter, height: 8 * vg.Centimeter}
+	for k, library := range r.Libraries {
+		d.legend = append(d.legend, legend(library, k))
+	}
+	low, high := math.Inf(1), 0.0
+	var xs []float64
+	for i, v := range views {
+		p := panel(v.title, x.label, "")
+		if i == 0 {
+			p.Y.Label.Text = y.label
+		}
+		for k, library := range r.Libraries {
+			var points plotter.XYs
+			for _, m := range r.Measurements {
+				ns := m.Results[library].Median
+				if !strings.HasPrefix(m.Name, v.prefix+v.series+".") || ns <= 0 {
+					continue
+				}
+				value := y.of(m, ns)
+				points = append(points, plotter.XY{X: float64(m.X), Y: value})
+				low, high = min(low, value), max(high, value)
+				xs = append(xs, float64(m.X))
+			}
+			if err := line(p, k, points); err != nil {
+				return nil, err
+			}
+		}
+		d.panels = append(d.panels, p)
+	}
+	if len(xs) == 0 {
+		return nil, nil
+	}
+	for _, p := range d.panels {
+		from, to, ticks := decades(low, high, y.word)
+		axis(&p.Y, from, to, ticks)
+		first, last, words := x.ticks(xs)
+		axis(&p.X, first, last, words)
+	}
+	return d, nil
+}
+
+// ticks puts a mark at each power of two among the values, and words at some.
+func (x across) ticks(values []float64) (first, last float64, ticks []plot.Tick) {
+	first, last = values[0], values[0]
+	for _, v := range values {
+		first, last = min(first, v), max(last, v)
+	}
+	if first == last {
+		last = 2 * first
+	}
+	at := map[float64]bool{}
+	for _, v := range values {
+		at[v] = true
+	}
+	n := 0
+	for v := first; v <= last; v *= 2 {
+		if !at[v] {
+			continue
+		}
+		t := plot.Tick{Value: v}
+		if n%x.every == 0 {
+			t.Label = x.word(v)
+		}
+		ticks = append(ticks, t)
+		n++
+	}
+	return first, last, ticks
+}
+
+// ratios draws a bar for each main measurement: how many times better than the better peer, with a mark at the goal.
+func ratios(r *report) (*drawing, error) {
+	var rows []measurement
+	for _, m := range r.Measurements {
+		if m.Goal > 0 && m.Ratio > 0 && m.Series == "" {
+			rows = append(rows, m)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	p := panel("Times better than the better of MPICH and Open MPI; | is the goal", "", "")
+	low, high := 0.5, 2.0
+	var names []plot.Tick
+	for i, m := range rows {
+		y := float64(len(rows) - 1 - i)
+		low, high = min(low, m.Ratio), max(high, m.Ratio, m.Goal)
+		names = append(names, plot.Tick{Value: y, Label: short(m)})
+	}
+	from, to, ticks := decades(low, high, plain)
+	for i, m := range rows {
+		colour := colours[0]
+		if m.Ratio < m.Goal {
+			colour = colours[1]
+		}
+		p.Add(&bar{y: float64(len(rows) - 1 - i), from: 1, to: m.Ratio, goal: m.Goal, colour: colour})
+	}
+	axis(&p.X, from, to, ticks)
+	p.Y.Min, p.Y.Max = -0.7, float64(len(rows))-0.3
+	p.Y.Tick.Marker = plot.ConstantTicks(names)
+	p.Y.Tick.Label.Font.Size = 8
+	p.Y.Tick.Length = 0
+	return &drawing{panels: []*plot.Plot{p}, width: 20 * vg.Centimeter,
+		height: vg.Length(len(rows))*3.6*vg.Millimeter + 22*vg.Millimeter}, nil
+}
+
+// short is a name that fits beside a bar and tells rows of different tables apart.
+func short(m measurement) string {
+	switch m.Part {
+	case "Windows over malloc memory":
+		return "malloc: " + m.Label
+	case "Windows over malloc memory that is never shared in place":
+		return "never shared: " + m.Label
+	}
+	return m.Label
+}
+
+// A bar lies at y between two values of x, with a stroke at the goal. A logarithmic axis has no zero to begin at: bars
+// begin at 1 and go to the left where the ratio is below.
+type bar struct {
+	y, from, to, goal float64
+	colour            color.Color
+}
+
+// Plot implements plot.Plotter.
+func (b *bar) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	half := (y(1) - y(0)) * 0.34
+	c.FillPolygon(b.colour, []vg.Point{{X: x(b.from), Y: y(b.y) - half}, {X: x(b.to), Y: y(b.y) - half},
+		{X: x(b.to), Y: y(b.y) + half}, {X: x(b.from), Y: y(b.y) + half}})
+	c.StrokeLine2(draw.LineStyle{Color: color.Black, Width: vg.Points(1.5)}, x(b.goal), y(b.y)-1.3*half, x(b.goal),
+		y(b.y)+1.3*half)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// small has one measurement of each chart but "threads"; one library has no value for one of them.
+const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
+	{"name": "put8", "label": "put 8 B", "part": "Windows", "goal": 3, "ratio": 5.5, "results": {}},
+	{"name": "get8", "label": "get 8 B", "part": "Windows over malloc memory", "goal": 3, "ratio": 0.2,
+		"results": {}},
+	{"name": "sizes.put_flush.1", "series": "put_flush", "x": 1, "results": {"gompirma": {"median": 9},
+		"MPICH": {"median": 800}}},
+	{"name": "sizes.put_flush.1024", "series": "put_flush", "x": 1024, "results": {"gompirma": {"median": 30},
+		"MPICH": {}}},
+	{"name": "ranks.barrier.2", "series": "barrier", "x": 2, "results": {"gompirma": {"median": 100}}}]}`
+
+// Charts of what was measured are drawn, are what their names say, and name the libraries and rows.
+func TestCharts(t *testing.T) {
+	folder := t.TempDir()
+	from := filepath.Join(folder, "a.json")
+	if err := os.WriteFile(from, []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(from, folder, []string{"svg", "png"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, words := range map[string][]string{
+		"latency":   {"gompirma", "MPICH", "Put + flush", "Ping-pong", "10 ns", "1 B"},
+		"bandwidth": {"gompirma", "MPICH", "GB/s"},
+		"ranks":     {"gompirma", "Barrier", "ranks"},
+		"ratios":    {"put 8 B", "malloc: get 8 B"},
+	} {
+		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := text(t, svg)
+		for _, w := range words {
+			if !strings.Contains(said, w) {
+				t.Errorf("%s.svg does not say %q: %s", name, w, said)
+			}
+		}
+		picture, err := os.ReadFile(filepath.Join(folder, name+".png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
+			t.Errorf("%s.png: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "threads.svg")); err == nil {
+		t.Error("a chart of threads without a measurement")
+	}
+}
+
+// text returns what stands in an SVG file.
+func text(t *testing.T, svg []byte) string {
+	t.Helper()
+	var said strings.Builder
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return said.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, ok := token.(xml.CharData); ok {
+			said.WriteString(strings.TrimSpace(string(data)) + " ")
+		}
+	}
+}

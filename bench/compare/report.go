@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// results are outcomes by measurement and library.
+type results map[string]map[string][]outcome
+
+// A report is what a run has found out. As JSON, with a record for each measurement, it is what bench/chart reads.
+type report struct {
+	Machine   string   `json:"machine"`
+	Cores     int      `json:"cores"`
+	Load      string   `json:"load"` // before the run
+	Runs      int      `json:"runs"`
+	Libraries []string `json:"libraries"`
+	Records   []record `json:"measurements"`
+
+	results results
+	part    string // of the table that line is in
+}
+
+// A record is one measurement.
+type record struct {
+	Name    string           `json:"name"`
+	Label   string           `json:"label"`
+	Part    string           `json:"part"`
+	Unit    string           `json:"unit"`
+	Ranks   int              `json:"ranks"`
+	Goal    float64          `json:"goal,omitempty"`   // ratio to the best peer
+	Ratio   float64          `json:"ratio,omitempty"`  // that was measured
+	Series  string           `json:"series,omitempty"` // of a sweep
+	X       int              `json:"x,omitempty"`      // bytes, ranks or threads
+	Results map[string]found `json:"results"`          // by library
+}
+
+// found is what the launches with one library gave.
+type found struct {
+	Values  []float64 `json:"values"`
+	Median  float64   `json:"median,omitempty"`
+	Failure string    `json:"failure,omitempty"`
+}
+
+func newReport(libraries []library, runs int) *report {
+	load, _, _ := strings.Cut(readFile("/proc/loadavg"), " ")
+	r := &report{Machine: processor(), Cores: runtime.NumCPU(), Load: load, Runs: runs, results: results{}}
+	for _, l := range libraries {
+		r.Libraries = append(r.Libraries, l.name)
+	}
+	return r
+}
+
+func readFile(path string) string {
+	data, _ := os.ReadFile(path)
+	return string(data)
+}
+
+func processor() string {
+	for _, line := range strings.Split(readFile("/proc/cpuinfo"), "\n") {
+		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+// head prints where and how was measured.
+func (all *report) head(out io.Writer) {
+	fmt.Fprintf(out, "%s, %d cores, load before the run %s, median of %d launches.\n", all.Machine, all.Cores,
+		all.Load, all.Runs)
+	all.part = ""
+}
+
+// line prints the measurement's line of its table, and before it the table's head, if that is another than before.
+func (all *report) line(out io.Writer, m measurement) {
+	if m.part != all.part {
+		all.part = m.part
+		columns := append(append([]string{"what"}, all.Libraries...), "ratio", "goal", "reached")
+		fmt.Fprintf(out, "\n### %s\n\n| %s |\n|%s\n", m.part, strings.Join(columns, " | "),
+			strings.Repeat("---|", len(columns)))
+	}
+	fmt.Fprintln(out, row(m, all.Libraries, all.results))
+}
+
+func (all *report) save(path string) error {
+	all.Records = nil
+	for _, m := range measurements {
+		if all.results[m.name] == nil {
+			continue
+		}
+		r := record{Name: m.name, Label: m.label, Part: m.part, Unit: m.unit(), Ranks: m.ranks, Goal: m.goal,
+			Series: m.series, X: m.x, Results: map[string]found{}}
+		for _, l := range all.Libraries {
+			var f found
+			for _, o := range all.results[m.name][l] {
+				if o.why != "" {
+					f.Failure = o.why
+				} else {
+					f.Values = append(f.Values, o.value)
+				}
+			}
+			f.Median = median(all.results[m.name][l]).value
+			r.Results[l] = f
+		}
+		mine, best := median(all.results[m.name]["gompirma"]), best(m, all.Libraries, all.results)
+		if mine.why == "" && best.why == "" {
+			r.Ratio = best.value / mine.value
+		}
+		all.Records = append(all.Records, r)
+	}
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+// load reads what save has written.
+func load(path string) (*report, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	all := &report{results: results{}}
+	if err := json.Unmarshal(data, all); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, r := range all.Records {
+		all.results[r.Name] = map[string][]outcome{}
+		for l, f := range r.Results {
+			for _, v := range f.Values {
+				all.results[r.Name][l] = append(all.results[r.Name][l], outcome{value: v})
+			}
+			if f.Failure != "" {
+				all.results[r.Name][l] = append(all.results[r.Name][l], outcome{why: f.Failure})
+			}
+		}
+	}
+	return all, nil
+}
+
+// What stands between these lines of a document is generated.
+const begin, end = "<!-- written by make measured -->\n", "<!-- end of what make measured writes -->\n"
+
+// document writes the main tables of the report in the file from into the document, between its marks.
+func document(from, into string) error {
+	all, err := load(from)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(into)
+	if err != nil {
+		return err
+	}
+	changed, err := replaced(string(text), all.main())
+	if err != nil {
+		return fmt.Errorf("%s: %w", into, err)
+	}
+	return os.WriteFile(into, []byte(changed), 0o644)
+}
+
+// main returns the tables of all but the sweeps, which are for charts.
+func (all *report) main() string {
+	var tables strings.Builder
+	all.head(&tables)
+	for _, m := range measurements {
+		if m.series == "" && all.results[m.name] != nil {
+			all.line(&tables, m)
+		}
+	}
+	return tables.String()
+}
+
+// replaced returns the text with others words between the marks.
+func replaced(text, words string) (string, error) {
+	before, rest, ok := strings.Cut(text, begin)
+	if !ok {
+		return "", errors.New("there is no line " + begin)
+	}
+	_, after, ok := strings.Cut(rest, end)
+	if !ok {
+		return "", errors.New("there is no line " + end)
+	}
+	return before + begin + words + end + after, nil
+}

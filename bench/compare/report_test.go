@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is saved and read again gives the same tables, between the marks of a document.
+func TestDocument(t *testing.T) {
+	all := &report{Machine: "a machine", Cores: 2, Load: "0.5", Runs: 2, Libraries: []string{"gompirma", "MPICH",
+		"Open MPI"}, results: results{
+		"put8": {"gompirma": {{value: 3}, {value: 2}}, "MPICH": {{value: 300}, {value: 300}},
+			"Open MPI": {{value: 10}, {why: "crash"}}},
+		"pingpong:8":        {"gompirma": {{value: 100}}, "MPICH": {{value: 250}}, "Open MPI": {{value: 200}}},
+		"sizes.pingpong.64": {"gompirma": {{value: 100}}, "MPICH": {{value: 250}}, "Open MPI": {{value: 200}}},
+	}}
+	want := "a machine, 2 cores, load before the run 0.5, median of 2 launches.\n" + `
+### Windows
+
+| what | gompirma | MPICH | Open MPI | ratio | goal | reached |
+|---|---|---|---|---|---|---|
+| put 8 B | 2.50 ns | 300 ns | crash | 120.00 | 3 | yes |
+
+### Messages
+
+| what | gompirma | MPICH | Open MPI | ratio | goal | reached |
+|---|---|---|---|---|---|---|
+| ping-pong 8 B, one way | 100 ns | 250 ns | 200 ns | 2.00 | 1.3 | yes |
+`
+	require.Equal(t, want, all.main())
+	dir := t.TempDir()
+	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
+	require.NoError(t, all.save(from))
+	require.NoError(t, os.WriteFile(into, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o644))
+	require.NoError(t, document(from, into))
+	text, err := os.ReadFile(into)
+	require.NoError(t, err)
+	require.Equal(t, "before\n"+begin+want+end+"after\n", string(text))
+
+	require.NoError(t, os.WriteFile(into, []byte("before\n"+begin+"old\n"), 0o644))
+	require.ErrorContains(t, document(from, into), "there is no line")
+}
+
+// -quick leaves the sweeps out and puts what is alike into one launch.
+func TestChoose(t *testing.T) {
+	whole, err := choose(options{only: "pingpong"})
+	require.NoError(t, err)
+	quick, err := choose(options{only: "pingpong", quick: true})
+	require.NoError(t, err)
+	require.Greater(t, len(whole), len(quick))
+	require.Greater(t, len(quick), len(batches(quick)))
+	_, err = choose(options{only: "nothing is called so"})
+	require.Error(t, err)
+	_, err = choose(options{only: "["})
+	require.Error(t, err)
+}
+
+func TestShowX(t *testing.T) {
+	require.Equal(t, "1 B", showX("sizes", 1))
+	require.Equal(t, "64 KiB", showX("sizes", 64<<10))
+	require.Equal(t, "64 MiB", showX("windows", 64<<20))
+	require.Equal(t, "16 ranks", showX("ranks", 16))
+	require.Equal(t, "1 thread", showX("threads", 1))
+}
