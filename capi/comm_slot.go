@@ -34,6 +34,10 @@ func openComm(c *comm.Comm) error {
 	}
 	if c.Block != nil && !c.IsInter() {
 		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
+		if t, ok := core.Self().Coll.Slots(c).(*slots); ok {
+			t.c.object = C.uint64_t(c.Handle)
+			slot.slots = t.c
+		}
 	}
 	if !C.gompi_comm_open(&slot) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")

@@ -5,6 +5,7 @@
 #include "base/call.h"
 #include "cross.h"
 #include "error.h"
+#include "op_user.h"
 
 static bool progress_messages(void) { return gompi_progress_messages() != 0; }
 
@@ -39,6 +40,24 @@ static bool bytes_of(uintptr_t datatype, int64_t elements, int64_t *bytes) {
 	return gompi_bytes_of(datatype, elements, (uintptr_t)bytes) != 0;
 }
 
+static int collective(const struct gompi_collective *call) {
+	const char *outer = gompi_enter(call->name);
+	int rc = gompi_run_collective((uintptr_t)call);
+	gompi_leave(outer);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static int slots_differ(uintptr_t comm, const char *call, const struct gompi_slots_differ *differ) {
+	int rc = gompi_refuse_slots(comm, (uintptr_t)call, (uintptr_t)differ);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static void *more_slots(uintptr_t owner, uint64_t bytes) { return (void *)gompi_more_slots(owner, bytes); }
+
+static int combine(uintptr_t reduction, const void *in, void *inout, uint64_t bytes) {
+	return gompi_combine_in_go(reduction, (uintptr_t)in, (uintptr_t)inout, bytes);
+}
+
 // Before any call.
 static __attribute__((constructor)) void fill(void) {
 	gompi_up = (struct gompi_up){
@@ -55,5 +74,10 @@ static __attribute__((constructor)) void fill(void) {
 		.tell_facts = tell_facts,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,
+		.collective = collective,
+		.slots_differ = slots_differ,
+		.more_slots = more_slots,
+		.call_operation = gompi_op_call_user,
+		.combine = combine,
 	};
 }

@@ -8,19 +8,6 @@ import "gompirma/core/coll"
 
 // The calls of collective operations: what each argument stands for; coll.go does the rest.
 
-// MPI-5.0 6.7
-//
-//export gompi_allgather_c
-func gompi_allgather_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Allgather", kind: coll.KindAllgather, comm: comm,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.5
 //
 //export gompi_allgather_init_c
@@ -86,18 +73,6 @@ func gompi_allgatherv_init_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf
 	return a.init(info, request)
 }
 
-// MPI-5.0 6.9.6
-//
-//export gompi_allreduce_c
-func gompi_allreduce_c(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Allreduce", kind: coll.KindAllreduce, op: op, comm: comm,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, count: count, typ: datatype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.8
 //
 //export gompi_allreduce_init_c
@@ -108,19 +83,6 @@ func gompi_allreduce_init_c(sendbuf, recvbuf uintptr, count int64, datatype, op,
 		recv: side{buf: recvbuf, count: count, typ: datatype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.8
-//
-//export gompi_alltoall_c
-func gompi_alltoall_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Alltoall", kind: coll.KindAlltoall, comm: comm,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.6
@@ -250,17 +212,6 @@ func gompi_barrier_init(comm, info, request uintptr) int32 {
 	return a.init(info, request)
 }
 
-// MPI-5.0 6.4
-//
-//export gompi_bcast_c
-func gompi_bcast_c(buffer uintptr, count int64, datatype uintptr, root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Bcast", kind: coll.KindBcast, root: root, comm: comm,
-		recv: side{buf: buffer, count: count, typ: datatype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.2
 //
 //export gompi_bcast_init_c
@@ -273,18 +224,6 @@ func gompi_bcast_init_c(buffer uintptr, count int64, datatype uintptr, root int3
 	return a.init(info, request)
 }
 
-// MPI-5.0 6.11.2
-//
-//export gompi_exscan_c
-func gompi_exscan_c(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Exscan", kind: coll.KindExscan, op: op, comm: comm,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, count: count, typ: datatype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.12
 //
 //export gompi_exscan_init_c
@@ -295,19 +234,6 @@ func gompi_exscan_init_c(sendbuf, recvbuf uintptr, count int64, datatype, op, co
 		recv: side{buf: recvbuf, count: count, typ: datatype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.5
-//
-//export gompi_gather_c
-func gompi_gather_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
-	root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Gather", kind: coll.KindGather, root: root, comm: comm,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.3
@@ -664,18 +590,6 @@ func gompi_iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, r
 	return a.start(request)
 }
 
-// MPI-5.0 6.9.1
-//
-//export gompi_reduce_c
-func gompi_reduce_c(sendbuf, recvbuf uintptr, count int64, datatype, op uintptr, root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Reduce", kind: coll.KindReduce, op: op, root: root, comm: comm,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, count: count, typ: datatype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.7
 //
 //export gompi_reduce_init_c
@@ -762,18 +676,6 @@ func gompi_reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, com
 	return a.init(info, request)
 }
 
-// MPI-5.0 6.11.1
-//
-//export gompi_scan_c
-func gompi_scan_c(sendbuf, recvbuf uintptr, count int64, datatype, op, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Scan", kind: coll.KindScan, op: op, comm: comm,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, count: count, typ: datatype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.11
 //
 //export gompi_scan_init_c
@@ -784,19 +686,6 @@ func gompi_scan_init_c(sendbuf, recvbuf uintptr, count int64, datatype, op, comm
 		recv: side{buf: recvbuf, count: count, typ: datatype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.6
-//
-//export gompi_scatter_c
-func gompi_scatter_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
-	root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Scatter", kind: coll.KindScatter, root: root, comm: comm,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.4

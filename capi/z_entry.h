@@ -225,8 +225,6 @@ extern GoInt32 gompi_unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64
     GoUintptr outbuf, GoInt32 outcount, GoUintptr datatype);
 extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
     GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
-extern GoInt32 gompi_allgather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_allgather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_allgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
@@ -237,12 +235,8 @@ extern GoInt32 gompi_allgatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUin
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_allgatherv_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_allreduce_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm);
 extern GoInt32 gompi_allreduce_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_alltoall_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_alltoall_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
@@ -266,15 +260,10 @@ extern GoInt32 gompi_alltoallw_init_c(GoUintptr sendbuf, GoUintptr sendcounts, G
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoUintptr info,
     GoUintptr request);
 extern GoInt32 gompi_barrier_init(GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_bcast_c(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_bcast_init_c(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
     GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_exscan_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
-    GoUintptr comm);
 extern GoInt32 gompi_exscan_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_gather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_gather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_gatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
@@ -340,8 +329,6 @@ extern GoInt32 gompi_op_commutative(GoUintptr op, GoUintptr commute);
 extern GoInt32 gompi_op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_create_c(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_free(GoUintptr op);
-extern GoInt32 gompi_reduce_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
-    GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_reduce_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_reduce_local_c(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count, GoUintptr datatype,
@@ -358,12 +345,8 @@ extern GoInt32 gompi_reduce_scatter_init(GoUintptr sendbuf, GoUintptr recvbuf, G
     GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_reduce_scatter_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,
     GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_scan_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
-    GoUintptr comm);
 extern GoInt32 gompi_scan_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_scatter_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_scatter_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_scatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,

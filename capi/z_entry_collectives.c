@@ -9,20 +9,14 @@
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Allgather");
-    int rc = gompi_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Allgather)
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Allgather");
-    int rc = gompi_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Allgather_c)
 
@@ -90,20 +84,14 @@ GOMPI_ALIAS(MPI_Allgatherv_init_c)
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Allreduce");
-    int rc = gompi_allreduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Allreduce)
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Allreduce");
-    int rc = gompi_allreduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Allreduce_c)
 
@@ -130,20 +118,14 @@ GOMPI_ALIAS(MPI_Allreduce_init_c)
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Alltoall");
-    int rc = gompi_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Alltoall)
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Alltoall");
-    int rc = gompi_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Alltoall_c)
 
@@ -270,19 +252,13 @@ GOMPI_ALIAS(MPI_Barrier_init)
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Bcast");
-    int rc = gompi_bcast_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_bcast_c(buffer, count, datatype, root, comm);
 }
 GOMPI_ALIAS(MPI_Bcast)
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Bcast");
-    int rc = gompi_bcast_c((uintptr_t)buffer, count, (uintptr_t)datatype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_bcast_c(buffer, count, datatype, root, comm);
 }
 GOMPI_ALIAS(MPI_Bcast_c)
 
@@ -308,20 +284,14 @@ GOMPI_ALIAS(MPI_Bcast_init_c)
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Exscan");
-    int rc = gompi_exscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Exscan)
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Exscan");
-    int rc = gompi_exscan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Exscan_c)
 
@@ -348,20 +318,14 @@ GOMPI_ALIAS(MPI_Exscan_init_c)
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Gather");
-    int rc = gompi_gather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Gather)
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Gather");
-    int rc = gompi_gather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Gather_c)
 
@@ -799,20 +763,14 @@ GOMPI_ALIAS(MPI_Op_free)
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Reduce");
-    int rc = gompi_reduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 GOMPI_ALIAS(MPI_Reduce)
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Reduce");
-    int rc = gompi_reduce_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 GOMPI_ALIAS(MPI_Reduce_c)
 
@@ -936,19 +894,13 @@ GOMPI_ALIAS(MPI_Reduce_scatter_init_c)
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Scan");
-    int rc = gompi_scan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_scan_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Scan)
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Scan");
-    int rc = gompi_scan_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, count, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_scan_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Scan_c)
 
@@ -975,20 +927,14 @@ GOMPI_ALIAS(MPI_Scan_init_c)
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Scatter");
-    int rc = gompi_scatter_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Scatter)
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Scatter");
-    int rc = gompi_scatter_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Scatter_c)
 

@@ -91,6 +91,15 @@ static inline void gompi_full_fence_after_change(void) {
 #endif
 }
 
+// Has the line of an address brought here to be written, while this thread does something else.
+static inline void gompi_prefetch_to_write(void *p) {
+#if defined(__x86_64__)
+	__asm__ __volatile__("prefetchw %0" ::"m"(*(char *)p)); // compilers make it a prefetch to read
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 // A moment's rest for a thread that looks at a word again and again.
 static inline void gompi_pause(void) {
 #if defined(__x86_64__)

@@ -8,6 +8,20 @@
 
 #pragma GCC visibility push(hidden)
 
+// A blocking collective with one count for each side, as the application called it; handles as integers.
+struct gompi_collective {
+	const char *name; // of the function
+	int kind;         // core/coll.Kind
+	int root;
+	uintptr_t op, comm;
+	struct gompi_side {
+		uintptr_t buf;
+		int64_t count;
+		uintptr_t type;
+	} send, recv;
+};
+struct gompi_slots_differ;
+
 // Filled in by capi/up.c before the first call of MPI. All of them may block for a short time and allocate; none is for
 // a fast path.
 struct gompi_up {
@@ -40,6 +54,18 @@ struct gompi_up {
 	// them have. false: the bytes end inside an element; there are not so many elements, or 64 bits do not hold it.
 	bool (*elements_in)(uintptr_t datatype, int64_t bytes, int64_t *elements);
 	bool (*bytes_of)(uintptr_t datatype, int64_t elements, int64_t *bytes);
+	// Does a collective from the beginning. What the call returns.
+	int (*collective)(const struct gompi_collective *call);
+	// Raises that another member's call is not this one's, and returns what the call shall return.
+	int (*slots_differ)(uintptr_t comm, const char *call, const struct gompi_slots_differ *differ);
+	// More memory of a communicator for slots, zeroed. Collective; NULL, at all members: there is none. Who the
+	// owner is was said when the slots were opened.
+	void *(*more_slots)(uintptr_t owner, uint64_t bytes);
+	// Calls an operation of the application: an MPI_User_function or, if large, an MPI_User_function_c.
+	void (*call_operation)(uintptr_t function, bool large, uintptr_t in, uintptr_t inout, int64_t count,
+			       uintptr_t type);
+	// inout = in op inout for the elements in so many bytes, by a reduction of Go's. 0 or an error class.
+	int (*combine)(uintptr_t reduction, const void *in, void *inout, uint64_t bytes);
 };
 extern struct gompi_up gompi_up;
 

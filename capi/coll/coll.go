@@ -8,6 +8,14 @@ package coll
 import "C"
 
 import (
+	"embed"
+
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/comm"
+	_ "gompirma/capi/datatype"
 )
+
+// The headers are part of what the package is, so that who imports it is compiled anew when one changes.
+//
+//go:embed *.h
+var _ embed.FS

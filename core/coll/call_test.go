@@ -346,7 +346,7 @@ func TestCalls(t *testing.T) {
 	tight, gappy := testTypes(t)
 	live := datatype.Live()
 	o := composeOp(t)
-	both(t, func(t *testing.T, es []*Engine) {
+	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 			seed := 0
@@ -393,7 +393,7 @@ func TestCalls(t *testing.T) {
 func TestNonblockingOverlap(t *testing.T) {
 	tight, gappy := testTypes(t)
 	o := composeOp(t)
-	both(t, func(t *testing.T, es []*Engine) {
+	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 			type started struct {
@@ -446,7 +446,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, n := range []int{1, 2} {
 		for _, kind := range []Kind{KindBarrier, KindBcast, KindAllreduce, KindAllgather} {
 			b.Run(fmt.Sprintf("%v/%d", kind, n), func(b *testing.B) {
-				es := job(b, n, n > 1)
+				es := job(b, n)
 				b.ReportAllocs()
 				b.ResetTimer()
 				everywhere(b, es, func(e *Engine, c *comm.Comm) error {
@@ -481,7 +481,7 @@ func TestAgentCallsNoFunction(t *testing.T) {
 	o, err := op.Create(1, false, false)
 	require.NoError(t, err)
 	defer o.Free()
-	es := job(t, 2, true)
+	es := job(t, 2)
 	stop, gone := make(chan struct{}), make(chan struct{})
 	ready := make(chan struct{})
 	go func() {

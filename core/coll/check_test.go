@@ -15,7 +15,7 @@ import (
 
 // Each row changes one thing in a right call of rank 0 or 1 of 2 processes.
 func TestCheck(t *testing.T) {
-	es := job(t, 2, false)
+	es := job(t, 2)
 	integer, err := datatype.Get(abi.MPI_INT)
 	require.NoError(t, err)
 	double, err := datatype.Get(abi.MPI_DOUBLE)

@@ -13,8 +13,6 @@ import (
 	"gompirma/core/shm"
 )
 
-func init() { comm.CollSize = blockSize }
-
 // Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call
 // collectives: those on one communicator one after another.
 type Engine struct {
@@ -34,11 +32,17 @@ func (e *Engine) onAgent() bool { return e.agent.Load() == int32(unix.Gettid()) 
 
 // state is what this package keeps with a communicator.
 type state struct {
-	small, large *slots // nil: there are none
-	noLarge      bool   // there is no memory for large slots
-	sequence     int32  // blocking calls so far, their tag
-	started      int32  // nonblocking and persistent calls so far, their tag
-	operands            // of the blocking call under way
+	slots    Slots // nil: there are none
+	sequence int32 // blocking calls so far, their tag
+	started  int32 // nonblocking and persistent calls so far, their tag
+	operands       // of the blocking call under way
+}
+
+// Release ends what a communicator has had here; core/comm calls it.
+func (s *state) Release() {
+	if s.slots != nil {
+		s.slots.Close()
+	}
 }
 
 func (e *Engine) state(c *comm.Comm) *state {
@@ -46,37 +50,22 @@ func (e *Engine) state(c *comm.Comm) *state {
 		return s
 	}
 	s := &state{}
-	if c.Block != nil {
-		nd, g := e.msg.Shared(), c.Group()
-		index := make([]int32, c.Size())
-		for i := range index {
-			index[i] = int32(e.msg.NodeIndex(g.World(i)))
+	if c.Block != nil && OpenSlots != nil {
+		g := c.Group()
+		h := SlotsHost{Comm: c, Peers: make([]int32, c.Size())}
+		for i := range h.Peers {
+			h.Peers[i] = g.World(i)
 		}
 		from := comm.CollOffset(c.Size())
-		s.small = newSlots(nd, c.Block[from:from+blockSize(c.Size())], index, c.Rank(), smallSize, smallDepth)
-		s.small.object = uint64(c.Handle)
+		h.Block = c.Block[from : from+comm.CollSize(c.Size())]
+		s.slots = OpenSlots(h)
 	}
 	c.Coll = s
 	return s
 }
 
-// slots returns the slots for a call in which each member has size bytes, which all members have alike; nil if it is to
-// use messages.
-func (s *state) slots(c *comm.Comm, size int) *slots {
-	if s.small == nil || size <= s.small.data || s.noLarge {
-		return s.small
-	}
-	if s.large == nil {
-		mem, err := c.Extend(slotsSize(c.Size(), largeSize, largeDepth))
-		if err != nil {
-			s.noLarge = true // for all members: none has got any
-			return s.small
-		}
-		s.large = newSlots(s.small.nd, mem, s.small.nodes, s.small.me, largeSize, largeDepth)
-		s.large.object = uint64(c.Handle)
-	}
-	return s.large
-}
+// Slots returns the slots of a communicator, nil if it has none.
+func (e *Engine) Slots(c *comm.Comm) Slots { return e.state(c).slots }
 
 // channel is the link of one call: its messages carry the call's number as their tag.
 type channel struct {

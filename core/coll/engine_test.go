@@ -9,16 +9,35 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
+	"gompirma/core/shm"
 )
 
-// job is n processes of one node inside this one; COMM_WORLD has a control block if block is set.
-func job(t testing.TB, n int, block bool) []*Engine {
+// nodes opens the shared memory of n processes n times in this process.
+func nodes(t testing.TB, n int) []*shm.Node {
+	f, err := shm.CreateControl(n)
+	require.NoError(t, err)
+	defer f.Close()
+	out := make([]*shm.Node, n)
+	for i := range out {
+		fd, err := unix.Dup(int(f.Fd()))
+		require.NoError(t, err)
+		out[i], err = shm.Open(fd, i)
+		require.NoError(t, err)
+		t.Cleanup(out[i].Close)
+	}
+	return out
+}
+
+// job is n processes of one node inside this one. Their collectives go over messages: slots are C's, whose tests are
+// tests/c/unit/collectives.c and the conformance programs.
+func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {
 		msg, err := p2p.New(nd, p2p.Config{Rank: i, Size: n})
@@ -42,9 +61,6 @@ func job(t testing.TB, n int, block bool) []*Engine {
 		}()
 	}
 	t.Cleanup(func() { close(stop); wg.Wait() })
-	if block {
-		everywhere(t, es, func(e *Engine, c *comm.Comm) error { return c.AttachBlock() })
-	}
 	return es
 }
 
@@ -68,12 +84,10 @@ func everywhere(t testing.TB, es []*Engine, f func(e *Engine, c *comm.Comm) erro
 	require.NoError(t, errs[who], "process %d", who)
 }
 
-// both runs f on jobs of 1 to 5 processes, with and without a control block.
-func both(t *testing.T, f func(t *testing.T, es []*Engine)) {
+// onSizes runs f on jobs of 1 to 5 processes.
+func onSizes(t *testing.T, f func(t *testing.T, es []*Engine)) {
 	for _, n := range []int{1, 2, 3, 5} {
-		for _, block := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%d/block=%v", n, block), func(t *testing.T) { f(t, job(t, n, block)) })
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) { f(t, job(t, n)) })
 	}
 }
 
@@ -92,7 +106,7 @@ func bcast(e *Engine, c *comm.Comm, b []byte, root int) error {
 }
 
 func TestForOtherPackages(t *testing.T) {
-	both(t, func(t *testing.T, es []*Engine) {
+	onSizes(t, func(t *testing.T, es []*Engine) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 			for k, size := range []int{0, 8, 100, 5000, 100000} {
@@ -117,10 +131,10 @@ func TestForOtherPackages(t *testing.T) {
 	})
 }
 
-// Without slots, what arrives tells of a member that passed another length.
+// What arrives tells of a member that passed another length.
 func TestMessagesMismatch(t *testing.T) {
 	for size, class := range map[int]int32{16: abi.MPI_ERR_COUNT, 4: abi.MPI_ERR_TRUNCATE} {
-		es := job(t, 2, false)
+		es := job(t, 2)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 			if c.Rank() == 0 {
 				return bcast(e, c, make([]byte, 8), 0)
@@ -136,7 +150,7 @@ func TestMessagesMismatch(t *testing.T) {
 
 // When a member dies, the others' calls end with an error, and nothing arrives in their buffers later.
 func TestDeathEndsMessages(t *testing.T) {
-	es := job(t, 3, false)
+	es := job(t, 3)
 	done := make(chan error)
 	b := make([]byte, 8)
 	go func() { done <- bcast(es[1], es[1].msg.World, b, 0) }()

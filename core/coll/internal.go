@@ -10,8 +10,9 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	if c.Size() == 1 && !c.IsInter() {
 		return nil
 	}
-	if t := e.state(c).small; t != nil {
-		return t.barrier()
+	if t := e.state(c).slots; t != nil {
+		_, err := t.Run(&Exchange{Kind: KindBarrier})
+		return err
 	}
 	s := e.blocking(c)
 	if c.IsInter() {
@@ -30,8 +31,9 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 	if c.Size() == 1 || len(mine) == 0 {
 		return all, nil
 	}
-	if t := e.state(c).slots(c, len(mine)); t != nil {
-		return all, t.allgather(blocks)
+	if t := e.state(c).slots; t != nil && SlotsFit(KindAllgather, c.Size()) {
+		_, err := t.Run(&Exchange{Kind: KindAllgather, Bytes: len(mine), In: mine, Outs: blocks})
+		return all, err
 	}
 	s := e.blocking(c)
 	s.local.allgather(blocks, oneSize)

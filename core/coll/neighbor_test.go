@@ -91,7 +91,7 @@ func counterpart(name string, n, me, i int) int {
 func TestNeighborhoods(t *testing.T) {
 	tight, gappy := testTypes(t)
 	for _, n := range []int{1, 2, 3, 5} {
-		es := job(t, n, true)
+		es := job(t, n)
 		for _, name := range []string{"ring", "line", "torus", "graph"} {
 			t.Run(fmt.Sprintf("%d/%s", n, name), func(t *testing.T) {
 				everywhere(t, es, func(e *Engine, world *comm.Comm) error {
@@ -173,7 +173,7 @@ func TestNeighborhoods(t *testing.T) {
 
 func TestNeighborhoodErrors(t *testing.T) {
 	tight, _ := testTypes(t)
-	es := job(t, 1, true)
+	es := job(t, 1)
 	b := make([]byte, 64)
 	k := Call{Kind: KindNeighborAllgather, Comm: es[0].msg.World, Send: Buffer{address(b), 1, tight},
 		Recv: Buffer{address(b) + 8, 1, tight}}

@@ -197,6 +197,9 @@ func (c *Comm) Free() {
 
 func (c *Comm) release() {
 	c.host.Forget(c)
+	if r, ok := c.Coll.(interface{ Release() }); ok {
+		r.Release()
+	}
 	c.dropExtents()
 	c.dropBlock()
 	if c.Local != nil {

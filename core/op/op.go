@@ -116,6 +116,12 @@ func (o *Op) Commutative() bool { return o.commutative }
 // User says whether the application made the operation.
 func (o *Op) User() bool { return o.user }
 
+// Function returns the function of an operation of the application, and Large whether it takes an MPI_Count.
+func (o *Op) Function() uintptr { return o.function }
+
+// Large is said at Function.
+func (o *Op) Large() bool { return o.large }
+
 // String names the operation in a message.
 func (o *Op) String() string { return o.name }
 

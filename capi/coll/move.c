@@ -1,0 +1,249 @@
+// Collectives that move bytes through slots: bcast, gather, scatter, allgather, alltoall.
+#include "coll/protocol.h"
+
+// Bytes of each of n blocks that lie beside each other in one slot.
+static uint64_t share_of(enum gompi_place p, int n) {
+	uint64_t share = gompi_capacity(p) / (uint64_t)n;
+	return share >= GOMPI_LINE ? share / GOMPI_LINE * GOMPI_LINE : share;
+}
+
+// How many bytes of size are left at from, up to step.
+static uint64_t left_of(uint64_t size, uint64_t from, uint64_t step) {
+	return size > from ? gompi_least(size - from, step) : 0;
+}
+
+int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
+	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1), size = c->bytes;
+	bool root = t->me == c->root;
+	int rc;
+	if (!root) {
+		rc = gompi_slots_follow(t, c, &size);
+		if (rc)
+			return rc;
+	}
+	enum gompi_place p = gompi_place_of(size);
+	if (root) {
+		rc = gompi_slots_begin(t, p == GOMPI_IN_LARGE ? GOMPI_IN_HEAD : p);
+		if (rc)
+			return rc;
+		if (p != GOMPI_IN_LARGE)
+			gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->out, size);
+		gompi_slots_publish(t, w, plan);
+	} else if (p != GOMPI_IN_LARGE && !gompi_slots_differ(c)) {
+		gompi_copy_few(c->out, gompi_slot_data(t, c->root, t->seq, p), size);
+	}
+	gompi_slots_finish(t);
+	if (p != GOMPI_IN_LARGE)
+		return gompi_slots_result(c);
+	p = gompi_slots_large(t);
+	uint64_t step = gompi_capacity(p);
+	for (uint64_t from = 0; from < size; from += step) {
+		uint64_t n = left_of(size, from, step);
+		if (root) {
+			rc = gompi_slots_begin(t, p);
+			if (rc)
+				return rc;
+			memcpy(gompi_slot_data(t, t->me, t->seq, p), c->out + from, n);
+			gompi_slots_publish(t, w, plan);
+		} else {
+			t->seq++;
+			rc = gompi_slots_await(t, c->root);
+			if (rc)
+				return rc;
+			if (!gompi_slots_differ(c))
+				memcpy(c->out + from, gompi_slot_data(t, c->root, t->seq, p), n);
+		}
+		gompi_slots_finish(t);
+	}
+	return gompi_slots_result(c);
+}
+
+// Where a call is done in which each member has a slot of so many bytes: GOMPI_IN_LARGE or what stands for it once the
+// members have agreed.
+static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t bytes, uint64_t w, uint64_t plan,
+			  enum gompi_place *p) {
+	*p = gompi_place_of(bytes);
+	if (*p != GOMPI_IN_LARGE)
+		return 0;
+	int rc = gompi_slots_agree(t, c, w, plan);
+	if (rc == 0)
+		*p = gompi_slots_large(t);
+	return rc;
+}
+
+int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
+	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
+	enum gompi_place p;
+	int rc = agree_on_place(t, c, c->bytes, w, plan, &p);
+	if (rc)
+		return rc;
+	bool root = t->me == c->root;
+	uint64_t step = gompi_capacity(p);
+	uint64_t from = 0;
+	do {
+		uint64_t n = left_of(c->bytes, from, step);
+		rc = gompi_slots_begin(t, p);
+		if (rc)
+			return rc;
+		if (!root)
+			gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in + from, n);
+		gompi_slots_publish(t, w, plan);
+		if (root)
+			gompi_copy_few(gompi_block(&c->outs, t->me) + from, c->in + from, n);
+		for (int i = 0; root && i < t->n; i++) {
+			if (i == t->me)
+				continue;
+			rc = gompi_slots_await(t, i);
+			if (rc)
+				return rc;
+			if (gompi_slots_same(t, c, i, w, plan))
+				gompi_copy_few(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p), n);
+		}
+		if (root)
+			t->settled = t->seq - 1;
+		gompi_slots_finish(t);
+		from += step;
+	} while (from < c->bytes);
+	return gompi_slots_result(c);
+}
+
+// The root's half of an operation of MPI_Scatter.
+static int scatter_out(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_place p, uint64_t from, uint64_t n,
+		       uint64_t share) {
+	int rc = gompi_slots_begin(t, p);
+	if (rc)
+		return rc;
+	char *slot = gompi_slot_data(t, t->me, t->seq, p);
+	for (int i = 0; i < t->n; i++)
+		if (i != t->me)
+			gompi_copy_few(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+	gompi_slots_publish(t, gompi_what(GOMPI_SCATTER, c->root, c->bytes), gompi_plan(c->bytes, 1));
+	gompi_copy_few(c->out + from, gompi_block(&c->ins, t->me) + from, n);
+	return 0;
+}
+
+int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
+	uint64_t size = c->bytes;
+	bool root = t->me == c->root;
+	int rc;
+	if (!root) {
+		rc = gompi_slots_follow(t, c, &size);
+		if (rc)
+			return rc;
+	}
+	enum gompi_place p = gompi_place_of(size * (uint64_t)t->n);
+	uint64_t share = size;
+	if (root) {
+		rc = p == GOMPI_IN_LARGE ? scatter_out(t, c, GOMPI_IN_HEAD, 0, 0, 0)
+					 : scatter_out(t, c, p, 0, size, share);
+		if (rc)
+			return rc;
+	} else if (p != GOMPI_IN_LARGE && !gompi_slots_differ(c)) {
+		gompi_copy_few(c->out, gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share, size);
+	}
+	gompi_slots_finish(t);
+	if (p != GOMPI_IN_LARGE)
+		return gompi_slots_result(c);
+	p = gompi_slots_large(t);
+	share = share_of(p, t->n);
+	for (uint64_t from = 0; from < size; from += share) {
+		uint64_t n = left_of(size, from, share);
+		if (root) {
+			rc = scatter_out(t, c, p, from, n, share);
+			if (rc)
+				return rc;
+		} else {
+			t->seq++;
+			rc = gompi_slots_await(t, c->root);
+			if (rc)
+				return rc;
+			if (!gompi_slots_differ(c))
+				memcpy(c->out + from, gompi_slot_data(t, c->root, t->seq, p) + (uint64_t)t->me * share,
+				       n);
+		}
+		gompi_slots_finish(t);
+	}
+	return gompi_slots_result(c);
+}
+
+static uint64_t size_of(const struct gompi_slots_call *c, int i) { return c->sizes != NULL ? c->sizes[i] : c->bytes; }
+
+int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
+	uint64_t longest = c->bytes;
+	for (int i = 0; c->sizes != NULL && i < t->n; i++)
+		longest = longest > c->sizes[i] ? longest : c->sizes[i];
+	uint64_t plan = gompi_plan(longest, 1);
+	enum gompi_place p;
+	int rc = agree_on_place(t, c, longest, gompi_what(GOMPI_ALLGATHER, 0, 0), plan, &p);
+	if (rc)
+		return rc;
+	gompi_copy_few(gompi_block(&c->outs, t->me), c->in, c->bytes);
+	uint64_t step = gompi_capacity(p);
+	uint64_t from = 0;
+	do {
+		rc = gompi_slots_begin(t, p);
+		if (rc)
+			return rc;
+		gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in + from, left_of(c->bytes, from, step));
+		gompi_slots_publish(t, gompi_what(GOMPI_ALLGATHER, 0, c->bytes), plan);
+		bool all = true;
+		for (int i = 0; i < t->n; i++) {
+			uint64_t size = size_of(c, i);
+			if (i == t->me)
+				continue;
+			if (from > 0 && from >= size) {
+				all = false;
+				continue;
+			}
+			rc = gompi_slots_await(t, i);
+			if (rc)
+				return rc;
+			if (gompi_slots_same(t, c, i, gompi_what(GOMPI_ALLGATHER, 0, size), plan))
+				gompi_copy_few(gompi_block(&c->outs, i) + from, gompi_slot_data(t, i, t->seq, p),
+					       left_of(size, from, step));
+		}
+		if (all)
+			t->settled = t->seq - 1;
+		gompi_slots_finish(t);
+		from += step;
+	} while (from < longest);
+	return gompi_slots_result(c);
+}
+
+int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c) {
+	uint64_t w = gompi_what(GOMPI_ALLTOALL, 0, c->bytes), plan = gompi_plan(c->bytes, 1);
+	enum gompi_place p;
+	int rc = agree_on_place(t, c, c->bytes * (uint64_t)t->n, w, plan, &p);
+	if (rc)
+		return rc;
+	uint64_t share = share_of(p, t->n), step = share;
+	if (c->bytes * (uint64_t)t->n <= gompi_capacity(p))
+		step = share = c->bytes;
+	uint64_t from = 0;
+	do {
+		uint64_t n = left_of(c->bytes, from, step);
+		rc = gompi_slots_begin(t, p);
+		if (rc)
+			return rc;
+		char *slot = gompi_slot_data(t, t->me, t->seq, p);
+		for (int i = 0; i < t->n; i++)
+			if (i != t->me)
+				gompi_copy_few(slot + (uint64_t)i * share, gompi_block(&c->ins, i) + from, n);
+		gompi_slots_publish(t, w, plan);
+		gompi_copy_few(gompi_block(&c->outs, t->me) + from, gompi_block(&c->ins, t->me) + from, n);
+		for (int i = 0; i < t->n; i++) {
+			if (i == t->me)
+				continue;
+			rc = gompi_slots_await(t, i);
+			if (rc)
+				return rc;
+			if (gompi_slots_same(t, c, i, w, plan))
+				gompi_copy_few(gompi_block(&c->outs, i) + from,
+					       gompi_slot_data(t, i, t->seq, p) + (uint64_t)t->me * share, n);
+		}
+		t->settled = t->seq - 1;
+		gompi_slots_finish(t);
+		from += step;
+	} while (from < c->bytes);
+	return gompi_slots_result(c);
+}

@@ -1,0 +1,211 @@
+// Collectives that reduce over slots. Every member folds the same operands in the same order, or one does it for all:
+// the same bits everywhere.
+#include "coll/protocol.h"
+
+// What a member brings to an operation of a reduction, of member i's slot.
+struct operands {
+	struct gompi_slots *t;
+	uint64_t number;
+	enum gompi_place place;
+};
+
+static inline const char *operand(const struct operands *o, int i) {
+	return gompi_slot_data(o->t, i, o->number, o->place);
+}
+
+// Leaves in acc the reduction of what ranks [0, upto) have in their slots, in their order: from the last to the first,
+// each on the left.
+static inline int fold(const struct gompi_reduction *r, const struct operands *o, char *acc, uint64_t bytes, int upto) {
+	gompi_copy_few(acc, operand(o, upto - 1), bytes);
+	for (int i = upto - 2; i >= 0; i--) {
+		int rc = gompi_combine(r, operand(o, i), acc, bytes);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+// One operation: all fill their slots, and those who get a result fold what is in those of ranks [0, upto). failed is
+// the first error of a reduction; the others still need this member.
+static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_place p, uint64_t from,
+			    uint64_t bytes, int upto, int *failed) {
+	const struct gompi_reduction *r = &c->reduction;
+	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
+	int rc = gompi_slots_begin(t, p);
+	if (rc)
+		return rc;
+	gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in + from, bytes);
+	gompi_slots_publish(t, w, plan);
+	if (upto == t->n) {
+		rc = gompi_slots_await_all(t, c, w, plan);
+		if (rc)
+			return rc;
+	} else {
+		for (int i = upto - 1; i >= 0; i--) {
+			if (i == t->me)
+				continue;
+			rc = gompi_slots_await(t, i);
+			if (rc)
+				return rc;
+			gompi_slots_same(t, c, i, w, plan);
+		}
+	}
+	if (upto > 0 && bytes > 0 && !gompi_slots_differ(c) && !*failed) {
+		struct operands o = {t, t->seq, p};
+		*failed = fold(r, &o, c->out + from, bytes, upto);
+	}
+	gompi_slots_finish(t);
+	return 0;
+}
+
+// All members put the bytes of one step that others fold into their slots, but for the part that each folds itself; it
+// folds that part of all into its next slot, from which the others take it.
+struct part {
+	uint64_t from, bytes; // of the step
+	uint64_t room;        // for each part in a slot
+	uint64_t each;        // bytes of each part but the last ones
+};
+
+static inline uint64_t part_begin(const struct part *s, int i) { return gompi_least((uint64_t)i * s->each, s->bytes); }
+
+static inline uint64_t part_bytes(const struct part *s, int i) { return part_begin(s, i + 1) - part_begin(s, i); }
+
+// Where member i has the part of member j: its own is not there.
+static inline uint64_t part_place(const struct part *s, int i, int j) {
+	return (uint64_t)(j < i ? j : j - 1) * s->room;
+}
+
+static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const struct part *s, int *failed) {
+	const struct gompi_reduction *r = &c->reduction;
+	const enum gompi_place p = GOMPI_IN_LARGE;
+	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
+	const char *own = c->in + s->from;
+	int rc = gompi_slots_begin(t, p), me = t->me;
+	if (rc)
+		return rc;
+	char *slot = gompi_slot_data(t, me, t->seq, p);
+	for (int i = 0; i < t->n; i++)
+		if (i != me)
+			gompi_copy_few(slot + part_place(s, me, i), own + part_begin(s, i), part_bytes(s, i));
+	gompi_slots_publish(t, w, plan);
+	rc = gompi_slots_await_all(t, c, w, plan);
+	if (rc)
+		return rc;
+	// All have filled this slot, so all have finished the operation before: the next slot is free.
+	char *acc = gompi_slot_data(t, me, t->seq + 1, p);
+	uint64_t bytes = part_bytes(s, me);
+	for (int i = t->n - 1; i >= 0 && !*failed; i--) {
+		const char *from =
+			i == me ? own + part_begin(s, me) : gompi_slot_data(t, i, t->seq, p) + part_place(s, i, me);
+		if (i == t->n - 1)
+			gompi_copy_few(acc, from, bytes);
+		else
+			*failed = gompi_combine(r, from, acc, bytes);
+	}
+	gompi_slots_finish(t);
+	rc = gompi_slots_begin(t, p);
+	if (rc)
+		return rc;
+	gompi_slots_publish(t, w, plan);
+	bool gets = c->kind == GOMPI_ALLREDUCE || c->root == me;
+	for (int i = 0; gets && i < t->n; i++) {
+		if (i != me) {
+			rc = gompi_slots_await(t, i);
+			if (rc)
+				return rc;
+			gompi_slots_same(t, c, i, w, plan);
+		}
+		gompi_copy_few(c->out + s->from + part_begin(s, i), gompi_slot_data(t, i, t->seq, p), part_bytes(s, i));
+	}
+	if (gets)
+		t->settled = t->seq - 1;
+	gompi_slots_finish(t);
+	return 0;
+}
+
+// From so many bytes on a reduction is spread: each member folds a part for all.
+enum { SPREAD_FROM = 8 << 10 };
+
+int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
+	const struct gompi_reduction *r = &c->reduction;
+	int upto = c->kind == GOMPI_SCAN ? t->me + 1 : c->kind == GOMPI_EXSCAN ? t->me : t->n, rc, failed = 0;
+	if (c->kind == GOMPI_REDUCE && t->me != c->root)
+		upto = 0;
+	enum gompi_place p = gompi_place_of(c->bytes);
+	if (p != GOMPI_IN_LARGE) {
+		rc = fold_step(t, c, p, 0, c->bytes, upto, &failed);
+		return rc ? rc : failed ? failed : gompi_slots_result(c);
+	}
+	rc = gompi_slots_agree(t, c, gompi_what(c->kind, c->root, c->bytes), gompi_plan(c->bytes, r->size));
+	if (rc)
+		return rc;
+	p = gompi_slots_large(t);
+	if (r->size > gompi_capacity(p))
+		return GOMPI_SLOTS_MESSAGES;
+	uint64_t n = (uint64_t)t->n, room = gompi_capacity(p) / (n - 1) / r->size * r->size;
+	bool spread = p == GOMPI_IN_LARGE && c->bytes >= SPREAD_FROM && room > 0 &&
+		      (c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE);
+	uint64_t step = spread ? n * room : gompi_capacity(p) / r->size * r->size;
+	for (uint64_t from = 0; from < c->bytes; from += step) {
+		uint64_t bytes = gompi_least(c->bytes - from, step);
+		if (spread) {
+			struct part s = {from, bytes, room, (bytes / r->size + n - 1) / n * r->size};
+			rc = spread_step(t, c, &s, &failed);
+		} else {
+			rc = fold_step(t, c, p, from, bytes, upto, &failed);
+		}
+		if (rc)
+			return rc;
+	}
+	return failed ? failed : gompi_slots_result(c);
+}
+
+// Each member gets the reduction of everybody's block for it.
+int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
+	const struct gompi_reduction *r = &c->reduction;
+	uint64_t longest = 0, n = (uint64_t)t->n;
+	for (int i = 0; i < t->n; i++)
+		longest = longest > c->sizes[i] ? longest : c->sizes[i];
+	uint64_t w = gompi_what(c->kind, 0, c->bytes), plan = gompi_plan(longest, r->size);
+	enum gompi_place p = GOMPI_IN_SMALL;
+	uint64_t share = gompi_capacity(p) / n / r->size * r->size;
+	int rc = 0, failed = 0;
+	if (longest > share) {
+		rc = gompi_slots_agree(t, c, w, plan);
+		if (rc)
+			return rc;
+		p = gompi_slots_large(t);
+		share = gompi_capacity(p) / n / r->size * r->size;
+		if (share == 0)
+			return GOMPI_SLOTS_MESSAGES;
+	}
+	uint64_t from = 0;
+	do {
+		rc = gompi_slots_begin(t, p);
+		if (rc)
+			return rc;
+		char *slot = gompi_slot_data(t, t->me, t->seq, p);
+		const char *block = c->in;
+		for (int i = 0; i < t->n; i++) {
+			if (c->sizes[i] > from)
+				memcpy(slot + (uint64_t)i * share, block + from,
+				       gompi_least(c->sizes[i] - from, share));
+			block += c->sizes[i];
+		}
+		gompi_slots_publish(t, w, plan);
+		rc = gompi_slots_await_all(t, c, w, plan);
+		if (rc)
+			return rc;
+		uint64_t mine = c->sizes[t->me] > from ? gompi_least(c->sizes[t->me] - from, share) : 0;
+		for (int i = t->n - 1; i >= 0 && mine > 0 && !failed && !gompi_slots_differ(c); i--) {
+			const char *part = gompi_slot_data(t, i, t->seq, p) + (uint64_t)t->me * share;
+			if (i == t->n - 1)
+				memcpy(c->out + from, part, mine);
+			else
+				failed = gompi_combine(r, part, c->out + from, mine);
+		}
+		gompi_slots_finish(t);
+		from += share;
+	} while (from < longest);
+	return failed ? failed : gompi_slots_result(c);
+}

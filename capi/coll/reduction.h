@@ -1,0 +1,34 @@
+// A reduction of elements as they travel: by a kernel, by a function of the application, or by Go.
+#ifndef GOMPI_REDUCTION_H
+#define GOMPI_REDUCTION_H
+
+#include "base/up.h"
+#include "datatype/op.h"
+
+struct gompi_reduction {
+	uint64_t size;       // bytes of an element
+	gompi_kernel kernel; // of a predefined operation, or
+
+	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c, for elements as they lie in
+	bool large;         // memory, or
+	uintptr_t type;     // of which
+
+	uintptr_t go; // what gompi_up.combine is told
+};
+
+// inout[i] = in[i] op inout[i] for the whole elements in so many bytes; in comes from lower ranks. An error class of
+// gompi_up.combine.
+static inline int gompi_combine(const struct gompi_reduction *r, const void *in, void *inout, uint64_t bytes) {
+	if (bytes == 0)
+		return 0;
+	uint64_t n = bytes == r->size ? 1 : bytes / r->size;
+	if (r->kernel != NULL)
+		r->kernel(in, inout, n);
+	else if (r->function != 0)
+		gompi_up.call_operation(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
+	else
+		return gompi_up.combine(r->go, in, inout, bytes);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,165 @@
+#include "coll/slots.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "coll/protocol.h"
+
+// Views to be used again.
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_slots *first;
+} spare_views = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+struct gompi_slots *gompi_slots_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner) {
+	int32_t *list = malloc((size_t)n * sizeof *list);
+	if (list == NULL)
+		return NULL;
+	memcpy(list, peers, (size_t)n * sizeof *list);
+	pthread_mutex_lock(&spare_views.mu);
+	struct gompi_slots *t = spare_views.first;
+	if (t != NULL)
+		spare_views.first = t->next;
+	pthread_mutex_unlock(&spare_views.mu);
+	if (t == NULL && (t = calloc(1, sizeof *t)) == NULL) {
+		free(list);
+		return NULL;
+	}
+	free(t->peers); // of the communicator that had the view before
+	*t = (struct gompi_slots){.member = memory, .n = n, .me = me, .peers = list, .owner = owner};
+	return t;
+}
+
+void gompi_slots_close(struct gompi_slots *t) {
+	pthread_mutex_lock(&spare_views.mu);
+	t->next = spare_views.first;
+	spare_views.first = t;
+	pthread_mutex_unlock(&spare_views.mu);
+}
+
+const char *gompi_slots_text(int class) {
+	if (class == MPI_ERR_PROC_ABORTED)
+		return "a process of the job ended without calling MPI_Finalize while this one waited for it";
+	return "a slot holds an operation that was not expected there";
+}
+
+struct word_wait {
+	gompi_a64 *word;
+	uint64_t least;
+};
+
+static bool word_there(void *arg) {
+	struct word_wait *w = arg;
+	return gompi_load_acquire(w->word) >= w->least; // acquire: pairs with publish and finish
+}
+
+enum { LOOKS = 200 }; // before those who sleep are looked for, of which the last barrier knows nothing
+
+// Waits until *word, which member i changes, is at least least.
+static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int i) {
+	struct word_wait w = {word, least};
+	for (int k = gompi_node.policy.crowded ? LOOKS : 0; k < LOOKS; k++)
+		if (word_there(&w))
+			return 0;
+	gompi_wake(&t->member[t->me].wait); // for what this member has published
+	struct gompi_waiting what = {t->call, t->peers[i], t->object};
+	return gompi_await(&t->member[i].wait, word_there, &w, &what);
+}
+
+int gompi_slots_room(struct gompi_slots *t, uint64_t depth) {
+	uint64_t least = t->seq - depth, low = t->seq - 1;
+	for (int i = 0; i < t->n; i++) {
+		if (i == t->me)
+			continue;
+		gompi_a64 *finished = &t->member[i].finished;
+		uint64_t now = gompi_load_acquire(finished); // pairs with gompi_slots_finish
+		if (now < least) {
+			int rc = wait_word(t, finished, least, i);
+			if (rc)
+				return rc;
+			now = gompi_load_acquire(finished);
+		}
+		low = gompi_least(low, now);
+	}
+	t->settled = low;
+	return 0;
+}
+
+int gompi_slots_await_long(struct gompi_slots *t, int i) {
+	gompi_a64 *number = &gompi_slot_head(t, i, t->seq)->number;
+	int rc = wait_word(t, number, t->seq, i);
+	if (rc)
+		return rc;
+	return gompi_load(number) == t->seq ? 0 : MPI_ERR_INTERN;
+}
+
+__attribute__((cold)) void gompi_slots_note(struct gompi_slots *t, struct gompi_slots_call *c, int i, uint64_t w,
+					    uint64_t plan) {
+	if (gompi_slots_differ(c))
+		return;
+	struct gompi_slot_head *h = gompi_slot_head(t, i, t->seq);
+	c->differ = (struct gompi_slots_differ){i, gompi_load(&h->what), gompi_load(&h->plan), w, plan};
+}
+
+int gompi_slots_agree(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan) {
+	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
+	if (rc)
+		return rc;
+	gompi_slots_publish(t, w, plan);
+	rc = gompi_slots_await_all(t, c, w, plan);
+	if (rc)
+		return rc;
+	gompi_slots_finish(t);
+	return gompi_slots_result(c);
+}
+
+int gompi_slots_follow(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t *bytes) {
+	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
+	t->seq++;
+	int rc = gompi_slots_await(t, c->root);
+	if (rc)
+		return rc;
+	struct gompi_slot_head *h = gompi_slot_head(t, c->root, t->seq);
+	uint64_t theirs = gompi_load(&h->what), their_plan = gompi_load(&h->plan);
+	*bytes = their_plan >> 16;
+	if (__builtin_expect(their_plan == plan && theirs == w, 1))
+		return 0;
+	gompi_slots_note(t, c, c->root, w, plan);
+	if (theirs >> 32 == w >> 32)
+		return 0;
+	gompi_slots_finish(t);
+	return GOMPI_SLOTS_DIFFER;
+}
+
+enum gompi_place gompi_slots_large(struct gompi_slots *t) {
+	if (t->more == NULL && !t->no_more) {
+		t->more = gompi_up.more_slots(t->owner, (uint64_t)t->n * sizeof *t->more);
+		t->no_more = t->more == NULL;
+	}
+	return t->more != NULL ? GOMPI_IN_LARGE : GOMPI_IN_SMALL;
+}
+
+int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c) {
+	c->differ.rank = -1;
+	t->call = c->name != NULL ? c->name : ""; // of the library's own
+	switch (c->kind) {
+	case GOMPI_BCAST:
+		return gompi_slots_bcast(t, c);
+	case GOMPI_REDUCE:
+	case GOMPI_ALLREDUCE:
+	case GOMPI_SCAN:
+	case GOMPI_EXSCAN:
+		return gompi_slots_reduce(t, c);
+	case GOMPI_GATHER:
+		return gompi_slots_gather(t, c);
+	case GOMPI_SCATTER:
+		return gompi_slots_scatter(t, c);
+	case GOMPI_ALLGATHER:
+		return gompi_slots_allgather(t, c);
+	case GOMPI_ALLTOALL:
+		return gompi_slots_alltoall(t, c);
+	case GOMPI_REDUCE_SCATTER:
+		return gompi_slots_reduce_scatter(t, c);
+	}
+	return gompi_slots_agree(t, c, gompi_what(GOMPI_BARRIER, 0, 0), gompi_plan(0, 1));
+}
