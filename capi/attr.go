@@ -64,21 +64,10 @@ func freeKeyval(function string, kind attr.Kind, at uintptr) (rc int32) {
 	return finish(function, 0, 0, err)
 }
 
-// getAttribute stores the value of an attribute and whether it is set; predefined, if not nil, knows those that the
-// library sets.
-func getAttribute(table *attr.Table, kind attr.Kind, keyval int32, value, flag uintptr,
-	predefined func(keyval int32) (v uintptr, set, known bool)) error {
+// getAttribute stores the value of an attribute and whether it is set.
+func getAttribute(table *attr.Table, kind attr.Kind, keyval int32, value, flag uintptr) error {
 	if err := null(value, flag); err != nil {
 		return err
-	}
-	if predefined != nil {
-		if v, set, known := predefined(keyval); known {
-			if set {
-				*out[uintptr](value) = v
-			}
-			putFlag(flag, set)
-			return nil
-		}
 	}
 	v, ok, err := table.Get(kind, keyval)
 	if err != nil {
@@ -134,20 +123,34 @@ func gompi_attr_put(h uintptr, keyval int32, value uintptr) int32 {
 	return commSetAttr("MPI_Attr_put", h, keyval, value)
 }
 
-func commGetAttr(function string, h uintptr, keyval int32, value, flag uintptr) int32 {
-	return onComm(function, h, func(c *comm.Comm) error {
-		return getAttribute(attributesOf(&c.Attrs), attr.Comm, keyval, value, flag, commAttribute)
-	})
-}
-
-//export gompi_comm_get_attr
-func gompi_comm_get_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
+// gompi_comm_user_attr is MPI_Comm_get_attr for what comm_attr.c does not know: attributes of the application's
+// keyvals, and MPI_LASTUSEDCODE.
+//
+//export gompi_comm_user_attr
+func gompi_comm_user_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
 	return commGetAttr("MPI_Comm_get_attr", h, keyval, value, flag)
 }
 
-//export gompi_attr_get
-func gompi_attr_get(h uintptr, keyval int32, value, flag uintptr) int32 {
+// gompi_user_attr is the same for MPI_Attr_get.
+//
+//export gompi_user_attr
+func gompi_user_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
 	return commGetAttr("MPI_Attr_get", h, keyval, value, flag)
+}
+
+func commGetAttr(function string, h uintptr, keyval int32, value, flag uintptr) int32 {
+	return onComm(function, h, func(c *comm.Comm) error {
+		if keyval == abi.MPI_LASTUSEDCODE {
+			sidecar.Lock()
+			defer sidecar.Unlock()
+			at := &C.gompi_comm_attributes.lastusedcode
+			*at = C.int(mpierr.LastUsed())
+			*out[uintptr](value) = uintptr(unsafe.Pointer(at))
+			putFlag(flag, true)
+			return nil
+		}
+		return getAttribute(attributesOf(&c.Attrs), attr.Comm, keyval, value, flag)
+	})
 }
 
 func commDeleteAttr(function string, h uintptr, keyval int32) int32 {
@@ -167,43 +170,18 @@ func gompi_attr_delete(h uintptr, keyval int32) int32 {
 	return commDeleteAttr("MPI_Attr_delete", h, keyval)
 }
 
-// commAttribute returns the address of the value of a predefined attribute.
-func commAttribute(keyval int32) (value uintptr, set, known bool) {
-	p := core.Self()
+// tellCommAttributes says what the predefined attributes are that do not change.
+func tellCommAttributes(p *core.Process) {
 	a := &C.gompi_comm_attributes
-	point := func(at *C.int, n int) (uintptr, bool, bool) {
-		sidecar.Lock()
-		defer sidecar.Unlock()
-		*at = C.int(n)
-		return uintptr(unsafe.Pointer(at)), true, true
+	a.tag_ub, a.host, a.io = p2p.TagUB, abi.MPI_PROC_NULL, abi.MPI_ANY_SOURCE
+	a.wtime_is_global = 0
+	if p.Node.N == p.Size { // the clock is a node's
+		a.wtime_is_global = 1
 	}
-	switch keyval {
-	case abi.MPI_TAG_UB:
-		return point(&a.tag_ub, p2p.TagUB)
-	case abi.MPI_HOST:
-		return point(&a.host, abi.MPI_PROC_NULL)
-	case abi.MPI_IO:
-		return point(&a.io, abi.MPI_ANY_SOURCE)
-	case abi.MPI_WTIME_IS_GLOBAL: // the clock of a node
-		global := 0
-		if p.Node.N == p.Size {
-			global = 1
-		}
-		return point(&a.wtime_is_global, global)
-	case abi.MPI_APPNUM:
-		if n, ok := p.Boot.AppNum(); ok {
-			return point(&a.appnum, n)
-		}
-		return 0, false, true
-	case abi.MPI_UNIVERSE_SIZE:
-		if n := p.Boot.UniverseSize(); n > 0 {
-			return point(&a.universe_size, n)
-		}
-		return 0, false, true
-	case abi.MPI_LASTUSEDCODE:
-		return point(&a.lastusedcode, int(mpierr.LastUsed()))
+	if n, ok := p.Boot.AppNum(); ok {
+		a.appnum, a.has_appnum = C.int(n), true
 	}
-	return 0, false, false
+	a.universe_size = C.int(max(0, p.Boot.UniverseSize()))
 }
 
 // copyCommAttributes and deleteCommAttributes are for duplicating and freeing.
@@ -248,7 +226,7 @@ func gompi_win_set_attr(h uintptr, keyval int32, value uintptr) int32 {
 //export gompi_win_user_attr
 func gompi_win_user_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
 	return onWin("MPI_Win_get_attr", h, func(w *rma.Window) error {
-		return getAttribute(attributesOf(&w.Attrs), attr.Win, keyval, value, flag, nil)
+		return getAttribute(attributesOf(&w.Attrs), attr.Win, keyval, value, flag)
 	})
 }
 
@@ -284,7 +262,7 @@ func gompi_type_set_attr(h uintptr, keyval int32, value uintptr) int32 {
 //export gompi_type_get_attr
 func gompi_type_get_attr(h uintptr, keyval int32, value, flag uintptr) int32 {
 	return onType("MPI_Type_get_attr", h, func(t *datatype.Type) error {
-		return getAttribute(attributesOf(&t.Attrs), attr.Type, keyval, value, flag, nil)
+		return getAttribute(attributesOf(&t.Attrs), attr.Type, keyval, value, flag)
 	})
 }
 

@@ -2,15 +2,18 @@
 #ifndef GOMPI_ATTR_H
 #define GOMPI_ATTR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/abi.h"
 
 #pragma GCC visibility push(hidden)
 
-// What the predefined attributes of communicators point to.
+// What the predefined attributes of communicators point to; Go fills it in when MPI is initialized.
 struct gompi_comm_attributes {
-	int tag_ub, host, io, wtime_is_global, appnum, universe_size, lastusedcode;
+	int tag_ub, host, io, wtime_is_global, appnum, lastusedcode;
+	int universe_size; // 0: unknown
+	bool has_appnum;
 };
 extern struct gompi_comm_attributes gompi_comm_attributes;
 

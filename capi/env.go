@@ -2,14 +2,13 @@ package main
 
 /*
 #include "end.h"
+#include "env.h"
 */
 import "C"
 
 import (
 	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
 
 	"gompirma/core"
 	"gompirma/core/abi"
@@ -18,7 +17,7 @@ import (
 	"gompirma/core/version"
 )
 
-// Chapter 11 (start and end) and the enquiries of chapter 9.
+// Chapter 11 (start and end), and what chapter 9 has besides env.c.
 
 // exit ends the process with everything it has printed.
 func exit(code int32) {
@@ -26,12 +25,26 @@ func exit(code int32) {
 	C.gompi_end(C.int(code))
 }
 
-func start(function string) error { return core.Start(dataPath{}, unix.Gettid()) }
+// start is MPI_Init.
+func start() error {
+	err := core.Start(dataPath{})
+	if err == nil {
+		tellCommAttributes(core.Self())
+		C.gompi_is_main_thread()
+	}
+	tellState()
+	return err
+}
+
+// tellState tells C what core knows.
+func tellState() {
+	C.gompi_state_set(C.bool(core.Started()), C.bool(core.Running()), C.bool(core.Finalized()))
+}
 
 //export gompi_init
 func gompi_init(argc, argv uintptr) (rc int32) {
 	defer guard("MPI_Init", 0, 0, &rc)
-	return finish("MPI_Init", 0, 0, start("MPI_Init"))
+	return finish("MPI_Init", 0, 0, start())
 }
 
 //export gompi_init_thread
@@ -43,7 +56,7 @@ func gompi_init_thread(argc, argv uintptr, required int32, provided uintptr) (rc
 		return finish("MPI_Init_thread", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "%d is no level of thread support",
 			required))
 	}
-	err := start("MPI_Init_thread")
+	err := start()
 	if err == nil && provided != 0 {
 		*out[int32](provided) = abi.MPI_THREAD_MULTIPLE
 	}
@@ -58,25 +71,9 @@ func gompi_finalize() (rc int32) {
 			return finish("MPI_Finalize", 0, 0, err)
 		}
 	}
-	return finish("MPI_Finalize", 0, 0, core.Finish())
-}
-
-//export gompi_initialized
-func gompi_initialized(flag uintptr) int32 { return tell("MPI_Initialized", flag, core.Started()) }
-
-//export gompi_finalized
-func gompi_finalized(flag uintptr) int32 { return tell("MPI_Finalized", flag, core.Finalized()) }
-
-// tell stores a logical value.
-func tell(function string, flag uintptr, value bool) int32 {
-	if flag == 0 {
-		return finish(function, 0, 0, mpierr.New(abi.MPI_ERR_ARG, "flag is NULL"))
-	}
-	*out[int32](flag) = 0
-	if value {
-		*out[int32](flag) = 1
-	}
-	return abi.MPI_SUCCESS
+	err := core.Finish()
+	tellState()
+	return finish("MPI_Finalize", 0, 0, err)
 }
 
 // outside is what is wrong with calls that need MPI before it is initialized and after it is finalized: of class
@@ -91,26 +88,6 @@ func needRunning() error {
 	return nil
 }
 
-//export gompi_query_thread
-func gompi_query_thread(provided uintptr) int32 {
-	err := needRunning()
-	if err == nil {
-		err = null(provided)
-	}
-	if err == nil {
-		*out[int32](provided) = abi.MPI_THREAD_MULTIPLE
-	}
-	return finish("MPI_Query_thread", 0, 0, err)
-}
-
-//export gompi_is_thread_main
-func gompi_is_thread_main(flag uintptr) int32 {
-	if err := needRunning(); err != nil {
-		return finish("MPI_Is_thread_main", 0, 0, err)
-	}
-	return tell("MPI_Is_thread_main", flag, unix.Gettid() == core.Self().MainThread)
-}
-
 //export gompi_abort_job
 func gompi_abort_job(comm uintptr, errorcode int32) {
 	abort(errorcode, fmt.Sprintf("MPI_Abort(%#x, %d)", comm, errorcode))
@@ -122,25 +99,6 @@ func exitStatus(code int32) int32 {
 		return 1
 	}
 	return code & 0xff
-}
-
-//export gompi_get_version
-func gompi_get_version(version, subversion uintptr) int32 {
-	return tellVersion("MPI_Get_version", version, subversion, abi.MPI_VERSION, abi.MPI_SUBVERSION)
-}
-
-// tellVersion stores the two numbers of a version.
-func tellVersion(function string, major, minor uintptr, ma, mi int32) int32 {
-	err := null(major, minor)
-	if err == nil {
-		*out[int32](major), *out[int32](minor) = ma, mi
-	}
-	return finish(function, 0, 0, err)
-}
-
-//export gompi_abi_get_version
-func gompi_abi_get_version(major, minor uintptr) int32 {
-	return tellVersion("MPI_Abi_get_version", major, minor, abi.MPI_ABI_VERSION, abi.MPI_ABI_SUBVERSION)
 }
 
 //export gompi_get_library_version
@@ -196,13 +154,4 @@ func gompi_free_mem(base uintptr) (rc int32) {
 		err = rma.FreeMem(core.Self().Node, base)
 	}
 	return finish("MPI_Free_mem", 0, 0, err)
-}
-
-//export gompi_get_address
-func gompi_get_address(location, address uintptr) int32 {
-	if address == 0 {
-		return finish("MPI_Get_address", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "address is NULL"))
-	}
-	*out[uintptr](address) = location
-	return abi.MPI_SUCCESS
 }

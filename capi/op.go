@@ -61,14 +61,19 @@ func gompi_op_free(at uintptr) (rc int32) {
 	return finish("MPI_Op_free", 0, 0, err)
 }
 
-//export gompi_op_commutative
-func gompi_op_commutative(h, commute uintptr) (rc int32) {
+// gompi_op_user_commutative is MPI_Op_commutative for what is not predefined (op_ask.c).
+//
+//export gompi_op_user_commutative
+func gompi_op_user_commutative(h, commute uintptr) (rc int32) {
 	defer guard("MPI_Op_commutative", 0, 0, &rc)
 	o, err := op.Get(h)
-	if err != nil {
-		return finish("MPI_Op_commutative", 0, 0, err)
+	if err == nil {
+		err = null(commute)
 	}
-	return tell("MPI_Op_commutative", commute, o.Commutative())
+	if err == nil {
+		putFlag(commute, o.Commutative())
+	}
+	return finish("MPI_Op_commutative", 0, 0, err)
 }
 
 //export gompi_reduce_local_c

@@ -30,6 +30,7 @@ int gompi_status_get_error(const MPI_Status *status, int *error);
 int gompi_status_get_source(const MPI_Status *status, int *source);
 int gompi_status_get_tag(const MPI_Status *status, int *tag);
 int gompi_test_cancelled(const MPI_Status *status, int *flag);
+int gompi_get_address(const void *location, MPI_Aint *address);
 int gompi_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
     MPI_Comm comm);
 int gompi_pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
@@ -42,15 +43,24 @@ int gompi_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, voi
     MPI_Datatype datatype, MPI_Comm comm);
 MPI_Aint gompi_aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint gompi_aint_diff(MPI_Aint addr1, MPI_Aint addr2);
+int gompi_op_commutative(MPI_Op op, int *commute);
+int gompi_comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
 int gompi_win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+int gompi_get_version(int *version, int *subversion);
 double gompi_wtick(void);
 double gompi_wtime(void);
 int gompi_abort(MPI_Comm comm, int errorcode);
+int gompi_finalized(int *flag);
+int gompi_initialized(int *flag);
+int gompi_is_thread_main(int *flag);
+int gompi_query_thread(int *provided);
 int gompi_status_set_cancelled(MPI_Status *status, int flag);
 int gompi_status_set_error(MPI_Status *status, int error);
 int gompi_status_set_source(MPI_Status *status, int source);
 int gompi_status_set_tag(MPI_Status *status, int tag);
 int gompi_pcontrol(const int level);
+int gompi_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
+int gompi_abi_get_version(int *abi_major, int *abi_minor);
 MPI_Comm gompi_comm_fromint(int comm);
 int gompi_comm_toint(MPI_Comm comm);
 MPI_Errhandler gompi_errhandler_fromint(int errhandler);
@@ -164,7 +174,6 @@ extern GoInt32 gompi_precv_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 cou
     GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_psend_init_c(GoUintptr buf, GoInt32 partitions, GoInt64 count, GoUintptr datatype, GoInt32 dest,
     GoInt32 tag, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_get_address(GoUintptr location, GoUintptr address);
 extern GoInt32 gompi_pack_external(GoUintptr datarep, GoUintptr inbuf, GoInt32 incount, GoUintptr datatype,
     GoUintptr outbuf, GoInt64 outsize, GoUintptr position);
 extern GoInt32 gompi_pack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 incount, GoUintptr datatype,
@@ -325,7 +334,6 @@ extern GoInt32 gompi_iscatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintpt
     GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_iscatterv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
     GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_op_commutative(GoUintptr op, GoUintptr commute);
 extern GoInt32 gompi_op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_create_c(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_free(GoUintptr op);
@@ -370,7 +378,6 @@ extern GoInt32 gompi_comm_dup(GoUintptr comm, GoUintptr newcomm);
 extern GoInt32 gompi_comm_dup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm);
 extern GoInt32 gompi_comm_free(GoUintptr comm);
 extern GoInt32 gompi_comm_free_keyval(GoUintptr comm_keyval);
-extern GoInt32 gompi_comm_get_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val, GoUintptr flag);
 extern GoInt32 gompi_comm_get_info(GoUintptr comm, GoUintptr info_used);
 extern GoInt32 gompi_comm_get_name(GoUintptr comm, GoUintptr comm_name, GoUintptr resultlen);
 extern GoInt32 gompi_comm_group(GoUintptr comm, GoUintptr group);
@@ -521,7 +528,6 @@ extern GoInt32 gompi_file_create_errhandler(GoUintptr file_errhandler_fn, GoUint
 extern GoInt32 gompi_free_mem(GoUintptr base);
 extern GoInt32 gompi_get_library_version(GoUintptr version, GoUintptr resultlen);
 extern GoInt32 gompi_get_processor_name(GoUintptr name, GoUintptr resultlen);
-extern GoInt32 gompi_get_version(GoUintptr version, GoUintptr subversion);
 extern GoInt32 gompi_remove_error_class(GoInt32 errorclass);
 extern GoInt32 gompi_remove_error_code(GoInt32 errorcode);
 extern GoInt32 gompi_remove_error_string(GoInt32 errorcode);
@@ -543,12 +549,8 @@ extern GoInt32 gompi_info_set(GoUintptr info, GoUintptr key, GoUintptr value);
 extern GoInt32 gompi_comm_disconnect(GoUintptr comm);
 extern GoInt32 gompi_comm_get_parent(GoUintptr parent);
 extern GoInt32 gompi_finalize(void);
-extern GoInt32 gompi_finalized(GoUintptr flag);
 extern GoInt32 gompi_init(GoUintptr argc, GoUintptr argv);
 extern GoInt32 gompi_init_thread(GoUintptr argc, GoUintptr argv, GoInt32 required, GoUintptr provided);
-extern GoInt32 gompi_initialized(GoUintptr flag);
-extern GoInt32 gompi_is_thread_main(GoUintptr flag);
-extern GoInt32 gompi_query_thread(GoUintptr provided);
 extern GoInt32 gompi_win_allocate_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
     GoUintptr baseptr, GoUintptr win);
 extern GoInt32 gompi_win_allocate_shared_c(GoInt64 size, GoInt64 disp_unit, GoUintptr info, GoUintptr comm,
@@ -570,7 +572,6 @@ extern GoInt32 gompi_grequest_complete(GoUintptr request);
 extern GoInt32 gompi_grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUintptr cancel_fn, GoUintptr extra_state,
     GoUintptr request);
 extern GoInt32 gompi_attr_delete(GoUintptr comm, GoInt32 keyval);
-extern GoInt32 gompi_attr_get(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val, GoUintptr flag);
 extern GoInt32 gompi_attr_put(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_info_get(GoUintptr info, GoUintptr key, GoInt32 valuelen, GoUintptr value, GoUintptr flag);
 extern GoInt32 gompi_info_get_valuelen(GoUintptr info, GoUintptr key, GoUintptr valuelen, GoUintptr flag);
@@ -584,7 +585,6 @@ extern GoInt32 gompi_abi_get_fortran_booleans(GoInt32 logical_size, GoUintptr lo
     GoUintptr is_set);
 extern GoInt32 gompi_abi_get_fortran_info(GoUintptr info);
 extern GoInt32 gompi_abi_get_info(GoUintptr info);
-extern GoInt32 gompi_abi_get_version(GoUintptr abi_major, GoUintptr abi_minor);
 extern GoInt32 gompi_abi_set_fortran_booleans(GoInt32 logical_size, GoUintptr logical_true, GoUintptr logical_false);
 extern GoInt32 gompi_abi_set_fortran_info(GoUintptr info);
 

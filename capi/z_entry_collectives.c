@@ -726,10 +726,7 @@ GOMPI_ALIAS(MPI_Iscatterv_c)
 
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
-    const char *outer = gompi_enter("MPI_Op_commutative");
-    int rc = gompi_op_commutative((uintptr_t)op, (uintptr_t)commute);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_op_commutative(op, commute);
 }
 GOMPI_ALIAS(MPI_Op_commutative)
 

@@ -99,10 +99,7 @@ GOMPI_ALIAS(MPI_Comm_free_keyval)
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Comm_get_attr");
-    int rc = gompi_comm_get_attr((uintptr_t)comm, comm_keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_get_attr(comm, comm_keyval, attribute_val, flag);
 }
 GOMPI_ALIAS(MPI_Comm_get_attr)
 

@@ -9,10 +9,7 @@
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
-    const char *outer = gompi_enter("MPI_Get_address");
-    int rc = gompi_get_address((uintptr_t)location, (uintptr_t)address);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_address(location, address);
 }
 GOMPI_ALIAS(MPI_Get_address)
 

@@ -176,10 +176,7 @@ GOMPI_ALIAS(MPI_Get_processor_name)
 
 int PMPI_Get_version(int *version, int *subversion)
 {
-    const char *outer = gompi_enter("MPI_Get_version");
-    int rc = gompi_get_version((uintptr_t)version, (uintptr_t)subversion);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_get_version(version, subversion);
 }
 GOMPI_ALIAS(MPI_Get_version)
 
@@ -450,10 +447,7 @@ GOMPI_ALIAS(MPI_Finalize)
 
 int PMPI_Finalized(int *flag)
 {
-    const char *outer = gompi_enter("MPI_Finalized");
-    int rc = gompi_finalized((uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_finalized(flag);
 }
 GOMPI_ALIAS(MPI_Finalized)
 
@@ -477,19 +471,13 @@ GOMPI_ALIAS(MPI_Init_thread)
 
 int PMPI_Initialized(int *flag)
 {
-    const char *outer = gompi_enter("MPI_Initialized");
-    int rc = gompi_initialized((uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_initialized(flag);
 }
 GOMPI_ALIAS(MPI_Initialized)
 
 int PMPI_Is_thread_main(int *flag)
 {
-    const char *outer = gompi_enter("MPI_Is_thread_main");
-    int rc = gompi_is_thread_main((uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_is_thread_main(flag);
 }
 GOMPI_ALIAS(MPI_Is_thread_main)
 
@@ -516,10 +504,7 @@ GOMPI_ALIAS(MPI_Publish_name)
 
 int PMPI_Query_thread(int *provided)
 {
-    const char *outer = gompi_enter("MPI_Query_thread");
-    int rc = gompi_query_thread((uintptr_t)provided);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_query_thread(provided);
 }
 GOMPI_ALIAS(MPI_Query_thread)
 
@@ -637,10 +622,7 @@ GOMPI_ALIAS(MPI_Attr_delete)
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Attr_get");
-    int rc = gompi_attr_get((uintptr_t)comm, keyval, (uintptr_t)attribute_val, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_attr_get(comm, keyval, attribute_val, flag);
 }
 GOMPI_ALIAS(MPI_Attr_get)
 
@@ -748,10 +730,7 @@ GOMPI_ALIAS(MPI_Abi_get_info)
 
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
-    const char *outer = gompi_enter("MPI_Abi_get_version");
-    int rc = gompi_abi_get_version((uintptr_t)abi_major, (uintptr_t)abi_minor);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_abi_get_version(abi_major, abi_minor);
 }
 GOMPI_ALIAS(MPI_Abi_get_version)
 

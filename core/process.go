@@ -51,7 +51,6 @@ type Process struct {
 	WorldComm  *comm.Comm
 	SelfComm   *comm.Comm
 	Windows    *rma.Host
-	MainThread int // system's id of the thread that called MPI_Init
 
 	data  DataPath
 	agent sync.WaitGroup
@@ -77,7 +76,7 @@ func Finalized() bool { return finalized.Load() }
 
 // Start is MPI_Init (MPI-5.0 11.2): it takes the process' place in the job. Collective over the job.
 // MPI_ERR_OTHER: called twice, after MPI_Finalize, or the launcher does not answer as it should.
-func Start(data DataPath, thread int) error {
+func Start(data DataPath) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
 	if started.Load() {
@@ -87,7 +86,7 @@ func Start(data DataPath, thread int) error {
 	if err != nil {
 		return err
 	}
-	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, MainThread: thread, data: data}
+	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
 	var places []int32 // index on this node of each rank
 	if p.Node, places, err = openNode(b); err != nil {
 		return err

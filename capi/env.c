@@ -1,0 +1,73 @@
+// The enquiries of chapters 9 and 11 that need no more than a look (MPI-5.0 9.1, 11.4, 11.6). All may be called from
+// signal handlers; those of MPI_Initialized, MPI_Finalized and the versions at any time.
+#include "env.h"
+
+#include "base/state.h"
+#include "base/verdict.h"
+#include "z_entry.h"
+
+struct gompi_state gompi_state;
+
+// Initial-exec, so that a signal handler does not meet the allocation of thread-local memory.
+_Thread_local bool gompi_main_thread __attribute__((tls_model("initial-exec")));
+
+void gompi_state_set(bool started, bool running, bool finalized) {
+	gompi_store(&gompi_state.started, started);
+	gompi_store(&gompi_state.running, running);
+	gompi_store(&gompi_state.finalized, finalized);
+}
+
+void gompi_is_main_thread(void) { gompi_main_thread = true; }
+
+static int tell_flag(const char *call, int *flag, bool value) {
+	if (flag == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	*flag = value;
+	return MPI_SUCCESS;
+}
+
+int gompi_initialized(int *flag) { return tell_flag("MPI_Initialized", flag, gompi_load(&gompi_state.started)); }
+
+int gompi_finalized(int *flag) { return tell_flag("MPI_Finalized", flag, gompi_load(&gompi_state.finalized)); }
+
+static int outside(const char *call) {
+	return gompi_refuse(MPI_ERR_OTHER, call, "MPI is not initialized, or has been finalized", GOMPI_ON_NONE, 0);
+}
+
+int gompi_query_thread(int *provided) {
+	if (!gompi_load(&gompi_state.running))
+		return outside("MPI_Query_thread");
+	if (provided == NULL)
+		return gompi_no_place("MPI_Query_thread", GOMPI_ON_NONE, 0);
+	*provided = MPI_THREAD_MULTIPLE;
+	return MPI_SUCCESS;
+}
+
+int gompi_is_thread_main(int *flag) {
+	if (!gompi_load(&gompi_state.running))
+		return outside("MPI_Is_thread_main");
+	return tell_flag("MPI_Is_thread_main", flag, gompi_main_thread);
+}
+
+static int tell_version(const char *call, int *major, int *minor, int ma, int mi) {
+	if (major == NULL || minor == NULL)
+		return gompi_no_place(call, GOMPI_ON_NONE, 0);
+	*major = ma;
+	*minor = mi;
+	return MPI_SUCCESS;
+}
+
+int gompi_get_version(int *version, int *subversion) {
+	return tell_version("MPI_Get_version", version, subversion, MPI_VERSION, MPI_SUBVERSION);
+}
+
+int gompi_abi_get_version(int *abi_major, int *abi_minor) {
+	return tell_version("MPI_Abi_get_version", abi_major, abi_minor, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+}
+
+int gompi_get_address(const void *location, MPI_Aint *address) {
+	if (address == NULL)
+		return gompi_no_place("MPI_Get_address", GOMPI_ON_NONE, 0);
+	*address = (MPI_Aint)(uintptr_t)location;
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,161 @@
+/* Proves: calls that a program makes in loops are carried out in C, without the way into Go, which costs more than most
+ *   of them: all in the tables below. GOMPIRMA_SHOW_GO makes the library write a line for each call of Go; this program
+ *   reads its own standard error.
+ * np: 1 2
+ * env: GOMPIRMA_SHOW_GO=1
+ * ref: none (about gompirma alone)
+ * timeout: 30
+ */
+#define _GNU_SOURCE
+#include "../check.h"
+
+#include <unistd.h>
+
+static int n, m, k, l, flag;
+static int from[4] = {1, 2, 3, 4}, to[4], result[4], compare;
+static double x;
+static MPI_Aint lb, extent, address;
+static MPI_Count large, larger, c1, c2;
+static void *value;
+static MPI_Status status;
+static MPI_Datatype vector, fresh, mixed;
+static MPI_Comm copy;
+static MPI_Group world, other;
+static MPI_Win win;
+
+/* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
+#define CALLS(X)                                                                                             \
+	/* environment */                                                                                    \
+	X(MPI_Initialized(&flag))                                                                            \
+	X(MPI_Finalized(&flag))                                                                              \
+	X(MPI_Query_thread(&n))                                                                              \
+	X(MPI_Is_thread_main(&flag))                                                                         \
+	X(MPI_Get_version(&n, &m))                                                                           \
+	X(MPI_Abi_get_version(&n, &m))                                                                       \
+	X(MPI_Get_address(&n, &address))                                                                     \
+	X(address = MPI_Aint_add(address, 8))                                                                \
+	X(address = MPI_Aint_diff(address, 8))                                                               \
+	X(x = MPI_Wtime())                                                                                   \
+	X(x = MPI_Wtick())                                                                                   \
+	X(MPI_Op_commutative(MPI_SUM, &flag))                                                                \
+	/* datatypes, predefined, committed and not */                                                       \
+	X(MPI_Type_size(MPI_INT, &n))                                                                        \
+	X(MPI_Type_size(vector, &n))                                                                         \
+	X(MPI_Type_size(fresh, &n))                                                                          \
+	X(MPI_Type_size_c(vector, &large))                                                                   \
+	X(MPI_Type_size_x(vector, &large))                                                                   \
+	X(MPI_Type_get_extent(MPI_DOUBLE, &lb, &extent))                                                     \
+	X(MPI_Type_get_extent(fresh, &lb, &extent))                                                          \
+	X(MPI_Type_get_extent_c(vector, &large, &larger))                                                    \
+	X(MPI_Type_get_extent_x(vector, &large, &larger))                                                    \
+	X(MPI_Type_get_true_extent(vector, &lb, &extent))                                                    \
+	X(MPI_Type_get_true_extent_c(vector, &large, &larger))                                               \
+	X(MPI_Type_get_true_extent_x(vector, &large, &larger))                                               \
+	X(MPI_Type_get_envelope(MPI_INT, &n, &m, &k, &l))                                                    \
+	X(MPI_Type_get_envelope(vector, &n, &m, &k, &l))                                                     \
+	X(MPI_Type_get_envelope_c(vector, &large, &larger, &c1, &c2, &l))                                    \
+	X(MPI_Pack_size(2, vector, MPI_COMM_WORLD, &n))                                                      \
+	/* statuses */                                                                                       \
+	X(MPI_Get_count(&status, MPI_INT, &n))                                                               \
+	X(MPI_Get_count(&status, vector, &n))                                                                \
+	X(MPI_Get_count_c(&status, mixed, &large))                                                           \
+	X(MPI_Get_elements(&status, MPI_INT, &n))                                                            \
+	X(MPI_Get_elements(&status, vector, &n))                                                             \
+	X(MPI_Get_elements_c(&status, fresh, &large))                                                        \
+	X(MPI_Get_elements_x(&status, vector, &large))                                                       \
+	X(MPI_Status_set_elements(&status, vector, 4))                                                       \
+	X(MPI_Status_set_elements_c(&status, MPI_INT, 4))                                                    \
+	X(MPI_Status_set_elements_x(&status, MPI_INT, 4))                                                    \
+	X(MPI_Status_set_cancelled(&status, 0))                                                              \
+	X(MPI_Test_cancelled(&status, &flag))                                                                \
+	X(MPI_Status_get_source(&status, &n))                                                                \
+	/* communicators and groups */                                                                       \
+	X(MPI_Comm_rank(MPI_COMM_WORLD, &n))                                                                 \
+	X(MPI_Comm_size(copy, &n))                                                                           \
+	X(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag))                                      \
+	X(MPI_Comm_get_attr(copy, MPI_WTIME_IS_GLOBAL, &value, &flag))                                       \
+	X(MPI_Comm_get_attr(copy, MPI_APPNUM, &value, &flag))                                                \
+	X(MPI_Comm_get_attr(copy, MPI_UNIVERSE_SIZE, &value, &flag))                                         \
+	/* windows */                                                                                        \
+	X(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag))                                                \
+	X(MPI_Win_fence(0, win))                                                                             \
+	X(MPI_Put(from, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                         \
+	X(MPI_Get(to, 4, MPI_INT, check_rank, 0, 4, MPI_INT, win))                                           \
+	X(MPI_Accumulate(from, 4, MPI_INT, check_rank, 0, 4, MPI_INT, MPI_SUM, win))                         \
+	X(MPI_Fetch_and_op(from, to, MPI_INT, check_rank, 0, MPI_SUM, win))                                  \
+	X(MPI_Compare_and_swap(from, &compare, to, MPI_INT, check_rank, 0, win))                             \
+	X(MPI_Get_accumulate(from, 4, MPI_INT, result, 4, MPI_INT, check_rank, 0, 4, MPI_INT, MPI_MAX, win)) \
+	X(MPI_Win_fence(MPI_MODE_NOSUCCEED, win))                                                            \
+	X(MPI_Win_lock_all(0, win); MPI_Put(from, 1, vector, check_rank, 0, 1, vector, win);                 \
+	  MPI_Win_flush(check_rank, win); MPI_Win_sync(win); MPI_Win_unlock_all(win))                        \
+	X(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win); MPI_Win_flush_local(check_rank, win);        \
+	  MPI_Win_unlock(check_rank, win))
+
+static FILE *shown; /* what goes to standard error */
+
+/* Whether a line of this thread's has been written since the last time. */
+static int entered(void) {
+	char line[256], mine[64];
+	int found = 0;
+	snprintf(mine, sizeof mine, "gompirma: thread %d calls Go", (int)gettid());
+	clearerr(shown);
+	while (fgets(line, sizeof line, shown) != NULL)
+		found |= strncmp(line, mine, strlen(mine)) == 0;
+	return found;
+}
+
+static void make(void) {
+	MPI_Type_vector(2, 1, 2, MPI_INT, &vector);
+	MPI_Type_commit(&vector);
+	MPI_Type_vector(3, 1, 2, MPI_INT, &fresh);
+	int lengths[] = {1, 1};
+	MPI_Aint at[] = {0, 8};
+	MPI_Datatype parts[] = {MPI_INT, MPI_DOUBLE};
+	MPI_Type_create_struct(2, lengths, at, parts, &mixed);
+	MPI_Type_commit(&mixed);
+	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Comm_group(MPI_COMM_SELF, &other);
+	MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &value, &win);
+}
+
+static void drop(void) {
+	MPI_Win_free(&win);
+	MPI_Group_free(&world);
+	MPI_Group_free(&other);
+	MPI_Comm_free(&copy);
+	MPI_Type_free(&mixed);
+	MPI_Type_free(&fresh);
+	MPI_Type_free(&vector);
+}
+
+int main(int argc, char **argv) {
+	char path[] = "/tmp/no_go.XXXXXX";
+	check_begin(&argc, &argv);
+	make();
+	int fd = mkstemp(path), old = dup2(2, 100);
+	shown = fopen(path, "r"); /* with a position of its own */
+	unlink(path);
+	const char *wrong[100];
+	int wrongs = 0;
+	dup2(fd, 2);
+	MPI_Datatype probe;
+	MPI_Type_contiguous(2, MPI_INT, &probe); /* this one does call Go */
+	MPI_Type_free(&probe);
+	int works = entered();
+#define TRY(...)                                        \
+	{                                               \
+		__VA_ARGS__;                            \
+		entered();                              \
+		__VA_ARGS__;                            \
+		if (entered() && wrongs < 100)          \
+			wrong[wrongs++] = #__VA_ARGS__; \
+	}
+	CALLS(TRY)
+	dup2(old, 2);
+	CHECK(works, "GOMPIRMA_SHOW_GO shows nothing");
+	for (int i = 0; i < wrongs; i++)
+		CHECK(0, "%s calls Go", wrong[i]);
+	drop();
+	return check_end();
+}
