@@ -4,8 +4,8 @@
  *
  * The program marks two stretches, one of LOOPS and one of 2 * LOOPS of the same operation, with a signal before and
  * behind each; what is printed behind the fourth signal is the difference divided by LOOPS, so what the marks
- * themselves cost drops out. A stretch of more than LIMIT instructions is not stepped to its end, and "more" is
- * printed: a call that should take a hundred may have gone to wait. Any number of operations may follow each other. A
+ * themselves cost drops out. Where a call takes more than LIMIT instructions it is not stepped to its end, and "more"
+ * is printed: one that should take a hundred may have gone to wait. Any number of operations may follow each other. A
  * process that raises no mark (another rank) runs at full speed and prints nothing. Needs nothing but ptrace of one's
  * own child: no counters of the processor, which virtual machines hide, and no emulation.
  */
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT = 60000 };
+enum { LIMIT = 6000 };
 
 int main(int argc, char **argv) {
 	long loops = argc > 2 ? atol(argv[1]) : 0;
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
 		return 1;
 	}
 	while (WIFSTOPPED(status)) {
-		int inside = (marks == 1 || marks == 3) && counts[0] < LIMIT && counts[1] < LIMIT;
+		int inside = marks == 1 ? counts[0] < LIMIT * loops : marks == 3 && counts[1] < 2 * LIMIT * loops;
 		long deliver = WSTOPSIG(status);
 		if (deliver == SIGTRAP) {
 			deliver = 0;
@@ -57,9 +57,9 @@ int main(int argc, char **argv) {
 		} else if (deliver == SIGUSR2) {
 			deliver = 0;
 			marks++;
-			inside = marks == 1 || (marks == 3 && counts[0] < LIMIT);
+			inside = marks == 1 || (marks == 3 && counts[0] < LIMIT * loops);
 			if (marks == 4) {
-				if (counts[0] < LIMIT && counts[1] < LIMIT)
+				if (counts[0] < LIMIT * loops && counts[1] < 2 * LIMIT * loops)
 					printf("%.1f\n", (double)(counts[1] - counts[0]) / loops);
 				else
 					puts("more");

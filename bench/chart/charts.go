@@ -149,7 +149,7 @@ func ratios(r *report) (*drawing, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	p := panel("Times better than the better of MPICH and Open MPI; | is the goal", "", "")
+	p := panel("Times better than the better of MPICH and Open MPI. Stroke: the goal. Orange: not reached", "", "")
 	low, high := 0.5, 2.0
 	var names []plot.Tick
 	for i, m := range rows {

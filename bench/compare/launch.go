@@ -87,14 +87,14 @@ type launcher struct {
 func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for len(batch) > 0 {
-		values, why := r.launch(batch, l)
+		said, why := r.launch(batch, l)
 		done := 0
 		for done < len(batch) {
-			v, ok := values[batch[done].row]
+			o, ok := said[batch[done].row]
 			if !ok {
 				break
 			}
-			outcomes[batch[done].name] = outcome{value: v}
+			outcomes[batch[done].name] = o
 			done++
 		}
 		if why != "" && done == len(batch) { // it ended badly with nothing left to do
@@ -112,10 +112,10 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	return outcomes
 }
 
-// launch starts the program of the batch once and returns the values by the program's names for them, and what went
-// wrong, if anything. The processes get SIGTERM when they say nothing for too long, so that launchers can end theirs,
-// then SIGKILL.
-func (r launcher) launch(batch []measurement, l library) (values map[string]float64, why string) {
+// launch starts the program of the batch once and returns what it said by its names for the measurements, and what
+// went wrong, if anything. The processes get SIGTERM when they say nothing for too long, so that launchers can end
+// theirs, then SIGKILL.
+func (r launcher) launch(batch []measurement, l library) (said map[string]outcome, why string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	m := batch[0]
@@ -157,7 +157,7 @@ func (r launcher) launch(batch []measurement, l library) (values map[string]floa
 		if why != "" {
 			return nil, why
 		}
-		return map[string]float64{m.row: float64(took.Nanoseconds())}, ""
+		return map[string]outcome{m.row: {value: float64(took.Nanoseconds())}}, ""
 	}
 	return parse(text.String()), why
 }
@@ -165,17 +165,24 @@ func (r launcher) launch(batch []measurement, l library) (values map[string]floa
 // countLoops is the length of the loops in which instructions are counted.
 const countLoops = "10"
 
-// parse finds the lines "name value unit" in what a program says; instructions have no unit.
-func parse(text string) map[string]float64 {
-	values := map[string]float64{}
+// parse finds the lines "name value unit" in what a program says; instructions have no unit, and of
+// too many the counter says so.
+func parse(text string) map[string]outcome {
+	said := map[string]outcome{}
 	for _, line := range strings.Split(text, "\n") {
-		if f := strings.Fields(line); len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB") {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 2 && f[1] == "more":
+			said[f[0]] = outcome{why: "more"}
+		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // more in the short loop than in the long one
+			said[f[0]] = outcome{why: "uneven"}
+		case len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB"):
 			if v, err := strconv.ParseFloat(f[1], 64); err == nil {
-				values[f[0]] = v
+				said[f[0]] = outcome{value: v}
 			}
 		}
 	}
-	return values
+	return said
 }
 
 // watched keeps what is written and puts off the end of patience each time.

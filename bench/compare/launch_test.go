@@ -68,3 +68,9 @@ func TestMeasurements(t *testing.T) {
 		}
 	}
 }
+
+func TestParse(t *testing.T) {
+	require.Equal(t, map[string]outcome{"put": {value: 59}, "send": {why: "more"}, "recv": {why: "uneven"},
+		"memory": {value: 1200}, "pingpong:8": {value: 12.5}},
+		parse("put 59.0\nsend more\nrecv -20.3\nmemory 1200 KiB\nother words\npingpong:8 12.50 ns\n"))
+}

@@ -7,8 +7,8 @@
 //
 // The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
 // does not end in time is shown as that; its place in the ratio is taken by the other one. -quick measures the main
-// rows alone, and those that are alike in one launch. The last form measures nothing: it writes the main tables of an
-// earlier run between two marks of a document.
+// rows' times alone, and those that are alike in one launch. The last form measures nothing: it writes the main tables
+// of an earlier run between two marks of a document.
 package main
 
 import (
@@ -68,7 +68,7 @@ func choose(o options) ([]measurement, error) {
 	}
 	var chosen []measurement
 	for _, m := range measurements {
-		if pattern.MatchString(m.name) && !(o.quick && m.series != "") {
+		if pattern.MatchString(m.name) && !(o.quick && (m.series != "" || m.count)) {
 			m.batch = m.batch || o.quick
 			chosen = append(chosen, m)
 		}

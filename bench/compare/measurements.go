@@ -43,7 +43,7 @@ func (m measurement) unit() string {
 
 // together reports whether both may be measured in one launch.
 func (m measurement) together(other measurement) bool {
-	return m.batch && other.batch && !m.wall && m.part == other.part && m.program == other.program &&
+	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part && m.program == other.program &&
 		m.count == other.count && m.ranks == other.ranks && slices.Equal(m.env, other.env)
 }
 
@@ -169,7 +169,7 @@ func counted() (all []measurement) {
 			continue
 		}
 		m := of(f[1], f[0], strings.ReplaceAll(f[0], "_", " "), 0)
-		m.name, m.count, m.batch = "count."+m.name, true, true
+		m.name, m.count, m.batch, m.most = "count."+m.name, true, true, 1
 		m.atMost, _ = strconv.ParseFloat(f[2], 64)
 		all = append(all, m)
 	}
