@@ -4,7 +4,6 @@ package main
 #include "base/node.h"
 #include "base/call.h"
 #include "base/wait.h"
-#include "message/arrival.h"
 #include "way/ring.h"
 #include "way/serve.h"
 */
@@ -39,7 +38,6 @@ func openNode(nd *shm.Node, job core.Job) {
 	}
 	C.gompi_node_open(&place, places)
 	C.gompi_ring_open()
-	C.gompi_arrival_open()
 }
 
 // waiting is the policy of the node for C.
@@ -76,7 +74,8 @@ func (agentPath) Call() string {
 	return C.GoString(call)
 }
 
-// gompi_progress_messages lets a thread that waits in C make messages move; 1 if there was something to do.
+// gompi_progress_messages lets a thread that waits in C make operations of several messages go on; 1 if there was
+// something to do.
 //
 //export gompi_progress_messages
 func gompi_progress_messages() int32 {

@@ -88,38 +88,21 @@ func raise(function string, h uintptr, err error) int32 {
 	return finish(function, handle.Comm, h, err)
 }
 
-func send(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32,
-	h uintptr) (rc int32) {
-	defer guard(function, handle.Comm, h, &rc)
-	c, b, err := outgoing(buf, count, typ, dest, tag, h)
-	if err == nil {
-		err = core.Self().Messages.Send(c, comm.PointToPoint, b, int(dest), tag, mode)
-	}
-	return raise(function, h, err)
-}
-
-//export gompi_send_c
-func gompi_send_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm uintptr) int32 {
-	return send("MPI_Send", p2p.Standard, buf, count, datatype, dest, tag, comm)
-}
-
-//export gompi_ssend_c
-func gompi_ssend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm uintptr) int32 {
-	return send("MPI_Ssend", p2p.Synchronous, buf, count, datatype, dest, tag, comm)
-}
+// Buffered sends: the others are C's (capi/message/send_calls.c).
 
 //export gompi_bsend_c
-func gompi_bsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm uintptr) int32 {
-	return send("MPI_Bsend", p2p.Buffered, buf, count, datatype, dest, tag, comm)
+func gompi_bsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm_ uintptr) (rc int32) {
+	defer guard("MPI_Bsend", handle.Comm, comm_, &rc)
+	c, b, err := outgoing(buf, count, datatype, dest, tag, comm_)
+	if err == nil {
+		err = core.Self().Messages.Send(c, comm.PointToPoint, b, int(dest), tag, p2p.Buffered)
+	}
+	return raise("MPI_Bsend", comm_, err)
 }
 
-//export gompi_rsend_c
-func gompi_rsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm uintptr) int32 {
-	return send("MPI_Rsend", p2p.Ready, buf, count, datatype, dest, tag, comm)
-}
-
-func isend(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32,
-	h, at uintptr) (rc int32) {
+// makeBuffered makes the request of a buffered send and stores a handle of it.
+func makeBuffered(function string, buf uintptr, count int64, typ uintptr, dest, tag int32, h, at uintptr,
+	make func(e *p2p.Engine, c *comm.Comm, b p2p.Buffer) (*request.Request, error)) (rc int32) {
 	defer guard(function, handle.Comm, h, &rc)
 	c, b, err := outgoing(buf, count, typ, dest, tag, h)
 	if err == nil {
@@ -127,149 +110,27 @@ func isend(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr
 	}
 	if err == nil {
 		var r *request.Request
-		if r, err = core.Self().Messages.Isend(c, comm.PointToPoint, b, int(dest), tag, mode); err == nil {
+		if r, err = make(core.Self().Messages, c, b); err == nil {
 			err = storeRequest(r, at)
 		}
 	}
 	return raise(function, h, err)
-}
-
-//export gompi_isend_c
-func gompi_isend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return isend("MPI_Isend", p2p.Standard, buf, count, datatype, dest, tag, comm, request)
-}
-
-//export gompi_issend_c
-func gompi_issend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return isend("MPI_Issend", p2p.Synchronous, buf, count, datatype, dest, tag, comm, request)
 }
 
 //export gompi_ibsend_c
-func gompi_ibsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return isend("MPI_Ibsend", p2p.Buffered, buf, count, datatype, dest, tag, comm, request)
-}
-
-//export gompi_irsend_c
-func gompi_irsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return isend("MPI_Irsend", p2p.Ready, buf, count, datatype, dest, tag, comm, request)
-}
-
-func sendInit(function string, mode p2p.Mode, buf uintptr, count int64, typ uintptr, dest, tag int32,
-	h, at uintptr) (rc int32) {
-	defer guard(function, handle.Comm, h, &rc)
-	c, b, err := outgoing(buf, count, typ, dest, tag, h)
-	if err == nil {
-		err = null(at)
-	}
-	if err == nil {
-		err = storeRequest(core.Self().Messages.Persist(request.Send, c, comm.PointToPoint, b, int(dest), tag,
-			mode), at)
-	}
-	return raise(function, h, err)
-}
-
-//export gompi_send_init_c
-func gompi_send_init_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return sendInit("MPI_Send_init", p2p.Standard, buf, count, datatype, dest, tag, comm, request)
-}
-
-//export gompi_ssend_init_c
-func gompi_ssend_init_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return sendInit("MPI_Ssend_init", p2p.Synchronous, buf, count, datatype, dest, tag, comm, request)
+func gompi_ibsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm_, request_ uintptr) int32 {
+	return makeBuffered("MPI_Ibsend", buf, count, datatype, dest, tag, comm_, request_,
+		func(e *p2p.Engine, c *comm.Comm, b p2p.Buffer) (*request.Request, error) {
+			return e.Isend(c, comm.PointToPoint, b, int(dest), tag, p2p.Buffered)
+		})
 }
 
 //export gompi_bsend_init_c
-func gompi_bsend_init_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return sendInit("MPI_Bsend_init", p2p.Buffered, buf, count, datatype, dest, tag, comm, request)
-}
-
-//export gompi_rsend_init_c
-func gompi_rsend_init_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm, request uintptr) int32 {
-	return sendInit("MPI_Rsend_init", p2p.Ready, buf, count, datatype, dest, tag, comm, request)
-}
-
-//export gompi_recv_c
-func gompi_recv_c(buf uintptr, count int64, datatype uintptr, source, tag int32, comm_, status uintptr) (rc int32) {
-	defer guard("MPI_Recv", handle.Comm, comm_, &rc)
-	c, b, err := incoming(buf, count, datatype, source, tag, comm_)
-	if err == nil {
-		var st request.Status
-		if err = core.Self().Messages.Recv(c, comm.PointToPoint, b, int(source), tag, &st); err == nil ||
-			mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
-			st.Store(status)
-		}
-	}
-	return raise("MPI_Recv", comm_, err)
-}
-
-//export gompi_irecv_c
-func gompi_irecv_c(buf uintptr, count int64, datatype uintptr, source, tag int32, comm_, at uintptr) (rc int32) {
-	defer guard("MPI_Irecv", handle.Comm, comm_, &rc)
-	c, b, err := incoming(buf, count, datatype, source, tag, comm_)
-	if err == nil {
-		err = null(at)
-	}
-	if err == nil {
-		var r *request.Request
-		if r, err = core.Self().Messages.Irecv(c, comm.PointToPoint, b, int(source), tag); err == nil {
-			err = storeRequest(r, at)
-		}
-	}
-	return raise("MPI_Irecv", comm_, err)
-}
-
-//export gompi_recv_init_c
-func gompi_recv_init_c(buf uintptr, count int64, datatype uintptr, source, tag int32, comm_, at uintptr) (rc int32) {
-	defer guard("MPI_Recv_init", handle.Comm, comm_, &rc)
-	c, b, err := incoming(buf, count, datatype, source, tag, comm_)
-	if err == nil {
-		err = null(at)
-	}
-	if err == nil {
-		err = storeRequest(core.Self().Messages.Persist(request.Receive, c, comm.PointToPoint, b, int(source),
-			tag, p2p.Standard), at)
-	}
-	return raise("MPI_Recv_init", comm_, err)
-}
-
-//export gompi_sendrecv_c
-func gompi_sendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32, recvbuf uintptr,
-	recvcount int64, recvtype uintptr,
-	source, recvtag int32, comm_, status uintptr) (rc int32) {
-	defer guard("MPI_Sendrecv", handle.Comm, comm_, &rc)
-	_, from, err := outgoing(sendbuf, sendcount, sendtype, dest, sendtag, comm_)
-	if err == nil {
-		var c *comm.Comm
-		var to p2p.Buffer
-		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
-			from, err = from.Apart(&to)
-		}
-		if err == nil {
-			var st request.Status
-			err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to,
-				int(source), recvtag, &st)
-			if err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
-				st.Store(status)
-			}
-		}
-	}
-	return raise("MPI_Sendrecv", comm_, err)
-}
-
-//export gompi_sendrecv_replace_c
-func gompi_sendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
-	comm_, status uintptr) (rc int32) {
-	defer guard("MPI_Sendrecv_replace", handle.Comm, comm_, &rc)
-	c, from, to, err := replacing(buf, count, datatype, dest, sendtag, source, recvtag, comm_)
-	if err == nil {
-		var st request.Status
-		err = core.Self().Messages.Sendrecv(c, comm.PointToPoint, from, int(dest), sendtag, to, int(source),
-			recvtag, &st)
-		if err == nil || mpierr.ClassOf(err) == abi.MPI_ERR_TRUNCATE {
-			st.Store(status)
-		}
-	}
-	return raise("MPI_Sendrecv_replace", comm_, err)
+func gompi_bsend_init_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm_, request_ uintptr) int32 {
+	return makeBuffered("MPI_Bsend_init", buf, count, datatype, dest, tag, comm_, request_,
+		func(e *p2p.Engine, c *comm.Comm, b p2p.Buffer) (*request.Request, error) {
+			return e.Persist(request.Send, c, comm.PointToPoint, b, int(dest), tag, p2p.Buffered)
+		})
 }
 
 // replacing checks the arguments of an exchange within one buffer, and returns a copy of what is to be sent.

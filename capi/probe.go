@@ -12,7 +12,7 @@ import (
 	"gompirma/core/request"
 )
 
-// Probes and matched receives (MPI-5.0 3.8).
+// Matched probes and receives (MPI-5.0 3.8.2, 3.8.3); the others are C's (capi/message/probe_calls.c).
 
 // envelope checks the arguments of a probe.
 func envelope(source, tag int32, h uintptr) (*comm.Comm, error) {
@@ -32,39 +32,6 @@ func storeFlag(flag uintptr, value bool) {
 	if value {
 		*out[int32](flag) = 1
 	}
-}
-
-//export gompi_probe
-func gompi_probe(source, tag int32, comm_, status uintptr) (rc int32) {
-	defer guard("MPI_Probe", handle.Comm, comm_, &rc)
-	c, err := envelope(source, tag, comm_)
-	if err == nil {
-		var st request.Status
-		if err = core.Self().Messages.Probe(c, comm.PointToPoint, int(source), tag, &st); err == nil {
-			st.Store(status)
-		}
-	}
-	return raise("MPI_Probe", comm_, err)
-}
-
-//export gompi_iprobe
-func gompi_iprobe(source, tag int32, comm_, flag, status uintptr) (rc int32) {
-	defer guard("MPI_Iprobe", handle.Comm, comm_, &rc)
-	c, err := envelope(source, tag, comm_)
-	if err == nil {
-		err = null(flag)
-	}
-	if err == nil {
-		var st request.Status
-		found := core.Self().Messages.Iprobe(c, comm.PointToPoint, int(source), tag, &st)
-		storeFlag(flag, found)
-		if found {
-			st.Store(status)
-		} else {
-			polled()
-		}
-	}
-	return raise("MPI_Iprobe", comm_, err)
 }
 
 // storeMessage stores a handle of a message that a probe has taken out.
@@ -187,8 +154,11 @@ func gompi_imrecv_c(buf uintptr, count int64, datatype, message, at uintptr) (rc
 	}
 	b, m, err := matched(buf, count, datatype, message)
 	if err == nil {
-		err = storeRequest(core.Self().Messages.Imrecv(b, m), at)
-		m = nil
+		var r *request.Request
+		if r, err = core.Self().Messages.Imrecv(b, m); err == nil {
+			err = storeRequest(r, at)
+			m = nil
+		}
 	}
 	return raiseOnMessage("MPI_Imrecv", m, err)
 }

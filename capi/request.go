@@ -13,7 +13,8 @@ import (
 )
 
 // Requests of all kinds (MPI-5.0 3.7): completion, enquiry, persistent starts, cancellation. Errors are raised on what
-// the request was made on.
+// the request was made on. The calls are C's (capi/message/wait_calls.c), which does those for requests of messages and
+// hands on the others: gompi_other_wait and its relatives.
 
 // requestOf returns the request behind a handle, nil for MPI_REQUEST_NULL. MPI_ERR_REQUEST: there is none.
 func requestOf(h uintptr) (*request.Request, error) {
@@ -26,6 +27,14 @@ func requestOf(h uintptr) (*request.Request, error) {
 	if r := request.Handles.Get(h); r != nil {
 		return r, nil
 	}
+	if p := core.Self(); p != nil {
+		if r, on := p.Messages.RequestOf(h); r != nil {
+			if c := lookupComm(on); c != nil {
+				r.Owner = c
+			}
+			return r, nil
+		}
+	}
 	return nil, mpierr.New(abi.MPI_ERR_REQUEST, "%#x is no request, or one that was completed or freed", h)
 }
 
@@ -35,8 +44,11 @@ func storeRequest(r *request.Request, at uintptr) error {
 		*out[uintptr](at) = request.Done
 		return nil
 	}
-	h, ok := request.Handles.Add(r)
+	h, ok := p2p.HandleOf(r)
 	if !ok {
+		h, ok = request.Handles.Add(r)
+	}
+	if !ok || h == 0 {
 		r.Free()
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests exist already", request.Handles.Most())
 	}
@@ -82,8 +94,8 @@ func single(at uintptr) (*request.Request, *uintptr, error) {
 	return r, h, err
 }
 
-//export gompi_wait
-func gompi_wait(at, status uintptr) (rc int32) {
+//export gompi_other_wait
+func gompi_other_wait(at, status uintptr) (rc int32) {
 	defer guard("MPI_Wait", 0, 0, &rc)
 	r, h, err := single(at)
 	if err != nil {
@@ -102,8 +114,8 @@ func gompi_wait(at, status uintptr) (rc int32) {
 	return finish("MPI_Wait", kind, on, err)
 }
 
-//export gompi_test
-func gompi_test(at, flag, status uintptr) (rc int32) {
+//export gompi_other_test
+func gompi_other_test(at, flag, status uintptr) (rc int32) {
 	defer guard("MPI_Test", 0, 0, &rc)
 	r, h, err := single(at)
 	if err == nil {
@@ -271,8 +283,8 @@ func inStatus(err error, which, n int) error {
 	return mpierr.New(abi.MPI_ERR_IN_STATUS, "request %d of %d: %v", which, n, err)
 }
 
-//export gompi_waitall
-func gompi_waitall(count int32, requests, statuses uintptr) (rc int32) {
+//export gompi_other_waitall
+func gompi_other_waitall(count int32, requests, statuses uintptr) (rc int32) {
 	defer guard("MPI_Waitall", 0, 0, &rc)
 	s := several{function: "MPI_Waitall", statuses: statuses}
 	if err := s.open(count, requests); err != nil {
@@ -287,8 +299,8 @@ func gompi_waitall(count int32, requests, statuses uintptr) (rc int32) {
 	return s.finishAll(pending)
 }
 
-//export gompi_testall
-func gompi_testall(count int32, requests, flag, statuses uintptr) (rc int32) {
+//export gompi_other_testall
+func gompi_other_testall(count int32, requests, flag, statuses uintptr) (rc int32) {
 	defer guard("MPI_Testall", 0, 0, &rc)
 	s := several{function: "MPI_Testall", statuses: statuses}
 	err := s.open(count, requests)
@@ -319,8 +331,8 @@ func (s *several) finishOne(i int, index, status uintptr) int32 {
 	return finish(s.function, kind, on, err)
 }
 
-//export gompi_waitany
-func gompi_waitany(count int32, requests, index, status uintptr) (rc int32) {
+//export gompi_other_waitany
+func gompi_other_waitany(count int32, requests, index, status uintptr) (rc int32) {
 	defer guard("MPI_Waitany", 0, 0, &rc)
 	s := several{function: "MPI_Waitany"}
 	err := s.open(count, requests)
@@ -341,8 +353,8 @@ func gompi_waitany(count int32, requests, index, status uintptr) (rc int32) {
 	return s.finishOne(s.first(), index, status)
 }
 
-//export gompi_testany
-func gompi_testany(count int32, requests, index, flag, status uintptr) (rc int32) {
+//export gompi_other_testany
+func gompi_other_testany(count int32, requests, index, flag, status uintptr) (rc int32) {
 	defer guard("MPI_Testany", 0, 0, &rc)
 	s := several{function: "MPI_Testany"}
 	err := s.open(count, requests)
@@ -435,13 +447,13 @@ func some(function string, wait bool, count int32, requests, outcount, indices, 
 	return s.finishSome(outcount, indices)
 }
 
-//export gompi_waitsome
-func gompi_waitsome(incount int32, requests, outcount, indices, statuses uintptr) int32 {
+//export gompi_other_waitsome
+func gompi_other_waitsome(incount int32, requests, outcount, indices, statuses uintptr) int32 {
 	return some("MPI_Waitsome", true, incount, requests, outcount, indices, statuses)
 }
 
-//export gompi_testsome
-func gompi_testsome(incount int32, requests, outcount, indices, statuses uintptr) int32 {
+//export gompi_other_testsome
+func gompi_other_testsome(incount int32, requests, outcount, indices, statuses uintptr) int32 {
 	return some("MPI_Testsome", false, incount, requests, outcount, indices, statuses)
 }
 
@@ -456,8 +468,8 @@ func look(r *request.Request, status uintptr) error {
 	return err
 }
 
-//export gompi_request_get_status
-func gompi_request_get_status(handle, flag, status uintptr) (rc int32) {
+//export gompi_other_request_get_status
+func gompi_other_request_get_status(handle, flag, status uintptr) (rc int32) {
 	const function = "MPI_Request_get_status"
 	defer guard(function, 0, 0, &rc)
 	err := needRunning()
@@ -584,8 +596,8 @@ func gompi_request_get_status_some(count int32, requests, outcount, indices, sta
 	return finish(function, 0, 0, err)
 }
 
-//export gompi_request_free
-func gompi_request_free(at uintptr) (rc int32) {
+//export gompi_other_request_free
+func gompi_other_request_free(at uintptr) (rc int32) {
 	defer guard("MPI_Request_free", 0, 0, &rc)
 	r, h, err := single(at)
 	if err == nil && r == nil {
@@ -602,8 +614,8 @@ func gompi_request_free(at uintptr) (rc int32) {
 	return finish("MPI_Request_free", kind, on, r.Free())
 }
 
-//export gompi_cancel
-func gompi_cancel(at uintptr) (rc int32) {
+//export gompi_other_cancel
+func gompi_other_cancel(at uintptr) (rc int32) {
 	defer guard("MPI_Cancel", 0, 0, &rc)
 	r, _, err := single(at)
 	if err == nil && r == nil {
@@ -633,8 +645,8 @@ func startable(r *request.Request) error {
 	return nil
 }
 
-//export gompi_start
-func gompi_start(at uintptr) (rc int32) {
+//export gompi_other_start
+func gompi_other_start(at uintptr) (rc int32) {
 	defer guard("MPI_Start", 0, 0, &rc)
 	r, _, err := single(at)
 	if err == nil {
@@ -648,8 +660,8 @@ func gompi_start(at uintptr) (rc int32) {
 	return finish("MPI_Start", kind, on, r.Op.Start())
 }
 
-//export gompi_startall
-func gompi_startall(count int32, requests uintptr) (rc int32) {
+//export gompi_other_startall
+func gompi_other_startall(count int32, requests uintptr) (rc int32) {
 	defer guard("MPI_Startall", 0, 0, &rc)
 	s := several{function: "MPI_Startall"}
 	if err := s.open(count, requests); err != nil {

@@ -17,6 +17,7 @@
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
+#include "message/z_calls.h"
 #include "rma/z_calls.h"
 
 // Makes MPI_X the weak alias of PMPI_X.
@@ -96,7 +97,6 @@ extern GoInt32 gompi_buffer_detach(GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 gompi_buffer_detach_c(GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 gompi_buffer_flush(void);
 extern GoInt32 gompi_buffer_iflush(GoUintptr request);
-extern GoInt32 gompi_cancel(GoUintptr request);
 extern GoInt32 gompi_comm_attach_buffer_c(GoUintptr comm, GoUintptr buffer, GoInt64 size);
 extern GoInt32 gompi_comm_detach_buffer(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
 extern GoInt32 gompi_comm_detach_buffer_c(GoUintptr comm, GoUintptr buffer_addr, GoUintptr size);
@@ -107,64 +107,18 @@ extern GoInt32 gompi_ibsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, 
 extern GoInt32 gompi_improbe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr message,
     GoUintptr status);
 extern GoInt32 gompi_imrecv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message, GoUintptr request);
-extern GoInt32 gompi_iprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr flag, GoUintptr status);
-extern GoInt32 gompi_irecv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_irsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_isend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_isendrecv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest,
     GoInt32 sendtag, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag,
     GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_isendrecv_replace_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
     GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_issend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message, GoUintptr status);
 extern GoInt32 gompi_mrecv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message, GoUintptr status);
-extern GoInt32 gompi_probe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr status);
-extern GoInt32 gompi_recv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag,
-    GoUintptr comm, GoUintptr status);
-extern GoInt32 gompi_recv_init_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 source, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_request_free(GoUintptr request);
-extern GoInt32 gompi_request_get_status(GoUintptr request, GoUintptr flag, GoUintptr status);
 extern GoInt32 gompi_request_get_status_all(GoInt32 count, GoUintptr array_of_requests, GoUintptr flag,
     GoUintptr array_of_statuses);
 extern GoInt32 gompi_request_get_status_any(GoInt32 count, GoUintptr array_of_requests, GoUintptr indx,
     GoUintptr flag, GoUintptr status);
 extern GoInt32 gompi_request_get_status_some(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
-    GoUintptr array_of_indices, GoUintptr array_of_statuses);
-extern GoInt32 gompi_rsend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm);
-extern GoInt32 gompi_rsend_init_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_send_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm);
-extern GoInt32 gompi_send_init_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_sendrecv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoInt32 dest,
-    GoInt32 sendtag, GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 source, GoInt32 recvtag,
-    GoUintptr comm, GoUintptr status);
-extern GoInt32 gompi_sendrecv_replace_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest,
-    GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr status);
-extern GoInt32 gompi_ssend_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm);
-extern GoInt32 gompi_ssend_init_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoInt32 dest, GoInt32 tag,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_start(GoUintptr request);
-extern GoInt32 gompi_startall(GoInt32 count, GoUintptr array_of_requests);
-extern GoInt32 gompi_test(GoUintptr request, GoUintptr flag, GoUintptr status);
-extern GoInt32 gompi_testall(GoInt32 count, GoUintptr array_of_requests, GoUintptr flag, GoUintptr array_of_statuses);
-extern GoInt32 gompi_testany(GoInt32 count, GoUintptr array_of_requests, GoUintptr indx, GoUintptr flag,
-    GoUintptr status);
-extern GoInt32 gompi_testsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
-    GoUintptr array_of_indices, GoUintptr array_of_statuses);
-extern GoInt32 gompi_wait(GoUintptr request, GoUintptr status);
-extern GoInt32 gompi_waitall(GoInt32 count, GoUintptr array_of_requests, GoUintptr array_of_statuses);
-extern GoInt32 gompi_waitany(GoInt32 count, GoUintptr array_of_requests, GoUintptr indx, GoUintptr status);
-extern GoInt32 gompi_waitsome(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
     GoUintptr array_of_indices, GoUintptr array_of_statuses);
 extern GoInt32 gompi_parrived(GoUintptr request, GoInt32 partition, GoUintptr flag);
 extern GoInt32 gompi_pready(GoInt32 partition, GoUintptr request);

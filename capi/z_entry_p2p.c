@@ -101,10 +101,7 @@ GOMPI_ALIAS(MPI_Buffer_iflush)
 
 int PMPI_Cancel(MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Cancel");
-    int rc = gompi_cancel((uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_cancel(request);
 }
 GOMPI_ALIAS(MPI_Cancel)
 
@@ -223,69 +220,48 @@ GOMPI_ALIAS(MPI_Imrecv_c)
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Iprobe");
-    int rc = gompi_iprobe(source, tag, (uintptr_t)comm, (uintptr_t)flag, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_iprobe(source, tag, comm, flag, status);
 }
 GOMPI_ALIAS(MPI_Iprobe)
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Irecv");
-    int rc = gompi_irecv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_irecv_c(buf, count, datatype, source, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Irecv)
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Irecv");
-    int rc = gompi_irecv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_irecv_c(buf, count, datatype, source, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Irecv_c)
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Irsend");
-    int rc = gompi_irsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_irsend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Irsend)
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Irsend");
-    int rc = gompi_irsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_irsend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Irsend_c)
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Isend");
-    int rc = gompi_isend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_isend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Isend)
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Isend");
-    int rc = gompi_isend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_isend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Isend_c)
 
@@ -333,20 +309,14 @@ GOMPI_ALIAS(MPI_Isendrecv_replace_c)
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Issend");
-    int rc = gompi_issend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_issend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Issend)
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Issend");
-    int rc = gompi_issend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_issend_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Issend_c)
 
@@ -379,67 +349,46 @@ GOMPI_ALIAS(MPI_Mrecv_c)
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Probe");
-    int rc = gompi_probe(source, tag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_probe(source, tag, comm, status);
 }
 GOMPI_ALIAS(MPI_Probe)
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Recv");
-    int rc = gompi_recv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_recv_c(buf, count, datatype, source, tag, comm, status);
 }
 GOMPI_ALIAS(MPI_Recv)
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Recv");
-    int rc = gompi_recv_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_recv_c(buf, count, datatype, source, tag, comm, status);
 }
 GOMPI_ALIAS(MPI_Recv_c)
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Recv_init");
-    int rc = gompi_recv_init_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_recv_init_c(buf, count, datatype, source, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Recv_init)
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Recv_init");
-    int rc = gompi_recv_init_c((uintptr_t)buf, count, (uintptr_t)datatype, source, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_recv_init_c(buf, count, datatype, source, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Recv_init_c)
 
 int PMPI_Request_free(MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Request_free");
-    int rc = gompi_request_free((uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_request_free(request);
 }
 GOMPI_ALIAS(MPI_Request_free)
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Request_get_status");
-    int rc = gompi_request_get_status((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_request_get_status(request, flag, status);
 }
 GOMPI_ALIAS(MPI_Request_get_status)
 
@@ -475,87 +424,60 @@ GOMPI_ALIAS(MPI_Request_get_status_some)
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Rsend");
-    int rc = gompi_rsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_rsend_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Rsend)
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Rsend");
-    int rc = gompi_rsend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_rsend_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Rsend_c)
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Rsend_init");
-    int rc = gompi_rsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_rsend_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Rsend_init)
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Rsend_init");
-    int rc = gompi_rsend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_rsend_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Rsend_init_c)
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Send");
-    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_send_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Send)
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Send");
-    int rc = gompi_send_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_send_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Send_c)
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Send_init");
-    int rc = gompi_send_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_send_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Send_init)
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Send_init");
-    int rc = gompi_send_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_send_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Send_init_c)
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Sendrecv");
-    int rc = gompi_sendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 GOMPI_ALIAS(MPI_Sendrecv)
 
@@ -563,30 +485,21 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Sendrecv");
-    int rc = gompi_sendrecv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, dest, sendtag, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 GOMPI_ALIAS(MPI_Sendrecv_c)
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
     MPI_Comm comm, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Sendrecv_replace");
-    int rc = gompi_sendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
 GOMPI_ALIAS(MPI_Sendrecv_replace)
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
     int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Sendrecv_replace");
-    int rc = gompi_sendrecv_replace_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, sendtag, source, recvtag, (uintptr_t)comm, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
 GOMPI_ALIAS(MPI_Sendrecv_replace_c)
 
@@ -633,57 +546,39 @@ GOMPI_ALIAS(MPI_Session_iflush_buffer)
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Ssend");
-    int rc = gompi_ssend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_ssend_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Ssend)
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Ssend");
-    int rc = gompi_ssend_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_ssend_c(buf, count, datatype, dest, tag, comm);
 }
 GOMPI_ALIAS(MPI_Ssend_c)
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Ssend_init");
-    int rc = gompi_ssend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_ssend_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Ssend_init)
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Ssend_init");
-    int rc = gompi_ssend_init_c((uintptr_t)buf, count, (uintptr_t)datatype, dest, tag, (uintptr_t)comm, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_ssend_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 GOMPI_ALIAS(MPI_Ssend_init_c)
 
 int PMPI_Start(MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Start");
-    int rc = gompi_start((uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_start(request);
 }
 GOMPI_ALIAS(MPI_Start)
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
-    const char *outer = gompi_enter("MPI_Startall");
-    int rc = gompi_startall(count, (uintptr_t)array_of_requests);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_startall(count, array_of_requests);
 }
 GOMPI_ALIAS(MPI_Startall)
 
@@ -707,10 +602,7 @@ GOMPI_ALIAS(MPI_Status_get_tag)
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Test");
-    int rc = gompi_test((uintptr_t)request, (uintptr_t)flag, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_test(request, flag, status);
 }
 GOMPI_ALIAS(MPI_Test)
 
@@ -722,66 +614,45 @@ GOMPI_ALIAS(MPI_Test_cancelled)
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
-    const char *outer = gompi_enter("MPI_Testall");
-    int rc = gompi_testall(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_testall(count, array_of_requests, flag, array_of_statuses);
 }
 GOMPI_ALIAS(MPI_Testall)
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Testany");
-    int rc = gompi_testany(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)flag, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_testany(count, array_of_requests, indx, flag, status);
 }
 GOMPI_ALIAS(MPI_Testany)
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses)
 {
-    const char *outer = gompi_enter("MPI_Testsome");
-    int rc = gompi_testsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
 GOMPI_ALIAS(MPI_Testsome)
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Wait");
-    int rc = gompi_wait((uintptr_t)request, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_wait(request, status);
 }
 GOMPI_ALIAS(MPI_Wait)
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-    const char *outer = gompi_enter("MPI_Waitall");
-    int rc = gompi_waitall(count, (uintptr_t)array_of_requests, (uintptr_t)array_of_statuses);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_waitall(count, array_of_requests, array_of_statuses);
 }
 GOMPI_ALIAS(MPI_Waitall)
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Waitany");
-    int rc = gompi_waitany(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_waitany(count, array_of_requests, indx, status);
 }
 GOMPI_ALIAS(MPI_Waitany)
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses)
 {
-    const char *outer = gompi_enter("MPI_Waitsome");
-    int rc = gompi_waitsome(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
 GOMPI_ALIAS(MPI_Waitsome)
 

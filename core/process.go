@@ -100,6 +100,7 @@ func Start(data DataPath) error {
 	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: places}); err != nil {
 		return err
 	}
+	p.Messages.Enter()
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
@@ -165,6 +166,7 @@ func Finish() error {
 	p.agent.Wait()
 	p.data.CloseComm(abi.MPI_COMM_WORLD)
 	p.data.CloseComm(abi.MPI_COMM_SELF)
+	p.Messages.Leave()
 	finalized.Store(true)
 	self.Store(nil)
 	// The control segment stays mapped: a thread of the application may still be on its way out of a call.

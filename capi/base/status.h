@@ -1,10 +1,15 @@
-// The fields of MPI_Status that are the library's own; described in core/request/status.go.
+// The fields of MPI_Status that are the library's own, described in core/request/status.go, and the request that every
+// call may return for what is complete already.
 #ifndef GOMPI_STATUS_H
 #define GOMPI_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/abi.h"
+
+// core/request.Done: any number of times waited for, never freed.
+#define GOMPI_REQUEST_DONE ((MPI_Request)0x181)
 
 enum { GOMPI_STATUS_CANCELLED = 1 };
 
@@ -16,6 +21,25 @@ static inline int64_t gompi_status_bytes(const MPI_Status *s) {
 static inline void gompi_status_set_bytes(MPI_Status *s, int64_t bytes) {
 	s->MPI_internal[1] = (int)(uint32_t)(uint64_t)bytes;
 	s->MPI_internal[2] = (int)(uint32_t)((uint64_t)bytes >> 32);
+}
+
+// Writes everything but MPI_ERROR; status may be MPI_STATUS_IGNORE.
+static inline void gompi_status_fill(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled) {
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	status->MPI_SOURCE = source;
+	status->MPI_TAG = tag;
+	status->MPI_internal[0] = cancelled ? GOMPI_STATUS_CANCELLED : 0;
+	gompi_status_set_bytes(status, bytes);
+}
+
+// The empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3): unlike that of an operation it is part of what the
+// status says.
+static inline void gompi_status_empty(MPI_Status *status) {
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+	status->MPI_ERROR = MPI_SUCCESS;
 }
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/abi.h"
+
 #pragma GCC visibility push(hidden)
 
 // A blocking collective with one count for each side, as the application called it; handles as integers.
@@ -46,6 +48,21 @@ struct gompi_up {
 	bool (*follow)(uintptr_t win, int rank, int64_t offset, uint32_t place);
 	// Sees to the windows of which gompi_hot_told has been called.
 	void (*share_hot)(void);
+	// Calls with a request that is not one of a message, and calls whose arguments are wrong. What the call
+	// returns.
+	int (*wait)(MPI_Request *request, MPI_Status *status);
+	int (*test)(MPI_Request *request, int *flag, MPI_Status *status);
+	int (*waitall)(int count, MPI_Request requests[], MPI_Status statuses[]);
+	int (*testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]);
+	int (*waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status);
+	int (*testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status);
+	int (*waitsome)(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]);
+	int (*testsome)(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]);
+	int (*request_get_status)(MPI_Request request, int *flag, MPI_Status *status);
+	int (*request_free)(MPI_Request *request);
+	int (*cancel)(MPI_Request *request);
+	int (*start)(MPI_Request *request);
+	int (*startall)(int count, MPI_Request requests[]);
 	// MPI_Barrier among members that share no memory. What the call returns.
 	int (*barrier_by_messages)(uintptr_t comm);
 	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.

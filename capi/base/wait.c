@@ -22,6 +22,7 @@
 // waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps. How
 // long each takes is gompi_node.policy, but for the looks with a pause in between.
 enum { POLLS_ALONE = 32 };
+enum { LASTS = 256 }; // looks after which a wait is one that lasts
 
 int64_t gompi_now_ns(void) {
 	struct timespec t;
@@ -49,9 +50,8 @@ void gompi_wake_sleepers(struct gompi_waitword *w) {
 	syscall(SYS_futex, &w->wake, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
 }
 
-void gompi_ring_doorbell(int i) {
+void gompi_doorbell(struct gompi_cell *c) {
 	gompi_full_fence();
-	struct gompi_cell *c = gompi_cell(i);
 	if (gompi_load(&c->pollers) > 0)
 		return;
 	if (gompi_load(&c->agent_sleeps) == 0 || gompi_swap_total(&c->agent_sleeps, 0) == 0)
@@ -120,6 +120,13 @@ bool gompi_serve_all(void) {
 	return worked;
 }
 
+// Tells the services that a wait lasts.
+static void tell_lasting(void) {
+	for (int i = 0; i < services_number; i++)
+		if (services[i]->lasts != NULL)
+			services[i]->lasts();
+}
+
 // Says in me what this thread waits for, of all threads that do the last one.
 static void publish_wait(struct gompi_cell *me, const struct gompi_waiting *what) {
 	gompi_store(&me->wait_process, gompi_on_node(what->peer));
@@ -151,6 +158,8 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		gompi_hot_look();
 		if (worked)
 			now = gompi_now_ns();
+		if (i == LASTS)
+			tell_lasting();
 		if (i >= POLLS_ALONE) {
 			if (gompi_yield_long(&now))
 				break;
@@ -176,6 +185,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		gompi_sub_total(&me->pollers, 1);
 		gompi_full_fence_after_change();
 		if (!gompi_serve_all() && (gompi_load(&gompi_hot) == 0 || gompi_buffers_out != 0)) {
+			tell_lasting();
 			int64_t start = gompi_now_ns();
 			gompi_sleep_on(&w->wake, seen, policy->slice);
 			gompi_up.take_signals(); // in a wait that Go has called

@@ -53,6 +53,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 struct gompi_service {
 	bool (*ready)(void);
 	bool (*serve)(void);
+	void (*lasts)(void); // NULL, or called by each wait that lasts, once and before it sleeps; must not block
 };
 
 // Makes s part of every wait from now on. Before the first wait; the service stays where it is.
@@ -84,8 +85,10 @@ void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);
 // Gives the core away at the time *now, which moves on. Whether somebody has kept it.
 bool gompi_yield_long(int64_t *now);
 
-// Wakes the agent of process i of this node if it sleeps, unless somebody there polls. The caller has put something
-// into i's ring; the barrier after that is in here.
-void gompi_ring_doorbell(int i);
+// Wakes the agent of the process with this cell if it sleeps, unless somebody there polls. The caller has put something
+// into its ring; the barrier after that is in here.
+void gompi_doorbell(struct gompi_cell *c);
+// The same for process i of this node.
+static inline void gompi_ring_doorbell(int i) { gompi_doorbell(gompi_cell(i)); }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "datatype/datatype.h"
 #include "datatype/simple.h"
+#include "base/status.h"
 #include "win/operation.h"
 #include "win/win.h"
 
@@ -60,9 +61,5 @@ bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count c
 
 // Copies bytes and returns MPI_SUCCESS: a tail call, for which the fast path needs no stack frame.
 int gompi_copy_bytes(void *to, const void *from, int64_t bytes);
-
-// The request that stands for every request-based operation that was complete when its call returned: any number of
-// times waited for, never freed.
-#define GOMPI_REQUEST_DONE ((MPI_Request)0x181)
 
 #endif

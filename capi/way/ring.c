@@ -221,6 +221,6 @@ bool gompi_ring_serve(void) {
 }
 
 void gompi_ring_open(void) {
-	static const struct gompi_service service = {filled, gompi_ring_serve};
+	static const struct gompi_service service = {.ready = filled, .serve = gompi_ring_serve};
 	gompi_service_add(&service);
 }

@@ -5,6 +5,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/limit"
 	"gompirma/core/mpierr"
 	"gompirma/core/request"
 )
@@ -33,6 +34,7 @@ type chunk struct {
 	off, n int64
 	placed bool
 	seq    uint64
+	send   *op
 }
 
 // flush waits for the messages that were under way when it began.
@@ -75,7 +77,7 @@ func (e *Engine) Attach(of BufferOf, addr uintptr, size int64) error {
 		return mpierr.New(abi.MPI_ERR_ARG, "a buffer of %d bytes", size)
 	}
 	e.mu.Lock()
-	defer e.unlock()
+	defer e.mu.Unlock()
 	a := e.attachedLocked(of)
 	if a == nil {
 		a = &attached{}
@@ -98,7 +100,7 @@ func (e *Engine) Detach(of BufferOf) (addr uintptr, size int64, err error) {
 		return 0, 0, err
 	}
 	e.mu.Lock()
-	defer e.unlock()
+	defer e.mu.Unlock()
 	a := e.attachedLocked(of)
 	if a == nil || !a.on {
 		return 0, 0, nil
@@ -117,13 +119,14 @@ func (e *Engine) Flush(of BufferOf) error {
 	if r == request.Completed {
 		return nil
 	}
-	return e.wait(r.IsComplete)
+	return e.Await(r)
 }
 
 // Iflush is Flush as a request.
 func (e *Engine) Iflush(of BufferOf) *request.Request {
 	e.mu.Lock()
-	defer e.unlock()
+	defer e.mu.Unlock()
+	e.reapLocked()
 	a := e.attachedLocked(of)
 	if a == nil || a.under == 0 {
 		return request.Completed
@@ -138,7 +141,8 @@ func (e *Engine) Iflush(of BufferOf) *request.Request {
 // MPI_ERR_BUFFER: none is attached, or the message does not fit beside those under way; MPI_ERR_NO_MEM.
 func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode) error {
 	e.mu.Lock()
-	defer e.unlockStarted()
+	defer e.mu.Unlock()
+	e.reapLocked()
 	a := e.bufferForLocked(c)
 	need := b.size + abi.MPI_BSEND_OVERHEAD
 	if a == nil {
@@ -149,8 +153,9 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 			"a buffered send needs %d + %d bytes, and %d of the %d bytes of the buffer are in use", b.size,
 			abi.MPI_BSEND_OVERHEAD, a.used, a.size)
 	}
-	p := e.peerOf(c, dest)
-	if p != nil && e.eager(p, c, x, b, tag, mode&^modeMask) {
+	m := e.operation(c, x, b, dest, tag)
+	m.Urgent = mode&Urgent != 0
+	if int(m.World) != e.world && e.m.AtOnce(&m) {
 		return nil
 	}
 	k := &chunk{in: a, n: b.size, seq: a.seq + 1}
@@ -158,17 +163,90 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 	if err != nil {
 		return err
 	}
+	b.copyTo(view(kept.addr, kept.size))
+	m = e.operation(c, x, &kept, dest, tag)
+	m.Mode, m.Urgent = uint8(Buffered), mode&Urgent != 0
+	o, err := e.begin(&m, &kept)
+	if err != nil {
+		a.vacate(k)
+		return err
+	}
 	a.seq++
 	a.used += need
 	a.under++
-	e.mu.Unlock()
-	b.copyTo(&kept)
-	e.mu.Lock()
-	o := e.newOpLocked(request.Send, c, x, &kept, dest, tag, mode&^modeMask)
-	o.moving().chunk = k
-	e.sendLocked(o, p)
+	k.send = o
+	e.buffered = append(e.buffered, k)
+	e.reapLocked()
+	if len(e.buffered) > 0 && e.reaping == nil {
+		e.reaping = e.AddHook(e.reap)
+	}
 	return nil
 }
+
+// reap is the hook that gives back the room of messages that have left.
+func (e *Engine) reap() bool {
+	if !e.mu.TryLock() {
+		return false
+	}
+	defer e.mu.Unlock()
+	worked := e.reapLocked()
+	if len(e.buffered) == 0 && e.reaping != nil {
+		e.RemoveHook(e.reaping)
+		e.reaping = nil
+	}
+	return worked
+}
+
+// reapLocked gives back the room of messages that have left.
+func (e *Engine) reapLocked() bool {
+	left := e.buffered[:0]
+	for _, k := range e.buffered {
+		if k.send != nil && !k.send.IsComplete() {
+			left = append(left, k)
+			continue
+		}
+		if k.send != nil {
+			k.send.Finish(nil) // that nobody could be told of
+		}
+		e.delivered(k)
+	}
+	worked := len(left) < len(e.buffered)
+	clear(e.buffered[len(left):])
+	e.buffered = left
+	return worked
+}
+
+// persistentBsend is the request of MPI_Bsend_init.
+type persistentBsend struct {
+	request.Request
+	request.None
+	e    *Engine
+	c    *comm.Comm
+	x    comm.Context
+	buf  Buffer
+	dest int
+	tag  int32
+	mode Mode
+}
+
+// Start implements request.Operation.
+func (s *persistentBsend) Start() error {
+	if !s.Inactive() {
+		return mpierr.New(abi.MPI_ERR_REQUEST,
+			"the persistent request is active: it must be completed before it is started again")
+	}
+	s.SetActive()
+	s.Status = request.Status{}
+	if err := s.e.Send(s.c, s.x, s.buf, s.dest, s.tag, s.mode); err != nil {
+		s.SetInactive()
+		return err
+	}
+	s.Complete()
+	return nil
+}
+
+// Cancel implements request.Operation: the message has left when MPI_Start returns.
+func (s *persistentBsend) Cancel() error { return nil }
 
 // bufferForLocked returns the buffer that a buffered send on c uses: the communicator's, else the process'.
 func (e *Engine) bufferForLocked(c *comm.Comm) *attached {
@@ -199,23 +277,27 @@ func (a *attached) place(k *chunk) (Buffer, error) {
 			at = a.chunks[i].off + a.chunks[i].n
 		}
 	}
-	return ownBytes(k.n)
+	own, err := limit.Bytes(k.n)
+	if err != nil {
+		return Buffer{}, mpierr.New(abi.MPI_ERR_NO_MEM, "%v", err)
+	}
+	return Bytes(own), nil
 }
 
-// copyTo copies the data to memory of the same size.
-func (b *Buffer) copyTo(to *Buffer) { copyBuffer(to, b, b.size) }
-
-// deliveredLocked gives back the part of an attached buffer that the send o used, and o.
-func (e *Engine) deliveredLocked(o *op) {
-	k := o.chunk
-	a := k.in
-	e.recycleLocked(o)
-	a.used -= k.n + abi.MPI_BSEND_OVERHEAD
-	a.under--
+// vacate gives the place of k back.
+func (a *attached) vacate(k *chunk) {
 	if k.placed {
 		i := sort.Search(len(a.chunks), func(i int) bool { return a.chunks[i].off >= k.off })
 		a.chunks = append(a.chunks[:i], a.chunks[i+1:]...)
 	}
+}
+
+// delivered gives back the part of an attached buffer that k used.
+func (e *Engine) delivered(k *chunk) {
+	a := k.in
+	a.used -= k.n + abi.MPI_BSEND_OVERHEAD
+	a.under--
+	a.vacate(k)
 	waiting := a.flushes[:0]
 	for _, f := range a.flushes {
 		if k.seq <= f.until {

@@ -82,8 +82,8 @@ func TestDerivedTypes(t *testing.T) {
 		x.Commit()
 	}
 	for _, noCMA := range []bool{false, true} {
+		setCMA(t, noCMA)
 		es := job(t, 2)
-		es[0].rings.noCMA, es[1].rings.noCMA = noCMA, noCMA
 		for _, count := range []int64{1, 3, 500, 5000} {
 			for i, from := range types {
 				for k, to := range types {

@@ -14,5 +14,5 @@ func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(startOf(b))) }
 
 func startOf(b []byte) *byte { return unsafe.SliceData(b) }
 
-// kept returns the Go memory of a buffer that Bytes or Copy made.
-func (b *Buffer) kept() []byte { return unsafe.Slice(b.keep, b.size) }
+// addressOfProgram returns where a datatype's program lies, which the datatype keeps.
+func addressOfProgram(p []int64) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(p))) }

@@ -37,7 +37,7 @@ func TestCancelWhatHasNotLeft(t *testing.T) {
 		require.NoError(t, err)
 		rs = append(rs, r)
 	}
-	require.Positive(t, a.backlog.Load())
+	require.Positive(t, a.m.Stock().Backlog)
 	left := []int{}
 	for i, r := range rs {
 		if i >= n/2 && i%2 == 0 {
@@ -96,8 +96,8 @@ func TestCancelProbed(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{0, 8, 100_000, 3 << 20} {
 			for dest := 0; dest < 2; dest++ {
+				setCMA(t, noCMA)
 				es := job(t, 2)
-				es[0].rings.noCMA, es[1].rings.noCMA = noCMA, noCMA
 				out := pattern(size, 1)
 				r, err := es[0].Isend(es[0].World, 0, Bytes(out), dest, 3, Synchronous)
 				require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestCancelProbed(t *testing.T) {
 				if size >= 1<<20 {
 					require.NoError(t, es[0].Wait(r, &st))
 				}
-				require.Zero(t, e.picked.n)
+				require.Zero(t, e.m.Stock().Picked)
 			}
 		}
 	}
@@ -128,8 +128,8 @@ func TestCancelProbed(t *testing.T) {
 // become of it.
 func TestCancelRaces(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
+		setCMA(t, noCMA)
 		es := job(t, 2)
-		es[0].rings.noCMA, es[1].rings.noCMA = noCMA, noCMA
 		all(t, es, func(e *Engine) error {
 			rnd := rand.New(rand.NewSource(int64(e.world)))
 			c, data := e.World, make([]byte, 70_000)
@@ -190,32 +190,49 @@ func TestCancelRaces(t *testing.T) {
 // TestForgedCancel gives the engine records that ask for, or speak of, messages that are not the sender's: nothing
 // happens.
 func TestForgedCancel(t *testing.T) {
-	es := job(t, 3)
+	es := jobWithout(t, 3)
 	a, b := es[0], es[1]
-	r, err := a.Isend(a.World, 0, Bytes(make([]byte, 100_000)), 1, 4, Standard)
-	require.NoError(t, err)
-	small := make([]byte, 8)
+	big, small := make([]byte, 100_000), make([]byte, 8)
+	var rs []*request.Request
+	for tag := int32(4); tag < 7; tag++ {
+		r, err := a.Isend(a.World, 0, Bytes(big), 1, tag, Standard)
+		require.NoError(t, err)
+		rs = append(rs, r)
+	}
 	require.NoError(t, a.Send(a.World, 0, Bytes(small), 1, 4, Standard))
 	var st request.Status
 	require.NoError(t, b.Probe(b.World, 0, 0, 4, &st))
-	id := r.Op.(*op).id
 	ctx := a.World.Context(0)
-	forge := func(e *Engine, k kind, h record) {
-		e.mu.Lock()
-		h.word = uint64(k) << wordKind
-		e.handleLocked(&h, nil)
-		e.unlock()
-	}
+	forge := func(e *Engine, k kind, h record) { e.m.Inject(h.bytes(k, 0, nil)) }
+	const id = firstNumber
 	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, from: 2, id: id})
 	forge(b, kindCancel, record{ctx: ctx, src: 0, tag: 4, from: 0, id: 0})
 	forge(b, kindCancel, record{ctx: ctx, src: -5, tag: 1 << 30, from: 0, id: ^uint64(0)})
 	forge(b, kindCancel, record{ctx: ctx + 99, src: 0, tag: 4, from: 0, id: id})
-	forge(a, kindGone, record{from: 2, id: id})
-	forge(a, kindGone, record{from: 1, id: id + 1})
-	require.False(t, r.Op.(*op).gone)
-	require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, 100_000)), 0, 4, nil))
+	for i := range uint64(2) {
+		forge(a, kindGone, record{ctx: ctx, from: 2, id: id + i})
+		forge(a, kindGone, record{ctx: ctx, from: 0, id: id + i})
+		forge(a, kindGone, record{ctx: ctx, from: 1, id: id + i + 1<<32})
+	}
+	require.NoError(t, b.Recv(b.World, 0, Bytes(big), 0, 4, nil))
 	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))
-	require.NoError(t, a.Wait(r, nil))
+	require.NoError(t, a.Wait(rs[0], &st))
+	require.False(t, st.Cancelled)
+	// A send whose message is gone is cancelled at once, and these two are not known to be.
+	for i, gone := range []bool{false, true} {
+		if gone { // what the forged records have to be compared with
+			forge(a, kindGone, record{ctx: ctx, from: 1, id: id + 2})
+		}
+		require.NoError(t, rs[1+i].Op.Cancel())
+		require.Equal(t, gone, rs[1+i].IsComplete())
+		for !rs[1+i].IsComplete() {
+			b.Progress()
+			a.Progress()
+		}
+		require.NoError(t, a.Wait(rs[1+i], &st))
+		require.True(t, st.Cancelled)
+	}
+	b.m.Forget(ctx) // which has the last message still
 }
 
 // TestCancelWithoutMemory: a message that a matched probe has found, of more bytes than there is memory for, stays with

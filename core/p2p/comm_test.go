@@ -92,9 +92,9 @@ func TestDupAndFree(t *testing.T) {
 	// All blocks come back to the processes that reserved them, though those make no call.
 	for _, e := range es {
 		require.Eventually(t, func() bool {
-			e.mu.Lock()
-			defer e.unlock()
-			return len(e.blocks) == 0 && len(e.queues) <= 2
+			e.blocksMu.Lock()
+			defer e.blocksMu.Unlock()
+			return len(e.blocks) == 0 && e.m.Stock().Queues <= 2
 		}, 10*time.Second, time.Millisecond)
 	}
 }
@@ -122,7 +122,7 @@ func TestMessagesOverACommunicatorsEnd(t *testing.T) {
 	})
 	require.Equal(t, []byte{1, 2, 3}, got)
 	for _, e := range es {
-		require.LessOrEqual(t, len(e.queues), 2)
+		require.LessOrEqual(t, e.m.Stock().Queues, int64(2))
 	}
 }
 

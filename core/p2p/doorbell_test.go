@@ -20,9 +20,9 @@ func rung(e *Engine) bool {
 // comes for itself, nor for what only a waiting thread wants to know.
 func TestDoorbells(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
+		setCMA(t, noCMA)
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
-		a.rings.noCMA, b.rings.noCMA = noCMA, noCMA
 		rung(a)
 		rung(b)
 		big, got := pattern(100_000, 1), make([]byte, 100_000)
@@ -60,9 +60,9 @@ func TestDoorbells(t *testing.T) {
 		require.False(t, rung(b))
 		s := send(big, 4, Standard)
 		require.False(t, rung(b), "most receivers come soon")
-		a.remind()
+		a.m.Remind()
 		require.True(t, rung(b), "the sender has waited a while for one that does not")
-		a.remind()
+		a.m.Remind()
 		require.False(t, rung(b), "once is enough")
 		finish(s, r)
 		rung(a)
@@ -70,7 +70,7 @@ func TestDoorbells(t *testing.T) {
 		r = receive(in, 5)
 		s = send(small, 5, Synchronous)
 		require.False(t, rung(b), "the same")
-		a.remind()
+		a.m.Remind()
 		require.True(t, rung(b), "the same")
 		finish(s, r)
 		require.False(t, rung(a))
@@ -86,7 +86,7 @@ func TestDoorbells(t *testing.T) {
 		require.NoError(t, receive(in, 8).Op.Cancel())
 		send(big, 9, Standard).Op.Cancel()
 		require.True(t, rung(b), "the sender may wait for the answer")
-		for a.sends.used > 0 {
+		for a.under() > 0 {
 			b.Progress()
 			a.Progress()
 		}

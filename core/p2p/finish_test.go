@@ -21,7 +21,7 @@ func TestFlushedTakesBack(t *testing.T) {
 			b.Progress()
 			return r
 		}
-		for range 2 * manySlots {
+		for range 2 * manyNumbers {
 			send(1)
 		}
 		last := send(2)
@@ -29,21 +29,14 @@ func TestFlushedTakesBack(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, a.Wait(last, nil))
 		if freed {
-			b.mu.Lock()
-			for _, q := range b.queues {
-				for q.unexpected.n > 0 {
-					m := q.unexpected.oldest().of
-					b.takeLocked(q, m)
-					b.goneLocked(m)
-				}
-			}
-			b.unlock()
-			for !a.sends.at[2*manySlots-1].op.gone {
+			b.m.Forget(b.World.Context(0))
+			for b.m.Stock().Backlog > 0 || a.untaken() {
 				a.Progress()
 				b.Progress()
 			}
+			require.Zero(t, b.m.Stock().Unexpected)
 		}
-		require.Equal(t, 2*manySlots, a.sends.used)
+		require.Equal(t, 2*manyNumbers, a.under())
 		done := make(chan error, 1)
 		go func() { done <- a.Flushed() }()
 		for range 1000 {
@@ -55,6 +48,7 @@ func TestFlushedTakesBack(t *testing.T) {
 			b.Progress()
 		}
 		require.NoError(t, <-done)
-		require.Zero(t, a.sends.used)
+		require.Zero(t, a.under())
+		require.Zero(t, a.m.Stock().NumberPlaces, "so many are not kept")
 	}
 }

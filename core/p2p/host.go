@@ -50,16 +50,21 @@ func (h host) NewBlock(size int64) (int64, error) {
 		h.nd.Release(off, size)
 		return 0, err
 	}
-	h.mu.Lock()
+	h.blocksMu.Lock()
 	h.blocks[off] = size
-	h.unlock()
+	h.blocksMu.Unlock()
 	return off, nil
 }
 
-// releaseBlockLocked gives a control block back that this process has reserved; anything else is ignored.
-func (e *Engine) releaseBlockLocked(off, size int64) {
-	if e.blocks[off] == size && size > 0 {
+// releaseBlock gives a control block back that this process has reserved; anything else is ignored.
+func (e *Engine) releaseBlock(off, size int64) {
+	e.blocksMu.Lock()
+	mine := e.blocks[off] == size && size > 0
+	if mine {
 		delete(e.blocks, off)
+	}
+	e.blocksMu.Unlock()
+	if mine {
 		e.nd.Release(off, size)
 	}
 }
@@ -75,32 +80,18 @@ func (h host) DropBlock(b []byte, owner int32, off, size int64, last bool) {
 	if !last {
 		return
 	}
-	h.mu.Lock()
-	defer h.unlock()
 	if int(owner) == h.world {
-		h.releaseBlockLocked(off, size)
+		h.releaseBlock(off, size)
 		return
 	}
-	h.postLocked(h.peer(owner), pending{k: kindBlock,
-		h: record{ctx: uint64(off), size: uint64(size), from: int32(h.world)}})
+	h.m.ReleaseBlock(owner, off, size)
 }
 
 // Forget implements comm.Host.
 func (h host) Forget(c *comm.Comm) {
-	h.mu.Lock()
-	defer h.unlock()
 	for x := comm.Context(0); x < comm.NumContexts; x++ {
-		ctx := c.Context(x)
-		q := h.queues[ctx]
-		if q == nil {
-			continue
-		}
-		q.closing = true
-		for q.unexpected.n > 0 {
-			m := q.unexpected.oldest().of
-			h.takeLocked(q, m)
-			h.goneLocked(m)
-		}
-		h.closeLocked(ctx, q)
+		h.m.Forget(c.Context(x))
 	}
 }
+
+var _ comm.Host = host{}

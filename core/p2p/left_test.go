@@ -25,7 +25,7 @@ func TestReminderMeetsStart(t *testing.T) {
 		if cancelled {
 			require.NoError(t, s.Op.Cancel())
 		} else {
-			a.remind()
+			a.m.Remind()
 		}
 		r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
 		require.NoError(t, err)
@@ -175,29 +175,34 @@ func TestHooksOfTwoThreads(t *testing.T) {
 // TestReminderMakesRoom: a reminder flushes what has waited for room, so sends begin and end while they are gone
 // through.
 func TestReminderMakesRoom(t *testing.T) {
+	setCMA(t, true)
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
-	a.rings.noCMA, b.rings.noCMA = true, true
-	const n = ringData + 30_000
+	const n = 80_000 // more than the ring holds, and less than twice that
 	out, in := pattern(n, 1), make([]byte, n)
 	require.NoError(t, a.Attach(BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0))
-	first, err := a.Isend(a.World, 0, Bytes(out[:100_000]), 1, 1, Standard)
+	others := make([]*request.Request, 14)
+	for i := range others {
+		var err error
+		others[i], err = a.Isend(a.World, 0, Bytes(nil), 1, 4, Synchronous)
+		require.NoError(t, err)
+	}
+	first, err := a.Isend(a.World, 0, Bytes(out[:n-10_000]), 1, 1, Standard)
 	require.NoError(t, err)
 	require.NoError(t, a.Send(a.World, 0, Bytes(out), 1, 2, Buffered))
 	r, err := b.Irecv(b.World, 0, Bytes(in), 0, 2)
 	require.NoError(t, err)
 	a.Progress() // until the ring is full
-	require.Equal(t, 2, a.sends.used)
+	require.Equal(t, int64(16), a.m.Stock().NumberPlaces)
+	require.Equal(t, 16, a.under(), "one more needs more places")
 	small, err := a.Isend(a.World, 0, Bytes(out[:eagerMax]), 1, 3, Standard)
 	require.NoError(t, err)
 	require.False(t, small.IsComplete())
-	b.mu.Lock()
-	b.flowLocked(KeepBack)
-	b.unlock()
+	b.ask(flowKeep)
 	b.Progress()
-	a.sends.at = append([]slot(nil), a.sends.at...) // one more needs a new place
-	a.remind()
-	require.Equal(t, 2, a.sends.used, "the small one stays, the other one has left")
+	a.m.Remind()
+	require.Equal(t, int64(17), a.m.Stock().NumberPlaces)
+	require.Equal(t, 16, a.under(), "the small one stays, the other one has left")
 	for !r.IsComplete() {
 		a.Progress()
 		b.Progress()
@@ -205,7 +210,7 @@ func TestReminderMakesRoom(t *testing.T) {
 	require.Equal(t, out, in)
 	require.NoError(t, b.Wait(r, nil))
 	var rs [2]*request.Request
-	for i, data := range [2][]byte{in[:100_000], in[:eagerMax]} {
+	for i, data := range [2][]byte{in[:n-10_000], in[:eagerMax]} {
 		rs[i], err = b.Irecv(b.World, 0, Bytes(data), 0, int32(1+2*i))
 		require.NoError(t, err)
 	}
@@ -215,7 +220,9 @@ func TestReminderMakesRoom(t *testing.T) {
 	}
 	require.NoError(t, waitAll(b, rs[:]...))
 	require.NoError(t, waitAll(a, first, small))
-	b.mu.Lock()
-	b.flowLocked(SendAlong)
-	b.unlock()
+	for range others {
+		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 4, nil))
+	}
+	require.NoError(t, waitAll(a, others...))
+	b.ask(flowAlong)
 }

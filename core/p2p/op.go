@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -23,107 +24,60 @@ const (
 	modeMask = Urgent - 1
 )
 
-// afterwards is what a thread does that has started an operation.
-type afterwards uint8
-
-const (
-	goesOn     afterwards = iota
-	waitsForIt            // at once: a blocking call
-)
-
-// op is a send or receive under way.
+// op is a send or receive under way as Go sees it: what it is doing is in C (capi/message).
 type op struct {
 	request.Request
-	e    *Engine
-	c    *comm.Comm
-	buf  Buffer
-	peer int32 // rank in c.Peers(): destination or source
-	tag  int32
-	x    comm.Context
-	mode Mode
-
-	next   afterwards // what the thread that started it does next
-	cancel bool       // a send: MPI_Cancel has been called
-	gone   bool       // a send: the receiver no longer has the message
-	looked bool       // a send: the receiver has been told that the message is waited for
-
-	entry     entry[op] // a receive: its place among the posted ones
-	*transfer           // never nil: noTransfer is not to be written to, see moving
+	e   *Engine
+	r   message.Request
+	buf Buffer // kept alive
 }
 
-// transfer is what a message needs besides whose data does not come with its record. Programs may have a million
-// requests that are never matched to such a one.
-type transfer struct {
-	// A receive.
-	matched *Message // the message whose data is to be pulled
-	got     int64    // bytes that have come in pieces
-	want    int64    // bytes that will: what fits
-	full    int64    // bytes of the whole message
-	fetches *Message // the message that the data is fetched for; nil: it is for the application
-
-	// A send.
-	id    uint64 // number in sends (or receives); 0: none
-	to    *peer
-	sent  int64  // bytes that have gone in pieces
-	limit int64  // bytes that are to go in pieces
-	rid   uint64 // number of the receive at the other side
-	chunk *chunk // part of the buffer of a buffered send
-}
-
-var noTransfer transfer
-
-// moving returns the transfer of o to write to.
-func (o *op) moving() *transfer {
-	if o.transfer == &noTransfer {
-		o.transfer = new(transfer)
+// known returns the op of a request in C.
+func (e *Engine) known(r message.Request, b *Buffer) *op {
+	o := &op{e: e, r: r, buf: *b}
+	o.Op, o.Life, o.Persistent = o, r.State(), r.IsPersistent()
+	if r.IsReceive() {
+		o.Kind = request.Receive
 	}
-	return o.transfer
-}
-
-// newOpLocked returns an op for a send or receive on c, from the pool.
-func (e *Engine) newOpLocked(k request.Kind, c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32, mode Mode) *op {
-	var o *op
-	if n := len(e.freeOps); n > 0 {
-		o = e.freeOps[n-1]
-		e.freeOps = e.freeOps[:n-1]
-	} else {
-		o = &op{e: e, transfer: &noTransfer}
-	}
-	o.Kind, o.Op, o.Owner = k, o, c
-	o.c, o.x, o.buf, o.peer, o.tag, o.mode = c, x, *b, peer, tag, mode
 	return o
 }
 
-const maxFreeOps = 256
-
-// recycleLocked gives an op back to the pool. Nothing refers to it any longer.
-func (e *Engine) recycleLocked(o *op) {
-	if len(e.freeOps) == maxFreeOps {
-		return
+// RequestOf returns the request of a message behind a handle that C has given to the application, with the communicator
+// that it was made on; nil if there is none.
+func (e *Engine) RequestOf(handle uintptr) (r *request.Request, comm uintptr) {
+	c := message.Of(handle)
+	if c.IsZero() {
+		return nil, 0
 	}
-	t := o.transfer
-	if t != &noTransfer {
-		*t = transfer{}
-	}
-	*o = op{e: e, transfer: t}
-	e.freeOps = append(e.freeOps, o)
+	return &e.known(c, &Buffer{}).Request, c.Comm()
 }
 
-// Release implements request.Operation.
-func (o *op) Release() error {
-	if o.Freed() {
-		// The thread that freed it and the one that completed it may both still look at it: left to the garbage
-		// collector.
-		return nil
+// HandleOf returns a handle of the request of a message for the application. ok is false if r is not of a message;
+// h is 0 if there are as many as can be.
+func HandleOf(r *request.Request) (h uintptr, ok bool) {
+	o, ok := r.Op.(*op)
+	if !ok {
+		return 0, false
 	}
-	o.e.mu.Lock()
-	o.e.recycleLocked(o)
-	o.e.unlock()
-	return nil
+	return o.r.Handle(), true
 }
 
 // Query implements request.Operation.
-func (o *op) Query(*request.Status) error { return nil }
+func (o *op) Query(st *request.Status) error {
+	x := o.r.Result()
+	*st = request.Status{Source: x.Source, Tag: x.Tag, Error: x.Class, Cancelled: x.Cancelled, Bytes: x.Bytes}
+	if x.Class == abi.MPI_SUCCESS {
+		return nil
+	}
+	return mpierr.New(x.Class, "%s", x.Text)
+}
+
+// Cancel implements request.Operation.
+func (o *op) Cancel() error {
+	o.r.Cancel()
+	o.e.step()
+	return nil
+}
 
 // Start implements request.Operation for persistent requests.
 func (o *op) Start() error {
@@ -134,26 +88,59 @@ func (o *op) Start() error {
 		return mpierr.New(abi.MPI_ERR_REQUEST,
 			"the persistent request is active: it must be completed before it is started again")
 	}
-	e := o.e
-	if o.Kind == request.Receive {
-		e.mu.Lock()
-		o.SetActive()
-		o.Status = request.Status{}
-		if o.peer == abi.MPI_PROC_NULL {
-			o.Status = request.ProcNull
-			e.completeLocked(o, nil)
-		} else {
-			e.receiveLocked(o)
-		}
-		e.unlockStarted()
-		return nil
-	}
-	o.SetActive()
-	o.Status = request.Status{}
-	o.cancel, o.gone, o.looked = false, false, false
-	if err := e.start(o); err != nil {
-		o.SetInactive()
-		return err
-	}
+	o.r.Restart()
+	o.e.step()
 	return nil
+}
+
+// Release implements request.Operation.
+func (o *op) Release() error {
+	o.r.Free()
+	return nil
+}
+
+// operation describes a send or receive on c.
+func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32) message.Operation {
+	o := message.Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
+		World: -1}
+	if peer >= 0 {
+		o.World = c.Peers().World(int(peer))
+	}
+	b.describe(&o)
+	return o
+}
+
+// begin starts an operation: nil if it is over already. MPI_ERR_NO_MEM.
+func (e *Engine) begin(o *message.Operation, b *Buffer) (*op, error) {
+	r, ok := e.m.Start(o)
+	e.step()
+	if !ok {
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request")
+	}
+	if r.IsZero() {
+		return nil, nil
+	}
+	return e.known(r, b), nil
+}
+
+// send starts a message in a mode other than buffered.
+func (e *Engine) send(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode, blocking bool) (*op, error) {
+	m := e.operation(c, x, b, dest, tag)
+	m.Mode, m.Urgent, m.Blocking = uint8(mode&modeMask), mode&Urgent != 0, blocking
+	o, err := e.begin(&m, b)
+	if o != nil {
+		o.Owner = c
+	}
+	return o, err
+}
+
+// receive starts a receive.
+func (e *Engine) receive(c *comm.Comm, x comm.Context, b *Buffer, source, tag int32, blocking bool) (*op, error) {
+	m := e.operation(c, x, b, source, tag)
+	m.Receive, m.Blocking = true, blocking
+	o, err := e.begin(&m, b)
+	if o != nil {
+		o.Owner = c
+	}
+	return o, err
 }

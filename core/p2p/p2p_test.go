@@ -62,15 +62,19 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	}
 	t.Cleanup(func() {
 		for _, e := range es {
-			require.Zero(t, e.sends.used, "sends under way in process %d", e.world)
-			require.Zero(t, e.receives.used, "receives under way in process %d", e.world)
-			require.Zero(t, e.backlog.Load(), "messages not sent in process %d", e.world)
-			require.Zero(t, e.held, "unexpected messages in process %d", e.world)
-			require.Equal(t, SendAlong, e.flow)
+			s := e.m.Stock()
+			require.Zero(t, s.Sends, "sends under way in process %d", e.world)
+			require.Zero(t, s.Receives, "receives under way in process %d", e.world)
+			require.Zero(t, s.Backlog, "processes that process %d has something for", e.world)
+			require.Zero(t, s.Unexpected, "unexpected messages in process %d", e.world)
+			require.Zero(t, s.Held, "their bytes in process %d", e.world)
+			require.Zero(t, s.Picked, "messages of matched probes in process %d", e.world)
+			require.False(t, s.Asks, "process %d has others keep their messages", e.world)
+		}
+		for _, e := range es {
+			e.m.Close()
 			e.nd.Close()
 		}
-		require.Equal(t, transfer{}, noTransfer)
-		require.Equal(t, stay{}, noStay)
 	})
 	return es
 }
@@ -80,10 +84,7 @@ func jobWithout(t testing.TB, n int) []*Engine {
 func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
 	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)
-	serve := func() bool {
-		ring := e.rings.in.b
-		return atomic.LoadUint64(u64(ring, ringHead)) != atomic.LoadUint64(u64(ring, ringTail)) && e.Progress()
-	}
+	serve := func() bool { return e.untaken() && e.Progress() }
 	for {
 		for serve() {
 		}
@@ -133,10 +134,8 @@ func pattern(n int, seed int) []byte {
 
 func TestSendRecvSizes(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
+		setCMA(t, noCMA)
 		es := job(t, 2)
-		for _, e := range es {
-			e.rings.noCMA = noCMA
-		}
 		all(t, es, func(e *Engine) error {
 			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1,
 				eagerMax, eagerMax + 1, 40_000, 100_000, 3 << 20} {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/request"
 )
 
@@ -115,19 +116,11 @@ func TestPartitionsRefuse(t *testing.T) {
 	require.NoError(t, es[0].Wait(s, nil))
 	// What was sent on the channel has no receiver.
 	require.Eventually(t, func() bool {
-		es[1].mu.Lock()
-		defer es[1].unlock()
-		return es[1].held == 4*(25+entryCost)
+		return es[1].m.Stock().Held == 4*(25+entryCost)
 	}, 10*time.Second, time.Millisecond)
-	es[1].mu.Lock()
-	for ctx, q := range es[1].queues {
-		for q.unexpected.n > 0 {
-			es[1].takeLocked(q, q.unexpected.oldest().of)
-		}
-		delete(es[1].queues, ctx)
+	for x := range comm.NumContexts {
+		es[1].m.Forget(p.channel.Context(x))
 	}
-	es[1].lastQueue = nil
-	es[1].unlock()
 	// Nobody at the other end.
 	n, err := es[0].PsendInit(es[0].World, Buffer{}, 2, abi.MPI_PROC_NULL, 0)
 	require.NoError(t, err)

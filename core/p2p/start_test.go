@@ -22,7 +22,8 @@ func TestStartsDoNotCopy(t *testing.T) {
 			require.NoError(t, err)
 			return r
 		}
-		persistent := b.Persist(request.Receive, b.World, 0, Bytes(in), 0, 1, Standard)
+		persistent, err := b.Persist(request.Receive, b.World, 0, Bytes(in), 0, 1, Standard)
+		require.NoError(t, err)
 		for tag, start := range []func() *request.Request{
 			func() *request.Request { return receive(0) },
 			func() *request.Request { require.NoError(t, persistent.Op.Start()); return persistent },
@@ -30,7 +31,9 @@ func TestStartsDoNotCopy(t *testing.T) {
 				var st request.Status
 				m, err := b.Mprobe(b.World, 0, 0, 2, &st)
 				require.NoError(t, err)
-				return b.Imrecv(Bytes(in), m)
+				r, err := b.Imrecv(Bytes(in), m)
+				require.NoError(t, err)
+				return r
 			},
 		} {
 			s, err := a.Isend(a.World, 0, Bytes(out), dest, int32(tag), Standard)
@@ -85,12 +88,10 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				done <- a.Wait(s, nil)
 			}
 			if !early {
+				come := b.come()
 				go wait()
-				require.Eventually(t, func() bool {
-					a.mu.Lock()
-					defer a.unlock()
-					return s.Op.(*op).looked
-				}, 10*time.Second, time.Millisecond)
+				require.Eventually(t, func() bool { return b.come() > come }, 10*time.Second,
+					time.Millisecond, "the receiver is told")
 			}
 			r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
 			require.NoError(t, err)

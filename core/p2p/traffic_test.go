@@ -72,10 +72,8 @@ func TestRandomTraffic(t *testing.T) {
 			t.Run(fmt.Sprintf("%d cma %v", seed, !noCMA), func(t *testing.T) {
 				rnd := rand.New(rand.NewSource(seed))
 				p := newPlan(rnd, 2+int(seed)%3, 250)
+				setCMA(t, noCMA)
 				es := job(t, p.n)
-				for _, e := range es {
-					e.rings.noCMA = noCMA
-				}
 				all(t, es, func(e *Engine) error {
 					return play(e, p, rand.New(rand.NewSource(seed*100+int64(e.world))))
 				})
@@ -163,8 +161,11 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			*ms = (*ms)[1:]
 			left--
 			mem := newMemory(rnd, m.size)
-			posted = append(posted, receive{r: e.Imrecv(mem.buffer(), msg), src: int(st.Source), m: m,
-				mem: mem})
+			r, err := e.Imrecv(mem.buffer(), msg)
+			if err != nil {
+				return err
+			}
+			posted = append(posted, receive{r: r, src: int(st.Source), m: m, mem: mem})
 		case len(posted) > 0:
 			i := rnd.Intn(len(posted))
 			x := posted[i]
@@ -231,13 +232,13 @@ func (m *memory) buffer() Buffer {
 	return b
 }
 
-func (m *memory) fill(data []byte) { m.layout.Unpack(m.addr(), m.count, 0, data) }
+func (m *memory) fill(data []byte) { m.layout.Unpack(m.addr(), 0, data) }
 
 func (m *memory) scribble() { m.fill(make([]byte, m.size)) }
 
 func (m *memory) data() []byte {
 	out := make([]byte, m.size)
-	m.layout.Pack(out, m.addr(), m.count, 0)
+	m.layout.Pack(out, m.addr(), 0)
 	return out
 }
 
@@ -252,10 +253,8 @@ func TestFloods(t *testing.T) {
 	const each = 250
 	for _, size := range []int{8, 4000, 40_000} {
 		for _, noCMA := range []bool{false, true} {
+			setCMA(t, noCMA)
 			es := job(t, 3)
-			for _, e := range es {
-				e.rings.noCMA = noCMA
-			}
 			all(t, es, func(e *Engine) error {
 				var rs []*request.Request
 				for i := 0; i < each; i++ {
@@ -334,9 +333,7 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 		if err := e.Recv(e.World, 0, Bytes(nil), 0, 1, nil); err != nil {
 			return err
 		}
-		e.mu.Lock()
-		most = e.held
-		e.unlock()
+		most = e.m.Stock().Held
 		got := make([]byte, size)
 		for i := 0; i < count; i++ {
 			if err := e.Recv(e.World, 0, Bytes(got), 0, 0, nil); err != nil {
@@ -354,10 +351,8 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 func TestProgressWhileTheTargetComputes(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		for _, size := range []int{8, 1 << 20} {
+			setCMA(t, noCMA)
 			es := job(t, 2)
-			for _, e := range es {
-				e.rings.noCMA = noCMA
-			}
 			posted, sent := make(chan struct{}), make(chan struct{})
 			want, got := pattern(size, 3), make([]byte, size)
 			all(t, es, func(e *Engine) error {
@@ -388,10 +383,8 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 // is certain.
 func TestBufferedSendLeavesByItself(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
+		setCMA(t, noCMA)
 		es := job(t, 2)
-		for _, e := range es {
-			e.rings.noCMA = noCMA
-		}
 		received := make(chan struct{})
 		all(t, es, func(e *Engine) error {
 			sizes := []int{100, 4000, 1 << 20, 50_000, 8}

@@ -28,8 +28,8 @@ type Operation interface {
 	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the
 	// request is complete.
 	Cancel() error
-	// Query is called once when a completed request is looked at, before its status is read (generalized requests);
-	// its error is the call's error.
+	// Query is called once when a completed request is looked at, before its status is read (generalized requests
+	// and those whose life is elsewhere); its error is the call's error.
 	Query(st *Status) error
 	// Release is called when neither the application nor the operation needs the request any longer.
 	Release() error
@@ -73,6 +73,9 @@ const (
 type Request struct {
 	state atomic.Uint32
 	freed atomic.Uint32 // freedByUser, freedByOp
+	// Life is where the state of the request is if it is not here: that of a message is in C, which completes it,
+	// and which Op asks what has become of it. Set before anybody else sees the request.
+	Life *uint32
 
 	Kind       Kind
 	Persistent bool
@@ -95,17 +98,32 @@ const (
 	freedByOp               // it has completed
 )
 
+func (r *Request) life() uint32 {
+	if r.Life != nil {
+		return atomic.LoadUint32(r.Life)
+	}
+	return r.state.Load()
+}
+
+func (r *Request) setLife(s uint32) {
+	if r.Life != nil {
+		atomic.StoreUint32(r.Life, s)
+		return
+	}
+	r.state.Store(s)
+}
+
 // IsComplete returns whether the operation is done. An inactive request is not complete: see Inactive.
-func (r *Request) IsComplete() bool { return r.state.Load() == complete }
+func (r *Request) IsComplete() bool { return r.life() == complete }
 
 // Freed returns whether the application has freed the request while it was active.
 func (r *Request) Freed() bool { return r.freed.Load() != 0 }
 
 // Inactive returns whether the request is persistent and not started.
-func (r *Request) Inactive() bool { return r.state.Load() == inactive }
+func (r *Request) Inactive() bool { return r.life() == inactive }
 
 // SetInactive makes a persistent request inactive: at its creation, and when a call has returned its completion.
-func (r *Request) SetInactive() { r.state.Store(inactive) }
+func (r *Request) SetInactive() { r.setLife(inactive) }
 
 // SetActive makes a persistent request active; called by Operation.Start.
 func (r *Request) SetActive() {
@@ -130,9 +148,9 @@ func (r *Request) release() error {
 }
 
 // Free is MPI_Request_free without the handle: released now if it is complete or inactive, else as soon as it
-// completes.
+// completes. Where its life is elsewhere, Release sees to that.
 func (r *Request) Free() error {
-	if r.state.Load() != active {
+	if r.Life != nil || r.state.Load() != active {
 		return r.release()
 	}
 	r.freed.Store(freedByUser)
@@ -148,7 +166,7 @@ func (r *Request) Free() error {
 func (r *Request) Finish(st *Status) (freed bool, err error) {
 	freed = !r.Persistent
 	err = r.Err
-	if r.Op != nil && r.Kind == Generalized {
+	if r.asks() {
 		if e := r.Op.Query(&r.Status); err == nil {
 			err = e
 		}
@@ -170,9 +188,15 @@ func (r *Request) Finish(st *Status) (freed bool, err error) {
 // that of a generalized request's query function; the operation's own waits for Finish.
 func (r *Request) Look() (Status, error) {
 	st := r.Status
-	if r.Op != nil && r.Kind == Generalized {
+	if r.asks() {
 		err := r.Op.Query(&st)
+		if r.Kind != Generalized {
+			err = nil
+		}
 		return st, err
 	}
 	return st, nil
 }
+
+// asks returns whether Op knows what has become of the request.
+func (r *Request) asks() bool { return r.Op != nil && (r.Kind == Generalized || r.Life != nil) }

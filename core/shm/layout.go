@@ -25,7 +25,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 3
+	Layout     = 4
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -34,7 +34,7 @@ const (
 	// own.
 	MarkSlots = 16
 
-	MessageRingSize = 128 << 10
+	MessageRingSize = 256 << 10
 	AgentRingSize   = 64 << 10
 	HeapStride      = 1 << 40
 	// ImageStride is more than any address of a user process without five levels of page tables.

@@ -89,7 +89,8 @@ static bool nothing_left(void *arg) {
 }
 
 static void services(void) {
-	static const struct gompi_service a = {something_left, one_less}, b = {never_ready, count_thorough};
+	static const struct gompi_service a = {.ready = something_left, .serve = one_less},
+					  b = {.ready = never_ready, .serve = count_thorough};
 	static const struct gompi_waiting what = {"service", -1, 0};
 	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
 	gompi_service_add(&a);

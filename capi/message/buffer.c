@@ -1,0 +1,97 @@
+#include "message/buffer.h"
+
+int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
+		       struct gompi_verdict *v) {
+	*b = (struct gompi_buffer){0};
+	if (count == 0 && type == MPI_DATATYPE_NULL) // of programs that have nothing to send
+		return MPI_SUCCESS;
+	const struct gompi_type *t = gompi_type_get(type);
+	if (t == NULL)
+		return gompi_wrong(v, MPI_ERR_TYPE, "%#lx is no datatype, or not committed",
+				   (unsigned long)(uintptr_t)type);
+	if (count < 0)
+		return gompi_wrong(v, MPI_ERR_COUNT, "count is %lld", (long long)count);
+	if (nothing || count == 0 || t->size == 0)
+		return MPI_SUCCESS;
+	int64_t bytes, lo, hi;
+	bool sized = gompi_type_bytes(t, count, &bytes), bounded = gompi_type_bounds(t, count, &lo, &hi);
+	if (!sized || !bounded)
+		return gompi_wrong(v, sized && count <= INT32_MAX ? MPI_ERR_COUNT : MPI_ERR_VALUE_TOO_LARGE,
+				   "%lld elements of datatype %#lx have more bytes, or lie farther apart, than 64 bits "
+				   "can count",
+				   (long long)count, (unsigned long)(uintptr_t)type);
+	if (gompi_nowhere(at, lo))
+		return gompi_wrong(v, MPI_ERR_BUFFER, "the buffer is %p, with %lld bytes of data from there %+lld on",
+				   at, (long long)bytes, (long long)lo);
+	uint64_t first = (uintptr_t)at + (uint64_t)lo, length = (uint64_t)hi - (uint64_t)lo;
+	if (length > INT64_MAX || first + length < first)
+		return gompi_wrong(v, MPI_ERR_BUFFER,
+				   "the buffer is %p, with data from there %+lld to %+lld, beyond all addresses", at,
+				   (long long)lo, (long long)hi);
+	b->at = (char *)(uintptr_t)at;
+	b->size = bytes;
+	if (t->flags & GOMPI_TYPE_CONTIGUOUS) {
+		b->at += t->origin;
+	} else {
+		b->count = count;
+		b->type = t;
+	}
+	return MPI_SUCCESS;
+}
+
+void gompi_buffer_pack_typed(const struct gompi_buffer *b, char *to, int64_t from, int64_t n) {
+	gompi_typed_pack(to, n, b->at, b->count, b->type, b->skip + from);
+}
+
+void gompi_buffer_unpack_typed(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n) {
+	gompi_typed_unpack(b->at, b->count, b->type, b->skip + to, from, n);
+}
+
+int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int most) {
+	int64_t left = b->size - from;
+	if (left <= 0 || most == 0)
+		return 0;
+	if (b->type == NULL) {
+		out[0] = (struct iovec){b->at + from, (size_t)left};
+		return 1;
+	}
+	struct gompi_cursor c;
+	gompi_cursor_init(&c, b->type, b->count, GOMPI_BYTES);
+	if (b->skip + from > 0)
+		gompi_cursor_seek(&c, b->skip + from);
+	int n = 0;
+	for (int64_t offset, piece; n < most && left > 0 && (piece = gompi_cursor_next(&c, left, &offset)) > 0; n++) {
+		out[n] = (struct iovec){b->at + offset, (size_t)piece};
+		left -= piece;
+	}
+	return n;
+}
+
+void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n) {
+	if (n == 0)
+		return;
+	if (from->type == NULL && to->type == NULL) {
+		memmove(to->at, from->at, (size_t)n); // some programs send a buffer to themselves
+	} else if (from->type == NULL) {
+		gompi_buffer_unpack(to, 0, from->at, n);
+	} else if (to->type == NULL) {
+		gompi_buffer_pack(from, to->at, 0, n);
+	} else {
+		char between[8 << 10];
+		for (int64_t at = 0, piece; at < n; at += piece) {
+			piece = n - at < (int64_t)sizeof between ? n - at : (int64_t)sizeof between;
+			gompi_buffer_pack(from, between, at, piece);
+			gompi_buffer_unpack(to, at, between, piece);
+		}
+	}
+}
+
+void gompi_buffer_hold(const struct gompi_buffer *b) {
+	if (b->type != NULL && !b->kept)
+		gompi_type_hold(b->type);
+}
+
+void gompi_buffer_drop(const struct gompi_buffer *b) {
+	if (b->type != NULL && !b->kept)
+		gompi_type_drop(b->type);
+}

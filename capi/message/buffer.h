@@ -1,0 +1,83 @@
+// The memory that a message comes from or goes to.
+#ifndef GOMPI_MESSAGE_BUFFER_H
+#define GOMPI_MESSAGE_BUFFER_H
+
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/verdict.h"
+#include "datatype/datatype.h"
+#include "datatype/simple.h"
+
+// size bytes of data: at an address, or, with a type, those behind the first skip of count copies of it.
+struct gompi_buffer {
+	char *at;
+	int64_t size;
+	int64_t count;
+	const struct gompi_type *type; // NULL: one run of memory
+	int64_t skip;
+	bool kept; // whoever started the operation keeps the type until it is over
+};
+
+#pragma GCC visibility push(hidden)
+
+// Makes *b the buffer of count copies of a committed datatype; what names it in a verdict. nothing: no data counts, as
+// with MPI_PROC_NULL, whatever the address. 0, or the verdict's class: MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER,
+// MPI_ERR_VALUE_TOO_LARGE.
+int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
+		       struct gompi_verdict *v);
+
+// The same for what most messages are: whether it is a run of a predefined type that lies where memory can be.
+static inline bool gompi_buffer_simple(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type) {
+	int64_t size = gompi_simple(type);
+	if (__builtin_expect(size == 0 || (uint64_t)count > INT32_MAX || (uintptr_t)at - 4096 >= 1ULL << 62, 0))
+		return false;
+	b->at = (char *)(uintptr_t)at;
+	b->size = size * count;
+	b->type = NULL;
+	b->skip = 0;
+	return true;
+}
+
+void gompi_buffer_pack_typed(const struct gompi_buffer *b, char *to, int64_t from, int64_t n);
+void gompi_buffer_unpack_typed(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n);
+
+// Small copies without a call.
+static inline void gompi_copy_small(char *to, const char *from, int64_t n) {
+	if (n == 8)
+		memcpy(to, from, 8);
+	else if (n == 4)
+		memcpy(to, from, 4);
+	else if (n != 0)
+		memcpy(to, from, (size_t)n);
+}
+
+// Copies bytes [from, from + n) of the buffer's data to to.
+static inline void gompi_buffer_pack(const struct gompi_buffer *b, char *to, int64_t from, int64_t n) {
+	if (__builtin_expect(b->type == NULL, 1))
+		gompi_copy_small(to, b->at + from, n);
+	else
+		gompi_buffer_pack_typed(b, to, from, n);
+}
+
+// Copies n bytes to bytes [to, to + n) of the buffer's data.
+static inline void gompi_buffer_unpack(const struct gompi_buffer *b, int64_t to, const char *from, int64_t n) {
+	if (__builtin_expect(b->type == NULL, 1))
+		gompi_copy_small(b->at + to, from, n);
+	else
+		gompi_buffer_unpack_typed(b, to, from, n);
+}
+
+// Fills out with the runs of memory that hold the data from byte from on, in order, and returns how many it filled;
+// fewer than most: these are all.
+int gompi_buffer_runs(const struct gompi_buffer *b, int64_t from, struct iovec *out, int most);
+
+// Copies the first n bytes of the data of one buffer to another.
+void gompi_buffer_copy(const struct gompi_buffer *to, const struct gompi_buffer *from, int64_t n);
+
+// Keeps a buffer's type for as long as a request needs it; gompi_buffer_drop ends that.
+void gompi_buffer_hold(const struct gompi_buffer *b);
+void gompi_buffer_drop(const struct gompi_buffer *b);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,272 @@
+#include "message/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v) {
+	struct gompi_comm *c = gompi_comm_get(e->comm);
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	if (c == NULL || m == NULL)
+		return gompi_wrong(v, MPI_ERR_COMM,
+				   e->comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
+							    : "this is no communicator, or one that was freed");
+	bool nobody = e->peer == MPI_PROC_NULL;
+	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !nobody && !(receive && e->peer == MPI_ANY_SOURCE))
+		return gompi_wrong(v, MPI_ERR_RANK,
+				   "%s is %d: the communicator has %d processes to exchange messages with",
+				   receive ? "source" : "dest", e->peer, c->peers.n);
+	if (e->tag < 0 && !(receive && e->tag == MPI_ANY_TAG))
+		return gompi_wrong(v, MPI_ERR_TAG, "tag is %d: it must be from 0 to %d", e->tag, INT32_MAX);
+	int class = gompi_buffer_check(&r->buf, e->at, e->count, e->type, nobody, v);
+	if (class != MPI_SUCCESS)
+		return class;
+	r->receive = receive;
+	r->context = c->id;
+	r->comm = (uintptr_t)e->comm;
+	r->peer = e->peer;
+	r->tag = e->tag;
+	r->source = c->rank;
+	r->world = nobody || e->peer < 0 ? -1 : gompi_ranks_at(&c->peers, e->peer);
+	r->lane = gompi_lane_of(m, c->id);
+	return MPI_SUCCESS;
+}
+
+int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
+	bool there = gompi_comm_get(comm) != NULL;
+	return gompi_refuse(v->class, call, v->text, there ? GOMPI_ON_COMM : GOMPI_ON_NONE,
+			    there ? (uintptr_t)comm : 0);
+}
+
+int gompi_request_refuse(const struct gompi_request *r, const char *call) {
+	struct gompi_verdict v;
+	gompi_request_why(r, &v);
+	return gompi_call_refuse(&v, call, (MPI_Comm)r->comm);
+}
+
+int gompi_call_wrong(const char *call, int class, const char *text, ...) {
+	struct gompi_verdict v;
+	va_list ap;
+	va_start(ap, text);
+	vsnprintf(v.text, sizeof v.text, text, ap);
+	va_end(ap);
+	// Without MPI nothing else is worth telling.
+	if (gompi_load(&gompi_messages_here) == NULL)
+		class = MPI_ERR_COMM;
+	return gompi_refuse(class, call, v.text, GOMPI_ON_NONE, 0);
+}
+
+static bool over(void *arg) {
+	struct gompi_request *r = arg;
+	if (gompi_load_acquire(&r->state) != REQUEST_ACTIVE)
+		return true;
+	struct gompi_lane *l = r->lane;
+	if (gompi_lane_ready(l))
+		gompi_lane_progress(l);
+	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->broken) != 0;
+}
+
+int gompi_request_await(struct gompi_request *r, const char *call) {
+	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
+		struct gompi_messages *m = r->lane->home;
+		int world = r->world;
+		if (r->receive) {
+			world = -1;
+			struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
+			if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
+				world = gompi_ranks_at(&c->peers, r->peer);
+		}
+		struct gompi_waiting what = {call, world, r->comm};
+		int rc = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, over, r, &what);
+		gompi_call_step(m);
+		if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE)
+			return rc != MPI_SUCCESS ? rc : (int)gompi_load(&r->lane->broken);
+	}
+	return MPI_SUCCESS;
+}
+
+// Sends s, which is not over at once, and waits for it. 0 or the class of what is wrong, which v tells.
+int gompi_send_class(const struct gompi_request *s, const char *call, struct gompi_verdict *v) {
+	struct gompi_lane *l = s->lane;
+	if (s->world == l->home->node.rank && gompi_give_self(l, s))
+		return MPI_SUCCESS;
+	gompi_lane_take(l);
+	struct gompi_request *r = gompi_request_take(l);
+	if (r == NULL) {
+		gompi_lane_give(l);
+		return gompi_wrong(v, MPI_ERR_NO_MEM, "no memory for a request");
+	}
+	*r = *s;
+	r->blocking = true;
+	gompi_buffer_hold(&r->buf);
+	gompi_send_locked(l, r);
+	gompi_lane_end(l);
+	int class = gompi_request_await(r, call);
+	if (class == MPI_SUCCESS)
+		class = r->result.class;
+	if (class != MPI_SUCCESS) {
+		r->result.class = class;
+		gompi_request_why(r, v);
+	}
+	gompi_lane_take(l);
+	if (gompi_load(&r->state) == REQUEST_ACTIVE)
+		r->freed = true; // others may still come for it
+	else
+		gompi_request_give(r);
+	gompi_lane_give(l);
+	return class;
+}
+
+int gompi_send_blocking(const struct gompi_request *s, const char *call) {
+	struct gompi_verdict v;
+	return gompi_send_class(s, call, &v) == MPI_SUCCESS ? MPI_SUCCESS
+							    : gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
+}
+
+// Gives up a receive that nobody shall write to any longer, once nothing refers to it. Whether that is so.
+static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->posted) {
+		gompi_unpost(l, r);
+		return true;
+	}
+	for (struct gompi_request **at = &l->work, *before = NULL; *at != NULL; before = *at, at = &(*at)->next)
+		if (*at == r) {
+			*at = r->next;
+			if (l->work_end == r)
+				l->work_end = before;
+			if (l->work == NULL)
+				gompi_store_total(&l->working, 0);
+			gompi_message_give(l, r->matched);
+			return true;
+		}
+	if (r->id != 0) {
+		gompi_number_remove(&l->receives, r->id);
+		gompi_message_give(l, r->matched);
+		return true;
+	}
+	return gompi_load(&r->state) != REQUEST_ACTIVE; // else another thread copies
+}
+
+int gompi_receive_blocking(struct gompi_request *r, const char *call) {
+	struct gompi_lane *l = r->lane;
+	gompi_lane_take(l);
+	gompi_receive_locked(l, r);
+	gompi_lane_end(l);
+	return gompi_receive_posted(r, call);
+}
+
+int gompi_receive_posted(struct gompi_request *r, const char *call) {
+	struct gompi_lane *l = r->lane;
+	int class = gompi_request_await(r, call);
+	if (__builtin_expect(class != MPI_SUCCESS, 0)) {
+		for (bool gone = false; !gone;) {
+			gompi_lane_take(l);
+			gone = abandon(l, r);
+			gompi_lane_give(l);
+		}
+		if (gompi_load(&r->state) == REQUEST_ACTIVE)
+			r->result.class = class;
+	}
+	return r->result.class;
+}
+
+void gompi_request_restart(struct gompi_request *r) {
+	struct gompi_lane *l = r->lane;
+	r->result = (struct gompi_result){0};
+	if (r->peer == MPI_PROC_NULL) {
+		if (r->receive)
+			r->result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+		gompi_store_release(&r->state, REQUEST_COMPLETE);
+		return;
+	}
+	gompi_store(&r->state, REQUEST_ACTIVE);
+	r->id = 0;
+	r->done = r->want = 0;
+	r->to = NULL;
+	r->cancel = r->gone = r->looked = false;
+	if (!r->receive && r->world != l->home->node.rank && gompi_eager(gompi_link_to(l, r->world), r)) {
+		gompi_store_release(&r->state, REQUEST_COMPLETE);
+		return;
+	}
+	gompi_lane_take(l);
+	if (r->receive) {
+		gompi_receive_locked(l, r);
+		gompi_lane_drain(l);
+	} else {
+		gompi_send_locked(l, r);
+	}
+	gompi_lane_end_started(l);
+	gompi_call_step(l->home);
+}
+
+static __attribute__((cold)) int no_request(const char *call, MPI_Comm comm) {
+	struct gompi_verdict v;
+	gompi_wrong(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+	return gompi_call_refuse(&v, call, comm);
+}
+
+int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
+	struct gompi_lane *l = s->lane;
+	gompi_lane_take(l);
+	struct gompi_request *r = gompi_request_take(l);
+	if (r != NULL) {
+		*r = *s;
+		if (!gompi_request_add(r)) {
+			r->buf.type = NULL; // not held yet
+			gompi_request_give(r);
+			r = NULL;
+		}
+	}
+	if (r == NULL) {
+		gompi_lane_give(l);
+		return no_request(call, (MPI_Comm)s->comm);
+	}
+	gompi_buffer_hold(&r->buf);
+	*request = (MPI_Request)gompi_request_handle(r);
+	if (gompi_load(&r->state) == REQUEST_INACTIVE) {
+		gompi_lane_give(l);
+		return MPI_SUCCESS;
+	}
+	if (r->receive) {
+		gompi_receive_locked(l, r);
+		gompi_lane_drain(l);
+	} else {
+		gompi_send_locked(l, r);
+	}
+	gompi_lane_end_started(l);
+	gompi_call_step(l->home);
+	return MPI_SUCCESS;
+}
+
+int gompi_complete_request(const struct gompi_request *s, const char *call, MPI_Request *request) {
+	struct gompi_lane *l = s->lane;
+	gompi_lane_take(l);
+	struct gompi_request *r = gompi_request_take(l);
+	bool fine = r != NULL;
+	if (fine) {
+		r->receive = s->receive;
+		r->comm = s->comm;
+		r->peer = s->peer;
+		r->result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+		gompi_store(&r->state, REQUEST_COMPLETE);
+		fine = gompi_request_add(r);
+		if (fine)
+			*request = (MPI_Request)gompi_request_handle(r);
+		else
+			gompi_request_give(r);
+	}
+	gompi_lane_give(l);
+	return fine ? MPI_SUCCESS : no_request(call, (MPI_Comm)s->comm);
+}
+
+void gompi_request_end(struct gompi_request *r, MPI_Request *request) {
+	if (r->persistent) {
+		gompi_store(&r->state, REQUEST_INACTIVE);
+		return;
+	}
+	struct gompi_lane *l = r->lane;
+	*request = MPI_REQUEST_NULL;
+	gompi_lane_take(l);
+	gompi_request_remove(r);
+	gompi_request_give(r);
+	gompi_lane_give(l);
+}

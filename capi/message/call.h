@@ -1,0 +1,128 @@
+// What the calls of messages share: looking at their arguments, waiting for a request, ending it.
+#ifndef GOMPI_MESSAGE_CALL_H
+#define GOMPI_MESSAGE_CALL_H
+
+#include "base/status.h"
+#include "base/up.h"
+#include "comm/comm.h"
+#include "message/messages.h"
+
+#pragma GCC visibility push(hidden)
+
+// The triple of address, count and datatype, and with whom and how: as the application has passed them.
+struct gompi_envelope {
+	const char *call;
+	const void *at;
+	int64_t count;
+	MPI_Datatype type;
+	int32_t peer, tag;
+	MPI_Comm comm;
+};
+
+// Checks the arguments of a send or, with receive, of a receive, and fills in what r is about: peer, tag, context,
+// lane, buffer, and for a send source and world. MPI_PROC_NULL is left as peer. 0, or the verdict's class.
+int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bool receive, struct gompi_verdict *v);
+
+// Raises a verdict on the communicator, or on none if that does not exist.
+__attribute__((cold)) int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm);
+// The same for what a request has ended with.
+__attribute__((cold)) int gompi_request_refuse(const struct gompi_request *r, const char *call);
+// Raises an error on no object.
+__attribute__((cold, format(printf, 3, 4))) int gompi_call_wrong(const char *call, int class, const char *text, ...);
+
+// The same for the most common send: no error, no request, and not to this process. The link it goes by; NULL: look
+// closer.
+static inline struct gompi_link *gompi_call_quick(struct gompi_request *r, const void *at, int64_t count,
+						  MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	if (__builtin_expect(c == NULL || m == NULL || (uint32_t)dest >= (uint32_t)c->peers.n || tag < 0, 0) ||
+	    !gompi_buffer_simple(&r->buf, at, count, type))
+		return NULL;
+	int world = gompi_ranks_at(&c->peers, dest);
+	if (world == m->node.rank)
+		return NULL;
+	r->context = c->id;
+	r->source = c->rank;
+	r->tag = tag;
+	r->lane = gompi_lane_of(m, c->id);
+	r->urgent = false;
+	int process = gompi_messages_process(m, world);
+	return process < 0 ? NULL : gompi_load_acquire(&r->lane->links[process]);
+}
+
+// The same for a receive.
+static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, int64_t count, MPI_Datatype type,
+					    int source, int tag, MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	if (__builtin_expect(c == NULL || m == NULL, 0) ||
+	    ((uint32_t)source >= (uint32_t)c->peers.n && source != MPI_ANY_SOURCE) || (tag < 0 && tag != MPI_ANY_TAG) ||
+	    !gompi_buffer_simple(&r->buf, at, count, type))
+		return false;
+	r->context = c->id;
+	r->comm = (uintptr_t)comm;
+	r->peer = source;
+	r->tag = tag;
+	r->lane = gompi_lane_of(m, c->id);
+	return true;
+}
+
+// Lets operations of several messages go on, if one of their messages has completed.
+static inline void gompi_call_step(struct gompi_messages *m) {
+	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
+		gompi_up.progress_messages();
+}
+
+// Waits until a request is not active. 0, or what it can never become that for: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+int gompi_request_await(struct gompi_request *r, const char *call);
+
+// What a send does that is not over at once: r has been checked. Waits for it. What the call returns.
+int gompi_send_blocking(const struct gompi_request *r, const char *call);
+// The same without raising anything: 0, or the verdict's class.
+int gompi_send_class(const struct gompi_request *r, const char *call, struct gompi_verdict *v);
+// Receives into r, which has been checked and lies in the caller's memory. 0 or the class that r has ended with, or
+// that it was given up for.
+int gompi_receive_blocking(struct gompi_request *r, const char *call);
+// The same for one that has been matched or posted already.
+int gompi_receive_posted(struct gompi_request *r, const char *call);
+// Starts r, which has been checked, and stores a handle of it. What the call returns.
+int gompi_start_request(const struct gompi_request *r, const char *call, MPI_Request *request);
+// Stores a handle of a receive from MPI_PROC_NULL.
+int gompi_complete_request(const struct gompi_request *r, const char *call, MPI_Request *request);
+// Starts a persistent request.
+void gompi_request_restart(struct gompi_request *r);
+
+// The request behind a handle; NULL: there is none, or it is not of a message.
+static inline struct gompi_request *gompi_request_of(MPI_Request request) {
+	uintptr_t h = (uintptr_t)request;
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	if (__builtin_expect(h >> 27 != GOMPI_MESSAGE_REQUEST || m == NULL, 0))
+		return NULL;
+	struct gompi_lane *l = &m->lane[h >> GOMPI_REQUEST_NUMBER_BITS & (GOMPI_LANES - 1)];
+	uint32_t number = h & ((1U << GOMPI_REQUEST_NUMBER_BITS) - 1);
+	struct gompi_request_entries *t = gompi_load_acquire(&l->requests.now);
+	if (t == NULL)
+		return NULL;
+	struct gompi_request_entry *e = &t->entry[number & t->mask];
+	return gompi_load(&e->number) == number ? gompi_load_acquire(&e->request) : NULL;
+}
+
+static inline bool gompi_is_complete(const struct gompi_request *r) {
+	// acquire: pairs with the release in gompi_complete
+	return gompi_load_acquire((gompi_a32 *)&r->state) == REQUEST_COMPLETE;
+}
+
+static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *status) {
+	gompi_status_fill(status, r->result.source, r->result.tag, r->result.bytes, r->result.cancelled);
+}
+
+// Makes progress for a call that must not wait, and counts one that found nothing: it may be a wait.
+void gompi_message_progress(void);
+void gompi_message_polled(void);
+
+// What a call that completes a request does with it and its handle.
+void gompi_request_end(struct gompi_request *r, MPI_Request *request);
+
+#pragma GCC visibility pop
+#endif

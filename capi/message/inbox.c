@@ -1,0 +1,75 @@
+#include "message/inbox.h"
+
+// Lines that a producer asks its core for before it needs them: the owner has written to them when it gave them back,
+// and to get one from there takes as long as the message itself.
+enum { AHEAD = 4 * GOMPI_LINE };
+
+static inline void want_line(const void *p) {
+#if defined(__x86_64__)
+	__asm__ __volatile__("prefetchw %0" ::"m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
+struct gompi_record *gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n) {
+	uint64_t need = (uint64_t)gompi_lines(n), tail = gompi_load(&b->tail), place, pad, end;
+	do {
+		place = tail % INBOX_DATA;
+		pad = place + need > INBOX_DATA ? INBOX_DATA - place : 0;
+		end = tail + pad + need;
+		// acquire: the owner has set to 0 what it has given back
+		if (end - gompi_load_acquire(head) > INBOX_DATA) {
+			gompi_store_release(head, gompi_load_acquire(&b->head));
+			if (end - gompi_load_acquire(head) > INBOX_DATA)
+				return NULL;
+		}
+	} while (!gompi_change_acq_rel(&b->tail, &tail, end));
+	if (pad > 0) {
+		gompi_store_release((gompi_a64 *)(b->data + place), gompi_record_word(RECORD_PAD, 0, (int64_t)pad));
+		place = 0;
+	}
+	uint64_t next = place + need + AHEAD;
+	if (next < INBOX_DATA)
+		want_line(b->data + next);
+	return (struct gompi_record *)(b->data + place);
+}
+
+bool gompi_inbox_full(struct gompi_inbox *b, gompi_a64 *head) {
+	if (gompi_load(&b->tail) - gompi_load(head) <= INBOX_DATA / 2)
+		return false;
+	uint64_t now = gompi_load_acquire(&b->head);
+	gompi_store_release(head, now);
+	return gompi_load(&b->tail) - now > INBOX_DATA / 2;
+}
+
+bool gompi_inbox_want(struct gompi_inbox *b, int me) {
+	uint64_t bit = 1ULL << (me % 64);
+	if (gompi_or_total(&b->waiters[me / 64], bit) & bit)
+		return false;
+	gompi_store_total(&b->wanted, 1);
+	return true;
+}
+
+bool gompi_inbox_damaged(uint64_t word, uint64_t head) {
+	int64_t n = gompi_record_length(word), left = (int64_t)(INBOX_DATA - head % INBOX_DATA);
+	enum gompi_record_kind kind = gompi_record_kind(word);
+	return word >> 63 == 0 || kind < RECORD_PAD || kind >= RECORD_KINDS || n == 0 ||
+	       (n < RECORD_SIZE && kind != RECORD_PAD) || gompi_lines(n) > left;
+}
+
+int gompi_inbox_waiting(struct gompi_inbox *b, int i, int n) {
+	if (i == 0)
+		gompi_store_total(&b->wanted, 0);
+	for (; i < n; i++) {
+		gompi_a64 *word = &b->waiters[i / 64];
+		uint64_t bit = 1ULL << (i % 64);
+		if (i % 64 == 0 && gompi_load_total(word) == 0) {
+			i += 63;
+			continue;
+		}
+		if ((gompi_load_total(word) & bit) != 0 && (gompi_and_total(word, ~bit) & bit) != 0)
+			return i;
+	}
+	return -1;
+}

@@ -1,0 +1,311 @@
+#define _GNU_SOURCE
+#include "message/messages.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+
+#include "base/up.h"
+
+struct gompi_messages *_Atomic gompi_messages_here;
+void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
+
+static struct gompi_inbox *inbox_of(struct gompi_messages *m, int process, int lane) {
+	return (struct gompi_inbox *)(m->node.message_rings + (size_t)process * m->node.message_stride +
+				      (size_t)lane * GOMPI_INBOX_SIZE);
+}
+
+// A page of this process with a number that peers read to find out whether they can, and whether the process that they
+// read is this one: in another namespace the same process id may be somebody else.
+static bool open_probe(struct gompi_messages *m) {
+	m->probe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (m->probe == MAP_FAILED || getrandom(m->probe, sizeof *m->probe, 0) != sizeof *m->probe)
+		return false;
+	struct gompi_inbox *b = m->lane[0].box;
+	gompi_store(&b->token, *m->probe);
+	gompi_store_release(&b->probe, (uint64_t)(uintptr_t)m->probe);
+	// Where Yama lets only ancestors read a process' memory, this lets the peers, too. It fails where there is no
+	// Yama.
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	return true;
+}
+
+struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma, uintptr_t owner) {
+	struct gompi_messages *m = aligned_alloc(GOMPI_LINE, sizeof *m);
+	if (m == NULL)
+		return NULL;
+	memset(m, 0, sizeof *m);
+	m->node = *node;
+	m->no_cma = no_cma;
+	m->owner = owner;
+	for (int i = 0; i < GOMPI_LANES; i++) {
+		struct gompi_lane *l = &m->lane[i];
+		l->home = m;
+		l->box = inbox_of(m, node->me, i);
+		l->head = gompi_load(&l->box->head);
+		gompi_store(&l->next, gompi_inbox_word(l->box, l->head));
+		l->picked.messages = true;
+		l->links = calloc((size_t)node->n, sizeof *l->links);
+		if (l->links == NULL)
+			return NULL;
+	}
+	return open_probe(m) ? m : NULL;
+}
+
+void gompi_messages_close(struct gompi_messages *m) {
+	for (int i = 0; i < GOMPI_LANES; i++) {
+		struct gompi_lane *l = &m->lane[i];
+		for (int k = 0; k < m->node.n; k++)
+			free(gompi_load(&l->links[k]));
+		free(l->links);
+		gompi_queues_close(&l->queues);
+	}
+	munmap(m->probe, 4096);
+	free(m);
+}
+
+struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world) {
+	struct gompi_messages *m = l->home;
+	struct gompi_link *p = gompi_must_have(sizeof *p), *other = NULL;
+	p->box = inbox_of(m, process, (int)(l - m->lane));
+	p->world = world;
+	p->process = process;
+	p->cell = gompi_messages_cell(m, process);
+	if (!gompi_change_once(&l->links[process], &other, p)) {
+		free(p);
+		return other;
+	}
+	return p;
+}
+
+// Gives room back to those who send, and tells those who wait for it. It does so with a record, since whoever serves
+// them looks at their inbox only. If there is no room for the record, there is something to look at.
+static void announce(struct gompi_lane *l) {
+	struct gompi_messages *m = l->home;
+	gompi_store(&l->next, gompi_inbox_word(l->box, l->head));
+	if (!gompi_inbox_announce(l->box, l->head))
+		return;
+	for (int i = -1; (i = gompi_inbox_waiting(l->box, i + 1, m->node.n)) >= 0;) {
+		if (i == m->node.me)
+			continue;
+		struct gompi_inbox *theirs = inbox_of(m, i, (int)(l - m->lane));
+		gompi_a64 head = gompi_load(&theirs->head);
+		struct gompi_record *room = gompi_inbox_reserve(theirs, &head, RECORD_SIZE);
+		if (room != NULL) {
+			room->from = m->node.rank;
+			gompi_inbox_publish(room, gompi_record_word(RECORD_ROOM, 0, RECORD_SIZE));
+		}
+		gompi_wake(&gompi_messages_cell(m, i)->wait);
+		gompi_doorbell(gompi_messages_cell(m, i));
+	}
+}
+
+// Does what a record of another process asks for. Nothing in it is trusted, and no byte that decides is read twice.
+void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
+	struct gompi_request *r;
+	if (gompi_messages_process(l->home, h->from) < 0)
+		return;
+	switch (gompi_record_kind(h->word)) {
+	case RECORD_EAGER:
+	case RECORD_RTS:
+		gompi_arrive(l, h, payload);
+		break;
+	case RECORD_CTS:
+		gompi_clear_to_send(l, h);
+		break;
+	case RECORD_PIECE:
+		gompi_piece(l, h, payload);
+		break;
+	case RECORD_ACK:
+		gompi_acknowledged(l, h);
+		break;
+	case RECORD_ROOM:
+		l->must_flush = l->must_flush || gompi_load(&l->backlog) > 0;
+		break;
+	case RECORD_BLOCK:
+		if (gompi_messages_block != NULL)
+			gompi_messages_block(l->home->owner, h->context, h->size);
+		break;
+	case RECORD_CANCEL:
+		gompi_withdraw(l, h->context, h->source, h->tag, gompi_is_record_of, h);
+		break;
+	case RECORD_LOOK:
+		gompi_wanted(l, h);
+		break;
+	case RECORD_GONE:
+		r = gompi_number_get(&l->sends, h->id);
+		if (r != NULL && r->to != NULL && r->to->world == h->from)
+			gompi_lost(l, r);
+		break;
+	case RECORD_PAD:
+	case RECORD_KINDS:
+		break;
+	}
+}
+
+// Takes all records that there are. It looks once more after it has announced the new head: a thread that found nothing
+// at the old one may have gone to sleep over what came meanwhile.
+bool gompi_lane_drain(struct gompi_lane *l) {
+	bool some = false;
+	if (gompi_load(&l->broken) != 0)
+		return false;
+	for (;;) {
+		char *at;
+		uint64_t word = gompi_inbox_take(l->box, l->head, &at);
+		if (word == 0) {
+			if (l->head == gompi_load(&l->box->head))
+				return some;
+			announce(l);
+			continue;
+		}
+		if (__builtin_expect(gompi_inbox_damaged(word, l->head), 0)) {
+			gompi_store_total(&l->broken, MPI_ERR_INTERN);
+			l->completed = true; // who waits for anything shall look
+			return some;
+		}
+		some = true;
+		if (gompi_record_kind(word) != RECORD_PAD) {
+			struct gompi_record h;
+			memcpy(&h, at, sizeof h);
+			h.word = word;
+			gompi_handle_record(l, &h, at + RECORD_SIZE);
+		}
+		gompi_inbox_drop(at, gompi_record_length(word), &l->head);
+		if (l->head - gompi_load(&l->box->head) >= INBOX_DATA / 4)
+			announce(l);
+	}
+}
+
+// gompi_lane_progress with the lock. It gives the lock away while it copies, and between the pieces that it sends.
+static bool progress_locked(struct gompi_lane *l) {
+	bool worked = gompi_lane_drain(l);
+	for (;;) {
+		bool again = false;
+		if (__builtin_expect(l->must_flush || gompi_load(&l->backlog) > 0, 0)) {
+			l->must_flush = false;
+			again = gompi_flush_behind(l);
+		}
+		if (__builtin_expect(l->work != NULL, 0)) {
+			struct gompi_request *r = l->work;
+			l->work = r->next;
+			if (l->work == NULL) {
+				gompi_store_total(&l->working, 0);
+				l->due = false;
+			}
+			gompi_pull(l, r);
+			again = true;
+		} else if (!again) {
+			return worked;
+		}
+		again = gompi_lane_drain(l) || again;
+		worked = worked || again;
+		if (!again)
+			return worked;
+	}
+}
+
+static bool try_lane(struct gompi_lane *l) {
+	if (gompi_mutex_try(&l->lock))
+		return true;
+	// The thread that has the lock looks at missed after it has given it away. If it did so before it was set, the
+	// lock is free now.
+	gompi_store_total(&l->missed, 1);
+	gompi_full_fence();
+	return gompi_mutex_try(&l->lock);
+}
+
+void gompi_lane_missed(struct gompi_lane *l) {
+	while (gompi_load_total(&l->missed) != 0 && gompi_swap_total(&l->missed, 0) != 0) {
+		if (!try_lane(l))
+			return;
+		progress_locked(l);
+		gompi_lane_let_go(l);
+	}
+}
+
+bool gompi_lane_progress(struct gompi_lane *l) {
+	if (!try_lane(l))
+		return false;
+	bool worked = progress_locked(l);
+	gompi_lane_give(l);
+	return worked;
+}
+
+bool gompi_messages_progress(struct gompi_messages *m) {
+	bool worked = false;
+	for (struct gompi_lane *l = m->lane; l < m->lane + GOMPI_LANES; l++)
+		if (gompi_lane_ready(l))
+			worked = gompi_lane_progress(l) || worked;
+	return worked;
+}
+
+void gompi_lane_end(struct gompi_lane *l) {
+	if (__builtin_expect(l->work != NULL || l->must_flush, 0))
+		progress_locked(l);
+	gompi_lane_give(l);
+}
+
+void gompi_lane_end_started(struct gompi_lane *l) {
+	if (__builtin_expect(l->due, 0)) {
+		progress_locked(l);
+	} else if (__builtin_expect(l->must_flush, 0)) {
+		l->must_flush = false;
+		gompi_flush_behind(l);
+	}
+	if (__builtin_expect(l->work != NULL, 0))
+		l->completed = true;
+	gompi_lane_give(l);
+}
+
+void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->fetches != NULL) {
+		gompi_fetched(l, r, r->result.class);
+		return;
+	}
+	if (r->freed) {
+		gompi_request_give(r);
+		return;
+	}
+	struct gompi_messages *m = l->home;
+	l->completed = true;
+	gompi_store_release(&r->state, REQUEST_COMPLETE);
+	if (gompi_load(&m->hooks) != 0)
+		gompi_store_total(&m->stepped, 1);
+}
+
+// The application's messages as a service of every wait.
+
+static bool arrived(void) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+	if (m == NULL)
+		return false;
+	for (int i = 0; i < GOMPI_LANES; i++)
+		if (gompi_lane_ready(&m->lane[i]))
+			return true;
+	return gompi_load(&m->hooks) != 0;
+}
+
+static bool move(void) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+	if (m == NULL)
+		return false;
+	bool worked = gompi_messages_progress(m);
+	if (gompi_load(&m->hooks) != 0)
+		worked = gompi_up.progress_messages() || worked;
+	return worked;
+}
+
+static void lasts(void) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+	if (m != NULL)
+		gompi_messages_remind(m);
+}
+
+void gompi_messages_enter(struct gompi_messages *m) {
+	static const struct gompi_service service = {arrived, move, lasts};
+	gompi_store_release(&gompi_messages_here, m);
+	gompi_service_add(&service);
+}
+
+void gompi_messages_leave(void) { gompi_store_release(&gompi_messages_here, NULL); }

@@ -1,0 +1,285 @@
+// Messages between processes: matching, the eager and the rendezvous protocol, the requests they make.
+//
+// Small messages travel inside records (record.h), which go through the receiver's inbox (inbox.h). The data of large
+// ones stays where it is until the message is matched; then the receiver copies it straight from the sender's memory,
+// with process_vm_readv, or, where that is not possible or the data is in too many places, asks for it in pieces. Who
+// copies is any thread of the receiver inside a call, or its agent.
+//
+// Everything about a communicator's messages is in one lane, for good, and guarded by that lane's lock: never held
+// while memory of the application is copied in bulk, nor while anything is waited for. No thread has two of them.
+#ifndef GOMPI_MESSAGE_MESSAGES_H
+#define GOMPI_MESSAGE_MESSAGES_H
+
+#include "base/mutex.h"
+#include "base/wait.h"
+#include "message/inbox.h"
+#include "message/request.h"
+
+// Whether process_vm_readv reaches a process.
+enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
+
+// Another process, as a lane sends to it.
+struct gompi_link {
+	struct gompi_inbox *box;
+	gompi_a64 head;     // of the inbox, as last seen
+	gompi_ai32 waiting; // records and streams below: while there are any, nothing may overtake them
+	gompi_a32 reads;    // enum gompi_reads
+	int32_t world;      // rank in MPI_COMM_WORLD
+	int32_t process;    // on this node
+	struct gompi_cell *cell;
+	// The rest is guarded by the lane's lock.
+	struct gompi_pending *first, *last;        // records that found no room, in order
+	struct gompi_request *stream, *stream_end; // sends whose data goes out in pieces
+	struct gompi_link *behind;                 // the next of those that something waits to be sent to
+};
+
+// How a peer learns of a record.
+enum gompi_notice {
+	NOTICE_CALL,  // if no thread of the peer polls or waits for anything, its agent is called
+	NOTICE_MANY,  // so it is if much lies there untaken; else as quietly
+	NOTICE_QUIET, // a thread of the peer that polls or waits sees it, and that is soon enough
+};
+
+struct gompi_pending {
+	struct gompi_pending *next;
+	struct gompi_record record; // word: its kind
+	struct gompi_request *send; // whose data or segments it carries; NULL: it has none
+	enum gompi_notice notice;
+};
+
+// A message that has come before its receive; also what MPI_Mprobe hands out.
+struct gompi_message {
+	struct gompi_entry entry;
+	struct gompi_entry_place *more; // queue.c
+	int32_t from;                   // rank of the sender in MPI_COMM_WORLD
+	bool call;                      // the sender's process is to look at it at once
+	bool waits;                     // the sender waits for the message to be taken
+	bool rts;                       // the data is still at the sender
+	int16_t segments;               // of that data, 0: unknown
+	int32_t failed;                 // error class: the data could not be fetched
+	int64_t size;                   // bytes of the whole message
+	char *data;                     // eager: its data, in memory that is kept for the next message
+	int64_t room;                   // bytes there
+	uint64_t id;                    // of the send that waits for an acknowledgement, 0: none
+	struct gompi_request *local;    // the send, if it is this process' own and its data has not been copied
+	struct iovec *where;            // where the data is at the sender
+	struct iovec one;               // often there
+	struct gompi_request *fetch;    // fetches the data for it; NULL: nobody does
+	struct gompi_request *receiver; // the receive that waits for that
+	struct gompi_lane *lane;
+	uintptr_t comm; // handle; of a message handed out by a probe
+	struct gompi_message *next;
+};
+
+// A sender's memory is described by at most so many segments; data in more of them goes in pieces, which costs a second
+// copy but no list.
+enum { GOMPI_SEGMENTS = 64 };
+
+struct gompi_lane {
+	_Alignas(GOMPI_LINE) struct gompi_mutex lock;
+	gompi_a32 missed; // a thread found the lock taken while it wanted to make progress
+	bool completed;   // something has completed since the lock was taken
+	bool must_flush;  // there may be room for what waits to be sent
+	bool due;         // now: the sender waits for one of work
+	gompi_a32 broken; // error class: the inbox is damaged
+	union {
+		struct {
+			gompi_a32 backlog; // links that something waits to be sent to
+			gompi_a32 working; // work is not empty
+		};
+		gompi_a64 busy; // one of the two
+	};
+	gompi_a64 *_Atomic next; // the first word of the record at the announced head of the inbox
+	struct gompi_inbox *box;
+	uint64_t head; // of the inbox, ahead of the announced one while a batch is taken
+	struct gompi_messages *home;
+	struct gompi_queues queues;
+	struct gompi_requests requests;
+	struct gompi_request *work, *work_end; // receives whose data is to be copied from a sender's memory
+	struct gompi_link *behind;             // those that something waits to be sent to
+	struct gompi_link *_Atomic *links;     // by index on this node
+	struct gompi_numbers sends;            // that wait for an acknowledgement or are sent in pieces
+	struct gompi_numbers receives;         // whose data comes in pieces
+	struct gompi_list picked;              // messages that matched probes have handed out
+	struct gompi_message *spare;
+	int spares;
+	uint32_t flow;     // what has been asked of those who send
+	int64_t held;      // bytes in unexpected messages
+	uint64_t reminded; // what sends.added was the last time that receivers were reminded
+	gompi_a64 arrived; // unexpected messages so far, for probes
+	struct gompi_pending *spare_pending;
+};
+
+// The messages of a process. There is one for the application; tests have several.
+struct gompi_messages {
+	struct gompi_node node;
+	bool no_cma;       // nobody is to read another's memory
+	uint64_t *probe;   // what others read to find out whether they can: a page
+	uintptr_t owner;   // what gompi_messages_block is given
+	gompi_a32 stepped; // something has completed that operations of several messages may go on with
+	gompi_a32 hooks;   // there are such operations
+	struct gompi_lane lane[GOMPI_LANES];
+};
+
+#pragma GCC visibility push(hidden)
+
+// Where the messages of the application are; NULL: MPI is not running.
+extern struct gompi_messages *_Atomic gompi_messages_here;
+
+// Makes the messages of the process that node describes. NULL: there is no memory.
+struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma, uintptr_t owner);
+void gompi_messages_close(struct gompi_messages *m);
+
+// Makes them the application's, and part of every wait.
+void gompi_messages_enter(struct gompi_messages *m);
+void gompi_messages_leave(void);
+
+// Somebody's control block, which this process has reserved, is not used any longer.
+extern void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
+
+// The lane of a context.
+static inline struct gompi_lane *gompi_lane_of(struct gompi_messages *m, uint64_t context) {
+	return &m->lane[context >> 4 & (GOMPI_LANES - 1)];
+}
+
+static inline struct gompi_cell *gompi_messages_cell(struct gompi_messages *m, int process) {
+	return (struct gompi_cell *)(m->node.control + 4096 + (size_t)process * m->node.cell_stride);
+}
+
+// The index on this node of a process, -1: it is on another, or there is none.
+static inline int gompi_messages_process(const struct gompi_messages *m, int world) {
+	if ((uint32_t)world >= (uint32_t)m->node.size)
+		return -1;
+	return m->node.places == NULL ? world : m->node.places[world];
+}
+
+// The link to a process of this node other than this one.
+struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world);
+static inline struct gompi_link *gompi_link_to(struct gompi_lane *l, int world) {
+	int process = gompi_messages_process(l->home, world);
+	struct gompi_link *p = gompi_load_acquire(&l->links[process]);
+	return __builtin_expect(p != NULL, 1) ? p : gompi_link_slow(l, process, world);
+}
+
+// Takes what has arrived, sends what could not be sent before, copies data of matched messages. Whether there was
+// anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
+bool gompi_lane_progress(struct gompi_lane *l);
+bool gompi_messages_progress(struct gompi_messages *m);
+// Takes what has arrived, under the lock. Whether there was anything.
+bool gompi_lane_drain(struct gompi_lane *l);
+
+// Does what a record of another process asks for, under the lock.
+void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+
+// Whether there is something to do for gompi_lane_progress.
+static inline bool gompi_lane_ready(struct gompi_lane *l) {
+	return gompi_load(gompi_load(&l->next)) != 0 || gompi_load(&l->busy) != 0;
+}
+
+static inline void gompi_lane_take(struct gompi_lane *l) { gompi_mutex_take(&l->lock); }
+// Gives the lock back for a while, and wakes who waits for what has completed.
+static inline void gompi_lane_let_go(struct gompi_lane *l) {
+	struct gompi_messages *m = l->home;
+	bool completed = l->completed;
+	l->completed = false;
+	gompi_mutex_give(&l->lock);
+	if (completed)
+		gompi_wake_changed(&gompi_messages_cell(m, m->node.me)->wait);
+}
+// The same for good: it makes the progress that others wanted to make meanwhile.
+void gompi_lane_missed(struct gompi_lane *l);
+static inline void gompi_lane_give(struct gompi_lane *l) {
+	gompi_lane_let_go(l);
+	if (__builtin_expect(gompi_load(&l->missed) != 0, 0))
+		gompi_lane_missed(l);
+}
+// The same after doing what has been found to do under the lock.
+void gompi_lane_end(struct gompi_lane *l);
+// The same for calls that start something and return. They do not copy: what else the application is about to start
+// would have to wait, and those that wait for that. Who waits for the data copies it later, at the latest when its
+// sender waits too. If that is another thread of this process, which sleeps, it is woken.
+void gompi_lane_end_started(struct gompi_lane *l);
+
+// Sending. r describes the send; all but the lock's part is filled in.
+
+// Sends a small message without any lock or request, if nothing is in its way. Whether it has.
+bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
+// Starts a send, under the lock: it is complete at once, or later.
+void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
+// Sends a record, now or as soon as there is room, after all that waits for it already.
+void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
+// Sends what waits for room, to all peers. Whether anything has left. It gives the lock away from time to time.
+bool gompi_flush_behind(struct gompi_lane *l);
+void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by);
+void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
+void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
+bool gompi_put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h, struct gompi_request *r);
+bool gompi_stream(struct gompi_lane *l, struct gompi_link *p);
+void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
+// Gives a message to this process itself without a request. Whether it was small, and need not wait for its receive.
+bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
+// Sends a record in room that has been reserved; all but its first word has been written.
+void gompi_publish(struct gompi_link *p, struct gompi_record *room, uint64_t word, enum gompi_notice notice);
+
+// Receiving.
+
+// Matches r with a message that is there, or posts it, under the lock.
+void gompi_receive_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_unpost(struct gompi_lane *l, struct gompi_request *r);
+void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
+void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m);
+void gompi_deliver(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+void gompi_acknowledge(struct gompi_lane *l, int32_t to, uint64_t id, bool call, int class);
+struct gompi_message *gompi_message_take(struct gompi_lane *l);
+void gompi_message_give(struct gompi_lane *l, struct gompi_message *m);
+void gompi_message_room(struct gompi_message *m, int64_t n);
+// MPI_ERR_TRUNCATE for a message of size bytes that does not fit.
+static inline int gompi_truncated(const struct gompi_request *r, int64_t size) {
+	return __builtin_expect(size > r->buf.size, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+// Publishes the result of a request; whoever waits for it is woken when the lock is given back.
+void gompi_fetched(struct gompi_lane *l, struct gompi_request *r, int class);
+void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r);
+static inline void gompi_complete(struct gompi_lane *l, struct gompi_request *r, int class) {
+	r->result.class = class;
+	if (__builtin_expect(r->fetches != NULL || r->freed || (r->context & 15) != 0, 0)) {
+		gompi_complete_slow(l, r);
+		return;
+	}
+	l->completed = true;
+	gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire of who waits
+}
+
+// Large messages.
+void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+void gompi_pull(struct gompi_lane *l, struct gompi_request *r);
+void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+
+// Cancelling, and what else is rare.
+void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r);
+void gompi_withdraw(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
+		    bool (*wanted)(struct gompi_entry *, const void *), const void *arg);
+bool gompi_is_record_of(struct gompi_entry *e, const void *record);
+void gompi_lost(struct gompi_lane *l, struct gompi_request *r);
+void gompi_message_fetch(struct gompi_lane *l, struct gompi_message *m);
+// Ends the queue of a context: its communicator is freed. Its messages are dropped, its receives stay.
+void gompi_messages_forget(struct gompi_messages *m, uint64_t context);
+// Tells the receivers of all sends under way that this process waits for them: those whose threads compute have their
+// agents match and copy. To wake them with each message would have cost more than most messages.
+void gompi_messages_remind(struct gompi_messages *m);
+void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
+// Whether nothing that this process has to send is left here. What nobody has received by the time that its receiver is
+// in MPI_Finalize too is taken back.
+bool gompi_messages_flushed(struct gompi_messages *m);
+
+// Probing: the message that a receive of that pattern would take, NULL if there is none; take: it is taken out, and
+// will be received by gompi_receive_message only.
+struct gompi_message *gompi_probe_locked(struct gompi_lane *l, uint64_t context, int32_t source, int32_t tag,
+					 bool take);
+void gompi_receive_message(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+
+#pragma GCC visibility pop
+#endif

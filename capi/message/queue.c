@@ -1,0 +1,294 @@
+#include "message/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/abi.h"
+
+void *gompi_must_have(size_t bytes) {
+	void *p = calloc(1, bytes);
+	if (p == NULL) {
+		char line[100];
+		int n = snprintf(line, sizeof line, "gompirma: no memory for a message (%zu bytes)\n", bytes);
+		if (write(2, line, (size_t)n) < 0) {
+			// nobody to tell
+		}
+		abort();
+	}
+	return p;
+}
+
+// An index: fifos by source and tag.
+struct gompi_index {
+	uint32_t mask, n; // buckets - 1, fifos
+	struct gompi_fifo **bucket;
+	struct gompi_fifo *spare;
+};
+
+// A message's places in the fifos of the patterns that receive it, but for the first. They stay with the message.
+struct more {
+	struct gompi_entry entry;
+	struct gompi_entry_place *more;
+};
+
+enum { BUCKETS = 64 };
+
+static struct gompi_entry_place *place_at(struct gompi_entry *e, int i) {
+	return i == 0 ? &e->place : &((struct more *)e)->more[i - 1];
+}
+
+// The pattern i that an envelope fits: all its own, any tag, any source, any of both.
+static void pattern(int i, int32_t *source, int32_t *tag) {
+	if (i & 2)
+		*source = MPI_ANY_SOURCE;
+	if (i & 1)
+		*tag = MPI_ANY_TAG;
+}
+
+static uint32_t bucket_of(const struct gompi_index *x, int32_t source, int32_t tag) {
+	uint64_t h = ((uint64_t)(uint32_t)source << 32 | (uint32_t)tag) * 0x9e3779b97f4a7c15ULL;
+	return (uint32_t)(h >> 32) & x->mask;
+}
+
+static struct gompi_fifo *find_fifo(const struct gompi_index *x, int32_t source, int32_t tag) {
+	struct gompi_fifo *f = x->bucket[bucket_of(x, source, tag)];
+	while (f != NULL && (f->source != source || f->tag != tag))
+		f = f->next;
+	return f;
+}
+
+static void widen(struct gompi_index *x) {
+	struct gompi_fifo **old = x->bucket;
+	uint32_t buckets = x->mask + 1;
+	x->bucket = gompi_must_have(2 * buckets * sizeof *x->bucket);
+	x->mask = 2 * buckets - 1;
+	for (uint32_t i = 0; i < buckets; i++)
+		for (struct gompi_fifo *f = old[i], *next; f != NULL; f = next) {
+			next = f->next;
+			struct gompi_fifo **to = &x->bucket[bucket_of(x, f->source, f->tag)];
+			f->next = *to;
+			*to = f;
+		}
+	free(old);
+}
+
+static struct gompi_fifo *fifo_of(struct gompi_index *x, int32_t source, int32_t tag, int which) {
+	struct gompi_fifo *f = find_fifo(x, source, tag);
+	if (f != NULL)
+		return f;
+	if (++x->n > x->mask)
+		widen(x);
+	f = x->spare;
+	if (f != NULL)
+		x->spare = f->next;
+	else
+		f = gompi_must_have(sizeof *f);
+	struct gompi_fifo **to = &x->bucket[bucket_of(x, source, tag)];
+	*f = (struct gompi_fifo){.source = source, .tag = tag, .which = which, .next = *to};
+	*to = f;
+	return f;
+}
+
+static void drop_fifo(struct gompi_index *x, struct gompi_fifo *f) {
+	struct gompi_fifo **at = &x->bucket[bucket_of(x, f->source, f->tag)];
+	while (*at != f)
+		at = &(*at)->next;
+	*at = f->next;
+	f->next = x->spare;
+	x->spare = f;
+	x->n--;
+}
+
+static void enter_list(struct gompi_list *l, struct gompi_entry *e) {
+	struct more *m = (struct more *)e;
+	if (l->messages && m->more == NULL)
+		m->more = gompi_must_have((GOMPI_PATTERNS - 1) * sizeof *m->more);
+	for (int i = 0; i < (l->messages ? GOMPI_PATTERNS : 1); i++) {
+		int32_t source = e->source, tag = e->tag;
+		pattern(i, &source, &tag);
+		struct gompi_fifo *f = fifo_of(l->index, source, tag, i);
+		gompi_fifo_append(f, e, place_at(e, i), f->last != NULL ? place_at(f->last, i) : NULL);
+	}
+}
+
+static __attribute__((noinline)) void make_index(struct gompi_list *l) {
+	struct gompi_index *x = gompi_must_have(sizeof *x);
+	x->bucket = gompi_must_have(BUCKETS * sizeof *x->bucket);
+	x->mask = BUCKETS - 1;
+	l->index = x;
+	for (struct gompi_entry *e = l->all.first, *next; e != NULL; e = next) {
+		next = e->place.after;
+		enter_list(l, e);
+	}
+	l->all.first = l->all.last = NULL;
+}
+
+static void free_index(struct gompi_list *l) {
+	struct gompi_index *x = l->index;
+	for (struct gompi_fifo *f = x->spare, *next; f != NULL; f = next) {
+		next = f->next;
+		free(f);
+	}
+	free(x->bucket);
+	free(x);
+	l->index = NULL;
+}
+
+void gompi_list_add_indexed(struct gompi_list *l, struct gompi_entry *e) { enter_list(l, e); }
+
+void gompi_list_remove_indexed(struct gompi_list *l, struct gompi_entry *e) {
+	for (int i = 0; i < (l->messages ? GOMPI_PATTERNS : 1); i++) {
+		struct gompi_entry_place *p = place_at(e, i);
+		struct gompi_fifo *f = p->in;
+		if (p->before != NULL)
+			place_at(p->before, i)->after = p->after;
+		else
+			f->first = p->after;
+		if (p->after != NULL)
+			place_at(p->after, i)->before = p->before;
+		else
+			f->last = p->before;
+		if (f->first == NULL)
+			drop_fifo(l->index, f);
+	}
+	if (l->n == 0)
+		free_index(l);
+}
+
+// Whether a receive of a pattern takes a message of that source and tag.
+static inline bool accepts(int32_t source, int32_t tag, int32_t from, int32_t with) {
+	return (source == from || source == MPI_ANY_SOURCE) && (tag == with || tag == MPI_ANY_TAG);
+}
+
+struct gompi_entry *gompi_list_receiver(struct gompi_list *l, int32_t source, int32_t tag) {
+	if (__builtin_expect(l->index == NULL, 1)) {
+		int passed = 0;
+		for (struct gompi_entry *e = l->all.first; e != NULL; e = e->place.after, passed++) {
+			if (accepts(e->source, e->tag, source, tag))
+				return e;
+			if (passed == GOMPI_LONG) {
+				make_index(l);
+				return gompi_list_receiver(l, source, tag);
+			}
+		}
+		return NULL;
+	}
+	struct gompi_entry *oldest = NULL;
+	for (int i = 0; i < GOMPI_PATTERNS; i++) {
+		int32_t s = source, t = tag;
+		pattern(i, &s, &t);
+		const struct gompi_fifo *f = find_fifo(l->index, s, t);
+		if (f != NULL && (oldest == NULL || f->first->seq < oldest->seq))
+			oldest = f->first;
+	}
+	return oldest;
+}
+
+struct gompi_entry *gompi_list_message(struct gompi_list *l, int32_t source, int32_t tag) {
+	if (__builtin_expect(l->index == NULL, 1)) {
+		int passed = 0;
+		for (struct gompi_entry *e = l->all.first; e != NULL; e = e->place.after, passed++) {
+			if (accepts(source, tag, e->source, e->tag))
+				return e;
+			if (passed == GOMPI_LONG) {
+				make_index(l);
+				return gompi_list_message(l, source, tag);
+			}
+		}
+		return NULL;
+	}
+	const struct gompi_fifo *f = find_fifo(l->index, source, tag);
+	return f != NULL ? f->first : NULL;
+}
+
+struct gompi_entry *gompi_list_oldest(struct gompi_list *l) {
+	if (l->index == NULL)
+		return l->all.first;
+	const struct gompi_fifo *f = find_fifo(l->index, MPI_ANY_SOURCE, MPI_ANY_TAG);
+	return f != NULL ? f->first : NULL;
+}
+
+struct gompi_entry *gompi_list_find(struct gompi_list *l, int32_t source, int32_t tag,
+				    bool (*wanted)(struct gompi_entry *, const void *), const void *arg) {
+	const struct gompi_fifo *f = &l->all;
+	if (l->index != NULL && (f = find_fifo(l->index, source, tag)) == NULL)
+		return NULL;
+	for (struct gompi_entry *e = f->first; e != NULL; e = place_at(e, f->which)->after)
+		if (e->source == source && e->tag == tag && wanted(e, arg))
+			return e;
+	return NULL;
+}
+
+static uint32_t queue_bucket(const struct gompi_queues *qs, uint64_t context) {
+	return (uint32_t)((context * 0x9e3779b97f4a7c15ULL) >> 32) & qs->mask;
+}
+
+struct gompi_queue *gompi_queue_find(struct gompi_queues *qs, uint64_t context) {
+	if (qs->bucket == NULL)
+		return NULL;
+	struct gompi_queue *q = qs->bucket[queue_bucket(qs, context)];
+	while (q != NULL && q->context != context)
+		q = q->next;
+	return q;
+}
+
+static void widen_queues(struct gompi_queues *qs) {
+	struct gompi_queue **old = qs->bucket;
+	uint32_t buckets = old != NULL ? qs->mask + 1 : 0, more = old != NULL ? 2 * buckets : 16;
+	qs->bucket = gompi_must_have(more * sizeof(struct gompi_queue *));
+	qs->mask = more - 1;
+	for (uint32_t i = 0; i < buckets; i++)
+		for (struct gompi_queue *q = old[i], *next; q != NULL; q = next) {
+			next = q->next;
+			struct gompi_queue **to = &qs->bucket[queue_bucket(qs, q->context)];
+			q->next = *to;
+			*to = q;
+		}
+	free(old);
+}
+
+struct gompi_queue *gompi_queue_slow(struct gompi_queues *qs, uint64_t context) {
+	struct gompi_queue *q = gompi_queue_find(qs, context);
+	if (q == NULL) {
+		qs->n++;
+		if (qs->bucket == NULL || qs->n > qs->mask)
+			widen_queues(qs);
+		q = qs->spare;
+		if (q != NULL)
+			qs->spare = q->next;
+		else
+			q = gompi_must_have(sizeof *q);
+		struct gompi_queue **to = &qs->bucket[queue_bucket(qs, context)];
+		*q = (struct gompi_queue){.context = context, .unexpected = {.messages = true}, .next = *to};
+		*to = q;
+	}
+	qs->last = q;
+	return q;
+}
+
+void gompi_queue_drop(struct gompi_queues *qs, struct gompi_queue *q) {
+	struct gompi_queue **at = &qs->bucket[queue_bucket(qs, q->context)];
+	while (*at != q)
+		at = &(*at)->next;
+	*at = q->next;
+	qs->n--;
+	qs->last = NULL;
+	q->next = qs->spare;
+	qs->spare = q;
+}
+
+void gompi_queues_close(struct gompi_queues *qs) {
+	for (uint32_t i = 0; qs->bucket != NULL && i <= qs->mask; i++)
+		for (struct gompi_queue *q = qs->bucket[i], *next; q != NULL; q = next) {
+			next = q->next;
+			free(q);
+		}
+	for (struct gompi_queue *q = qs->spare, *next; q != NULL; q = next) {
+		next = q->next;
+		free(q);
+	}
+	free(qs->bucket);
+	*qs = (struct gompi_queues){0};
+}

@@ -1,0 +1,56 @@
+// Records: what processes tell each other to move messages.
+#ifndef GOMPI_MESSAGE_RECORD_H
+#define GOMPI_MESSAGE_RECORD_H
+
+#include <stdint.h>
+
+enum gompi_record_kind {
+	RECORD_PAD = 1, // a ring's own: fills the end of the data
+	RECORD_EAGER,   // a message with its data
+	RECORD_RTS,     // a message whose data stays with the sender until it is matched ("ready to send")
+	RECORD_CTS,     // to the sender: send the data as pieces
+	RECORD_PIECE,   // a part of the data
+	RECORD_ACK,     // to the sender: the message is matched (eager) or its data has been taken
+	RECORD_BLOCK,   // to the process that reserved a control block: nobody uses it any longer
+	RECORD_ROOM,    // to a process that waited for room: there is some
+	RECORD_CANCEL,  // to the receiver: the message is not wanted any longer
+	RECORD_GONE,    // to the sender: the message is not here any longer
+	RECORD_LOOK,    // to the receiver: the message's sender waits for it to be taken
+	RECORD_KINDS
+};
+
+// Bits of a record's first word: 0..31 length in bytes, 32..39 kind, 40..47 flags, 63 set.
+enum {
+	RECORD_SYNC = 1, // eager: the sender waits for an acknowledgement
+	RECORD_ADDR = 2, // RTS: the payload is a list of segments of the sender's memory
+	RECORD_CALL = 4, // eager with RECORD_SYNC, RTS: the sender's process is to look at the acknowledgement at once
+	RECORD_WAIT = 8, // RTS: the sender waits for the message to be taken
+};
+
+// The fixed part of a record. What is sent with it follows.
+struct gompi_record {
+	uint64_t word;
+	uint64_t context; // PIECE: offset of the piece; BLOCK: offset of the block; CTS: number of the receive
+	int32_t source;   // rank of the sender in the communicator
+	int32_t tag;
+	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
+	int32_t class; // ACK: error class, 0: none
+	uint64_t size; // bytes of the whole message; CTS: bytes wanted; BLOCK: size of the block
+	uint64_t id;   // of the request that answers go to; CTS, PIECE, ACK, GONE: of the one that this is for
+};
+
+enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_MOST = 16 << 10 };
+_Static_assert(RECORD_SIZE == 48, "a record with 16 bytes of data is one line");
+
+// The first word of a record of n bytes. It is never 0.
+static inline uint64_t gompi_record_word(enum gompi_record_kind kind, unsigned flags, int64_t n) {
+	return 1ULL << 63 | (uint64_t)flags << 40 | (uint64_t)kind << 32 | (uint64_t)n;
+}
+
+static inline enum gompi_record_kind gompi_record_kind(uint64_t word) {
+	return (enum gompi_record_kind)(word >> 32 & 0xff);
+}
+static inline unsigned gompi_record_flags(uint64_t word) { return word >> 40 & 0xff; }
+static inline int64_t gompi_record_length(uint64_t word) { return (int64_t)(uint32_t)word; }
+
+#endif

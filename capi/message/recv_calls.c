@@ -1,0 +1,146 @@
+// Receives, and sends and receives at once (MPI-5.0 3.2.4, 3.7, 3.9, 3.10).
+#include "message/call.h"
+#include "message/z_calls.h"
+
+#include <stdlib.h>
+
+static inline bool is_nobody(const struct gompi_request *r) { return r->peer == MPI_PROC_NULL; }
+
+// Ends a blocking receive: what the call returns.
+static inline int finish_receive(const struct gompi_request *r, int class, const char *call, MPI_Status *status) {
+	if (class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE)
+		gompi_status_of(r, status);
+	return __builtin_expect(class == MPI_SUCCESS, 1) ? MPI_SUCCESS : gompi_request_refuse(r, call);
+}
+
+static __attribute__((noinline)) int receive_closer(const struct gompi_envelope *e, MPI_Status *status) {
+	struct gompi_request r = {0};
+	struct gompi_verdict v;
+	if (gompi_call_check(&r, e, true, &v) != MPI_SUCCESS)
+		return gompi_call_refuse(&v, e->call, e->comm);
+	if (is_nobody(&r)) {
+		gompi_status_fill(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, 0);
+		return MPI_SUCCESS;
+	}
+	r.blocking = true;
+	gompi_buffer_hold(&r.buf);
+	int class = gompi_receive_blocking(&r, e->call);
+	gompi_buffer_drop(&r.buf);
+	return finish_receive(&r, class, e->call, status);
+}
+
+int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+		 MPI_Status *status) {
+	struct gompi_request r = {0};
+	if (__builtin_expect(gompi_call_quick_receive(&r, buf, count, datatype, source, tag, comm), 1)) {
+		r.receive = r.blocking = true;
+		return finish_receive(&r, gompi_receive_blocking(&r, "MPI_Recv"), "MPI_Recv", status);
+	}
+	return receive_closer(&(struct gompi_envelope){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
+}
+
+static __attribute__((noinline)) int irecv_closer(const struct gompi_envelope *e, bool persistent,
+						  MPI_Request *request) {
+	struct gompi_request r = {0};
+	struct gompi_verdict v;
+	int class = gompi_call_check(&r, e, true, &v);
+	if (class == MPI_SUCCESS && request == NULL)
+		class = gompi_wrong(&v, MPI_ERR_ARG, "request is NULL");
+	if (class != MPI_SUCCESS)
+		return gompi_call_refuse(&v, e->call, e->comm);
+	r.persistent = persistent;
+	if (persistent)
+		gompi_store(&r.state, REQUEST_INACTIVE);
+	if (!persistent && is_nobody(&r))
+		return gompi_complete_request(&r, e->call, request);
+	return gompi_start_request(&r, e->call, request);
+}
+
+int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+		  MPI_Request *request) {
+	struct gompi_request r = {0};
+	if (__builtin_expect(request != NULL && gompi_call_quick_receive(&r, buf, count, datatype, source, tag, comm),
+			     1)) {
+		r.receive = true;
+		return gompi_start_request(&r, "MPI_Irecv", request);
+	}
+	return irecv_closer(&(struct gompi_envelope){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
+			    request);
+}
+
+int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+		      MPI_Request *request) {
+	return irecv_closer(&(struct gompi_envelope){"MPI_Recv_init", buf, count, datatype, source, tag, comm}, true,
+			    request);
+}
+
+// Makes *from, which an exchange sends, data of the library's own: in a place that has room, or in memory that is
+// returned in *own, to be freed. MPI_SUCCESS or MPI_ERR_NO_MEM.
+enum { ON_STACK = 512 };
+static int copy_apart(struct gompi_buffer *from, char *place, char **own) {
+	char *to = place;
+	if (from->size > ON_STACK && (to = *own = malloc((size_t)from->size)) == NULL)
+		return MPI_ERR_NO_MEM;
+	gompi_buffer_pack(from, to, 0, from->size);
+	*from = (struct gompi_buffer){.at = to, .size = from->size};
+	return MPI_SUCCESS;
+}
+
+// Whether the buffer that an exchange sends from has bytes in common with the one that it receives into. MPI wants them
+// to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message is copied
+// before another one is taken. Buffers with gaps are taken to be disjoint unless they are the same: those of halo
+// exchanges interleave.
+static bool common(const struct gompi_buffer *a, const struct gompi_buffer *b) {
+	if (a->size == 0 || b->size == 0 || a->type != b->type)
+		return false;
+	return a->type == NULL ? a->at < b->at + b->size && b->at < a->at + a->size : a->at == b->at;
+}
+
+// A send and a receive at once. replace: the two are one buffer.
+static int exchange(const struct gompi_envelope *out, const struct gompi_envelope *in, bool replace,
+		    MPI_Status *status) {
+	struct gompi_request s = {0}, r = {0};
+	struct gompi_verdict v;
+	char place[ON_STACK], *own = NULL;
+	if (gompi_call_check(&s, out, false, &v) != MPI_SUCCESS || gompi_call_check(&r, in, true, &v) != MPI_SUCCESS ||
+	    ((replace || common(&s.buf, &r.buf)) && copy_apart(&s.buf, place, &own) != MPI_SUCCESS &&
+	     gompi_wrong(&v, MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)s.buf.size)))
+		return gompi_call_refuse(&v, out->call, out->comm);
+	struct gompi_lane *l = r.lane;
+	r.blocking = true;
+	gompi_buffer_hold(&r.buf);
+	int class = MPI_SUCCESS, rc = MPI_SUCCESS;
+	if (is_nobody(&r)) {
+		r.result = (struct gompi_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+		gompi_store(&r.state, REQUEST_COMPLETE);
+	} else {
+		gompi_lane_take(l);
+		gompi_receive_locked(l, &r);
+		gompi_lane_give(l);
+	}
+	if (!is_nobody(&s) && (s.world == l->home->node.rank || !gompi_eager(gompi_link_to(s.lane, s.world), &s)))
+		rc = gompi_send_class(&s, out->call, &v);
+	if (!is_nobody(&r))
+		class = gompi_receive_posted(&r, in->call);
+	gompi_buffer_drop(&r.buf);
+	free(own);
+	if (class != MPI_SUCCESS || rc == MPI_SUCCESS)
+		return finish_receive(&r, class, in->call, status);
+	gompi_status_of(&r, status);
+	return gompi_call_refuse(&v, out->call, out->comm);
+}
+
+int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+		     MPI_Status *status) {
+	struct gompi_envelope out = {"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm},
+			      in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
+	return exchange(&out, &in, false, status);
+}
+
+int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+			     int recvtag, MPI_Comm comm, MPI_Status *status) {
+	struct gompi_envelope out = {"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, comm},
+			      in = {"MPI_Sendrecv_replace", buf, count, datatype, source, recvtag, comm};
+	return exchange(&out, &in, true, status);
+}

@@ -1,0 +1,248 @@
+// A message that is too long for a record, or whose sender waits for the match, stays with its sender until it is
+// matched. Then
+//
+//	sender in this process     the data is copied from buffer to buffer
+//	few segments, in reach     the receiver reads the sender's memory and sends RECORD_ACK
+//	else                       the receiver sends RECORD_CTS, the sender RECORD_PIECE until all is there
+//
+// Reading is work that any thread of the receiver takes from the lane's list; it does so without the lock. Calls that
+// only start something leave it there, unless the sender waits.
+#define _GNU_SOURCE
+#include "message/messages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+// Finds out, once, whether process_vm_readv reaches the peer.
+static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
+	uint32_t known = gompi_load(&p->reads);
+	if (known != READS_UNKNOWN)
+		return known == READS_WORK;
+	struct gompi_inbox *b =
+		(struct gompi_inbox *)(m->node.message_rings + (size_t)p->process * m->node.message_stride);
+	uint64_t token = 0;
+	struct iovec here = {&token, sizeof token}, there = {(void *)(uintptr_t)gompi_load(&b->probe), sizeof token};
+	ssize_t n = process_vm_readv(gompi_load(&p->cell->pid), &here, 1, &there, 1, 0);
+	bool works = n == sizeof token && token == gompi_load(&b->token);
+	gompi_store(&p->reads, works ? READS_WORK : READS_REFUSED);
+	return works;
+}
+
+// Completes a receive whose data has been copied from where the sender left it, and the send.
+static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
+	struct gompi_message *m = r->matched;
+	r->matched = NULL;
+	if (m->local != NULL)
+		gompi_send_finish(l, m->local, MPI_SUCCESS);
+	else
+		gompi_acknowledge(l, m->from, m->id, m->call, class);
+	gompi_message_give(l, m);
+	gompi_complete(l, r, class != MPI_SUCCESS ? class : gompi_truncated(r, (int64_t)r->full));
+}
+
+// Asks the sender for the data as pieces.
+static void ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
+	r->done = 0;
+	r->id = gompi_number_add(&l->receives, r);
+	struct gompi_pending w = {
+		.record = {.word = gompi_record_word(RECORD_CTS, 0, 0),
+			   .context = r->id,
+			   .from = l->home->node.rank,
+			   .size = (uint64_t)r->want,
+			   .id = r->matched->id},
+		.notice = NOTICE_CALL,
+	};
+	gompi_post(l, gompi_link_to(l, r->matched->from), &w);
+}
+
+// Begins to move the data of m to the receive r.
+void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
+	r->matched = m;
+	r->id = 0;
+	r->full = (uint64_t)m->size;
+	r->want = m->size < r->buf.size ? m->size : r->buf.size;
+	r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag, .bytes = r->want};
+	if (r->want == 0) {
+		end_pull(l, r, MPI_SUCCESS);
+	} else if (m->local != NULL || (m->segments > 0 && !l->home->no_cma &&
+					gompi_load(&gompi_link_to(l, m->from)->reads) != READS_REFUSED)) {
+		r->next = NULL;
+		if (l->work == NULL)
+			l->work = r;
+		else
+			l->work_end->next = r;
+		l->work_end = r;
+		gompi_store_total(&l->working, 1);
+		l->due = l->due || (m->waits && !r->blocking);
+	} else {
+		ask_for_pieces(l, r);
+	}
+}
+
+// Reading into many small runs costs the system more than reading into one place and unpacking from there.
+enum { DIRECT_RUN = 512, BOUNCE = 64 << 10 }; // average length in bytes from which runs are read into directly
+
+// Fills out with the parts of the segments of m that hold bytes [from, to) of its data; how many those are.
+static int segments_of(const struct gompi_message *m, int64_t from, int64_t to, struct iovec *out) {
+	int n = 0;
+	int64_t at = 0;
+	for (int i = 0; i < m->segments; i++) {
+		int64_t length = (int64_t)m->where[i].iov_len, a = at > from ? at : from,
+			z = at + length < to ? at + length : to;
+		if (a < z)
+			out[n++] = (struct iovec){(char *)m->where[i].iov_base + (a - at), (size_t)(z - a)};
+		at += length;
+	}
+	return n;
+}
+
+// How often a copy is tried again, each time after a millisecond: a window's memory becomes shared where it lies, and
+// the system refuses to store there for as long as it is moved.
+enum { MOVING = 100 };
+
+// Copies the data that r wants from the sender's memory. MPI_SUCCESS; MPI_ERR_BUFFER: a buffer is not memory;
+// MPI_ERR_OTHER: that is not possible, and the data has to come in pieces.
+static int read_data(struct gompi_messages *home, struct gompi_link *p, const struct gompi_message *m,
+		     const struct gompi_request *r) {
+	if (!reaches(home, p))
+		return MPI_ERR_OTHER;
+	int pid = gompi_load(&p->cell->pid);
+	char *bounce = NULL;
+	int class = MPI_SUCCESS, refused = 0;
+	for (int64_t done = 0; done < r->want && class == MPI_SUCCESS;) {
+		struct iovec there[GOMPI_SEGMENTS], here[GOMPI_SEGMENTS];
+		int nt = segments_of(m, done, r->want, there), nh = 1;
+		int64_t length = 0;
+		bool direct = true;
+		if (r->buf.type == NULL) {
+			here[0] = (struct iovec){r->buf.at + done, (size_t)(r->want - done)};
+		} else {
+			nh = gompi_buffer_runs(&r->buf, done, here, GOMPI_SEGMENTS);
+			for (int i = 0; i < nh; i++) {
+				if ((int64_t)here[i].iov_len > r->want - done - length)
+					here[i].iov_len = (size_t)(r->want - done - length);
+				length += (int64_t)here[i].iov_len;
+				if (length == r->want - done)
+					nh = i + 1;
+			}
+			direct = nh == 1 || length >= DIRECT_RUN * (int64_t)nh;
+			if (!direct) {
+				if (bounce == NULL && (bounce = malloc(BOUNCE)) == NULL)
+					return MPI_ERR_NO_MEM;
+				int64_t part = r->want - done < BOUNCE ? r->want - done : BOUNCE;
+				here[0] = (struct iovec){bounce, (size_t)part};
+				nh = 1;
+			}
+		}
+		ssize_t n = process_vm_readv(pid, here, (unsigned long)nh, there, (unsigned long)nt, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EFAULT && refused++ < MOVING) {
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+			continue;
+		}
+		refused = 0;
+		if (n == 0 || (n < 0 && errno == EFAULT)) {
+			class = MPI_ERR_BUFFER;
+		} else if (n < 0) {
+			gompi_store(&p->reads, READS_REFUSED);
+			class = MPI_ERR_OTHER;
+		} else {
+			if (!direct)
+				gompi_buffer_unpack(&r->buf, done, bounce, n);
+			done += n;
+		}
+	}
+	free(bounce);
+	return class;
+}
+
+// Copies the data of a matched message. It gives the lock away meanwhile.
+void gompi_pull(struct gompi_lane *l, struct gompi_request *r) {
+	struct gompi_message *m = r->matched;
+	if (m->local != NULL) {
+		gompi_lane_let_go(l);
+		gompi_buffer_copy(&r->buf, &m->local->buf, r->want);
+		gompi_lane_take(l);
+		end_pull(l, r, MPI_SUCCESS);
+		return;
+	}
+	struct gompi_link *p = gompi_link_to(l, m->from);
+	gompi_lane_let_go(l);
+	int class = read_data(l->home, p, m, r);
+	gompi_lane_take(l);
+	if (class == MPI_ERR_OTHER)
+		ask_for_pieces(l, r);
+	else
+		end_pull(l, r, class);
+}
+
+// The receiver asks for the data, which goes out in pieces.
+void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
+	struct gompi_request *r = gompi_number_get(&l->sends, h->id);
+	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0 || (int64_t)h->size <= 0 ||
+	    (int64_t)h->size > r->buf.size)
+		return;
+	struct gompi_link *p = r->to;
+	r->want = (int64_t)h->size;
+	r->done = 0;
+	r->full = h->context;
+	r->next = NULL;
+	if (p->stream == NULL)
+		p->stream = r;
+	else
+		p->stream_end->next = r;
+	p->stream_end = r;
+	gompi_waits(l, p, 1);
+	l->must_flush = true;
+}
+
+// Sends the next piece of the first stream; false: there was no room for it.
+bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
+	struct gompi_request *r = p->stream;
+	if (r == NULL)
+		return false;
+	const int64_t most = RECORD_MOST - RECORD_SIZE;
+	int64_t left = r->want - r->done, n = left < most ? left : most;
+	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE + n);
+	if (room == NULL)
+		return false;
+	*room = (struct gompi_record){
+		.word = 0, .context = (uint64_t)r->done, .from = l->home->node.rank, .id = r->full};
+	gompi_buffer_pack(&r->buf, (char *)(room + 1), r->done, n);
+	gompi_publish(p, room, gompi_record_word(RECORD_PIECE, 0, RECORD_SIZE + n), NOTICE_CALL);
+	r->done += n;
+	p->stream = r->next;
+	if (r->done < r->want) { // to the end, so that all get on
+		r->next = NULL;
+		if (p->stream == NULL)
+			p->stream = r;
+		else
+			p->stream_end->next = r;
+		p->stream_end = r;
+		return true;
+	}
+	r->want = 0;
+	gompi_waits(l, p, -1);
+	gompi_send_finish(l, r, MPI_SUCCESS);
+	return true;
+}
+
+// A part of the data that has been asked for.
+void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
+	struct gompi_request *r = gompi_number_get(&l->receives, h->id);
+	int64_t n = gompi_record_length(h->word) - RECORD_SIZE;
+	if (r == NULL || r->matched == NULL || r->matched->from != h->from || (int64_t)h->context != r->done ||
+	    n == 0 || n > r->want - r->done)
+		return;
+	gompi_buffer_unpack(&r->buf, r->done, payload, n);
+	r->done += n;
+	if (r->done < r->want)
+		return;
+	gompi_number_remove(&l->receives, r->id);
+	r->id = 0;
+	gompi_message_give(l, r->matched);
+	r->matched = NULL;
+	gompi_complete(l, r, gompi_truncated(r, (int64_t)r->full));
+}

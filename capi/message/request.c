@@ -1,0 +1,189 @@
+#include "message/request.h"
+
+#include <stdlib.h>
+
+#include "message/messages.h"
+
+enum {
+	LEAST = 64,     // entries of a table
+	MOST = 1 << 22, // and at most: half as many requests of a lane can be live
+	SPARES = 256,   // requests that a lane keeps
+	MANY = 4096,    // numbers that are given back when none is in use
+	NUMBERS = (1 << GOMPI_REQUEST_NUMBER_BITS) - 1,
+};
+
+struct gompi_request *gompi_request_take(struct gompi_lane *l) {
+	struct gompi_request *r = l->requests.spare;
+	if (__builtin_expect(r != NULL, 1)) {
+		l->requests.spare = r->next;
+		l->requests.spares--;
+		memset(r, 0, sizeof *r);
+	} else {
+		r = calloc(1, sizeof *r);
+		if (r == NULL)
+			return NULL;
+	}
+	r->lane = l;
+	return r;
+}
+
+void gompi_request_give(struct gompi_request *r) {
+	struct gompi_lane *l = r->lane;
+	gompi_buffer_drop(&r->buf);
+	if (l->requests.spares == SPARES) {
+		free(r);
+		return;
+	}
+	r->next = l->requests.spare;
+	l->requests.spare = r;
+	l->requests.spares++;
+}
+
+// Appends an entry to those that are free.
+static void push(struct gompi_requests *s, struct gompi_request_entries *t, uint32_t i) {
+	if (s->free == 0)
+		s->first = i;
+	else
+		t->entry[s->last].next = i;
+	s->last = i;
+	s->free++;
+}
+
+// Doubles the table. Where an entry goes on after number n, that goes to one of two entries of the new table; the other
+// gets n - S, the number before it, so that n + S comes next there, and n + 2S here.
+static bool grow(struct gompi_requests *s) {
+	struct gompi_request_entries *old = gompi_load(&s->now);
+	uint32_t half = old != NULL ? old->mask + 1 : 0, size = half > 0 ? 2 * half : LEAST;
+	struct gompi_request_entries *t = calloc(1, sizeof *t + size * sizeof t->entry[0]);
+	if (t == NULL)
+		return false;
+	t->mask = size - 1;
+	t->before = old;
+	uint32_t order = s->first, free = s->free;
+	s->free = 0;
+	if (half == 0)
+		for (uint32_t i = 0; i < size; i++) {
+			gompi_store(&t->entry[i].number, (i - size) & NUMBERS);
+			push(s, t, i);
+		}
+	for (uint32_t i = 0; i < half; i++) {
+		uint32_t n = gompi_load(&old->entry[i].number), here = n & t->mask, other = here ^ half;
+		gompi_store(&t->entry[here].number, n);
+		gompi_store(&t->entry[here].request, gompi_load(&old->entry[i].request));
+		gompi_store(&t->entry[other].number, (n - half) & NUMBERS);
+	}
+	for (; free > 0; free--, order = old->entry[order].next) {
+		uint32_t here = gompi_load(&old->entry[order].number) & t->mask;
+		push(s, t, here);
+		push(s, t, here ^ half);
+	}
+	for (uint32_t i = 0; i < half; i++)
+		if (gompi_load(&old->entry[i].request) != NULL)
+			push(s, t, (gompi_load(&old->entry[i].number) & t->mask) ^ half);
+	gompi_store_release(&s->now, t); // pairs with the acquire in gompi_request_of
+	return true;
+}
+
+bool gompi_request_add(struct gompi_request *r) {
+	struct gompi_requests *s = &r->lane->requests;
+	struct gompi_request_entries *t = gompi_load(&s->now);
+	if (t == NULL || (2 * s->free <= t->mask + 1 && t->mask + 1 < MOST)) {
+		if (!grow(s) && s->free == 0)
+			return false;
+		t = gompi_load(&s->now);
+	}
+	if (s->free == 0)
+		return false;
+	struct gompi_request_entry *e = &t->entry[s->first];
+	s->first = e->next;
+	s->free--;
+	uint32_t n = (gompi_load(&e->number) + t->mask + 1) & NUMBERS;
+	gompi_store(&e->number, n);
+	gompi_store_release(&e->request, r);
+	r->number = (uint32_t)(r->lane - r->lane->home->lane) << GOMPI_REQUEST_NUMBER_BITS | n;
+	r->handled = true;
+	return true;
+}
+
+void gompi_request_remove(struct gompi_request *r) {
+	struct gompi_requests *s = &r->lane->requests;
+	struct gompi_request_entries *t = gompi_load(&s->now);
+	uint32_t i = r->number & NUMBERS & t->mask;
+	gompi_store(&t->entry[i].request, NULL);
+	r->handled = false;
+	push(s, t, i);
+}
+
+uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r) {
+	gompi_add(&s->used, 1);
+	s->added++;
+	uint32_t i;
+	if (s->free != 0) {
+		i = s->free - 1;
+		s->free = s->at[i].next_free;
+	} else {
+		if (s->size == s->room) {
+			uint32_t room = s->room > 0 ? 2 * s->room : 16;
+			struct gompi_number *at = gompi_must_have(room * sizeof *at);
+			if (s->size > 0)
+				memcpy(at, s->at, s->size * sizeof *at);
+			free(s->at);
+			s->at = at;
+			s->room = room;
+		}
+		i = s->size++;
+		s->at[i].generation = s->first + 1 > 1 ? s->first + 1 : 1;
+	}
+	s->at[i].request = r;
+	return (uint64_t)s->at[i].generation << 32 | i;
+}
+
+struct gompi_request *gompi_number_get(const struct gompi_numbers *s, uint64_t id) {
+	uint32_t i = (uint32_t)id;
+	return i < s->size && s->at[i].generation == id >> 32 ? s->at[i].request : NULL;
+}
+
+void gompi_number_remove(struct gompi_numbers *s, uint64_t id) {
+	uint32_t i = (uint32_t)id;
+	s->at[i].request = NULL;
+	if (++s->at[i].generation == 0)
+		s->at[i].generation = 1;
+	s->at[i].next_free = s->free;
+	s->free = i + 1;
+	if (gompi_sub(&s->used, 1) == 1 && s->size > MANY) {
+		for (uint32_t k = 0; k < s->size; k++)
+			if (s->at[k].generation > s->first)
+				s->first = s->at[k].generation;
+		free(s->at);
+		s->at = NULL;
+		s->size = s->room = s->free = 0;
+	}
+}
+
+int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
+	const struct gompi_result *s = &r->result;
+	switch (s->class) {
+	case MPI_ERR_TRUNCATE:
+		return gompi_wrong(v, s->class,
+				   "the message from rank %d with tag %d has %llu bytes, the receive buffer %lld",
+				   s->source, s->tag, (unsigned long long)r->full, (long long)r->buf.size);
+	case MPI_ERR_BUFFER:
+		if (r->receive)
+			return gompi_wrong(v, s->class,
+					   "copying %lld bytes from rank %d to %p: the send or the receive buffer is "
+					   "not memory",
+					   (long long)r->want, s->source, (void *)r->buf.at);
+		break;
+	case MPI_ERR_INTERN:
+		return gompi_wrong(v, s->class, "the inbox of messages is damaged");
+	case MPI_ERR_PROC_ABORTED:
+		return gompi_wrong(v, s->class,
+				   "a process of the job ended without calling MPI_Finalize while this one waited for "
+				   "it");
+	}
+	if (!r->receive)
+		return gompi_wrong(v, s->class,
+				   "rank %d could not read the %lld bytes of the message from the send buffer %p",
+				   r->peer, (long long)r->buf.size, (void *)r->buf.at);
+	return gompi_wrong(v, s->class, "the receive of a message from rank %d failed", s->source);
+}

@@ -1,0 +1,119 @@
+// Requests of messages: a send or receive under way, and the handles that the application has of them.
+#ifndef GOMPI_MESSAGE_REQUEST_H
+#define GOMPI_MESSAGE_REQUEST_H
+
+#include "message/buffer.h"
+#include "message/queue.h"
+
+// The life of a request. One that is not persistent is active from its creation on. The numbers are core/request's.
+enum { REQUEST_ACTIVE, REQUEST_COMPLETE, REQUEST_INACTIVE };
+
+enum gompi_mode { MODE_STANDARD, MODE_SYNCHRONOUS, MODE_BUFFERED, MODE_READY };
+
+// What became of a message. class: MPI_SUCCESS or what is wrong.
+struct gompi_result {
+	int32_t source, tag, class;
+	bool cancelled;
+	int64_t bytes;
+};
+
+struct gompi_request {
+	union {
+		struct gompi_entry entry; // a receive that is posted
+		struct {
+			union {
+				struct gompi_message *matched; // receive: the message whose data is to come
+				struct gompi_link *to;         // send
+			};
+			int64_t done;  // bytes that have come, or gone, in pieces
+			int64_t want;  // receive: bytes that will come: what fits; send: that go in pieces
+			uint64_t full; // receive: bytes of the whole message; send: number of the receive there
+			uint64_t id;   // number in the lane's sends or receives; 0: none
+			struct gompi_request *next; // in a list of work, of streams or of those to be used again
+		};
+	};
+	gompi_a32 state;
+	bool receive;              // else a send
+	bool persistent;           // MPI_Start starts it again
+	bool handled;              // the application has a handle
+	bool freed;                // MPI_Request_free while it was active: goes when it is complete
+	bool posted;               // entry counts
+	bool blocking;             // the thread that started it waits for it at once
+	bool stays;                // a send: its data stays here until it is matched
+	bool urgent;               // the receiver's process is to look at the message even if it computes
+	bool cancel;               // a send: MPI_Cancel has been called
+	bool gone;                 // a send: the receiver no longer has the message
+	bool looked;               // a send: the receiver has been told that the message is waited for
+	uint8_t mode;              // enum gompi_mode
+	uint32_t number;           // of its handle, see request.c
+	int32_t peer, tag, source; // rank of destination or source; source: this process' rank, of a send
+	int32_t world;             // a send: rank of the destination in MPI_COMM_WORLD
+	uint64_t context;
+	uintptr_t comm; // handle, which errors are raised on
+	struct gompi_lane *lane;
+	struct gompi_message *fetches; // the message that the data is fetched for; NULL: it is for the application
+	struct gompi_buffer buf;
+	struct gompi_result result; // valid once it is complete
+};
+
+// Handles of requests of messages: this kind, which core/handle.Kind does not know, lane and number.
+enum { GOMPI_MESSAGE_REQUEST = 12, GOMPI_REQUEST_NUMBER_BITS = 25 };
+
+// The live requests of a lane by number: a table of a power of two of entries, number n in entry n modulo that. Free
+// entries are used in the order in which they became free, and an entry that is used again gets its last number plus
+// the table's size, so that a number comes again late (core/handle has the same rule, and says how late).
+struct gompi_request_entry {
+	gompi_a32 number;
+	struct gompi_request *_Atomic request; // NULL: free
+	uint32_t next;                         // of a free entry: the one that became free after it
+};
+struct gompi_request_entries {
+	uint32_t mask;
+	struct gompi_request_entries *before; // readers that come late may still look there
+	struct gompi_request_entry entry[];
+};
+struct gompi_requests {
+	struct gompi_request_entries *_Atomic now; // the store releases the entries
+	uint32_t first, last, free;
+	struct gompi_request *spare; // to be used again
+	int spares;
+};
+
+// Numbers of requests that records of other processes refer to. A number is not the same for two requests until 2^32
+// others have used its place, so a late or forged answer finds nothing.
+struct gompi_numbers {
+	struct gompi_number {
+		struct gompi_request *request;
+		uint32_t generation, next_free;
+	} * at;
+	uint32_t size, room, free; // places in use so far, places, first free one + 1
+	uint32_t first;            // the first generation of a place that has never been used, less 1
+	gompi_ai32 used;
+	uint64_t added;
+};
+
+#pragma GCC visibility push(hidden)
+
+// A request from those to be used again, or a new one; all but lane is zero. NULL: there is no memory.
+struct gompi_request *gompi_request_take(struct gompi_lane *l);
+// Gives a request back that nothing refers to any longer.
+void gompi_request_give(struct gompi_request *r);
+
+// Gives a request a handle. false: there is no memory, or as many are live as can be.
+bool gompi_request_add(struct gompi_request *r);
+// Takes the handle away.
+void gompi_request_remove(struct gompi_request *r);
+
+static inline uintptr_t gompi_request_handle(const struct gompi_request *r) {
+	return (uintptr_t)GOMPI_MESSAGE_REQUEST << 27 | r->number;
+}
+
+uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r);
+struct gompi_request *gompi_number_get(const struct gompi_numbers *s, uint64_t id);
+void gompi_number_remove(struct gompi_numbers *s, uint64_t id);
+
+// Writes what is wrong with a complete request to v; its class.
+int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
+
+#pragma GCC visibility pop
+#endif

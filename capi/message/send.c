@@ -1,0 +1,299 @@
+// Sending: at once where that is possible, else when there is room, or when the receiver has taken the data.
+#include "message/messages.h"
+
+#include <stdlib.h>
+
+// Whether the peer asks for messages to be kept by their senders.
+static bool congested(const struct gompi_link *p) { return gompi_load(&p->box->flow) == FLOW_KEEP; }
+
+void gompi_publish(struct gompi_link *p, struct gompi_record *room, uint64_t word, enum gompi_notice notice) {
+	gompi_inbox_publish(room, word);
+	gompi_wake(&p->cell->wait);
+	if (__builtin_expect(notice == NOTICE_CALL, 0) ||
+	    (notice == NOTICE_MANY && __builtin_expect(gompi_inbox_full(p->box, &p->head), 0)))
+		gompi_doorbell(p->cell);
+}
+
+// Sends an eager record; false: there is no room.
+static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r, uint64_t id, unsigned flags) {
+	int64_t n = RECORD_SIZE + r->buf.size;
+	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, n);
+	if (room == NULL)
+		return false;
+	room->context = r->context;
+	room->source = r->source;
+	room->tag = r->tag;
+	room->from = r->lane->home->node.rank;
+	room->class = 0;
+	room->size = (uint64_t)r->buf.size;
+	room->id = id;
+	gompi_buffer_pack(&r->buf, (char *)(room + 1), 0, r->buf.size);
+	gompi_publish(p, room, gompi_record_word(RECORD_EAGER, flags, n), r->urgent ? NOTICE_CALL : NOTICE_MANY);
+	return true;
+}
+
+bool gompi_eager(struct gompi_link *p, const struct gompi_request *r) {
+	if (r->buf.size > RECORD_MOST - RECORD_SIZE || r->mode == MODE_SYNCHRONOUS || gompi_load(&p->waiting) != 0 ||
+	    congested(p))
+		return false;
+	return put_eager(p, r, 0, 0);
+}
+
+// RECORD_CALL if somebody other than a thread that waits for it depends on the end of this send: an operation that it
+// is a step of, or the next buffered sends.
+static unsigned call_flag(const struct gompi_request *r) {
+	return r->urgent || r->mode == MODE_BUFFERED ? RECORD_CALL : 0;
+}
+
+static void take_number(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->id == 0)
+		r->id = gompi_number_add(&l->sends, r);
+}
+
+// Sends a record; false: there is no room.
+static bool put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_pending *w) {
+	struct gompi_request *r = w->send;
+	enum gompi_record_kind kind = gompi_record_kind(w->record.word);
+	if (kind == RECORD_EAGER && congested(p)) { // the data stays here, after all
+		take_number(l, r);
+		w->record.id = r->id;
+		w->record.word = gompi_record_word(kind = RECORD_RTS, 0, 0);
+	}
+	if (kind == RECORD_EAGER) {
+		unsigned flags = r->id != 0 ? RECORD_SYNC | call_flag(r) : 0;
+		if (!put_eager(p, r, r->id, flags))
+			return false;
+		if (flags == 0)
+			gompi_send_finish(l, r, MPI_SUCCESS);
+		return true;
+	}
+	if (kind == RECORD_RTS)
+		return gompi_put_rts(l, p, &w->record, r);
+	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE);
+	if (room == NULL)
+		return false;
+	uint64_t word = gompi_record_word(kind, 0, RECORD_SIZE);
+	memcpy(&room->context, &w->record.context, sizeof *room - sizeof room->word);
+	gompi_publish(p, room, word, w->notice);
+	return true;
+}
+
+bool gompi_put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h, struct gompi_request *r) {
+	struct iovec where[GOMPI_SEGMENTS + 1];
+	int n = 0;
+	unsigned flags = call_flag(r) | (r->blocking ? RECORD_WAIT : 0);
+	if (!l->home->no_cma && r->buf.size > 0) {
+		n = gompi_buffer_runs(&r->buf, 0, where, GOMPI_SEGMENTS + 1);
+		if (n > GOMPI_SEGMENTS)
+			n = 0;
+		else
+			flags |= RECORD_ADDR;
+	}
+	int64_t size = RECORD_SIZE + n * (int64_t)sizeof where[0];
+	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, size);
+	if (room == NULL)
+		return false;
+	memcpy(&room->context, &h->context, sizeof *room - sizeof room->word);
+	if (n > 0)
+		memcpy(room + 1, where, (size_t)n * sizeof where[0]);
+	gompi_publish(p, room, gompi_record_word(RECORD_RTS, flags, size), r->urgent ? NOTICE_CALL : NOTICE_QUIET);
+	return true;
+}
+
+void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r) {
+	struct gompi_messages *m = l->home;
+	if (r->world == m->node.rank) {
+		gompi_send_self(l, r);
+		return;
+	}
+	struct gompi_link *p = gompi_link_to(l, r->world);
+	r->to = p;
+	bool small = r->buf.size <= RECORD_MOST - RECORD_SIZE && !r->stays;
+	if (!small || r->mode == MODE_SYNCHRONOUS)
+		take_number(l, r);
+	struct gompi_pending w = {
+		.record = {.word = gompi_record_word(small ? RECORD_EAGER : RECORD_RTS, 0, 0),
+			   .context = r->context,
+			   .source = r->source,
+			   .tag = r->tag,
+			   .from = m->node.rank,
+			   .size = (uint64_t)r->buf.size,
+			   .id = r->id},
+		.send = r,
+	};
+	gompi_post(l, p, &w);
+}
+
+// Whether anything has left, and whether it has stopped with room left.
+static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more);
+
+void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w) {
+	struct gompi_pending now = *w;
+	if (gompi_load(&p->waiting) == 0 && put_record(l, p, &now))
+		return;
+	struct gompi_pending *later = l->spare_pending;
+	if (later != NULL)
+		l->spare_pending = later->next;
+	else
+		later = gompi_must_have(sizeof *later);
+	*later = now;
+	later->next = NULL;
+	if (p->last != NULL)
+		p->last->next = later;
+	else
+		p->first = later;
+	p->last = later;
+	gompi_waits(l, p, 1);
+	bool more;
+	flush_link(l, p, &more);
+	if (more)
+		l->must_flush = true;
+}
+
+void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by) {
+	int now = gompi_add_total(&p->waiting, by) + by;
+	if (by > 0 && now == by) {
+		gompi_add_total(&l->backlog, 1);
+		p->behind = l->behind;
+		l->behind = p;
+	} else if (by < 0 && now == 0) {
+		gompi_sub_total(&l->backlog, 1);
+		struct gompi_link **at = &l->behind;
+		while (*at != p)
+			at = &(*at)->behind;
+		*at = p->behind;
+	}
+}
+
+// Sends one record, or one piece of each stream. Whether there was room for it.
+static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
+	struct gompi_pending *w = p->first;
+	if (w == NULL)
+		return gompi_stream(l, p);
+	if (!put_record(l, p, w))
+		return false;
+	p->first = w->next;
+	if (p->first == NULL)
+		p->last = NULL;
+	w->next = l->spare_pending;
+	l->spare_pending = w;
+	gompi_waits(l, p, -1);
+	return true;
+}
+
+enum { AT_ONCE = 32 }; // records or pieces that are sent without giving the lock away
+
+static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more) {
+	bool sent = false, asked = false;
+	*more = false;
+	for (int n = 0; gompi_load(&p->waiting) > 0; n++) {
+		if (n == AT_ONCE) {
+			*more = true;
+			return sent;
+		}
+		if (send_some(l, p)) {
+			sent = true;
+			asked = false;
+			continue;
+		}
+		// The peer says when there is room.
+		if (asked || !gompi_inbox_want(p->box, l->home->node.me))
+			break;
+		gompi_doorbell(p->cell);
+		asked = true;
+	}
+	return sent;
+}
+
+bool gompi_flush_behind(struct gompi_lane *l) {
+	bool worked = false, more;
+	for (struct gompi_link *p = l->behind, *next; p != NULL; p = next) {
+		next = p->behind;
+		worked = flush_link(l, p, &more) || worked;
+		if (more) {
+			gompi_lane_let_go(l);
+			gompi_lane_take(l);
+			next = l->behind; // which has changed
+		}
+	}
+	return worked;
+}
+
+void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class) {
+	if (r->id != 0) {
+		gompi_number_remove(&l->sends, r->id);
+		r->id = 0;
+	}
+	gompi_complete(l, r, class);
+}
+
+void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h) {
+	struct gompi_request *r = gompi_number_get(&l->sends, h->id);
+	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0)
+		return;
+	int class = h->class;
+	if (class < 0 || class > MPI_ERR_LASTCODE)
+		class = MPI_ERR_OTHER;
+	gompi_send_finish(l, r, class);
+}
+
+// Gives a small message of this process to its receive, or to where it waits for it; false: it is not small, or nothing
+// has been posted and the send is synchronous.
+static bool give(struct gompi_lane *l, struct gompi_queue *q, const struct gompi_request *s) {
+	if (s->buf.size > RECORD_MOST - RECORD_SIZE)
+		return false;
+	struct gompi_entry *e = gompi_list_receiver(&q->posted, s->source, s->tag);
+	if (e != NULL) {
+		struct gompi_request *r = (struct gompi_request *)e;
+		gompi_unpost(l, r);
+		r->full = (uint64_t)s->buf.size;
+		int64_t n = s->buf.size < r->buf.size ? s->buf.size : r->buf.size;
+		r->result = (struct gompi_result){.source = s->source, .tag = s->tag, .bytes = n};
+		gompi_buffer_copy(&r->buf, &s->buf, n);
+		gompi_complete(l, r, gompi_truncated(r, s->buf.size));
+		return true;
+	}
+	if (s->mode == MODE_SYNCHRONOUS)
+		return false;
+	struct gompi_message *m = gompi_message_take(l);
+	m->entry.source = s->source;
+	m->entry.tag = s->tag;
+	m->from = l->home->node.rank;
+	m->size = s->buf.size;
+	gompi_message_room(m, s->buf.size);
+	gompi_buffer_pack(&s->buf, m->data, 0, s->buf.size);
+	gompi_keep_unexpected(l, q, m);
+	return true;
+}
+
+bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *s) {
+	if (s->buf.size > RECORD_MOST - RECORD_SIZE || s->mode == MODE_SYNCHRONOUS)
+		return false;
+	gompi_lane_take(l);
+	bool given = give(l, gompi_queue_of(&l->queues, s->context), s);
+	gompi_lane_end_started(l);
+	return given;
+}
+
+void gompi_send_self(struct gompi_lane *l, struct gompi_request *s) {
+	s->to = NULL;
+	struct gompi_queue *q = gompi_queue_of(&l->queues, s->context);
+	if (give(l, q, s)) {
+		gompi_send_finish(l, s, MPI_SUCCESS);
+		return;
+	}
+	struct gompi_message *m = gompi_message_take(l);
+	m->entry.source = s->source;
+	m->entry.tag = s->tag;
+	m->from = l->home->node.rank;
+	m->size = s->buf.size;
+	m->waits = s->blocking;
+	m->local = s;
+	struct gompi_entry *e = gompi_list_receiver(&q->posted, s->source, s->tag);
+	if (e != NULL) {
+		gompi_unpost(l, (struct gompi_request *)e);
+		gompi_rendezvous(l, (struct gompi_request *)e, m);
+		return;
+	}
+	gompi_keep_unexpected(l, q, m);
+}

@@ -1,0 +1,125 @@
+// Sends (MPI-5.0 3.2, 3.4, 3.7, 3.9). Buffered ones are Go's (core/p2p/bsend.go).
+#include "message/call.h"
+#include "message/z_calls.h"
+
+// What is not quick: an error, a message to this process, to nobody or of a derived datatype, or a large one.
+static __attribute__((noinline)) int send_closer(const struct gompi_envelope *e, enum gompi_mode mode) {
+	struct gompi_request r = {0};
+	struct gompi_verdict v;
+	if (gompi_call_check(&r, e, false, &v) != MPI_SUCCESS)
+		return gompi_call_refuse(&v, e->call, e->comm);
+	if (e->peer == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	r.mode = (uint8_t)mode;
+	if (r.world != r.lane->home->node.rank && gompi_eager(gompi_link_to(r.lane, r.world), &r))
+		return MPI_SUCCESS;
+	return gompi_send_blocking(&r, e->call);
+}
+
+static inline int send_as(const char *call, enum gompi_mode mode, const void *buf, int64_t count, MPI_Datatype datatype,
+			  int dest, int tag, MPI_Comm comm) {
+	struct gompi_request r;
+	struct gompi_link *p = gompi_call_quick(&r, buf, count, datatype, dest, tag, comm);
+	r.mode = (uint8_t)mode;
+	if (__builtin_expect(p != NULL && gompi_eager(p, &r), 1))
+		return MPI_SUCCESS;
+	return send_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode);
+}
+
+// A nonblocking send of more bytes than this leaves its data where it is until it is matched, if the receiver can read
+// it from there: one copy is quicker than two, and nobody waits for room. Blocking ones do not, since programs count on
+// them to be over before they are received.
+enum { COPIED_TWICE = 4096 };
+
+static inline bool stays(const struct gompi_link *p, const struct gompi_request *r) {
+	return r->buf.size > COPIED_TWICE && !r->lane->home->no_cma && gompi_load(&p->reads) != READS_REFUSED;
+}
+
+static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e, enum gompi_mode mode, bool persistent,
+						  MPI_Request *request) {
+	struct gompi_request r = {0};
+	struct gompi_verdict v;
+	int class = gompi_call_check(&r, e, false, &v);
+	if (class == MPI_SUCCESS && request == NULL)
+		class = gompi_wrong(&v, MPI_ERR_ARG, "request is NULL");
+	if (class != MPI_SUCCESS)
+		return gompi_call_refuse(&v, e->call, e->comm);
+	r.mode = (uint8_t)mode;
+	bool over = e->peer == MPI_PROC_NULL;
+	if (persistent) {
+		r.persistent = true;
+		gompi_store(&r.state, REQUEST_INACTIVE);
+		over = false;
+	} else if (!over && r.world == r.lane->home->node.rank) {
+		over = gompi_give_self(r.lane, &r);
+	} else if (!over) {
+		struct gompi_link *p = gompi_link_to(r.lane, r.world);
+		r.stays = stays(p, &r);
+		over = !r.stays && gompi_eager(p, &r);
+	}
+	if (over) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
+	}
+	return gompi_start_request(&r, e->call, request);
+}
+
+static inline int isend_as(const char *call, enum gompi_mode mode, const void *buf, int64_t count,
+			   MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
+	struct gompi_request r;
+	struct gompi_link *p = gompi_call_quick(&r, buf, count, datatype, dest, tag, comm);
+	r.mode = (uint8_t)mode;
+	if (__builtin_expect(p != NULL && request != NULL && r.buf.size <= COPIED_TWICE && gompi_eager(p, &r), 1)) {
+		*request = GOMPI_REQUEST_DONE;
+		return MPI_SUCCESS;
+	}
+	return isend_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, false,
+			    request);
+}
+
+static int send_init(const char *call, enum gompi_mode mode, const void *buf, int64_t count, MPI_Datatype datatype,
+		     int dest, int tag, MPI_Comm comm, MPI_Request *request) {
+	return isend_closer(&(struct gompi_envelope){call, buf, count, datatype, dest, tag, comm}, mode, true, request);
+}
+
+int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+	return send_as("MPI_Send", MODE_STANDARD, buf, count, datatype, dest, tag, comm);
+}
+
+int gompi_ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+	return send_as("MPI_Ssend", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm);
+}
+
+int gompi_rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+	return send_as("MPI_Rsend", MODE_READY, buf, count, datatype, dest, tag, comm);
+}
+
+int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		  MPI_Request *request) {
+	return isend_as("MPI_Isend", MODE_STANDARD, buf, count, datatype, dest, tag, comm, request);
+}
+
+int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		   MPI_Request *request) {
+	return isend_as("MPI_Issend", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
+}
+
+int gompi_irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		   MPI_Request *request) {
+	return isend_as("MPI_Irsend", MODE_READY, buf, count, datatype, dest, tag, comm, request);
+}
+
+int gompi_send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		      MPI_Request *request) {
+	return send_init("MPI_Send_init", MODE_STANDARD, buf, count, datatype, dest, tag, comm, request);
+}
+
+int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		       MPI_Request *request) {
+	return send_init("MPI_Ssend_init", MODE_SYNCHRONOUS, buf, count, datatype, dest, tag, comm, request);
+}
+
+int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+		       MPI_Request *request) {
+	return send_init("MPI_Rsend_init", MODE_READY, buf, count, datatype, dest, tag, comm, request);
+}

@@ -1,0 +1,180 @@
+package p2p
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"gompirma/core/comm"
+	"gompirma/core/datatype"
+	"gompirma/core/request"
+	"gompirma/core/shm"
+)
+
+// What tests know of the engine in C: sizes, its inboxes in shared memory (capi/message/inbox.h), its records
+// (capi/message/record.h), and probes that leave the message where it is, which the library has in C only.
+
+const (
+	eagerMax      = 16<<10 - recordSize // bytes of data that come along with a message
+	congestedFrom = 32 << 20            // bytes of unexpected messages of a lane
+	entryCost     = 256                 // what an unexpected message counts besides its data
+	manyNumbers   = 4096                // numbers of sends that are given back when none is in use
+	lanes         = 4
+	inboxSize     = shm.MessageRingSize / lanes
+
+	// offsets in an inbox
+	inboxTail  = 0
+	inboxHead  = 64
+	inboxFlow  = 128
+	inboxToken = 144
+	inboxFirst = 704
+
+	flowAlong, flowKeep = 0, 1
+)
+
+// inbox returns the inbox of a lane of e's process.
+func (e *Engine) inbox(lane int) []byte {
+	at := shm.MessageRing(e.nd.N, e.nd.Me) + int64(lane*inboxSize)
+	return e.nd.Control()[at : at+inboxSize]
+}
+
+// worldLane is the lane of the messages of MPI_COMM_WORLD.
+func (e *Engine) worldLane() int { return int(e.World.Context(0) >> 4 & (lanes - 1)) }
+
+func u32(b []byte, at int) *uint32 { return (*uint32)(unsafe.Pointer(&b[at])) }
+func u64(b []byte, at int) *uint64 { return (*uint64)(unsafe.Pointer(&b[at])) }
+
+// come returns how many bytes have ever been put into the inbox of MPI_COMM_WORLD.
+func (e *Engine) come() uint64 { return atomic.LoadUint64(u64(e.inbox(e.worldLane()), inboxTail)) }
+
+// untaken returns whether there is something in an inbox.
+func (e *Engine) untaken() bool {
+	for i := range lanes {
+		b := e.inbox(i)
+		if atomic.LoadUint64(u64(b, inboxHead)) != atomic.LoadUint64(u64(b, inboxTail)) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask has the others send along, or keep, messages of MPI_COMM_WORLD.
+func (e *Engine) ask(flow uint32) { atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow) }
+
+const recordSize = 48
+
+type kind uint8
+
+const (
+	kindEager kind = 2 + iota
+	kindRTS
+	kindCTS
+	kindPiece
+	kindAck
+	kindBlock
+	kindRoom
+	kindCancel
+	kindGone
+	kindLook
+	kindLast
+)
+
+// record is the fixed part of a record without its first word.
+type record struct {
+	ctx                   uint64
+	src, tag, from, class int32
+	size, id              uint64
+}
+
+func firstWord(k kind, flags uint8, n int) uint64 {
+	return 1<<63 | uint64(flags)<<40 | uint64(k)<<32 | uint64(n)
+}
+
+// bytes returns the record as it lies in an inbox.
+func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
+	b := binary.NativeEndian.AppendUint64(nil, firstWord(k, flags, recordSize+len(payload)))
+	b = binary.NativeEndian.AppendUint64(b, r.ctx)
+	for _, x := range []int32{r.src, r.tag, r.from, r.class} {
+		b = binary.NativeEndian.AppendUint32(b, uint32(x))
+	}
+	b = binary.NativeEndian.AppendUint64(b, r.size)
+	b = binary.NativeEndian.AppendUint64(b, r.id)
+	return append(b, payload...)
+}
+
+// firstNumber is the number of the first send of a lane that waits for an answer; those of the next ones follow.
+const firstNumber = 1 << 32
+
+// Iprobe is MPI_Iprobe.
+func (e *Engine) Iprobe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
+	e.Progress()
+	return e.look(c, x, source, tag, st)
+}
+
+func (e *Engine) look(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
+	m, found := e.m.Probe(c.Context(x), int32(source), tag, false, c.Handle)
+	if m.IsZero() {
+		return false
+	}
+	*st = request.Status{Source: found.Source, Tag: found.Tag, Bytes: found.Bytes}
+	return true
+}
+
+// Probe is MPI_Probe.
+func (e *Engine) Probe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) error {
+	found := false
+	return e.AwaitFor(func() bool {
+		found = found || e.look(c, x, source, tag, st)
+		return found
+	}, e.waiting(c, int32(source)))
+}
+
+// under returns the sends that wait for another process.
+func (e *Engine) under() int { return int(e.m.Stock().Sends) }
+
+// pack copies the data of the buffer from byte at on.
+func (b *Buffer) pack(to []byte, at int64) {
+	part := b.slice(at, int64(len(to)))
+	part.copyTo(to)
+}
+
+// unpack copies data to the buffer from byte at on.
+func (b *Buffer) unpack(at int64, from []byte) {
+	if len(from) == 0 {
+		return
+	}
+	if b.typ == nil {
+		copy(view(b.addr+uintptr(at), int64(len(from))), from)
+		return
+	}
+	var c datatype.Cursor
+	c.Reset(b.typ.Program(), b.count, datatype.Bytes)
+	if b.skip+at > 0 {
+		c.SeekTo(b.skip + at)
+	}
+	c.Unpack(b.typ.Layout().MemoryAt(b.addr, b.count), from)
+}
+
+// setCMA opens the engines of the jobs that follow with, or without, reading the memory of other processes.
+func setCMA(t *testing.T, no bool) {
+	value := "0"
+	if no {
+		value = "1"
+	}
+	t.Setenv("GOMPIRMA_NO_CMA", value)
+}
+
+// Sendrecv is MPI_Sendrecv.
+func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int,
+	recvTag int32, st *request.Status) error {
+	r, err := e.Irecv(c, x, in, source, recvTag)
+	if err != nil {
+		return err
+	}
+	sent := e.Send(c, x, out, dest, sendTag, Standard)
+	if err := e.Wait(r, st); err != nil {
+		return err
+	}
+	return sent
+}
