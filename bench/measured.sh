@@ -5,6 +5,6 @@ build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."
 from=$build/bench/bench.json
 [ -e "$from" ] || { echo "measured: $from is not there: run make bench" >&2; exit 1; }
-go run ./bench/compare -from "$from" -into docs/MEASURED.md
 mkdir -p docs/charts
 go -C bench/chart run . "$from" "$(pwd)/docs/charts" svg
+go run ./bench/compare -from "$from" -into docs/MEASURED.md

@@ -163,7 +163,7 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 }
 
 // countLoops is the length of the loops in which instructions are counted.
-const countLoops = "10"
+const countLoops = "6"
 
 // parse finds the lines "name value unit" in what a program says; instructions have no unit, and of
 // too many the counter says so.

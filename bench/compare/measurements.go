@@ -128,9 +128,10 @@ var (
 	threads = []int{1, 2, 4}
 )
 
+// bySize has two launches at most: a sweep shows how a time grows, in which a neighbour is as good as another launch.
 func bySize(program, row, label string) []measurement {
 	return sweep("sizes", program, row, label, sizes, func(m *measurement, x int) {
-		m.row = fmt.Sprintf("%s:%d", row, x)
+		m.row, m.most = fmt.Sprintf("%s:%d", row, x), 2
 	})
 }
 
@@ -149,7 +150,7 @@ func byRanks(program, row, label string) []measurement {
 
 func byThreads(row, label string) []measurement {
 	return sweep("threads", "threads", row, label, threads, func(m *measurement, x int) {
-		m.row = fmt.Sprintf("%s:%d", row, x)
+		m.row, m.most = fmt.Sprintf("%s:%d", row, x), 2
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -148,7 +149,8 @@ func load(path string) (*report, error) {
 // What stands between these lines of a document is generated.
 const begin, end = "<!-- written by make measured -->\n", "<!-- end of what make measured writes -->\n"
 
-// document writes the main tables of the report in the file from into the document, between its marks.
+// document writes the main tables of the report in the file from into the document, between its marks, and behind them
+// the charts that lie in the folder charts beside it.
 func document(from, into string) error {
 	all, err := load(from)
 	if err != nil {
@@ -158,7 +160,19 @@ func document(from, into string) error {
 	if err != nil {
 		return err
 	}
-	changed, err := replaced(string(text), all.main())
+	words := all.main()
+	charts, err := filepath.Glob(filepath.Join(filepath.Dir(into), "charts", "*.svg"))
+	if err != nil {
+		return err
+	}
+	for i, c := range charts {
+		if i == 0 {
+			words += "\n### Charts\n"
+		}
+		name := strings.TrimSuffix(filepath.Base(c), ".svg")
+		words += fmt.Sprintf("\n![%s](charts/%s.svg)\n", name, name)
+	}
+	changed, err := replaced(string(text), words)
 	if err != nil {
 		return fmt.Errorf("%s: %w", into, err)
 	}

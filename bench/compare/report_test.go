@@ -35,10 +35,13 @@ func TestDocument(t *testing.T) {
 	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
 	require.NoError(t, all.save(from))
 	require.NoError(t, os.WriteFile(into, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o644))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "charts"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "charts/latency.svg"), nil, 0o644))
 	require.NoError(t, document(from, into))
 	text, err := os.ReadFile(into)
 	require.NoError(t, err)
-	require.Equal(t, "before\n"+begin+want+end+"after\n", string(text))
+	charts := "\n### Charts\n\n![latency](charts/latency.svg)\n"
+	require.Equal(t, "before\n"+begin+want+charts+end+"after\n", string(text))
 
 	require.NoError(t, os.WriteFile(into, []byte("before\n"+begin+"old\n"), 0o644))
 	require.ErrorContains(t, document(from, into), "there is no line")
