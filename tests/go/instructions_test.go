@@ -72,6 +72,7 @@ func TestInstructions(t *testing.T) {
 				if len(calls) == 0 {
 					return
 				}
+				t.Logf("too many in this try: %v", cost)
 			}
 			for _, call := range calls {
 				t.Errorf("%s costs %s instructions, at most %g are expected "+
