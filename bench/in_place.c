@@ -1,9 +1,11 @@
 /* What sharing in place (gompirma_share_in_place) gives and costs. Two ranks; the best of many short batches counts,
  * since the machine may be shared.
  *
- *   gompirun -n 2 in_place            windows: allocate, malloc (agent path), in place (all direct), in place with
- * private ends Prints one line per window and operation, ns a call; then what MPI_Win_create and MPI_Win_free cost for
- * 16 MiB, in us for a MiB.
+ *     gompirun -n 2 in_place
+ *
+ * Windows: allocate; malloc that is never shared (system calls and the agent's ring), malloc (shared once it is hot),
+ * shared in place from its creation on, the same with private ends. One line per window and operation, ns a call; then
+ * what MPI_Win_create and MPI_Win_free cost for 16 MiB, in us for a MiB.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -79,11 +81,13 @@ static void create_and_free(MPI_Info info, const char *name, int rank) {
 
 int main(int argc, char **argv) {
 	int rank;
-	MPI_Info on;
+	MPI_Info on, off;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Info_create(&on);
 	MPI_Info_set(on, "gompirma_share_in_place", "true");
+	MPI_Info_create(&off);
+	MPI_Info_set(off, "gompirma_share_in_place", "false");
 	buffer = malloc(SIZE);
 	memset(buffer, 1, SIZE);
 	char *mem;
@@ -91,16 +95,26 @@ int main(int argc, char **argv) {
 	memset(mem, 0, SIZE);
 	measure("allocate", rank);
 	MPI_Win_free(&win);
-	for (int how = 0; how < 3; how++) {
+	const struct {
+		const char *name;
+		MPI_Info info;
+		int offset;
+	} windows[] = {{"malloc, never shared", off, 0},
+		       {"malloc", MPI_INFO_NULL, 0},
+		       {"in place", on, 0},
+		       {"in place, private ends", on, 32}};
+	for (int w = 0; w < 4; w++) {
 		mem = malloc(SIZE + 64);
 		memset(mem, 0, SIZE + 64);
-		MPI_Win_create(mem + (how == 2 ? 32 : 0), SIZE, 1, how > 0 ? on : MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-		measure(how == 0 ? "malloc" : how == 1 ? "in place" : "in place, private ends", rank);
+		MPI_Win_create(mem + windows[w].offset, SIZE, 1, windows[w].info, MPI_COMM_WORLD, &win);
+		measure(windows[w].name, rank);
 		MPI_Win_free(&win);
 		free(mem);
 	}
 	create_and_free(MPI_INFO_NULL, "malloc", rank);
 	create_and_free(on, "in place", rank);
+	MPI_Info_free(&on);
+	MPI_Info_free(&off);
 	free(buffer);
 	MPI_Finalize();
 	return 0;

@@ -30,7 +30,7 @@ need() { # need PACKAGE COMMAND...: each command must be there
 	done
 }
 headers() { # headers PACKAGE COMPILER HEADER: the compiler must find the header, which is in another package than the compiler itself
-	echo "#include <$3>" | "$2" -E - >/dev/null 2>&1 || missing="$missing $1"
+	echo "#include <$3>" | "$2" -x c -E - >/dev/null 2>&1 || missing="$missing $1"
 }
 need gcc gcc
 headers libc6-dev gcc stdio.h
