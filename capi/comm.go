@@ -16,9 +16,6 @@ import (
 // Communicators (MPI-5.0 7.4 and 7.6). Errors are raised on the communicator that a call is made on, on MPI_COMM_SELF
 // if that is none.
 
-// worldRank returns the rank of this process in MPI_COMM_WORLD.
-func worldRank() int32 { return int32(core.Self().Rank) }
-
 // onComm does what all calls on a communicator do around their own work f: it finds the communicator, and reports the
 // error of f on it.
 func onComm(function string, h uintptr, f func(c *comm.Comm) error) (rc int32) {
@@ -53,37 +50,20 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	return nil
 }
 
-//export gompi_comm_compare
-func gompi_comm_compare(comm1, comm2, result uintptr) int32 {
-	return onComm("MPI_Comm_compare", comm1, func(a *comm.Comm) error {
-		b, err := commOf(comm2)
-		if err == nil {
-			err = null(result)
-		}
-		if err == nil {
-			*out[int32](result) = comm.Compare(a, b)
-		}
-		return err
-	})
+// gompi_compare_comms is MPI_Comm_compare of two communicators that exist (comm/compare.c).
+//
+//export gompi_compare_comms
+func gompi_compare_comms(comm1, comm2 uintptr) int32 {
+	a, b := lookupComm(comm1), lookupComm(comm2)
+	if a == nil || b == nil {
+		return abi.MPI_UNEQUAL
+	}
+	return comm.Compare(a, b)
 }
 
 //export gompi_comm_group
 func gompi_comm_group(comm_, group uintptr) int32 {
 	return onComm("MPI_Comm_group", comm_, func(c *comm.Comm) error { return storeGroup(c.Group(), group) })
-}
-
-//export gompi_comm_test_inter
-func gompi_comm_test_inter(comm_, flag uintptr) int32 {
-	return onComm("MPI_Comm_test_inter", comm_, func(c *comm.Comm) error {
-		if err := null(flag); err != nil {
-			return err
-		}
-		*out[int32](flag) = 0
-		if c.IsInter() {
-			*out[int32](flag) = 1
-		}
-		return nil
-	})
 }
 
 // needInter returns an error if c is not an intercommunicator.
@@ -100,20 +80,6 @@ func needIntra(c *comm.Comm) error {
 		return mpierr.New(abi.MPI_ERR_COMM, "it is an intercommunicator: an intracommunicator is needed")
 	}
 	return nil
-}
-
-//export gompi_comm_remote_size
-func gompi_comm_remote_size(comm_, size uintptr) int32 {
-	return onComm("MPI_Comm_remote_size", comm_, func(c *comm.Comm) error {
-		err := needInter(c)
-		if err == nil {
-			err = null(size)
-		}
-		if err == nil {
-			*out[int32](size) = int32(c.RemoteSize())
-		}
-		return err
-	})
 }
 
 //export gompi_comm_remote_group

@@ -1,15 +1,21 @@
 package main
 
+/*
+#include "group/group.h"
+*/
 import "C"
 
 import (
+	"runtime"
+	"sync"
+
 	"gompirma/core/abi"
 	"gompirma/core/group"
 	"gompirma/core/mpierr"
 )
 
-// Groups (MPI-5.0 7.3). They belong to no communicator, so their errors are raised on MPI_COMM_SELF. None of the calls
-// communicates.
+// Groups (MPI-5.0 7.3); what only asks is in group/group.c. They belong to no communicator, so their errors are raised
+// on MPI_COMM_SELF. None of the calls communicates.
 
 // groupOf returns the group behind a handle. MPI_ERR_GROUP: there is none.
 func groupOf(h uintptr) (*group.Group, error) {
@@ -58,79 +64,47 @@ func ranksAt(n int32, ranks uintptr) ([]int32, error) {
 	return array[int32](ranks, int64(n))
 }
 
-//export gompi_group_size
-func gompi_group_size(group, size uintptr) (rc int32) {
-	defer guard("MPI_Group_size", 0, 0, &rc)
-	g, err := groupOf(group)
-	if err == nil {
-		err = null(size)
+// telling is held while C is told of a group, so that two threads that do that tell it once.
+var telling sync.Mutex
+
+// gompi_tell_group gives C the members of a group when it is asked about it first; 0: there is no such group.
+//
+//export gompi_tell_group
+func gompi_tell_group(h uintptr) int32 {
+	telling.Lock()
+	defer telling.Unlock()
+	g := group.Lookup(h)
+	if g == nil {
+		return 0
 	}
-	if err == nil {
-		*out[int32](size) = int32(g.Size())
+	first, stride, list := g.Form()
+	ranks := C.struct_gompi_ranks{n: C.int32_t(g.Size()), first: C.int32_t(first), stride: C.int32_t(stride)}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	if len(list) > 0 {
+		pin.Pin(&list[0])
+		ranks.list = (*C.int32_t)(&list[0])
 	}
-	return finish("MPI_Group_size", 0, 0, err)
+	if !C.gompi_group_put(C.uintptr_t(h), ranks) {
+		return 0
+	}
+	return 1
 }
 
-//export gompi_group_rank
-func gompi_group_rank(group, rank uintptr) (rc int32) {
-	defer guard("MPI_Group_rank", 0, 0, &rc)
-	g, err := groupOf(group)
-	if err == nil {
-		err = null(rank)
+//export gompi_compare_groups
+func gompi_compare_groups(group1, group2 uintptr) int32 {
+	a, b := group.Lookup(group1), group.Lookup(group2)
+	if a == nil || b == nil {
+		return abi.MPI_UNEQUAL
 	}
-	if err == nil {
-		err = needRunning()
-	}
-	if err == nil {
-		*out[int32](rank) = int32(g.Rank(worldRank()))
-	}
-	return finish("MPI_Group_rank", 0, 0, err)
+	return group.Compare(a, b)
 }
 
-//export gompi_group_translate_ranks
-func gompi_group_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 uintptr) (rc int32) {
-	defer guard("MPI_Group_translate_ranks", 0, 0, &rc)
-	err := func() error {
-		a, err := groupOf(group1)
-		if err != nil {
-			return err
-		}
-		b, err := groupOf(group2)
-		if err != nil {
-			return err
-		}
-		from, err := ranksAt(n, ranks1)
-		if err != nil {
-			return err
-		}
-		to, err := ranksAt(n, ranks2)
-		if err != nil {
-			return err
-		}
-		return group.Translate(a, from, b, to)
-	}()
-	return finish("MPI_Group_translate_ranks", 0, 0, err)
-}
-
-//export gompi_group_compare
-func gompi_group_compare(group1, group2, result uintptr) (rc int32) {
-	defer guard("MPI_Group_compare", 0, 0, &rc)
-	err := func() error {
-		a, err := groupOf(group1)
-		if err != nil {
-			return err
-		}
-		b, err := groupOf(group2)
-		if err != nil {
-			return err
-		}
-		if err := null(result); err != nil {
-			return err
-		}
-		*out[int32](result) = group.Compare(a, b)
-		return nil
-	}()
-	return finish("MPI_Group_compare", 0, 0, err)
+//export gompi_translate_ranks
+func gompi_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 uintptr) {
+	if a, b := group.Lookup(group1), group.Lookup(group2); a != nil && b != nil {
+		group.Translate(a, slice[int32](ranks1, int(n)), b, slice[int32](ranks2, int(n)))
+	}
 }
 
 // combine stores the group that f makes of two.
@@ -247,9 +221,10 @@ func freeGroup(at uintptr) error {
 	if !ok {
 		return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", *h)
 	}
-	*h = abi.MPI_GROUP_NULL
 	if gone {
+		C.gompi_group_remove(C.uintptr_t(*h))
 		groupFreed()
 	}
+	*h = abi.MPI_GROUP_NULL
 	return nil
 }

@@ -30,6 +30,14 @@ static int barrier_by_messages(uintptr_t comm) {
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
+static bool tell_group(uintptr_t group) { return gompi_tell_group(group) != 0; }
+static int compare_groups(uintptr_t a, uintptr_t b) { return gompi_compare_groups(a, b); }
+static int compare_comms(uintptr_t a, uintptr_t b) { return gompi_compare_comms(a, b); }
+
+static void translate_ranks(uintptr_t a, int n, const int *from, uintptr_t b, int *to) {
+	gompi_translate_ranks(a, n, (uintptr_t)from, b, (uintptr_t)to);
+}
+
 static bool tell_facts(uintptr_t datatype) { return gompi_tell_facts(datatype) != 0; }
 
 static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
@@ -100,6 +108,10 @@ static __attribute__((constructor)) void fill(void) {
 		.share_hot = gompi_share_hot,
 		.follow = follow,
 		.barrier_by_messages = barrier_by_messages,
+		.tell_group = tell_group,
+		.compare_groups = compare_groups,
+		.compare_comms = compare_comms,
+		.translate_ranks = translate_ranks,
 		.tell_facts = tell_facts,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,

@@ -17,6 +17,7 @@
 #include "coll/z_calls.h"
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
+#include "group/z_calls.h"
 #include "message/z_calls.h"
 #include "rma/z_calls.h"
 
@@ -322,7 +323,6 @@ extern GoInt32 gompi_scatterv_init_c(GoUintptr sendbuf, GoUintptr sendcounts, Go
     GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
     GoUintptr request);
 extern GoInt32 gompi_type_get_value_index(GoUintptr value_type, GoUintptr index_type, GoUintptr pair_type);
-extern GoInt32 gompi_comm_compare(GoUintptr comm1, GoUintptr comm2, GoUintptr result);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_keyval(GoUintptr comm_copy_attr_fn, GoUintptr comm_delete_attr_fn,
@@ -338,15 +338,12 @@ extern GoInt32 gompi_comm_group(GoUintptr comm, GoUintptr group);
 extern GoInt32 gompi_comm_idup(GoUintptr comm, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_idup_with_info(GoUintptr comm, GoUintptr info, GoUintptr newcomm, GoUintptr request);
 extern GoInt32 gompi_comm_remote_group(GoUintptr comm, GoUintptr group);
-extern GoInt32 gompi_comm_remote_size(GoUintptr comm, GoUintptr size);
 extern GoInt32 gompi_comm_set_attr(GoUintptr comm, GoInt32 comm_keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_comm_set_info(GoUintptr comm, GoUintptr info);
 extern GoInt32 gompi_comm_set_name(GoUintptr comm, GoUintptr comm_name);
 extern GoInt32 gompi_comm_split(GoUintptr comm, GoInt32 color, GoInt32 key, GoUintptr newcomm);
 extern GoInt32 gompi_comm_split_type(GoUintptr comm, GoInt32 split_type, GoInt32 key, GoUintptr info,
     GoUintptr newcomm);
-extern GoInt32 gompi_comm_test_inter(GoUintptr comm, GoUintptr flag);
-extern GoInt32 gompi_group_compare(GoUintptr group1, GoUintptr group2, GoUintptr result);
 extern GoInt32 gompi_group_difference(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
 extern GoInt32 gompi_group_excl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoUintptr newgroup);
 extern GoInt32 gompi_group_free(GoUintptr group);
@@ -354,10 +351,6 @@ extern GoInt32 gompi_group_incl(GoUintptr group, GoInt32 n, GoUintptr ranks, GoU
 extern GoInt32 gompi_group_intersection(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
 extern GoInt32 gompi_group_range_excl(GoUintptr group, GoInt32 n, GoUintptr ranges, GoUintptr newgroup);
 extern GoInt32 gompi_group_range_incl(GoUintptr group, GoInt32 n, GoUintptr ranges, GoUintptr newgroup);
-extern GoInt32 gompi_group_rank(GoUintptr group, GoUintptr rank);
-extern GoInt32 gompi_group_size(GoUintptr group, GoUintptr size);
-extern GoInt32 gompi_group_translate_ranks(GoUintptr group1, GoInt32 n, GoUintptr ranks1, GoUintptr group2,
-    GoUintptr ranks2);
 extern GoInt32 gompi_group_union(GoUintptr group1, GoUintptr group2, GoUintptr newgroup);
 extern GoInt32 gompi_intercomm_create(GoUintptr local_comm, GoInt32 local_leader, GoUintptr peer_comm,
     GoInt32 remote_leader, GoInt32 tag, GoUintptr newintercomm);

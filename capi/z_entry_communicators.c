@@ -9,10 +9,7 @@
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
-    const char *outer = gompi_enter("MPI_Comm_compare");
-    int rc = gompi_comm_compare((uintptr_t)comm1, (uintptr_t)comm2, (uintptr_t)result);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_compare(comm1, comm2, result);
 }
 GOMPI_ALIAS(MPI_Comm_compare)
 
@@ -165,10 +162,7 @@ GOMPI_ALIAS(MPI_Comm_remote_group)
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-    const char *outer = gompi_enter("MPI_Comm_remote_size");
-    int rc = gompi_comm_remote_size((uintptr_t)comm, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_remote_size(comm, size);
 }
 GOMPI_ALIAS(MPI_Comm_remote_size)
 
@@ -225,19 +219,13 @@ GOMPI_ALIAS(MPI_Comm_split_type)
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Comm_test_inter");
-    int rc = gompi_comm_test_inter((uintptr_t)comm, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_comm_test_inter(comm, flag);
 }
 GOMPI_ALIAS(MPI_Comm_test_inter)
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
-    const char *outer = gompi_enter("MPI_Group_compare");
-    int rc = gompi_group_compare((uintptr_t)group1, (uintptr_t)group2, (uintptr_t)result);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_compare(group1, group2, result);
 }
 GOMPI_ALIAS(MPI_Group_compare)
 
@@ -313,28 +301,19 @@ GOMPI_ALIAS(MPI_Group_range_incl)
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
-    const char *outer = gompi_enter("MPI_Group_rank");
-    int rc = gompi_group_rank((uintptr_t)group, (uintptr_t)rank);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_rank(group, rank);
 }
 GOMPI_ALIAS(MPI_Group_rank)
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
-    const char *outer = gompi_enter("MPI_Group_size");
-    int rc = gompi_group_size((uintptr_t)group, (uintptr_t)size);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_size(group, size);
 }
 GOMPI_ALIAS(MPI_Group_size)
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
-    const char *outer = gompi_enter("MPI_Group_translate_ranks");
-    int rc = gompi_group_translate_ranks((uintptr_t)group1, n, (uintptr_t)ranks1, (uintptr_t)group2, (uintptr_t)ranks2);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_group_translate_ranks(group1, n, ranks1, group2, ranks2);
 }
 GOMPI_ALIAS(MPI_Group_translate_ranks)
 

@@ -65,6 +65,13 @@ struct gompi_up {
 	int (*startall)(int count, MPI_Request requests[]);
 	// MPI_Barrier among members that share no memory. What the call returns.
 	int (*barrier_by_messages)(uintptr_t comm);
+	// Makes the members of a group known to C (group/group.h). false: there is no such group, or no memory.
+	bool (*tell_group)(uintptr_t group);
+	// What MPI_Group_compare and MPI_Comm_compare tell of two that exist, and MPI_Group_translate_ranks of ranks
+	// that have been checked.
+	int (*compare_groups)(uintptr_t a, uintptr_t b);
+	int (*compare_comms)(uintptr_t a, uintptr_t b);
+	void (*translate_ranks)(uintptr_t a, int n, const int *from, uintptr_t b, int *to);
 	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.
 	bool (*tell_facts)(uintptr_t datatype);
 	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/verdict.h"
 #include "comm/z_calls.h"
@@ -35,18 +34,12 @@ static void give_comm(struct gompi_comm *c) {
 
 // Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
 static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
-	int32_t *list = NULL;
-	if (from->peers.list != NULL) {
-		size_t bytes = (size_t)from->peers.n * sizeof *list;
-		list = malloc(bytes);
-		if (list == NULL)
-			return false;
-		memcpy(list, from->peers.list, bytes);
-	}
-	free(c->peers.list); // of the communicator that had the slot before
+	struct gompi_ranks peers = c->peers; // of the communicator that had the slot before
+	if (!gompi_ranks_copy(&peers, &from->peers))
+		return false;
 	*c = *from;
 	c->handle = 0;
-	c->peers.list = list;
+	c->peers = peers;
 	return true;
 }
 

@@ -5,18 +5,8 @@
 
 #include "base/abi.h"
 #include "base/barrier.h"
+#include "base/ranks.h"
 #include "base/table.h"
-
-// Processes in an order, by their ranks in MPI_COMM_WORLD: at a regular distance, or listed.
-struct gompi_ranks {
-	int32_t n, first, stride;
-	int32_t *list; // NULL: regular
-};
-
-// The process of rank i, from 0 up to n.
-static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
-	return r->list == NULL ? r->first + i * r->stride : r->list[i];
-}
 
 struct gompi_comm {
 	uintptr_t handle;         // 0: none has the slot

@@ -9,8 +9,11 @@
 
 #pragma GCC visibility push(hidden)
 
+int gompi_comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
 int gompi_comm_rank(MPI_Comm comm, int *rank);
+int gompi_comm_remote_size(MPI_Comm comm, int *size);
 int gompi_comm_size(MPI_Comm comm, int *size);
+int gompi_comm_test_inter(MPI_Comm comm, int *flag);
 
 #pragma GCC visibility pop
 #endif

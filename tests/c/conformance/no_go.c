@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static int n, m, k, l, flag;
+static const int zero[1] = {0};
 static int from[4] = {1, 2, 3, 4}, to[4], result[4], compare;
 static double x;
 static MPI_Aint lb, extent, address;
@@ -76,6 +77,14 @@ static MPI_Win win;
 	X(MPI_Comm_get_attr(copy, MPI_WTIME_IS_GLOBAL, &value, &flag))                                       \
 	X(MPI_Comm_get_attr(copy, MPI_APPNUM, &value, &flag))                                                \
 	X(MPI_Comm_get_attr(copy, MPI_UNIVERSE_SIZE, &value, &flag))                                         \
+	X(MPI_Comm_compare(MPI_COMM_WORLD, copy, &n))                                                        \
+	X(MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_SELF, &n))                                               \
+	X(MPI_Comm_test_inter(copy, &flag))                                                                  \
+	X(MPI_Group_size(world, &n))                                                                         \
+	X(MPI_Group_rank(other, &n))                                                                         \
+	X(MPI_Group_rank(MPI_GROUP_EMPTY, &n))                                                               \
+	X(MPI_Group_compare(world, other, &n))                                                               \
+	X(MPI_Group_translate_ranks(other, 1, zero, world, to))                                              \
 	/* windows */                                                                                        \
 	X(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag))                                                \
 	X(MPI_Win_fence(0, win))                                                                             \
