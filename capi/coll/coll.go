@@ -13,6 +13,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/way"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

@@ -35,6 +35,18 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 	gompi_slots_finish(t);
 	if (p != GOMPI_IN_LARGE)
 		return gompi_slots_result(c);
+	if (size > GOMPI_DIRECT_FROM) {
+		bool reads = !root && !gompi_slots_differ(c), done;
+		struct gompi_direct d = {.able = true,
+					 .follows = true,
+					 .mine = root ? c->out : NULL,
+					 .from = reads ? c->root : GOMPI_FROM_NONE,
+					 .to = {c->out, 0, NULL},
+					 .bytes = size};
+		rc = gompi_slots_direct(t, c, &d, gompi_what(GOMPI_BCAST, c->root, size), gompi_plan(size, 1), &done);
+		if (rc || done)
+			return rc ? rc : gompi_slots_result(c);
+	}
 	p = gompi_slots_large(t);
 	uint64_t step = gompi_capacity(p);
 	for (uint64_t from = 0; from < size; from += step) {
@@ -59,25 +71,38 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 }
 
 // Where a call is done in which each member has a slot of so many bytes: GOMPI_IN_LARGE or what stands for it once the
-// members have agreed.
-static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t bytes, uint64_t w, uint64_t plan,
-			  enum gompi_place *p) {
+// members have agreed. If blocks of longest bytes are long enough, they move directly: then *done.
+static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d,
+			  uint64_t bytes, uint64_t longest, uint64_t w, uint64_t plan, enum gompi_place *p,
+			  bool *done) {
 	*p = gompi_place_of(bytes);
+	*done = false;
 	if (*p != GOMPI_IN_LARGE)
 		return 0;
-	int rc = gompi_slots_agree(t, c, w, plan);
-	if (rc == 0)
+	int rc = longest > GOMPI_DIRECT_FROM ? gompi_slots_direct(t, c, d, w, plan, done)
+					     : gompi_slots_agree(t, c, w, plan);
+	if (rc == 0 && !*done)
 		*p = gompi_slots_large(t);
 	return rc;
 }
 
 int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
+	bool root = t->me == c->root, done;
 	enum gompi_place p;
-	int rc = agree_on_place(t, c, c->bytes, w, plan, &p);
+	struct gompi_direct d = {.able = true,
+				 .mine = root ? NULL : c->in,
+				 .from = root ? GOMPI_FROM_ALL : GOMPI_FROM_NONE,
+				 .to = c->outs,
+				 .bytes = c->bytes};
+	int rc = agree_on_place(t, c, &d, c->bytes, c->bytes, w, plan, &p, &done);
 	if (rc)
 		return rc;
-	bool root = t->me == c->root;
+	if (done) {
+		if (root)
+			gompi_copy_few(gompi_block(&c->outs, t->me), c->in, c->bytes);
+		return 0;
+	}
 	uint64_t step = gompi_capacity(p);
 	uint64_t from = 0;
 	do {
@@ -144,6 +169,21 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 	gompi_slots_finish(t);
 	if (p != GOMPI_IN_LARGE)
 		return gompi_slots_result(c);
+	if (size > GOMPI_DIRECT_FROM) {
+		bool reads = !root && !gompi_slots_differ(c), done;
+		struct gompi_direct d = {.able = !root || c->ins.list == NULL,
+					 .follows = true,
+					 .mine = root ? c->ins.base : NULL,
+					 .from = reads ? c->root : GOMPI_FROM_NONE,
+					 .skip = (uint64_t)t->me * size,
+					 .to = {c->out, 0, NULL},
+					 .bytes = size};
+		rc = gompi_slots_direct(t, c, &d, gompi_what(GOMPI_SCATTER, c->root, size), gompi_plan(size, 1), &done);
+		if (done && root)
+			gompi_copy_few(c->out, gompi_block(&c->ins, t->me), size);
+		if (rc || done)
+			return rc ? rc : gompi_slots_result(c);
+	}
 	p = gompi_slots_large(t);
 	share = share_of(p, t->n);
 	for (uint64_t from = 0; from < size; from += share) {
@@ -174,10 +214,19 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 		longest = longest > c->sizes[i] ? longest : c->sizes[i];
 	uint64_t plan = gompi_plan(longest, 1);
 	enum gompi_place p;
-	int rc = agree_on_place(t, c, longest, gompi_what(GOMPI_ALLGATHER, 0, 0), plan, &p);
+	struct gompi_direct d = {.able = true,
+				 .mine = c->in,
+				 .from = GOMPI_FROM_ALL,
+				 .to = c->outs,
+				 .bytes = c->bytes,
+				 .sizes = c->sizes};
+	bool done;
+	int rc = agree_on_place(t, c, &d, longest, longest, gompi_what(GOMPI_ALLGATHER, 0, 0), plan, &p, &done);
 	if (rc)
 		return rc;
 	gompi_copy_few(gompi_block(&c->outs, t->me), c->in, c->bytes);
+	if (done)
+		return gompi_slots_result(c);
 	uint64_t step = gompi_capacity(p);
 	uint64_t from = 0;
 	do {
@@ -213,9 +262,20 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c) {
 	uint64_t w = gompi_what(GOMPI_ALLTOALL, 0, c->bytes), plan = gompi_plan(c->bytes, 1);
 	enum gompi_place p;
-	int rc = agree_on_place(t, c, c->bytes * (uint64_t)t->n, w, plan, &p);
+	struct gompi_direct d = {.able = c->ins.list == NULL && c->ins.base != c->outs.base,
+				 .mine = c->ins.base,
+				 .from = GOMPI_FROM_ALL,
+				 .skip = (uint64_t)t->me * c->ins.stride,
+				 .to = c->outs,
+				 .bytes = c->bytes};
+	bool done;
+	int rc = agree_on_place(t, c, &d, c->bytes * (uint64_t)t->n, c->bytes, w, plan, &p, &done);
 	if (rc)
 		return rc;
+	if (done) {
+		gompi_copy_few(gompi_block(&c->outs, t->me), gompi_block(&c->ins, t->me), c->bytes);
+		return 0;
+	}
 	uint64_t share = share_of(p, t->n), step = share;
 	if (c->bytes * (uint64_t)t->n <= gompi_capacity(p))
 		step = share = c->bytes;

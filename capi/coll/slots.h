@@ -70,6 +70,7 @@ struct gompi_slots {
 	struct gompi_slots_member *member; // [n]
 	struct gompi_slots_more *more;     // [n], NULL: none yet
 	bool no_more;                      // there is no memory for it, at any member
+	bool no_direct;                    // a member cannot read another's memory
 	int n, me;
 	int32_t *peers;   // ranks in MPI_COMM_WORLD
 	uint64_t seq;     // number of the operation under way

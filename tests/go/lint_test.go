@@ -31,10 +31,9 @@ var layers = [][]string{
 	{"core/p2p"},
 	{"core/rma", "core/coll"},
 	{"core"},
-	{"capi/coll"},
 	{"capi/update"},
 	{"capi/way"},
-	{"capi/rma"},
+	{"capi/rma", "capi/coll"},
 	{"capi"},
 }
 

@@ -1,7 +1,8 @@
 /* Proves: the members of a communicator get what each collective over slots (coll/slots.h) promises, for random series
- * of calls of all kinds, roots and lengths, with members that are late, that sleep, without a core for each, and
- * without memory for large bodies; reductions keep the order of ranks. Members whose calls do not belong together are
- * told so, and go on together afterwards. A member that died ends the wait of the others. */
+ * of calls of all kinds, roots and lengths, with members that are late, that sleep, without a core for each, without
+ * memory for large bodies, where members read each other's memory, where they cannot, and where all but one can;
+ * reductions keep the order of ranks. Members whose calls do not belong together are told so, and go on together
+ * afterwards. A member that died ends the wait of the others. */
 #include "unit.h"
 
 #include "coll/slots.h"
@@ -193,8 +194,12 @@ static void differing(int me) {
 	one(me, &(struct scene){.kind = GOMPI_ALLREDUCE, .call = 3, .bytes = 100});
 }
 
-static void fresh(bool large) {
-	int32_t peers[MOST] = {0};
+/* reads: members [0, reads) let the others read their memory. */
+static void fresh(bool large, int reads) {
+	int32_t peers[MOST];
+	for (int i = 0; i < n; i++)
+		peers[i] = i < reads ? 0 : 1; /* of which there is none */
+	gompi_node.cma = reads > 0;
 	char *memory = unit_memory((size_t)n * sizeof(struct gompi_slots_member));
 	more = large ? unit_memory((size_t)n * sizeof(struct gompi_slots_more)) : NULL;
 	for (int i = 0; i < n; i++) {
@@ -214,12 +219,12 @@ int main(void) {
 	unit_sleep_forever = true;
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		n = sizes[i];
-		for (int how = 0; how < 4; how++) {
+		for (int how = 0; how < 5; how++) {
 			gompi_node.policy.crowded = how == 1;
 			gompi_node.policy.quiet_looks = how == 1 ? 0 : 200;
 			unit_hurry = how == 2; /* whoever waits sleeps */
 			calls = 400 / n;
-			fresh(how != 3);
+			fresh(how != 3, how == 0 ? n : how == 4 ? n - 1 : 0);
 			unit_threads(n, series);
 		}
 	}
@@ -247,16 +252,18 @@ int main(void) {
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, LONGEST, 10, {0, 0, -1}},
 		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 10, LONGEST, {0, 0, -1}},
 	};
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		fresh(true);
-		first = (struct scene){.kind = wrong[i].kind, .root = wrong[i].root, .bytes = wrong[i].bytes};
-		other_kind = wrong[i].other, other_root = wrong[i].other_root, other_bytes = wrong[i].other_bytes;
-		memcpy(expect, wrong[i].expect, sizeof wrong[i].expect);
+	for (size_t i = 0; i < 2 * sizeof wrong / sizeof *wrong; i++) {
+		fresh(true, i % 2 ? n : 0);
+		first = (struct scene){
+			.kind = wrong[i / 2].kind, .root = wrong[i / 2].root, .bytes = wrong[i / 2].bytes};
+		other_kind = wrong[i / 2].other, other_root = wrong[i / 2].other_root,
+		other_bytes = wrong[i / 2].other_bytes;
+		memcpy(expect, wrong[i / 2].expect, sizeof wrong[i / 2].expect);
 		unit_threads(n, differing);
 	}
 
 	gompi_store(&gompi_header()->broken, 1);
-	fresh(true);
+	fresh(true, n);
 	char b[8] = {0};
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = 1, .name = "test", .bytes = 8, .out = b};
 	CHECK(gompi_slots_run(view[0], &c) == MPI_ERR_PROC_ABORTED, "a bcast without its root");

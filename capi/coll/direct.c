@@ -1,0 +1,76 @@
+// Long data without slots: each member reads what it gets where it lies in the others' memory, with process_vm_readv.
+// One copy instead of two, of lines that stay in the sender's cache, for two operations that cost little beside it.
+#include "coll/protocol.h"
+#include "way/cma.h"
+
+// What a member says in an operation, in its head.
+struct word {
+	gompi_a64 is; // where its data is (NOTHING: it has none to be read), or 0: not so; then whether it has read all
+	gompi_a64 bytes; // of each block
+};
+
+static struct word *said(struct gompi_slots *t, int i, uint64_t number) {
+	return (struct word *)gompi_slot_head(t, i, number)->data;
+}
+
+enum { NOTHING = 1 };
+
+// An operation in which all say a word to all. *each: none has said 0. The words stay until the next operation is
+// published.
+static int say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t word,
+	       bool *each) {
+	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
+	if (rc)
+		return rc;
+	struct word *mine = said(t, t->me, t->seq);
+	gompi_store(&mine->is, word);
+	gompi_store(&mine->bytes, c->bytes);
+	gompi_slots_publish(t, w, plan);
+	rc = gompi_slots_await_all(t, c, w, plan);
+	if (rc)
+		return rc;
+	*each = true;
+	for (int i = 0; i < t->n; i++)
+		*each = *each && gompi_load(&said(t, i, t->seq)->is) != 0;
+	gompi_slots_finish(t);
+	return 0;
+}
+
+// Whether this member has got all that it reads. Of blocks that have sizes of their own this one may know a wrong one.
+static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d,
+			uint64_t plan) {
+	for (int k = 1; k < t->n; k++) {
+		int i = (t->me + k) % t->n; // not all from one at the same time
+		if (d->from != GOMPI_FROM_ALL && d->from != i)
+			continue;
+		struct word *w = said(t, i, t->seq);
+		uint64_t bytes = d->sizes != NULL ? d->sizes[i] : d->bytes, theirs = gompi_load(&w->bytes);
+		if (bytes != theirs) {
+			if (!gompi_slots_differ(c))
+				c->differ = (struct gompi_slots_differ){i, gompi_what(c->kind, c->root, theirs), plan,
+									gompi_what(c->kind, c->root, bytes), plan};
+		} else if (!gompi_cma_move(t->peers[i], gompi_load(&w->is) + d->skip, gompi_block(&d->to, i), bytes,
+					   false)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d, uint64_t w,
+		       uint64_t plan, bool *done) {
+	uint64_t mine = d->mine != NULL ? (uint64_t)(uintptr_t)d->mine : NOTHING;
+	bool able = gompi_node.cma && !t->no_direct && d->able;
+	*done = false;
+	int rc = say(t, c, w, plan, able ? mine : 0, &able);
+	if (rc)
+		return rc;
+	if (!d->follows && gompi_slots_differ(c))
+		return GOMPI_SLOTS_DIFFER;
+	if (!able)
+		return 0;
+	rc = say(t, c, w, plan, read_blocks(t, c, d, plan), done);
+	// The system does not let a member do it, or its memory is not of the kind. For all alike, and for good.
+	t->no_direct = !*done;
+	return rc;
+}
