@@ -36,13 +36,15 @@ func bounds(t *testing.T) map[string]map[string]float64 {
 }
 
 // The fast paths cost no more instructions than bench/compare/instructions.txt says. Counts do not change with the
-// machine's load, except where another rank must be woken or not; so what costs too much has two more tries.
+// machine's load, except where another rank must be woken or not; so what costs too much has more tries.
+// What costs half of its bound has waited in the short loop and not in the long one, of which the difference counts, or
+// it wants a lower bound.
 func TestInstructions(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are those of x86-64")
 	}
 	icount := buildStepper(t)
-	const loops = "10"
+	const loops, tries = "10", 5
 	for program, within := range bounds(t) {
 		t.Run(program, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), program)
@@ -55,7 +57,7 @@ func TestInstructions(t *testing.T) {
 			}
 			slices.Sort(calls)
 			cost := map[string]string{} // the last of each, for the messages
-			for range 3 {
+			for range tries {
 				args := append([]string{"-n", "2", icount, loops, path, "--count", loops}, calls...)
 				gompirun := filepath.Join(built(t), "bin/gompirun")
 				out, err := exec.Command(gompirun, args...).CombinedOutput()
@@ -65,19 +67,20 @@ func TestInstructions(t *testing.T) {
 					require.Contains(t, within, call, "%s", out)
 					cost[call] = n
 					steps, err := strconv.ParseFloat(n, 64)
-					if at := slices.Index(calls, call); err == nil && steps <= within[call] {
+					fine := err == nil && steps <= within[call] && steps > within[call]/2
+					if at := slices.Index(calls, call); at >= 0 && fine {
 						calls = slices.Delete(calls, at, at+1)
 					}
 				}
 				if len(calls) == 0 {
 					return
 				}
-				t.Logf("too many in this try: %v", cost)
+				t.Logf("too many or few in this try: %v", cost)
 			}
 			for _, call := range calls {
-				t.Errorf("%s costs %s instructions, at most %g are expected "+
+				t.Errorf("%s costs %s instructions, %g to %g are expected "+
 					"(bench/compare/instructions.txt; \"more\" are 6,000 or so)",
-					call, cost[call], within[call])
+					call, cost[call], within[call]/2, within[call])
 			}
 		})
 	}
