@@ -1,5 +1,8 @@
 package main
 
+/*
+#include "info/info.h"
+*/
 import "C"
 
 import (
@@ -8,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
@@ -18,7 +22,8 @@ import (
 )
 
 // Info objects (MPI-5.0 10), and the hints of communicators and windows (7.4.4, 12.2.7). Info objects belong to
-// nothing, so their errors are raised on MPI_COMM_SELF; they may be used before MPI_Init.
+// nothing, so their errors are raised on MPI_COMM_SELF; they may be used before MPI_Init. What only asks is in
+// info/info.c.
 
 // onInfo does what all calls on an info object do around their own work f. The addresses are those of results.
 func onInfo(function string, h uintptr, f func(i *info.Info) error, results ...uintptr) (rc int32) {
@@ -97,7 +102,7 @@ func gompi_info_free(at uintptr) (rc int32) {
 		return finish("MPI_Info_free", 0, 0, err)
 	}
 	return onInfo("MPI_Info_free", *out[uintptr](at), func(i *info.Info) error {
-		err := i.Free()
+		err := changeInfo(i, i.Free)
 		if err == nil {
 			*out[uintptr](at) = abi.MPI_INFO_NULL
 		}
@@ -111,13 +116,15 @@ func gompi_info_set(h, key, value uintptr) int32 {
 		if value == 0 {
 			return mpierr.New(abi.MPI_ERR_INFO_VALUE, "the value is a null pointer")
 		}
-		return i.Set(cString(key), cString(value))
+		return changeInfo(i, func() error { return i.Set(cString(key), cString(value)) })
 	})
 }
 
 //export gompi_info_delete
 func gompi_info_delete(h, key uintptr) int32 {
-	return onInfo("MPI_Info_delete", h, func(i *info.Info) error { return i.Delete(cString(key)) })
+	return onInfo("MPI_Info_delete", h, func(i *info.Info) error {
+		return changeInfo(i, func() error { return i.Delete(cString(key)) })
+	})
 }
 
 // putFlag stores a logical value.
@@ -128,81 +135,49 @@ func putFlag(at uintptr, value bool) {
 	}
 }
 
-//export gompi_info_get
-func gompi_info_get(h, key uintptr, valuelen int32, value, flag uintptr) int32 {
-	return onInfo("MPI_Info_get", h, func(i *info.Info) error {
-		v, ok, err := i.Value(cString(key))
-		if err != nil {
-			return err
-		}
-		if valuelen < 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen)
-		}
-		if ok {
-			putString(value, v, int(valuelen)+1)
-		}
-		putFlag(flag, ok)
-		return nil
-	}, value, flag)
+// infoTold is held while C is told of an info object, and while one changes that C may have been told of: C has what
+// is, or nothing.
+var infoTold sync.Mutex
+
+// changeInfo changes an info object, of which C knows nothing afterwards.
+func changeInfo(i *info.Info, f func() error) error {
+	infoTold.Lock()
+	defer infoTold.Unlock()
+	if i.Told {
+		C.gompi_info_forget(C.uintptr_t(i.Handle()))
+		i.Told = false
+	}
+	return f()
 }
 
-//export gompi_info_get_string
-func gompi_info_get_string(h, key, buflen, value, flag uintptr) int32 {
-	return onInfo("MPI_Info_get_string", h, func(i *info.Info) error {
-		v, ok, err := i.Value(cString(key))
-		if err != nil {
-			return err
-		}
-		room := *out[int32](buflen)
-		switch {
-		case room < 0:
-			return mpierr.New(abi.MPI_ERR_ARG, "buflen is %d, it must not be negative", room)
-		case room > 0 && value == 0:
-			return mpierr.New(abi.MPI_ERR_ARG, "value is a null pointer, though buflen is %d", room)
-		}
-		if ok {
-			if room > 0 {
-				putString(value, v, int(room))
-			}
-			*out[int32](buflen) = int32(len(v)) + 1
-		}
-		putFlag(flag, ok)
-		return nil
-	}, buflen, flag)
-}
-
-//export gompi_info_get_valuelen
-func gompi_info_get_valuelen(h, key, valuelen, flag uintptr) int32 {
-	return onInfo("MPI_Info_get_valuelen", h, func(i *info.Info) error {
-		v, ok, err := i.Value(cString(key))
-		if err != nil {
-			return err
-		}
-		if ok {
-			*out[int32](valuelen) = int32(len(v))
-		}
-		putFlag(flag, ok)
-		return nil
-	}, valuelen, flag)
-}
-
-//export gompi_info_get_nkeys
-func gompi_info_get_nkeys(h, nkeys uintptr) int32 {
-	return onInfo("MPI_Info_get_nkeys", h, func(i *info.Info) error {
-		*out[int32](nkeys) = int32(len(i.Pairs()))
-		return nil
-	}, nkeys)
-}
-
-//export gompi_info_get_nthkey
-func gompi_info_get_nthkey(h uintptr, n int32, key uintptr) int32 {
-	return onInfo("MPI_Info_get_nthkey", h, func(i *info.Info) error {
-		k, err := i.Nth(int(n))
-		if err == nil {
-			putString(key, k, abi.MPI_MAX_INFO_KEY)
-		}
-		return err
-	}, key)
+// gompi_tell_info gives C the pairs of an info object (info/info.c); 0: there is no such object.
+//
+//export gompi_tell_info
+func gompi_tell_info(h uintptr) int32 {
+	if h == abi.MPI_INFO_ENV {
+		fillEnv()
+	}
+	infoTold.Lock()
+	defer infoTold.Unlock()
+	i, err := info.Get(h)
+	if err != nil {
+		return 0
+	}
+	if i.Told { // meanwhile
+		return 1
+	}
+	var text []byte
+	pairs := i.Pairs()
+	for _, p := range pairs {
+		text = append(append(append(append(text, p.Key...), 0), p.Value...), 0)
+	}
+	text = append(text, 0) // so that there is a first byte
+	i.Told = bool(C.gompi_info_put(C.uintptr_t(h), C.int(len(pairs)), (*C.char)(unsafe.Pointer(&text[0])),
+		C.size_t(len(text))))
+	if !i.Told {
+		return 0
+	}
+	return 1
 }
 
 // infoLookup returns the look-up of keys for a call with an info argument, nil for MPI_INFO_NULL.

@@ -26,6 +26,7 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/group"
+	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
 	_ "gompirma/capi/rma"
 	_ "gompirma/capi/update"

@@ -38,6 +38,7 @@ static void translate_ranks(uintptr_t a, int n, const int *from, uintptr_t b, in
 	gompi_translate_ranks(a, n, (uintptr_t)from, b, (uintptr_t)to);
 }
 
+static bool tell_info(uintptr_t info) { return gompi_tell_info(info) != 0; }
 static bool tell_facts(uintptr_t datatype) { return gompi_tell_facts(datatype) != 0; }
 
 static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
@@ -112,6 +113,7 @@ static __attribute__((constructor)) void fill(void) {
 		.compare_groups = compare_groups,
 		.compare_comms = compare_comms,
 		.translate_ranks = translate_ranks,
+		.tell_info = tell_info,
 		.tell_facts = tell_facts,
 		.elements_in = elements_in,
 		.bytes_of = bytes_of,

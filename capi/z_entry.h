@@ -18,6 +18,7 @@
 #include "comm/z_calls.h"
 #include "datatype/z_calls.h"
 #include "group/z_calls.h"
+#include "info/z_calls.h"
 #include "message/z_calls.h"
 #include "rma/z_calls.h"
 
@@ -488,10 +489,6 @@ extern GoInt32 gompi_info_create_env(GoInt32 argc, GoUintptr argv, GoUintptr inf
 extern GoInt32 gompi_info_delete(GoUintptr info, GoUintptr key);
 extern GoInt32 gompi_info_dup(GoUintptr info, GoUintptr newinfo);
 extern GoInt32 gompi_info_free(GoUintptr info);
-extern GoInt32 gompi_info_get_nkeys(GoUintptr info, GoUintptr nkeys);
-extern GoInt32 gompi_info_get_nthkey(GoUintptr info, GoInt32 n, GoUintptr key);
-extern GoInt32 gompi_info_get_string(GoUintptr info, GoUintptr key, GoUintptr buflen, GoUintptr value,
-    GoUintptr flag);
 extern GoInt32 gompi_info_set(GoUintptr info, GoUintptr key, GoUintptr value);
 extern GoInt32 gompi_comm_disconnect(GoUintptr comm);
 extern GoInt32 gompi_comm_get_parent(GoUintptr parent);
@@ -520,8 +517,6 @@ extern GoInt32 gompi_grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUin
     GoUintptr request);
 extern GoInt32 gompi_attr_delete(GoUintptr comm, GoInt32 keyval);
 extern GoInt32 gompi_attr_put(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val);
-extern GoInt32 gompi_info_get(GoUintptr info, GoUintptr key, GoInt32 valuelen, GoUintptr value, GoUintptr flag);
-extern GoInt32 gompi_info_get_valuelen(GoUintptr info, GoUintptr key, GoUintptr valuelen, GoUintptr flag);
 extern GoInt32 gompi_keyval_create(GoUintptr copy_fn, GoUintptr delete_fn, GoUintptr keyval, GoUintptr extra_state);
 extern GoInt32 gompi_keyval_free(GoUintptr keyval);
 extern GoInt32 gompi_type_create_f90_complex(GoInt32 p, GoInt32 r, GoUintptr newtype);

@@ -332,28 +332,19 @@ GOMPI_ALIAS(MPI_Info_free)
 
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
-    const char *outer = gompi_enter("MPI_Info_get_nkeys");
-    int rc = gompi_info_get_nkeys((uintptr_t)info, (uintptr_t)nkeys);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_get_nkeys(info, nkeys);
 }
 GOMPI_ALIAS(MPI_Info_get_nkeys)
 
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
-    const char *outer = gompi_enter("MPI_Info_get_nthkey");
-    int rc = gompi_info_get_nthkey((uintptr_t)info, n, (uintptr_t)key);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_get_nthkey(info, n, key);
 }
 GOMPI_ALIAS(MPI_Info_get_nthkey)
 
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Info_get_string");
-    int rc = gompi_info_get_string((uintptr_t)info, (uintptr_t)key, (uintptr_t)buflen, (uintptr_t)value, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_get_string(info, key, buflen, value, flag);
 }
 GOMPI_ALIAS(MPI_Info_get_string)
 
@@ -643,19 +634,13 @@ GOMPI_ALIAS(MPI_Get_elements_x)
 
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Info_get");
-    int rc = gompi_info_get((uintptr_t)info, (uintptr_t)key, valuelen, (uintptr_t)value, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_get(info, key, valuelen, value, flag);
 }
 GOMPI_ALIAS(MPI_Info_get)
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
-    const char *outer = gompi_enter("MPI_Info_get_valuelen");
-    int rc = gompi_info_get_valuelen((uintptr_t)info, (uintptr_t)key, (uintptr_t)valuelen, (uintptr_t)flag);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_info_get_valuelen(info, key, valuelen, flag);
 }
 GOMPI_ALIAS(MPI_Info_get_valuelen)
 

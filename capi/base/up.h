@@ -72,6 +72,8 @@ struct gompi_up {
 	int (*compare_groups)(uintptr_t a, uintptr_t b);
 	int (*compare_comms)(uintptr_t a, uintptr_t b);
 	void (*translate_ranks)(uintptr_t a, int n, const int *from, uintptr_t b, int *to);
+	// Makes the pairs of an info object known to C (info/info.h). false: there is no such object, or no memory.
+	bool (*tell_info)(uintptr_t info);
 	// Makes the facts of a datatype known to C (datatype/facts.h). false: there is no such datatype, or no memory.
 	bool (*tell_facts)(uintptr_t datatype);
 	// How many basic elements the first so many bytes of copies of a datatype hold, and the bytes that so many of

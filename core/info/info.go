@@ -17,6 +17,8 @@ type Info struct {
 	h       uintptr
 	mu      sync.Mutex
 	entries []Pair
+
+	Told bool // belongs to whoever tells C of the object
 }
 
 // Pair is a key with its value.

@@ -26,7 +26,7 @@ var layers = [][]string{
 		"core/errhandler"},
 	{"core/fabric", "core/shm", "core/boot", "core/boot/pmi1"},
 	{"capi/base"},
-	{"capi/datatype", "capi/win", "capi/comm", "capi/group"},
+	{"capi/datatype", "capi/win", "capi/comm", "capi/group", "capi/info"},
 	{"capi/message"},
 	{"core/p2p"},
 	{"core/rma", "core/coll"},

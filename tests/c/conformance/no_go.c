@@ -23,6 +23,8 @@ static MPI_Datatype vector, fresh, mixed;
 static MPI_Comm copy;
 static MPI_Group world, other;
 static MPI_Win win;
+static MPI_Info info;
+static char text[MPI_MAX_INFO_KEY + 1];
 
 /* To add a call: one line. It is made once before it is looked at, since the first may have something to find out. */
 #define CALLS(X)                                                                                             \
@@ -85,6 +87,13 @@ static MPI_Win win;
 	X(MPI_Group_rank(MPI_GROUP_EMPTY, &n))                                                               \
 	X(MPI_Group_compare(world, other, &n))                                                               \
 	X(MPI_Group_translate_ranks(other, 1, zero, world, to))                                              \
+	/* info objects */                                                                                   \
+	X(MPI_Info_get(info, "no_locks", 20, text, &flag))                                                   \
+	X(MPI_Info_get(MPI_INFO_ENV, "command", 20, text, &flag))                                            \
+	X(n = 20; MPI_Info_get_string(info, "no_locks", &n, text, &flag))                                    \
+	X(MPI_Info_get_valuelen(info, "none", &n, &flag))                                                    \
+	X(MPI_Info_get_nkeys(info, &n))                                                                      \
+	X(MPI_Info_get_nthkey(info, 0, text))                                                                \
 	/* windows */                                                                                        \
 	X(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag))                                                \
 	X(MPI_Win_fence(0, win))                                                                             \
@@ -125,10 +134,13 @@ static void make(void) {
 	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Comm_group(MPI_COMM_SELF, &other);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "no_locks", "true");
 	MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &value, &win);
 }
 
 static void drop(void) {
+	MPI_Info_free(&info);
 	MPI_Win_free(&win);
 	MPI_Group_free(&world);
 	MPI_Group_free(&other);
