@@ -76,8 +76,10 @@ func programPath(work, program string, l library) string {
 	return filepath.Join(work, program+"-"+strings.ReplaceAll(l.name, " ", ""))
 }
 
-// A launcher runs programs that compileAll has put into work; one that says nothing for timeout is ended.
+// A launcher runs programs that compileAll has put into work; one that says nothing for timeout is ended, and all are
+// when ctx is.
 type launcher struct {
+	ctx     context.Context
 	work    string
 	timeout time.Duration
 }
@@ -116,7 +118,7 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 // went wrong, if anything. The processes get SIGTERM when they say nothing for too long, so that launchers can end
 // theirs, then SIGKILL.
 func (r launcher) launch(batch []measurement, l library) (said map[string]outcome, why string) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	m := batch[0]
 	args := append(slices.Clone(l.launch[1:]), "-n", strconv.Itoa(m.ranks))
@@ -146,6 +148,8 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group; normally nobody
 	}
 	switch exit := (*exec.ExitError)(nil); {
+	case r.ctx.Err() != nil:
+		why = "interrupted"
 	case ctx.Err() != nil:
 		why = fmt.Sprintf("> %.0f s", r.timeout.Seconds())
 	case errors.As(err, &exit):

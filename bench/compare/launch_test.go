@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -44,7 +45,8 @@ done
 			for _, r := range c.rows {
 				batch = append(batch, of("fake", r, "", 0))
 			}
-			require.Equal(t, c.want, launcher{work, 2 * time.Second}.measure(batch, l))
+			with := launcher{context.Background(), work, 2 * time.Second}
+			require.Equal(t, c.want, with.measure(batch, l))
 		})
 	}
 }
@@ -73,4 +75,22 @@ func TestParse(t *testing.T) {
 	require.Equal(t, map[string]outcome{"put": {value: 59}, "send": {why: "more"}, "recv": {why: "uneven"},
 		"memory": {value: 1200}, "pingpong:8": {value: 12.5}},
 		parse("put 59.0\nsend more\nrecv -20.3\nmemory 1200 KiB\nother words\npingpong:8 12.50 ns\n"))
+}
+
+// An interrupt ends what has been launched, and nothing is launched behind it.
+func TestInterrupted(t *testing.T) {
+	work := t.TempDir()
+	l := library{name: "sh", launch: []string{filepath.Join(work, "launch")}}
+	require.NoError(t, os.WriteFile(l.launch[0], []byte("#!/bin/sh\ntouch $0.$4; sleep 60\n"), 0o755))
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(l.launch[0] + ".a"); err == nil {
+				cancel()
+			}
+		}
+	}()
+	all := newReport([]library{l}, 3)
+	all.take([]measurement{of("fake", "a", "", 0)}, []library{l}, launcher{ctx, work, time.Minute})
+	require.Equal(t, []outcome{{why: "interrupted"}}, all.results["a"]["sh"])
 }

@@ -12,13 +12,17 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -84,6 +88,9 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
+	// Launched programs are process groups of their own, which a terminal's interrupt does not reach.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	var programs []string
 	for _, m := range chosen {
 		programs = append(programs, m.program)
@@ -115,7 +122,10 @@ func run(o options) error {
 	all := newReport(libraries, o.runs)
 	all.head(out)
 	for _, batch := range batches(chosen) {
-		all.take(batch, libraries, launcher{work, o.timeout})
+		all.take(batch, libraries, launcher{ctx, work, o.timeout})
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
 		for _, m := range batch {
 			all.line(out, m)
 		}
@@ -155,12 +165,12 @@ func (all *report) take(batch []measurement, libraries []library, with launcher)
 				before := all.results[m.name][l.name]
 				return len(before) > 0 && before[len(before)-1].why != ""
 			})
-			if len(asked) == 0 {
+			if len(asked) == 0 || with.ctx.Err() != nil {
 				continue
 			}
 			for name, o := range with.measure(asked, l) {
 				all.results[name][l.name] = append(all.results[name][l.name], o)
-				if l.name == "gompirma" && o.why != "" {
+				if l.name == "gompirma" && o.why != "" && with.ctx.Err() == nil {
 					fmt.Fprintf(os.Stderr, "compare: %s with gompirma: %s\n", name, o.why)
 				}
 			}
