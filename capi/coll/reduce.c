@@ -2,15 +2,17 @@
 // the same bits everywhere.
 #include "coll/protocol.h"
 
-// What a member brings to an operation of a reduction, of member i's slot.
+// What the members bring to an operation of a reduction: it is in their slots. What this one brings is read elsewhere
+// where it can be, since the line of its slot is on its way to the others.
 struct operands {
 	struct gompi_slots *t;
 	uint64_t number;
 	enum gompi_place place;
+	const char *own;
 };
 
 static inline const char *operand(const struct operands *o, int i) {
-	return gompi_slot_data(o->t, i, o->number, o->place);
+	return i == o->t->me ? o->own : gompi_slot_data(o->t, i, o->number, o->place);
 }
 
 // Leaves in acc the reduction of what ranks [0, upto) have in their slots, in their order: from the last to the first,
@@ -34,8 +36,15 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 	int rc = gompi_slots_begin(t, p);
 	if (rc)
 		return rc;
-	gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in + from, bytes);
+	char few[GOMPI_SLOT_INLINE], *slot = gompi_slot_data(t, t->me, t->seq, p);
+	gompi_copy_few(slot, c->in + from, bytes);
 	gompi_slots_publish(t, w, plan);
+	struct operands o = {t, t->seq, p, c->in + from};
+	if (c->in == c->out) { // which grows over it
+		o.own = p == GOMPI_IN_HEAD ? few : slot;
+		if (p == GOMPI_IN_HEAD)
+			gompi_copy_few(few, c->in + from, bytes);
+	}
 	if (upto == t->n) {
 		rc = gompi_slots_await_all(t, c, w, plan);
 		if (rc)
@@ -50,10 +59,8 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 			gompi_slots_same(t, c, i, w, plan);
 		}
 	}
-	if (upto > 0 && bytes > 0 && !gompi_slots_differ(c) && !*failed) {
-		struct operands o = {t, t->seq, p};
+	if (upto > 0 && bytes > 0 && !gompi_slots_differ(c) && !*failed)
 		*failed = fold(r, &o, c->out + from, bytes, upto);
-	}
 	gompi_slots_finish(t);
 	return 0;
 }

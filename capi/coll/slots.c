@@ -53,15 +53,26 @@ static bool word_there(void *arg) {
 	return gompi_load_acquire(w->word) >= w->least; // acquire: pairs with publish and finish
 }
 
-enum { LOOKS = 200 }; // before those who sleep are looked for, of which the last barrier knows nothing
+// So often a wait looks at its word before it looks who sleeps, for which what was published must have left this core,
+// and so often before it serves the process and offers its core in gompi_await: a few microseconds, in which others
+// copy what a body holds. None if there are fewer cores than processes.
+enum { LOOKS_AT_ONCE = 200, LOOKS = 5000 };
+
+static bool look_often(struct word_wait *w, int n) {
+	for (int k = gompi_node.policy.crowded ? n : 0; k < n; k++)
+		if (word_there(w))
+			return true;
+	return false;
+}
 
 // Waits until *word, which member i changes, is at least least.
 static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int i) {
 	struct word_wait w = {word, least};
-	for (int k = gompi_node.policy.crowded ? LOOKS : 0; k < LOOKS; k++)
-		if (word_there(&w))
-			return 0;
+	if (look_often(&w, LOOKS_AT_ONCE))
+		return 0;
 	gompi_wake(&t->member[t->me].wait); // for what this member has published
+	if (look_often(&w, LOOKS))
+		return 0;
 	struct gompi_waiting what = {t->call, t->peers[i], t->object};
 	return gompi_await(&t->member[i].wait, word_there, &w, &what);
 }
