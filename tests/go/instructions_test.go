@@ -44,7 +44,7 @@ func TestInstructions(t *testing.T) {
 		t.Skip("the bounds are those of x86-64")
 	}
 	icount := buildStepper(t)
-	const loops, tries = "10", 5
+	const loops, tries = "10", 12
 	for program, within := range bounds(t) {
 		t.Run(program, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), program)
