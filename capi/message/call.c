@@ -150,6 +150,8 @@ int gompi_receive_blocking(struct gompi_request *r, const char *call) {
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
 	gompi_receive_locked(l, r);
+	if (r->posted)
+		gompi_lane_drain(l);
 	gompi_lane_end(l);
 	return gompi_receive_posted(r, call);
 }

@@ -51,13 +51,6 @@ bool gompi_inbox_want(struct gompi_inbox *b, int me) {
 	return true;
 }
 
-bool gompi_inbox_damaged(uint64_t word, uint64_t head) {
-	int64_t n = gompi_record_length(word), left = (int64_t)(INBOX_DATA - head % INBOX_DATA);
-	enum gompi_record_kind kind = gompi_record_kind(word);
-	return word >> 63 == 0 || kind < RECORD_PAD || kind >= RECORD_KINDS || n == 0 ||
-	       (n < RECORD_SIZE && kind != RECORD_PAD) || gompi_lines(n) > left;
-}
-
 int gompi_inbox_waiting(struct gompi_inbox *b, int i, int n) {
 	if (i == 0)
 		gompi_store_total(&b->wanted, 0);

@@ -59,28 +59,34 @@ bool gompi_inbox_full(struct gompi_inbox *b, gompi_a64 *head);
 // the caller tries once more, since there may have been room meanwhile.
 bool gompi_inbox_want(struct gompi_inbox *b, int me);
 
-// The first word of the record at a head.
-static inline gompi_a64 *gompi_inbox_word(struct gompi_inbox *b, uint64_t head) {
-	return (gompi_a64 *)(b->data + head % INBOX_DATA);
+// The owner's end, used under a lock: at is where the next record begins, head the same as a position, ahead of the
+// announced one while a batch is taken.
+
+// Where the record at a position lies.
+static inline char *gompi_inbox_place(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
+
+// The first word of the next record; 0: there is none. It stays until gompi_inbox_drop.
+static inline uint64_t gompi_inbox_take(const char *at) {
+	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at); // pairs with the release in gompi_inbox_publish
 }
 
-// The owner's end, used under a lock: head is ahead of the announced one while a batch is taken.
-
-// The first word of the next record at head, and where it lies; 0: there is none. It stays until gompi_inbox_drop.
-static inline uint64_t gompi_inbox_take(struct gompi_inbox *b, uint64_t head, char **record) {
-	*record = b->data + head % INBOX_DATA;
-	return gompi_load_acquire((gompi_a64 *)*record);
+// Whether no record begins with word at a place.
+static inline bool gompi_inbox_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
+	int64_t n = gompi_record_length(word), left = b->data + INBOX_DATA - at;
+	uint32_t kind = (uint32_t)(word >> 32) & 0xff;
+	int64_t least = kind == RECORD_PAD ? 1 : RECORD_SIZE;
+	return (int64_t)word >= 0 || kind - RECORD_PAD >= RECORD_KINDS - RECORD_PAD || n < least ||
+	       gompi_lines(n) > left;
 }
 
-// Whether no record begins with word at head.
-bool gompi_inbox_damaged(uint64_t word, uint64_t head);
-
-// Gives back the record of n bytes at *head, which moves on. Its room is announced by gompi_inbox_announce.
-static inline void gompi_inbox_drop(char *record, int64_t n, uint64_t *head) {
-	int64_t size = gompi_lines(n);
-	for (int64_t o = 0; o < size; o += GOMPI_LINE)
-		gompi_store((gompi_a64 *)(record + o), 0);
-	*head += (uint64_t)size;
+// Gives back the record of n bytes at a place, and returns where the next one begins; *head moves on. Its room is
+// announced by gompi_inbox_announce.
+static inline char *gompi_inbox_drop(struct gompi_inbox *b, char *at, int64_t n, uint64_t *head) {
+	char *end = at + gompi_lines(n);
+	*head += (uint64_t)(end - at);
+	for (; at < end; at += GOMPI_LINE)
+		gompi_store((gompi_a64 *)at, 0);
+	return end == b->data + INBOX_DATA ? b->data : end;
 }
 
 // Gives the room up to head back to the producers. Whether some of them wait for it and should be told: not before half

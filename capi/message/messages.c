@@ -43,8 +43,9 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 		struct gompi_lane *l = &m->lane[i];
 		l->home = m;
 		l->box = inbox_of(m, node->me, i);
-		l->head = gompi_load(&l->box->head);
-		gompi_store(&l->next, gompi_inbox_word(l->box, l->head));
+		l->head = l->announced = gompi_load(&l->box->head);
+		l->at = gompi_inbox_place(l->box, l->head);
+		gompi_store(&l->next, l->at);
 		l->picked.messages = true;
 		l->links = calloc((size_t)node->n, sizeof *l->links);
 		if (l->links == NULL)
@@ -83,7 +84,8 @@ struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world)
 // them looks at their inbox only. If there is no room for the record, there is something to look at.
 static void announce(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
-	gompi_store(&l->next, gompi_inbox_word(l->box, l->head));
+	gompi_store(&l->next, l->at);
+	l->announced = l->head;
 	if (!gompi_inbox_announce(l->box, l->head))
 		return;
 	for (int i = -1; (i = gompi_inbox_waiting(l->box, i + 1, m->node.n)) >= 0;) {
@@ -144,35 +146,47 @@ void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, con
 	}
 }
 
+enum {
+	SERIES = 4,             // records taken at once that are a series
+	AHEAD = 4 * GOMPI_LINE, // how far ahead the next ones of a series are fetched
+};
+
 // Takes all records that there are. It looks once more after it has announced the new head: a thread that found nothing
 // at the old one may have gone to sleep over what came meanwhile.
 bool gompi_lane_drain(struct gompi_lane *l) {
-	bool some = false;
-	if (gompi_load(&l->broken) != 0)
+	struct gompi_inbox *b = l->box;
+	uint64_t there = 0; // records are known to be there up to this position
+	unsigned taken = 0;
+	if (__builtin_expect(gompi_load(&l->broken) != 0, 0))
 		return false;
 	for (;;) {
-		char *at;
-		uint64_t word = gompi_inbox_take(l->box, l->head, &at);
+		char *at = l->at;
+		uint64_t word = gompi_inbox_take(at);
 		if (word == 0) {
-			if (l->head == gompi_load(&l->box->head))
-				return some;
+			if (l->head == l->announced)
+				return taken > 0;
 			announce(l);
 			continue;
 		}
-		if (__builtin_expect(gompi_inbox_damaged(word, l->head), 0)) {
+		if (__builtin_expect(gompi_inbox_damaged(b, word, at), 0)) {
 			gompi_store_total(&l->broken, MPI_ERR_INTERN);
 			l->completed = true; // who waits for anything shall look
-			return some;
+			return taken > 0;
 		}
-		some = true;
+		// In a series the lines of the next records are on their way while this one is handled. Not before:
+		// what is not written yet would be taken away from who is about to.
+		if (++taken % SERIES == 0)
+			there = gompi_load(&b->tail);
+		if (l->head + AHEAD < there && at + AHEAD < b->data + INBOX_DATA)
+			__builtin_prefetch(at + AHEAD);
 		if (gompi_record_kind(word) != RECORD_PAD) {
 			struct gompi_record h;
 			memcpy(&h, at, sizeof h);
 			h.word = word;
 			gompi_handle_record(l, &h, at + RECORD_SIZE);
 		}
-		gompi_inbox_drop(at, gompi_record_length(word), &l->head);
-		if (l->head - gompi_load(&l->box->head) >= INBOX_DATA / 4)
+		l->at = gompi_inbox_drop(b, at, gompi_record_length(word), &l->head);
+		if (l->head - l->announced >= INBOX_DATA / 4)
 			announce(l);
 	}
 }

@@ -89,9 +89,11 @@ struct gompi_lane {
 		};
 		gompi_a64 busy; // one of the two
 	};
-	gompi_a64 *_Atomic next; // the first word of the record at the announced head of the inbox
+	char *_Atomic next; // where the record at the announced head of the inbox begins
 	struct gompi_inbox *box;
-	uint64_t head; // of the inbox, ahead of the announced one while a batch is taken
+	char *at;           // where the next record begins
+	uint64_t head;      // the same as a position, ahead of the announced one while a batch is taken
+	uint64_t announced; // which is this
 	struct gompi_messages *home;
 	struct gompi_queues queues;
 	struct gompi_requests requests;
@@ -173,7 +175,7 @@ void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, con
 
 // Whether there is something to do for gompi_lane_progress.
 static inline bool gompi_lane_ready(struct gompi_lane *l) {
-	return gompi_load(gompi_load(&l->next)) != 0 || gompi_load(&l->busy) != 0;
+	return gompi_load((gompi_a64 *)gompi_load(&l->next)) != 0 || gompi_load(&l->busy) != 0;
 }
 
 static inline void gompi_lane_take(struct gompi_lane *l) { gompi_mutex_take(&l->lock); }

@@ -31,8 +31,9 @@ static __attribute__((noinline)) int receive_closer(const struct gompi_envelope 
 
 int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
 		 MPI_Status *status) {
-	struct gompi_request r = {0};
+	struct gompi_request r;
 	if (__builtin_expect(gompi_call_quick_receive(&r, buf, count, datatype, source, tag, comm), 1)) {
+		gompi_request_clear(&r);
 		r.receive = r.blocking = true;
 		return finish_receive(&r, gompi_receive_blocking(&r, "MPI_Recv"), "MPI_Recv", status);
 	}
@@ -58,11 +59,34 @@ static __attribute__((noinline)) int irecv_closer(const struct gompi_envelope *e
 
 int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
 		  MPI_Request *request) {
-	struct gompi_request r = {0};
-	if (__builtin_expect(request != NULL && gompi_call_quick_receive(&r, buf, count, datatype, source, tag, comm),
+	struct gompi_request s;
+	if (__builtin_expect(request != NULL && gompi_call_quick_receive(&s, buf, count, datatype, source, tag, comm),
 			     1)) {
-		r.receive = true;
-		return gompi_start_request(&r, "MPI_Irecv", request);
+		struct gompi_lane *l = s.lane;
+		gompi_lane_take(l);
+		struct gompi_request *r = gompi_request_take(l);
+		if (__builtin_expect(r != NULL && gompi_request_add(r), 1)) {
+			r->receive = true;
+			r->buf.at = s.buf.at;
+			r->buf.size = s.buf.size;
+			r->buf.type = NULL;
+			r->buf.skip = 0;
+			r->context = s.context;
+			r->comm = s.comm;
+			r->peer = s.peer;
+			r->tag = s.tag;
+			*request = (MPI_Request)gompi_request_handle(r);
+			gompi_receive_locked(l, r);
+			gompi_lane_drain(l);
+			gompi_lane_end_started(l);
+			gompi_call_step(l->home);
+			return MPI_SUCCESS;
+		}
+		if (r != NULL) {
+			r->buf.type = NULL;
+			gompi_request_give(r);
+		}
+		gompi_lane_give(l); // what is wrong is told below
 	}
 	return irecv_closer(&(struct gompi_envelope){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
 			    request);

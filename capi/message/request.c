@@ -17,7 +17,7 @@ struct gompi_request *gompi_request_take(struct gompi_lane *l) {
 	if (__builtin_expect(r != NULL, 1)) {
 		l->requests.spare = r->next;
 		l->requests.spares--;
-		memset(r, 0, sizeof *r);
+		gompi_request_clear(r);
 	} else {
 		r = calloc(1, sizeof *r);
 		if (r == NULL)

@@ -94,7 +94,19 @@ struct gompi_numbers {
 
 #pragma GCC visibility push(hidden)
 
-// A request from those to be used again, or a new one; all but lane is zero. NULL: there is no memory.
+// Makes a request one that nothing has happened to, before it is described: lane, what it is, with whom, its buffer.
+static inline void gompi_request_clear(struct gompi_request *r) {
+	memset((char *)r + offsetof(struct gompi_request, state), 0,
+	       offsetof(struct gompi_request, number) - offsetof(struct gompi_request, state));
+	r->id = 0;
+	r->to = NULL;
+	r->done = r->want = 0;
+	r->fetches = NULL;
+	r->result = (struct gompi_result){0};
+	r->buf.kept = false;
+}
+
+// A request from those to be used again, or a new one, cleared, with its lane. NULL: there is no memory.
 struct gompi_request *gompi_request_take(struct gompi_lane *l);
 // Gives a request back that nothing refers to any longer.
 void gompi_request_give(struct gompi_request *r);
