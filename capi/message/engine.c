@@ -21,7 +21,7 @@ struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 void gompi_engine_close(struct gompi_messages *m) { gompi_messages_close(m); }
 void gompi_engine_enter(struct gompi_messages *m) { gompi_messages_enter(m); }
 void gompi_engine_leave(void) { gompi_messages_leave(); }
-bool gompi_engine_progress(struct gompi_messages *m) { return gompi_messages_progress(m); }
+bool gompi_engine_progress(struct gompi_messages *m) { return gompi_messages_progress_all(m); }
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
 void gompi_engine_hooks(struct gompi_messages *m, uint32_t n) { gompi_store_total(&m->hooks, n); }
@@ -229,6 +229,6 @@ void gompi_engine_inject(struct gompi_messages *m, const void *record, int64_t n
 	if (gompi_record_length(h->word) != n)
 		return;
 	gompi_lane_take(l);
-	gompi_handle_record(l, h, (const char *)(h + 1));
+	gompi_handle_record(l, h, gompi_record_data((struct gompi_record *)(uintptr_t)h, gompi_record_data_size(n)));
 	gompi_lane_end(l);
 }

@@ -1,7 +1,7 @@
 #include "message/inbox.h"
 
-// Lines that a producer asks its core for before it needs them: the owner has written to them when it gave them back,
-// and to get one from there takes as long as the message itself.
+// Lines that a producer asks its core for before it needs them: the owner has read them, and to get one from there takes
+// as long as a small message itself.
 enum { AHEAD = 4 * GOMPI_LINE };
 
 static inline void want_line(const void *p) {
@@ -12,27 +12,29 @@ static inline void want_line(const void *p) {
 #endif
 }
 
-struct gompi_record *gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n) {
-	uint64_t need = (uint64_t)gompi_lines(n), tail = gompi_load(&b->tail), place, pad, end;
+struct gompi_room gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n) {
+	uint64_t need = (uint64_t)gompi_lines(n), tail = gompi_load(&b->tail), key = gompi_load(&b->key), place, pad,
+		 end;
 	do {
 		place = tail % INBOX_DATA;
 		pad = place + need > INBOX_DATA ? INBOX_DATA - place : 0;
 		end = tail + pad + need;
-		// acquire: the owner has set to 0 what it has given back
+		// acquire: the owner has read what it has given back
 		if (end - gompi_load_acquire(head) > INBOX_DATA) {
 			gompi_store_release(head, gompi_load_acquire(&b->head));
 			if (end - gompi_load_acquire(head) > INBOX_DATA)
-				return NULL;
+				return (struct gompi_room){0};
 		}
 	} while (!gompi_change_acq_rel(&b->tail, &tail, end));
-	if (pad > 0) {
-		gompi_store_release((gompi_a64 *)(b->data + place), gompi_record_word(RECORD_PAD, 0, (int64_t)pad));
+	if (__builtin_expect(pad > 0, 0)) {
+		struct gompi_room padding = {(struct gompi_record *)(b->data + place), key + tail};
+		gompi_inbox_publish(padding, gompi_record_word(RECORD_PAD, 0, (int64_t)pad));
 		place = 0;
 	}
 	uint64_t next = place + need + AHEAD;
 	if (next < INBOX_DATA)
 		want_line(b->data + next);
-	return (struct gompi_record *)(b->data + place);
+	return (struct gompi_room){(struct gompi_record *)(b->data + place), key + tail + pad};
 }
 
 bool gompi_inbox_full(struct gompi_inbox *b, gompi_a64 *head) {

@@ -2,11 +2,13 @@
 // its owner takes them out of.
 //
 // A record begins on a line and is contiguous: what does not fit before the end is preceded by a padding record. A
-// producer reserves lines by moving the tail, writes the record and then, with release order, its first word, which
-// holds length and kind and is never 0. The owner takes records whose first word is not 0 and sets the first word of
-// every line that it gives back to 0, so a line that was reserved but not published reads 0 whatever was in it before.
-// A producer that dies between the two stops the ring: the owner's waits then end with MPI_ERR_PROC_ABORTED, since the
-// node is broken.
+// producer reserves lines by moving the tail, writes the record and then, with release order, its seal: the position
+// plus a key that the owner has drawn by lot. Positions grow for ever, so no two records of an inbox have the same seal,
+// and the data of an old one, which may lie where the next record will begin, has it by a chance of 1 in 2^64 only. So
+// the owner need not clear what it gives back, and never writes to the lines.
+//
+// A producer that dies before it has written the seal stops the ring: the owner's waits then end with
+// MPI_ERR_PROC_ABORTED, since the node is broken.
 #ifndef GOMPI_MESSAGE_INBOX_H
 #define GOMPI_MESSAGE_INBOX_H
 
@@ -24,6 +26,7 @@ struct gompi_inbox {
 	_Alignas(GOMPI_LINE) gompi_a32 flow; // gompi_flow: what the owner asks of those who send
 	gompi_a64 probe; // address in the owner's memory of a copy of token, to find out whether process_vm_readv
 	gompi_a64 token; // reaches the owner
+	gompi_a64 key;   // of the seals; set by the owner before anybody sends
 	// a bit for each process of the node: it has messages for the owner and found no room
 	_Alignas(GOMPI_LINE) gompi_a64 waiters[GOMPI_MOST_PROCESSES / 64];
 	_Alignas(GOMPI_LINE) char data[];
@@ -41,15 +44,21 @@ enum gompi_flow {
 
 static inline int64_t gompi_lines(int64_t n) { return (n + GOMPI_LINE - 1) & -(int64_t)GOMPI_LINE; }
 
-// Takes room for a record of n bytes and returns it; NULL: there is none now. head is where the producer keeps the
-// inbox' head as it has last seen it. The room is published by gompi_inbox_publish, soon: what others reserve later is
-// not seen before.
-struct gompi_record *gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n);
+// Room for a record.
+struct gompi_room {
+	struct gompi_record *record; // NULL: there is none now
+	uint64_t seal;
+};
 
-// Gives the record its first word: all but that has been written. Who sleeps is to be woken after.
-static inline void gompi_inbox_publish(struct gompi_record *r, uint64_t word) {
-	// release: pairs with the acquire in gompi_inbox_take
-	gompi_store_release((gompi_a64 *)&r->word, word);
+// Takes room for a record of n bytes. head is where the producer keeps the inbox' head as it has last seen it. The room
+// is published by gompi_inbox_publish, soon: what others reserve later is not seen before.
+struct gompi_room gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, int64_t n);
+
+// Says what the record is, all else of which has been written, and lets the owner see it. Who sleeps is to be woken
+// after.
+static inline void gompi_inbox_publish(struct gompi_room room, uint64_t word) {
+	room.record->word = word;
+	gompi_store_release((gompi_a64 *)&room.record->seal, room.seal); // pairs with the acquire in gompi_inbox_has
 }
 
 // Whether more than half of the ring is in use, looking again where the known head says so.
@@ -65,27 +74,22 @@ bool gompi_inbox_want(struct gompi_inbox *b, int me);
 // Where the record at a position lies.
 static inline char *gompi_inbox_place(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
 
-// The first word of the next record; 0: there is none. It stays until gompi_inbox_drop.
-static inline uint64_t gompi_inbox_take(const char *at) {
-	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at); // pairs with the release in gompi_inbox_publish
+// Whether a record with this seal lies at a place.
+static inline bool gompi_inbox_has(const char *at, uint64_t seal) {
+	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) == seal; // pairs with the release in gompi_inbox_publish
 }
 
-// Whether no record begins with word at a place.
+// Whether no record that begins at a place has this word.
 static inline bool gompi_inbox_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
 	int64_t n = gompi_record_length(word), left = b->data + INBOX_DATA - at;
 	uint32_t kind = (uint32_t)(word >> 32) & 0xff;
 	int64_t least = kind == RECORD_PAD ? 1 : RECORD_SIZE;
-	return (int64_t)word >= 0 || kind - RECORD_PAD >= RECORD_KINDS - RECORD_PAD || n < least ||
-	       gompi_lines(n) > left;
+	return kind - RECORD_PAD >= RECORD_KINDS - RECORD_PAD || n < least || gompi_lines(n) > left;
 }
 
-// Gives back the record of n bytes at a place, and returns where the next one begins; *head moves on. Its room is
-// announced by gompi_inbox_announce.
-static inline char *gompi_inbox_drop(struct gompi_inbox *b, char *at, int64_t n, uint64_t *head) {
+// Where the next record after one of n bytes begins; its room is given back by gompi_inbox_announce.
+static inline char *gompi_inbox_after(struct gompi_inbox *b, char *at, int64_t n) {
 	char *end = at + gompi_lines(n);
-	*head += (uint64_t)(end - at);
-	for (; at < end; at += GOMPI_LINE)
-		gompi_store((gompi_a64 *)at, 0);
 	return end == b->data + INBOX_DATA ? b->data : end;
 }
 

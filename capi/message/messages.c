@@ -45,6 +45,10 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 		l->box = inbox_of(m, node->me, i);
 		l->head = l->announced = gompi_load(&l->box->head);
 		l->at = gompi_inbox_place(l->box, l->head);
+		if (getrandom(&l->key, sizeof l->key, 0) != sizeof l->key)
+			return NULL;
+		gompi_store(&l->box->key, l->key);
+		gompi_store(&l->expected, l->key + l->head);
 		gompi_store(&l->next, l->at);
 		l->picked.messages = true;
 		l->links = calloc((size_t)node->n, sizeof *l->links);
@@ -84,6 +88,7 @@ struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world)
 // them looks at their inbox only. If there is no room for the record, there is something to look at.
 static void announce(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
+	gompi_store(&l->expected, l->key + l->head);
 	gompi_store(&l->next, l->at);
 	l->announced = l->head;
 	if (!gompi_inbox_announce(l->box, l->head))
@@ -93,9 +98,9 @@ static void announce(struct gompi_lane *l) {
 			continue;
 		struct gompi_inbox *theirs = inbox_of(m, i, (int)(l - m->lane));
 		gompi_a64 head = gompi_load(&theirs->head);
-		struct gompi_record *room = gompi_inbox_reserve(theirs, &head, RECORD_SIZE);
-		if (room != NULL) {
-			room->from = m->node.rank;
+		struct gompi_room room = gompi_inbox_reserve(theirs, &head, RECORD_SIZE);
+		if (room.record != NULL) {
+			room.record->from = m->node.rank;
 			gompi_inbox_publish(room, gompi_record_word(RECORD_ROOM, 0, RECORD_SIZE));
 		}
 		gompi_wake(&gompi_messages_cell(m, i)->wait);
@@ -161,14 +166,15 @@ bool gompi_lane_drain(struct gompi_lane *l) {
 		return false;
 	for (;;) {
 		char *at = l->at;
-		uint64_t word = gompi_inbox_take(at);
-		if (word == 0) {
+		if (!gompi_inbox_has(at, l->key + l->head)) {
 			if (l->head == l->announced)
 				return taken > 0;
 			announce(l);
 			continue;
 		}
-		if (__builtin_expect(gompi_inbox_damaged(b, word, at), 0)) {
+		struct gompi_record h;
+		memcpy(&h, at, sizeof h);
+		if (__builtin_expect(gompi_inbox_damaged(b, h.word, at), 0)) {
 			gompi_store_total(&l->broken, MPI_ERR_INTERN);
 			l->completed = true; // who waits for anything shall look
 			return taken > 0;
@@ -179,13 +185,12 @@ bool gompi_lane_drain(struct gompi_lane *l) {
 			there = gompi_load(&b->tail);
 		if (l->head + AHEAD < there && at + AHEAD < b->data + INBOX_DATA)
 			__builtin_prefetch(at + AHEAD);
-		if (gompi_record_kind(word) != RECORD_PAD) {
-			struct gompi_record h;
-			memcpy(&h, at, sizeof h);
-			h.word = word;
-			gompi_handle_record(l, &h, at + RECORD_SIZE);
-		}
-		l->at = gompi_inbox_drop(b, at, gompi_record_length(word), &l->head);
+		if (__builtin_expect(gompi_record_kind(h.word) != RECORD_PAD, 1))
+			gompi_handle_record(l, &h,
+					    gompi_record_data((struct gompi_record *)at,
+							      gompi_record_data_size(gompi_record_length(h.word))));
+		l->at = gompi_inbox_after(b, at, gompi_record_length(h.word));
+		l->head += (uint64_t)gompi_lines(gompi_record_length(h.word));
 		if (l->head - l->announced >= INBOX_DATA / 4)
 			announce(l);
 	}
@@ -254,6 +259,13 @@ bool gompi_messages_progress(struct gompi_messages *m) {
 	return worked;
 }
 
+bool gompi_messages_progress_all(struct gompi_messages *m) {
+	bool worked = false;
+	for (struct gompi_lane *l = m->lane; l < m->lane + GOMPI_LANES; l++)
+		worked = gompi_lane_progress(l) || worked;
+	return worked;
+}
+
 void gompi_lane_end(struct gompi_lane *l) {
 	if (__builtin_expect(l->work != NULL || l->must_flush, 0))
 		progress_locked(l);
@@ -304,7 +316,7 @@ static bool move(void) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m == NULL)
 		return false;
-	bool worked = gompi_messages_progress(m);
+	bool worked = gompi_messages_progress_all(m);
 	if (gompi_load(&m->hooks) != 0)
 		worked = gompi_up.progress_messages() || worked;
 	return worked;

@@ -90,7 +90,9 @@ struct gompi_lane {
 		gompi_a64 busy; // one of the two
 	};
 	char *_Atomic next; // where the record at the announced head of the inbox begins
+	gompi_a64 expected; // and its seal
 	struct gompi_inbox *box;
+	uint64_t key;       // of the seals
 	char *at;           // where the next record begins
 	uint64_t head;      // the same as a position, ahead of the announced one while a batch is taken
 	uint64_t announced; // which is this
@@ -166,16 +168,18 @@ static inline struct gompi_link *gompi_link_to(struct gompi_lane *l, int world) 
 // Takes what has arrived, sends what could not be sent before, copies data of matched messages. Whether there was
 // anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
 bool gompi_lane_progress(struct gompi_lane *l);
-bool gompi_messages_progress(struct gompi_messages *m);
+bool gompi_messages_progress(struct gompi_messages *m);     // of the lanes that seem to have something to do
+bool gompi_messages_progress_all(struct gompi_messages *m); // of all: before a thread sleeps
 // Takes what has arrived, under the lock. Whether there was anything.
 bool gompi_lane_drain(struct gompi_lane *l);
 
 // Does what a record of another process asks for, under the lock.
 void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 
-// Whether there is something to do for gompi_lane_progress.
+// Whether there seems to be something to do for gompi_lane_progress. While another thread takes what there is this may
+// miss something that it has not seen either: who goes to sleep asks gompi_messages_progress_all.
 static inline bool gompi_lane_ready(struct gompi_lane *l) {
-	return gompi_load((gompi_a64 *)gompi_load(&l->next)) != 0 || gompi_load(&l->busy) != 0;
+	return gompi_load((gompi_a64 *)gompi_load(&l->next)) == gompi_load(&l->expected) || gompi_load(&l->busy) != 0;
 }
 
 static inline void gompi_lane_take(struct gompi_lane *l) { gompi_mutex_take(&l->lock); }
@@ -220,8 +224,8 @@ bool gompi_stream(struct gompi_lane *l, struct gompi_link *p);
 void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
 // Gives a message to this process itself without a request. Whether it was small, and need not wait for its receive.
 bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
-// Sends a record in room that has been reserved; all but its first word has been written.
-void gompi_publish(struct gompi_link *p, struct gompi_record *room, uint64_t word, enum gompi_notice notice);
+// Sends the record in room that has been reserved; all but its seal and its word has been written.
+void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice);
 
 // Receiving.
 

@@ -19,7 +19,7 @@ enum gompi_record_kind {
 	RECORD_KINDS
 };
 
-// Bits of a record's first word: 0..31 length in bytes, 32..39 kind, 40..47 flags, 63 set.
+// Bits of the word that says what a record is: 0..31 length in bytes, 32..39 kind, 40..47 flags.
 enum {
 	RECORD_SYNC = 1, // eager: the sender waits for an acknowledgement
 	RECORD_ADDR = 2, // RTS: the payload is a list of segments of the sender's memory
@@ -29,6 +29,7 @@ enum {
 
 // The fixed part of a record. What is sent with it follows.
 struct gompi_record {
+	uint64_t seal; // inbox.h
 	uint64_t word;
 	uint64_t context; // PIECE: offset of the piece; BLOCK: offset of the block; CTS: number of the receive
 	int32_t source;   // rank of the sender in the communicator
@@ -39,12 +40,23 @@ struct gompi_record {
 	uint64_t id;   // of the request that answers go to; CTS, PIECE, ACK, GONE: of the one that this is for
 };
 
-enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_MOST = 16 << 10 };
-_Static_assert(RECORD_SIZE == 48, "a record with 16 bytes of data is one line");
+enum { RECORD_SIZE = sizeof(struct gompi_record), RECORD_LINE = 64, RECORD_MOST_DATA = 16 << 10 };
+_Static_assert(RECORD_SIZE == RECORD_LINE - 8, "a record with 8 bytes of data is one line");
 
-// The first word of a record of n bytes. It is never 0.
+// The bytes of a record with n bytes of data, and the other way round. What does not fit into the first line begins on
+// the second: stores that lie across two lines cost twice.
+static inline int64_t gompi_record_size(int64_t n) { return (n <= 8 ? RECORD_SIZE : RECORD_LINE) + n; }
+static inline int64_t gompi_record_data_size(int64_t size) {
+	return size - (size <= RECORD_LINE ? RECORD_SIZE : RECORD_LINE);
+}
+// Where n bytes of data lie.
+static inline char *gompi_record_data(struct gompi_record *r, int64_t n) {
+	return (char *)r + (n <= 8 ? RECORD_SIZE : RECORD_LINE);
+}
+
+// The word of a record of n bytes.
 static inline uint64_t gompi_record_word(enum gompi_record_kind kind, unsigned flags, int64_t n) {
-	return 1ULL << 63 | (uint64_t)flags << 40 | (uint64_t)kind << 32 | (uint64_t)n;
+	return (uint64_t)flags << 40 | (uint64_t)kind << 32 | (uint64_t)n;
 }
 
 static inline enum gompi_record_kind gompi_record_kind(uint64_t word) {

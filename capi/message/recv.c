@@ -98,7 +98,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 
 void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
 	bool rts = gompi_record_kind(h->word) == RECORD_RTS;
-	int64_t length = gompi_record_length(h->word) - RECORD_SIZE;
+	int64_t length = gompi_record_data_size(gompi_record_length(h->word));
 	if ((!rts && (uint64_t)length != h->size) || (int64_t)h->size < 0 || h->tag < 0 || h->source < 0 ||
 	    gompi_lane_of(l->home, h->context) != l)
 		return;

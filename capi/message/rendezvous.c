@@ -203,15 +203,17 @@ bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_request *r = p->stream;
 	if (r == NULL)
 		return false;
-	const int64_t most = RECORD_MOST - RECORD_SIZE;
+	const int64_t most = RECORD_MOST_DATA;
 	int64_t left = r->want - r->done, n = left < most ? left : most;
-	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE + n);
-	if (room == NULL)
+	struct gompi_room room = gompi_inbox_reserve(p->box, &p->head, gompi_record_size(n));
+	struct gompi_record *h = room.record;
+	if (h == NULL)
 		return false;
-	*room = (struct gompi_record){
-		.word = 0, .context = (uint64_t)r->done, .from = l->home->node.rank, .id = r->full};
-	gompi_buffer_pack(&r->buf, (char *)(room + 1), r->done, n);
-	gompi_publish(p, room, gompi_record_word(RECORD_PIECE, 0, RECORD_SIZE + n), NOTICE_CALL);
+	h->context = (uint64_t)r->done;
+	h->from = l->home->node.rank;
+	h->id = r->full;
+	gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
+	gompi_publish(p, room, gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n)), NOTICE_CALL);
 	r->done += n;
 	p->stream = r->next;
 	if (r->done < r->want) { // to the end, so that all get on
@@ -232,7 +234,7 @@ bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
 // A part of the data that has been asked for.
 void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
 	struct gompi_request *r = gompi_number_get(&l->receives, h->id);
-	int64_t n = gompi_record_length(h->word) - RECORD_SIZE;
+	int64_t n = gompi_record_data_size(gompi_record_length(h->word));
 	if (r == NULL || r->matched == NULL || r->matched->from != h->from || (int64_t)h->context != r->done ||
 	    n == 0 || n > r->want - r->done)
 		return;

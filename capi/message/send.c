@@ -6,7 +6,7 @@
 // Whether the peer asks for messages to be kept by their senders.
 static bool congested(const struct gompi_link *p) { return gompi_load(&p->box->flow) == FLOW_KEEP; }
 
-void gompi_publish(struct gompi_link *p, struct gompi_record *room, uint64_t word, enum gompi_notice notice) {
+void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice) {
 	gompi_inbox_publish(room, word);
 	gompi_wake(&p->cell->wait);
 	if (__builtin_expect(notice == NOTICE_CALL, 0) ||
@@ -16,8 +16,9 @@ void gompi_publish(struct gompi_link *p, struct gompi_record *room, uint64_t wor
 
 // Sends an eager record; false: there is no room.
 static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r, uint64_t id, unsigned flags) {
-	int64_t n = RECORD_SIZE + r->buf.size;
-	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, n);
+	int64_t n = gompi_record_size(r->buf.size);
+	struct gompi_room at = gompi_inbox_reserve(p->box, &p->head, n);
+	struct gompi_record *room = at.record;
 	if (room == NULL)
 		return false;
 	room->context = r->context;
@@ -27,13 +28,13 @@ static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r
 	room->class = 0;
 	room->size = (uint64_t)r->buf.size;
 	room->id = id;
-	gompi_buffer_pack(&r->buf, (char *)(room + 1), 0, r->buf.size);
-	gompi_publish(p, room, gompi_record_word(RECORD_EAGER, flags, n), r->urgent ? NOTICE_CALL : NOTICE_MANY);
+	gompi_buffer_pack(&r->buf, gompi_record_data(room, r->buf.size), 0, r->buf.size);
+	gompi_publish(p, at, gompi_record_word(RECORD_EAGER, flags, n), r->urgent ? NOTICE_CALL : NOTICE_MANY);
 	return true;
 }
 
 bool gompi_eager(struct gompi_link *p, const struct gompi_request *r) {
-	if (r->buf.size > RECORD_MOST - RECORD_SIZE || r->mode == MODE_SYNCHRONOUS || gompi_load(&p->waiting) != 0 ||
+	if (r->buf.size > RECORD_MOST_DATA || r->mode == MODE_SYNCHRONOUS || gompi_load(&p->waiting) != 0 ||
 	    congested(p))
 		return false;
 	return put_eager(p, r, 0, 0);
@@ -48,6 +49,12 @@ static unsigned call_flag(const struct gompi_request *r) {
 static void take_number(struct gompi_lane *l, struct gompi_request *r) {
 	if (r->id == 0)
 		r->id = gompi_number_add(&l->sends, r);
+}
+
+// Copies the fixed part of a record but for its seal and its word.
+static void copy_fixed(struct gompi_record *to, const struct gompi_record *from) {
+	const size_t skipped = offsetof(struct gompi_record, context);
+	memcpy((char *)to + skipped, (const char *)from + skipped, sizeof *to - skipped);
 }
 
 // Sends a record; false: there is no room.
@@ -69,12 +76,11 @@ static bool put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_
 	}
 	if (kind == RECORD_RTS)
 		return gompi_put_rts(l, p, &w->record, r);
-	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE);
-	if (room == NULL)
+	struct gompi_room room = gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE);
+	if (room.record == NULL)
 		return false;
-	uint64_t word = gompi_record_word(kind, 0, RECORD_SIZE);
-	memcpy(&room->context, &w->record.context, sizeof *room - sizeof room->word);
-	gompi_publish(p, room, word, w->notice);
+	copy_fixed(room.record, &w->record);
+	gompi_publish(p, room, gompi_record_word(kind, 0, RECORD_SIZE), w->notice);
 	return true;
 }
 
@@ -89,13 +95,13 @@ bool gompi_put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gomp
 		else
 			flags |= RECORD_ADDR;
 	}
-	int64_t size = RECORD_SIZE + n * (int64_t)sizeof where[0];
-	struct gompi_record *room = gompi_inbox_reserve(p->box, &p->head, size);
-	if (room == NULL)
+	int64_t data = n * (int64_t)sizeof where[0], size = gompi_record_size(data);
+	struct gompi_room room = gompi_inbox_reserve(p->box, &p->head, size);
+	if (room.record == NULL)
 		return false;
-	memcpy(&room->context, &h->context, sizeof *room - sizeof room->word);
+	copy_fixed(room.record, h);
 	if (n > 0)
-		memcpy(room + 1, where, (size_t)n * sizeof where[0]);
+		memcpy(gompi_record_data(room.record, data), where, (size_t)data);
 	gompi_publish(p, room, gompi_record_word(RECORD_RTS, flags, size), r->urgent ? NOTICE_CALL : NOTICE_QUIET);
 	return true;
 }
@@ -108,7 +114,7 @@ void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r) {
 	}
 	struct gompi_link *p = gompi_link_to(l, r->world);
 	r->to = p;
-	bool small = r->buf.size <= RECORD_MOST - RECORD_SIZE && !r->stays;
+	bool small = r->buf.size <= RECORD_MOST_DATA && !r->stays;
 	if (!small || r->mode == MODE_SYNCHRONOUS)
 		take_number(l, r);
 	struct gompi_pending w = {
@@ -240,7 +246,7 @@ void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h) {
 // Gives a small message of this process to its receive, or to where it waits for it; false: it is not small, or nothing
 // has been posted and the send is synchronous.
 static bool give(struct gompi_lane *l, struct gompi_queue *q, const struct gompi_request *s) {
-	if (s->buf.size > RECORD_MOST - RECORD_SIZE)
+	if (s->buf.size > RECORD_MOST_DATA)
 		return false;
 	struct gompi_entry *e = gompi_list_receiver(&q->posted, s->source, s->tag);
 	if (e != NULL) {
@@ -267,7 +273,7 @@ static bool give(struct gompi_lane *l, struct gompi_queue *q, const struct gompi
 }
 
 bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *s) {
-	if (s->buf.size > RECORD_MOST - RECORD_SIZE || s->mode == MODE_SYNCHRONOUS)
+	if (s->buf.size > RECORD_MOST_DATA || s->mode == MODE_SYNCHRONOUS)
 		return false;
 	gompi_lane_take(l);
 	bool given = give(l, gompi_queue_of(&l->queues, s->context), s);
