@@ -17,7 +17,7 @@
 
 // Of a process there are so many, each of so many bytes (core/shm.MessageRingSize is all of them). A communicator's
 // messages have one lane for good, so that threads which use different communicators mostly share nothing.
-enum { GOMPI_LANES = 4, GOMPI_INBOX_SIZE = 64 << 10, GOMPI_MOST_PROCESSES = 4096 };
+enum { GOMPI_LANES = 4, GOMPI_INBOX_SIZE = 256 << 10, GOMPI_MOST_PROCESSES = 4096 };
 
 struct gompi_inbox {
 	_Alignas(GOMPI_LINE) gompi_a64 tail; // bytes ever reserved by producers; positions grow for ever

@@ -34,7 +34,7 @@ const (
 	// own.
 	MarkSlots = 16
 
-	MessageRingSize = 256 << 10
+	MessageRingSize = 1 << 20
 	AgentRingSize   = 64 << 10
 	HeapStride      = 1 << 40
 	// ImageStride is more than any address of a user process without five levels of page tables.
