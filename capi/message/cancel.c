@@ -51,6 +51,7 @@ static void cancel_send(struct gompi_lane *l, struct gompi_request *r) {
 		w->next = l->spare_pending;
 		l->spare_pending = w;
 		gompi_waits(l, p, -1);
+		r->behind = false;
 		cancelled(l, r);
 		return;
 	}
@@ -117,7 +118,7 @@ void gompi_withdraw(struct gompi_lane *l, uint64_t context, int32_t source, int3
 
 // The receiver of a send no longer has its message: because it was asked to, or because it has freed the communicator.
 void gompi_lost(struct gompi_lane *l, struct gompi_request *r) {
-	if (r->want != 0)
+	if (r->want != 0 || r->behind)
 		return;
 	r->gone = true;
 	if (r->cancel)

@@ -181,8 +181,8 @@ void gompi_pull(struct gompi_lane *l, struct gompi_request *r) {
 // The receiver asks for the data, which goes out in pieces.
 void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
 	struct gompi_request *r = gompi_number_get(&l->sends, h->id);
-	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0 || (int64_t)h->size <= 0 ||
-	    (int64_t)h->size > r->buf.size)
+	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0 || r->behind ||
+	    (int64_t)h->size <= 0 || (int64_t)h->size > r->buf.size)
 		return;
 	struct gompi_link *p = r->to;
 	r->want = (int64_t)h->size;

@@ -42,6 +42,7 @@ struct gompi_request {
 	bool stays;                // a send: its data stays here until it is matched
 	bool urgent;               // the receiver's process is to look at the message even if it computes
 	bool cancel;               // a send: MPI_Cancel has been called
+	bool behind;               // a send: its first record waits for room here, so nobody can know of it
 	bool gone;                 // a send: the receiver no longer has the message
 	bool looked;               // a send: the receiver has been told that the message is waited for
 	uint8_t mode;              // enum gompi_mode

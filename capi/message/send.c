@@ -137,6 +137,8 @@ void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_p
 	struct gompi_pending now = *w;
 	if (gompi_load(&p->waiting) == 0 && put_record(l, p, &now))
 		return;
+	if (now.send != NULL)
+		now.send->behind = true;
 	struct gompi_pending *later = l->spare_pending;
 	if (later != NULL)
 		l->spare_pending = later->next;
@@ -176,8 +178,14 @@ static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first;
 	if (w == NULL)
 		return gompi_stream(l, p);
-	if (!put_record(l, p, w))
+	struct gompi_request *r = w->send; // which may be gone once its record has left
+	if (r != NULL)
+		r->behind = false;
+	if (!put_record(l, p, w)) {
+		if (r != NULL)
+			r->behind = true;
 		return false;
+	}
 	p->first = w->next;
 	if (p->first == NULL)
 		p->last = NULL;
@@ -235,7 +243,7 @@ void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class)
 
 void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h) {
 	struct gompi_request *r = gompi_number_get(&l->sends, h->id);
-	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0)
+	if (r == NULL || r->to == NULL || r->to->world != h->from || r->want != 0 || r->behind)
 		return;
 	int class = h->class;
 	if (class < 0 || class > MPI_ERR_LASTCODE)
