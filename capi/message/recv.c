@@ -71,7 +71,7 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 		if (flags & RECORD_SYNC)
 			m->id = h->id;
 		gompi_message_room(m, length);
-		memcpy(m->data, payload, (size_t)length);
+		gompi_copy_small(m->data, payload, length);
 		return;
 	}
 	m->rts = true;
