@@ -65,6 +65,19 @@ void gompi_messages_close(struct gompi_messages *m) {
 			free(gompi_load(&l->links[k]));
 		free(l->links);
 		gompi_queues_close(&l->queues);
+		gompi_requests_close(&l->requests);
+		free(l->sends.at);
+		free(l->receives.at);
+		for (struct gompi_message *s = l->spare, *next; s != NULL; s = next) {
+			next = s->next;
+			free(s->data);
+			free(s->more);
+			free(s);
+		}
+		for (struct gompi_pending *w = l->spare_pending, *next; w != NULL; w = next) {
+			next = w->next;
+			free(w);
+		}
 	}
 	munmap(m->probe, 4096);
 	free(m);

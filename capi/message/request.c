@@ -39,6 +39,17 @@ void gompi_request_give(struct gompi_request *r) {
 	l->requests.spares++;
 }
 
+void gompi_requests_close(struct gompi_requests *s) {
+	for (struct gompi_request *r = s->spare, *next; r != NULL; r = next) {
+		next = r->next;
+		free(r);
+	}
+	for (struct gompi_request_entries *t = gompi_load(&s->now), *before; t != NULL; t = before) {
+		before = t->before;
+		free(t);
+	}
+}
+
 // Appends an entry to those that are free.
 static void push(struct gompi_requests *s, struct gompi_request_entries *t, uint32_t i) {
 	if (s->free == 0)

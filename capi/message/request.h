@@ -125,6 +125,9 @@ uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r);
 struct gompi_request *gompi_number_get(const struct gompi_numbers *s, uint64_t id);
 void gompi_number_remove(struct gompi_numbers *s, uint64_t id);
 
+// Gives back what a lane keeps to be used again, and its table.
+void gompi_requests_close(struct gompi_requests *s);
+
 // Writes what is wrong with a complete request to v; its class.
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
 
