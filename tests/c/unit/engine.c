@@ -1,0 +1,519 @@
+/* Proves: several processes, each of them threads of this one, exchange messages through the C engine (message/) as MPI
+ * wants it: matched in order, in records, by reading memory and in pieces, synchronous ones, to oneself, probed, freed,
+ * cancelled, by several threads of each process at once; and whatever another process has written into an inbox, nothing
+ * is read or written outside of what is there. */
+#include "unit.h"
+
+#include <sys/wait.h>
+
+#include "message/engine.h"
+#include "message/messages.h"
+
+enum { MOST_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG = MPI_ANY_TAG };
+
+static struct gompi_messages *process[MOST_PROCESSES];
+static int processes;
+
+static void open_all(int n, bool no_cma) {
+	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
+	char *control = unit_memory(cells + (size_t)n * rings);
+	processes = n;
+	for (int i = 0; i < n; i++) {
+		struct gompi_cell *cell = (struct gompi_cell *)(void *)(control + 4096 + i * 4096);
+		gompi_store(&cell->pid, (int32_t)getpid());
+		gompi_store(&cell->state, 1);
+		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
+									    .rings = control + cells,
+									    .cell_stride = 4096,
+									    .ring_stride = rings,
+									    .n = n,
+									    .me = i,
+									    .size = n,
+									    .rank = i,
+									    .no_cma = no_cma});
+		if (process[i] == NULL)
+			abort();
+	}
+}
+
+static bool serve_all(void) {
+	bool worked = false;
+	for (int i = 0; i < processes; i++)
+		worked = gompi_engine_progress(process[i]) || worked;
+	return worked;
+}
+
+/* Nothing is left under way. */
+static void close_all(void) {
+	while (serve_all())
+		;
+	for (int i = 0; i < processes; i++) {
+		struct gompi_engine_stock s;
+		gompi_engine_stock(process[i], &s);
+		CHECK(s.sends == 0 && s.receives == 0 && s.held == 0 && s.backlog == 0 && s.unexpected == 0 &&
+			      s.posted == 0 && s.picked == 0 && !s.asks,
+		      "process %d has %d sends, %d receives, %d bytes, %d behind, %d unexpected, %d posted, %d picked",
+		      i, (int)s.sends, (int)s.receives, (int)s.held, (int)s.backlog, (int)s.unexpected, (int)s.posted,
+		      (int)s.picked);
+	}
+	for (int i = 0; i < processes; i++)
+		gompi_engine_close(process[i]);
+}
+
+/* --- Operations; they wait by looking again and again */
+
+static struct gompi_request *begin(int me, const struct gompi_engine_operation *o) {
+	bool none;
+	struct gompi_request *r = gompi_engine_start(process[me], o, &none);
+	if (none)
+		abort();
+	return r;
+}
+
+static struct gompi_request *send_to(int me, int dest, uint64_t context, int tag, const void *data, int64_t size,
+				     enum gompi_mode mode) {
+	return begin(me, &(struct gompi_engine_operation){.context = context,
+							  .source = me,
+							  .world = dest,
+							  .peer = dest,
+							  .tag = tag,
+							  .mode = (uint8_t)mode,
+							  .at = (uintptr_t)data,
+							  .size = size});
+}
+
+static struct gompi_request *receive_from(int me, int source, uint64_t context, int tag, void *data, int64_t size) {
+	return begin(me, &(struct gompi_engine_operation){.context = context,
+							  .world = -1,
+							  .peer = source,
+							  .tag = tag,
+							  .receive = true,
+							  .at = (uintptr_t)data,
+							  .size = size});
+}
+
+static bool is_over(struct gompi_request *r) {
+	return r == NULL || gompi_load_acquire((gompi_a32 *)gompi_engine_state(r)) != REQUEST_ACTIVE;
+}
+
+/* Waits for r and lets it go. */
+static struct gompi_engine_result finish(int me, struct gompi_request *r) {
+	struct gompi_engine_result out = {0};
+	char text[sizeof((struct gompi_verdict *)0)->text];
+	if (r == NULL)
+		return out;
+	while (!is_over(r)) {
+		if (!gompi_engine_progress(process[me]))
+			sched_yield();
+	}
+	gompi_engine_result(r, &out, text);
+	gompi_engine_free(r);
+	return out;
+}
+
+static uint32_t next(uint32_t *x) { return (*x = *x * 1664525 + 1013904223) >> 8; }
+
+static void fill(char *data, int64_t n, uint32_t seed) {
+	for (int64_t i = 0; i < n; i++)
+		data[i] = (char)(next(&seed) >> 4);
+}
+
+static bool is_filled(const char *data, int64_t n, uint32_t seed) {
+	for (int64_t i = 0; i < n; i++)
+		if (data[i] != (char)(next(&seed) >> 4))
+			return false;
+	return true;
+}
+
+/* --- Traffic */
+
+enum { THREADS = 2, ROUNDS = 60, TOGETHER = 8, LARGEST = 60000 };
+
+static int64_t size_of(uint32_t seed) {
+	static const int64_t edges[] = {
+		0, 1, 8, 16, 17, 64, 1000, RECORD_MOST - RECORD_SIZE, RECORD_MOST - RECORD_SIZE + 1, LARGEST};
+	uint32_t x = next(&seed);
+	return x % 3 == 0 ? edges[x / 3 % 10] : x % 3 == 1 ? (int64_t)(x / 3 % 300) : (int64_t)(x / 3 % 20000);
+}
+
+static uint32_t seed_of(int from, int to, int thread, int round, int i) {
+	return (uint32_t)((((from * 8 + to) * 8 + thread) * 1000 + round) * 100 + i) * 2654435761U + 1;
+}
+
+static gompi_a32 talked; /* so many threads are done */
+
+/* A thread of a process sends a batch to the next process and receives one from that before, over contexts of all
+ * lanes, in standard and synchronous mode, in an order of its own. */
+static void talk(int i) {
+	int me = i % processes, thread = i / processes, to = (me + 1) % processes,
+	    from = (me + processes - 1) % processes;
+	char *out = malloc((size_t)TOGETHER * LARGEST), *in = malloc((size_t)TOGETHER * LARGEST);
+	uint32_t mine = (uint32_t)i + 1;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct gompi_request *sends[TOGETHER], *receives[TOGETHER];
+		bool early = next(&mine) % 2 == 0;
+		for (int turn = 0; turn < 2; turn++)
+			for (int k = 0; k < TOGETHER; k++) {
+				uint64_t context = (uint64_t)(1 + k % 4) << 4;
+				if ((turn == 0) == early) {
+					/* all of a context have the same tag: they come in order */
+					receives[k] = receive_from(me, k % 3 == 0 && processes == 2 ? ANY_SOURCE : from,
+								   context, thread, in + k * LARGEST, LARGEST);
+					continue;
+				}
+				uint32_t seed = seed_of(me, to, thread, round, k);
+				int64_t n = size_of(seed);
+				fill(out + k * LARGEST, n, seed);
+				sends[k] = send_to(me, to, context, thread, out + k * LARGEST, n,
+						   next(&mine) % 4 == 0 ? MODE_SYNCHRONOUS : MODE_STANDARD);
+			}
+		for (int k = TOGETHER - 1; k >= 0; k--) {
+			uint32_t seed = seed_of(from, me, thread, round, k);
+			struct gompi_engine_result x = finish(me, receives[k]);
+			CHECK(x.class == MPI_SUCCESS && x.source == from && x.tag == thread && x.bytes == size_of(seed),
+			      "process %d thread %d round %d message %d: class %d, %d bytes from %d with tag %d", me,
+			      thread, round, k, x.class, (int)x.bytes, x.source, x.tag);
+			CHECK(is_filled(in + k * LARGEST, x.bytes, seed), "process %d round %d message %d: other data",
+			      me, round, k);
+		}
+		for (int k = 0; k < TOGETHER; k++)
+			CHECK(finish(me, sends[k]).class == MPI_SUCCESS, "a send has failed");
+	}
+	/* The others may need what this process has yet to do. */
+	gompi_add(&talked, 1);
+	while (gompi_load(&talked) < (uint32_t)(THREADS * processes)) {
+		gompi_engine_progress(process[me]);
+		sched_yield();
+	}
+	free(out), free(in);
+}
+
+static void traffic(int n, bool no_cma) {
+	gompi_store(&talked, 0);
+	open_all(n, no_cma);
+	unit_threads(THREADS * n, talk);
+	close_all();
+}
+
+/* --- Cancelling */
+
+enum { CANCELS = 400 };
+static gompi_a32 fate[CANCELS + 1]; /* 0: not known yet, 1: sent, 2: cancelled */
+
+static void cancel_race(int me) {
+	static char out[40000], in[40000];
+	uint32_t mine = (uint32_t)me + 7;
+	for (int i = 0; i < CANCELS; i++) {
+		int64_t n = (int64_t[]){1, 5000, 20000, 40000}[i % 4];
+		struct gompi_request *r = me == 0 ? send_to(0, 1, WORLD, i, out, n, MODE_SYNCHRONOUS) : NULL;
+		for (uint32_t k = next(&mine) % 100; k > 0; k--)
+			gompi_engine_progress(process[me]);
+		if (me == 0) {
+			if (!is_over(r))
+				gompi_engine_cancel(r);
+			gompi_store(&fate[i], finish(0, r).cancelled ? 2 : 1);
+			continue;
+		}
+		r = receive_from(1, 0, WORLD, i, in, n);
+		uint32_t known;
+		while ((known = gompi_load(&fate[i])) == 0) {
+			gompi_engine_progress(process[1]);
+			sched_yield();
+		}
+		if (known == 2)
+			gompi_engine_cancel(r);
+		struct gompi_engine_result x = finish(1, r);
+		CHECK(x.cancelled == (known == 2), "message %d: cancelled here %d, there %d", i, x.cancelled,
+		      known == 2);
+	}
+	gompi_store(&fate[CANCELS], 1);
+}
+
+static void cancelling(bool no_cma) {
+	memset((void *)fate, 0, sizeof fate);
+	open_all(2, no_cma);
+	unit_threads(2, cancel_race);
+	close_all();
+	open_all(2, no_cma);
+	/* What a matched probe has found is fetched for its sender, and received later. */
+	static char out[2][40000], in[40000];
+	for (int dest = 0; dest < 2; dest++)
+		for (int early = 0; early < 2; early++)
+			for (int s = 0; s < 3; s++) {
+				int64_t n = (int64_t[]){0, 100, 40000}[s];
+				fill(out[0], n, (uint32_t)s);
+				struct gompi_request *r = send_to(0, dest, WORLD, 3, out[0], n, MODE_SYNCHRONOUS);
+				struct gompi_engine_result x;
+				struct gompi_message *found = NULL;
+				serve_all();
+				found = gompi_engine_probe(process[dest], WORLD, 0, 3, true, 0, &x);
+				CHECK(found != NULL && x.bytes == n, "the probe finds nothing");
+				if (found == NULL)
+					return;
+				gompi_engine_cancel(r);
+				struct gompi_engine_operation o = {.receive = true, .at = (uintptr_t)in, .size = n};
+				struct gompi_request *to = early ? gompi_engine_receive(found, &o) : NULL;
+				while (!is_over(r))
+					serve_all();
+				memset(out[0], 0, sizeof out[0]);
+				CHECK(!finish(0, r).cancelled, "it was found");
+				if (!early)
+					to = gompi_engine_receive(found, &o);
+				while (!is_over(to))
+					serve_all();
+				x = finish(dest, to);
+				CHECK(x.bytes == n && is_filled(in, n, (uint32_t)s), "%d bytes to %d", (int)n, dest);
+			}
+	close_all();
+}
+
+/* --- Many */
+
+static void many(void) {
+	enum { N = 20000 };
+	static int value[N], got[N];
+	static struct gompi_request *r[N];
+	open_all(2, false);
+	for (int posted = 1; posted >= 0; posted--) {
+		for (int i = 0; i < N; i++) {
+			value[i] = i * 3 + posted;
+			if (posted)
+				r[i] = receive_from(1, 0, WORLD, i, &got[i], sizeof got[i]);
+		}
+		for (int i = N - 1; i >= 0; i--) {
+			struct gompi_request *s = send_to(0, 1, WORLD, i, &value[i], sizeof value[i], MODE_STANDARD);
+			while (!is_over(s))
+				serve_all();
+			finish(0, s);
+		}
+		while (serve_all())
+			;
+		for (int i = 0; i < N; i++) {
+			if (!posted)
+				r[i] = receive_from(1, i % 2 ? 0 : ANY_SOURCE, WORLD, i, &got[i], sizeof got[i]);
+			CHECK(is_over(r[i]) && finish(1, r[i]).tag == i && got[i] == value[i], "message %d", i);
+		}
+	}
+	/* More than the receiver holds: the sends stay where they are. */
+	enum { BIG = 16000, LOTS = 4000 };
+	static char data[BIG], in[BIG];
+	static struct gompi_request *sends[LOTS];
+	struct gompi_engine_stock s;
+	fill(data, BIG, 9);
+	for (int i = 0; i < LOTS; i++) {
+		sends[i] = send_to(0, 1, WORLD, 1, data, BIG, MODE_STANDARD);
+		serve_all();
+	}
+	gompi_engine_stock(process[1], &s);
+	CHECK(s.asks && s.held < (33 << 20), "%d bytes are held", (int)s.held);
+	for (int i = 0; i < LOTS; i++) {
+		struct gompi_request *x = receive_from(1, 0, WORLD, 1, in, BIG);
+		while (!is_over(x))
+			serve_all();
+		CHECK(finish(1, x).bytes == BIG && is_filled(in, BIG, 9), "message %d", i);
+	}
+	for (int i = 0; i < LOTS; i++) {
+		while (!is_over(sends[i]))
+			serve_all();
+		finish(0, sends[i]);
+	}
+	close_all();
+}
+
+/* --- Requests that are freed, started again, and have handles */
+
+static void lives(void) {
+	static char out[30000], in[30000];
+	for (int no_cma = 0; no_cma < 2; no_cma++)
+		for (int dest = 0; dest < 2; dest++) {
+			open_all(2, no_cma);
+			for (int i = 0; i < 40; i++) {
+				int64_t n = i % 2 ? 30000 : 100;
+				fill(out, n, (uint32_t)i);
+				memset(in, 0, sizeof in);
+				struct gompi_request *r = NULL;
+				if (i % 4 < 2)
+					r = receive_from(dest, 0, WORLD, 1, in, n);
+				struct gompi_request *s = send_to(0, dest, WORLD, 1, out, n, MODE_SYNCHRONOUS);
+				if (s != NULL)
+					gompi_engine_free(s);
+				if (r == NULL)
+					r = receive_from(dest, 0, WORLD, 1, in, n);
+				gompi_engine_free(r);
+				while (serve_all())
+					;
+				CHECK(is_filled(in, n, (uint32_t)i), "message %d of freed requests", i);
+			}
+			struct gompi_engine_operation o = {.context = WORLD,
+							   .world = dest,
+							   .peer = dest,
+							   .persistent = true,
+							   .at = (uintptr_t)out,
+							   .size = 30000};
+			struct gompi_request *s = begin(0, &o);
+			o.receive = true, o.world = -1, o.peer = 0, o.at = (uintptr_t)in;
+			struct gompi_request *r = begin(dest, &o);
+			for (int i = 0; i < 10; i++) {
+				fill(out, 30000, (uint32_t)i + 50);
+				gompi_engine_restart(i % 2 ? s : r);
+				gompi_engine_restart(i % 2 ? r : s);
+				while (!is_over(r) || !is_over(s))
+					serve_all();
+				CHECK(is_filled(in, 30000, (uint32_t)i + 50), "round %d", i);
+				gompi_store((gompi_a32 *)gompi_engine_state(r), REQUEST_INACTIVE);
+				gompi_store((gompi_a32 *)gompi_engine_state(s), REQUEST_INACTIVE);
+			}
+			gompi_engine_free(r);
+			gompi_engine_free(s);
+			close_all();
+		}
+}
+
+/* --- What nobody has sent */
+
+/* Hands process 0 records made from valid ones, changed here and there, while it has operations of all kinds under way.
+ * The sanitizers watch. What it does to the messages is the other process' affair: so this one ends without looking. */
+static void forged(uint32_t seed, bool no_cma) {
+	enum { OPERATIONS = 24, SIZE = 40000, RECORDS = 4000 };
+	open_all(2, no_cma);
+	struct gompi_request *r[OPERATIONS];
+	char *data[OPERATIONS], *other = calloc(1, SIZE);
+	uint32_t x = seed;
+	for (int i = 0; i < OPERATIONS; i++) {
+		uint64_t context = (uint64_t)(1 + next(&x) % 2) << 4;
+		int64_t n = next(&x) % 2 ? SIZE : next(&x) % 12000;
+		data[i] = malloc((size_t)n + 1); /* exactly: whoever goes beyond is seen */
+		fill(data[i], n, seed);
+		if (i % 3 == 0)
+			r[i] = receive_from(0, next(&x) % 2 ? 1 : ANY_SOURCE, context, (int)(next(&x) % 3), data[i], n);
+		else
+			r[i] = send_to(0, 1, context, (int)(next(&x) % 3), data[i], n,
+				       next(&x) % 2 ? MODE_SYNCHRONOUS : MODE_STANDARD);
+		if (i % 5 == 0)
+			finish(1, send_to(1, 0, context, (int)(next(&x) % 3), other, next(&x) % 2000, MODE_STANDARD));
+	}
+	for (int k = 0; k < RECORDS; k++) {
+		struct {
+			struct gompi_record h;
+			char payload[2048];
+		} w;
+		memset(&w, 0, sizeof w);
+		int64_t length = (int64_t)(next(&x) % 5 * 16 + (next(&x) % 8 == 0 ? next(&x) % 1900 : 0));
+		enum gompi_record_kind kind = (enum gompi_record_kind)(next(&x) % RECORD_KINDS);
+		w.h.context = (uint64_t)(1 + next(&x) % 2) << 4;
+		w.h.source = 1, w.h.from = 1, w.h.tag = (int32_t)(next(&x) % 3);
+		w.h.size = (uint64_t)(next(&x) % 2 ? length : (int64_t)(next(&x) % SIZE));
+		w.h.id = (uint64_t)(1 + next(&x) % 2) << 32 | next(&x) % 20;
+		for (int64_t i = 0; i + 16 <= length; i += 16) { /* segments in memory that is there */
+			struct iovec v = {other + next(&x) % 100, next(&x) % 500};
+			memcpy(w.payload + i, &v, sizeof v);
+		}
+		if (kind == RECORD_RTS) { /* addresses that are not there are refused by the system */
+			uint64_t sum = 0;
+			for (int64_t i = 0; i + 16 <= length; i += 16) {
+				struct iovec v;
+				memcpy(&v, w.payload + i, sizeof v);
+				sum += v.iov_len;
+			}
+			if (next(&x) % 2)
+				w.h.size = sum;
+		}
+		switch (next(&x) % 6) {
+		case 0:
+			w.h.size = next(&x) % 2 ? UINT64_MAX - next(&x) % 100 : 1ULL << (next(&x) % 64);
+			break;
+		case 1:
+			w.h.source = (int32_t)next(&x) * 77;
+			break;
+		case 2:
+			w.h.from = (int32_t)(next(&x) % 5) - 1;
+			break;
+		case 3:
+			w.h.id = (uint64_t)next(&x) << 32 | next(&x);
+			break;
+		}
+		w.h.word = gompi_record_word(kind, next(&x) % 16, RECORD_SIZE + length);
+		struct gompi_lane *l = &process[0]->lane[1 + next(&x) % 2];
+		gompi_lane_take(l);
+		gompi_handle_record(l, &w.h, w.payload);
+		gompi_lane_end(l);
+		if (next(&x) % 50 == 0)
+			serve_all();
+		uint32_t i = next(&x) % OPERATIONS;
+		if (next(&x) % 100 == 0 && r[i] != NULL && !is_over(r[i])) {
+			if (next(&x) % 2) {
+				gompi_engine_cancel(r[i]);
+			} else {
+				gompi_engine_free(r[i]);
+				r[i] = NULL;
+			}
+		}
+	}
+	gompi_messages_remind(process[0]);
+	for (int k = 0; k < 100; k++)
+		serve_all();
+	for (int i = 1; i <= 2; i++)
+		gompi_messages_forget(process[0], (uint64_t)i << 4);
+	for (int k = 0; k < 100; k++)
+		serve_all();
+}
+
+/* In a process of its own, which does not look for what is left over. */
+static void forging(void) {
+	for (uint32_t seed = 1; seed <= 40; seed++) {
+		pid_t child = fork();
+		if (child == 0) {
+			forged(seed, seed % 2 == 0);
+			_exit(0);
+		}
+		int status = -1;
+		waitpid(child, &status, 0);
+		CHECK(status == 0, "seed %u ended with %#x", seed, (unsigned)status);
+	}
+}
+
+/* A receiver that says that it has taken a message, or wants its data, before it can know of it. */
+static void too_early(enum gompi_record_kind kind, bool no_cma) {
+	enum { N = 30, SIZE = 8000 };
+	static char data[SIZE], in[SIZE];
+	struct gompi_request *r[N];
+	open_all(2, no_cma);
+	for (int i = 0; i < N; i++) { /* the inbox has room for eight */
+		fill(data, SIZE, 3);
+		r[i] = send_to(0, 1, WORLD, 0, data, SIZE, MODE_SYNCHRONOUS);
+	}
+	struct gompi_record h = {.word = gompi_record_word(kind, 0, RECORD_SIZE),
+				 .context = kind == RECORD_CTS ? 1ULL << 32 : 0,
+				 .from = 1,
+				 .size = SIZE,
+				 .id = 1ULL << 32 | (N - 1)};
+	struct gompi_lane *l = &process[0]->lane[1];
+	gompi_lane_take(l);
+	gompi_handle_record(l, &h, NULL);
+	gompi_lane_end(l);
+	CHECK(!is_over(r[N - 1]), "a send that has not left is over");
+	for (int i = 0; i < N; i++) {
+		struct gompi_request *x = receive_from(1, 0, WORLD, 0, in, SIZE);
+		while (!is_over(x) || !is_over(r[i]))
+			serve_all();
+		CHECK(finish(1, x).bytes == SIZE && is_filled(in, SIZE, 3), "message %d", i);
+		finish(0, r[i]);
+	}
+	close_all();
+}
+
+int main(void) {
+	unit_node(1);
+	for (int no_cma = 0; no_cma < 2; no_cma++) {
+		traffic(1, no_cma);
+		traffic(2, no_cma);
+		traffic(3, no_cma);
+		cancelling(no_cma);
+		too_early(RECORD_ACK, no_cma);
+		too_early(RECORD_CTS, no_cma);
+	}
+	many();
+	lives();
+	forging();
+	return unit_end();
+}
