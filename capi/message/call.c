@@ -143,6 +143,10 @@ static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 		gompi_message_give(l, r->matched);
 		return true;
 	}
+	if (r->matched != NULL && r->matched->receiver == r) { // a probe has found it, and its data is being fetched
+		r->matched->receiver = NULL;
+		return true;
+	}
 	return gompi_load(&r->state) != REQUEST_ACTIVE; // else another thread copies
 }
 

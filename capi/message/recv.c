@@ -193,6 +193,8 @@ void gompi_message_room(struct gompi_message *m, int64_t n) {
 void gompi_deliver(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {
 	if (m->fetch != NULL) {
 		m->receiver = r;
+		r->matched = m;
+		r->id = 0;
 		return;
 	}
 	if (m->rts || m->local != NULL) {

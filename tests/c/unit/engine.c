@@ -6,8 +6,8 @@
 
 #include <sys/wait.h>
 
+#include "message/call.h"
 #include "message/engine.h"
-#include "message/messages.h"
 
 enum { MOST_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG = MPI_ANY_TAG };
 
@@ -502,8 +502,68 @@ static void too_early(enum gompi_record_kind kind, bool no_cma) {
 	close_all();
 }
 
+/* --- A process has died */
+
+enum { POSTED, IN_PIECES, FETCHED, WAYS };
+
+/* A blocking receive ends with an error when another process has died, whatever its message is at, and nothing that
+ * comes later is written to its buffer. */
+static void bereaved(int way) {
+	enum { SIZE = 40000 };
+	static char out[SIZE];
+	struct gompi_engine_result x;
+	char *in = calloc(1, SIZE);
+	open_all(2, true);
+	struct gompi_lane *l = &process[1]->lane[1];
+	struct gompi_request *s = way == POSTED ? NULL : send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD);
+	struct gompi_request r = {.receive = true,
+				  .blocking = true,
+				  .context = WORLD,
+				  .peer = 0,
+				  .tag = 3,
+				  .lane = l,
+				  .buf = {.at = in, .size = SIZE}};
+	gompi_engine_progress(process[1]);
+	struct gompi_message *found = NULL;
+	if (way == FETCHED) {
+		found = gompi_engine_probe(process[1], WORLD, 0, 3, true, 0, &x);
+		gompi_engine_cancel(s);
+		gompi_engine_progress(process[1]);
+	}
+	gompi_lane_take(l);
+	if (found != NULL)
+		gompi_receive_message(l, &r, found);
+	else
+		gompi_receive_locked(l, &r);
+	gompi_lane_end(l);
+	CHECK(gompi_load(&r.state) == REQUEST_ACTIVE, "there is nothing to wait for");
+	gompi_store(&gompi_header()->broken, 1);
+	CHECK(gompi_receive_posted(&r, "a test") == MPI_ERR_PROC_ABORTED, "way %d: no error", way);
+	gompi_store(&gompi_header()->broken, 0);
+	free(in);
+	if (way == POSTED)
+		s = send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD);
+	for (int i = 0; i < 100; i++)
+		serve_all();
+	CHECK(is_over(s) == (way != POSTED), "way %d: the send", way);
+}
+
+static void bereavement(void) {
+	for (int way = 0; way < WAYS; way++) {
+		pid_t child = fork();
+		if (child == 0) {
+			bereaved(way);
+			_exit(check_errors != 0);
+		}
+		int status = -1;
+		waitpid(child, &status, 0);
+		CHECK(status == 0, "way %d ended with %#x", way, (unsigned)status);
+	}
+}
+
 int main(void) {
 	unit_node(1);
+	bereavement();
 	for (int no_cma = 0; no_cma < 2; no_cma++) {
 		traffic(1, no_cma);
 		traffic(2, no_cma);
