@@ -413,7 +413,8 @@ func TestBuffersThatAreNoMemory(t *testing.T) {
 func TestDamagedRingEndsWaits(t *testing.T) {
 	es := jobWithout(t, 2)
 	b := es[1].inbox(es[1].worldLane())
-	*u64(b, inboxFirst) = firstWord(kindLast, 0, recordSize)
+	*u64(b, inboxFirst+8) = recordWord(kindLast, 0, recordSize)
+	*u64(b, inboxFirst) = *u64(b, inboxKey)
 	*u64(b, inboxTail) += 64
 	err := es[1].Recv(es[1].World, 0, Bytes(make([]byte, 8)), 0, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), class(err))

@@ -26,7 +26,7 @@ func cancelled(t *testing.T, e *Engine, r *request.Request) bool {
 func TestCancelWhatHasNotLeft(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
-	const n = 40 // of 8,000 bytes: the ring has room for 15
+	const n = 160 // of 8,000 bytes: the inbox has room for 32
 	var rs []*request.Request
 	for i := 0; i < n; i++ {
 		size := 8000

@@ -178,7 +178,7 @@ func TestReminderMakesRoom(t *testing.T) {
 	setCMA(t, true)
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
-	const n = 80_000 // more than the ring holds, and less than twice that
+	const n = 320_000 // more than the inbox holds, and less than twice that
 	out, in := pattern(n, 1), make([]byte, n)
 	require.NoError(t, a.Attach(BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0))
 	others := make([]*request.Request, 14)

@@ -16,10 +16,10 @@ import (
 // (capi/message/record.h), and probes that leave the message where it is, which the library has in C only.
 
 const (
-	eagerMax      = 16<<10 - recordSize // bytes of data that come along with a message
-	congestedFrom = 32 << 20            // bytes of unexpected messages of a lane
-	entryCost     = 256                 // what an unexpected message counts besides its data
-	manyNumbers   = 4096                // numbers of sends that are given back when none is in use
+	eagerMax      = 16 << 10 // bytes of data that come along with a message
+	congestedFrom = 32 << 20 // bytes of unexpected messages of a lane
+	entryCost     = 256      // what an unexpected message counts besides its data
+	manyNumbers   = 4096     // numbers of sends that are given back when none is in use
 	lanes         = 4
 	inboxSize     = shm.MessageRingSize / lanes
 
@@ -28,6 +28,7 @@ const (
 	inboxHead  = 64
 	inboxFlow  = 128
 	inboxToken = 144
+	inboxKey   = 152
 	inboxFirst = 704
 
 	flowAlong, flowKeep = 0, 1
@@ -62,7 +63,10 @@ func (e *Engine) untaken() bool {
 // ask has the others send along, or keep, messages of MPI_COMM_WORLD.
 func (e *Engine) ask(flow uint32) { atomic.StoreUint32(u32(e.inbox(e.worldLane()), inboxFlow), flow) }
 
-const recordSize = 48
+const (
+	recordSize = 56
+	recordLine = 64 // where more than 8 bytes of data begin
+)
 
 type kind uint8
 
@@ -80,27 +84,31 @@ const (
 	kindLast
 )
 
-// record is the fixed part of a record without its first word.
+// record is the fixed part of a record without its seal and the word that says what it is.
 type record struct {
 	ctx                   uint64
 	src, tag, from, class int32
 	size, id              uint64
 }
 
-func firstWord(k kind, flags uint8, n int) uint64 {
-	return 1<<63 | uint64(flags)<<40 | uint64(k)<<32 | uint64(n)
+func recordWord(k kind, flags uint8, n int) uint64 {
+	return uint64(flags)<<40 | uint64(k)<<32 | uint64(n)
 }
 
 // bytes returns the record as it lies in an inbox.
 func (r record) bytes(k kind, flags uint8, payload []byte) []byte {
-	b := binary.NativeEndian.AppendUint64(nil, firstWord(k, flags, recordSize+len(payload)))
+	size := recordSize
+	if len(payload) > recordLine-recordSize {
+		size = recordLine
+	}
+	b := binary.NativeEndian.AppendUint64(make([]byte, 8, recordLine), recordWord(k, flags, size+len(payload)))
 	b = binary.NativeEndian.AppendUint64(b, r.ctx)
 	for _, x := range []int32{r.src, r.tag, r.from, r.class} {
 		b = binary.NativeEndian.AppendUint32(b, uint32(x))
 	}
 	b = binary.NativeEndian.AppendUint64(b, r.size)
 	b = binary.NativeEndian.AppendUint64(b, r.id)
-	return append(b, payload...)
+	return append(b[:size:size], payload...)
 }
 
 // firstNumber is the number of the first send of a lane that waits for an answer; those of the next ones follow.

@@ -130,8 +130,7 @@ static bool is_filled(const char *data, int64_t n, uint32_t seed) {
 enum { THREADS = 2, ROUNDS = 60, TOGETHER = 8, LARGEST = 60000 };
 
 static int64_t size_of(uint32_t seed) {
-	static const int64_t edges[] = {
-		0, 1, 8, 16, 17, 64, 1000, RECORD_MOST - RECORD_SIZE, RECORD_MOST - RECORD_SIZE + 1, LARGEST};
+	static const int64_t edges[] = {0, 1, 8, 16, 17, 64, 1000, RECORD_MOST_DATA, RECORD_MOST_DATA + 1, LARGEST};
 	uint32_t x = next(&seed);
 	return x % 3 == 0 ? edges[x / 3 % 10] : x % 3 == 1 ? (int64_t)(x / 3 % 300) : (int64_t)(x / 3 % 20000);
 }
@@ -432,7 +431,7 @@ static void forged(uint32_t seed, bool no_cma) {
 			w.h.id = (uint64_t)next(&x) << 32 | next(&x);
 			break;
 		}
-		w.h.word = gompi_record_word(kind, next(&x) % 16, RECORD_SIZE + length);
+		w.h.word = gompi_record_word(kind, next(&x) % 16, gompi_record_size(length));
 		struct gompi_lane *l = &process[0]->lane[1 + next(&x) % 2];
 		gompi_lane_take(l);
 		gompi_handle_record(l, &w.h, w.payload);
@@ -474,11 +473,11 @@ static void forging(void) {
 
 /* A receiver that says that it has taken a message, or wants its data, before it can know of it. */
 static void too_early(enum gompi_record_kind kind, bool no_cma) {
-	enum { N = 30, SIZE = 8000 };
+	enum { N = 60, SIZE = 8000 };
 	static char data[SIZE], in[SIZE];
 	struct gompi_request *r[N];
 	open_all(2, no_cma);
-	for (int i = 0; i < N; i++) { /* the inbox has room for eight */
+	for (int i = 0; i < N; i++) { /* more than the inbox has room for */
 		fill(data, SIZE, 3);
 		r[i] = send_to(0, 1, WORLD, 0, data, SIZE, MODE_SYNCHRONOUS);
 	}
