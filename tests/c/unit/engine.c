@@ -417,6 +417,8 @@ static void forged(uint32_t seed, bool no_cma) {
 			if (next(&x) % 2)
 				w.h.size = sum;
 		}
+		if (kind == RECORD_PIECE)
+			w.h.context = next(&x) % 2 ? 0 : (uint64_t)(next(&x) % 5 * 16);
 		switch (next(&x) % 6) {
 		case 0:
 			w.h.size = next(&x) % 2 ? UINT64_MAX - next(&x) % 100 : 1ULL << (next(&x) % 64);
@@ -469,6 +471,58 @@ static void forging(void) {
 		waitpid(child, &status, 0);
 		CHECK(status == 0, "seed %u ended with %#x", seed, (unsigned)status);
 	}
+}
+
+/* Pieces that are not the next ones, not the sender's, or too long are refused. */
+static void pieces(void) {
+	enum { SIZE = 1000, FIRST = 600 };
+	open_all(2, true);
+	char *in = malloc(SIZE), data[SIZE];
+	struct gompi_request *r = receive_from(0, ANY_SOURCE, WORLD, 3, in, SIZE);
+	struct gompi_lane *l = &process[0]->lane[1];
+	fill(data, SIZE, 4);
+	struct gompi_record rts = {.word = gompi_record_word(RECORD_RTS, 0, RECORD_SIZE),
+				   .context = WORLD,
+				   .source = 1,
+				   .tag = 3,
+				   .from = 1,
+				   .size = SIZE,
+				   .id = 99};
+	gompi_lane_take(l);
+	gompi_handle_record(l, &rts, NULL);
+	static const struct {
+		int from, at, n;
+		uint64_t id;
+		bool ends;
+	} piece[] = {
+		{1, 0, SIZE + 1, 1ULL << 32, false}, /* too long */
+		{0, 0, FIRST, 1ULL << 32, false},    /* of another process */
+		{1, 8, FIRST, 1ULL << 32, false},    /* not the first */
+		{1, 0, 0, 1ULL << 32, false},
+		{1, 0, SIZE, 2ULL << 32, false}, /* of another receive */
+		{1, 0, FIRST, 1ULL << 32, false},
+		{1, 0, FIRST, 1ULL << 32, false},     /* again */
+		{1, FIRST, FIRST, 1ULL << 32, false}, /* too long */
+		{1, FIRST, SIZE - FIRST, 1ULL << 32, true},
+		{1, SIZE, 8, 1ULL << 32, true}, /* more than all */
+	};
+	char *payload = malloc(SIZE + 1);
+	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
+		struct gompi_record h = {.word = gompi_record_word(RECORD_PIECE, 0, RECORD_SIZE + piece[i].n),
+					 .context = (uint64_t)piece[i].at,
+					 .from = piece[i].from,
+					 .id = piece[i].id};
+		bool right = i == 5 || i == 8;
+		memset(payload, 0x77, SIZE + 1);
+		if (right)
+			memcpy(payload, data + piece[i].at, (size_t)piece[i].n);
+		gompi_handle_record(l, &h, payload);
+		CHECK(is_over(r) == piece[i].ends, "after piece %d", (int)i);
+	}
+	gompi_lane_end(l);
+	CHECK(finish(0, r).bytes == SIZE && is_filled(in, SIZE, 4), "the data of other pieces");
+	free(payload), free(in);
+	close_all();
 }
 
 /* A receiver that says that it has taken a message, or wants its data, before it can know of it. */
@@ -571,6 +625,7 @@ int main(void) {
 		too_early(RECORD_ACK, no_cma);
 		too_early(RECORD_CTS, no_cma);
 	}
+	pieces();
 	many();
 	lives();
 	forging();
