@@ -12,46 +12,46 @@
 int gompi_cancel(MPI_Request *request);
 int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-		  MPI_Request *request);
+    MPI_Request *request);
 int gompi_irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-		   MPI_Request *request);
+    MPI_Request *request);
 int gompi_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-		  MPI_Request *request);
+    MPI_Request *request);
 int gompi_issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-		   MPI_Request *request);
+    MPI_Request *request);
 int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int gompi_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-		 MPI_Status *status);
+    MPI_Status *status);
 int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-		      MPI_Request *request);
+    MPI_Request *request);
 int gompi_request_free(MPI_Request *request);
 int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status);
 int gompi_rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-		       MPI_Request *request);
+    MPI_Request *request);
 int gompi_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int gompi_send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-		      MPI_Request *request);
+    MPI_Request *request);
 int gompi_sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-		     MPI_Status *status);
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Status *status);
 int gompi_sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-			     int recvtag, MPI_Comm comm, MPI_Status *status);
+    int recvtag, MPI_Comm comm, MPI_Status *status);
 int gompi_ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int gompi_ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-		       MPI_Request *request);
+    MPI_Request *request);
 int gompi_start(MPI_Request *request);
 int gompi_startall(int count, MPI_Request array_of_requests[]);
 int gompi_test(MPI_Request *request, int *flag, MPI_Status *status);
 int gompi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
 int gompi_testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
 int gompi_testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-		   MPI_Status *array_of_statuses);
+    MPI_Status *array_of_statuses);
 int gompi_wait(MPI_Request *request, MPI_Status *status);
 int gompi_waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
 int gompi_waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
 int gompi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-		   MPI_Status *array_of_statuses);
+    MPI_Status *array_of_statuses);
 
 #pragma GCC visibility pop
 #endif
