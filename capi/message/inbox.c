@@ -1,7 +1,7 @@
 #include "message/inbox.h"
 
-// Lines that a producer asks its core for before it needs them: the owner has read them, and to get one from there takes
-// as long as a small message itself.
+// Lines that a producer asks its core for before it needs them: the owner has read them, and to get one from there
+// takes as long as a small message itself.
 enum { AHEAD = 4 * GOMPI_LINE };
 
 static inline void want_line(const void *p) {

@@ -3,9 +3,9 @@
 //
 // A record begins on a line and is contiguous: what does not fit before the end is preceded by a padding record. A
 // producer reserves lines by moving the tail, writes the record and then, with release order, its seal: the position
-// plus a key that the owner has drawn by lot. Positions grow for ever, so no two records of an inbox have the same seal,
-// and the data of an old one, which may lie where the next record will begin, has it by a chance of 1 in 2^64 only. So
-// the owner need not clear what it gives back, and never writes to the lines.
+// plus a key that the owner has drawn by lot. Positions grow for ever, so no two records of an inbox have the same
+// seal, and the data of an old one, which may lie where the next record will begin, has it by a chance of 1 in 2^64
+// only. So the owner need not clear what it gives back, and never writes to the lines.
 //
 // A producer that dies before it has written the seal stops the ring: the owner's waits then end with
 // MPI_ERR_PROC_ABORTED, since the node is broken.
