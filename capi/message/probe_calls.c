@@ -80,7 +80,8 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 }
 
 int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
-	struct probe p = {.status = status, .source = source, .tag = tag, .seen = UINT64_MAX};
+	// A call that fails leaves status alone.
+	struct probe p = {.status = flag != NULL ? status : NULL, .source = source, .tag = tag, .seen = UINT64_MAX};
 	struct gompi_comm *c = gompi_comm_get(comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	int rc;

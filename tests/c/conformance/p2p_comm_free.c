@@ -1,6 +1,6 @@
-/* Proves: a communicator may be freed while messages and collectives over it are under way: they end as ever, small and
- * large, whether the receive was posted before its message came or after, to another process and to this one, and others
- * made in its place share nothing with it. MPI-5.0 7.4.3
+/* Proves: a communicator may be freed while messages and collectives over it are under way: they end as ever,
+ *   small and large, whether the receive was posted before its message came or after, to another process and to this
+ *   one, and others made in its place share nothing with it. MPI-5.0 7.4.3
  * np: 1 2 4
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

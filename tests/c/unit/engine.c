@@ -1,7 +1,7 @@
-/* Proves: several processes, each of them threads of this one, exchange messages through the C engine (message/) as MPI
- * wants it: matched in order, in records, by reading memory and in pieces, synchronous ones, to oneself, probed, freed,
- * cancelled, by several threads of each process at once; and whatever another process has written into an inbox, nothing
- * is read or written outside of what is there. */
+/* Proves: several processes, each of them threads of this one, exchange messages through the C engine (message/)
+ * as MPI wants it: matched in order, in records, by reading memory and in pieces, synchronous ones, to oneself,
+ * probed, freed, cancelled, by several threads of each process at once; and whatever another process has written
+ * into an inbox, nothing is read or written outside of what is there. */
 #include "unit.h"
 
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
-/* Proves: records that several threads put into an inbox (message/inbox.h) come out whole, those of each in order, never
- * more than there is room for, though nothing is cleared between two of them; the end of the ring is padded; who found no
- * room is told once there is some; a word that begins no record is refused; layout and records are what the comments say, which other processes count on. */
+/* Proves: records that several threads put into an inbox (message/inbox.h) come out whole, those of each in order,
+ * never more than there is room for, though nothing is cleared between two of them; the end of the ring is padded;
+ * who found no room is told once there is some; a word that begins no record is refused; layout and records are
+ * what the comments say, which other processes count on. */
 #include "unit.h"
 
 #include "message/inbox.h"

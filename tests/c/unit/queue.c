@@ -1,6 +1,6 @@
-/* Proves: a list of receives, or of messages, (message/queue.h) finds what a plain one does, with and without its index,
- * whatever is added and removed and with all wildcards; a lookup in a long list takes as many steps as in a short one;
- * queues are found by their context, and are used again. */
+/* Proves: a list of receives, or of messages, (message/queue.h) finds what a plain one does, with and without its
+ * index, whatever is added and removed and with all wildcards; a lookup in a long list takes as many steps as in a
+ * short one; queues are found by their context, and are used again. */
 #include "unit.h"
 
 #include "message/messages.h"

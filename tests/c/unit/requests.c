@@ -1,6 +1,6 @@
-/* Proves: handles of requests (message/request.c) lead to their request and to no other: not those that were given back,
- * however many have been made since, while the tables grow under threads that look; a number comes again late. So do the
- * numbers that records refer to: an answer that is late or made up finds nothing. */
+/* Proves: handles of requests (message/request.c) lead to their request and to no other: not those that were given
+ * back, however many have been made since, while the tables grow under threads that look; a number comes again
+ * late. So do the numbers that records refer to: an answer that is late or made up finds nothing. */
 #include "unit.h"
 
 #include "message/call.h"
