@@ -21,7 +21,10 @@
 // process. Then it gives its core away between looks: that costs little if nobody wants it, and the partner may be
 // waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps. How
 // long each takes is gompi_node.policy, but for the looks with a pause in between.
-enum { POLLS_ALONE = 32 };
+//
+// One that has served something looks without a pause for the next operation of a series, which comes within 200 ns if
+// it does: to give the core away takes longer, and would make each operation of the series wait for that.
+enum { POLLS_ALONE = 32, EAGER = 100 };
 enum { LASTS = 256 }; // looks after which a wait is one that lasts
 
 int64_t gompi_now_ns(void) {
@@ -151,19 +154,23 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	gompi_add_total(&me->pollers, 1);
 	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
 	int64_t now = gompi_now_ns(), end = now + policy->poll;
+	int eager = 0;
 	for (unsigned i = policy->crowded ? POLLS_ALONE : 0; now < end; i++) {
 		if (done(arg))
 			goto out;
 		bool worked = gompi_serve();
 		gompi_hot_look();
-		if (worked)
-			now = gompi_now_ns();
 		if (i == LASTS)
 			tell_lasting();
-		if (i >= POLLS_ALONE) {
+		if (worked) {
+			now = gompi_now_ns();
+			eager = policy->crowded ? 0 : EAGER;
+		} else if (eager > 0) {
+			eager--;
+		} else if (i >= POLLS_ALONE) {
 			if (gompi_yield_long(&now))
 				break;
-		} else if (!worked) {
+		} else {
 			gompi_pause();
 		}
 	}

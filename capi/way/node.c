@@ -12,6 +12,10 @@
 // Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
 enum { FEW_PIECES = 16, LONG_PIECE = 512 };
 
+// A get of more than this is quicker by the system even if somebody at the target looks. A put of pieces of up to that
+// many bytes goes in messages of its own then: the target stores one while the origin writes the next.
+enum { SMALL_GET = 256, STREAMED_PUT = 32 << 10 };
+
 // Whether somebody at the target looks at its ring soon without being woken: in active target synchronization it comes
 // to a call of its own, or is in one.
 static bool is_polled(const struct gompi_win *w, int process) {
@@ -25,8 +29,8 @@ static bool by_system(const struct gompi_win *w, const struct gompi_place *at, i
 	if (at->type->flags & GOMPI_TYPE_CONTIGUOUS) {
 		if (bytes > GOMPI_MESSAGE_DATA)
 			return true; // one copy, not two
-		if (!put && (gompi_load(&w->access) & ACCESS_PASSIVE))
-			return true; // a get needs an answer and gains nothing by the ring
+		if (!put && bytes > SMALL_GET && (gompi_load(&w->access) & ACCESS_PASSIVE))
+			return true; // a get needs an answer
 		return !polled;      // a ring that is looked at is quicker, and takes data of several origins at once
 	}
 	if (bytes / LONG_PIECE / at->count >= at->type->segments)
@@ -84,11 +88,17 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	uint64_t address = m->address + at->offset;
 	if (__builtin_expect(gompi_hot_used(m, bytes), 0))
 		tell_hot(w, operation);
-	bool polled = is_polled(w, process), system = by_system(w, at, bytes, put, polled);
-	// A series of small puts to a process that is blocked in a call anyway: from now on its agent looks, and they
-	// take the ring.
-	if (!polled && put && contiguous && bytes <= GOMPI_MESSAGE_DATA && ++small_moves % SERIES == 0 &&
-	    gompi_load(&gompi_cell(process)->blocked) > 0)
+	bool polled = is_polled(w, process);
+	// Nobody is waited for that was late.
+	if (gompi_ring_late > 0 && contiguous && (gompi_load(&w->access) & ACCESS_PASSIVE)) {
+		gompi_ring_late--;
+		polled = false;
+	}
+	bool system = by_system(w, at, bytes, put, polled);
+	// A series of small puts or gets to a process that is blocked in a call anyway: from now on its agent looks,
+	// and they take the ring.
+	if (!polled && contiguous && gompi_ring_late == 0 && bytes <= (put ? GOMPI_MESSAGE_DATA : SMALL_GET) &&
+	    ++small_moves % SERIES == 0 && gompi_load(&gompi_cell(process)->blocked) > 0)
 		gompi_ring_doorbell(process);
 	if (gompi_node.cma && !put && !contiguous &&
 	    gompi_cma_get_span(m->peer, address, at->count, at->type, local, bytes))
@@ -111,6 +121,10 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 				   .bytes = (uint64_t)bytes,
 				   .pieces = contiguous ? NULL : &cursor,
 				   .reply = !put};
+	if (!contiguous && put && polled && bytes <= STREAMED_PUT) {
+		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_BYTES);
+		return sent(w, operation, gompi_ring_send(w, &o));
+	}
 	if (!contiguous)
 		return sent(w, operation,
 			    send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES));

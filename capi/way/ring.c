@@ -43,6 +43,7 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 	struct gompi_ring *ring = ring_of(process);
 	*pos = gompi_add_total(&ring->tail, 1);
 	struct turn_wait t = {cell_at(ring, *pos), lap(*pos) + TURN_FREE};
+	gompi_own_line(t.cell); // it is looked at to be written to
 	if (__builtin_expect(!turn_reached(&t), 0)) {
 		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
 		struct gompi_waiting what = {call, peer, w->handle};
@@ -52,9 +53,16 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 	return t.cell;
 }
 
+_Thread_local unsigned gompi_ring_late __attribute__((tls_model("initial-exec")));
+
+enum {
+	ACK_POLLS = 400, // a microsecond, within which a target that looks answers
+	LATE_MOVES = 256 // that go another way after an answer that came later
+};
+
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
-		   bool reply, void *result, uint64_t bytes) {
+		   gompi_a64 *last, bool reply, void *result, uint64_t bytes) {
 	// Nobody is woken for what wants no reply: that is left to whoever waits for its end, gompi_ring_wait. Pairs
 	// with the acquire in apply_all.
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
@@ -64,9 +72,15 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
 	struct gompi_waiting what = {call, peer, w->handle};
-	gompi_buffers_out++; // the target may move data to result itself
-	int rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
-	gompi_buffers_out--;
+	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.crowded ? 0 : ACK_POLLS;
+	while (looks < most && !turn_reached(&t))
+		looks++;
+	if (looks == most) {
+		gompi_ring_late = LATE_MOVES;
+		gompi_buffers_out++; // the target may move data to result itself
+		rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
+		gompi_buffers_out--;
+	}
 	if (rc != MPI_SUCCESS)
 		return rc;
 	rc = (int)cell->message.status;
@@ -74,6 +88,10 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		memcpy(result, cell->message.data, bytes);
 	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
 	gompi_wake(&ring_of(process)->space);
+	// What was sent before it has been applied before it: unless more has been sent since there is nothing left to
+	// wait for, and a flush need not fetch the line of acks to see that.
+	uint64_t this_one = pos + 1;
+	gompi_change_once(last, &this_one, 0);
 	return rc;
 }
 
@@ -106,8 +124,8 @@ int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
 		;
 	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
 		gompi_or(&w->flush_more, FLUSH_SENT);
-	return publish(w, operation->call, peer, cell, pos, o->reply, gompi_message_pulls(o->kind) ? NULL : o->result,
-		       o->bytes);
+	return publish(w, operation->call, peer, cell, pos, last, o->reply,
+		       gompi_message_pulls(o->kind) ? NULL : o->result, o->bytes);
 }
 
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
@@ -138,8 +156,6 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(gompi_load_acquire(a->ack) - a->number) >= 0;
 }
 
-enum { ACK_POLLS = 400 };
-
 static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const char *call) {
 	uint64_t number = gompi_load(&numbers[target]);
 	if (number == 0)
@@ -156,6 +172,7 @@ static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const c
 		if (i % 8 == 7)
 			gompi_serve();
 	}
+	gompi_ring_late = LATE_MOVES;
 	gompi_ring_doorbell(process);
 	struct gompi_waiting what = {call, peer, w->handle};
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
@@ -196,15 +213,21 @@ static void apply_all(struct gompi_ring *ring) {
 		if (m->length > GOMPI_MESSAGE_DATA)
 			m->length = 0; // nonsense, which is refused for what is missing
 		memcpy(m->data, c->message.data, m->length);
-		c->message.status = (uint64_t)gompi_message_apply(m, c->message.data, gompi_cma_move);
-		gompi_store(&ring->head, pos + 1);
-		gompi_store_release(&c->turn, lap(pos) + (m->wants_reply ? TURN_ANSWERED : TURN_NEXT));
+		int rc = gompi_message_apply(m, c->message.data, gompi_cma_move);
 		int origin = gompi_on_node(m->origin);
-		if (origin >= 0) {
-			// release: the operation is before it; pairs with the acquire in acknowledged
-			gompi_store_release(&gompi_cell(origin)->acks[gompi_node.me], pos + 1);
-			gompi_wake_two(&gompi_cell(origin)->wait, &ring->space);
+		if (m->wants_reply) {
+			c->message.status = (uint64_t)rc;
+			gompi_store_release(&c->turn, lap(pos) + TURN_ANSWERED);
 		}
+		// release: the operation is before it; pairs with the acquire in acknowledged. The origin waits for
+		// this, and nobody yet for the cell, whose line must be fetched first.
+		if (origin >= 0)
+			gompi_store_release(&gompi_cell(origin)->acks[gompi_node.me], pos + 1);
+		gompi_store(&ring->head, pos + 1);
+		if (!m->wants_reply)
+			gompi_store_release(&c->turn, lap(pos) + TURN_NEXT);
+		if (origin >= 0)
+			gompi_wake_two(&gompi_cell(origin)->wait, &ring->space);
 	}
 }
 

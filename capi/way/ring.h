@@ -40,6 +40,10 @@ int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o);
 // called call. 0 or MPI_ERR_PROC_ABORTED.
 int gompi_ring_wait(struct gompi_win *w, int target, const char *call);
 
+// So many moves of this thread had better go another way: the last answer was late, since nobody looked at the target's
+// ring or both threads share a core, which is ten times slower than a system call.
+extern _Thread_local unsigned gompi_ring_late __attribute__((tls_model("initial-exec")));
+
 // Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.
 bool gompi_ring_serve(void);
 
