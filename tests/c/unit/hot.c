@@ -74,7 +74,7 @@ static bool serve(void) {
 }
 
 static void pause_agent(int i) {
-	static const struct gompi_service service = {always, serve};
+	static const struct gompi_service service = {.ready = always, .serve = serve};
 	if (i == 0) {
 		gompi_service_add(&service);
 		gompi_store_total(&pause_wanted, 1);
