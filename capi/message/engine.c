@@ -92,7 +92,7 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 			gompi_send_locked(l, r);
 		} else {
 			gompi_receive_locked(l, r);
-			gompi_lane_drain(l);
+			gompi_lane_look(l);
 		}
 		if (s.blocking)
 			gompi_lane_end(l);

@@ -173,6 +173,11 @@ bool gompi_messages_progress_all(struct gompi_messages *m); // of all: before a 
 // Takes what has arrived, under the lock. Whether there was anything.
 bool gompi_lane_drain(struct gompi_lane *l);
 
+// The same for calls that only start something, which mostly find nothing.
+static inline void gompi_lane_look(struct gompi_lane *l) {
+	if (__builtin_expect(gompi_inbox_has(l->at, l->key + l->head), 0))
+		gompi_lane_drain(l);
+}
 // Does what a record of another process asks for, under the lock.
 void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 
