@@ -1,11 +1,11 @@
-/* Proves: memory of a window that was used much, which the library may have moved to where origins address it directly,
- *   is as ordinary as before: children of fork() have the values of that moment and keep their stores to themselves,
- *   threads that begin later read and write it, also while MPI_Win_free is at work; afterwards it can be freed, given
- *   to realloc and mremap, protected, unmapped, and be the memory of a window again. So with malloc, static and
- *   automatic memory. With the info key gompirma_share_in_place false, with other threads or after a fork the library
- *   leaves it where it is. MPI-5.0 12.2.1
+/* Proves: memory of a window that was used much, which the library may have moved to where origins address it
+ *   directly, is as ordinary as before: children of fork() have the values of that moment and keep their stores to
+ *   themselves, threads that begin later read and write it, also while MPI_Win_free is at work; afterwards it can be
+ *   freed, given to realloc and mremap, protected, unmapped, and be the memory of a window again. So with malloc,
+ *   static and automatic memory. With the info key gompirma_share_in_place false, with other threads or after a fork
+ *   the library leaves it where it is. A signal handler may store into it at any time. MPI-5.0 12.2.1
  * np: 2 3
- * args: fork threads free again static stack refused
+ * args: fork threads free again static stack refused signals
  * ref: none (other libraries' networks forbid fork, some)
  * timeout: 60
  */
@@ -15,8 +15,10 @@
 #include "../in_place.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -225,6 +227,35 @@ static void try_refused(unsigned char *memory) {
 	MPI_Win_free(&win);
 }
 
+static unsigned char *alarmed;
+static volatile sig_atomic_t alarms;
+
+/* Stores into every page of the window. */
+static void on_alarm(int sig) {
+	(void)sig;
+	alarms++;
+	for (size_t at = 100; at < SIZE; at += PAGE)
+		*(volatile unsigned char *)&alarmed[at] = (unsigned char)alarms;
+}
+
+/* A handler that stores into memory which is being moved, on the thread that moves it. */
+static void try_signals(unsigned char *memory) {
+	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+	alarmed = memory;
+	sigaction(SIGALRM, &action, NULL);
+	for (int i = 0; i < 10; i++) {
+		MPI_Win win = create(memory, NULL);
+		setitimer(ITIMER_REAL, &often, NULL);
+		heat(win, "true");
+		MPI_Win_free(&win);
+		setitimer(ITIMER_REAL, &never, NULL);
+		for (size_t at = 100; at < SIZE; at += PAGE)
+			CHECK(memory[at] == (unsigned char)alarms, "alarm %d has left %d", (int)alarms, memory[at]);
+	}
+	CHECK(alarms > 0, "no alarm");
+}
+
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	unsigned char *memory = malloc(SIZE), *aligned = aligned_alloc(PAGE, SIZE);
@@ -236,6 +267,8 @@ int main(int argc, char **argv) {
 			on_the_stack();
 	} else if (strcmp(check_arg, "refused") == 0) {
 		try_refused(aligned);
+	} else if (strcmp(check_arg, "signals") == 0) {
+		try_signals(mapped);
 	} else {
 		for (int i = 0; i < (strcmp(check_arg, "again") == 0 ? 4 : 1); i++) {
 			one(mapped);
