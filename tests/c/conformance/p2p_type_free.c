@@ -10,7 +10,7 @@
  */
 #include "../check.h"
 
-enum { MOST = 40000, GAP = 3, ROUNDS = 6 };
+enum { MOST = 40000, GAP = 3, ROUNDS = 6, AFTER = 200 };
 
 static int out[MOST * GAP], in[MOST * GAP];
 
@@ -21,13 +21,13 @@ static MPI_Datatype make(int n, int gap) {
 	return t;
 }
 
-/* Frees t, and makes types that would take its place. */
+/* Frees t, and makes as many types as may be needed for one to take its place. */
 static void drop(MPI_Datatype *t) {
-	MPI_Datatype others[20];
+	MPI_Datatype others[AFTER];
 	MPI_Type_free(t);
-	for (int i = 0; i < 20; i++)
-		others[i] = make(5 + i, 1 + i % 4);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < AFTER; i++)
+		others[i] = make(5 + i % 20, 1 + i % 4);
+	for (int i = 0; i < AFTER; i++)
 		MPI_Type_free(&others[i]);
 }
 
