@@ -93,11 +93,17 @@ static inline char *gompi_inbox_after(struct gompi_inbox *b, char *at, int64_t n
 	return end == b->data + INBOX_DATA ? b->data : end;
 }
 
-// Gives the room up to head back to the producers. Whether some of them wait for it and should be told: not before half
-// of the ring is free, so that each has something to do; there is another announcement before the ring is empty.
-static inline bool gompi_inbox_announce(struct gompi_inbox *b, uint64_t head) {
+// Gives the room up to head back to the producers.
+static inline void gompi_inbox_announce(struct gompi_inbox *b, uint64_t head) {
 	gompi_store_release(&b->head, head); // pairs with the acquire in gompi_inbox_reserve
-	return __builtin_expect(gompi_load(&b->wanted) != 0, 0) && gompi_load(&b->tail) - head <= INBOX_DATA / 2;
+}
+
+// Whether producers wait for room and should be told: not before half of the ring is free, so that each has something
+// to do. The owner asks after each announcement, behind a full barrier, since a producer asks for room and then looks
+// once more whether there is some.
+static inline bool gompi_inbox_tells(struct gompi_inbox *b) {
+	return __builtin_expect(gompi_load(&b->wanted) != 0, 0) &&
+	       gompi_load(&b->tail) - gompi_load(&b->head) <= INBOX_DATA / 2;
 }
 
 // The next process from index i on, of n, that waits for room, which is forgotten; -1: none does any longer.

@@ -97,14 +97,19 @@ struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world)
 	return p;
 }
 
-// Gives room back to those who send, and tells those who wait for it. It does so with a record, since whoever serves
-// them looks at their inbox only. If there is no room for the record, there is something to look at.
+// Gives room back to those who send.
 static void announce(struct gompi_lane *l) {
-	struct gompi_messages *m = l->home;
 	gompi_store(&l->expected, l->key + l->head);
 	gompi_store(&l->next, l->at);
 	l->announced = l->head;
-	if (!gompi_inbox_announce(l->box, l->head))
+	gompi_inbox_announce(l->box, l->head);
+}
+
+// Tells those who wait for room. It does so with a record, since whoever serves them looks at their inbox only. If
+// there is no room for the record, there is something to look at.
+void gompi_lane_tell_room(struct gompi_lane *l) {
+	struct gompi_messages *m = l->home;
+	if (!gompi_inbox_tells(l->box))
 		return;
 	for (int i = -1; (i = gompi_inbox_waiting(l->box, i + 1, m->node.n)) >= 0;) {
 		if (i == m->node.me)

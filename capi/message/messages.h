@@ -195,7 +195,9 @@ GOMPI_ONLY_A_LOOK static inline bool gompi_lane_ready(struct gompi_lane *l) {
 }
 
 static inline void gompi_lane_take(struct gompi_lane *l) { gompi_mutex_take(&l->lock); }
-// Gives the lock back for a while, and wakes who waits for what has completed.
+// Gives the lock back for a while, wakes who waits for what has completed, and tells those who wait for room of it:
+// between announcing room and looking whether somebody waits there must be a full barrier, and giving the lock back is.
+void gompi_lane_tell_room(struct gompi_lane *l);
 static inline void gompi_lane_let_go(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
 	bool completed = l->completed;
@@ -203,6 +205,9 @@ static inline void gompi_lane_let_go(struct gompi_lane *l) {
 	gompi_mutex_give(&l->lock);
 	if (completed)
 		gompi_wake_changed(&gompi_messages_cell(m, m->node.me)->wait);
+	gompi_full_fence_after_change();
+	if (__builtin_expect(gompi_load(&l->box->wanted) != 0, 0))
+		gompi_lane_tell_room(l);
 }
 // The same for good: it makes the progress that others wanted to make meanwhile.
 void gompi_lane_missed(struct gompi_lane *l);
