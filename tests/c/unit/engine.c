@@ -508,7 +508,7 @@ static void pieces(void) {
 	};
 	char *payload = malloc(SIZE + 1);
 	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
-		struct gompi_record h = {.word = gompi_record_word(RECORD_PIECE, 0, RECORD_SIZE + piece[i].n),
+		struct gompi_record h = {.word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(piece[i].n)),
 					 .context = (uint64_t)piece[i].at,
 					 .from = piece[i].from,
 					 .id = piece[i].id};
