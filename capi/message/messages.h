@@ -111,6 +111,7 @@ struct gompi_lane {
 	int64_t held;      // bytes in unexpected messages
 	uint64_t reminded; // what sends.added was the last time that receivers were reminded
 	gompi_a64 arrived; // unexpected messages so far, for probes
+	gompi_ai32 kept;   // of them that no receive has come for
 	struct gompi_pending *spare_pending;
 };
 

@@ -17,6 +17,8 @@ static bool look(struct probe *p) {
 	if (p->found || arrived == p->seen)
 		return p->found;
 	p->seen = arrived;
+	if (gompi_load(&p->lane->kept) == 0)
+		return false;
 	gompi_lane_take(p->lane);
 	struct gompi_message *m = gompi_probe_locked(p->lane, p->context, p->source, p->tag, false);
 	if (m != NULL) {

@@ -137,12 +137,14 @@ void gompi_keep_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct g
 	l->held += holds(m) + ENTRY_COST;
 	if (l->flow == FLOW_ALONG && l->held > CONGESTED_FROM)
 		ask_flow(l, FLOW_KEEP);
+	gompi_store(&l->kept, gompi_load(&l->kept) + 1);
 	gompi_add_total(&l->arrived, 1);
 	l->completed = true; // somebody may probe
 }
 
 void gompi_take_unexpected(struct gompi_lane *l, struct gompi_queue *q, struct gompi_message *m) {
 	gompi_list_remove(&q->unexpected, &m->entry);
+	gompi_store(&l->kept, gompi_load(&l->kept) - 1);
 	l->held -= holds(m) + ENTRY_COST;
 	if (l->flow == FLOW_KEEP && l->held < CONGESTED_UNTIL)
 		ask_flow(l, FLOW_ALONG);
