@@ -113,6 +113,7 @@ struct gompi_lane {
 	gompi_a64 arrived; // unexpected messages so far, for probes
 	gompi_ai32 kept;   // of them that no receive has come for
 	struct gompi_pending *spare_pending;
+	int64_t live, most; // requests and messages, and the most there were since memory was given back
 };
 
 // The messages of a process. There is one for the application; tests have several.
@@ -244,6 +245,14 @@ void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
 bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
 // Sends the record in room that has been reserved; all but its seal and its word has been written.
 void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice);
+
+// A request or message of a lane has been made, or freed. When most of many have gone their memory becomes the
+// system's again.
+static inline void gompi_lane_made(struct gompi_lane *l) {
+	if (++l->live > l->most)
+		l->most = l->live;
+}
+void gompi_lane_freed(struct gompi_lane *l);
 
 // Receiving.
 

@@ -160,6 +160,7 @@ struct gompi_message *gompi_message_take(struct gompi_lane *l) {
 		return m;
 	}
 	m = gompi_must_have(sizeof *m);
+	gompi_lane_made(l);
 	m->lane = l;
 	return m;
 }
@@ -177,6 +178,7 @@ void gompi_message_give(struct gompi_lane *l, struct gompi_message *m) {
 		free(m->data);
 		free(m->more);
 		free(m);
+		gompi_lane_freed(l);
 		return;
 	}
 	m->next = l->spare;

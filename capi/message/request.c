@@ -1,6 +1,8 @@
 #include "message/request.h"
 
+#include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "message/messages.h"
 
@@ -9,6 +11,7 @@ enum {
 	MOST = 1 << 22, // and at most: half as many requests of a lane can be live
 	SPARES = 256,   // requests that a lane keeps
 	MANY = 4096,    // numbers that are given back when none is in use
+	WORTH = 65536,  // requests and messages whose memory is given back once seven eighths of them have gone
 	NUMBERS = (1 << GOMPI_REQUEST_NUMBER_BITS) - 1,
 };
 
@@ -22,6 +25,7 @@ struct gompi_request *gompi_request_take(struct gompi_lane *l) {
 		r = calloc(1, sizeof *r);
 		if (r == NULL)
 			return NULL;
+		gompi_lane_made(l);
 	}
 	r->lane = l;
 	return r;
@@ -32,11 +36,32 @@ void gompi_request_give(struct gompi_request *r) {
 	gompi_buffer_drop(&r->buf);
 	if (l->requests.spares == SPARES) {
 		free(r);
+		gompi_lane_freed(l);
 		return;
 	}
 	r->next = l->requests.spare;
 	l->requests.spare = r;
 	l->requests.spares++;
+}
+
+// The pages of tables that nothing is added to any longer: whoever still looks there finds no request.
+static void empty_old_tables(struct gompi_requests *s) {
+	enum { PAGE = 4096 };
+	struct gompi_request_entries *t = gompi_load(&s->now);
+	while (t != NULL && (t = t->before) != NULL) {
+		uintptr_t from = ((uintptr_t)t->entry + PAGE - 1) & -(uintptr_t)PAGE,
+			  to = (uintptr_t)&t->entry[t->mask + 1] & -(uintptr_t)PAGE;
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+}
+
+void gompi_lane_freed(struct gompi_lane *l) {
+	if (--l->live > l->most / 8 || l->most < WORTH)
+		return;
+	l->most = l->live;
+	empty_old_tables(&l->requests);
+	malloc_trim(0);
 }
 
 void gompi_requests_close(struct gompi_requests *s) {
