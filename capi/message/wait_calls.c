@@ -412,39 +412,38 @@ int gompi_testany(int count, MPI_Request requests[], int *index, int *flag, MPI_
 	return MPI_SUCCESS;
 }
 
-// Ends all that are complete, and stores their number, indices and statuses.
+// Ends all that are complete, and stores their number, indices and statuses. Which those are is looked at once: others
+// may complete meanwhile, and whether one has failed decides about the statuses of all.
 static int end_some(const char *call, int count, MPI_Request requests[], int *outcount, int indices[],
 		    MPI_Status statuses[]) {
 	struct gompi_request failed = {0}, *r;
 	int n = 0, which = -1;
 	bool complete;
-	for (int i = 0; i < count && which < 0; i++)
-		if (class_of(requests[i]) != MPI_SUCCESS)
-			which = i;
-	bool errors = which >= 0;
-	which = -1;
 	for (int i = 0; i < count; i++) {
 		if (!active(requests[i], &complete) || !complete)
 			continue;
-		MPI_Status *s = status_at(statuses, n);
-		int class = MPI_SUCCESS;
-		if (what_is(requests[i], &r) == MESSAGE) {
-			class = r->result.class;
-			gompi_status_of(r, s);
-			if (class != MPI_SUCCESS && which < 0) {
-				failed = *r;
-				which = i;
-			}
-			gompi_request_end(r, &requests[i]);
-		} else {
-			end_done(&requests[i], s);
-		}
-		if (errors && s != MPI_STATUS_IGNORE)
-			s->MPI_ERROR = class;
+		if (which < 0 && class_of(requests[i]) != MPI_SUCCESS)
+			which = i;
 		indices[n++] = i;
 	}
 	*outcount = n;
-	return errors ? in_status(call, &failed, which, count) : MPI_SUCCESS;
+	for (int k = 0; k < n; k++) {
+		MPI_Request *request = &requests[indices[k]];
+		MPI_Status *s = status_at(statuses, k);
+		int class = MPI_SUCCESS;
+		if (what_is(*request, &r) == MESSAGE) {
+			class = r->result.class;
+			gompi_status_of(r, s);
+			if (indices[k] == which)
+				failed = *r;
+			gompi_request_end(r, request);
+		} else {
+			end_done(request, s);
+		}
+		if (which >= 0 && s != MPI_STATUS_IGNORE)
+			s->MPI_ERROR = class;
+	}
+	return which >= 0 ? in_status(call, &failed, which, count) : MPI_SUCCESS;
 }
 
 int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
