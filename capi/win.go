@@ -42,7 +42,10 @@ func (dataPath) Install(p *rma.Plan) error {
 		members[i] = C.struct_gompi_member_plan{
 			base: C.uintptr_t(t.Base), size: C.uint64_t(t.Size), address: C.uintptr_t(t.Address),
 			part: C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
+			region: C.struct_gompi_region{key: C.uint64_t(t.Region.Key),
+				address: C.uint64_t(t.Region.Address)},
 			peer: C.int32_t(t.Peer), disp_unit: C.int32_t(t.DispUnit), direct: C.bool(t.Direct),
+			away: C.bool(t.Away),
 		}
 	}
 	plan := C.struct_gompi_win_plan{

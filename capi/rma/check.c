@@ -129,7 +129,7 @@ static int check_accumulate(struct gompi_checked *c) {
 static int check_range(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	struct gompi_target *t = &c->w->targets[r->target];
-	const struct gompi_win_member *m = gompi_member(c->w, r->target);
+	uint64_t size = gompi_win_bytes(c->w, r->target);
 	int64_t offset, lo = 0, hi = 0, from, to;
 	gompi_type_bounds(c->target.type, c->target.count, &lo, &hi);
 	if (lo == hi) // nothing is touched
@@ -139,9 +139,11 @@ static int check_range(struct gompi_checked *c) {
 		return gompi_wrong(
 			c->verdict, MPI_ERR_RMA_RANGE,
 			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
-			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)m->size);
+			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)size);
 	if (c->w->attached != NULL) {
 		c->offset = (uint64_t)offset;
+		if (gompi_win_elsewhere(c->w, r->target))
+			return MPI_SUCCESS; // the target knows what is attached there
 		int rc = gompi_attached_find(c->w, r->target, (uint64_t)from, (uint64_t)to, &c->target.address);
 		if (rc == MPI_ERR_RMA_RANGE) {
 			c->scattered = true;
@@ -165,12 +167,12 @@ static int check_range(struct gompi_checked *c) {
 			c->target.address -= lo;
 		return MPI_SUCCESS;
 	}
-	if (from < 0 || (uint64_t)to > m->size)
+	if (from < 0 || (uint64_t)to > size)
 		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
 				   "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in "
 				   "the window of %llu bytes",
 				   r->target, (long long)from, (long long)to, (long long)r->disp, t->disp_unit,
-				   (long long)c->target.count, (unsigned long long)m->size);
+				   (long long)c->target.count, (unsigned long long)size);
 	c->offset = (uint64_t)offset;
 	bool direct = gompi_load(&t->state) & TARGET_DIRECT;
 	if (!direct) {

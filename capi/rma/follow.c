@@ -5,6 +5,8 @@
 #include "win/hot.h"
 
 void gompi_follow(struct gompi_win *w, int rank, const char *call) {
+	if (gompi_win_elsewhere(w, rank))
+		return;
 	struct gompi_win_member *m = gompi_member(w, rank);
 	if (!gompi_hot_shared(m) || w->watch != NULL || gompi_part_of(w, rank).to != 0)
 		return;

@@ -8,13 +8,13 @@
 
 // Takes the lock of a member's memory. 0 or an error class.
 static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, const char *call) {
-	if (__builtin_expect(w->ways == NULL && gompi_lock_try(gompi_member(w, rank), exclusive, false), 1))
+	if (__builtin_expect(w->away == NULL && gompi_lock_try(gompi_member(w, rank), exclusive, false), 1))
 		return MPI_SUCCESS;
 	return gompi_way_to(w, rank)->lock(w, rank, exclusive, call);
 }
 
 static inline void unlock_member(struct gompi_win *w, int rank, bool exclusive) {
-	if (__builtin_expect(w->ways == NULL, 1))
+	if (__builtin_expect(w->away == NULL, 1))
 		gompi_unlock(w, rank, exclusive);
 	else
 		gompi_way_to(w, rank)->unlock(w, rank, exclusive);
@@ -82,10 +82,10 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
 }
 
-// Gives back the locks of the members below n.
-static void unlock_below(struct gompi_win *w, uint32_t n) {
-	for (uint32_t i = 0; i < n; i++)
-		unlock_member(w, (int)i, false);
+// Gives back the locks of the first n members on this node.
+static void unlock_first(struct gompi_win *w, int n) {
+	for (int i = 0; i < n; i++)
+		gompi_unlock(w, gompi_win_local(w, i), false);
 }
 
 int gompi_win_lock_all(int assert, MPI_Win win) {
@@ -100,15 +100,19 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	w->lock_all_nocheck = assert &MPI_MODE_NOCHECK;
 	if (w->lock_all_nocheck)
 		return MPI_SUCCESS;
-	for (uint32_t i = 0; i < w->n; i++) {
-		int rc = lock_member(w, (int)i, false, "MPI_Win_lock_all");
-		if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
-			unlock_below(w, i);
-			gompi_epoch_undo(w, EPOCH_LOCK_ALL);
-			return gompi_wait_error(w, "MPI_Win_lock_all", rc);
-		}
+	int rc = MPI_SUCCESS, n = 0;
+	for (; n < w->local_n; n++) {
+		rc = lock_member(w, gompi_win_local(w, n), false, "MPI_Win_lock_all");
+		if (__builtin_expect(rc != MPI_SUCCESS, 0))
+			break;
 	}
-	return MPI_SUCCESS;
+	if (rc == MPI_SUCCESS && w->away != NULL)
+		rc = gompi_way_fabric.lock(w, GOMPI_ALL, false, "MPI_Win_lock_all");
+	if (__builtin_expect(rc == MPI_SUCCESS, 1))
+		return MPI_SUCCESS;
+	unlock_first(w, n);
+	gompi_epoch_undo(w, EPOCH_LOCK_ALL);
+	return gompi_wait_error(w, "MPI_Win_lock_all", rc);
 }
 
 int gompi_win_unlock_all(MPI_Win win) {
@@ -119,10 +123,13 @@ int gompi_win_unlock_all(MPI_Win win) {
 	if (gompi_epoch(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_unlock_all", &v);
 	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
-	if (w->lock_all_nocheck)
+	if (w->lock_all_nocheck) {
 		gompi_full_fence();
-	else
-		unlock_below(w, w->n);
+	} else {
+		unlock_first(w, w->local_n);
+		if (w->away != NULL)
+			gompi_way_fabric.unlock(w, GOMPI_ALL, false);
+	}
 	gompi_epoch_over(w, EPOCH_UNLOCK_ALL);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock_all", rc);
 }

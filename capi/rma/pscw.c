@@ -89,6 +89,8 @@ struct post_wait {
 
 static bool posted(void *arg) {
 	struct post_wait *p = arg;
+	if (gompi_win_elsewhere(p->w, p->target)) // pairs with who counts the record of that post
+		return (uint8_t)gompi_load_acquire(&p->w->away[p->target].posts) != p->seen;
 	return gompi_load_acquire(gompi_posts(p->w, p->w->me, p->target)) != p->seen;
 }
 
@@ -98,7 +100,7 @@ static int start_target(struct gompi_win *w, int target, bool check) {
 	uint32_t state = gompi_load(&t->state);
 	struct post_wait p = {w, target, (uint8_t)(state >> TARGET_POSTS_SHIFT)};
 	if (check) {
-		struct gompi_waiting what = {"MPI_Win_start", gompi_member(w, target)->peer, w->handle};
+		struct gompi_waiting what = {"MPI_Win_start", gompi_win_peer(w, target), w->handle};
 		int rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
 		if (rc != MPI_SUCCESS)
 			return rc;

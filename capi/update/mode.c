@@ -81,8 +81,6 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 
 // Waits until no thread of process i is in a small update that it began before the membarrier.
 static void wait_for_marks(int i) {
-	if (i < 0)
-		return; // of another node: its accumulates come through an agent here
 	struct gompi_cell *c = gompi_cell(i);
 	uint32_t used = gompi_load_total(&c->marks_used) & ((1u << GOMPI_MARK_SLOTS) - 1);
 	for (; used != 0; used &= used - 1) {
@@ -110,8 +108,9 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		return rc;
 	if (gompi_node.membarrier)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-	for (uint32_t i = 0; i < w->n; i++)
-		wait_for_marks(gompi_on_node(gompi_member(w, (int)i)->peer));
+	// Accumulates of members on other nodes are applied by a process here.
+	for (int i = 0; i < w->local_n; i++)
+		wait_for_marks(gompi_on_node(gompi_member(w, gompi_win_local(w, i))->peer));
 	gompi_store(&m->accumulate_small, 0);
 	return 0;
 }

@@ -185,8 +185,8 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
 	if (target != GOMPI_ALL)
 		return wait_for(w, target, numbers, call);
 	int rc = MPI_SUCCESS;
-	for (uint32_t i = 0; i < w->n && rc == MPI_SUCCESS; i++)
-		rc = wait_for(w, (int)i, numbers, call);
+	for (int i = 0; i < w->local_n && rc == MPI_SUCCESS; i++)
+		rc = wait_for(w, gompi_win_local(w, i), numbers, call);
 	return rc;
 }
 

@@ -33,7 +33,8 @@ struct gompi_way {
 	// Waits until everything that this process has sent to target, or to all targets of this way (GOMPI_ALL), is
 	// done there; for the function called call.
 	int (*flush)(struct gompi_win *w, int target, const char *call);
-	// Takes the lock of target's memory for an epoch, and gives it back.
+	// Takes the lock of target's memory for an epoch, and gives it back. GOMPI_ALL, between nodes: those of all
+	// targets, which are taken when something is sent to them.
 	int (*lock)(struct gompi_win *w, int target, bool exclusive, const char *call);
 	void (*unlock)(struct gompi_win *w, int target, bool exclusive);
 	// Tells origin that an exposure epoch is open for it, and target that this origin has completed its access
@@ -42,12 +43,13 @@ struct gompi_way {
 	void (*complete)(struct gompi_win *w, int target);
 };
 
-// To processes of this node.
+// To processes of this node, and of others.
 extern const struct gompi_way gompi_way_node;
+extern const struct gompi_way gompi_way_fabric __attribute__((weak));
 
 // The way to a member of w: the only place that tells one from another.
 static inline const struct gompi_way *gompi_way_to(const struct gompi_win *w, int rank) {
-	return __builtin_expect(w->ways == NULL, 1) ? &gompi_way_node : w->ways[rank];
+	return gompi_win_elsewhere(w, rank) ? &gompi_way_fabric : &gompi_way_node;
 }
 
 // Waits until everything that this process has sent to target, or to all members (GOMPI_ALL), is done there; for the

@@ -14,6 +14,7 @@ import (
 	"embed"
 
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/fabric"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

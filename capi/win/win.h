@@ -7,9 +7,11 @@
 #include "base/abi.h"
 #include "base/node.h"
 #include "base/verdict.h"
+#include "fabric/fabric.h"
 #include "win/z_epoch.h"
 
-// What the members of a window on one node share about one of them. Lines are drawn by who writes them.
+// What the members of a window on one node share about one of them. Lines are drawn by who writes them. There is none
+// for members on other nodes (struct gompi_win_away).
 struct gompi_win_member {
 	_Alignas(GOMPI_LINE) gompi_a64 lock; // lock.h
 	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
@@ -23,6 +25,7 @@ struct gompi_win_member {
 	_Alignas(GOMPI_LINE) uint64_t address;    // of the window in the member's own address space, for the agent path
 	uint64_t size;                            // bytes
 	int32_t peer;                             // rank in MPI_COMM_WORLD
+	int32_t local;                            // index among the members on this node
 	bool may_move;                            // it may become shared in place (hot.h), else the rest is unused
 	gompi_a32 place;                          // GOMPI_PRIVATE..: what of it is
 	gompi_a32 writers;                        // system calls of others under way that write to it
@@ -30,18 +33,18 @@ struct gompi_win_member {
 	gompi_a64 heap;                           // where the window begins in the node's memfd, if place says so
 };
 
-// A window's control memory, GOMPI_WIN_SHARED(n) bytes, zeroed at creation: members, then the barrier of fence, then
-// posts.
+// A window's control memory on one node, zeroed at creation: a line for each rank from the lowest to the highest member
+// on this node, then, for the local_n members there, the barrier of fence and posts. Lines of ranks on other nodes have
+// no memory where they fill pages (core/rma).
 //
-// posts[origin * n + target] counts, modulo 256, the exposure epochs that target has opened for origin: written by the
-// target only, so it needs no atomic read-modify-write. A byte is enough: at most one post is not yet started.
+// posts[origin * local_n + target], by index on the node, counts, modulo 256, the exposure epochs that target has
+// opened for origin: written by the target only, so it needs no atomic read-modify-write. A byte is enough: at most one
+// post is not yet started.
 struct gompi_win_shared {
 	struct gompi_win_member member[1];
 };
 
 #define GOMPI_BARRIER_SIZE(n) (GOMPI_LINE * (2 + 2 * (size_t)(n)))
-#define GOMPI_WIN_SHARED(n) \
-	(sizeof(struct gompi_win_member) * (size_t)(n) + GOMPI_BARRIER_SIZE(n) + (size_t)(n) * (size_t)(n))
 
 // What this process knows of one member; 32 bytes.
 struct gompi_target {
@@ -51,6 +54,14 @@ struct gompi_target {
 	uint32_t disp_unit;
 	gompi_a32 state; // TARGET_ bits
 	uint64_t reach8; // number of offsets at which 8 bytes can be addressed here: reach - 7, or 0
+};
+
+// What this process knows of one member besides if the window spans nodes; 32 bytes.
+struct gompi_win_away {
+	uint64_t size;              // of its memory, bytes
+	struct gompi_region region; // it, for reads and writes by the network; key 0: it goes by records
+	int32_t peer;               // rank in MPI_COMM_WORLD
+	gompi_a32 posts;            // its exposure epochs for this process, if it is on another node
 };
 
 // The bytes of a member's memory, from its beginning, that are mapped here if not all are: the whole pages of memory
@@ -70,6 +81,7 @@ enum {
 	TARGET_EXCLUSIVE = 1 << 2, // and exclusively
 	TARGET_NOCHECK = 1 << 3,   // and without taking the lock
 	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
+	TARGET_AWAY = 1 << 5,      // on another node
 	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
 	TARGET_POSTS_SHIFT = 24, // bits 24..31: posts of this member that MPI_Win_start has used up
 };
@@ -116,13 +128,17 @@ struct gompi_win {
 	gompi_a32 access;
 	uint32_t n;
 	struct gompi_target *targets;
-	struct gompi_win_shared *shared; // control memory
-	// [n], how each member is reached if its memory is not mapped here; NULL: all of them are on this node
-	const struct gompi_way *const *ways;
+	struct gompi_win_shared *shared; // control memory, as if it began with rank 0's line
+	struct gompi_win_away *away;     // [n]; NULL: all members are on this node
 	const struct gompi_watch *watch; // NULL: nobody watches
 	struct gompi_barrier *barrier;
 	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1, 0: none
 	int me;
+	// The members on this node: their number, this process' index among them, their ranks, ascending. ranks is NULL
+	// if all are.
+	int local_n, local_me;
+	int32_t *ranks;
+	_Atomic uint8_t *posts;  // see struct gompi_win_shared
 	uint32_t barriers;       // fences so far
 	uint32_t completes_due;  // value of my member's `completed` at which the open exposure epoch is over; moved on
 				 // by post
@@ -169,13 +185,34 @@ static inline struct gompi_win *gompi_win_get(MPI_Win win) {
 	return w;
 }
 
-// The byte in which target counts its posts to origin, modulo 256.
-static inline _Atomic uint8_t *gompi_posts(struct gompi_win *w, int origin, int target) {
-	return (_Atomic uint8_t *)w->shared + sizeof(struct gompi_win_member) * w->n + GOMPI_BARRIER_SIZE(w->n) +
-	       (size_t)origin * w->n + (size_t)target;
+// A member on this node.
+static inline struct gompi_win_member *gompi_member(const struct gompi_win *w, int rank) {
+	return &w->shared->member[rank];
 }
 
-static inline struct gompi_win_member *gompi_member(struct gompi_win *w, int rank) { return &w->shared->member[rank]; }
+// Whether a member is on another node.
+static inline bool gompi_win_elsewhere(const struct gompi_win *w, int rank) {
+	return __builtin_expect(w->away != NULL, 0) && (gompi_load(&w->targets[rank].state) & TARGET_AWAY);
+}
+
+// Rank in MPI_COMM_WORLD of a member, wherever it is; its size in bytes.
+static inline int32_t gompi_win_peer(const struct gompi_win *w, int rank) {
+	return __builtin_expect(w->away == NULL, 1) ? gompi_member(w, rank)->peer : w->away[rank].peer;
+}
+static inline uint64_t gompi_win_bytes(const struct gompi_win *w, int rank) {
+	return __builtin_expect(w->away == NULL, 1) ? gompi_member(w, rank)->size : w->away[rank].size;
+}
+
+// The rank of the i-th member on this node, and the way back.
+static inline int gompi_win_local(const struct gompi_win *w, int i) { return w->ranks == NULL ? i : w->ranks[i]; }
+static inline int gompi_win_index(const struct gompi_win *w, int rank) {
+	return w->ranks == NULL ? rank : gompi_member(w, rank)->local;
+}
+
+// The byte in which target counts its posts to origin, modulo 256; both are on this node.
+static inline _Atomic uint8_t *gompi_posts(const struct gompi_win *w, int origin, int target) {
+	return &w->posts[(size_t)gompi_win_index(w, origin) * (size_t)w->local_n + (size_t)gompi_win_index(w, target)];
+}
 
 // Which bytes of a member's memory are mapped here if not all have been since the window was made; whoever has this may
 // read where they are, targets[rank].base.

@@ -12,6 +12,7 @@
 #include "base/call.h"
 
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
+_Static_assert(sizeof(struct gompi_win_away) == 32, "and as many again if the window spans nodes");
 _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1),
 	       "core/shm.BarrierSize");
 
@@ -34,6 +35,8 @@ static struct {
 // Frees what a slot has of its last window.
 static void empty_slot(struct gompi_win *w) {
 	free(w->targets);
+	free(w->away);
+	free(w->ranks);
 	free(w->attached);
 	free(gompi_load_total(&w->parts));
 	free(gompi_load_total(&w->sent));
@@ -71,7 +74,8 @@ static void give_slot(struct gompi_win *w) {
 	pthread_mutex_unlock(&spare.mu);
 }
 
-static void set_member(struct gompi_win *w, int rank, const struct gompi_member_plan *plan) {
+// Writes down what is planned for a member; *local is the number of members on this node before it.
+static void set_member(struct gompi_win *w, int rank, const struct gompi_member_plan *plan, int *local) {
 	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
 	struct gompi_part_here *parts = gompi_load(&w->parts);
 	if (parts != NULL && !plan->direct) {
@@ -82,12 +86,47 @@ static void set_member(struct gompi_win *w, int rank, const struct gompi_member_
 						 .reach = reach,
 						 .reach8 = reach >= 8 ? reach - 7 : 0,
 						 .disp_unit = (uint32_t)plan->disp_unit,
-						 .state = plan->direct ? TARGET_DIRECT : 0};
+						 .state = plan->direct ? TARGET_DIRECT
+							  : plan->away ? TARGET_AWAY
+								       : 0};
+	if (w->away != NULL)
+		w->away[rank] = (struct gompi_win_away){.size = plan->size, .region = plan->region, .peer = plan->peer};
+	if (plan->away)
+		return;
 	// All members write the same: shared memory has each of them once.
 	struct gompi_win_member *m = gompi_member(w, rank);
 	m->address = plan->address;
 	m->size = plan->size;
 	m->peer = plan->peer;
+	m->local = *local;
+	if (w->ranks != NULL)
+		w->ranks[*local] = rank;
+	++*local;
+}
+
+// Finds out which members are on this node, and makes the tables of a window that spans nodes. Whether there was memory
+// for them.
+static bool place_members(struct gompi_win *w, const struct gompi_win_plan *plan,
+			  const struct gompi_member_plan *members) {
+	int lowest = plan->me, highest = plan->me;
+	w->n = (uint32_t)plan->n;
+	w->me = plan->me;
+	for (int i = 0; i < plan->n; i++) {
+		if (members[i].away)
+			continue;
+		lowest = i < lowest ? i : lowest;
+		highest = i > highest ? i : highest;
+		w->local_me += i < plan->me;
+		w->local_n++;
+	}
+	if (w->local_n < plan->n && ((w->away = calloc(w->n, sizeof *w->away)) == NULL ||
+				     (w->ranks = calloc((size_t)w->local_n, sizeof *w->ranks)) == NULL))
+		return false;
+	const size_t line = sizeof(struct gompi_win_member);
+	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * line);
+	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)(highest - lowest + 1) * line);
+	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(w->local_n);
+	return true;
 }
 
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members) {
@@ -101,20 +140,17 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
 	if (parts)
 		gompi_store(&w->parts, calloc(n, sizeof(struct gompi_part_here)));
-	if (w->targets == NULL || (parts && gompi_load(&w->parts) == NULL) ||
+	if (w->targets == NULL || !place_members(w, plan, members) || (parts && gompi_load(&w->parts) == NULL) ||
 	    (plan->flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(n, sizeof *w->attached)) == NULL)) {
 		give_slot(w);
 		return false;
 	}
 	memset(w->targets, 0, sizeof *w->targets * n);
-	w->n = (uint32_t)n;
-	w->me = plan->me;
-	w->shared = (struct gompi_win_shared *)plan->shared;
-	w->barrier = (struct gompi_barrier *)(plan->shared + sizeof(struct gompi_win_member) * n);
 	w->model = MPI_WIN_UNIFIED;
 	w->flush_more = gompi_node.policy.crowded ? FLUSH_POLL : 0;
+	int local = 0;
 	for (size_t i = 0; i < n; i++)
-		set_member(w, (int)i, &members[i]);
+		set_member(w, (int)i, &members[i], &local);
 	gompi_member(w, plan->me)->may_move = plan->hot_at != 0;
 	gompi_store_total(&gompi_member(w, plan->me)->hot_at, plan->hot_at); // the end of creation is behind it
 	const struct gompi_member_plan *own = &members[plan->me];
@@ -177,7 +213,7 @@ int gompi_win_meet(uintptr_t handle) {
 	if (w == NULL)
 		return MPI_ERR_WIN;
 	struct gompi_waiting what = {gompi_call, -1, handle};
-	return gompi_shared_barrier(w->barrier, (int)w->n, w->me, &w->barriers, &what);
+	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, &what);
 }
 
 void gompi_win_set_granularity(uintptr_t handle, int64_t bytes) {

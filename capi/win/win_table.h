@@ -10,17 +10,19 @@
 struct gompi_member_plan {
 	uintptr_t base;    // where its memory is mapped here if direct; otherwise only part of it is, as if all were
 	uint64_t size;     // bytes
-	uintptr_t address; // of the window in the member's own address space
-	struct gompi_part part; // what is mapped here if not direct
-	int32_t peer;           // rank in MPI_COMM_WORLD
+	uintptr_t address; // of the window in the member's own address space, if it is on this node
+	struct gompi_part part;     // what is mapped here if not direct
+	struct gompi_region region; // its memory for the network, if the window spans nodes
+	int32_t peer;               // rank in MPI_COMM_WORLD
 	int32_t disp_unit;
 	bool direct;
+	bool away; // it is on another node
 };
 
 // A window as Go has planned it (core/rma.Plan).
 struct gompi_win_plan {
 	uintptr_t handle;
-	uintptr_t shared;    // where the control memory is mapped here
+	uintptr_t shared;    // where the control memory of this node is mapped here
 	int64_t granularity; // mpi_accumulate_granularity
 	int32_t flavor;
 	int32_t me, n;   // this process' rank, and the number of members

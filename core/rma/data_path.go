@@ -63,6 +63,9 @@ type Plan struct {
 	HotAfter uint32
 }
 
+// Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).
+type Region struct{ Key, Address uint64 }
+
 // Target is a member of a window as its slot needs it.
 type Target struct {
 	Base     uintptr // where its memory is mapped here, if Direct
@@ -74,4 +77,6 @@ type Target struct {
 	From, To int64
 	Peer     int32   // rank in MPI_COMM_WORLD
 	Address  uintptr // of the window in the member's own address space
+	Away     bool    // it is on another node
+	Region   Region  // its memory for the network, if the window spans nodes
 }
