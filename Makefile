@@ -77,6 +77,11 @@ bench-quick: ## the main rows of `make bench`, each launched once: two minutes
 	@scripts/build.sh "$(BUILD)"
 	@go run ./bench/compare -build "$(BUILD)" -quick -runs 1
 
+bench-fabric: ## the same over two hosts made of namespaces (root): a table in build/bench/fabric.md
+	@scripts/deps.sh bench-fabric
+	@scripts/build.sh "$(BUILD)"
+	@tests/cluster/bed.sh 2 go run ./bench/compare -build "$(BUILD)" -fabric -o "$(BUILD)/bench/fabric.md" -json "$(BUILD)/bench/fabric.json"
+
 measured: ## put the tables and charts of the last `make bench` into docs/MEASURED.md
 	@bench/measured.sh "$(BUILD)"
 
@@ -89,5 +94,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick measured install uninstall clean
+.PHONY: help build demo test test-c test-go fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
 .DEFAULT_GOAL := help

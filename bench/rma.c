@@ -129,6 +129,16 @@ static void put8(long n) {
 	MPI_Win_flush(target, win);
 }
 
+/* As codes do that send small updates in bunches. */
+enum { BUNCH = 64 };
+static void put_bunch(long n) {
+	for (long i = 0; i < n; i++) {
+		for (int k = 0; k < BUNCH; k++)
+			MPI_Put(local + k, 8, MPI_BYTE, target, 8 * k, 8, MPI_BYTE, win);
+		MPI_Win_flush(target, win);
+	}
+}
+
 static void put_flush(long n) {
 	for (long i = 0; i < n; i++) {
 		MPI_Put(local, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, win);
@@ -290,6 +300,7 @@ static const struct measurement measurements[] = {
 	{"lock_unlock", allocated, lock_unlock, ORIGIN, 0, 0},
 	{"fence", allocated, fence, 0, 0, 0},
 	{"put8", allocated, put8, ORIGIN | LOCK_ALL, 0, 0},
+	{"put_bunch", allocated, put_bunch, ORIGIN | LOCK_ALL, BUNCH, 0},
 	{"put_flush", allocated, put_flush, ORIGIN | LOCK_ALL, 0, 0},
 	{"get_flush", allocated, get_flush, ORIGIN | LOCK_ALL, 0, 0},
 	{"acc8_flush", allocated, acc8_flush, ORIGIN | LOCK_ALL, 0, 0},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|fresh
+# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|fresh
 # Missing Debian packages are installed with apt without a question: as root, or through sudo if that needs no password; else the one
 # command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
 # Nothing is refused for want of a Fortran compiler.
@@ -39,7 +39,7 @@ build) ;;
 demo)
 	need cmake cmake
 	;;
-test | ref | bench)
+test | ref | bench | bench-fabric)
 	need cmake cmake ctest
 	need g++ g++
 	need clang clang clang++ # the header must be right for it too
@@ -55,10 +55,16 @@ fresh)
 	need mmdebstrap mmdebstrap
 	need util-linux unshare
 	;;
-*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|fresh" >&2; exit 2 ;;
+*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|fresh" >&2; exit 2 ;;
 esac
 case ${1:-build} in
-bench)
+bench-fabric)
+	need iproute2 ip tc
+	need util-linux unshare nsenter setpriv
+	;;
+esac
+case ${1:-build} in
+bench | bench-fabric)
 	need openmpi-bin mpirun.openmpi mpicc.openmpi
 	headers libopenmpi-dev mpicc.openmpi mpi.h
 	need valgrind valgrind

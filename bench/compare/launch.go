@@ -22,6 +22,19 @@ type library struct {
 	cc     string
 	launch []string // followed by -n N PROGRAM
 	env    []string
+	hosts  string // option that says how many ranks each of two hosts gets; "": all are on one
+}
+
+// place is what tells the launcher where so many ranks go.
+func (l library) place(ranks int) []string {
+	each := ranks / 2
+	switch l.hosts {
+	case "-ppn":
+		return []string{"-ppn", strconv.Itoa(each)}
+	case "-H":
+		return []string{"-H", fmt.Sprintf("h1:%d,h2:%d", each, each)}
+	}
+	return nil
 }
 
 func candidates(build string) []library {
@@ -34,6 +47,23 @@ func candidates(build string) []library {
 	}
 }
 
+// onHosts are the libraries as they are launched over the two hosts of tests/cluster/bed.sh. MPICH's launcher starts
+// gompirma as well. Both peers need to be told of the network, since the hosts are in one machine.
+func onHosts(build string) []library {
+	remote := filepath.Join(os.Getenv("BED"), "bin/remote")
+	hydra := []string{"on", "h1", "mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", remote, "-hosts", "h1,h2"}
+	all := candidates(build)
+	for i := range all {
+		all[i].launch, all[i].hosts = hydra, "-ppn"
+	}
+	all[1].env = []string{"UCX_TLS=tcp,self"}
+	all[2].launch = []string{"on", "h1", "mpirun.openmpi", "--mca", "plm_rsh_agent", remote,
+		"--mca", "oob_tcp_if_include", "10.77.0.0/16", "--mca", "btl_tcp_if_include", "10.77.0.0/16",
+		"--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader", "--mca", "osc", "pt2pt"}
+	all[2].hosts = "-H"
+	return all
+}
+
 // An outcome is what one launch gave for a measurement: a value, or why there is none.
 type outcome struct {
 	value float64 // nanoseconds, KiB or instructions
@@ -41,12 +71,12 @@ type outcome struct {
 }
 
 // compileAll builds the programs with every library there is; gompirma must be there.
-func compileAll(build, work string, programs []string) ([]library, error) {
+func compileAll(all []library, work string, programs []string) ([]library, error) {
 	var found []library
 	if err := compileOne("gcc", filepath.Join(work, "icount"), "icount"); err != nil {
 		return nil, err
 	}
-	for _, l := range candidates(build) {
+	for _, l := range all {
 		if _, err := exec.LookPath(l.cc); err != nil {
 			if l.name == "gompirma" {
 				return nil, fmt.Errorf("%s is not there: run make build", l.cc)
@@ -121,7 +151,7 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	m := batch[0]
-	args := append(slices.Clone(l.launch[1:]), "-n", strconv.Itoa(m.ranks))
+	args := append(slices.Concat(l.launch[1:], l.place(m.ranks)), "-n", strconv.Itoa(m.ranks))
 	program := programPath(r.work, m.program, l)
 	if m.count {
 		args = append(args, filepath.Join(r.work, "icount"), countLoops, program, "--count", countLoops)

@@ -3,6 +3,7 @@
 //
 //	go run ./bench/compare -build build [-only REGEXP] [-quick] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //	go run ./bench/compare -list
+//	tests/cluster/bed.sh 2 go run ./bench/compare -fabric [...]
 //	go run ./bench/compare -from FILE.json -into docs/MEASURED.md
 //
 // The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
@@ -31,7 +32,7 @@ type options struct {
 	build, only, to, asJSON string
 	runs                    int
 	timeout                 time.Duration
-	quick                   bool
+	quick, fabric           bool
 }
 
 func main() {
@@ -39,6 +40,7 @@ func main() {
 	flag.StringVar(&o.build, "build", "build", "folder that `make build` wrote")
 	flag.StringVar(&o.only, "only", ".", "measurements to run, a regular expression for their names")
 	flag.BoolVar(&o.quick, "quick", false, "the main measurements, many in a launch")
+	flag.BoolVar(&o.fabric, "fabric", false, "over the two hosts of tests/cluster/bed.sh, which runs this")
 	flag.IntVar(&o.runs, "runs", 3, "launches of each measurement with each library; the median counts")
 	flag.DurationVar(&o.timeout, "timeout", 20*time.Second, "time limit of one measurement")
 	flag.StringVar(&o.to, "o", "", "write the tables into this file as well")
@@ -47,6 +49,9 @@ func main() {
 	from := flag.String("from", "", "take the values of this file, which -json wrote")
 	into := flag.String("into", "", "write the main tables of -from into this document, between its marks")
 	flag.Parse()
+	if o.fabric {
+		measurements = networked
+	}
 	var err error
 	switch {
 	case *list:
@@ -100,12 +105,16 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "gompirma-bench")
+	folder, libraries := "", candidates(build)
+	if o.fabric {
+		folder, libraries = build, onHosts(build) // hosts do not share /tmp
+	}
+	work, err := os.MkdirTemp(folder, "gompirma-bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
-	libraries, err := compileAll(build, work, slices.Compact(programs))
+	libraries, err = compileAll(libraries, work, slices.Compact(programs))
 	if err != nil {
 		return err
 	}

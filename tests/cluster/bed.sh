@@ -2,7 +2,7 @@
 # A test bed of hosts on one machine: tests/cluster/bed.sh N COMMAND [ARGUMENT...] runs a command beside N hosts, h1 to hN,
 # and ends with its status. As root. Exits 77 with a reason where the system does not allow namespaces.
 #
-# A host is a network namespace with a name and a /tmp of its own, at 10.77.0.1 to 10.77.0.N. Everything runs in one
+# A host is a network namespace with a name, IPC and a /tmp of its own, at 10.77.0.1 to 10.77.0.N. Everything runs in one
 # process namespace that ends with this script: nothing is left behind, whatever dies. The command finds these in its
 # PATH:
 #
@@ -24,7 +24,7 @@ case $PWD/ in /tmp/*) skip "each host has a /tmp of its own, and this checkout i
 for tool in ip unshare nsenter setpriv; do
 	command -v $tool >/dev/null || skip "there is no '$tool' (packages iproute2, util-linux)"
 done
-unshare -n -m -u -p -f --mount-proc true 2>/dev/null || skip "this system allows no namespaces"
+unshare -n -m -u -i -p -f --mount-proc true 2>/dev/null || skip "this system allows no namespaces"
 if [ -z "${BED:-}" ]; then
 	BED=$(mktemp -d /var/tmp/gompirma-bed.XXXXXX) # not in /tmp, which hosts do not share
 	export BED BED_HOSTS=$number
@@ -43,7 +43,7 @@ echo "$hosts" >"$BED/hosts"
 
 # start NAME: a process in the namespaces of a host, which keeps them.
 start() {
-	unshare -n -m -u sh -c 'echo ready >"$1"; exec sleep infinity' first "$BED/ready.$1" </dev/null >/dev/null 2>&1 &
+	unshare -n -m -u -i sh -c 'echo ready >"$1"; exec sleep infinity' first "$BED/ready.$1" </dev/null >/dev/null 2>&1 &
 	echo $! >"$BED/pid.$1"
 	for ((tries = 0; tries < 500; tries++)); do
 		[ -s "$BED/ready.$1" ] && return
