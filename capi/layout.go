@@ -28,7 +28,7 @@ var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.pollers)-shm.CellPollers]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.blocked)-shm.CellBlocked]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_call)-shm.CellWaitCall]
-	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_process)-shm.CellWaitFor]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_peer)-shm.CellWaitFor]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_object)-shm.CellWaitObj]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks)-shm.CellMarks]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks_used)-shm.CellMarkUsed]

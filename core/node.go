@@ -13,35 +13,28 @@ import (
 	"gompirma/core/shm"
 )
 
-// openNode opens the shared memory of this node and returns, for each rank of the job, its number on the node (-1: on
-// another one).
+// openNode opens the shared memory of this node and returns who is on which.
 //
 // gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it
 // through /proc. A process without a launcher makes its own.
-func openNode(b boot.Client) (*shm.Node, []int32, error) {
+func openNode(b boot.Client) (*shm.Node, *boot.Places, error) {
 	places, err := boot.Nodes(b)
 	if err != nil {
 		return nil, nil, err
-	}
-	if places.Count > 1 {
-		return nil, nil, mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION,
-			"the job spans %d nodes: this version runs on one", places.Count)
-	}
-	numbers := make([]int32, b.Size())
-	for i := range numbers {
-		numbers[i] = -1
-	}
-	for i, r := range places.Local {
-		numbers[r] = int32(i)
 	}
 	fd := -1
 	control, handed := b.Control()
 	leader := places.Local[0]
 	switch {
 	case handed:
+		if control.NodeSize != len(places.Local) || control.NodeRank != places.Index {
+			return nil, nil, mpierr.New(abi.MPI_ERR_OTHER, "gompirun gave this process place %d of %d on "+
+				"its node, but it has place %d of %d (%s=%q)", control.NodeRank, control.NodeSize,
+				places.Index, len(places.Local), boot.EnvNode, os.Getenv(boot.EnvNode))
+		}
 		fd = control.Fd
 	case b.Rank() == leader:
-		f, err := shm.CreateControl(len(places.Local))
+		f, err := shm.CreateControl(len(places.Local), 1)
 		if err != nil {
 			return nil, nil, mpierr.New(abi.MPI_ERR_NO_MEM, "%v%s", err, limit.Why("/", err))
 		}
@@ -69,7 +62,7 @@ func openNode(b boot.Client) (*shm.Node, []int32, error) {
 		}
 	}
 	nd, err := shm.Open(fd, places.Index)
-	return nd, numbers, err
+	return nd, places, err
 }
 
 func controlKey(leader int) string { return fmt.Sprintf("control-%d", leader) }

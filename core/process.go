@@ -39,12 +39,14 @@ type DataPath interface {
 type Job struct {
 	Rank, Size int
 	Places     []int32 // by rank: index on this process' node, -1: on another
+	NodeOf     []int32 // by rank: number of the node
 }
 
 // Process is this MPI process between MPI_Init and MPI_Finalize.
 type Process struct {
 	Rank, Size int // in MPI_COMM_WORLD
 	Boot       boot.Client
+	Places     *boot.Places
 	Node       *shm.Node
 	Messages   *p2p.Engine
 	Coll       *coll.Engine
@@ -87,17 +89,18 @@ func Start(data DataPath) error {
 		return err
 	}
 	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
-	var places []int32 // index on this node of each rank
-	if p.Node, places, err = openNode(b); err != nil {
+	if p.Node, p.Places, err = openNode(b); err != nil {
 		return err
 	}
+	job := Job{Rank: p.Rank, Size: p.Size, Places: p.Places.IndexOf(), NodeOf: p.Places.NodeOf}
 	if err = p.Node.Commit(shm.AgentRing(p.Node.N, p.Node.Me), shm.AgentRingSize); err != nil {
 		return mpierr.Wrap(err, "agent's ring of process %d", p.Node.Me)
 	}
-	data.Open(p.Node, Job{Rank: p.Rank, Size: p.Size, Places: places})
+	data.Open(p.Node, job)
 	p.Node.Call = data.Call
 	p.Node.AddService(data.Serve)
-	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: places}); err != nil {
+	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: job.Places,
+		NodeOf: job.NodeOf}); err != nil {
 		return err
 	}
 	p.Messages.Enter()
@@ -121,12 +124,18 @@ func Start(data DataPath) error {
 		go endWithLauncher(lost)
 	}
 	// Everybody's rings are there.
-	fenced := p.Node.Publish(shm.Waiting{Process: -1})
+	fenced := p.Node.Publish(shm.Waiting{Peer: -1})
 	err = b.Fence()
 	fenced()
 	if err != nil {
 		self.Store(nil)
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	}
+	if p.Places.Count > 1 {
+		self.Store(nil)
+		return mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION,
+			"the job spans %d nodes (rank 0 is on %s, rank %d on %s): the network is not there yet",
+			p.Places.Count, p.Places.Host(0), p.Size-1, p.Places.Host(p.Size-1))
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
 		self.Store(nil)

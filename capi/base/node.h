@@ -30,7 +30,7 @@ struct gompi_cell {
 	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
 	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
 	_Alignas(GOMPI_LINE) _Atomic char wait_call[32]; // name of the MPI function that waits, if one does
-	gompi_ai32 wait_process;
+	gompi_ai32 wait_peer;
 	gompi_a64 wait_object;
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
 	gompi_a32 marks_used;            // a bit for each line that a thread has

@@ -132,7 +132,7 @@ static void tell_lasting(void) {
 
 // Says in me what this thread waits for, of all threads that do the last one.
 static void publish_wait(struct gompi_cell *me, const struct gompi_waiting *what) {
-	gompi_store(&me->wait_process, gompi_on_node(what->peer));
+	gompi_store(&me->wait_peer, what->peer);
 	gompi_store(&me->wait_object, what->object);
 	for (size_t i = 0; i < sizeof me->wait_call - 1; i++) {
 		gompi_store(&me->wait_call[i], what->call[i]);

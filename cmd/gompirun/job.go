@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/boot/pmi1"
-	"gompirma/core/shm"
 )
 
 // How long is waited at the end, at each step.
@@ -33,8 +32,7 @@ type job struct {
 	programs []program // one for each part
 	ranks    []rank
 	bindings []unix.CPUSet // one for each rank, or nil
-	control  *os.File      // the node's control segment
-	node     *shm.Node     // gompirun's view of it
+	nodes    []node        // in the order of their ranks
 	pmi      *pmi1.Server
 	out      *output
 	mail     *mailbox
@@ -90,7 +88,7 @@ func newJob(opts *options) (*job, error) {
 			return nil, fmt.Errorf("--output-dir %s: %w", opts.outputDir, plain(err))
 		}
 	}
-	if err := checkDescriptors(len(j.ranks)); err != nil {
+	if err := checkDescriptors(len(j.ranks) + opts.nodes); err != nil {
 		return nil, err
 	}
 	if opts.bind != "" {
@@ -101,11 +99,7 @@ func newJob(opts *options) (*job, error) {
 		}
 	}
 	var err error
-	if j.control, err = shm.CreateControl(len(j.ranks)); err != nil {
-		return nil, err
-	}
-	unix.CloseOnExec(int(j.control.Fd()))
-	if j.node, err = shm.Open(int(j.control.Fd()), -1); err != nil {
+	if j.nodes, err = makeNodes(blocks(len(j.ranks), opts.nodes, opts.perNode)); err != nil {
 		return nil, err
 	}
 	j.pmi = j.newServer()
@@ -239,7 +233,7 @@ func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
 		// The signal goes first: who waits for the dead rank should die of it quietly instead of complaining.
 		j.fail(v)
 		if st.Initialized {
-			j.node.MarkDead(rank)
+			j.markDead(rank)
 		}
 	}
 }

@@ -82,11 +82,11 @@ func (j *job) reap(flags int) bool {
 
 // start makes the descriptors of a rank and its process.
 func (j *job) start(rank int, null *os.File) (pid int, err error) {
-	p := &j.programs[j.ranks[rank].part]
+	p, node := &j.programs[j.ranks[rank].part], j.nodeOf(rank)
 	var theirs []*os.File // descriptors 0 to 4 of the process
 	defer func() {
 		for _, f := range theirs {
-			if f != null && f != os.Stdin && f != j.control {
+			if f != null && f != os.Stdin && f != node.control {
 				f.Close()
 			}
 		}
@@ -126,7 +126,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	theirs = append(theirs, end, j.control)
+	theirs = append(theirs, end, node.control)
 	j.pmi.Serve(rank, ours)
 
 	if j.bindings != nil {
@@ -140,7 +140,7 @@ func (j *job) start(rank int, null *os.File) (pid int, err error) {
 	}
 	pid, err = syscall.ForkExec(p.path, p.argv, &syscall.ProcAttr{
 		Dir:   p.wdir,
-		Env:   place(p.env, j.id, rank, len(j.ranks)),
+		Env:   place(p.env, j.id, rank, len(j.ranks), len(j.nodes), node),
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})

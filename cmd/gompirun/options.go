@@ -37,6 +37,8 @@ For the job, before the first program:
                           as -env..., for all programs; those of a program count more
   -l, -prepend-rank, --tag-output
                           put [rank] before each line
+  --nodes N               have the ranks pretend to be on N machines, in blocks of equal size or of -ppn: they reach those of other blocks over the
+                          network only; for trying and tests
   --output-dir DIR        write each rank's output and errors to DIR/rank-R.txt instead of passing it on
   -outfile-pattern P, -errfile-pattern P
                           write each rank's output, or errors, to a file: %r is the rank, %0r with leading zeros,
@@ -68,6 +70,8 @@ group is ended with the job.
 // options are what the command line asks for.
 type options struct {
 	parts     []part
+	nodes     int // how many are pretended, 0: none
+	perNode   int // ranks on each, 0: as equal as can be
 	tag       bool
 	outputDir string        // "": pass the output on
 	outFile   string        // pattern of the file for each rank's output, "": none
@@ -142,6 +146,7 @@ var table = []option{
 		set: func(p *parser, _ string) error { p.all = inherit{some: true}; return nil }},
 	{names: []string{"genvlist"}, value: "list of variables", job: true,
 		set: func(p *parser, v string) error { p.all = *listed(v); return nil }},
+	{names: []string{"nodes"}, value: "number", job: true, set: (*parser).setNodes},
 	{names: []string{"l", "prepend-rank", "tag-output"}, job: true,
 		set: func(p *parser, _ string) error { p.opts.tag = true; return nil }},
 	{names: []string{"output-dir"}, value: "folder", job: true,
@@ -204,13 +209,14 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 			return nil, errors.New("no program given; see gompirun --help")
 		}
 		if !p.given {
-			p.part.n = cmp.Or(p.perHost, p.slots)
+			p.part.n = cmp.Or(p.perHost*max(p.opts.nodes, 1), p.slots)
 			p.given = p.part.n > 0
 		}
 		if !p.given {
 			p.part.n = cores()
 		}
 		numbered = numbered && p.given
+		p.opts.perNode = p.perHost
 		p.part.inherit = p.all
 		if p.inherit != nil {
 			p.part.inherit = *p.inherit
@@ -226,6 +232,12 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	}
 	if n := p.opts.size(); n > shm.MaxProcesses {
 		return nil, fmt.Errorf("%d processes: at most %d are possible", n, shm.MaxProcesses)
+	}
+	if len(p.opts.parts) > 1 || p.opts.nodes == 0 {
+		p.opts.perNode = 0
+	}
+	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && n > o.nodes*o.perNode {
+		return nil, fmt.Errorf("%d processes do not fit %d nodes with %d on each", n, o.nodes, o.perNode)
 	}
 	if err := p.timeoutOfEnvironment(); err != nil {
 		return nil, err
@@ -300,6 +312,15 @@ func (p *parser) setNumber(value string) error {
 		return fmt.Errorf("-n %s: from 1 to %d processes are possible", value, shm.MaxProcesses)
 	}
 	p.part.n, p.given = n, true
+	return nil
+}
+
+func (p *parser) setNodes(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > shm.MaxProcesses {
+		return fmt.Errorf("--nodes %s: not a number from 1 to %d", value, shm.MaxProcesses)
+	}
+	p.opts.nodes = n
 	return nil
 }
 

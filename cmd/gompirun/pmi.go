@@ -1,10 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"gompirma/core/boot/pmi1"
-)
+import "gompirma/core/boot/pmi1"
 
 // newServer makes the job's PMI-1 server. Besides the library's own processes it serves those of other MPIs that speak
 // the protocol: they look under PMI_process_mapping for who runs where.
@@ -18,7 +14,7 @@ func (j *job) newServer() *pmi1.Server {
 		KvsName:  j.id,
 		AppNum:   apps,
 		Universe: max(len(j.ranks), cores()),
-		Values:   map[string]string{"PMI_process_mapping": fmt.Sprintf("(vector,(0,1,%d))", len(j.ranks))},
+		Values:   map[string]string{"PMI_process_mapping": mapping(j.nodes)},
 		Notify:   func(rank int, e pmi1.Event) { j.mail.send(said{rank, e}) },
 	})
 }

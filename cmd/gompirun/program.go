@@ -201,11 +201,16 @@ const (
 	fdControl  = 4
 )
 
-// place adds what tells a process its place in the job.
-func place(env []string, job string, rank, size int) []string {
+// place adds what tells a process its place in the job, which has so many processes and nodes.
+func place(env []string, job string, rank, size, nodes int, n *node) []string {
 	text := strconv.Itoa
-	return append(env[:len(env):len(env)],
+	env = append(env[:len(env):len(env)],
 		"PMI_FD="+text(fdLauncher), "PMI_RANK="+text(rank), "PMI_SIZE="+text(size),
-		boot.EnvJob+"="+job, boot.EnvControlFd+"="+text(fdControl), boot.EnvLocalRank+"="+text(rank),
-		boot.EnvLocalRanks+"="+text(size))
+		boot.EnvJob+"="+job, boot.EnvControlFd+"="+text(fdControl),
+		boot.EnvLocalRank+"="+text(rank-n.first), boot.EnvLocalRanks+"="+text(n.size))
+	if nodes > 1 {
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, boot.EnvNode+"=") })
+		env = append(env, boot.EnvNode+"="+text(n.number))
+	}
+	return env
 }

@@ -70,11 +70,54 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, []string{"A=1", "PMIX_MCA_x=1", "ODD", "A.B=3", "PWD=/", "C=4", "B=5", "PMI_SIZE=mine"}, got)
 	require.Equal(t, "5", variable(got, "B"))
 	require.Equal(t, "", variable(got, "GONE"))
-	a, b := place(got, "job", 0, 2), place(got, "job", 1, 2)
+	one := &node{size: 2}
+	a, b := place(got, "job", 0, 2, 1, one), place(got, "job", 1, 2, 1, one)
 	require.Equal(t, "0", variable(a, "PMI_RANK"), "places do not share memory")
 	require.Equal(t, "1", variable(b, "PMI_RANK"))
 	require.Equal(t, "2", variable(b, "PMI_SIZE"))
 	require.Equal(t, "job", variable(b, "GOMPIRMA_JOB"))
+	require.Equal(t, "1", variable(b, "MPI_LOCALRANKID"))
+	c := place(append(got, "GOMPIRMA_NODE=mine"), "job", 4, 5, 2, &node{number: 1, first: 3, size: 2})
+	for name, want := range map[string]string{"PMI_RANK": "4", "PMI_SIZE": "5", "MPI_LOCALRANKID": "1",
+		"MPI_LOCALNRANKS": "2", "GOMPIRMA_NODE": "1"} {
+		require.Equal(t, want, variable(c, name), name)
+	}
+	require.NotContains(t, c, "GOMPIRMA_NODE=mine")
+}
+
+func TestBlocks(t *testing.T) {
+	for _, c := range []struct {
+		n, nodes, perNode int
+		sizes             []int
+		mapping           string
+	}{
+		{5, 0, 0, []int{5}, "(vector,(0,1,5))"},
+		{4, 2, 0, []int{2, 2}, "(vector,(0,2,2))"},
+		{5, 2, 0, []int{2, 3}, "(vector,(0,1,2),(1,1,3))"},
+		{5, 4, 0, []int{1, 1, 1, 2}, "(vector,(0,3,1),(3,1,2))"},
+		{2, 3, 0, []int{1, 1}, "(vector,(0,2,1))"},
+		{5, 3, 2, []int{2, 2, 1}, "(vector,(0,2,2),(2,1,1))"},
+		{5, 2, 4, []int{4, 1}, "(vector,(0,1,4),(1,1,1))"},
+	} {
+		sizes := blocks(c.n, c.nodes, c.perNode)
+		require.Equal(t, c.sizes, sizes)
+		j := &job{}
+		for i, size := range sizes {
+			first := 0
+			if i > 0 {
+				first = j.nodes[i-1].first + j.nodes[i-1].size
+			}
+			j.nodes = append(j.nodes, node{number: i, first: first, size: size})
+		}
+		require.Equal(t, c.mapping, mapping(j.nodes))
+		rank := 0
+		for i, size := range sizes {
+			for range size {
+				require.Equal(t, i, j.nodeOf(rank).number)
+				rank++
+			}
+		}
+	}
 }
 
 // The folder with the libraries is the last that the loader looks into. Nothing that is set means something else for

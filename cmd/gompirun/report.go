@@ -71,12 +71,13 @@ func (j *job) activity(rank int) string {
 	case !st.Initialized:
 		return "had not called MPI_Init"
 	}
-	w := j.node.WaitingFor(rank)
+	node := j.nodeOf(rank)
+	w := node.memory.WaitingFor(rank - node.first)
 	switch {
 	case w.Call == "":
 		return "ran outside MPI or did not wait"
-	case w.Process >= 0:
-		return fmt.Sprintf("waited in %s for rank %d", printable(w.Call), w.Process)
+	case w.Peer >= 0:
+		return fmt.Sprintf("waited in %s for rank %d", printable(w.Call), w.Peer)
 	}
 	return fmt.Sprintf("waited in %s", printable(w.Call))
 }

@@ -147,7 +147,7 @@ func TestSingleton(t *testing.T) {
 	require.NoError(t, a.Abort(1))
 	p, err := Nodes(a)
 	require.NoError(t, err)
-	require.Equal(t, &Places{NodeOf: []int32{0}, Count: 1, Local: []int{0}}, p)
+	require.Equal(t, &Places{NodeOf: []int32{0}, Count: 1, Local: []int{0}, hosts: []string{host()}}, p)
 	require.NoError(t, a.Finalize())
 }
 
@@ -242,7 +242,8 @@ func TestUniverseAndControl(t *testing.T) {
 		require.Zero(t, n)
 		p, err := Nodes(c) // gompirun said that all are here: nothing to exchange, so one after the other works
 		require.NoError(t, err)
-		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i}, p)
+		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i,
+			hosts: []string{host()}}, p)
 	}
 	for _, change := range [][2]string{{EnvJob, "job.6"}, {EnvControlFd, "99999"},
 		{EnvControlFd, strconv.Itoa(int(other.Fd()))}, {EnvLocalRanks, "x"}} {
@@ -266,15 +267,19 @@ func TestNodes(t *testing.T) {
 		}
 		places := make([]*Places, n)
 		each(t, clients, func(c Client) (err error) {
-			places[c.Rank()], err = nodes(c, fmt.Sprint("host", host[c.Rank()]))
+			places[c.Rank()], err = nodes(c, fmt.Sprint("host", host[c.Rank()]),
+				fmt.Sprint("name", host[c.Rank()]))
 			return err
 		})
 		for r, p := range places {
 			require.Equal(t, places[0].NodeOf, p.NodeOf)
 			require.Equal(t, r, p.Local[p.Index])
+			require.Equal(t, p.Index, int(p.IndexOf()[r]))
 			highest := int32(-1)
 			for s := range host {
 				require.Equal(t, host[s] == host[r], p.NodeOf[s] == p.NodeOf[r])
+				require.Equal(t, fmt.Sprint("name", host[s]), p.Host(s))
+				require.Equal(t, host[s] == host[r], p.IndexOf()[s] >= 0)
 				if p.NodeOf[s] > highest {
 					require.Equal(t, highest+1, p.NodeOf[s], "numbered by the lowest rank")
 					highest++

@@ -19,21 +19,41 @@ type Places struct {
 	// ranks on this process' node, ascending; Local[0] is the one that does what is done once on a node
 	Local []int
 	Index int // of this process in Local
+
+	hosts []string // of each node
 }
+
+// IndexOf returns, for each rank of the job, its position in Local; -1 for ranks of other nodes.
+func (p *Places) IndexOf() []int32 {
+	numbers := make([]int32, len(p.NodeOf))
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	for i, r := range p.Local {
+		numbers[r] = int32(i)
+	}
+	return numbers
+}
+
+// Host names the machine that a rank runs on, for texts.
+func (p *Places) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 
 // Nodes finds out which processes can share memory: same running system, same namespaces (processes, users, network),
 // same user. Collective. Costs one published value and about 2 sqrt(Size) fetched ones for each process, nothing when
 // gompirun said that all run on one node.
-func Nodes(c Client) (*Places, error) { return nodes(c, identity()) }
+func Nodes(c Client) (*Places, error) { return nodes(c, identity(), host()) }
 
-func nodes(c Client, identity string) (*Places, error) {
+// hostBytes is how much of a host's name others are told: with the hash of the identity no more than an address has.
+const hostBytes = 48
+
+func nodes(c Client, identity, host string) (*Places, error) {
 	all := make([]string, c.Size())
 	if control, ok := c.Control(); !ok || control.NodeSize != c.Size() {
 		// 16 bytes of the hash distinguish the nodes of any machine.
 		sum := fnv.New128a()
 		sum.Write([]byte(identity))
 		var err error
-		if all, err = AllGather(c, "node", string(sum.Sum(nil))); err != nil {
+		if all, err = AllGather(c, "node", string(sum.Sum(nil))+host[:min(len(host), hostBytes)]); err != nil {
 			return nil, err
 		}
 	}
@@ -44,6 +64,11 @@ func nodes(c Client, identity string) (*Places, error) {
 		if !known {
 			number = int32(len(numbers))
 			numbers[id] = number
+			name := host // nothing was exchanged
+			if len(id) >= 128/8 {
+				name = id[128/8:]
+			}
+			p.hosts = append(p.hosts, name)
 		}
 		p.NodeOf[r] = number
 	}
@@ -68,6 +93,18 @@ func identity() string {
 		parts = append(parts, link)
 	}
 	return strings.Join(parts, "\n")
+}
+
+// host names the machine for people; a pretended one by its number, too.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		name = "host without a name"
+	}
+	if number := os.Getenv(EnvNode); number != "" {
+		name += "/" + number
+	}
+	return name
 }
 
 // bootID names one run of the system's kernel; zeros where there is no /proc.

@@ -148,7 +148,7 @@ func (e *Engine) run(s *schedule, c *comm.Comm) error {
 	if done {
 		return err
 	}
-	what := shm.Waiting{Process: -1, Object: uint64(c.Handle)}
+	what := shm.Waiting{Peer: -1, Object: uint64(c.Handle)}
 	if waited := e.msg.AwaitFor(func() bool { done, err = s.poll(); return done }, what); waited != nil {
 		s.abandon(waited)
 		return waited

@@ -21,7 +21,7 @@ import (
 
 // nodes opens the shared memory of n processes n times in this process.
 func nodes(t testing.TB, n int) []*shm.Node {
-	f, err := shm.CreateControl(n)
+	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
 	defer f.Close()
 	out := make([]*shm.Node, n)

@@ -17,11 +17,12 @@ const TagUB = 1<<31 - 1
 
 // Engine is the messages of one process. Safe for concurrent use.
 type Engine struct {
-	nd    *shm.Node
-	world int     // world rank of this process
-	size  int     // processes of the job
-	nodes []int32 // index on this node of each process of the job; -1: on another node. nil: all are here, in order
-	m     *message.Messages
+	nd     *shm.Node
+	world  int     // world rank of this process
+	size   int     // processes of the job
+	nodes  []int32 // index on this node of each process, -1: on another node; nil: all are here, in order
+	nodeOf []int32 // number of the node of each process, nil: all are on one
+	m      *message.Messages
 
 	World *comm.Comm
 	Self  *comm.Comm
@@ -48,6 +49,8 @@ type Config struct {
 	// Nodes holds, for each world rank, the index on this node, -1 for a process on another one; nil if all are on
 	// this node and index equals world rank.
 	Nodes []int32
+	// NodeOf holds, for each world rank, the number of its node; nil if all are on one.
+	NodeOf []int32
 }
 
 // New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages
@@ -61,7 +64,8 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
 	}
-	e := &Engine{nd: nd, world: cfg.Rank, size: cfg.Size, nodes: cfg.Nodes, blocks: map[int64]int64{}}
+	e := &Engine{nd: nd, world: cfg.Rank, size: cfg.Size, nodes: cfg.Nodes, nodeOf: cfg.NodeOf,
+		blocks: map[int64]int64{}}
 	e.m = message.Open(&message.Place{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,

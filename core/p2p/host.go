@@ -34,10 +34,10 @@ func (h host) NewID() uint64 { return uint64(h.world+1)<<40 | h.ids.Add(1)<<4 }
 
 // Node implements comm.Host.
 func (h host) Node(w int32) int {
-	if h.NodeIndex(w) >= 0 {
+	if h.nodeOf == nil {
 		return 0
 	}
-	return 1 + int(w)
+	return int(h.nodeOf[w])
 }
 
 // NewBlock implements comm.Host.

@@ -48,7 +48,7 @@ func waitAll(e *Engine, rs ...*request.Request) error {
 
 // jobWithout is job without agents.
 func jobWithout(t testing.TB, n int) []*Engine {
-	f, err := shm.CreateControl(n)
+	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
 	defer f.Close()
 	es := make([]*Engine, n)

@@ -25,9 +25,9 @@ func (e *Engine) await(o *op, c *comm.Comm, peer int32, st *request.Status) erro
 
 // waiting is what a thread waits for that needs the process with this rank on c, which may be MPI_ANY_SOURCE.
 func (e *Engine) waiting(c *comm.Comm, rank int32) shm.Waiting {
-	what := shm.Waiting{Process: -1, Object: uint64(c.Handle)}
+	what := shm.Waiting{Peer: -1, Object: uint64(c.Handle)}
 	if rank >= 0 {
-		what.Process = int32(e.NodeIndex(c.Peers().World(int(rank))))
+		what.Peer = c.Peers().World(int(rank))
 	}
 	return what
 }
@@ -53,7 +53,7 @@ func (e *Engine) Await(r *request.Request) error {
 
 // AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
-	return e.AwaitFor(done, shm.Waiting{Process: -1})
+	return e.AwaitFor(done, shm.Waiting{Peer: -1})
 }
 
 // AwaitFor is AwaitAny that tells what done is about.

@@ -15,7 +15,7 @@ import (
 )
 
 func node(t *testing.T) *shm.Node {
-	f, err := shm.CreateControl(1)
+	f, err := shm.CreateControl(1, 1)
 	require.NoError(t, err)
 	defer f.Close()
 	fd, err := unix.Dup(int(f.Fd()))

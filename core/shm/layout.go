@@ -67,7 +67,7 @@ const (
 	CellBlocked  = 196       // int32: threads of the application inside a blocking call, polling or asleep
 	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
 	CellWaitCall = 256       // 32 bytes: name of the MPI function that waits, ended by 0; empty: none
-	CellWaitFor  = 288       // int32: process waited for, -1: not one
+	CellWaitFor  = 288       // int32: rank in MPI_COMM_WORLD of the process waited for, -1: not one
 	CellWaitObj  = 296       // uint64: handle of the window or communicator
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far

@@ -37,20 +37,21 @@ type Node struct {
 }
 
 // CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children
-// inherit it).
-func CreateControl(n int) (*os.File, error) {
+// inherit it). nodes is how many share this machine's cores: 1, but where they are pretended.
+func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
 		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)
 	}
+	cores := max(usableCores()/nodes, 1)
 	fd, err := unix.MemfdCreate("gompirma", 0)
 	if err != nil {
 		return nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "gompirma-control")
 	if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
-		err = createInSegment(fd, n)
+		err = createInSegment(fd, n, cores)
 	} else if err == nil {
-		err = createIn(memfd(fd), n, 0)
+		err = createIn(memfd(fd), n, cores, 0)
 	}
 	if err != nil {
 		f.Close()
@@ -60,7 +61,7 @@ func CreateControl(n int) (*os.File, error) {
 }
 
 // createInSegment makes the memory in a segment of System V, of which the memfd tells.
-func createInSegment(fd, n int) error {
+func createInSegment(fd, n, cores int) error {
 	if err := memfd(fd).growHead(); err != nil {
 		return err
 	}
@@ -70,24 +71,24 @@ func createInSegment(fd, n int) error {
 	}
 	s, err := attachSegment(id, PageSize)
 	if err == nil {
-		err = createIn(s, n, id+1)
+		err = createIn(s, n, cores, id+1)
 	}
 	if err == nil {
-		err = writeHeader(memfd(fd), n, id+1)
+		err = writeHeader(memfd(fd), n, cores, id+1)
 	}
 	return err
 }
 
 // createIn takes the memory of the header and the cells at once, so that a lack of it shows here and not as SIGBUS in a
 // barrier, and writes the header.
-func createIn(m backing, n, segment int) error {
+func createIn(m backing, n, cores, segment int) error {
 	if err := m.take(0, CellOffset(n, n)); err != nil {
 		return fmt.Errorf("taking %d bytes of shared memory: %w", CellOffset(n, n), err)
 	}
-	return writeHeader(m, n, segment)
+	return writeHeader(m, n, cores, segment)
 }
 
-func writeHeader(m backing, n, segment int) error {
+func writeHeader(m backing, n, cores, segment int) error {
 	p, err := m.mapping(nil, 0, HeaderSize)
 	if err != nil {
 		return fmt.Errorf("mapping the header: %w", err)
@@ -97,7 +98,7 @@ func writeHeader(m backing, n, segment int) error {
 	*u32(header, hdrLayout) = Layout
 	*u32(header, hdrProcesses) = uint32(n)
 	*u32(header, hdrCreator) = uint32(os.Getpid())
-	*u32(header, hdrCores) = uint32(usableCores())
+	*u32(header, hdrCores) = uint32(cores)
 	*u32(header, hdrSegment) = uint32(segment)
 	atomic.StoreUint64(u64(header, hdrMagic), Magic)
 	return nil
@@ -209,7 +210,7 @@ func (nd *Node) State(i int) State { return State(atomic.LoadUint32(nd.u32(i, Ce
 // SetState sets the state of process i.
 func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellState), uint32(s)) }
 
-// Broken returns how many processes of this node have been found dead.
+// Broken returns how many processes have been found dead.
 func (nd *Node) Broken() int { return int(atomic.LoadUint32(u32(nd.control, hdrBroken))) }
 
 // MarkDead records that process i is gone and ends every wait on the node with an error. Called by the launcher, which
@@ -224,6 +225,11 @@ func (nd *Node) MarkDead(i int) {
 			break
 		}
 	}
+	nd.Break()
+}
+
+// Break ends every wait on the node with an error: a process of the job is gone, of this node or another.
+func (nd *Node) Break() {
 	atomic.AddUint32(u32(nd.control, hdrBroken), 1)
 	for j := 0; j < nd.N; j++ {
 		nd.wakeAll(j)
@@ -244,9 +250,9 @@ func (nd *Node) FindDead() {
 type Waiting struct {
 	// name of the MPI function that the application called, at most 31 bytes; "": it does not wait. Waits fill it
 	// in.
-	Call    string
-	Process int32  // number on this node of the process waited for, -1 if it is not one
-	Object  uint64 // handle of the window or communicator
+	Call   string
+	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, -1 if it is not one
+	Object uint64 // handle of the window or communicator
 }
 
 // WaitingFor returns what process i waits for. The fields are read one by one while the process may change them: good
@@ -254,14 +260,14 @@ type Waiting struct {
 func (nd *Node) WaitingFor(i int) Waiting {
 	cell := nd.control[CellOffset(nd.N, i):]
 	name, _, _ := bytes.Cut(cell[CellWaitCall:CellWaitFor], []byte{0})
-	return Waiting{Call: string(name), Process: atomic.LoadInt32(nd.i32(i, CellWaitFor)),
+	return Waiting{Call: string(name), Peer: atomic.LoadInt32(nd.i32(i, CellWaitFor)),
 		Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
 }
 
 // setWaiting publishes what this process waits for; no name says that it no longer does.
 func (nd *Node) setWaiting(w Waiting) {
 	cell := nd.control[CellOffset(nd.N, nd.Me):]
-	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Process)
+	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Peer)
 	atomic.StoreUint64(u64(cell, CellWaitObj), w.Object)
 	name := cell[CellWaitCall : CellWaitFor-1]
 	clear(name[copy(name, w.Call):])
@@ -277,5 +283,5 @@ func (nd *Node) Publish(w Waiting) (done func()) {
 		return func() {} // a thread of the library's own
 	}
 	nd.setWaiting(w)
-	return func() { nd.setWaiting(Waiting{Process: -1}) }
+	return func() { nd.setWaiting(Waiting{Peer: -1}) }
 }

@@ -16,7 +16,7 @@ import (
 
 // nodes opens the shared memory of n processes n times in this process.
 func nodes(t *testing.T, n int) []*Node {
-	f, err := CreateControl(n)
+	f, err := CreateControl(n, 1)
 	require.NoError(t, err)
 	defer f.Close()
 	return opened(t, f, n)
@@ -28,7 +28,7 @@ func segmented(t *testing.T, n int) []*Node {
 	require.NoError(t, err)
 	f := os.NewFile(uintptr(fd), "")
 	defer f.Close()
-	require.NoError(t, createInSegment(fd, n))
+	require.NoError(t, createInSegment(fd, n, 1))
 	return opened(t, f, n)
 }
 
@@ -52,7 +52,7 @@ func onBoth(t *testing.T, n int, test func(t *testing.T, nd []*Node)) {
 
 func TestCreateRefuses(t *testing.T) {
 	for _, n := range []int{-1, 0, MaxProcesses + 1} {
-		_, err := CreateControl(n)
+		_, err := CreateControl(n, 1)
 		require.Error(t, err, "%d", n)
 	}
 	fd, err := unix.MemfdCreate("other", 0)

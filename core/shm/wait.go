@@ -112,7 +112,7 @@ func (nd *Node) Serve() bool {
 //
 // Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless a service did it in this
 // process, which calls Wake(me) too.
-func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Process: -1}) }
+func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Peer: -1}) }
 
 // WaitFor is Wait that tells, while it sleeps, what this process waits for.
 func (nd *Node) WaitFor(done func() bool, what Waiting) error {
@@ -201,5 +201,5 @@ func (nd *Node) brokenError() error {
 				"process %d of this node (pid %d) ended without calling MPI_Finalize", i, nd.Pid(i))
 		}
 	}
-	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of this node ended without calling MPI_Finalize")
+	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of the job ended without calling MPI_Finalize")
 }

@@ -74,7 +74,7 @@ func TestWaiting(t *testing.T) {
 		require.Eventually(t, func() bool { got = node.WaitingFor(0); return got.Call == want }, 20*time.Second,
 			time.Millisecond,
 			"step %d, %s: rank 0 is said to wait in %+v", steps, want, &got)
-		require.Contains(t, []int32{-1, 1}, got.Process, "%s: whom rank 0 waits for", want)
+		require.Contains(t, []int32{-1, 1}, got.Peer, "%s: whom rank 0 waits for", want)
 		require.NoError(t, syscall.Kill(pids[1], syscall.SIGCONT))
 	}
 	require.Equal(t, 0, l.wait(t), "%s", &l.err)

@@ -129,8 +129,8 @@ static void says_what_for(void) {
 	for (size_t i = 0; i < sizeof call; i++)
 		call[i] = gompi_load(&c->wait_call[i]);
 	CHECK(strcmp(call, "MPI_A_function_with_a_long_name") == 0, "waits in '%s'", call);
-	CHECK(gompi_load(&c->wait_process) == 3 && gompi_load(&c->wait_object) == 17, "for process %d, object %llu",
-	      gompi_load(&c->wait_process), (unsigned long long)gompi_load(&c->wait_object));
+	CHECK(gompi_load(&c->wait_peer) == 3 && gompi_load(&c->wait_object) == 17, "for process %d, object %llu",
+	      gompi_load(&c->wait_peer), (unsigned long long)gompi_load(&c->wait_object));
 }
 
 static void death(void) {

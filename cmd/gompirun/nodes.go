@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/shm"
+)
+
+// node is ranks that share memory: all of the job, unless --nodes has them pretend to be on several machines.
+type node struct {
+	number      int
+	first, size int       // its ranks
+	control     *os.File  // the control segment
+	memory      *shm.Node // gompirun's view of it
+}
+
+// blocks distributes n ranks over at most so many nodes, in order: perNode on each, or if that is 0, as equally as can
+// be. It returns the number of ranks of each node, none of which is empty.
+func blocks(n, nodes, perNode int) (sizes []int) {
+	if perNode > 0 {
+		for ; n > 0; n -= perNode {
+			sizes = append(sizes, min(n, perNode))
+		}
+		return sizes
+	}
+	nodes = min(max(nodes, 1), n)
+	for i := range nodes {
+		sizes = append(sizes, (i+1)*n/nodes-i*n/nodes)
+	}
+	return sizes
+}
+
+// makeNodes makes the memory of nodes with so many ranks each.
+func makeNodes(sizes []int) (nodes []node, err error) {
+	first := 0
+	for i, size := range sizes {
+		n := node{number: i, first: first, size: size}
+		if n.control, err = shm.CreateControl(size, len(sizes)); err != nil {
+			return nil, err
+		}
+		unix.CloseOnExec(int(n.control.Fd()))
+		if n.memory, err = shm.Open(int(n.control.Fd()), -1); err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+		first += size
+	}
+	return nodes, nil
+}
+
+// nodeOf returns the node of a rank.
+func (j *job) nodeOf(rank int) *node {
+	i := 0
+	for rank >= j.nodes[i].first+j.nodes[i].size {
+		i++
+	}
+	return &j.nodes[i]
+}
+
+// markDead ends every wait of the other ranks with an error.
+func (j *job) markDead(rank int) {
+	own := j.nodeOf(rank)
+	for i := range j.nodes {
+		if n := &j.nodes[i]; n == own {
+			n.memory.MarkDead(rank - n.first)
+		} else {
+			n.memory.Break()
+		}
+	}
+}
+
+// mapping is the value of PMI_process_mapping: first node, number of nodes and ranks on each, for nodes that are alike.
+func mapping(nodes []node) string {
+	var text strings.Builder
+	for i := 0; i < len(nodes); {
+		k := i
+		for k < len(nodes) && nodes[k].size == nodes[i].size {
+			k++
+		}
+		fmt.Fprintf(&text, ",(%d,%d,%d)", i, k-i, nodes[i].size)
+		i = k
+	}
+	return "(vector" + text.String() + ")"
+}
