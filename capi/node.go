@@ -4,6 +4,7 @@ package main
 #include "base/node.h"
 #include "base/call.h"
 #include "base/wait.h"
+#include "fabric/meet.h"
 #include "way/ring.h"
 #include "way/serve.h"
 */
@@ -38,6 +39,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	}
 	C.gompi_node_open(&place, places)
 	C.gompi_ring_open()
+	C.gompi_meet_start()
 }
 
 // waiting is the policy of the node for C.

@@ -1,0 +1,71 @@
+// Meetings: barriers and exchanges of a few bytes among processes on different nodes, one record a round.
+//
+// A meeting is a list of processes, usually one of each node that a window or communicator has members on, and an id
+// that they agree on. All members make the same calls on it, in the same order, each by one thread at a time.
+#ifndef GOMPI_MEET_H
+#define GOMPI_MEET_H
+
+#include "base/wait.h"
+
+#pragma GCC visibility push(hidden)
+
+// Whose numbers an id is made of, so that those of different kinds are not the same.
+enum gompi_meeting_kind {
+	MEET_COMM = 1,  // the identity of a communicator, whose low 4 bits are 0
+	MEET_WIN = 2,   // the handle of a window << 4
+	MEET_OTHER = 3, // a number of the caller << 4
+};
+
+static inline uint64_t gompi_meeting_id(enum gompi_meeting_kind kind, uint64_t number) {
+	return kind == MEET_COMM ? number | MEET_COMM : number << 4 | (uint64_t)kind;
+}
+
+struct gompi_meeting;
+
+// Opens the meeting with an id for member me of n, whose ranks in MPI_COMM_WORLD are peers, n of them; they are not
+// kept. Nothing is sent. The other members may have begun with it, or not yet. It takes O(log n) memory. NULL: there is
+// none.
+struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32_t *peers);
+
+// Ends it at this member, after its last call. The others may still be in theirs. NULL is none.
+void gompi_meeting_close(struct gompi_meeting *m);
+
+// Returns when all members have called it as often as this one. ceil(log2 n) rounds of one record each, which leave at
+// once. 0; MPI_ERR_PROC_ABORTED: a member is gone, and the meeting of no more use; MPI_ERR_NO_MEM.
+int gompi_meet(struct gompi_meeting *m, const struct gompi_waiting *what);
+
+// The same in two halves. The first sends the first round's record, with or behind what this process has sent to that
+// member before; the second does the rest. Nothing else is called on m in between.
+int gompi_meet_begin(struct gompi_meeting *m);
+int gompi_meet_end(struct gompi_meeting *m, const struct gompi_waiting *what);
+
+// What a member says that its call is about. Members say the same if they make calls that belong together.
+struct gompi_meet_words {
+	uint64_t what, plan;
+	int32_t rank; // of the member, as errors name it; may differ
+};
+
+// The most bytes of all members' data in one call.
+enum { GOMPI_MEET_MOST = 16 << 10 };
+
+// What gompi_meet_gather returns besides error classes: members have said or brought something that does not go
+// together. All members return it, and words is what another one has said than this one.
+enum { GOMPI_MEET_DIFFER = -1 };
+
+// Gives all members the bytes of each, n * bytes of them in the order of members: at most GOMPI_MEET_MOST. Those of
+// this one are there already, at all + me * bytes. It meets, as gompi_meet does, in as many rounds. differs is NULL, or
+// what a process for which this one speaks says instead: then all get GOMPI_MEET_DIFFER.
+int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
+		      void *all, uint32_t bytes, const struct gompi_waiting *what);
+
+// Gives all members what root says and up to GOMPI_MEET_MOST bytes that it brings. At root words, *data and *bytes are
+// sent; elsewhere they are set, and *data is there until the next call on m. Root waits for nobody, or once in a while;
+// the others wait for what goes down a binomial tree.
+int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words *words, const void **data,
+		     uint32_t *bytes, const struct gompi_waiting *what);
+
+// Has this room listen on its port. Before the network is opened.
+void gompi_meet_start(void);
+
+#pragma GCC visibility pop
+#endif
