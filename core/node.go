@@ -69,7 +69,7 @@ func controlKey(leader int) string { return fmt.Sprintf("control-%d", leader) }
 
 // openOther opens the memory that the leader of this node has made.
 func openOther(b boot.Client, leader int) (int, error) {
-	value, err := b.Get(controlKey(leader))
+	value, err := b.Get(leader, controlKey(leader))
 	if err != nil {
 		return -1, err
 	}

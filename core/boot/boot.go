@@ -33,8 +33,9 @@ type Client interface {
 	// Put publishes a value, any bytes, under a key that nobody has used in this job. A key consists of letters,
 	// digits and '-', '_', '.', and has at most MaxKey bytes. One message to the launcher for about each 750 bytes.
 	Put(key, value string) error
-	// Get returns the value that a process Put under key before the last Fence. As many messages as its Put.
-	Get(key string) (string, error)
+	// Get returns the value that the process of a rank Put under key before the last Fence. As many messages as its
+	// Put.
+	Get(rank int, key string) (string, error)
 	// Fence waits until every process of the job has called it; afterwards each sees what all had Put before. One
 	// message.
 	Fence() error

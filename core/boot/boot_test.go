@@ -98,7 +98,7 @@ func TestValues(t *testing.T) {
 			}
 			for i, v := range samples() {
 				for r := range clients {
-					if got, err := c.Get(fmt.Sprintf("v-%d_%d.x", i, r)); err != nil || got != v {
+					if got, err := c.Get(r, fmt.Sprintf("v-%d_%d.x", i, r)); err != nil || got != v {
 						return fmt.Errorf("sample %d of rank %d: %d bytes instead of %d, %v", i,
 							r, len(got), len(v), err)
 					}
@@ -113,7 +113,7 @@ func TestValues(t *testing.T) {
 		require.NoError(t, c.Put(strings.Repeat("k", MaxKey), strings.Repeat("v", 9000)))
 		err := c.Put(strings.Repeat("k", MaxKey), "again")
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
-		_, err = c.Get("absent")
+		_, err = c.Get(0, "absent")
 		require.ErrorContains(t, err, "absent")
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 	}
@@ -364,7 +364,8 @@ func process() error {
 		return err
 	}
 	for i, v := range samples() {
-		if got, err := c.Get(fmt.Sprintf("v%d.%d", i, (c.Rank()+1)%c.Size())); err != nil || got != v {
+		next := (c.Rank() + 1) % c.Size()
+		if got, err := c.Get(next, fmt.Sprintf("v%d.%d", i, next)); err != nil || got != v {
 			return fmt.Errorf("sample %d: %d bytes instead of %d, %v", i, len(got), len(v), err)
 		}
 	}

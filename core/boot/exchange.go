@@ -42,7 +42,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 		return nil, err
 	}
 	for first := 0; first < n; first += block {
-		joined, err := c.Get(fmt.Sprintf("%s.b%d", name, first/block))
+		joined, err := c.Get(first, fmt.Sprintf("%s.b%d", name, first/block))
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func AllGather(c Client, name, value string) ([]string, error) {
 // getEach fills into with the values of ranks from first on.
 func getEach(c Client, name string, first int, into []string) (err error) {
 	for i := range into {
-		if into[i], err = c.Get(fmt.Sprintf("%s.%d", name, first+i)); err != nil {
+		if into[i], err = c.Get(first+i, fmt.Sprintf("%s.%d", name, first+i)); err != nil {
 			return err
 		}
 	}

@@ -158,7 +158,7 @@ func (l *launched) Put(key, value string) error {
 	return classified(store(l.Client.Put, l.limit, key, value))
 }
 
-func (l *launched) Get(key string) (string, error) {
+func (l *launched) Get(_ int, key string) (string, error) {
 	value, err := fetch(l.Client.Get, key)
 	return value, classified(err)
 }

@@ -45,7 +45,7 @@ func (s *singleton) Put(key, value string) error {
 	return nil
 }
 
-func (s *singleton) Get(key string) (string, error) {
+func (s *singleton) Get(_ int, key string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	value, ok := s.values[key]
