@@ -3,6 +3,8 @@ package main
 /*
 #include "base/node.h"
 #include "base/verdict.h"
+#include "message/inbox.h"
+#include "message/request.h"
 #include "win/win.h"
 */
 import "C"
@@ -34,6 +36,9 @@ var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks_used)-shm.CellMarkUsed]
 	_ = same[unsafe.Sizeof(C.struct_gompi_cell{})-shm.CellFixed]
 	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
+	_ = same[C.GOMPI_LANES*C.GOMPI_INBOX_SIZE-shm.MessageRingSize]
+	_ = same[C.GOMPI_MOST_PROCESSES-shm.MaxProcesses]
+	_ = same[C.GOMPI_MESSAGE_REQUEST-1-handle.Datatype]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
 	_ = same[C.GOMPI_WIN_INDICES-1-handle.MaxWindows]
 	_ = same[C.GOMPI_ON_COMM-C.int(handle.Comm)]

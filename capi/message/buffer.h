@@ -21,9 +21,8 @@ struct gompi_buffer {
 
 #pragma GCC visibility push(hidden)
 
-// Makes *b the buffer of count copies of a committed datatype; what names it in a verdict. nothing: no data counts, as
-// with MPI_PROC_NULL, whatever the address. 0, or the verdict's class: MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER,
-// MPI_ERR_VALUE_TOO_LARGE.
+// Makes *b the buffer of count copies of a committed datatype. nothing: no data counts, as with MPI_PROC_NULL, whatever
+// the address. 0, or the verdict's class: MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER, MPI_ERR_VALUE_TOO_LARGE.
 int gompi_buffer_check(struct gompi_buffer *b, const void *at, int64_t count, MPI_Datatype type, bool nothing,
 		       struct gompi_verdict *v);
 

@@ -206,11 +206,8 @@ func (k *Call) done(o *operands, err error) error {
 	return k.late
 }
 
-// discard has what arrives put into a block of the given length that is forgotten, instead of this process' buffer for
-// one block.
-func (o *operands) discard(bytes int) { o.out, o.after = room(bytes), nil }
-
-// discardAll does that for n blocks.
+// discardAll has what arrives put into n blocks of the given length that are forgotten, instead of this process'
+// buffer.
 func (o *operands) discardAll(bytes, n int) {
 	o.outs, o.after = cut(room(bytes*n), bytes, n), nil
 }

@@ -116,9 +116,6 @@ func (r *Request) setLife(s uint32) {
 // IsComplete returns whether the operation is done. An inactive request is not complete: see Inactive.
 func (r *Request) IsComplete() bool { return r.life() == complete }
 
-// Freed returns whether the application has freed the request while it was active.
-func (r *Request) Freed() bool { return r.freed.Load() != 0 }
-
 // Inactive returns whether the request is persistent and not started.
 func (r *Request) Inactive() bool { return r.life() == inactive }
 
