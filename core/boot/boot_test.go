@@ -98,7 +98,8 @@ func TestValues(t *testing.T) {
 			}
 			for i, v := range samples() {
 				for r := range clients {
-					if got, err := c.Get(r, fmt.Sprintf("v-%d_%d.x", i, r)); err != nil || got != v {
+					got, err := c.Get(r, fmt.Sprintf("v-%d_%d.x", i, r))
+					if err != nil || got != v {
 						return fmt.Errorf("sample %d of rank %d: %d bytes instead of %d, %v", i,
 							r, len(got), len(v), err)
 					}
