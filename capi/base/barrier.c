@@ -54,3 +54,36 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 	}
 	return 0;
 }
+
+struct arrivals_wait {
+	gompi_a32 *arrived;
+	uint32_t all;
+};
+
+static bool all_arrived(void *arg) {
+	struct arrivals_wait *w = arg;
+	return gompi_load_acquire(w->arrived) == w->all; // pairs with the change in gompi_barrier_gather
+}
+
+int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what) {
+	uint32_t all = (uint32_t)(n - 1) * ++*number;
+	if (me == 0) {
+		struct arrivals_wait w = {&b->arrived, all};
+		return all_arrived(&w) ? 0 : gompi_await(&b->member[0].wait, all_arrived, &w, what);
+	}
+	// seq_cst: releases what this member stored before, together with what the others did
+	if (gompi_add_total(&b->arrived, 1) + 1 == all)
+		gompi_wake_changed(&b->member[0].wait);
+	return 0;
+}
+
+int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_waiting *what) {
+	if (me != 0) {
+		struct round_wait r = {&b->phase, number};
+		return gompi_await(&b->wait, round_done, &r, what);
+	}
+	gompi_store_release(&b->phase, number); // pairs with the acquire in round_done
+	if (n > 1)
+		gompi_wake(&b->wait);
+	return 0;
+}

@@ -23,4 +23,10 @@ struct gompi_barrier {
 // by the caller, starting at 0. Whatever a member stored before is seen by all afterwards. 0 or MPI_ERR_PROC_ABORTED.
 int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
 
+// A barrier in two halves, for a member 0 that does something in between, such as to meet other nodes. The first
+// returns there when all n members have called it, at the others at once; the second returns there at once, at the
+// others when member 0 has called it. All barriers on b are of this form, or none is.
+int gompi_barrier_gather(struct gompi_barrier *b, int n, int me, uint32_t *number, const struct gompi_waiting *what);
+int gompi_barrier_release(struct gompi_barrier *b, int n, int me, uint32_t number, const struct gompi_waiting *what);
+
 #endif
