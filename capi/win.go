@@ -37,26 +37,55 @@ func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
 
 func (dataPath) Install(p *rma.Plan) error {
-	members := make([]C.struct_gompi_member_plan, len(p.Targets))
-	for i, t := range p.Targets {
+	members := make([]C.struct_gompi_member_plan, len(p.Near))
+	for i, t := range p.Near {
 		members[i] = C.struct_gompi_member_plan{
 			base: C.uintptr_t(t.Base), size: C.uint64_t(t.Size), address: C.uintptr_t(t.Address),
 			part: C.struct_gompi_part{from: C.uint64_t(t.From), to: C.uint64_t(t.To)},
-			region: C.struct_gompi_region{key: C.uint64_t(t.Region.Key),
-				address: C.uint64_t(t.Region.Address)},
-			peer: C.int32_t(t.Peer), disp_unit: C.int32_t(t.DispUnit), direct: C.bool(t.Direct),
-			away: C.bool(t.Away),
+			rank: C.int32_t(t.Rank), peer: C.int32_t(t.Peer), disp_unit: C.int32_t(t.DispUnit),
+			direct: C.bool(t.Direct),
 		}
+	}
+	away := make([]C.struct_gompi_away_plan, len(p.All)+1)
+	for i, m := range p.All {
+		away[i] = C.struct_gompi_away_plan{size: C.uint64_t(m.Size), disp_unit: C.int32_t(m.DispUnit),
+			peer: C.int32_t(m.Peer)}
 	}
 	plan := C.struct_gompi_win_plan{
 		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), granularity: C.int64_t(p.Granularity),
-		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(len(members)),
-		hot_at: C.uint32_t(p.HotAfter),
+		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
+		local_n: C.int32_t(len(members)), hot_at: C.uint32_t(p.HotAfter),
 	}
-	if !C.gompi_win_open(&plan, &members[0]) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", len(members))
+	if !C.gompi_win_open(&plan, &members[0], &away[0]) {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
 	}
 	return nil
+}
+
+func (dataPath) Register(addr uintptr, size int64) (r rma.Region) {
+	var region C.struct_gompi_region
+	if C.gompi_win_register(C.uintptr_t(addr), C.uint64_t(size), &region) {
+		r = rma.Region{Key: uint64(region.key), Address: uint64(region.address)}
+	}
+	return r
+}
+
+func (dataPath) Unregister(r rma.Region) {
+	region := C.struct_gompi_region{key: C.uint64_t(r.Key), address: C.uint64_t(r.Address)}
+	C.gompi_fabric_unregister(&region)
+}
+
+func (dataPath) SetRegions(h uintptr, of func(rank int) rma.Region, n int) {
+	regions := make([]C.struct_gompi_region, n)
+	for i := range regions {
+		r := of(i)
+		regions[i] = C.struct_gompi_region{key: C.uint64_t(r.Key), address: C.uint64_t(r.Address)}
+	}
+	C.gompi_win_set_regions(C.uintptr_t(h), &regions[0])
+}
+
+func (dataPath) DispUnit(h uintptr, rank int) int32 {
+	return int32(C.gompi_win_unit(C.uintptr_t(h), C.int(rank)))
 }
 
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }

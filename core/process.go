@@ -107,7 +107,7 @@ func Start(data DataPath) error {
 	p.WorldComm, p.SelfComm = p.Messages.World, p.Messages.Self
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
-		Node: p.Node, Data: data,
+		Node: p.Node, Nodes: p.Places.Count, Data: data,
 		NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) },
 		Allgather: p.Coll.Allgather,
 		InPieces:  p.Node.InPieces,

@@ -74,86 +74,85 @@ static void give_slot(struct gompi_win *w) {
 	pthread_mutex_unlock(&spare.mu);
 }
 
-// Writes down what is planned for a member; *local is the number of members on this node before it.
-static void set_member(struct gompi_win *w, int rank, const struct gompi_member_plan *plan, int *local) {
+// Writes down what is planned for the member of this node with a local index.
+static void set_member(struct gompi_win *w, int local, const struct gompi_member_plan *plan) {
 	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
 	struct gompi_part_here *parts = gompi_load(&w->parts);
 	if (parts != NULL && !plan->direct) {
-		gompi_store(&parts[rank].from, plan->part.from);
-		gompi_store(&parts[rank].to, plan->part.to);
+		gompi_store(&parts[plan->rank].from, plan->part.from);
+		gompi_store(&parts[plan->rank].to, plan->part.to);
 	}
-	w->targets[rank] = (struct gompi_target){.base = (char *)plan->base,
-						 .reach = reach,
-						 .reach8 = reach >= 8 ? reach - 7 : 0,
-						 .disp_unit = (uint32_t)plan->disp_unit,
-						 .state = plan->direct ? TARGET_DIRECT
-							  : plan->away ? TARGET_AWAY
-								       : 0};
-	if (w->away != NULL)
-		w->away[rank] = (struct gompi_win_away){.size = plan->size, .region = plan->region, .peer = plan->peer};
-	if (plan->away)
-		return;
-	// All members write the same: shared memory has each of them once.
-	struct gompi_win_member *m = gompi_member(w, rank);
+	w->targets[plan->rank] = (struct gompi_target){.base = (char *)plan->base,
+						       .reach = reach,
+						       .reach8 = reach >= 8 ? reach - 7 : 0,
+						       .disp_unit = (uint32_t)plan->disp_unit,
+						       .state = plan->direct ? TARGET_DIRECT : 0};
+	// All members of the node write the same: shared memory has each of them once.
+	struct gompi_win_member *m = gompi_member(w, plan->rank);
 	m->address = plan->address;
 	m->size = plan->size;
 	m->peer = plan->peer;
-	m->local = *local;
+	m->local = local;
 	if (w->ranks != NULL)
-		w->ranks[*local] = rank;
-	++*local;
+		w->ranks[local] = plan->rank;
 }
 
-// Finds out which members are on this node, and makes the tables of a window that spans nodes. Whether there was memory
-// for them.
-static bool place_members(struct gompi_win *w, const struct gompi_win_plan *plan,
-			  const struct gompi_member_plan *members) {
-	int lowest = plan->me, highest = plan->me;
-	w->n = (uint32_t)plan->n;
-	w->me = plan->me;
-	for (int i = 0; i < plan->n; i++) {
-		if (members[i].away)
-			continue;
-		lowest = i < lowest ? i : lowest;
-		highest = i > highest ? i : highest;
-		w->local_me += i < plan->me;
-		w->local_n++;
-	}
-	if (w->local_n < plan->n && ((w->away = calloc(w->n, sizeof *w->away)) == NULL ||
-				     (w->ranks = calloc((size_t)w->local_n, sizeof *w->ranks)) == NULL))
+static void set_away(struct gompi_win *w, int rank, const struct gompi_away_plan *plan) {
+	w->away[rank] = (struct gompi_win_away){.size = plan->size, .peer = plan->peer};
+	if (gompi_on_node(plan->peer) < 0)
+		w->targets[rank] = (struct gompi_target){.disp_unit = (uint32_t)plan->disp_unit, .state = TARGET_AWAY};
+}
+
+// Makes the tables of a slot. Whether there was memory for them.
+static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
+			const struct gompi_member_plan *members) {
+	const size_t n = (size_t)plan->n, local_n = (size_t)plan->local_n;
+	const size_t bytes = (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE;
+	bool parts = false;
+	for (size_t i = 0; i < local_n; i++)
+		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
+	if ((w->targets = aligned_alloc(GOMPI_LINE, bytes)) == NULL)
 		return false;
-	const size_t line = sizeof(struct gompi_win_member);
-	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * line);
-	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)(highest - lowest + 1) * line);
-	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(w->local_n);
-	return true;
+	memset(w->targets, 0, bytes);
+	if (parts) {
+		struct gompi_part_here *here = calloc(n, sizeof *here);
+		gompi_store(&w->parts, here);
+		if (here == NULL)
+			return false;
+	}
+	if (local_n < n &&
+	    ((w->away = calloc(n, sizeof *w->away)) == NULL || (w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL))
+		return false;
+	return plan->flavor != MPI_WIN_FLAVOR_DYNAMIC || (w->attached = calloc(n, sizeof *w->attached)) != NULL;
 }
 
-bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members) {
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
+		    const struct gompi_away_plan *away) {
 	struct gompi_win *w = take_slot();
 	if (w == NULL)
 		return false;
-	size_t n = (size_t)plan->n;
-	bool parts = false;
-	for (size_t i = 0; i < n; i++)
-		parts |= !members[i].direct && members[i].part.from < members[i].part.to;
-	w->targets = aligned_alloc(GOMPI_LINE, (sizeof *w->targets * n + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
-	if (parts)
-		gompi_store(&w->parts, calloc(n, sizeof(struct gompi_part_here)));
-	if (w->targets == NULL || !place_members(w, plan, members) || (parts && gompi_load(&w->parts) == NULL) ||
-	    (plan->flavor == MPI_WIN_FLAVOR_DYNAMIC && (w->attached = calloc(n, sizeof *w->attached)) == NULL)) {
+	if (!make_tables(w, plan, members)) {
 		give_slot(w);
 		return false;
 	}
-	memset(w->targets, 0, sizeof *w->targets * n);
+	const size_t line = sizeof(struct gompi_win_member);
+	int local_n = plan->local_n, lowest = members[0].rank, lines = members[local_n - 1].rank - lowest + 1;
+	w->n = (uint32_t)plan->n;
+	w->me = plan->me;
+	w->local_n = local_n;
+	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * line);
+	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)lines * line);
+	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
 	w->model = MPI_WIN_UNIFIED;
 	w->flush_more = gompi_node.policy.crowded ? FLUSH_POLL : 0;
-	int local = 0;
-	for (size_t i = 0; i < n; i++)
-		set_member(w, (int)i, &members[i], &local);
+	for (int i = 0; i < local_n; i++)
+		set_member(w, i, &members[i]);
+	for (int i = 0; w->away != NULL && i < plan->n; i++)
+		set_away(w, i, &away[i]);
+	w->local_me = gompi_win_index(w, w->me);
 	gompi_member(w, plan->me)->may_move = plan->hot_at != 0;
 	gompi_store_total(&gompi_member(w, plan->me)->hot_at, plan->hot_at); // the end of creation is behind it
-	const struct gompi_member_plan *own = &members[plan->me];
+	const struct gompi_member_plan *own = &members[w->local_me];
 	w->base = (void *)own->base;
 	w->size = (MPI_Aint)own->size;
 	w->disp_unit = own->disp_unit;
@@ -190,6 +189,21 @@ bool gompi_win_follow(uintptr_t handle, int rank, uintptr_t base, uint64_t from,
 		t->reach8 = to >= 8 ? to - 7 : 0;
 	}
 	return true;
+}
+
+bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region) {
+	return gompi_fabric_open && gompi_fabric_register((void *)at, bytes, region) == MPI_SUCCESS;
+}
+
+void gompi_win_set_regions(uintptr_t handle, const struct gompi_region *regions) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	for (uint32_t i = 0; w != NULL && w->away != NULL && i < w->n; i++)
+		w->away[i].region = regions[i];
+}
+
+int gompi_win_unit(uintptr_t handle, int rank) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	return w == NULL || (uint32_t)rank >= w->n ? 1 : (int)w->targets[rank].disp_unit;
 }
 
 void gompi_win_close(uintptr_t handle) {

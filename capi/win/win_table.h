@@ -5,18 +5,22 @@
 #include "base/verdict.h"
 #include "win/win.h"
 
-// A member of a window as Go has planned it (core/rma.Target). Addresses are numbers here: Go must not hold what the
-// application gave it as pointers.
+// A member of a window on this node as Go has planned it (core/rma.Target). Addresses are numbers here: Go must not hold
+// what the application gave it as pointers.
 struct gompi_member_plan {
 	uintptr_t base;    // where its memory is mapped here if direct; otherwise only part of it is, as if all were
 	uint64_t size;     // bytes
-	uintptr_t address; // of the window in the member's own address space, if it is on this node
-	struct gompi_part part;     // what is mapped here if not direct
-	struct gompi_region region; // its memory for the network, if the window spans nodes
-	int32_t peer;               // rank in MPI_COMM_WORLD
+	uintptr_t address; // of the window in the member's own address space
+	struct gompi_part part; // what is mapped here if not direct
+	int32_t rank, peer;     // in the window, in MPI_COMM_WORLD
 	int32_t disp_unit;
 	bool direct;
-	bool away; // it is on another node
+};
+
+// A member of a window that spans nodes (core/rma.Member).
+struct gompi_away_plan {
+	uint64_t size;
+	int32_t disp_unit, peer;
 };
 
 // A window as Go has planned it (core/rma.Plan).
@@ -25,12 +29,20 @@ struct gompi_win_plan {
 	uintptr_t shared;    // where the control memory of this node is mapped here
 	int64_t granularity; // mpi_accumulate_granularity
 	int32_t flavor;
-	int32_t me, n;   // this process' rank, and the number of members
-	uint32_t hot_at; // gompi_win_member's, of this process' memory; 0: it stays as it is
+	int32_t me, n, local_n; // this process' rank, and the number of members, of those on this node
+	uint32_t hot_at;        // gompi_win_member's, of this process' memory; 0: it stays as it is
 };
 
-// Makes the slot of a window of plan->n members, and lets the calls see it. false: there is no memory.
-bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members);
+// Makes the slot of a window, and lets the calls see it: members[plan->local_n] are those on this node, by rank, and
+// away[n] all of them if they are on several nodes, else nothing. false: there is no memory.
+bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
+		    const struct gompi_away_plan *away);
+// Registers memory of this process with the network. Whether others can read and write it now.
+bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
+// What the n members of a window that spans nodes have registered. Before anybody uses it.
+void gompi_win_set_regions(uintptr_t handle, const struct gompi_region *regions);
+// Displacement unit of a member, 1 if there is none.
+int gompi_win_unit(uintptr_t handle, int rank);
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);

@@ -19,6 +19,14 @@ type DataPath interface {
 	// SetGranularity sets the window's mpi_accumulate_granularity (MPI-5.0 12.2.7): how many bytes of a large
 	// accumulate hold the target's lock at a time, 0: any number.
 	SetGranularity(h uintptr, bytes int64)
+	// Register lets other nodes read and write size bytes of memory of this process from addr on; the zero Region:
+	// they cannot, and send messages instead. The memory stays where it is until Unregister.
+	Register(addr uintptr, size int64) Region
+	Unregister(r Region)
+	// SetRegions says what the members of a window that spans nodes have registered.
+	SetRegions(h uintptr, of func(rank int) Region, members int)
+	// DispUnit returns the displacement unit of a member of a window.
+	DispUnit(h uintptr, rank int) int32
 	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
 	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
 	Share(nd *shm.Node, addr uintptr, size int64) error
@@ -55,8 +63,10 @@ type Plan struct {
 	Handle  uintptr
 	Flavor  int32    // abi.MPI_WIN_FLAVOR_
 	Rank    int      // this process'
-	Targets []Target // all members, by rank; this process' own is what its attributes are made of
-	Shared  uintptr  // where the control memory is mapped here: SharedSize(len(Targets)) bytes
+	Members int      // how many there are
+	Near    []Target // those on this node, by rank; this process' own is what its attributes are made of
+	All     []Member // by rank, if they are on several nodes; else nil
+	Shared  uintptr  // where the control memory of this node is mapped here
 	// Granularity is the window's mpi_accumulate_granularity in bytes, see SetGranularity.
 	Granularity int64
 	// HotAfter is how much use makes this process' memory hot (hot.go), 0: none.
@@ -66,8 +76,16 @@ type Plan struct {
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Target is a member of a window as its slot needs it.
+// Member is a member of a window that spans nodes, as all others know it.
+type Member struct {
+	Size     int64 // bytes
+	DispUnit int32 // bytes
+	Peer     int32 // rank in MPI_COMM_WORLD
+}
+
+// Target is a member of a window on this node as its slot needs it.
 type Target struct {
+	Rank     int32
 	Base     uintptr // where its memory is mapped here, if Direct
 	Size     int64   // bytes
 	DispUnit int32   // bytes
@@ -77,6 +95,4 @@ type Target struct {
 	From, To int64
 	Peer     int32   // rank in MPI_COMM_WORLD
 	Address  uintptr // of the window in the member's own address space
-	Away     bool    // it is on another node
-	Region   Region  // its memory for the network, if the window spans nodes
 }

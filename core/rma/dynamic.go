@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"slices"
 	"sort"
 	"sync"
 
@@ -161,12 +162,17 @@ func (w *Window) Detach(addr uintptr) error {
 	return nil
 }
 
-// AttachedTable returns where the table of rank's attached memory is mapped here; 0 if it cannot be mapped.
+// AttachedTable returns where the table of rank's attached memory is mapped here; 0 if it cannot be mapped, or is on
+// another node.
 func (w *Window) AttachedTable(rank int) uintptr {
 	if rank == w.Rank {
 		return address(w.own.bytes)
 	}
-	return w.MapAttached(w.tables[rank], attachedSize)
+	i, ok := slices.BinarySearch(w.near.ranks, int32(rank))
+	if !ok {
+		return 0
+	}
+	return w.MapAttached(w.tables[i], attachedSize)
 }
 
 // MapAttached returns where [off, off+size) of the node's memory is mapped here, mapping it if it is not yet; 0 if it

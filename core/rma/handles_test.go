@@ -9,6 +9,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/handle"
+	"gompirma/core/shm"
 )
 
 func TestProposals(t *testing.T) {
@@ -120,18 +121,17 @@ func TestRegions(t *testing.T) {
 }
 
 func TestLayoutOfAllocatedWindows(t *testing.T) {
-	m := []record{{size: 10, alignment: 64}, {size: 0, alignment: 64}, {size: 5000, alignment: 64},
-		{size: 1, alignment: 64}}
-	for i := range m {
-		m[i].flavor = 314 // MPI_WIN_FLAVOR_SHARED
+	var all records
+	for _, size := range []int64{10, 7, 0, 5000, 1} {
+		all = append(all, (&record{size: size, alignment: 64}).encode()...)
 	}
-	offsets, total := layout(m)
+	// Rank 1 is on another node.
+	w := Window{Flavor: abi.MPI_WIN_FLAVOR_SHARED, near: near{ranks: []int32{0, 2, 3, 4}}}
+	offsets, total, alignment := w.layout(all)
 	require.Equal(t, []int64{0, 10, 10, 5010}, offsets, "one after the other without a gap")
-	require.Equal(t, int64(5011), total)
-	for i := range m {
-		m[i].hints.NonContiguous = true
-	}
-	offsets, _ = layout(m)
+	require.Equal(t, []int64{5011, shm.PageSize}, []int64{total, alignment})
+	w.hints.NonContiguous = true
+	offsets, _, _ = w.layout(all)
 	require.Equal(t, []int64{0, 4096, 4096, 12288}, offsets, "each on a page")
 }
 

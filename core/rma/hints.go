@@ -2,6 +2,7 @@ package rma
 
 import (
 	"encoding/binary"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -340,10 +341,10 @@ func commonOf(b []byte) Hints {
 // combine gives h the values that are in force at a window whose members ask for these: what one member does not
 // promise is not promised, an ordering that one needs is kept, and the smallest granularity that one wishes for serves
 // all.
-func (h *Hints) combine(members []Hints) {
+func (h *Hints) combine(members iter.Seq[Hints]) {
 	h.NoLocks, h.SameSize, h.SameDispUnit, h.SameOp, h.NonContiguous, h.Ordering, h.Granularity = true, true, true,
 		true, true, 0, 0
-	for _, m := range members {
+	for m := range members {
 		h.NoLocks = h.NoLocks && m.NoLocks
 		h.SameSize = h.SameSize && m.SameSize
 		h.SameDispUnit = h.SameDispUnit && m.SameDispUnit
@@ -356,13 +357,8 @@ func (h *Hints) combine(members []Hints) {
 	}
 }
 
-// keepTrue takes back what is said of n members and is not so; member returns the size in bytes and the displacement
-// unit of one.
-func (h *Hints) keepTrue(n int, member func(i int) (int64, int32)) {
-	size, unit := member(0)
-	for i := range n {
-		s, u := member(i)
-		h.SameSize = h.SameSize && s == size
-		h.SameDispUnit = h.SameDispUnit && u == unit
-	}
+// keepTrue takes back what is said of all members and is not so.
+func (h *Hints) keepTrue(sameSize, sameUnit bool) {
+	h.SameSize = h.SameSize && sameSize
+	h.SameDispUnit = h.SameDispUnit && sameUnit
 }

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,7 @@ func TestCommonHints(t *testing.T) {
 	require.Equal(t, all.common(), back.common())
 	require.Len(t, changes, len(all.common()), "every key that has one value is here")
 	together := DefaultHints()
-	together.combine([]Hints{all, back, all})
+	together.combine(slices.Values([]Hints{all, back, all}))
 	require.Equal(t, all.common(), together.common())
 }
 
@@ -141,7 +142,7 @@ func TestCombinedHints(t *testing.T) {
 		one, other, both := DefaultHints(), DefaultHints(), DefaultHints()
 		require.NoError(t, one.Apply(lookup(map[string]string{c.key: c.one})))
 		require.NoError(t, other.Apply(lookup(map[string]string{c.key: c.other})))
-		both.combine([]Hints{one, one, other})
+		both.combine(slices.Values([]Hints{one, one, other}))
 		require.Contains(t, both.common(), Pair{c.key, c.want})
 	}
 }

@@ -24,12 +24,14 @@ const (
 	hotNotYet = "false: little has come to the memory so far"
 )
 
-// hotAfter returns after so much use the window's memory is hot; 0: never.
-func (w *Window) hotAfter(members []record) uint32 {
-	mine := &members[w.Rank]
+// hotAfter returns after so much use the window's memory is hot; 0: never. What is put into memory from other nodes
+// does not wait while it moves, and a network may keep pages that it has once used; so nothing is hot in a job that has
+// one.
+func (w *Window) hotAfter(mine record) uint32 {
 	pages := touchedPages(w.Base, w.Size)
 	if w.hints.InPlace != InPlaceHot || w.Flavor != abi.MPI_WIN_FLAVOR_CREATE || w.Size < shm.PageSize ||
-		mine.heap >= 0 || len(w.held) != 0 || len(members) == 1 || pages.hi > shm.ImageStride {
+		mine.heap >= 0 || len(w.held) != 0 || len(w.near.ranks) == 1 || w.host.Nodes > 1 ||
+		pages.hi > shm.ImageStride {
 		return 0
 	}
 	w.host.Data.WatchForks()
@@ -153,14 +155,15 @@ func storesBy(name string) bool {
 func (w *Window) Follow(rank int, heap int64, what uint8) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if rank < 0 || rank >= len(w.Targets) || w.followed[rank] {
+	known := w.target(rank)
+	if known == nil || w.followed[rank] {
 		return false
 	}
 	if w.followed == nil {
 		w.followed = map[int]bool{}
 	}
 	w.followed[rank] = true
-	t := w.Targets[rank]
+	t := *known
 	m := record{address: uint64(t.Address), size: t.Size, heap: heap, inPlace: what}
 	if err := w.mapInPlace(&t, &m); err != nil {
 		t.From, t.To = 1, 1 // none, and not as at first

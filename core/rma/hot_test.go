@@ -47,27 +47,27 @@ func (f *fakeSystem) WatchForks() {}
 // TestHotAfter says which windows become hot at all, and that large ones do later.
 func TestHotAfter(t *testing.T) {
 	h := (&fakeSystem{}).host()
-	window := func(change func(w *Window, m []record)) uint32 {
+	window := func(change func(w *Window, mine *record)) uint32 {
 		w := &Window{host: h, Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: 1 << 20, Size: 1 << 20,
-			hints: DefaultHints()}
-		members := []record{{heap: -1}, {heap: -1}}
-		change(w, members)
-		return w.hotAfter(members)
+			hints: DefaultHints(), near: near{ranks: []int32{0, 1}}}
+		mine := record{heap: -1}
+		change(w, &mine)
+		return w.hotAfter(mine)
 	}
-	usual := window(func(*Window, []record) {})
+	usual := window(func(*Window, *record) {})
 	require.Greater(t, usual, uint32(hotLeast))
-	require.Greater(t, window(func(w *Window, _ []record) { w.Size *= 2 }), usual)
-	require.NotZero(t, window(func(w *Window, _ []record) { w.Size = 1 << 40 }))
-	for name, change := range map[string]func(w *Window, m []record){
-		"asked not to":     func(w *Window, _ []record) { w.hints.InPlace = InPlaceOff },
-		"asked to at once": func(w *Window, _ []record) { w.hints.InPlace = InPlaceOn },
-		"allocated":        func(w *Window, _ []record) { w.Flavor = abi.MPI_WIN_FLAVOR_ALLOCATE },
-		"shared already":   func(_ *Window, m []record) { m[0].heap = 4096 },
-		"shared in part":   func(w *Window, _ []record) { w.held = []span{{1 << 20, 1<<20 + 4096}} },
-		"no page":          func(w *Window, _ []record) { w.Size = 100 },
+	require.Greater(t, window(func(w *Window, _ *record) { w.Size *= 2 }), usual)
+	require.NotZero(t, window(func(w *Window, _ *record) { w.Size = 1 << 40 }))
+	for name, change := range map[string]func(w *Window, mine *record){
+		"asked not to":     func(w *Window, _ *record) { w.hints.InPlace = InPlaceOff },
+		"asked to at once": func(w *Window, _ *record) { w.hints.InPlace = InPlaceOn },
+		"allocated":        func(w *Window, _ *record) { w.Flavor = abi.MPI_WIN_FLAVOR_ALLOCATE },
+		"shared already":   func(_ *Window, mine *record) { mine.heap = 4096 },
+		"shared in part":   func(w *Window, _ *record) { w.held = []span{{1 << 20, 1<<20 + 4096}} },
+		"no page":          func(w *Window, _ *record) { w.Size = 100 },
+		"nobody else":      func(w *Window, _ *record) { w.near.ranks = []int32{1} },
+		"several nodes":    func(w *Window, _ *record) { w.host = &Host{Data: h.Data, Nodes: 2} },
 	} {
 		require.Zero(t, window(change), name)
 	}
-	w := &Window{host: h, Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: 1 << 20, Size: 1 << 20, hints: DefaultHints()}
-	require.Zero(t, w.hotAfter([]record{{heap: -1}}), "nobody else")
 }

@@ -24,8 +24,9 @@ import (
 
 // Host is what windows need from the process they live in. package core provides it.
 type Host struct {
-	Node *shm.Node
-	Data DataPath
+	Node  *shm.Node
+	Nodes int // of the job
+	Data  DataPath
 	// NodeIndex returns the number on this node of the process with a world rank, -1 for one on another node.
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
@@ -44,19 +45,24 @@ type Window struct {
 	Base     uintptr
 	Size     int64 // bytes
 	DispUnit int32
-	Targets  []Target
 
 	Errhandler atomic.Uint64 // handle of the error handler
 	Attrs      any           // core/attr: cached attributes, guarded by it
 
 	host      *Host
-	own       *attached // of a dynamic window
-	tables    []int64   // of a dynamic window: where the members' tables are in the memfd
-	control   []byte    // control memory
-	segment   []byte    // memory of an allocated window, mapped whole; nil for MPI_Win_create
-	hugePages bool      // some of the member's own memory is of huge pages
+	near      near
+	targets   []Target   // the members on this node, as near has them
+	between   *comm.Comm // of a window that spans nodes: its members' own messages; else nil
+	region    Region     // this member's memory for other nodes; the zero Region: it is not registered
+	sameSize  bool       // all members' memory has
+	sameUnit  bool       // all members have the same displacement unit
+	own       *attached  // of a dynamic window
+	tables    []int64    // of a dynamic window: where the tables of the members on this node are in the memfd
+	control   []byte     // control memory
+	segment   []byte     // memory of an allocated window, mapped whole; nil for MPI_Win_create
+	hugePages bool       // some of the member's own memory is of huge pages
 	mapped    [][]byte
-	reserved  []extent     // what this member, the leader, reserved for all: control memory, then the segment
+	reserved  []extent     // what this member, the leader, reserved for its node: control memory, then the segment
 	held      []span       // memory shared in place that this window uses
 	followed  map[int]bool // members whose memory was mapped since
 	hotTries  int          // times that it was hot and could not be shared in place
@@ -71,26 +77,6 @@ type Window struct {
 }
 
 type extent struct{ off, size int64 }
-
-// MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, compared at compile time there.
-const MemberSize = 256
-
-// SharedSize returns the size of the control memory of a window of n members: members, barrier, posts (capi/win/win.h),
-// a line that counts who has left, and the members' words for MPI_Win_set_info.
-func SharedSize(n int) int64 {
-	return hintsOffset(n, n)
-}
-
-// hintsOffset returns where in control memory a member of n leaves its hints for MPI_Win_set_info: the class of what is
-// wrong with them, then Hints.common.
-func hintsOffset(n, rank int) int64 {
-	return leftOffset(n) + shm.CacheLine + int64(rank)*(4+commonSize)
-}
-
-func leftOffset(n int) int64 {
-	used := MemberSize*int64(n) + shm.BarrierSize(n) + int64(n)*int64(n)
-	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
-}
 
 // Spec is what a member asks for when it creates a window.
 type Spec struct {
@@ -152,13 +138,26 @@ func decode(b []byte) record {
 	}
 }
 
+// records is what all members have told, by rank.
+type records []byte
+
+func (r records) n() int          { return len(r) / recordSize }
+func (r records) at(i int) record { return decode(r[i*recordSize:]) }
+
+// hints returns what the members ask for.
+func (r records) hints(yield func(Hints) bool) {
+	for i := 0; i < r.n() && yield(r.at(i).hints); i++ {
+	}
+}
+
 // Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
 // 12.2.1 to 12.2.3).
 //
-// It costs a member three exchanges of 64 bytes or less and 32 bytes of memory a member besides the shared control
-// memory. If a member's arguments are wrong or there is not enough memory, all members return an error, the one that
-// found it with its class, the others with the class of the first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG,
-// MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the members cannot share memory.
+// It costs a member three exchanges of 72 bytes or less and 32 bytes of memory a member, 64 if they are on several
+// nodes, besides the control memory that those of a node share. If a member's arguments are wrong or there is not
+// enough memory, all members return an error, the one that found it with its class, the others with the class of the
+// first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the
+// members cannot share memory, for MPI_Win_allocate_shared since they are on several nodes.
 func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	hints, err := DefaultHints(), spec.Err
 	if err == nil {
@@ -167,10 +166,10 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	if c.IsInter() {
 		return nil, mpierr.New(abi.MPI_ERR_COMM, "the communicator is an intercommunicator")
 	}
-	n := c.Size()
 	w := &Window{host: h, Group: c.Group(), Rank: c.Rank(), Flavor: spec.Flavor, Base: spec.Base, Size: spec.Size,
 		DispUnit: spec.DispUnit, hints: hints}
 	w.Errhandler.Store(abi.MPI_ERRORS_ARE_FATAL)
+	w.near = h.nearOf(c.Size(), w.Rank, w.Group.World)
 
 	place, ok := windows.propose(0)
 	if !ok {
@@ -203,21 +202,18 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		windows.withdraw(place)
 		return nil, xerr
 	}
-	members := make([]record, n)
-	for i := range members {
-		members[i] = decode(all[i*recordSize:])
-	}
-	if err := agree(err, members, &w.hints); err != nil {
+	members := records(all)
+	if err := w.agree(err, members); err != nil {
 		w.close(neverMade)
 		windows.withdraw(place)
 		return nil, err
 	}
 
-	// The lowest member of the node reserves; its reservation and the window's handle are agreed on together.
+	// The lowest member of each node reserves; the reservations and the window's handle are agreed on together.
 	err = w.reserve(members)
 	place, xerr = w.agreeOnHandle(c, members, place, &err)
 	if xerr == nil && err == nil {
-		err = w.open(c, members)
+		err = w.open(members)
 	}
 	if xerr == nil {
 		xerr = w.allFine(c, &err)
@@ -250,50 +246,54 @@ func check(spec *Spec) (Hints, error) {
 	return NewHints(spec.Info)
 }
 
+// spans returns whether the window has members on other nodes.
+func (w *Window) spans() bool { return len(w.near.ranks) < w.Group.Size() }
+
 // agree turns the members' verdicts on their own arguments into one for all, compares what must be the same, and gives
-// hints the values in force.
-func agree(own error, members []record, hints *Hints) error {
+// the window's hints the values in force.
+func (w *Window) agree(own error, members records) error {
 	if own != nil {
 		return own
 	}
-	for i, m := range members {
-		if m.class != abi.MPI_SUCCESS {
+	for i := range members.n() {
+		if m := members.at(i); m.class != abi.MPI_SUCCESS {
 			return mpierr.New(m.class, "the arguments of rank %d are wrong", i)
 		}
 	}
-	first := members[0]
-	for i, m := range members {
+	first := members.at(0)
+	w.sameSize, w.sameUnit = true, true
+	for i := range members.n() {
+		m := members.at(i)
 		if m.flavor != first.flavor {
 			return mpierr.New(abi.MPI_ERR_WIN,
 				"rank %d creates a window of flavor %d, rank 0 one of flavor %d", i, m.flavor,
 				first.flavor)
 		}
+		w.sameSize = w.sameSize && m.size == first.size
+		w.sameUnit = w.sameUnit && m.unit == first.unit
 	}
-	asked := make([]Hints, len(members))
-	for i, m := range members {
-		asked[i] = m.hints
+	if w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && w.spans() {
+		return mpierr.New(abi.MPI_ERR_RMA_SHARED, "%d of the %d members are on this node: those of several "+
+			"nodes share no memory (MPI_Comm_split_type makes a communicator of each node)",
+			len(w.near.ranks), members.n())
 	}
-	hints.combine(asked)
-	hints.keepTrue(len(members), func(i int) (int64, int32) { return members[i].size, members[i].unit })
+	w.hints.combine(members.hints)
+	w.hints.keepTrue(w.sameSize, w.sameUnit)
 	return nil
 }
 
-// leader is the member that reserves memory for all.
-const leader = 0
-
-// reserve takes, at the leader, the address space of the control memory and of an allocated window's memory.
-func (w *Window) reserve(members []record) error {
-	if w.Rank != leader {
+// reserve takes, at the leader of a node, the address space of the control memory and of an allocated window's memory
+// there.
+func (w *Window) reserve(members records) error {
+	if !w.near.leads() {
 		return nil
 	}
-	sizes := []int64{SharedSize(len(members))}
+	sizes := []int64{w.near.size()}
 	alignment := int64(shm.PageSize)
 	if w.allocates() {
-		_, total := layout(members)
+		var total int64
+		_, total, alignment = w.layout(members)
 		sizes = append(sizes, total)
-		for _, m := range members {
-			alignment = max(alignment, m.alignment)
-		}
 		// In vain if the machine has not that much. What the members' control groups allow each finds out for
 		// itself.
 		if room := limit.MachineMemory("/"); total > room.Usable() {
@@ -308,7 +308,12 @@ func (w *Window) reserve(members []record) error {
 		}
 		w.reserved = append(w.reserved, extent{off, size})
 	}
-	return w.host.Node.Commit(w.reserved[0].off, w.reserved[0].size)
+	for _, x := range w.near.used() {
+		if err := w.host.Node.Commit(w.reserved[0].off+x.off, x.size); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // allocates returns whether the window's memory is made with it.
@@ -316,14 +321,16 @@ func (w *Window) allocates() bool {
 	return w.Flavor == abi.MPI_WIN_FLAVOR_ALLOCATE || w.Flavor == abi.MPI_WIN_FLAVOR_SHARED
 }
 
-// layout returns where each member's part of an allocated window begins, and the size of all. Parts of MPI_Win_allocate
-// begin on pages, so that each member's memory comes from its own NUMA node; those of MPI_Win_allocate_shared follow
-// each other without a gap unless all members ask for pages.
-func layout(members []record) (offsets []int64, total int64) {
-	offsets = make([]int64, len(members))
-	contiguous := members[0].flavor == abi.MPI_WIN_FLAVOR_SHARED && slices.ContainsFunc(members,
-		func(m record) bool { return !m.hints.NonContiguous })
-	for i, m := range members {
+// layout returns where the part of each member on this node begins in the segment of an allocated window, and the size
+// and alignment of all. Parts of MPI_Win_allocate begin on pages, so that each member's memory comes from its own NUMA
+// node; those of MPI_Win_allocate_shared follow each other without a gap unless all members ask for pages.
+func (w *Window) layout(members records) (offsets []int64, total, alignment int64) {
+	offsets = make([]int64, len(w.near.ranks))
+	alignment = shm.PageSize
+	contiguous := w.Flavor == abi.MPI_WIN_FLAVOR_SHARED && !w.hints.NonContiguous
+	for i, r := range w.near.ranks {
+		m := members.at(int(r))
+		alignment = max(alignment, m.alignment)
 		if !contiguous {
 			to := max(m.alignment, shm.PageSize)
 			total = (total + to - 1) / to * to
@@ -331,19 +338,24 @@ func layout(members []record) (offsets []int64, total int64) {
 		offsets[i] = total
 		total += m.size
 	}
-	return offsets, total
+	return offsets, total, alignment
 }
 
 func tooMany() error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "%d windows exist already", handle.MaxWindows)
 }
 
-// agreeOnHandle finds a place whose index is free at all members, and distributes the leader's reservations with it.
-func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint64, err *error) (place uint64, fatal error) {
+// agreeOnHandle finds a place whose index is free at all members, and distributes the leaders' reservations with it,
+// and the name of the messages between nodes.
+func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *error) (place uint64, fatal error) {
+	const size = 40
 	place = mine
-	var highest uint64
-	for _, m := range members {
-		highest = max(highest, m.proposal)
+	var highest, channel uint64
+	for i := range members.n() {
+		highest = max(highest, members.at(i).proposal)
+	}
+	if w.Rank == 0 && w.spans() {
+		channel = c.NewChannel()
 	}
 	for {
 		if place != highest {
@@ -353,7 +365,7 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint64, err 
 				*err = tooMany()
 			}
 		}
-		b := make([]byte, 32)
+		b := make([]byte, size)
 		le := binary.LittleEndian
 		le.PutUint32(b[0:], uint32(mpierr.ClassOf(*err)))
 		if place == highest {
@@ -363,13 +375,14 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint64, err 
 		for i, r := range w.reserved {
 			le.PutUint64(b[16+8*i:], uint64(r.off))
 		}
+		le.PutUint64(b[32:], channel)
 		all, xerr := w.host.Allgather(c, b)
 		if xerr != nil {
 			return place, xerr
 		}
 		done := true
-		for i := 0; i < len(members); i++ {
-			m := all[32*i:]
+		for i := range members.n() {
+			m := all[size*i:]
 			if class := int32(le.Uint32(m)); class != 0 && *err == nil {
 				*err = mpierr.New(class, "rank %d could not reserve the memory", i)
 			}
@@ -383,37 +396,37 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members []record, mine uint64, err 
 			w.Handle = handle.Make(handle.Win, numberAt(place))
 			// What the leader reserved, as far as the others need it: offsets are followed by the sizes
 			// that everybody can compute.
-			w.controlOff = int64(le.Uint64(all[32*leader+16:]))
-			w.segmentOff = int64(le.Uint64(all[32*leader+24:]))
+			its := all[size*w.near.leader():]
+			w.controlOff = int64(le.Uint64(its[16:]))
+			w.segmentOff = int64(le.Uint64(its[24:]))
+			if w.spans() {
+				w.between = c.Channel(le.Uint64(all[32:]))
+			}
 			return place, nil
 		}
 	}
 }
 
 // open maps what the window needs and makes its slot.
-func (w *Window) open(c *comm.Comm, members []record) (err error) {
+func (w *Window) open(members records) (err error) {
 	nd := w.host.Node
-	n := len(members)
-	if w.control, err = nd.Map(w.controlOff, pages(SharedSize(n))); err != nil {
+	if w.control, err = nd.Map(w.controlOff, pages(w.near.size())); err != nil {
 		return err
 	}
 	var offsets []int64
 	if w.allocates() {
 		var total, alignment int64
-		offsets, total = layout(members)
-		for _, m := range members {
-			alignment = max(alignment, m.alignment)
-		}
+		offsets, total, alignment = w.layout(members)
 		if total > 0 {
 			if w.segment, err = nd.MapAligned(w.segmentOff, pages(total), alignment); err != nil {
 				return err
 			}
-			w.Base = address(w.segment) + uintptr(offsets[w.Rank])
+			w.Base = address(w.segment) + uintptr(offsets[w.near.me])
 		}
 		if w.Size > 0 {
 			// Whole pages, each by the member whose memory begins in it or covers it; a page that two
 			// members share is committed by both.
-			from, to := offsets[w.Rank]/shm.PageSize*shm.PageSize, pages(offsets[w.Rank]+w.Size)
+			from, to := offsets[w.near.me]/shm.PageSize*shm.PageSize, pages(offsets[w.near.me]+w.Size)
 			if w.hugePages, err = nd.CommitMapped(w.segment[from:to], w.segmentOff+from,
 				w.hints.pages()); err != nil {
 				return err
@@ -427,14 +440,15 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			w.Base = 0
 		}
 	}
-	w.Targets = make([]Target, n)
-	for i, m := range members {
-		t := Target{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(i),
+	w.targets = make([]Target, len(w.near.ranks))
+	for i, r := range w.near.ranks {
+		m := members.at(int(r))
+		t := Target{Rank: r, Size: m.size, DispUnit: m.unit, Peer: w.Group.World(int(r)),
 			Address: uintptr(m.address)}
 		switch {
 		case w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC:
 			w.tables = append(w.tables, m.heap)
-		case i == w.Rank:
+		case i == w.near.me:
 			t.Base, t.Direct, t.Address = w.Base, true, w.Base
 		case w.segment != nil:
 			t.Base, t.Direct = address(w.segment)+uintptr(offsets[i]), true
@@ -453,24 +467,51 @@ func (w *Window) open(c *comm.Comm, members []record) (err error) {
 			w.mapped = append(w.mapped, b)
 			t.Base, t.Direct = address(b)+uintptr(skip), true
 		}
-		w.Targets[i] = t
+		w.targets[i] = t
 	}
-	return w.host.Data.Install(&Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Targets: w.Targets,
-		Shared: address(w.control), Granularity: w.hints.Granularity, HotAfter: w.hotAfter(members)})
+	p := Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(), Near: w.targets,
+		Shared: address(w.control), Granularity: w.hints.Granularity, HotAfter: w.hotAfter(members.at(w.Rank))}
+	if w.spans() {
+		p.All = make([]Member, members.n())
+		for i := range p.All {
+			m := members.at(i)
+			p.All[i] = Member{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(i)}
+		}
+		if w.Size > 0 && w.Flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
+			w.region = w.host.Data.Register(w.Base, w.Size)
+		}
+	}
+	return w.host.Data.Install(&p)
 }
 
-// allFine is the last exchange of creation: a window exists at all members or at none.
+// allFine is the last exchange of creation: a window exists at all members or at none. Members on other nodes learn
+// which memory they may read and write. Whoever comes out of it may send operations to this member, so its slot is
+// there.
 func (w *Window) allFine(c *comm.Comm, err *error) error {
-	b := make([]byte, 4)
-	binary.LittleEndian.PutUint32(b, uint32(mpierr.ClassOf(*err)))
+	size := 4
+	if w.spans() {
+		size += 16
+	}
+	le, b := binary.LittleEndian, make([]byte, size)
+	le.PutUint32(b, uint32(mpierr.ClassOf(*err)))
+	if w.spans() {
+		le.PutUint64(b[4:], w.region.Key)
+		le.PutUint64(b[12:], w.region.Address)
+	}
 	all, xerr := w.host.Allgather(c, b)
 	if xerr != nil {
 		return xerr
 	}
 	for i := 0; i < c.Size() && *err == nil; i++ {
-		if class := int32(binary.LittleEndian.Uint32(all[4*i:])); class != 0 {
+		if class := int32(le.Uint32(all[size*i:])); class != 0 {
 			*err = mpierr.New(class, "rank %d could not make the window", i)
 		}
+	}
+	if w.spans() && *err == nil {
+		w.host.Data.SetRegions(w.Handle, func(rank int) Region {
+			m := all[size*rank+4:]
+			return Region{Key: le.Uint64(m), Address: le.Uint64(m[8:])}
+		}, c.Size())
 	}
 	return nil
 }
@@ -489,6 +530,13 @@ func (w *Window) close(how ending) {
 	if w.Handle != 0 {
 		w.host.Data.Remove(w.Handle)
 	}
+	if w.region != (Region{}) {
+		w.host.Data.Unregister(w.region)
+		w.region = Region{}
+	}
+	if w.between != nil {
+		w.between.Forget()
+	}
 	w.leaveInPlace()
 	if w.segment != nil {
 		shared.remove(address(w.segment), byWindow)
@@ -499,13 +547,13 @@ func (w *Window) close(how ending) {
 	}
 	if w.control != nil {
 		if how == freed {
-			left := counter(w.control, leftOffset(len(w.Targets)))
+			left := counter(w.control, w.near.left())
 			left.Add(1)
-			if w.Rank == leader {
+			if w.near.leads() {
 				// What the leader gives back may be used again at once: nobody may look at it any more.
-				nd.Wait(func() bool { return int(left.Load()) == len(w.Targets) })
+				nd.Wait(func() bool { return int(left.Load()) == len(w.near.ranks) })
 			} else {
-				nd.Wake(w.host.NodeIndex(w.Group.World(leader)))
+				nd.Wake(w.host.NodeIndex(w.Group.World(w.near.leader())))
 			}
 		}
 		nd.Unmap(w.control)
@@ -534,12 +582,21 @@ func (w *Window) Free(before func() error) error {
 		return err
 	}
 	w.ending.Store(true)
-	if err := w.host.Data.Meet(w.Handle, MeetToFree); err != nil {
+	if err := w.meet(MeetToFree); err != nil {
 		return err
 	}
 	w.close(freed)
 	windows.remove(w.Handle)
 	return nil
+}
+
+// meet is a barrier among the members.
+func (w *Window) meet(reason MeetReason) error {
+	if !w.spans() {
+		return w.host.Data.Meet(w.Handle, reason)
+	}
+	_, err := w.host.Allgather(w.between, []byte{byte(reason)})
+	return err
 }
 
 // Name returns the window's name, "" if it was never given one.
@@ -578,36 +635,48 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 		err = n.Apply(info)
 	}
 	n.Alignment, n.HugePages, n.InPlace = old.Alignment, old.HugePages, old.InPlace // of memory that is there
-	members := len(w.Targets)
-	mine := w.control[hintsOffset(members, w.Rank):]
+	mine := make([]byte, 4+commonSize)
 	binary.LittleEndian.PutUint32(mine, uint32(mpierr.ClassOf(err)))
 	n.putCommon(mine[4:])
-	if merr := w.host.Data.Meet(w.Handle, MeetToSetHints); merr != nil {
+	theirs, merr := w.tellHints(mine)
+	if merr != nil {
 		return merr
 	}
-	hints := make([]Hints, members)
-	for i := range hints {
-		theirs := w.control[hintsOffset(members, i):]
-		if class := int32(binary.LittleEndian.Uint32(theirs)); class != abi.MPI_SUCCESS && err == nil {
+	for i := 0; i < w.Group.Size() && err == nil; i++ {
+		if class := int32(binary.LittleEndian.Uint32(theirs[i*len(mine):])); class != abi.MPI_SUCCESS {
 			err = mpierr.New(class, "the arguments of rank %d are wrong", i)
 		}
-		hints[i] = commonOf(theirs[4:])
-	}
-	// Nobody may leave other hints before all have read these.
-	if merr := w.host.Data.Meet(w.Handle, MeetToSetHints); merr != nil {
-		return merr
 	}
 	if err != nil {
 		return err
 	}
-	n.combine(hints)
-	n.keepTrue(members, func(i int) (int64, int32) { return w.Targets[i].Size, w.Targets[i].DispUnit })
+	n.combine(func(yield func(Hints) bool) {
+		for m := range slices.Chunk(theirs, len(mine)) {
+			if !yield(commonOf(m[4:])) {
+				return
+			}
+		}
+	})
+	n.keepTrue(w.sameSize, w.sameUnit)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n.Shared = w.hints.Shared // which the waits above may have changed
 	w.hints = n
 	w.host.Data.SetGranularity(w.Handle, n.Granularity)
 	return nil
+}
+
+// tellHints exchanges the members' words for MPI_Win_set_info: those of all, by rank.
+func (w *Window) tellHints(mine []byte) ([]byte, error) {
+	if w.spans() {
+		return w.host.Allgather(w.between, mine)
+	}
+	copy(w.control[w.near.hints(w.Rank):], mine)
+	if err := w.meet(MeetToSetHints); err != nil {
+		return nil, err
+	}
+	all := slices.Clone(w.control[w.near.hints(0):w.near.hints(w.Group.Size())])
+	return all, w.meet(MeetToSetHints) // nobody may leave other hints before all have read these
 }
 
 // SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory.
@@ -619,20 +688,30 @@ func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, 
 			"a dynamic window has no one memory that could be queried")
 	}
 	if rank == abi.MPI_PROC_NULL {
-		i := slices.IndexFunc(w.Targets,
-			func(t Target) bool { return t.Size > 0 && w.host.NodeIndex(t.Peer) >= 0 })
+		i := slices.IndexFunc(w.targets, func(t Target) bool { return t.Size > 0 })
 		if i < 0 {
 			return 0, 1, 0, nil
 		}
-		rank = int32(i)
+		rank = w.targets[i].Rank
 	}
-	if rank < 0 || int(rank) >= len(w.Targets) {
+	if rank < 0 || int(rank) >= w.Group.Size() {
 		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank,
-			len(w.Targets))
+			w.Group.Size())
 	}
-	t := w.Targets[rank]
+	t := w.target(int(rank))
+	if t == nil {
+		return 0, w.host.Data.DispUnit(w.Handle, int(rank)), 0, nil
+	}
 	if !t.Direct || t.Size == 0 {
 		return 0, t.DispUnit, 0, nil
 	}
 	return t.Size, t.DispUnit, t.Base, nil
+}
+
+// target returns what is known of a member on this node, nil if rank is no such one.
+func (w *Window) target(rank int) *Target {
+	if i, ok := slices.BinarySearch(w.near.ranks, int32(rank)); ok {
+		return &w.targets[i]
+	}
+	return nil
 }

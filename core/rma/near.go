@@ -1,0 +1,74 @@
+package rma
+
+import (
+	"gompirma/core/shm"
+)
+
+// A window whose members are on several nodes has control memory and a segment on each of them, which the lowest member
+// there reserves. An offset in a node's memfd means something on that node only.
+
+// near is the members on this process' node.
+type near struct {
+	ranks []int32 // in the window, ascending
+	me    int     // index of this process there
+}
+
+// nearOf returns which of n members, of whom this process is one, are on its node.
+func (h *Host) nearOf(n, rank int, world func(rank int) int32) (v near) {
+	for i := range n {
+		if i == rank {
+			v.me = len(v.ranks)
+		} else if h.NodeIndex(world(i)) < 0 {
+			continue
+		}
+		v.ranks = append(v.ranks, int32(i))
+	}
+	return v
+}
+
+// leader returns the member that reserves what is reserved once on the node.
+func (v near) leader() int { return int(v.ranks[0]) }
+
+// leads returns whether this process is that.
+func (v near) leads() bool { return v.me == 0 }
+
+// MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, compared at compile time there.
+const MemberSize = 256
+
+// Control memory on a node, capi/win/win.h: a line for each rank from the lowest to the highest member of the node,
+// barrier and posts of its members, a line that counts who has left, their words for MPI_Win_set_info.
+
+func (v near) barrier() int64 { return MemberSize * int64(v.ranks[len(v.ranks)-1]-v.ranks[0]+1) }
+
+// left returns where the line is that counts who has left.
+func (v near) left() int64 {
+	n := len(v.ranks)
+	used := v.barrier() + shm.BarrierSize(n) + int64(n)*int64(n)
+	return (used + shm.CacheLine - 1) / shm.CacheLine * shm.CacheLine
+}
+
+// hints returns where the i-th member of the node leaves its hints for MPI_Win_set_info: the class of what is wrong
+// with them, then Hints.common.
+func (v near) hints(i int) int64 { return v.left() + shm.CacheLine + int64(i)*(4+commonSize) }
+
+// size returns the size of the control memory.
+func (v near) size() int64 { return v.hints(len(v.ranks)) }
+
+// used returns the pages of the control memory that hold something, as extents of whole pages without gaps between
+// them: lines of members on other nodes fill pages that need no memory.
+func (v near) used() (list []extent) {
+	add := func(from, to int64) {
+		from, to = from/shm.PageSize*shm.PageSize, pages(to)
+		if n := len(list); n > 0 && from <= list[n-1].off+list[n-1].size {
+			list[n-1].size = to - list[n-1].off
+			return
+		}
+		list = append(list, extent{from, to - from})
+	}
+	for _, r := range v.ranks {
+		at := MemberSize * int64(r-v.ranks[0])
+		add(at, at+MemberSize)
+	}
+	add(v.barrier(), v.size())
+	return list
+}

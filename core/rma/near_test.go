@@ -1,0 +1,160 @@
+package rma
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/group"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
+)
+
+// Control memory has lines up to the highest member of the node, but memory only for pages with members of the node.
+func TestControlMemoryOfANode(t *testing.T) {
+	every := func(n, first, step int32) (ranks []int32) {
+		for i := range n {
+			ranks = append(ranks, first+i*step)
+		}
+		return ranks
+	}
+	memory := func(v near) (sum int64) {
+		end := int64(-1)
+		for _, x := range v.used() {
+			require.Greater(t, x.off, end, "no page twice, and gaps between")
+			require.Zero(t, x.off%shm.PageSize+x.size%shm.PageSize)
+			end = x.off + x.size
+			sum += x.size
+		}
+		require.Equal(t, pages(v.size()), end)
+		return sum
+	}
+	alone := near{ranks: every(100, 0, 1)}
+	require.Equal(t, memory(alone), pages(alone.size()))
+
+	block := near{ranks: every(100, 99_900, 1)}
+	require.Equal(t, alone.size(), block.size(), "only ranks between members of the node count")
+	require.Equal(t, memory(alone), memory(block))
+
+	// The ranks of 1,000 nodes are dealt out in turn: a page for each member, one for the rest.
+	turns := near{ranks: every(100, 7, 1000)}
+	require.Greater(t, turns.size(), int64(99_000*MemberSize))
+	require.LessOrEqual(t, memory(turns), memory(alone)+100*shm.PageSize)
+
+	for _, v := range []near{alone, block, turns} {
+		require.GreaterOrEqual(t, v.left(), v.barrier()+shm.BarrierSize(100)+100*100)
+		require.Zero(t, v.left()%shm.CacheLine)
+		require.Equal(t, v.size(), v.hints(100))
+	}
+}
+
+// pretended is the data path of a process among several that one process pretends to be.
+type pretended struct {
+	DataPath
+	plan *Plan
+}
+
+func (p *pretended) Install(plan *Plan) error         { p.plan = plan; return nil }
+func (*pretended) Remove(uintptr)                     {}
+func (*pretended) DispUnit(_ uintptr, rank int) int32 { return int32(rank + 1) }
+func (*pretended) WatchForks()                        {}
+func (*pretended) Unregister(Region)                  {}
+func (*pretended) Register(a uintptr, size int64) Region {
+	return Region{Key: uint64(size), Address: uint64(a)}
+}
+
+// TestWindowOnTwoNodes makes the parts of a window of five members, of whom 0, 2 and 3 are on one node.
+func TestWindowOnTwoNodes(t *testing.T) {
+	const n = 5
+	nodeOf := [n]int{0, 1, 0, 0, 1}
+	indexOf := [n]int{0, 0, 1, 2, 1}
+	var fd [2]int
+	for i, processes := range []int{3, 2} {
+		f, err := shm.CreateControl(processes, 1)
+		require.NoError(t, err)
+		fd[i], err = unix.Dup(int(f.Fd()))
+		require.NoError(t, err)
+		f.Close()
+	}
+	var windows [n]*Window
+	var all records
+	for r := range windows {
+		d, err := unix.Dup(fd[nodeOf[r]])
+		require.NoError(t, err)
+		nd, err := shm.Open(d, indexOf[r])
+		require.NoError(t, err)
+		t.Cleanup(nd.Close)
+		h := &Host{Node: nd, Nodes: 2, Data: &pretended{}, NodeIndex: func(world int32) int {
+			if nodeOf[world] != nodeOf[r] {
+				return -1
+			}
+			return indexOf[world]
+		}}
+		g := group.Range(0, n, 1)
+		w := &Window{host: h, Group: g, Rank: r, Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: int64(r) * 5000,
+			DispUnit: int32(r + 1), hints: DefaultHints(), near: h.nearOf(n, r, g.World)}
+		windows[r] = w
+		m := record{flavor: w.Flavor, size: w.Size, unit: w.DispUnit, heap: -1, alignment: 64, hints: w.hints}
+		all = append(all, m.encode()...)
+	}
+	t.Cleanup(func() {
+		for _, w := range windows {
+			w.close(neverMade)
+		}
+		unix.Close(fd[0])
+		unix.Close(fd[1])
+	})
+	require.Equal(t, near{ranks: []int32{0, 2, 3}, me: 1}, windows[2].near)
+	require.Equal(t, near{ranks: []int32{1, 4}, me: 1}, windows[4].near)
+	for _, w := range windows {
+		require.NoError(t, w.agree(nil, all))
+		require.NoError(t, w.reserve(all))
+		require.Equal(t, w.Rank < 2, len(w.reserved) == 2, "the lowest of each node reserves")
+	}
+	for _, w := range windows {
+		from := windows[w.near.leader()].reserved
+		w.controlOff, w.segmentOff = from[0].off, from[1].off
+		require.NoError(t, w.open(all))
+		want := Region{}
+		if w.Size > 0 {
+			want = Region{Key: uint64(w.Size), Address: uint64(w.Base)}
+		}
+		require.Equal(t, want, w.region)
+	}
+	for _, w := range windows {
+		p := w.host.Data.(*pretended).plan
+		require.Len(t, p.Near, len(w.near.ranks))
+		require.Len(t, p.All, n)
+		require.Equal(t, Member{Size: 15000, DispUnit: 4, Peer: 3}, p.All[3])
+		if w.Size > 0 {
+			bytesOf(w.Base, w.Size)[w.Size-1] = byte(w.Rank)
+		}
+	}
+	for _, w := range windows {
+		for r := range int32(n) {
+			size, unit, base, err := w.SharedQuery(r)
+			require.NoError(t, err)
+			require.Equal(t, r+1, unit)
+			if nodeOf[r] != nodeOf[w.Rank] || r == 0 {
+				require.Zero(t, int64(base)+size)
+				continue
+			}
+			require.Equal(t, int64(r)*5000, size)
+			require.Equal(t, byte(r), bytesOf(base, size)[size-1], "rank %d sees that of %d", w.Rank, r)
+		}
+		size, unit, _, err := w.SharedQuery(abi.MPI_PROC_NULL)
+		require.NoError(t, err)
+		lowest := map[int]int32{0: 2, 1: 1}[nodeOf[w.Rank]]
+		require.Equal(t, []int64{int64(lowest) * 5000, int64(lowest + 1)}, []int64{size, int64(unit)})
+	}
+	w := windows[0]
+	w.Flavor = abi.MPI_WIN_FLAVOR_SHARED
+	for i := range n {
+		m := all.at(i)
+		m.flavor = w.Flavor
+		copy(all[i*recordSize:], m.encode())
+	}
+	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(w.agree(nil, all)))
+}
