@@ -5,8 +5,8 @@
 #include "base/verdict.h"
 #include "win/win.h"
 
-// A member of a window on this node as Go has planned it (core/rma.Target). Addresses are numbers here: Go must not hold
-// what the application gave it as pointers.
+// A member of a window on this node as Go has planned it (core/rma.Target). Addresses are numbers here: Go must not
+// hold what the application gave it as pointers.
 struct gompi_member_plan {
 	uintptr_t base;    // where its memory is mapped here if direct; otherwise only part of it is, as if all were
 	uint64_t size;     // bytes
