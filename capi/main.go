@@ -29,11 +29,15 @@ import (
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
+	"gompirma/capi/pmix"
 	_ "gompirma/capi/rma"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/way"
 	_ "gompirma/capi/win"
+	"gompirma/core/boot"
 	_ "gompirma/core/lastwords" // one line, should the Go runtime fail
 )
+
+func init() { boot.LoadPMIx = func() (boot.PMIx, error) { return pmix.Load() } }
 
 func main() {}

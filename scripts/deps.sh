@@ -29,11 +29,14 @@ need() { # need PACKAGE COMMAND...: each command must be there
 		have "$name" || { missing="$missing $package"; return 0; }
 	done
 }
-headers() { # headers PACKAGE COMPILER HEADER: the compiler must find the header, which is in another package than the compiler itself
-	echo "#include <$3>" | "$2" -x c -E - >/dev/null 2>&1 || missing="$missing $1"
+headers() { # headers PACKAGE COMPILER HEADER [FLAG...]: the compiler must find the header, which is in another package than the compiler itself
+	package=$1 compiler=$2 header=$3
+	shift 3
+	echo "#include <$header>" | "$compiler" "$@" -x c -E - >/dev/null 2>&1 || missing="$missing $package"
 }
 need gcc gcc
 headers libc6-dev gcc stdio.h
+headers libpmix-dev gcc pmix.h -isystem /usr/lib/x86_64-linux-gnu/pmix2/include -isystem /usr/lib/aarch64-linux-gnu/pmix2/include
 case ${1:-build} in
 build) ;;
 demo)

@@ -3,12 +3,15 @@
 // shared memory or messages.
 //
 // Open chooses from the environment what to speak: PMI-1 over an inherited descriptor or a port (gompirun, Hydra's
-// mpiexec, Slurm), or nothing when the process was started without a launcher. Nodes finds out which processes share a
-// machine.
+// mpiexec, Slurm), PMIx (Open MPI's mpirun, PRRTE, Slurm), or nothing when the process was started without a launcher.
+// Nodes finds out which processes share a machine.
 package boot
 
 import (
+	"fmt"
+	"io"
 	"os"
+	"strconv"
 
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
@@ -69,24 +72,39 @@ const MaxKey = 48
 // its own. Call it once. Descriptors that the launcher passed are made close-on-exec, so that programs which this
 // process starts do not keep them.
 //
-// Errors (MPI_ERR_OTHER): the environment promises a launcher that cannot be reached, does not speak PMI-1 or
+// A launcher's variables are inherited by whatever its processes start, so there may be those of several. The last one
+// counts, as far as can be told: gompirun takes the others' away, PMI's descriptor counts before PMIx while it is open
+// (mpirun closes it), and variables of Slurm alone mean nothing.
+//
+// Errors (MPI_ERR_OTHER): the environment promises a launcher that cannot be reached, does not speak PMI-1 or PMIx, or
 // contradicts itself.
 func Open() (Client, error) { return open(os.LookupEnv) }
 
 func open(env func(string) (string, bool)) (Client, error) {
-	if fd, ok := env("PMI_FD"); ok {
+	pmix, speaksPMIx := env("PMIX_RANK")
+	if fd, ok := env("PMI_FD"); ok && (!speaksPMIx || isSocket(fd)) {
 		return openDescriptor(env, fd)
 	}
 	if address, ok := env("PMI_PORT"); ok {
 		return openPort(env, address)
 	}
-	if rank, ok := env("PMIX_RANK"); ok {
-		// Going on alone would give as many jobs of one process as were asked for.
-		return nil, failure("this process was started by a launcher that speaks PMIx only (PMIX_RANK=%s): "+
-			"use gompirun, MPICH's mpiexec or "+
-			"'srun --mpi=pmi2', or unset PMIX_RANK to run without a launcher", rank)
+	if speaksPMIx {
+		return openPMIx(pmix)
 	}
+	warnLonely(env, os.Stderr)
 	return newSingleton(), nil
+}
+
+// warnLonely tells the user, once for all tasks of a step, when Slurm has started several processes without a word of
+// who they are: each is a job of its own then, which looks like success.
+func warnLonely(env func(string) (string, bool), to io.Writer) {
+	tasks, ok := env("SLURM_STEP_NUM_TASKS")
+	n, err := strconv.Atoi(tasks)
+	if task, _ := env("SLURM_PROCID"); !ok || err != nil || n < 2 || task != "0" {
+		return
+	}
+	fmt.Fprintf(to, "gompirma: srun has started %d tasks without PMI, so each of them is alone in MPI_COMM_WORLD: "+
+		"use 'srun --mpi=pmi2' or 'srun --mpi=pmix' ('srun --mpi=list' tells what there is)\n", n)
 }
 
 func failure(format string, args ...any) error { return mpierr.New(abi.MPI_ERR_OTHER, format, args...) }

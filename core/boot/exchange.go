@@ -8,8 +8,12 @@ import (
 
 // AllGather gives every process the values of all, by rank. Collective; name must be new in this job and has at most 16
 // bytes. Values may differ in length. Each process publishes at most two values and fetches about 2 sqrt(Size): the
-// first process of each block of sqrt(Size) ranks collects the block's values and publishes them as one.
+// first process of each block of sqrt(Size) ranks collects the block's values and publishes them as one. PMIx does that
+// by itself.
 func AllGather(c Client, name, value string) ([]string, error) {
+	if p, ok := c.(*pmixJob); ok {
+		return p.gather(name, value)
+	}
 	n, me := c.Size(), c.Rank()
 	all := make([]string, n)
 	if n == 1 {

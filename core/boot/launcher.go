@@ -70,8 +70,7 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	if err2 != nil {
 		return nil, err2
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+	if !isSocket(value) {
 		return nil, failure("the descriptor to the launcher (PMI_FD=%d) is not open in this process: "+
 			"whatever stands between the launcher and this "+
 			"program closes descriptors; to run without a launcher, unset PMI_FD", fd)
@@ -90,6 +89,13 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	}
 	l.control = findControl(env, c.KvsName())
 	return l, nil
+}
+
+// isSocket returns whether text names a descriptor of a socket.
+func isSocket(text string) bool {
+	fd, err := strconv.Atoi(text)
+	var st unix.Stat_t
+	return err == nil && unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK
 }
 
 func openPort(env func(string) (string, bool), address string) (Client, error) {

@@ -1,0 +1,113 @@
+// Package pmix is libpmix in C, loaded at run time: how a process that Open MPI's mpirun, PRRTE or Slurm has started
+// finds its job. Methods of Library are what core/boot asks of PMIx.
+package pmix
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+#cgo linux,amd64 CFLAGS: -isystem /usr/lib/x86_64-linux-gnu/pmix2/include
+#cgo linux,arm64 CFLAGS: -isystem /usr/lib/aarch64-linux-gnu/pmix2/include
+#include <stdlib.h>
+
+#include "pmix/library.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Library is libpmix in a process that a launcher has started.
+type Library struct {
+	lost chan struct{}
+}
+
+// Load loads the library.
+func Load() (*Library, error) {
+	if why := C.gompi_pmix_load(); why != nil {
+		return nil, errors.New(C.GoString(why))
+	}
+	return &Library{lost: make(chan struct{})}, nil
+}
+
+// Init introduces the process to its launcher, which names the job and gives it a rank.
+func (l *Library) Init() (job string, rank int, err error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return "", 0, fmt.Errorf("eventfd: %w", err)
+	}
+	var name [C.GOMPI_PMIX_NAME]C.char
+	var r C.uint32_t
+	if err := failed("PMIx_Init", C.gompi_pmix_init(&name[0], &r, C.int(fd))); err != nil {
+		unix.Close(fd)
+		return "", 0, err
+	}
+	go func(f *os.File) { // which waits in the poller, not in a thread
+		var b [8]byte
+		if _, err := f.Read(b[:]); err == nil {
+			close(l.lost)
+		}
+	}(os.NewFile(uintptr(fd), "launcher"))
+	return C.GoString(&name[0]), int(r), nil
+}
+
+// Lost is closed when the launcher goes away.
+func (l *Library) Lost() <-chan struct{} { return l.lost }
+
+// Number is what the launcher tells under a key, about the job or this process; false: it does not.
+func (l *Library) Number(key string, ofJob bool) (int, bool) {
+	k := C.CString(key)
+	defer C.free(unsafe.Pointer(k))
+	var n C.uint64_t
+	if !C.gompi_pmix_number(k, C.bool(ofJob), &n) || n > 1<<31-1 {
+		return 0, false
+	}
+	return int(n), true
+}
+
+// Put publishes a value, which others see after a fence.
+func (l *Library) Put(key, value string) error {
+	k := C.CString(key)
+	defer C.free(unsafe.Pointer(k))
+	v := C.CString(value) // longer by a byte, so never of none
+	defer C.free(unsafe.Pointer(v))
+	return failed("PMIx_Put", C.gompi_pmix_put(k, unsafe.Pointer(v), C.size_t(len(value))))
+}
+
+// Fence waits until all processes of the job are here, and fetches what they have published.
+func (l *Library) Fence() error { return failed("PMIx_Fence", C.gompi_pmix_fence()) }
+
+// Get returns what the process of a rank has published under a key.
+func (l *Library) Get(rank int, key string) (string, error) {
+	k := C.CString(key)
+	defer C.free(unsafe.Pointer(k))
+	var value *C.char
+	var bytes C.size_t
+	if err := failed("PMIx_Get", C.gompi_pmix_get(C.uint32_t(rank), k, &value, &bytes)); err != nil {
+		return "", err
+	}
+	defer C.free(unsafe.Pointer(value))
+	return string(unsafe.Slice((*byte)(unsafe.Pointer(value)), int(bytes))), nil
+}
+
+// Abort asks the launcher to end the job.
+func (l *Library) Abort(status int, text string) error {
+	t := C.CString(text)
+	defer C.free(unsafe.Pointer(t))
+	return failed("PMIx_Abort", C.gompi_pmix_abort(C.int(status), t))
+}
+
+// Finalize tells the launcher that the process has done its part.
+func (l *Library) Finalize() error { return failed("PMIx_Finalize", C.gompi_pmix_finalize()) }
+
+func failed(call string, status C.int) error {
+	if status == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s (%d)", call, C.GoString(C.gompi_pmix_text(status)), int(status))
+}

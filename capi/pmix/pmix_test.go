@@ -1,0 +1,130 @@
+package pmix
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// underMpirun makes this test program, when a launcher starts it, a process of a job.
+const underMpirun = "GOMPIRMA_TEST_UNDER_MPIRUN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(underMpirun) == "" {
+		os.Exit(m.Run())
+	}
+	if err := process(os.Getenv(underMpirun)); err != nil {
+		fmt.Println("failed:", err)
+		os.Exit(1)
+	}
+}
+
+func value(rank int) string {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i + rank)
+	}
+	return strings.Repeat(string(all), 40*rank)
+}
+
+func process(what string) error {
+	l, err := Load()
+	if err != nil {
+		return err
+	}
+	job, rank, err := l.Init()
+	if err != nil {
+		return err
+	}
+	size, ok := l.Number("pmix.job.size", true)
+	if !ok || rank < 0 || rank >= size || job == "" {
+		return fmt.Errorf("rank %d of %d in %q", rank, size, job)
+	}
+	if n, ok := l.Number("pmix.appnum", false); !ok || n != 0 {
+		return fmt.Errorf("appnum %d, %v", n, ok)
+	}
+	if _, ok := l.Number("gompirma.none", true); ok {
+		return fmt.Errorf("a number that there is not")
+	}
+	for round := range 2 {
+		if err := l.Put(fmt.Sprint("gompirma.v", round), value(rank)); err != nil {
+			return err
+		}
+		if err := l.Fence(); err != nil {
+			return err
+		}
+		for r := range size {
+			if got, err := l.Get(r, fmt.Sprint("gompirma.v", round)); err != nil || got != value(r) {
+				return fmt.Errorf("of rank %d: %d bytes, %v", r, len(got), err)
+			}
+		}
+	}
+	switch {
+	case what == "abort" && rank == 1:
+		l.Abort(23, "as asked")
+	case what == "abort":
+		return l.Fence() // never comes
+	case what == "die" && rank == 1:
+		// Whoever is above is the launcher.
+		if parent, err := os.FindProcess(os.Getppid()); err == nil {
+			parent.Kill()
+		}
+	}
+	if what == "die" {
+		select {
+		case <-l.Lost():
+			return os.WriteFile(os.Getenv("GOMPIRMA_TEST_FILE")+fmt.Sprint(rank), nil, 0o600)
+		case <-time.After(20 * time.Second):
+			return nil
+		}
+	}
+	if err := l.Finalize(); err != nil {
+		return err
+	}
+	fmt.Println("fine", rank, "of", size)
+	return nil
+}
+
+func TestUnderMpirun(t *testing.T) {
+	mpirun, err := exec.LookPath("mpirun.openmpi")
+	if err != nil {
+		t.Skip("mpirun.openmpi is not installed (Debian package openmpi-bin)")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	tmp := t.TempDir()
+	run := func(mode string) (string, *os.ProcessState) {
+		cmd := exec.Command(mpirun, "--oversubscribe", "-n", "3", self)
+		cmd.Env = append(os.Environ(), underMpirun+"="+mode, "OMPI_ALLOW_RUN_AS_ROOT=1",
+			"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "TMPDIR="+tmp, "GOMPIRMA_TEST_FILE="+tmp+"/lost.")
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState
+	}
+	out, state := run("run")
+	require.Equal(t, 0, state.ExitCode(), out)
+	for rank := range 3 {
+		require.Contains(t, out, fmt.Sprintf("fine %d of 3\n", rank))
+	}
+	out, state = run("abort")
+	require.Equal(t, 23, state.ExitCode(), out)
+	run("die")
+	for rank := range 3 {
+		told := func() bool { _, err := os.Stat(tmp + "/lost." + fmt.Sprint(rank)); return err == nil }
+		require.Eventually(t, told, 20*time.Second, 10*time.Millisecond,
+			"rank %d has not heard that the launcher is gone", rank)
+	}
+}
+
+func TestAlone(t *testing.T) {
+	l, err := Load()
+	if err != nil {
+		require.ErrorContains(t, err, "libpmix")
+		t.Skip("libpmix is not installed (Debian package libpmix2)")
+	}
+	require.NotNil(t, l.Lost())
+}

@@ -1,0 +1,160 @@
+package boot
+
+import (
+	"strings"
+	"time"
+)
+
+// PMIx is libpmix in a process that a launcher has started. capi/pmix is it, in C.
+type PMIx interface {
+	// Init introduces the process to its launcher, which names the job and gives it a rank.
+	Init() (job string, rank int, err error)
+	// Number is what the launcher tells under a key, about the job or this process; false: it does not.
+	Number(key string, ofJob bool) (int, bool)
+	// Put publishes a value of any bytes, Get returns what the process of a rank has Put before the last Fence.
+	Put(key, value string) error
+	Get(rank int, key string) (string, error)
+	Fence() error
+	Abort(status int, text string) error
+	Finalize() error
+	// Lost is closed when the launcher goes away.
+	Lost() <-chan struct{}
+}
+
+// LoadPMIx loads libpmix; capi sets it, since that takes C.
+var LoadPMIx func() (PMIx, error)
+
+// Names that PMIx gives to what a launcher tells.
+const (
+	pmixJobSize  = "pmix.job.size"
+	pmixUniverse = "pmix.univ.size"
+	pmixAppNum   = "pmix.appnum"
+)
+
+// How long is waited for the launcher's answer to an Abort, before the process ends all the same.
+const pmixAbortTime = 2 * time.Second
+
+// pmixJob is a process of a launcher that speaks PMIx.
+type pmixJob struct {
+	lib        PMIx
+	job        string
+	rank, size int
+}
+
+func openPMIx(rank string) (Client, error) {
+	const instead = "or use gompirun, MPICH's mpiexec or 'srun --mpi=pmi2'; to run without a launcher, unset " +
+		"PMIX_RANK"
+	if LoadPMIx == nil {
+		return nil, failure("this process was started by a launcher that speaks PMIx (PMIX_RANK=%s), "+
+			"which this program has no means to: use gompirun", rank)
+	}
+	lib, err := LoadPMIx()
+	if err != nil {
+		return nil, failure("this process was started by a launcher that speaks PMIx (PMIX_RANK=%s), and "+
+			"libpmix cannot be loaded: %v: install it (Debian's package libpmix2), or name its folder "+
+			"in LD_LIBRARY_PATH, %s", rank, err, instead)
+	}
+	p := &pmixJob{lib: lib}
+	if p.job, p.rank, err = lib.Init(); err != nil {
+		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v: it may be gone or of another "+
+			"version than libpmix here; start the program by it anew, %s", rank, err, instead)
+	}
+	size, ok := lib.Number(pmixJobSize, true)
+	switch {
+	case !ok:
+		lib.Finalize()
+		return nil, failure("the launcher (PMIX_RANK=%s) says nothing of a job: a process of one has probably "+
+			"started this one; to run without a launcher, unset PMIX_RANK", rank)
+	case p.rank < 0 || p.rank >= size:
+		lib.Finalize()
+		return nil, failure("the launcher (PMIX_RANK=%s) gave this process rank %d of %d", rank, p.rank, size)
+	}
+	p.size = size
+	return p, nil
+}
+
+func (p *pmixJob) Rank() int                { return p.rank }
+func (p *pmixJob) Size() int                { return p.size }
+func (p *pmixJob) JobID() string            { return p.job }
+func (p *pmixJob) Control() (Control, bool) { return Control{}, false }
+func (p *pmixJob) HangUp() <-chan struct{}  { return p.lib.Lost() }
+func (p *pmixJob) AppNum() (int, bool)      { return p.lib.Number(pmixAppNum, false) }
+
+func (p *pmixJob) UniverseSize() int {
+	n, _ := p.lib.Number(pmixUniverse, true) // slots, of which there may be fewer than processes
+	return max(n, p.size)
+}
+
+func (p *pmixJob) Put(key, value string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return told(p.lib.Put("gompirma."+key, value))
+}
+
+func (p *pmixJob) Get(rank int, key string) (value string, err error) {
+	if err := checkKey(key); err != nil {
+		return "", err
+	}
+	err = p.unlessLost(func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
+	if err != nil {
+		return "", failure("key %q of rank %d: %v", key, rank, err)
+	}
+	return value, nil
+}
+
+func (p *pmixJob) Fence() error { return told(p.unlessLost(p.lib.Fence)) }
+
+// Finalize must not wait for the others, which PMIx_Finalize does not do unless it is asked to.
+func (p *pmixJob) Finalize() error { return told(p.lib.Finalize()) }
+
+func (p *pmixJob) Abort(status int) error {
+	answered := make(chan error, 1)
+	go func() { answered <- p.lib.Abort(status, "MPI_Abort") }()
+	select {
+	case err := <-answered:
+		return told(err)
+	case <-time.After(pmixAbortTime):
+		return failure("the launcher does not answer")
+	}
+}
+
+// unlessLost does what may wait for the launcher, until that is gone.
+func (p *pmixJob) unlessLost(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-p.lib.Lost():
+		return failure("the launcher is gone")
+	}
+}
+
+// gather is AllGather: the launcher's servers bring the values of all to each, so that to get one costs no message.
+func (p *pmixJob) gather(name, value string) ([]string, error) {
+	if err := p.Put(name, value); err != nil {
+		return nil, err
+	}
+	if err := p.Fence(); err != nil {
+		return nil, err
+	}
+	all := make([]string, p.size)
+	err := p.unlessLost(func() (err error) {
+		for r := range all {
+			if all[r], err = p.lib.Get(r, "gompirma."+name); err != nil {
+				return failure("key %q of rank %d: %v", name, r, err)
+			}
+		}
+		return nil
+	})
+	return all, told(err)
+}
+
+// told gives an error of the library its class.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure("the launcher (PMIx): %s", strings.TrimSpace(err.Error()))
+}
