@@ -59,6 +59,10 @@ func (dataPath) Install(p *rma.Plan) error {
 	if !C.gompi_win_open(&plan, &members[0], &away[0]) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
 	}
+	if len(p.Leaders) > 0 && !C.gompi_win_lead(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
+		(*C.int32_t)(&p.Leaders[0])) {
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a meeting of %d nodes", len(p.Leaders))
+	}
 	return nil
 }
 

@@ -108,6 +108,7 @@ func Start(data DataPath) error {
 	p.Coll = coll.New(p.Messages)
 	p.Windows = &rma.Host{
 		Node: p.Node, Nodes: p.Places.Count, Data: data,
+		NodeOf:    func(w int32) int32 { return p.Places.NodeOf[w] },
 		NodeIndex: func(w int32) int { return p.Messages.NodeIndex(w) },
 		Allgather: p.Coll.Allgather,
 		InPieces:  p.Node.InPieces,

@@ -25,7 +25,7 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_fence");
 	struct gompi_waiting what = {"MPI_Win_fence", -1, w->handle};
 	if (rc == MPI_SUCCESS)
-		rc = gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, &what);
+		rc = gompi_win_barrier(w, &what);
 	gompi_epoch_over(w, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_fence", rc);
 }

@@ -138,7 +138,12 @@ struct gompi_win {
 	// if all are.
 	int local_n, local_me;
 	int32_t *ranks;
-	_Atomic uint8_t *posts;  // see struct gompi_win_shared
+	_Atomic uint8_t *posts; // see struct gompi_win_shared
+	// Of a window that spans nodes: where those that lead on each of them meet, NULL if this process does not; and
+	// the process that leads on the other one, if there are two and this one has no other member on its own, else
+	// -1.
+	struct gompi_meeting *meeting;
+	int32_t partner;
 	uint32_t barriers;       // fences so far
 	uint32_t completes_due;  // value of my member's `completed` at which the open exposure epoch is over; moved on
 				 // by post
@@ -212,6 +217,16 @@ static inline int gompi_win_index(const struct gompi_win *w, int rank) {
 // The byte in which target counts its posts to origin, modulo 256; both are on this node.
 static inline _Atomic uint8_t *gompi_posts(const struct gompi_win *w, int origin, int target) {
 	return &w->posts[(size_t)gompi_win_index(w, origin) * (size_t)w->local_n + (size_t)gompi_win_index(w, target)];
+}
+
+// The barrier of all members when the window spans nodes. 0 or an error class.
+int gompi_win_meet_all(struct gompi_win *w, const struct gompi_waiting *what);
+
+// The barrier of all members. 0 or an error class.
+static inline int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
+	if (__builtin_expect(w->away != NULL, 0))
+		return gompi_win_meet_all(w, what);
+	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 }
 
 // Which bytes of a member's memory are mapped here if not all have been since the window was made; whoever has this may

@@ -8,6 +8,7 @@
 #include "win/epoch.h"
 #include "win/hot.h"
 #include "base/verdict.h"
+#include "fabric/meet.h"
 #include "win/win_table.h"
 #include "base/call.h"
 
@@ -140,6 +141,7 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->n = (uint32_t)plan->n;
 	w->me = plan->me;
 	w->local_n = local_n;
+	w->partner = -1;
 	w->shared = (struct gompi_win_shared *)(plan->shared - (size_t)lowest * line);
 	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)lines * line);
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
@@ -212,6 +214,8 @@ void gompi_win_close(uintptr_t handle) {
 		return;
 	gompi_hot_take(handle);
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
+	gompi_meeting_close(w->meeting);
+	w->meeting = NULL;
 	give_slot(w);
 }
 
@@ -227,7 +231,24 @@ int gompi_win_meet(uintptr_t handle) {
 	if (w == NULL)
 		return MPI_ERR_WIN;
 	struct gompi_waiting what = {gompi_call, -1, handle};
-	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, &what);
+	return gompi_win_barrier(w, &what);
+}
+
+bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	if (w == NULL)
+		return false;
+	if (nodes == 2 && w->local_n == 1)
+		w->partner = leaders[1 - me];
+	w->meeting = gompi_meeting_open(gompi_meeting_id(MEET_WIN, handle), nodes, me, leaders);
+	return w->meeting != NULL;
+}
+
+int gompi_win_meet_all(struct gompi_win *w, const struct gompi_waiting *what) {
+	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
+	if (rc == MPI_SUCCESS && w->meeting != NULL)
+		rc = gompi_meet(w->meeting, what);
+	return rc == MPI_SUCCESS ? gompi_barrier_release(w->barrier, w->local_n, w->local_me, w->barriers, what) : rc;
 }
 
 void gompi_win_set_granularity(uintptr_t handle, int64_t bytes) {

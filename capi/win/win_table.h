@@ -43,6 +43,9 @@ bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *regio
 void gompi_win_set_regions(uintptr_t handle, const struct gompi_region *regions);
 // Displacement unit of a member, 1 if there is none.
 int gompi_win_unit(uintptr_t handle, int rank);
+// Lets this process meet those that lead on the other nodes of its window: leaders are the nodes' by their ranks in
+// MPI_COMM_WORLD, this process is number me of them. Whether there was memory.
+bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);

@@ -66,7 +66,11 @@ type Plan struct {
 	Members int      // how many there are
 	Near    []Target // those on this node, by rank; this process' own is what its attributes are made of
 	All     []Member // by rank, if they are on several nodes; else nil
-	Shared  uintptr  // where the control memory of this node is mapped here
+	// Leaders are the lowest members of each node by their ranks in MPI_COMM_WORLD, if this process is one of them,
+	// number Node; else there are none.
+	Leaders []int32
+	Node    int
+	Shared  uintptr // where the control memory of this node is mapped here
 	// Granularity is the window's mpi_accumulate_granularity in bytes, see SetGranularity.
 	Granularity int64
 	// HotAfter is how much use makes this process' memory hot (hot.go), 0: none.

@@ -32,6 +32,23 @@ func (v near) leader() int { return int(v.ranks[0]) }
 // leads returns whether this process is that.
 func (v near) leads() bool { return v.me == 0 }
 
+// leaders returns the lowest member of each node, by rank in MPI_COMM_WORLD, and which of them this process is, one of
+// them itself.
+func (w *Window) leaders() (list []int32, me int) {
+	seen := make([]bool, w.host.Nodes)
+	for i := range w.Group.Size() {
+		world := w.Group.World(i)
+		if node := w.host.NodeOf(world); !seen[node] {
+			seen[node] = true
+			if i == w.Rank {
+				me = len(list)
+			}
+			list = append(list, world)
+		}
+	}
+	return list, me
+}
+
 // MemberSize is sizeof(struct gompi_win_member) in capi/win/win.h, compared at compile time there.
 const MemberSize = 256
 

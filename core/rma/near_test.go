@@ -91,7 +91,7 @@ func TestWindowOnTwoNodes(t *testing.T) {
 				return -1
 			}
 			return indexOf[world]
-		}}
+		}, NodeOf: func(world int32) int32 { return int32(nodeOf[world]) }}
 		g := group.Range(0, n, 1)
 		w := &Window{host: h, Group: g, Rank: r, Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: int64(r) * 5000,
 			DispUnit: int32(r + 1), hints: DefaultHints(), near: h.nearOf(n, r, g.World)}
@@ -127,6 +127,12 @@ func TestWindowOnTwoNodes(t *testing.T) {
 		p := w.host.Data.(*pretended).plan
 		require.Len(t, p.Near, len(w.near.ranks))
 		require.Len(t, p.All, n)
+		if w.Rank < 2 {
+			require.Equal(t, []int32{0, 1}, p.Leaders)
+			require.Equal(t, w.Rank, p.Node)
+		} else {
+			require.Empty(t, p.Leaders)
+		}
 		require.Equal(t, Member{Size: 15000, DispUnit: 4, Peer: 3}, p.All[3])
 		if w.Size > 0 {
 			bytesOf(w.Base, w.Size)[w.Size-1] = byte(w.Rank)

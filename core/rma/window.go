@@ -26,7 +26,9 @@ import (
 type Host struct {
 	Node  *shm.Node
 	Nodes int // of the job
-	Data  DataPath
+	// NodeOf returns the number of the node of the process with a world rank.
+	NodeOf func(world int32) int32
+	Data   DataPath
 	// NodeIndex returns the number on this node of the process with a world rank, -1 for one on another node.
 	NodeIndex func(world int32) int
 	// Allgather exchanges blocks of equal size among the members of c, in the order of their ranks.
@@ -477,6 +479,9 @@ func (w *Window) open(members records) (err error) {
 			m := members.at(i)
 			p.All[i] = Member{Size: m.size, DispUnit: m.unit, Peer: w.Group.World(i)}
 		}
+		if w.near.leads() {
+			p.Leaders, p.Node = w.leaders()
+		}
 		if w.Size > 0 && w.Flavor != abi.MPI_WIN_FLAVOR_DYNAMIC {
 			w.region = w.host.Data.Register(w.Base, w.Size)
 		}
@@ -582,21 +587,12 @@ func (w *Window) Free(before func() error) error {
 		return err
 	}
 	w.ending.Store(true)
-	if err := w.meet(MeetToFree); err != nil {
+	if err := w.host.Data.Meet(w.Handle, MeetToFree); err != nil {
 		return err
 	}
 	w.close(freed)
 	windows.remove(w.Handle)
 	return nil
-}
-
-// meet is a barrier among the members.
-func (w *Window) meet(reason MeetReason) error {
-	if !w.spans() {
-		return w.host.Data.Meet(w.Handle, reason)
-	}
-	_, err := w.host.Allgather(w.between, []byte{byte(reason)})
-	return err
 }
 
 // Name returns the window's name, "" if it was never given one.
@@ -672,11 +668,12 @@ func (w *Window) tellHints(mine []byte) ([]byte, error) {
 		return w.host.Allgather(w.between, mine)
 	}
 	copy(w.control[w.near.hints(w.Rank):], mine)
-	if err := w.meet(MeetToSetHints); err != nil {
+	if err := w.host.Data.Meet(w.Handle, MeetToSetHints); err != nil {
 		return nil, err
 	}
 	all := slices.Clone(w.control[w.near.hints(0):w.near.hints(w.Group.Size())])
-	return all, w.meet(MeetToSetHints) // nobody may leave other hints before all have read these
+	// Nobody may leave other hints before all have read these.
+	return all, w.host.Data.Meet(w.Handle, MeetToSetHints)
 }
 
 // SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory.
