@@ -116,6 +116,11 @@ static void unit_node(int n) {
 				     .take_signals = unit_nothing};
 }
 
+/* The size of a node's control memory with so many lines, and members. */
+static size_t unit_control(int lines, int n) {
+	return sizeof(struct gompi_win_member) * (size_t)lines + GOMPI_BARRIER_SIZE(n) + (size_t)n * (size_t)n;
+}
+
 /* A window of n members with so many bytes each, of which this process is number 0; the memory of member i lies at
  * base + i * size. direct: this process addresses all of them. */
 enum { UNIT_WINDOW = 0x1001 };
@@ -126,14 +131,16 @@ static struct gompi_win *unit_window(int n, char *base, size_t size, bool direct
 		members[i] = (struct gompi_member_plan){.base = (uintptr_t)(base + (size_t)i * size),
 							.address = (uintptr_t)(base + (size_t)i * size),
 							.size = size,
+							.rank = i,
 							.peer = i < gompi_node.n ? i : 0,
 							.disp_unit = 1,
 							.direct = direct};
 	struct gompi_win_plan plan = {.handle = handle++,
-				      .shared = (uintptr_t)unit_memory(GOMPI_WIN_SHARED(n)),
+				      .shared = (uintptr_t)unit_memory(unit_control(n, n)),
 				      .flavor = MPI_WIN_FLAVOR_ALLOCATE,
-				      .n = n};
-	if (!gompi_win_open(&plan, members))
+				      .n = n,
+				      .local_n = n};
+	if (!gompi_win_open(&plan, members, NULL))
 		abort();
 	return gompi_win_get((MPI_Win)plan.handle);
 }
