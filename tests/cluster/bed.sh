@@ -7,6 +7,7 @@
 # PATH:
 #
 #   on HOST COMMAND...      runs a command on a host, in the current folder
+#   slurm start             makes the hosts the nodes of a Slurm; slurm COMMAND... runs srun and its like on the first
 #   remote HOST COMMAND...  the same as a substitute for ssh: for launchers
 #   bed rate HOST RATE      limits what a host sends, as 100mbit; "off"
 #   bed loss HOST N         drops N of 100 packets that come to a host; 0: none
@@ -28,13 +29,19 @@ unshare -n -m -u -i -p -f --mount-proc true 2>/dev/null || skip "this system all
 if [ -z "${BED:-}" ]; then
 	BED=$(mktemp -d /var/tmp/gompirma-bed.XXXXXX) # not in /tmp, which hosts do not share
 	export BED BED_HOSTS=$number
+	# Behind it, so that a signal is taken at once.
+	setpriv --pdeathsig KILL unshare -p -f --kill-child --mount-proc "$top/bed.sh" "$number" "$@" <&0 &
+	inner=$!
+	trap 'kill -KILL $inner 2>/dev/null || :; wait $inner 2>/dev/null || :; rm -rf "$BED"' EXIT
+	trap 'exit 143' TERM
+	trap 'exit 130' INT
+	trap 'exit 129' HUP
 	status=0
-	setpriv --pdeathsig KILL unshare -p -f --kill-child --mount-proc "$top/bed.sh" "$number" "$@" || status=$?
-	rm -rf "$BED"
+	wait $inner || status=$?
 	exit "$status"
 fi
 mkdir "$BED/bin"
-for name in on remote bed; do ln -s "$top/bed/$name" "$BED/bin/$name"; done
+for name in on remote bed slurm; do ln -s "$top/bed/$name" "$BED/bin/$name"; done
 export PATH="$BED/bin:$PATH"
 
 hosts="127.0.0.1 localhost"
