@@ -20,6 +20,7 @@ type collective struct {
 	op         uintptr
 	send, recv side
 	wide       bool // arrays of MPI_Count and MPI_Aint, not of int
+	agreed     coll.Agreed
 }
 
 // side is one of the two buffers of a collective call: with a count or with arrays of counts, displacements and, for
@@ -37,6 +38,7 @@ func (a *collective) run() (rc int32) {
 	var k coll.Call
 	err := a.call(&k)
 	if err == nil {
+		k.Agreed = a.agreed
 		err = core.Self().Coll.Run(&k)
 	}
 	return finish(a.function, handle.Comm, a.comm, err)

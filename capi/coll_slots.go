@@ -4,6 +4,7 @@ package main
 #include "base/call.h"
 #include "base/up.h"
 #include "coll/slots.h"
+#include "coll/span.h"
 */
 import "C"
 
@@ -35,7 +36,6 @@ var (
 
 func init() {
 	comm.CollSize = func(n int) int64 { return int64(n) * int64(unsafe.Sizeof(C.struct_gompi_slots_member{})) }
-	coll.SlotsFit = func(k coll.Kind, n int) bool { return bool(C.gompi_slots_fit(C.int(k), C.int(n))) }
 	coll.OpenSlots = openSlots
 }
 
@@ -46,13 +46,25 @@ type slots struct {
 	owner cgo.Handle
 }
 
+// noSlots is what is said when there is no memory: the other members count on this one.
+const noSlots = "no memory for a communicator's slots"
+
 func openSlots(h coll.SlotsHost) coll.Slots {
+	if h.Comm.Span != nil {
+		return openSpan(h)
+	}
+	return openOnNode(h)
+}
+
+// openOnNode makes the slots of those who share memory.
+func openOnNode(h coll.SlotsHost) *slots {
 	t := &slots{comm: h.Comm}
 	t.owner = cgo.NewHandle(t)
-	t.c = C.gompi_slots_open(unsafe.Pointer(unsafe.SliceData(h.Block)), C.int(len(h.Peers)), C.int(h.Comm.Rank()),
+	n, place := h.Comm.Sharers()
+	t.c = C.gompi_slots_open(unsafe.Pointer(unsafe.SliceData(h.Block)), C.int(n), C.int(place),
 		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
 	if t.c == nil {
-		panic("no memory for a communicator's slots") // the other members count on this one
+		panic(noSlots)
 	}
 	return t
 }
@@ -62,14 +74,76 @@ func (t *slots) Close() {
 	t.owner.Delete()
 }
 
+func (t *slots) Fits(k coll.Kind) bool {
+	n, _ := t.comm.Sharers()
+	return bool(C.gompi_slots_fit(C.int(k), C.int(n)))
+}
+
+// span is coll.Slots of members on several nodes.
+type span struct {
+	c      *C.struct_gompi_span
+	onNode *slots // nil: nobody else is on this node
+}
+
+func openSpan(h coll.SlotsHost) *span {
+	c := h.Comm
+	n, place := c.Sharers()
+	t := &span{}
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	list := func(l []int32) *C.int32_t {
+		pin.Pin(&l[0])
+		return (*C.int32_t)(&l[0])
+	}
+	view := C.struct_gompi_span{n: C.int(c.Size()), me: C.int(c.Rank()), nodes: C.int(len(c.Span.Leaders)),
+		node: C.int(c.Span.Node), here: C.int(n), place: C.int(place), node_of: list(c.Span.NodeOf),
+		local: list(c.Span.Local)}
+	if h.Block != nil {
+		t.onNode = openOnNode(h)
+		view.slots = t.onNode.c
+		view.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
+	}
+	leaders := make([]int32, len(c.Span.Leaders))
+	for i, r := range c.Span.Leaders {
+		leaders[i] = c.Group().World(int(r))
+	}
+	if t.c = C.gompi_span_open(&view, C.uint64_t(c.Context(0)), list(leaders)); t.c == nil {
+		panic(noSlots)
+	}
+	return t
+}
+
+func (t *span) Close() {
+	C.gompi_span_close(t.c)
+	if t.onNode != nil {
+		t.onNode.Close()
+	}
+}
+
+func (t *span) Fits(k coll.Kind) bool { return bool(C.gompi_span_fits(C.int(k))) }
+
+func (t *span) Run(x *coll.Exchange) (bool, error) {
+	return run(x, func(c *C.struct_gompi_slots_call) C.int { return C.gompi_span_run(t.c, c) })
+}
+
+func (t *span) RunOnNode(x *coll.Exchange) (bool, error) { return t.onNode.Run(x) }
+
 // reduction is what C gives back to gompi_combine_in_go.
 type reduction struct {
 	combine func(in, inout []byte) error
 	err     error
 }
 
-// Run implements coll.Slots. What x refers to stays where it is and alive: C finds it through integers.
-func (t *slots) Run(x *coll.Exchange) (done bool, err error) {
+// Run implements coll.Slots.
+func (t *slots) Run(x *coll.Exchange) (bool, error) {
+	return run(x, func(c *C.struct_gompi_slots_call) C.int { return C.gompi_slots_run(t.c, c) })
+}
+
+// RunOnNode implements coll.Slots.
+func (t *slots) RunOnNode(x *coll.Exchange) (bool, error) { return t.Run(x) }
+
+// run has f do an exchange. What x refers to stays where it is and alive: C finds it through integers.
+func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool, err error) {
 	c := C.struct_gompi_slots_call{kind: C.int(x.Kind), root: C.int(x.Root), bytes: C.uint64_t(x.Bytes)}
 	c.name = C.gompi_current_call()
 	var pin runtime.Pinner
@@ -121,11 +195,15 @@ func (t *slots) Run(x *coll.Exchange) (done bool, err error) {
 			C.MPI_Datatype(pointer(x.Type.Basic().Handle)))
 	}
 	c.reduction.size = C.uint64_t(x.Elem)
-	rc := C.gompi_slots_run(t.c, &c)
+	rc := f(&c)
 	switch {
 	case rc == C.GOMPI_SLOTS_DONE:
 		return true, nil
 	case rc == C.GOMPI_SLOTS_MESSAGES:
+		x.Agreed = coll.Agreed{Known: true, Bytes: int(c.bytes)}
+		if c.differ.rank >= 0 {
+			x.Agreed.Late = differs(&c.differ)
+		}
 		return false, nil
 	case rc == C.GOMPI_SLOTS_DIFFER:
 		return true, differs(&c.differ)
@@ -180,5 +258,11 @@ func gompi_run_collective(call uintptr) int32 {
 	}
 	a := collective{function: C.GoString(c.name), kind: coll.Kind(c.kind), comm: uintptr(c.comm),
 		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv)}
+	if c.agreed != nil {
+		a.agreed = coll.Agreed{Known: true, Bytes: int(c.agreed.bytes)}
+		if c.agreed.differ != nil {
+			a.agreed.Late = differs(c.agreed.differ)
+		}
+	}
 	return a.run()
 }

@@ -32,12 +32,14 @@ func openComm(c *comm.Comm) error {
 		pin.Pin(&list[0])
 		slot.peers.list = (*C.int32_t)(&list[0])
 	}
-	if c.Block != nil && !c.IsInter() {
+	switch t := core.Self().Coll.Slots(c).(type) {
+	case *slots:
 		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
-		if t, ok := core.Self().Coll.Slots(c).(*slots); ok {
-			t.c.object = C.uint64_t(c.Handle)
-			slot.slots = t.c
-		}
+		t.c.object = C.uint64_t(c.Handle)
+		slot.slots = t.c
+	case *span:
+		t.c.object = C.uint64_t(c.Handle)
+		slot.span = t.c
 	}
 	if !C.gompi_comm_open(&slot) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")

@@ -11,6 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 // A blocking collective with one count for each side, as the application called it; handles as integers.
+struct gompi_slots_differ;
 struct gompi_collective {
 	const char *name; // of the function
 	int kind;         // core/coll.Kind
@@ -21,8 +22,12 @@ struct gompi_collective {
 		int64_t count;
 		uintptr_t type;
 	} send, recv;
+	// What gompi_span_run has found out; NULL: it was not asked. So many bytes, and whether another member differs.
+	const struct gompi_agreed {
+		uint64_t bytes;
+		const struct gompi_slots_differ *differ; // NULL: none
+	} * agreed;
 };
-struct gompi_slots_differ;
 
 // Filled in by capi/up.c before the first call of MPI. All of them may block for a short time and allocate; none is for
 // a fast path.

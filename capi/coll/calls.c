@@ -2,7 +2,7 @@
 // (MPI-5.0 6.4 to 6.11). What they do not take, errors of arguments among it, goes to Go before anything is changed.
 #include "base/up.h"
 #include "base/verdict.h"
-#include "coll/slots.h"
+#include "coll/span.h"
 #include "coll/z_calls.h"
 #include "comm/comm.h"
 #include "datatype/datatype.h"
@@ -63,43 +63,98 @@ static __attribute__((noinline)) int to_go(const char *name, int kind, struct go
 	return gompi_up.collective(&a);
 }
 
+// The span of a live communicator of which root is a member, else NULL.
+static inline struct gompi_span *span_for(MPI_Comm comm, int root) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	return c != NULL && c->span != NULL && (unsigned)root < (unsigned)c->size ? c->span : NULL;
+}
+
+// Does a call over nodes, of which Go does what is for messages.
+static int run_span(struct gompi_span *s, struct gompi_slots_call *c, struct gompi_side send, struct gompi_side recv,
+		    MPI_Op op, MPI_Comm comm) {
+	int rc = gompi_span_run(s, c);
+	if (rc == GOMPI_SLOTS_DONE)
+		return MPI_SUCCESS;
+	if (rc != GOMPI_SLOTS_MESSAGES)
+		return slots_refused(rc, c, comm);
+	struct gompi_agreed agreed = {c->bytes, c->differ.rank >= 0 ? &c->differ : NULL};
+	struct gompi_collective a = {.name = c->name,
+				     .kind = c->kind,
+				     .root = c->root,
+				     .op = (uintptr_t)op,
+				     .comm = (uintptr_t)comm,
+				     .send = send,
+				     .recv = recv,
+				     .agreed = &agreed};
+	return gompi_up.collective(&a);
+}
+
+// MPI_Bcast among members who do not all share memory, and what is not for C.
+static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+						     MPI_Comm comm) {
+	struct gompi_span *s = span_for(comm, root);
+	struct run r;
+	if (s == NULL || !lies_together(&r, buffer, count, datatype))
+		return to_go("MPI_Bcast", GOMPI_BCAST, side(0, 0, 0), side(buffer, count, datatype), 0, root, comm);
+	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
+	c.bytes = (uint64_t)r.bytes, c.out = r.at;
+	return run_span(s, &c, side(0, 0, 0), side(buffer, count, datatype), 0, comm);
+}
+
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
 	struct gompi_slots *t = slots_for(comm, GOMPI_BCAST);
 	struct run r;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n || !lies_together(&r, buffer, count, datatype))
-		return to_go("MPI_Bcast", GOMPI_BCAST, side(0, 0, 0), side(buffer, count, datatype), 0, root, comm);
+		return bcast_elsewhere(buffer, count, datatype, root, comm);
 	struct gompi_slots_call c;
 	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.bytes, c.out = r.at;
 	return run_slots(t, &c, comm);
 }
 
-// A call with an operation; root 0 where there is none. sends and receives: which buffers count here.
-static inline int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf, MPI_Count count,
-			    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, kind);
-	if (t == NULL || (unsigned)root >= (unsigned)t->n)
-		goto go;
-	struct gompi_slots_call c;
+// Makes the call with an operation of member me. false: Go is to look at it.
+static inline bool reduction_call(struct gompi_slots_call *c, int me, const char *name, int kind, const void *sendbuf,
+				  void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root) {
 	struct run in, out;
 	gompi_kernel kernel = gompi_op_kernel(op, datatype);
 	if (kernel == NULL || op == MPI_REPLACE || op == MPI_NO_OP)
-		goto go;
-	bool gets = kind == GOMPI_REDUCE ? t->me == root : kind != GOMPI_EXSCAN || t->me > 0;
+		return false;
+	bool gets = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
 	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE
 	bool in_place = sendbuf == MPI_IN_PLACE;
 	if (in_place && !may)
-		goto go;
+		return false;
 	if (!lies_together(&in, in_place ? recvbuf : sendbuf, count, datatype))
-		goto go;
+		return false;
 	out.at = recvbuf;
 	if (gets && !in_place && (!lies_together(&out, recvbuf, count, datatype) || sendbuf == recvbuf))
-		goto go;
-	c.kind = kind, c.root = root, c.name = name, c.bytes = (uint64_t)in.bytes, c.in = in.at, c.out = out.at;
-	c.reduction.size = (uint64_t)gompi_type_get(datatype)->size;
-	c.reduction.kernel = kernel;
+		return false;
+	c->kind = kind, c->root = root, c->name = name, c->bytes = (uint64_t)in.bytes, c->in = in.at, c->out = out.at;
+	c->reduction.size = (uint64_t)gompi_type_get(datatype)->size;
+	c->reduction.kernel = kernel;
+	return true;
+}
+
+// The same as bcast_elsewhere.
+static __attribute__((noinline)) int reduction_elsewhere(const char *name, int kind, const void *sendbuf, void *recvbuf,
+							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+							 MPI_Comm comm) {
+	struct gompi_span *s = gompi_span_fits(kind) ? span_for(comm, root) : NULL;
+	struct gompi_slots_call c;
+	struct gompi_side send = side(sendbuf, 0, 0), recv = side(recvbuf, count, datatype);
+	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
+		return to_go(name, kind, send, recv, op, root, comm);
+	return run_span(s, &c, send, recv, op, comm);
+}
+
+// A call with an operation; root 0 where there is none.
+static inline int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf, MPI_Count count,
+			    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+	struct gompi_slots *t = slots_for(comm, kind);
+	struct gompi_slots_call c;
+	if (t == NULL || (unsigned)root >= (unsigned)t->n ||
+	    !reduction_call(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
+		return reduction_elsewhere(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
 	return run_slots(t, &c, comm);
-go:
-	return to_go(name, kind, side(sendbuf, 0, 0), side(recvbuf, count, datatype), op, root, comm);
 }
 
 int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,

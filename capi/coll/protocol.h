@@ -152,6 +152,11 @@ int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c); // and allreduce, scan, exscan
 int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c);
 
+// One operation of a reduction: the others fill their slots with so many bytes, member 0 folds what all have into acc.
+// Who has not the same w and plan is noted in c there. What a reduction returned goes to *failed.
+int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
+		      char *acc, int *failed);
+
 // Copies what is often 8 bytes. The two are the same or do not overlap.
 static inline void gompi_copy_few(void *to, const void *from, uint64_t bytes) {
 	if (bytes == 8)

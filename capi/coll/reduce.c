@@ -65,6 +65,27 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 	return 0;
 }
 
+int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
+		      char *acc, int *failed) {
+	enum gompi_place p = gompi_place_of(bytes);
+	int rc = gompi_slots_begin(t, p);
+	if (rc)
+		return rc;
+	if (t->me != 0)
+		gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), c->in, bytes);
+	gompi_slots_publish(t, w, plan);
+	if (t->me == 0) {
+		rc = gompi_slots_await_all(t, c, w, plan);
+		if (rc)
+			return rc;
+		struct operands o = {t, t->seq, p, c->in};
+		if (bytes > 0 && !gompi_slots_differ(c))
+			*failed = fold(&c->reduction, &o, acc, bytes, t->n);
+	}
+	gompi_slots_finish(t);
+	return 0;
+}
+
 // All members put the bytes of one step that others fold into their slots, but for the part that each folds itself; it
 // folds that part of all into its next slot, from which the others take it.
 struct part {

@@ -40,6 +40,7 @@ type Call struct {
 	Send, Recv Buffer
 	SendBlocks Blocks
 	RecvBlocks Blocks
+	Agreed     Agreed // what C has found out before it left the call to this package
 
 	sources, destinations []int32 // of a neighborhood collective
 	late                  error   // to be returned when the call has been made: lengths that do not go together

@@ -50,14 +50,16 @@ func (e *Engine) state(c *comm.Comm) *state {
 		return s
 	}
 	s := &state{}
-	if c.Block != nil && OpenSlots != nil {
-		g := c.Group()
-		h := SlotsHost{Comm: c, Peers: make([]int32, c.Size())}
+	if OpenSlots != nil && (c.Block != nil || c.Span != nil) {
+		n, _ := c.Sharers()
+		h := SlotsHost{Comm: c, Peers: make([]int32, n)}
 		for i := range h.Peers {
-			h.Peers[i] = g.World(i)
+			h.Peers[i] = c.Group().World(c.Sharer(i))
 		}
-		from := comm.CollOffset(c.Size())
-		h.Block = c.Block[from : from+comm.CollSize(c.Size())]
+		if c.Block != nil {
+			from := comm.CollOffset(n)
+			h.Block = c.Block[from : from+comm.CollSize(n)]
+		}
 		s.slots = OpenSlots(h)
 	}
 	c.Coll = s

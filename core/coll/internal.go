@@ -31,7 +31,7 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 	if c.Size() == 1 || len(mine) == 0 {
 		return all, nil
 	}
-	if t := e.state(c).slots; t != nil && SlotsFit(KindAllgather, c.Size()) {
+	if t := e.state(c).slots; t != nil && t.Fits(KindAllgather) {
 		_, err := t.Run(&Exchange{Kind: KindAllgather, Bytes: len(mine), In: mine, Outs: blocks})
 		return all, err
 	}

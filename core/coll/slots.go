@@ -11,11 +11,17 @@ import (
 // Slots are memory that the members of a communicator on one node share, where collectives run without messages. They
 // are C's (capi/coll/slots.h), for entry points there use them without a call into Go; what those leave to this package
 // runs here until its data is bytes, and then in the same slots. So members may differ in which way they take.
+//
+// If the members are on several nodes, those of each have slots, and one of each meets the others (capi/coll/span.h).
 type Slots interface {
+	// Fits returns whether a call of this kind can begin there.
+	Fits(k Kind) bool
 	// Run does what one member has to do for a call, up to the end. done: false if it is for messages, and the
-	// members have agreed on their lengths. MPI_ERR_OTHER, _ROOT, _TRUNCATE, _COUNT: see Mismatch;
-	// MPI_ERR_PROC_ABORTED; an error of Exchange.Combine.
+	// members have agreed on their lengths, which x.Agreed tells. MPI_ERR_OTHER, _ROOT, _TRUNCATE, _COUNT: see
+	// Mismatch; MPI_ERR_PROC_ABORTED; an error of Exchange.Combine.
 	Run(x *Exchange) (done bool, err error)
+	// RunOnNode does the same among those members of a span that share memory, by their places.
+	RunOnNode(x *Exchange) (done bool, err error)
 	// Close ends their use.
 	Close()
 }
@@ -23,16 +29,13 @@ type Slots interface {
 // SlotsHost is how the communicator of slots looks from below.
 type SlotsHost struct {
 	Comm  *comm.Comm
-	Block []byte  // of comm.CollSize bytes, zeroed
-	Peers []int32 // the members' ranks in MPI_COMM_WORLD
+	Block []byte  // of comm.CollSize bytes, zeroed; nil: nobody else is on this node
+	Peers []int32 // ranks in MPI_COMM_WORLD of the members that share it
 }
 
 // OpenSlots makes slots. Without it, in tests of this package, collectives use messages. Set before the first
 // communicator is made, with comm.CollSize.
 var OpenSlots func(h SlotsHost) Slots
-
-// SlotsFit returns whether n members can have a call of this kind go through slots. Set with OpenSlots.
-var SlotsFit func(k Kind, n int) bool
 
 // Exchange is what one member does in slots. Which fields count depends on the kind: see struct gompi_slots_call.
 type Exchange struct {
@@ -49,6 +52,15 @@ type Exchange struct {
 	Op      *op.Op
 	Type    *datatype.Type
 	Combine func(in, inout []byte) error
+
+	Agreed Agreed // result
+}
+
+// Agreed is what members know of a call that is for messages.
+type Agreed struct {
+	Known bool
+	Bytes int   // of the root of a broadcast
+	Late  error // what to tell when the call is over: a broadcast's root has another length
 }
 
 // exchange returns the operands of a call in the form of slots, and whether it has one. Reductions by functions of the
@@ -82,18 +94,18 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 			x.Combine = o.red.combine
 		}
 	}
-	return x, SlotsFit(x.Kind, n)
+	return x, true
 }
 
-// viaSlots does a call through slots and says whether it did; agreed: it did not, but the members have the same
-// lengths. Whether it does depends only on what all members have alike, or have agreed on.
-func (k *Call) viaSlots(st *state, o *operands) (done, agreed bool, err error) {
+// viaSlots does a call through slots and says whether it did; if not, agreed is what the members have agreed on.
+// Whether it does depends only on what all members have alike, or have agreed on.
+func (k *Call) viaSlots(st *state, o *operands) (done bool, agreed Agreed, err error) {
 	if st.slots == nil {
-		return false, false, nil
+		return false, agreed, nil
 	}
 	x, ok := k.exchange(o)
-	if !ok {
-		return false, false, nil
+	if !ok || !st.slots.Fits(x.Kind) {
+		return false, agreed, nil
 	}
 	if x.Kind == KindReduceScatter && k.Send.Addr == inPlace && len(o.out) > 0 {
 		// What is to be sent must stay as it is until the end.
@@ -102,10 +114,10 @@ func (k *Call) viaSlots(st *state, o *operands) (done, agreed bool, err error) {
 		if done, err = st.slots.Run(&x); done && err == nil {
 			copy(out, x.Out)
 		}
-		return done, !done, err
+		return done, x.Agreed, err
 	}
 	done, err = st.slots.Run(&x)
-	return done, !done && err == nil, err
+	return done, x.Agreed, err
 }
 
 // Mismatch says how the call of rank i differs from ours, of which both are told in the words of slots.

@@ -36,12 +36,22 @@ func (e *Engine) move(k *Call, st *state, o *operands) (err error) {
 		k.alone(o)
 		return k.done(o, nil)
 	}
-	done, agreed, err := k.viaSlots(st, o)
-	if done {
-		return k.done(o, err)
+	agreed := k.Agreed
+	if !agreed.Known {
+		var done bool
+		if done, agreed, err = k.viaSlots(st, o); done || err != nil {
+			return k.done(o, err)
+		}
+	}
+	if agreed.Late != nil {
+		o.out, o.after = room(agreed.Bytes), nil // nobody sees it
+		k.late = agreed.Late
+	}
+	if agreed.Known && k.nodeFirst(o) {
+		return k.done(o, e.overNodes(k, st, o))
 	}
 	s := e.blocking(k.Comm)
-	s.fixed = !agreed
+	s.fixed = !agreed.Known
 	if err := k.build(s.local, o); err != nil {
 		return err
 	}

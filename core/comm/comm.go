@@ -49,9 +49,10 @@ type Comm struct {
 
 	// Handle is the application's handle, 0 for a communicator it does not know of.
 	Handle uintptr
-	// Block is the control block: memory that all members share, BlockSize(Size()) bytes, zeroed. nil if there is
-	// one member only or if they are on several nodes. Its first bytes are the barrier's (BarrierSize), those from
-	// CollOffset on core/coll's.
+	// Span is not nil if the members of an intracommunicator are on several nodes.
+	Span *Span
+	// Block is the control block: memory that the members of a node share, BlockSize(Sharers()) bytes, zeroed. nil
+	// if there is one only. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
 	Block    []byte
 	blockOff int64
 	extents  []extent // by Extend

@@ -13,12 +13,12 @@ type extent struct {
 	off int64
 }
 
-// Extend maps size more bytes of zeroed memory that all members share, until the communicator is released. Collective;
-// the communicator has a Block. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member could not have it, so none
-// has.
+// Extend maps size more bytes of zeroed memory that all members of a node share, until the communicator is released.
+// Collective over them; they have a Block. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member could not have
+// it, so none has.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
-	t := c.everyone(Creation, 0)
+	t := c.everyone(Creation, 0).sharers(c)
 	var words [16]byte
 	var mine error
 	if t.me == 0 {
@@ -34,7 +34,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		if mine != nil {
 			return nil, mine
 		}
-		return nil, mpierr.New(class, "rank 0 could not reserve %d bytes of shared memory", whole)
+		return nil, mpierr.New(class, "rank %d could not reserve %d bytes of shared memory", c.Sharer(0), whole)
 	}
 	x := extent{off: int64(binary.LittleEndian.Uint64(words[0:]))}
 	x.b, mine = c.host.MapBlock(x.off, whole)
@@ -44,7 +44,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		return x.b[:size:size], nil
 	}
 	last := t.me == 0
-	c.host.DropBlock(x.b, c.local.World(0), x.off, whole, last)
+	c.host.DropBlock(x.b, c.local.World(c.Sharer(0)), x.off, whole, last)
 	switch {
 	case err != nil:
 		return nil, err
@@ -56,9 +56,10 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 
 // dropExtents leaves all that Extend gave. Whoever leaves an extent last has its memory given back.
 func (c *Comm) dropExtents() {
+	n, _ := c.Sharers()
 	for _, x := range c.extents {
-		last := leave(x.b, c.size)
-		c.host.DropBlock(x.b, c.local.World(0), x.off, int64(len(x.b)), last)
+		last := leave(x.b, n)
+		c.host.DropBlock(x.b, c.local.World(c.Sharer(0)), x.off, int64(len(x.b)), last)
 	}
 	c.extents = nil
 }

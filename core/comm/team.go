@@ -3,7 +3,6 @@ package comm
 import (
 	"encoding/binary"
 
-	"gompirma/core/abi"
 	"gompirma/core/group"
 	"gompirma/core/mpierr"
 )
@@ -97,56 +96,71 @@ func (t *team) worst(class int32) (int32, error) {
 	return int32(binary.LittleEndian.Uint32(b[:])), err
 }
 
-// agree gives a new communicator its identity and its control block: the leader draws and reserves, all map, and all
-// know whether all could. On an error no member has kept anything. g is the new group; the team's order is its order.
+// agree gives a new communicator its identity and its control blocks: the leader draws an identity, the leader of each
+// node reserves a block, all map, and all know whether all could. On an error no member has kept anything. c has the
+// new group; the team's order is its order.
 func (t *team) agree(c *Comm) error {
-	host := t.c.host
-	wants := wantsBlock(host, c.local)
-	size := BlockSize(c.size)
-	var b [24]byte
-	var mine error
+	c.Span = spanOf(t.c.host, c.local, c.rank)
+	if c.Span == nil {
+		return t.agreeOnNode(c)
+	}
+	var b [8]byte
 	if t.me == 0 {
-		class := int32(0)
-		off := int64(0)
-		if wants {
-			if off, mine = host.NewBlock(size); mine != nil {
-				class = mpierr.ClassOf(mine)
-			}
-		}
-		binary.LittleEndian.PutUint64(b[0:], host.NewID())
-		binary.LittleEndian.PutUint64(b[8:], uint64(off))
-		binary.LittleEndian.PutUint64(b[16:], uint64(class))
+		binary.LittleEndian.PutUint64(b[:], t.c.host.NewID())
 	}
 	if err := t.down(b[:]); err != nil {
 		return err
 	}
-	if class := int32(binary.LittleEndian.Uint64(b[16:])); class != 0 {
-		if mine != nil {
-			return mine
-		}
-		return mpierr.New(class, "rank %d of the new communicator could not reserve %d bytes of shared "+
-			"memory for it", 0, size)
+	c.id = binary.LittleEndian.Uint64(b[:])
+	if len(c.Span.Leaders) == c.size {
+		return nil
 	}
-	c.id = binary.LittleEndian.Uint64(b[0:])
+	var mine error
+	if part := t.sharers(c); part.size() > 1 {
+		mine = part.share(c)
+	}
+	class, err := t.worst(mpierr.ClassOf(mine))
+	return c.keepBlock(mine, class, err)
+}
+
+// agreeOnNode is agree where all members share memory: what the leader has for them goes in one message.
+func (t *team) agreeOnNode(c *Comm) error {
+	var b [24]byte
+	var mine error
+	wants := c.size > 1
+	if t.me == 0 {
+		binary.LittleEndian.PutUint64(b[:], t.c.host.NewID())
+		if wants {
+			mine = c.reserveBlock(b[8:])
+		}
+	}
+	if err := t.down(b[:]); err != nil {
+		return err
+	}
+	if err := c.blockRefused(b[8:], mine); err != nil {
+		return err
+	}
+	c.id = binary.LittleEndian.Uint64(b[:])
 	if !wants {
 		return nil
 	}
-	c.blockOff, c.leader = int64(binary.LittleEndian.Uint64(b[8:])), c.local.World(0)
-	c.Block, mine = host.MapBlock(c.blockOff, size)
+	mine = c.mapBlock(b[8:])
 	class, err := t.worst(mpierr.ClassOf(mine))
-	if err == nil && class == 0 {
-		return nil
+	return c.keepBlock(mine, class, err)
+}
+
+// share gives the members of one node their block.
+func (t *team) share(c *Comm) error {
+	var b [16]byte
+	var mine error
+	if t.me == 0 {
+		mine = c.reserveBlock(b[:])
 	}
-	// Nobody has used it: the leader gives it back whether or not the others have unmapped theirs yet.
-	last := t.me == 0
-	host.DropBlock(c.Block, c.leader, c.blockOff, size, last)
-	c.Block = nil
-	switch {
-	case err != nil:
+	if err := t.down(b[:]); err != nil {
 		return err
-	case mine != nil:
-		return mine
 	}
-	return mpierr.New(abi.MPI_ERR_NO_MEM,
-		"a member of the new communicator could not map %d bytes of shared memory", size)
+	if err := c.blockRefused(b[:], mine); err != nil {
+		return err
+	}
+	return c.mapBlock(b[:])
 }

@@ -1,0 +1,290 @@
+#include "coll/span.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/up.h"
+#include "coll/protocol.h"
+
+// --- Views
+
+// So many bytes of each node are reduced here.
+static uint64_t most_bytes(const struct gompi_span *s) {
+	return gompi_least(GOMPI_SLOT_SMALL, GOMPI_MEET_MOST / (uint64_t)s->nodes);
+}
+
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_span *first;
+} spare_spans = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static bool copy_ranks(int32_t **to, const int32_t *from, int n) {
+	int32_t *list = realloc(*to, (size_t)n * sizeof *list);
+	if (list == NULL)
+		return false;
+	*to = memcpy(list, from, (size_t)n * sizeof *list);
+	return true;
+}
+
+struct gompi_span *gompi_span_open(const struct gompi_span *from, uint64_t id, const int32_t *leaders) {
+	pthread_mutex_lock(&spare_spans.mu);
+	struct gompi_span *s = spare_spans.first;
+	if (s != NULL)
+		spare_spans.first = s->next;
+	pthread_mutex_unlock(&spare_spans.mu);
+	if (s == NULL && (s = calloc(1, sizeof *s)) == NULL)
+		return NULL;
+	int32_t *node_of = s->node_of, *local = s->local; // of the communicator that had the view before
+	*s = *from;
+	bool copied = copy_ranks(&node_of, from->node_of, from->n) && copy_ranks(&local, from->local, from->here);
+	s->node_of = node_of, s->local = local;
+	if (copied && s->place == 0) {
+		uint64_t room = (most_bytes(s) * (uint64_t)s->nodes + GOMPI_LINE) / GOMPI_LINE * GOMPI_LINE;
+		s->all = aligned_alloc(GOMPI_LINE, room);
+		s->meeting = gompi_meeting_open(gompi_meeting_id(MEET_COMM, id), s->nodes, s->node, leaders);
+	}
+	if (copied && (s->place != 0 || (s->all != NULL && s->meeting != NULL)))
+		return s;
+	gompi_span_close(s);
+	return NULL;
+}
+
+void gompi_span_close(struct gompi_span *s) {
+	gompi_meeting_close(s->meeting);
+	free(s->all);
+	s->meeting = NULL, s->all = NULL;
+	pthread_mutex_lock(&spare_spans.mu);
+	s->next = spare_spans.first;
+	spare_spans.first = s;
+	pthread_mutex_unlock(&spare_spans.mu);
+}
+
+// --- What leaders tell the members of their nodes
+
+// That a call has failed, or that members differ, instead of which collective and how many bytes. In the latter case
+// two that do not go together follow in the slot's data, so that one of them is not what a member has.
+enum { SPAN_FAILED = 0xf0, SPAN_DIFFERS = 0xf1 };
+
+struct span_said {
+	uint64_t what, plan;
+};
+
+static int span_differs(struct gompi_slots_call *c, const struct span_said *theirs, int rank, uint64_t w,
+			uint64_t plan) {
+	c->differ = (struct gompi_slots_differ){rank, theirs->what, theirs->plan, w, plan};
+	return GOMPI_SLOTS_DIFFER;
+}
+
+// Publishes that a call is over with rc at its leader.
+static int tell_outcome(struct gompi_slots *t, struct gompi_slots_call *c, int me, int outcome) {
+	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
+	if (rc)
+		return rc;
+	const struct gompi_slots_differ *d = &c->differ;
+	struct span_said two[2] = {{d->ours, d->our_plan}, {d->theirs, d->their_plan}};
+	memcpy(gompi_slot_data(t, t->me, t->seq, GOMPI_IN_HEAD), two, sizeof two);
+	if (outcome == GOMPI_SLOTS_DIFFER)
+		gompi_slots_publish(t, (uint64_t)SPAN_DIFFERS << 56, (uint64_t)(uint32_t)me << 32 | (uint32_t)d->rank);
+	else
+		gompi_slots_publish(t, (uint64_t)SPAN_FAILED << 56, (uint64_t)outcome);
+	gompi_slots_finish(t);
+	return outcome;
+}
+
+// What a member's leader has told instead of a result, if it has; the operation is under way.
+static int hear_outcome(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_slot_head *h, uint64_t w,
+			uint64_t plan) {
+	uint64_t what = gompi_load(&h->what), how = gompi_load(&h->plan);
+	if (what == (uint64_t)SPAN_FAILED << 56)
+		return (int)how;
+	if (what != (uint64_t)SPAN_DIFFERS << 56)
+		return 0;
+	struct span_said two[2];
+	memcpy(two, h->data, sizeof two);
+	int second = two[0].what == w && two[0].plan == plan;
+	return span_differs(c, &two[second], second ? (int)(uint32_t)how : (int)(how >> 32), w, plan);
+}
+
+// --- The collectives
+
+static int span_barrier(struct gompi_span *s, const struct gompi_waiting *what) {
+	int rc = 0;
+	if (s->barrier != NULL)
+		rc = gompi_barrier_gather(s->barrier, s->here, s->place, &s->barriers, what);
+	if (rc == 0 && s->meeting != NULL)
+		rc = gompi_meet(s->meeting, what);
+	if (rc == 0 && s->barrier != NULL)
+		rc = gompi_barrier_release(s->barrier, s->here, s->place, s->barriers, what);
+	return rc;
+}
+
+// Reduces what the members of this node bring and what the other leaders have; the result is at *sum, in all.
+static int meet_to_reduce(struct gompi_span *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
+			  const char **sum, const struct gompi_waiting *what) {
+	const struct gompi_reduction *r = &c->reduction;
+	char *all = s->all, *own = all + (uint64_t)s->node * bytes;
+	int failed = 0, rc;
+	if (s->slots != NULL) {
+		rc = gompi_slots_bring(s->slots, c, w, plan, bytes, own, &failed);
+		if (rc)
+			return rc;
+	} else {
+		gompi_copy_few(own, c->in, bytes);
+	}
+	struct gompi_meet_words words = {w, plan, s->me}, other;
+	bool differ = gompi_slots_differ(c);
+	if (differ) {
+		c->differ.rank = s->local[c->differ.rank];
+		other = (struct gompi_meet_words){c->differ.theirs, c->differ.their_plan, c->differ.rank};
+	}
+	rc = gompi_meet_gather(s->meeting, &words, differ ? &other : NULL, all, (uint32_t)bytes, what);
+	if (differ && rc == GOMPI_MEET_DIFFER)
+		return GOMPI_SLOTS_DIFFER;
+	if (rc == GOMPI_MEET_DIFFER)
+		return span_differs(c, &(struct span_said){words.what, words.plan}, words.rank, w, plan);
+	if (rc || failed)
+		return rc ? rc : failed;
+	char *acc = all + (uint64_t)(s->nodes - 1) * bytes;
+	*sum = acc;
+	for (int i = s->nodes - 2; i >= 0 && bytes > 0; i--) {
+		rc = gompi_combine(r, all + (uint64_t)i * bytes, acc, bytes);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int span_reduce(struct gompi_span *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
+	struct gompi_slots *t = s->slots;
+	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, c->reduction.size);
+	bool little = c->bytes <= most_bytes(s);
+	uint64_t bytes = little ? c->bytes : 0;
+	int rc = 0, over = little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
+	bool gets = little && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
+	enum gompi_place p = gompi_place_of(bytes);
+	if (s->meeting != NULL) {
+		const char *sum = NULL;
+		rc = meet_to_reduce(s, c, w, plan, bytes, &sum, what);
+		if (rc && t != NULL)
+			return tell_outcome(t, c, s->me, rc);
+		if (rc)
+			return rc;
+		if (t != NULL) {
+			rc = gompi_slots_begin(t, p);
+			if (rc)
+				return rc;
+			if (c->kind == GOMPI_ALLREDUCE || s->node_of[c->root] == s->node)
+				gompi_copy_few(gompi_slot_data(t, 0, t->seq, p), sum, bytes);
+			gompi_slots_publish(t, w, plan);
+			gompi_slots_finish(t);
+		}
+		if (gets)
+			gompi_copy_few(c->out, sum, bytes);
+		return over;
+	}
+	rc = gompi_slots_bring(t, c, w, plan, bytes, NULL, NULL);
+	if (rc)
+		return rc;
+	t->seq++;
+	if (little && !gets) { // others may wait for a result
+		gompi_slots_finish(t);
+		return over;
+	}
+	rc = gompi_slots_await(t, 0);
+	if (rc)
+		return rc;
+	rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), w, plan);
+	if (rc == 0 && gets)
+		gompi_copy_few(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
+	gompi_slots_finish(t);
+	return rc ? rc : over;
+}
+
+// The place of a rank among the members of this node.
+static int place_of_rank(const struct gompi_span *s, int rank) {
+	int low = 0, high = s->here - 1;
+	while (low < high) {
+		int middle = (low + high) / 2;
+		if (s->local[middle] < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// Publishes what root has said, and its data, to the members of this node.
+static int pass_on(struct gompi_slots *t, const struct gompi_meet_words *words, const void *data, uint32_t bytes) {
+	enum gompi_place p = gompi_place_of(bytes);
+	int rc = gompi_slots_begin(t, p);
+	if (rc)
+		return rc;
+	gompi_copy_few(gompi_slot_data(t, t->me, t->seq, p), data, bytes);
+	gompi_slots_publish(t, words->what, words->plan);
+	gompi_slots_finish(t);
+	return 0;
+}
+
+static int span_bcast(struct gompi_span *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
+	struct gompi_slots *t = s->slots;
+	uint64_t w = gompi_what(GOMPI_BCAST, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
+	struct gompi_meet_words words = {w, plan, s->me};
+	const void *data = c->out;
+	uint32_t bytes = c->bytes <= GOMPI_SLOT_SMALL ? (uint32_t)c->bytes : 0;
+	bool root = s->me == c->root, from_here = s->node_of[c->root] == s->node, hears = t != NULL && !root;
+	int rc = 0, from = from_here ? place_of_rank(s, c->root) : 0;
+	if (!from_here && s->meeting != NULL)
+		hears = false;
+	if (root && t != NULL)
+		rc = pass_on(t, &words, data, bytes);
+	if (hears) {
+		t->seq++;
+		rc = gompi_slots_await(t, from);
+		if (rc)
+			return rc;
+		struct gompi_slot_head *h = gompi_slot_head(t, from, t->seq);
+		rc = hear_outcome(t, c, h, w, plan);
+		uint64_t size = gompi_load(&h->plan) >> 16;
+		words = (struct gompi_meet_words){gompi_load(&h->what), gompi_load(&h->plan), c->root};
+		bytes = rc == 0 && size <= GOMPI_SLOT_SMALL ? (uint32_t)size : 0;
+		data = gompi_slot_data(t, from, t->seq, gompi_place_of(bytes));
+	}
+	if (rc == 0 && s->meeting != NULL) {
+		rc = gompi_meet_bcast(s->meeting, s->node_of[c->root], &words, &data, &bytes, what);
+		if (bytes > GOMPI_SLOT_SMALL)
+			bytes = 0; // nobody sends that
+		if (!from_here && t != NULL)
+			rc = rc ? tell_outcome(t, c, s->me, rc) : pass_on(t, &words, data, bytes);
+	}
+	// Now everybody has what root has.
+	uint64_t size = words.plan >> 16;
+	bool same = words.what == w && words.plan == plan;
+	if (rc == 0 && same && !root && size <= GOMPI_SLOT_SMALL)
+		gompi_copy_few(c->out, data, bytes == size ? bytes : 0);
+	if (hears)
+		gompi_slots_finish(t);
+	if (rc)
+		return rc;
+	if (!same)
+		rc = span_differs(c, &(struct span_said){words.what, words.plan}, c->root, w, plan);
+	if (words.what >> 32 != w >> 32 || size <= GOMPI_SLOT_SMALL)
+		return rc;
+	c->bytes = size;
+	return GOMPI_SLOTS_MESSAGES;
+}
+
+int gompi_span_run(struct gompi_span *s, struct gompi_slots_call *c) {
+	c->differ.rank = -1;
+	const char *name = c->name != NULL ? c->name : ""; // of the library's own
+	struct gompi_waiting what = {name, -1, s->object};
+	if (s->slots != NULL)
+		s->slots->call = name;
+	switch (c->kind) {
+	case GOMPI_BCAST:
+		return span_bcast(s, c, &what);
+	case GOMPI_REDUCE:
+	case GOMPI_ALLREDUCE:
+		return span_reduce(s, c, &what);
+	}
+	return span_barrier(s, &what);
+}
