@@ -117,8 +117,9 @@ func winError(h uintptr, class C.int) error {
 	case abi.MPI_SUCCESS:
 		return nil
 	case abi.MPI_ERR_PROC_ABORTED:
-		return mpierr.New(abi.MPI_ERR_PROC_ABORTED,
-			"a process of the job ended without calling MPI_Finalize while this one waited for it")
+		var v C.struct_gompi_verdict
+		C.gompi_win_why_lost(C.uintptr_t(h), &v)
+		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s", C.GoString(&v.text[0]))
 	default:
 		return mpierr.New(int32(class), "%#x is no window, or one that was freed", h)
 	}
@@ -164,6 +165,17 @@ func (dataPath) HotEnd(h uintptr, what uint8, heap int64, again uint32) {
 func (dataPath) Follow(h uintptr, rank int, t *rma.Target) bool {
 	return bool(C.gompi_win_follow(C.uintptr_t(h), C.int(rank), C.uintptr_t(t.Base), C.uint64_t(t.From),
 		C.uint64_t(t.To)))
+}
+
+// gompi_host_of stores the name of the host of a process of the job.
+//
+//export gompi_host_of
+func gompi_host_of(peer int32, name uintptr, size int32) {
+	host := "?"
+	if p := core.Self(); p != nil && peer >= 0 && int(peer) < p.Size {
+		host = p.Places.Host(int(peer))
+	}
+	putString(name, host, int(size))
 }
 
 // gompi_share_hot shares the memory of windows of which gompi_hot_told was called.

@@ -39,6 +39,8 @@ struct gompi_up {
 	bool (*progress_messages)(void);
 	// Looks for processes of the node that have died; gompi_header()->broken counts them afterwards.
 	void (*find_dead)(void);
+	// Stores the name of the host of a process of the job, as text of less than size bytes.
+	void (*host_of)(int peer, char *name, int size);
 	// Lets the application's signal handlers run for what has arrived meanwhile, if this thread is in Go.
 	void (*take_signals)(void);
 	// Stores the ranks in a window of the members of a group, at most so many, and returns their number; minus an

@@ -3,6 +3,8 @@
 #include "base/wait.h"
 
 void gompi_hot_told(struct gompi_win *w) {
+	if (!gompi_member(w, w->me)->may_move)
+		return; // nobody has a reason to say so
 	if (gompi_swap_total(&w->hot, 1) == 0)
 		gompi_add_total(&gompi_hot, 1);
 	gompi_or_total(&w->flush_more, FLUSH_HOT);

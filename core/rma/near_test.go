@@ -1,7 +1,10 @@
 package rma
 
 import (
+	"bytes"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -163,4 +166,51 @@ func TestWindowOnTwoNodes(t *testing.T) {
 		copy(all[i*recordSize:], m.encode())
 	}
 	require.Equal(t, int32(abi.MPI_ERR_RMA_SHARED), mpierr.ClassOf(w.agree(nil, all)))
+}
+
+// TestWindowOfManyNodes makes one member's part of a window of 10^5 on 10^3 nodes. What it keeps in Go must not grow
+// with the members; what C keeps of each is compared with DESIGN at compile time.
+func TestWindowOfManyNodes(t *testing.T) {
+	const n, nodes, here = 100_000, 1000, 100
+	f, err := shm.CreateControl(here, 1)
+	require.NoError(t, err)
+	fd, err := unix.Dup(int(f.Fd()))
+	require.NoError(t, err)
+	f.Close()
+	nd, err := shm.Open(fd, 0)
+	require.NoError(t, err)
+	t.Cleanup(nd.Close)
+	h := &Host{Node: nd, Nodes: nodes, Data: &pretended{}, NodeIndex: func(world int32) int {
+		if world/here == 7 {
+			return int(world % here)
+		}
+		return -1
+	}, NodeOf: func(world int32) int32 { return world / here }}
+	m := record{flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, size: 4096, unit: 8, heap: -1, alignment: 64}
+	all := records(bytes.Repeat(m.encode(), n))
+	g := group.Range(0, n, 1)
+	kept := func() uint64 {
+		var s runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	before := kept()
+	w := &Window{host: h, Group: g, Rank: 7 * here, Flavor: m.flavor, Size: m.size, DispUnit: m.unit,
+		near: h.nearOf(n, 7*here, g.World)}
+	t.Cleanup(func() { w.close(neverMade) })
+	began := time.Now()
+	require.NoError(t, w.agree(nil, all))
+	require.NoError(t, w.reserve(all))
+	w.controlOff, w.segmentOff = w.reserved[0].off, w.reserved[1].off
+	require.NoError(t, w.open(all))
+	t.Logf("%v", time.Since(began))
+	data := h.Data.(*pretended)
+	require.Len(t, data.plan.All, n)
+	require.Len(t, data.plan.Leaders, nodes)
+	require.Equal(t, 7, data.plan.Node)
+	data.plan = nil
+	require.Less(t, kept()-before, uint64(64<<10))
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(all)
 }
