@@ -12,6 +12,7 @@ import (
 	"gompirma/core/boot"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
+	"gompirma/core/fabric"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 	"gompirma/core/rma"
@@ -56,6 +57,7 @@ type Process struct {
 
 	data  DataPath
 	agent sync.WaitGroup
+	spans bool // the job has processes on other nodes, and the network is open
 }
 
 var (
@@ -99,6 +101,11 @@ func Start(data DataPath) error {
 	data.Open(p.Node, job)
 	p.Node.Call = data.Call
 	p.Node.AddService(data.Serve)
+	if p.Places.Count > 1 {
+		if err := p.openFabric(); err != nil {
+			return err
+		}
+	}
 	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: job.Places,
 		NodeOf: job.NodeOf}); err != nil {
 		return err
@@ -121,6 +128,14 @@ func Start(data DataPath) error {
 		p.Coll.AgentThread()
 		data.Run()
 	}()
+	if p.spans {
+		p.agent.Add(1)
+		go func() {
+			defer p.agent.Done()
+			runtime.LockOSThread()
+			fabric.Run()
+		}()
+	}
 	if lost := b.HangUp(); lost != nil {
 		go endWithLauncher(lost)
 	}
@@ -131,12 +146,6 @@ func Start(data DataPath) error {
 	if err != nil {
 		self.Store(nil)
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
-	}
-	if p.Places.Count > 1 {
-		self.Store(nil)
-		return mpierr.New(abi.MPI_ERR_UNSUPPORTED_OPERATION,
-			"the job spans %d nodes (rank 0 is on %s, rank %d on %s): the network is not there yet",
-			p.Places.Count, p.Places.Host(0), p.Size-1, p.Places.Host(p.Size-1))
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
 		self.Store(nil)
@@ -149,6 +158,17 @@ func Start(data DataPath) error {
 		}
 	}
 	started.Store(true)
+	return nil
+}
+
+// openFabric opens the network between the nodes, which every wait serves from then on.
+func (p *Process) openFabric() error {
+	if err := fabric.Open(p.Boot); err != nil {
+		return err
+	}
+	p.spans = true
+	p.Node.AddService(fabric.Progress)
+	p.Node.AddReminder(fabric.Lasts)
 	return nil
 }
 
@@ -169,10 +189,19 @@ func Finish() error {
 	if err := p.Coll.Barrier(p.WorldComm); err != nil {
 		return err
 	}
+	if p.spans {
+		// Whoever has left the barrier may still have to send what others leave it by.
+		if err := p.Boot.Fence(); err != nil {
+			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+		}
+	}
 	p.Node.SetState(p.Node.Me, shm.Finalized)
 	leaving.Store(true)
 	err := p.Boot.Finalize()
 	p.data.Stop()
+	if p.spans {
+		fabric.Stop()
+	}
 	p.agent.Wait()
 	p.data.CloseComm(abi.MPI_COMM_WORLD)
 	p.data.CloseComm(abi.MPI_COMM_SELF)

@@ -37,6 +37,7 @@ headers() { # headers PACKAGE COMPILER HEADER [FLAG...]: the compiler must find 
 need gcc gcc
 headers libc6-dev gcc stdio.h
 headers libpmix-dev gcc pmix.h -isystem /usr/lib/x86_64-linux-gnu/pmix2/include -isystem /usr/lib/aarch64-linux-gnu/pmix2/include
+headers libfabric-dev gcc rdma/fabric.h # the library itself is loaded at run time, by jobs on several nodes
 case ${1:-build} in
 build) ;;
 demo)

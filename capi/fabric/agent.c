@@ -1,0 +1,128 @@
+#define _GNU_SOURCE
+#include "fabric/agent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/wait.h"
+#include "fabric/peer.h"
+#include "fabric/progress.h"
+
+enum {
+	ROUND_NS = 300000,  // of the agent while others communicate
+	RETRY_NS = 50000,   // while something waits for a provider: a connection takes several looks
+	BLIND_NS = 1000000, // where the provider cannot say that something has arrived
+	SERIES_NS = 50000,  // the next operation of a series comes within that time
+	SLEEP_MS = 1000,    // armed, while something is under way: before it looks by itself
+};
+
+// What the agent does.
+enum { ROUNDS, ARMED, CALLED }; // CALLED: it shall look whether it can be armed
+
+static gompi_a32 mode;
+static gompi_a32 active; // a thread of the application has communicated since the agent has looked
+static atomic_bool stop;
+static int bell = -1; // the agent sleeps on it
+
+int gompi_net_agent_open(void) {
+	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return bell < 0 ? errno : 0;
+}
+
+static void ring_bell(void) {
+	static const uint64_t one = 1;
+	if (write(bell, &one, sizeof one) < 0) {
+		// It is full: the agent wakes.
+	}
+}
+
+// The agent makes itself armed, then looks at the lists; whoever has put something on one looks then whether it is
+// armed. One of the two sees the other.
+void gompi_agent_stir(void) {
+	gompi_store(&active, 1);
+	gompi_full_fence(); // pairs with the one in arm
+	uint32_t was = ARMED;
+	if (gompi_load(&mode) == ARMED && gompi_change_once(&mode, &was, ROUNDS))
+		ring_bell();
+}
+
+void gompi_agent_active(void) {
+	if (gompi_load(&active) == 0)
+		gompi_store(&active, 1);
+}
+
+// Whoever sleeps is woken by a handler, so somebody must see what arrives at once. An agent that makes rounds is armed
+// by itself when one has passed; this is only sooner.
+void gompi_agent_asleep(void) {
+	if (gompi_load(&gompi_my_cell()->pollers) > 0)
+		return;
+	gompi_store(&active, 0);
+	uint32_t was = ROUNDS;
+	if (gompi_load(&mode) == ROUNDS && gompi_change_once(&mode, &was, CALLED))
+		ring_bell();
+}
+
+// Sleeps for so many nanoseconds (-1: without end) or until the bell, and, if armed, until something arrives.
+static void agent_sleep(bool armed, int64_t ns) {
+	struct pollfd on[2] = {{.fd = bell, .events = POLLIN}, {.fd = gompi_net.fd, .events = POLLIN}};
+	struct timespec t = {ns / 1000000000, ns % 1000000000};
+	ppoll(on, armed && gompi_net.fd >= 0 ? 2 : 1, ns < 0 ? NULL : &t, NULL);
+	uint64_t rung;
+	if ((on[0].revents & POLLIN) != 0 && read(bell, &rung, sizeof rung) < 0) {
+		// Nobody else reads it.
+	}
+}
+
+// Sleeps until something arrives, if there is nothing to do before.
+static void arm(void) {
+	gompi_store_total(&mode, ARMED);
+	gompi_full_fence(); // pairs with the one in gompi_agent_stir
+	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
+		int64_t ns = gompi_net.fd < 0 ? BLIND_NS : gompi_net_under_way() ? SLEEP_MS * 1000000LL : -1;
+		agent_sleep(true, ns);
+	}
+	gompi_store_total(&mode, ROUNDS);
+}
+
+// Takes what has arrived, and looks for more for a short time if there was something.
+static void agent_serve(void) {
+	if (!gompi_net_serve())
+		return;
+	const struct gompi_cell *me = gompi_my_cell();
+	int64_t now = gompi_now_ns(), end = now + SERIES_NS;
+	while (now < end && gompi_load(&me->pollers) == 0) {
+		bool worked = gompi_net_serve();
+		now = gompi_now_ns();
+		if (worked)
+			end = now + SERIES_NS;
+		else
+			gompi_pause();
+	}
+}
+
+void gompi_net_agent_run(void) {
+	const struct gompi_cell *me = gompi_my_cell();
+	while (!gompi_load_total(&stop)) {
+		bool others = gompi_load(&active) != 0;
+		gompi_store(&active, 0);
+		gompi_fabric_push(-1);
+		if (gompi_load(&me->pollers) == 0)
+			agent_serve();
+		else
+			others = true;
+		if (gompi_peers_try_again())
+			agent_sleep(false, RETRY_NS);
+		else if (others)
+			agent_sleep(false, ROUND_NS);
+		else
+			arm();
+	}
+}
+
+void gompi_net_agent_stop(void) {
+	gompi_store_total(&stop, true);
+	ring_bell();
+}

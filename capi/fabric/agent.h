@@ -1,0 +1,27 @@
+// The network agent: the thread of a process that sees to the network while no other does.
+//
+// It is armed, or it makes rounds. Armed it sleeps until something arrives. While threads of the application
+// communicate it would only take the core from them, so it sleeps for a round at a time, and then sends what lies there
+// and takes what has arrived if nobody else does. A round in which nothing happened is the last: it is armed again.
+#ifndef GOMPI_FABRIC_AGENT_H
+#define GOMPI_FABRIC_AGENT_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+// The agent's loop, until gompi_net_agent_stop. Called by one goroutine, on a thread of its own.
+void gompi_net_agent_run(void);
+void gompi_net_agent_stop(void);
+// Makes what it sleeps on; 0 or an errno.
+int gompi_net_agent_open(void);
+
+// There is something on a list that an armed agent would not see. After it has been put there.
+void gompi_agent_stir(void);
+
+// A thread of the application looks for what has arrived; it is about to sleep.
+void gompi_agent_active(void);
+void gompi_agent_asleep(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,115 @@
+#define _GNU_SOURCE
+#include "fabric/load.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+
+struct gompi_libfabric gompi_libfabric;
+
+// The versions of the symbols at which struct fi_info is that of the headers: a plain dlsym finds the newest.
+#if FI_MAJOR_VERSION > 1
+#define INFO_VERSION "FABRIC_1.8"
+#elif FI_MINOR_VERSION >= 20
+#define INFO_VERSION "FABRIC_1.7"
+#else
+#define INFO_VERSION "FABRIC_1.3"
+#endif
+#define OTHER_VERSION "FABRIC_1.0"
+#define FABRIC_VERSION "FABRIC_1.1"
+
+// What libraries that libfabric brings along do to the process when they are loaded: Debian's libinfinipath installs
+// handlers on the stack of whichever thread it is, which ends a Go process.
+static const int touched[] = {SIGINT, SIGILL, SIGABRT, SIGBUS, SIGSEGV, SIGTERM};
+enum { TOUCHED = sizeof touched / sizeof *touched };
+
+static void keep_signals(struct sigaction kept[TOUCHED]) {
+	for (int i = 0; i < TOUCHED; i++)
+		sigaction(touched[i], NULL, &kept[i]);
+}
+
+static void restore_signals(const struct sigaction kept[TOUCHED]) {
+	for (int i = 0; i < TOUCHED; i++)
+		sigaction(touched[i], &kept[i], NULL);
+}
+
+// What is set while libfabric starts, unless the user has set it. Sends and receives are few, since the frames are
+// counted here, and 16 KiB go without a copy through buffers of 1 KiB: 4 MB instead of 70. Connections are seen to more
+// often than every 10 ms.
+static const struct setting {
+	const char *name, *value;
+} settings[] = {
+	{"IPATH_NO_BACKTRACE", "1"},         {"FI_OFI_RXM_MSG_TX_SIZE", "128"},
+	{"FI_OFI_RXM_MSG_RX_SIZE", "64"},    {"FI_OFI_RXM_BUFFER_SIZE", "1024"},
+	{"FI_OFI_RXM_EAGER_LIMIT", "20480"}, {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "1000"},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static void set_environment(bool ours[SETTINGS]) {
+	for (int i = 0; i < SETTINGS; i++) {
+		ours[i] = getenv(settings[i].name) == NULL;
+		if (ours[i])
+			setenv(settings[i].name, settings[i].value, 0);
+	}
+}
+
+// What the application starts shall not inherit it.
+static void unset_environment(const bool ours[SETTINGS]) {
+	for (int i = 0; i < SETTINGS; i++)
+		if (ours[i])
+			unsetenv(settings[i].name);
+}
+
+// Stores the symbol at where; false: it is not there.
+static bool find_symbol(void *library, const char *name, const char *version, void *where) {
+	void *found = dlvsym(library, name, version);
+	*(void **)where = found;
+	return found != NULL;
+}
+
+bool gompi_libfabric_load(char why[GOMPI_FABRIC_TEXT]) {
+	struct gompi_libfabric *l = &gompi_libfabric;
+	if (l->getinfo != NULL)
+		return true;
+	struct sigaction kept[TOUCHED];
+	bool ours[SETTINGS];
+	keep_signals(kept);
+	set_environment(ours);
+	void *library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+	const char *error = library == NULL ? dlerror() : NULL;
+	unset_environment(ours);
+	restore_signals(kept);
+	if (library == NULL) {
+		snprintf(why, GOMPI_FABRIC_TEXT,
+			 "the job spans nodes, and libfabric is not installed here (%s): install the package "
+			 "libfabric1 (Debian, Ubuntu) or libfabric (Fedora, RHEL, SUSE)",
+			 error);
+		return false;
+	}
+	if (find_symbol(library, "fi_freeinfo", INFO_VERSION, &l->freeinfo) &&
+	    find_symbol(library, "fi_dupinfo", INFO_VERSION, &l->dupinfo) &&
+	    find_symbol(library, "fi_fabric", FABRIC_VERSION, &l->fabric) &&
+	    find_symbol(library, "fi_strerror", OTHER_VERSION, &l->strerror) &&
+	    find_symbol(library, "fi_version", OTHER_VERSION, &l->version) && l->version() >= FI_VERSION(1, 17) &&
+	    find_symbol(library, "fi_getinfo", INFO_VERSION, &l->getinfo))
+		return true;
+	uint32_t version = l->version != NULL ? l->version() : 0;
+	snprintf(why, GOMPI_FABRIC_TEXT,
+		 "libfabric.so.1 here is version %u.%u; the job spans nodes, which takes 1.17 or later",
+		 FI_MAJOR(version), FI_MINOR(version));
+	return false;
+}
+
+int gompi_libfabric_getinfo(const struct fi_info *hints, struct fi_info **info) {
+	struct sigaction kept[TOUCHED];
+	bool ours[SETTINGS];
+	keep_signals(kept);
+	set_environment(ours);
+	int rc = gompi_libfabric.getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, info);
+	unset_environment(ours);
+	restore_signals(kept);
+	return rc;
+}

@@ -1,0 +1,195 @@
+#define _GNU_SOURCE
+#include "fabric/open.h"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/agent.h"
+#include "fabric/frame.h"
+#include "fabric/net.h"
+#include "fabric/peer.h"
+#include "fabric/progress.h"
+
+struct gompi_net gompi_net;
+
+// Providers that are left out unless somebody asks for them, and why.
+static const struct {
+	const char *name, *why;
+} unfit[] = {
+	{"net", "its reads need the target's threads, and its descriptor is always ready"},
+	{"net;ofi_rxm", "its descriptor is always ready, which takes a core"},
+	{"sockets", "milliseconds for each operation; no longer maintained"},
+	{"udp;ofi_rxd", "it does not notice a dead peer, and is slow"},
+	{"shm", "one node only"},
+};
+
+static const char *unfit_why(const char *name) {
+	for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
+		if (strcmp(unfit[i].name, name) == 0)
+			return unfit[i].why;
+	return NULL;
+}
+
+// What is asked of a provider. NULL: there is no memory.
+static struct fi_info *net_hints(const char *name) {
+	struct fi_info *h = gompi_libfabric.dupinfo(NULL);
+	if (h == NULL)
+		return NULL;
+	h->caps = FI_MSG | FI_RMA;
+	h->mode = FI_CONTEXT | FI_CONTEXT2;
+	h->ep_attr->type = FI_EP_RDM;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	h->domain_attr->threading = FI_THREAD_DOMAIN;
+	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	h->domain_attr->av_type = FI_AV_TABLE;
+	h->tx_attr->msg_order = FI_ORDER_SAS;
+	h->rx_attr->msg_order = FI_ORDER_SAS;
+	if (name != NULL)
+		h->fabric_attr->prov_name = strdup(name);
+	return h;
+}
+
+// What fi_getinfo finds; NULL: why says what is wrong.
+static struct fi_info *candidates(const char *name, char why[GOMPI_FABRIC_TEXT]) {
+	if (!gompi_libfabric_load(why))
+		return NULL;
+	struct fi_info *hints = net_hints(name), *found = NULL;
+	int rc = hints == NULL ? -FI_ENOMEM : gompi_libfabric_getinfo(hints, &found);
+	if (hints != NULL)
+		gompi_libfabric.freeinfo(hints);
+	if (rc == 0)
+		return found;
+	const char *by_user = getenv("FI_PROVIDER");
+	snprintf(why, GOMPI_FABRIC_TEXT, "libfabric finds no provider%s%s%s%s that can carry MPI between nodes: %s",
+		 name != NULL ? " " : "", name != NULL ? name : "", by_user != NULL ? " in FI_PROVIDER=" : "",
+		 by_user != NULL ? by_user : "", gompi_libfabric_text(-rc));
+	return NULL;
+}
+
+static bool fits(const struct fi_info *i) {
+	return i->ep_attr->max_msg_size >= GOMPI_FRAME_BYTES && i->domain_attr->mr_key_size <= sizeof(uint64_t) &&
+	       strlen(i->fabric_attr->prov_name) < GOMPI_PROVIDER;
+}
+
+bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]) {
+	struct fi_info *all = candidates(wanted, why), *i;
+	if (all == NULL)
+		return false;
+	bool asked = wanted != NULL;
+	for (i = all; i != NULL; i = i->next)
+		if (fits(i) && (asked || unfit_why(i->fabric_attr->prov_name) == NULL))
+			break;
+	if (i == NULL && getenv("FI_PROVIDER") != NULL) // all that the user wants
+		for (i = all; i != NULL && !fits(i); i = i->next) {
+		}
+	if (i != NULL) {
+		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
+		chosen->version = i->fabric_attr->prov_version;
+	} else {
+		snprintf(why, GOMPI_FABRIC_TEXT,
+			 "libfabric has no provider here that can carry MPI between nodes; gompi-info --fabric tells "
+			 "why");
+	}
+	gompi_libfabric.freeinfo(all);
+	return i != NULL;
+}
+
+// Says which step of opening the endpoint has failed.
+static bool open_failed(const char *step, const char *provider, int rc, char why[GOMPI_FABRIC_TEXT]) {
+	snprintf(why, GOMPI_FABRIC_TEXT, "%s of libfabric's provider %s: %s", step, provider,
+		 gompi_libfabric_text(-rc));
+	return false;
+}
+
+static int open_queue(struct gompi_net *n) {
+	struct fi_cq_attr a = {.format = FI_CQ_FORMAT_MSG,
+			       .wait_obj = FI_WAIT_FD,
+			       .size = n->info->tx_attr->size + n->info->rx_attr->size};
+	n->fd = -1;
+	int rc = fi_cq_open(n->domain, &a, &n->cq, NULL);
+	if (rc == 0) {
+		if (fi_control(&n->cq->fid, FI_GETWAIT, &n->fd) == 0)
+			return 0;
+		n->fd = -1;
+		fi_close(&n->cq->fid);
+	}
+	a.wait_obj = FI_WAIT_NONE;
+	return fi_cq_open(n->domain, &a, &n->cq, NULL);
+}
+
+bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
+		    char why[GOMPI_FABRIC_TEXT]) {
+	struct gompi_net *n = &gompi_net;
+	struct fi_info *all = candidates(provider->name, why), *i = all;
+	if (all == NULL)
+		return false;
+	while (i != NULL && (!fits(i) || strcmp(i->fabric_attr->prov_name, provider->name) != 0))
+		i = i->next;
+	if (i == NULL || i->fabric_attr->prov_version != provider->version) {
+		uint32_t here = i != NULL ? i->fabric_attr->prov_version : 0;
+		snprintf(why, GOMPI_FABRIC_TEXT,
+			 "rank 0 has chosen libfabric's provider %s in version %u.%u, which is %s%u.%u here: all nodes "
+			 "of "
+			 "a job need the same libfabric",
+			 provider->name, FI_MAJOR(provider->version), FI_MINOR(provider->version),
+			 i != NULL ? "" : "missing, ", FI_MAJOR(here), FI_MINOR(here));
+		gompi_libfabric.freeinfo(all);
+		return false;
+	}
+	n->info = gompi_libfabric.dupinfo(i);
+	gompi_libfabric.freeinfo(all);
+	if (n->info == NULL)
+		return open_failed("copying the description", provider->name, -FI_ENOMEM, why);
+	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+	n->inject = n->info->tx_attr->inject_size;
+	n->most = n->info->ep_attr->max_msg_size;
+	int rc = gompi_libfabric.fabric(n->info->fabric_attr, &n->fabric, NULL);
+	if (rc != 0)
+		return open_failed("opening the fabric", provider->name, rc, why);
+	rc = fi_domain(n->fabric, n->info, &n->domain, NULL);
+	if (rc != 0)
+		return open_failed("opening the domain", provider->name, rc, why);
+	struct fi_av_attr a = {.type = FI_AV_TABLE};
+	rc = fi_av_open(n->domain, &a, &n->av, NULL);
+	if (rc == 0)
+		rc = open_queue(n);
+	if (rc == 0)
+		rc = fi_endpoint(n->domain, n->info, &n->ep, NULL);
+	if (rc == 0)
+		rc = fi_ep_bind(n->ep, &n->av->fid, 0);
+	if (rc == 0)
+		rc = fi_ep_bind(n->ep, &n->cq->fid, FI_TRANSMIT | FI_RECV);
+	if (rc == 0)
+		rc = fi_enable(n->ep);
+	if (rc != 0)
+		return open_failed("opening the endpoint", provider->name, rc, why);
+	*length = GOMPI_ADDRESS;
+	rc = fi_getname(&n->ep->fid, address, length);
+	return rc == 0 || open_failed("the address of the endpoint", provider->name, rc, why);
+}
+
+bool gompi_net_begin(const char *addresses, size_t length, int size, int rank, const uint64_t secret[2],
+		     char why[GOMPI_FABRIC_TEXT]) {
+	struct gompi_net *n = &gompi_net;
+	n->addresses = malloc(length * (size_t)size);
+	n->address_bytes = length;
+	n->size = size;
+	n->rank = rank;
+	memcpy(n->secret, secret, sizeof n->secret);
+	int rc = -FI_ENOMEM;
+	if (n->addresses != NULL && gompi_peers_open()) {
+		memcpy(n->addresses, addresses, length * (size_t)size);
+		rc = gompi_net_receive();
+	}
+	if (rc == 0)
+		rc = -gompi_net_agent_open();
+	if (rc != 0)
+		return open_failed("preparing the endpoint", n->info->fabric_attr->prov_name, rc, why);
+	gompi_net_serve_in_waits();
+	gompi_fabric_open = true;
+	return true;
+}

@@ -1,0 +1,34 @@
+// Opening the network: which provider, the endpoint, where the others are. core/fabric does it, in this order.
+#ifndef GOMPI_FABRIC_OPEN_H
+#define GOMPI_FABRIC_OPEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric/load.h"
+
+#pragma GCC visibility push(hidden)
+
+enum { GOMPI_PROVIDER = 64, GOMPI_ADDRESS = 256 }; // bytes of a provider's name, of an address
+
+struct gompi_provider {
+	char name[GOMPI_PROVIDER];
+	uint32_t version;
+};
+
+// Chooses the provider for the job. wanted: the name that the user has given, NULL: none. false: why says why none can
+// be had.
+bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]);
+
+// Opens an endpoint of that provider, which others reach at an address of *length bytes.
+bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
+		    char why[GOMPI_FABRIC_TEXT]);
+
+// Says who is where: size addresses of so many bytes each, copied; this process' rank; the job's secret. The network is
+// open afterwards.
+bool gompi_net_begin(const char *addresses, size_t length, int size, int rank, const uint64_t secret[2],
+		     char why[GOMPI_FABRIC_TEXT]);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,89 @@
+// What there is for a peer that this process has talked to: frames that wait, credits, transfers.
+#ifndef GOMPI_FABRIC_PEER_H
+#define GOMPI_FABRIC_PEER_H
+
+#include <rdma/fi_domain.h>
+
+#include "base/node.h"
+#include "fabric/frame.h"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+	GOMPI_WINDOW = 32,     // frames that a peer has not said to have taken
+	GOMPI_OWED = 8,        // frames taken for which their credits go back on their own if nothing else does
+	GOMPI_FLYING = 4 << 20 // bytes of transfers under way with a peer: no heartbeat waits behind more
+};
+
+struct gompi_peer {
+	struct gompi_mutex lock;
+	int32_t rank;
+	fi_addr_t address;
+
+	// Frames to the peer. Only the open one is written to, the others wait for credits or for the provider.
+	struct gompi_frame *open; // NULL: none
+	struct gompi_frame *first, *last;
+	bool hurry;                // what is in the open one shall leave
+	uint32_t sent;             // frames with records
+	uint32_t credited;         // of these, taken by the peer
+	gompi_a32 told;            // so many of the peer's frames it knows to be taken
+	gompi_a32 taken;           // and so many are: the serving thread's
+	uint32_t arrived;          // counts them when they arrive, the serving thread's alone
+	struct gompi_frame *early; // frames that have arrived before others, by their numbers; the serving thread's
+
+	gompi_a32 blocked;          // whether frames wait: there is room for answers only
+	gompi_a32 no_room;          // ports (bits) to be told when there is room
+	struct gompi_waitword room; // who waits for it sleeps here
+	size_t reserved;            // where the head of the record is that is being written
+
+	// Transfers with it.
+	struct gompi_transfer *waits, *waits_last; // not all of these has been started
+	uint64_t flying;                           // bytes under way
+
+	// Links of two lists (peers.c), and whether the peer is on them.
+	struct gompi_peer *next_soon, *next_again;
+	gompi_a32 soon, again;
+
+	gompi_a32 gone;
+};
+
+// Makes the table of peers; false: there is no memory.
+bool gompi_peers_open(void);
+
+// The peer of a rank, made at the first use; NULL: *class says why.
+struct gompi_peer *gompi_peer_of(int rank, int *class);
+// The same if it exists.
+struct gompi_peer *gompi_peer_known(int rank);
+
+// Sends what can leave, under the lock of the peer.
+void gompi_peer_send(struct gompi_peer *p);
+
+// A frame of p says that the peer has taken so many of ours.
+void gompi_peer_credit(struct gompi_peer *p, uint32_t taken);
+// Tells the peer what has been taken, if it is owed much and nothing goes there.
+void gompi_peer_tell(struct gompi_peer *p);
+
+// Has the serving thread try again for p soon: a provider could not take something.
+void gompi_peer_again(struct gompi_peer *p);
+// Whether a peer waits for that.
+bool gompi_peers_try_again(void);
+// Whether one does, or has something that only lies there.
+bool gompi_peers_wait(void);
+// Tries again for all that wait; whether there was one.
+bool gompi_peers_retry(void);
+
+// Starts what can be started of p's transfers, under its lock.
+void gompi_transfers_start(struct gompi_peer *p);
+// Part of one has ended, with 0 or an error of libfabric; the serving thread says so.
+void gompi_part_done(struct gompi_op *op, int error);
+// Ends the transfers that nothing is to be done for; the serving thread. Whether there was one.
+bool gompi_transfers_end(void);
+bool gompi_transfers_ended(void);
+// Whether a provider has part of one.
+bool gompi_transfers_under_way(void);
+
+// p is dead; why is for the text of errors.
+void gompi_peer_is_gone(struct gompi_peer *p, const char *why);
+
+#pragma GCC visibility pop
+#endif

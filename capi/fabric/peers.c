@@ -1,0 +1,396 @@
+// Peers: records gather in frames, frames leave in order and for credits.
+#include "fabric/peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "base/abi.h"
+#include "base/call.h"
+#include "base/wait.h"
+#include "fabric/agent.h"
+#include "fabric/load.h"
+
+bool gompi_fabric_open;
+
+// --- Who they are
+
+static struct gompi_peer *_Atomic *peers; // by rank
+static struct gompi_mutex making;
+
+// At most one thread makes a peer.
+static struct gompi_peer *make_peer(int rank, int *class) {
+	*class = MPI_ERR_NO_MEM;
+	struct gompi_peer *p = aligned_alloc(GOMPI_LINE, (sizeof *p + GOMPI_LINE - 1) / GOMPI_LINE * GOMPI_LINE);
+	if (p == NULL)
+		return NULL;
+	memset(p, 0, sizeof *p);
+	p->rank = rank;
+	gompi_net_take();
+	const char *address = gompi_net.addresses + (size_t)rank * gompi_net.address_bytes;
+	int n = fi_av_insert(gompi_net.av, address, 1, &p->address, 0, NULL);
+	gompi_net_give();
+	if (n == 1)
+		return p;
+	free(p);
+	*class = MPI_ERR_OTHER;
+	return NULL;
+}
+
+struct gompi_peer *gompi_peer_known(int rank) {
+	return (uint32_t)rank < (uint32_t)gompi_net.size ? gompi_load_acquire(&peers[rank]) : NULL; // make_peer
+}
+
+struct gompi_peer *gompi_peer_of(int rank, int *class) {
+	struct gompi_peer *p = gompi_peer_known(rank);
+	if (__builtin_expect(p != NULL, 1))
+		return p;
+	*class = MPI_ERR_PROC_ABORTED;
+	if ((uint32_t)rank >= (uint32_t)gompi_net.size || gompi_on_node(rank) >= 0)
+		return NULL;
+	gompi_mutex_take(&making);
+	p = gompi_load_acquire(&peers[rank]);
+	if (p == NULL && (p = make_peer(rank, class)) != NULL)
+		gompi_store_release(&peers[rank], p); // pairs with the acquire in gompi_peer_known
+	gompi_mutex_give(&making);
+	return p;
+}
+
+bool gompi_peers_open(void) {
+	peers = calloc((size_t)gompi_net.size, sizeof *peers);
+	return peers != NULL;
+}
+
+// --- Two lists: of peers for whom something lies there, and of those to try again for. Whoever takes out takes all.
+
+static struct gompi_peer *_Atomic soon_list, *_Atomic again_list;
+
+// The caller holds the lock of p, or does so before it looks for what it puts p on the list for.
+static void put_on_soon(struct gompi_peer *p) {
+	if (gompi_load_acquire(&p->soon) != 0) // pairs with the store of who takes it from the list
+		return;
+	gompi_store(&p->soon, 1);
+	struct gompi_peer *first = gompi_load(&soon_list);
+	do
+		p->next_soon = first;
+	while (!gompi_change_total(&soon_list, &first, p));
+	gompi_agent_stir();
+}
+
+void gompi_peer_again(struct gompi_peer *p) {
+	if (gompi_swap_total(&p->again, 1) != 0)
+		return;
+	struct gompi_peer *first = gompi_load(&again_list);
+	do
+		p->next_again = first;
+	while (!gompi_change_total(&again_list, &first, p));
+	gompi_agent_stir();
+}
+
+bool gompi_peers_wait(void) { return gompi_load_total(&soon_list) != NULL || gompi_load_total(&again_list) != NULL; }
+
+bool gompi_peers_try_again(void) { return gompi_load(&again_list) != NULL; }
+
+// --- Frames leave
+
+// Gives a frame to the provider: 0, or an error of libfabric. What it has taken is no longer ours.
+static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
+	struct gompi_frame_head *h = gompi_head(f);
+	*h = (struct gompi_frame_head){.source = (uint32_t)gompi_net.rank,
+				       .destination = (uint32_t)p->rank,
+				       .length = f->used,
+				       .kind = GOMPI_FRAME_RECORDS,
+				       .number = p->sent,
+				       .taken = gompi_load(&p->taken)};
+	h->tag = gompi_frame_tag(h);
+	const uint32_t taken = h->taken;
+	ssize_t rc;
+	if (f->used <= gompi_net.inject) {
+		gompi_net_take();
+		rc = fi_inject(gompi_net.ep, f->bytes, f->used, p->address);
+		gompi_net_give();
+		if (rc == 0)
+			gompi_frame_put(f);
+	} else {
+		f->op.kind = GOMPI_OP_SEND;
+		f->peer = p->rank;
+		gompi_net_take();
+		rc = fi_send(gompi_net.ep, f->bytes, f->used, f->descriptor, p->address, &f->op.context);
+		if (rc == 0)
+			gompi_add(&gompi_net_sends, 1);
+		gompi_net_give();
+	}
+	if (rc == 0) {
+		gompi_store(&p->told, taken);
+		gompi_add(&gompi_net_counts.frames_sent, 1);
+	}
+	return (int)rc;
+}
+
+// There is room again for those who wait.
+static void tell_room(struct gompi_peer *p) {
+	gompi_store(&p->blocked, 0);
+	gompi_wake(&p->room); // pairs with the barrier of the wait in wait_for_room
+	if (gompi_load(&p->no_room) != 0)
+		gompi_peer_again(p); // for the handlers, which the serving thread calls
+}
+
+// Nothing leaves for a dead peer.
+static void drop_frames(struct gompi_peer *p) {
+	struct gompi_frame *f;
+	while ((f = p->first) != NULL) {
+		p->first = f->next;
+		gompi_frame_put(f);
+	}
+	p->last = NULL;
+	if (p->open != NULL)
+		gompi_frame_put(p->open);
+	p->open = NULL;
+	tell_room(p);
+}
+
+// What is in the open frame is the last that waits.
+static void close_frame(struct gompi_peer *p) {
+	struct gompi_frame *f = p->open;
+	p->open = NULL;
+	f->next = NULL;
+	if (p->first == NULL)
+		p->first = f;
+	else
+		p->last->next = f;
+	p->last = f;
+}
+
+void gompi_peer_send(struct gompi_peer *p) {
+	if (gompi_load(&p->gone) != 0) {
+		drop_frames(p);
+		return;
+	}
+	for (;;) {
+		if (p->first == NULL) {
+			bool hurry = p->hurry;
+			p->hurry = false;
+			if (!hurry || p->open == NULL)
+				break;
+			close_frame(p);
+		}
+		if (p->sent - p->credited >= GOMPI_WINDOW)
+			break;
+		struct gompi_frame *f = p->first, *next = f->next;
+		int rc = give_frame(p, f);
+		if (rc == -FI_EAGAIN) {
+			gompi_peer_again(p);
+			break;
+		}
+		if (rc != 0) {
+			gompi_peer_is_gone(p, gompi_libfabric_text(-rc));
+			drop_frames(p);
+			return;
+		}
+		p->sent++;
+		p->first = next;
+	}
+	if (p->first != NULL)
+		gompi_store(&p->blocked, 1);
+	else if (gompi_load(&p->blocked) != 0)
+		tell_room(p);
+}
+
+void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
+	gompi_mutex_take(&p->lock);
+	const uint32_t more = taken - p->credited;
+	// A frame that has been overtaken tells what is known: it seems to tell of more than there was.
+	if (more != 0 && more <= p->sent - p->credited) {
+		p->credited = taken;
+		gompi_peer_send(p);
+	}
+	gompi_mutex_give(&p->lock);
+}
+
+void gompi_peer_tell(struct gompi_peer *p) {
+	if (gompi_load(&p->taken) - gompi_load(&p->told) < GOMPI_OWED || gompi_load(&p->gone) != 0)
+		return;
+	gompi_mutex_take(&p->lock);
+	uint32_t taken = gompi_load(&p->taken);
+	struct gompi_frame_head h = {.source = (uint32_t)gompi_net.rank,
+				     .destination = (uint32_t)p->rank,
+				     .length = sizeof h,
+				     .kind = GOMPI_FRAME_CREDITS,
+				     .taken = taken};
+	h.tag = gompi_frame_tag(&h);
+	ssize_t rc = -FI_EAGAIN;
+	if (sizeof h <= gompi_net.inject) {
+		gompi_net_take();
+		rc = fi_inject(gompi_net.ep, &h, sizeof h, p->address);
+		gompi_net_give();
+	} else {
+		struct gompi_frame *f = gompi_frame_get();
+		if (f != NULL) {
+			*gompi_head(f) = h;
+			f->op.kind = GOMPI_OP_SEND;
+			f->peer = p->rank;
+			gompi_net_take();
+			rc = fi_send(gompi_net.ep, f->bytes, sizeof h, f->descriptor, p->address, &f->op.context);
+			if (rc == 0)
+				gompi_add(&gompi_net_sends, 1);
+			gompi_net_give();
+			if (rc != 0)
+				gompi_frame_put(f);
+		}
+	}
+	if (rc == 0) {
+		gompi_store(&p->told, taken);
+		gompi_add(&gompi_net_counts.credits_sent, 1);
+	} else if (rc == -FI_EAGAIN) {
+		gompi_peer_again(p);
+	} else {
+		gompi_peer_is_gone(p, gompi_libfabric_text((int)-rc));
+	}
+	gompi_mutex_give(&p->lock);
+}
+
+// Calls the handlers of the ports that wait for room, if there is any.
+static void call_room(struct gompi_peer *p) {
+	gompi_mutex_take(&p->lock);
+	uint32_t waiting = p->first == NULL ? gompi_swap_total(&p->no_room, 0) : 0;
+	gompi_mutex_give(&p->lock);
+	for (int i = 0; i < FABRIC_PORTS; i++)
+		if ((waiting >> i & 1) != 0 && gompi_ports[i] != NULL && gompi_ports[i]->room != NULL)
+			gompi_ports[i]->room(p->rank);
+}
+
+bool gompi_peers_retry(void) {
+	if (gompi_load(&again_list) == NULL)
+		return false;
+	struct gompi_peer *p = gompi_swap_total(&again_list, NULL);
+	while (p != NULL) {
+		struct gompi_peer *next = p->next_again;
+		gompi_store_total(&p->again, 0); // before the look: who has more to try puts it on the list again
+		gompi_mutex_take(&p->lock);
+		gompi_peer_send(p);
+		gompi_transfers_start(p);
+		gompi_mutex_give(&p->lock);
+		gompi_peer_tell(p);
+		if (gompi_load(&p->no_room) != 0)
+			call_room(p);
+		p = next;
+	}
+	return true;
+}
+
+// --- Records
+
+// A wait for room.
+static bool has_room(void *arg) {
+	struct gompi_peer *p = arg;
+	return gompi_load_total(&p->blocked) == 0 || gompi_load(&p->gone) != 0;
+}
+
+static int wait_for_room(struct gompi_peer *p) {
+	const char *call = gompi_current_call();
+	const struct gompi_waiting what = {call != NULL ? call : "", p->rank, 0};
+	return gompi_await(&p->room, has_room, p, &what);
+}
+
+// Makes a new frame the open one if that may be, under the lock: 0, MPI_ERR_PENDING: not now, MPI_ERR_NO_MEM.
+static int open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait) {
+	if (p->open != NULL) {
+		if (p->first != NULL && wait != FABRIC_ANSWER)
+			return MPI_ERR_PENDING;
+		close_frame(p);
+		gompi_peer_send(p);
+	}
+	if (p->first != NULL && wait != FABRIC_ANSWER)
+		return MPI_ERR_PENDING;
+	struct gompi_frame *f = gompi_frame_get();
+	if (f == NULL)
+		return MPI_ERR_NO_MEM;
+	f->used = sizeof(struct gompi_frame_head);
+	p->open = f;
+	return MPI_SUCCESS;
+}
+
+char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	struct gompi_peer *p = gompi_peer_of(peer, class);
+	if (p == NULL)
+		return NULL;
+	const size_t need = sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length);
+	gompi_mutex_take(&p->lock);
+	while (p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0) {
+		int rc = MPI_ERR_PROC_ABORTED;
+		if (gompi_load(&p->gone) == 0)
+			rc = open_frame(p, wait);
+		if (rc == MPI_SUCCESS)
+			continue;
+		if (rc == MPI_ERR_PENDING && wait == FABRIC_TRY)
+			gompi_or_total(&p->no_room, 1u << port);
+		gompi_mutex_give(&p->lock);
+		if (rc == MPI_ERR_PENDING && wait == FABRIC_WAIT)
+			rc = wait_for_room(p);
+		if (rc != MPI_SUCCESS) {
+			*class = rc;
+			return NULL;
+		}
+		gompi_mutex_take(&p->lock);
+	}
+	struct gompi_frame *f = p->open;
+	p->reserved = f->used;
+	char *record = f->bytes + f->used;
+	if (length % 8 != 0)
+		memset(record + need - 8, 0, 8); // nothing of what was here before leaves
+	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
+	return record + sizeof(struct gompi_record_head);
+}
+
+void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
+	struct gompi_peer *p = gompi_peer_known(peer);
+	struct gompi_frame *f = p->open;
+	struct gompi_record_head *r = (struct gompi_record_head *)(void *)(f->bytes + p->reserved);
+	r->length = (uint32_t)length;
+	f->used = (uint32_t)(p->reserved + sizeof *r + GOMPI_ALIGN8(length));
+	if (urgency == FABRIC_NOW) {
+		p->hurry = true;
+		gompi_peer_send(p);
+	} else {
+		put_on_soon(p);
+	}
+	gompi_mutex_give(&p->lock);
+}
+
+static void push_peer(struct gompi_peer *p) {
+	gompi_mutex_take(&p->lock);
+	p->hurry = true;
+	gompi_peer_send(p);
+	gompi_mutex_give(&p->lock);
+}
+
+void gompi_fabric_push(int peer) {
+	if (peer >= 0) {
+		struct gompi_peer *p = gompi_peer_known(peer);
+		if (p != NULL)
+			push_peer(p);
+		return;
+	}
+	if (gompi_load(&soon_list) == NULL)
+		return;
+	struct gompi_peer *p = gompi_swap_total(&soon_list, NULL);
+	while (p != NULL) {
+		struct gompi_peer *next = p->next_soon;
+		gompi_store_total(&p->soon, 0); // before the look: see put_on_soon
+		push_peer(p);
+		p = next;
+	}
+}
+
+// --- Death
+
+void gompi_peer_is_gone(struct gompi_peer *p, const char *why) {
+	if (gompi_swap_total(&p->gone, 1) == 0)
+		gompi_peer_again(p); // its frames and transfers end
+}
+
+bool gompi_fabric_gone(int peer) {
+	struct gompi_peer *p = gompi_peer_known(peer);
+	return p != NULL && gompi_load(&p->gone) != 0;
+}

@@ -1,0 +1,24 @@
+// Taking out what has arrived.
+#ifndef GOMPI_FABRIC_PROGRESS_H
+#define GOMPI_FABRIC_PROGRESS_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+// gompi_fabric_progress for the agent.
+bool gompi_net_serve(void);
+
+// Whether nothing is there, and gompi_net.fd will say when there is.
+bool gompi_net_may_sleep(void);
+// Whether the provider still has something of this process.
+bool gompi_net_under_way(void);
+
+// Gives the provider the places that frames arrive in; 0, or an error of libfabric.
+int gompi_net_receive(void);
+
+// Makes the room part of every wait.
+void gompi_net_serve_in_waits(void);
+
+#pragma GCC visibility pop
+#endif

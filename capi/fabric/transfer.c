@@ -1,0 +1,237 @@
+// Reads and writes of what peers have registered.
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdlib.h>
+
+#include "base/abi.h"
+#include "fabric/agent.h"
+#include "fabric/load.h"
+#include "fabric/peer.h"
+
+enum { PIECE = 2 << 20 }; // bytes that a provider is given at once
+
+// What rest is of a transfer.
+struct transfer_state {
+	struct gompi_transfer *next; // in the list of the peer, or of those that have ended
+	uint64_t started;            // bytes that the provider has been given
+	struct fid_mr *local;        // the registration of the local memory, NULL: none is needed
+	int32_t parts;               // under way
+	int32_t class;
+	bool listed; // in the list of the peer: not all has been started
+};
+_Static_assert(sizeof(struct transfer_state) <= sizeof((struct gompi_transfer *)0)->rest, "rest of a transfer");
+
+static inline struct transfer_state *state_of(struct gompi_transfer *t) {
+	return (struct transfer_state *)(void *)t->rest;
+}
+
+// Part of a transfer, under way.
+struct gompi_part_op {
+	struct gompi_op op;
+	struct gompi_transfer *transfer;
+	struct gompi_peer *peer;
+	uint64_t bytes;
+	struct gompi_part_op *next;
+};
+
+static struct {
+	struct gompi_mutex lock;
+	struct gompi_part_op *free;
+	gompi_a32 out; // so many are under way
+} parts;
+
+bool gompi_transfers_under_way(void) { return gompi_load(&parts.out) > 0; }
+
+static struct gompi_part_op *get_part(void) {
+	gompi_add(&parts.out, 1);
+	gompi_mutex_take(&parts.lock);
+	struct gompi_part_op *o = parts.free;
+	if (o != NULL)
+		parts.free = o->next;
+	gompi_mutex_give(&parts.lock);
+	if (o == NULL && (o = malloc(sizeof *o)) == NULL)
+		gompi_sub(&parts.out, 1);
+	return o;
+}
+
+static void put_part(struct gompi_part_op *o) {
+	gompi_mutex_take(&parts.lock);
+	o->next = parts.free;
+	parts.free = o;
+	gompi_mutex_give(&parts.lock);
+	gompi_sub(&parts.out, 1);
+}
+
+// --- Those that have ended without the provider, for the serving thread to say so
+
+static struct gompi_transfer *_Atomic ended;
+
+static void put_ended(struct gompi_transfer *t) {
+	struct gompi_transfer *first = gompi_load(&ended);
+	do
+		state_of(t)->next = first;
+	while (!gompi_change_total(&ended, &first, t));
+	gompi_agent_stir();
+}
+
+static void end_transfer(struct gompi_transfer *t) {
+	struct transfer_state *s = state_of(t);
+	if (s->local != NULL) {
+		gompi_net_take();
+		fi_close(&s->local->fid);
+		gompi_net_give();
+	}
+	gompi_add(&gompi_net_counts.transfers, 1);
+	t->done(t, s->class);
+}
+
+bool gompi_transfers_ended(void) { return gompi_load_total(&ended) != NULL; }
+
+bool gompi_transfers_end(void) {
+	if (gompi_load(&ended) == NULL)
+		return false;
+	struct gompi_transfer *t = gompi_swap_total(&ended, NULL);
+	while (t != NULL) {
+		struct gompi_transfer *next = state_of(t)->next;
+		end_transfer(t);
+		t = next;
+	}
+	return true;
+}
+
+// --- Starting them
+
+static void append_transfer(struct gompi_peer *p, struct gompi_transfer *t) {
+	state_of(t)->listed = true;
+	if (p->waits == NULL)
+		p->waits = t;
+	else
+		state_of(p->waits_last)->next = t;
+	p->waits_last = t;
+}
+
+// Takes the first from the list of the peer.
+static void drop_transfer(struct gompi_peer *p) {
+	struct gompi_transfer *t = p->waits;
+	p->waits = state_of(t)->next;
+	state_of(t)->next = NULL;
+	state_of(t)->listed = false;
+}
+
+// Gives the provider some bytes of t: 0, or an error of libfabric.
+static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t bytes) {
+	struct transfer_state *s = state_of(t);
+	struct gompi_part_op *o = get_part();
+	if (o == NULL)
+		return -FI_ENOMEM;
+	*o = (struct gompi_part_op){.op.kind = GOMPI_OP_PART, .transfer = t, .peer = p, .bytes = bytes};
+	ssize_t rc = 0;
+	gompi_net_take();
+	if (gompi_net.local_keys && s->local == NULL)
+		rc = fi_mr_reg(gompi_net.domain, t->local, t->bytes, FI_READ | FI_WRITE, 0, (uint64_t)(uintptr_t)t, 0,
+			       &s->local, NULL);
+	if (rc == 0) {
+		struct iovec from = {t->local + s->started, bytes};
+		struct fi_rma_iov to = {t->region.address + t->offset + s->started, bytes, t->region.key};
+		void *descriptor = s->local != NULL ? fi_mr_desc(s->local) : NULL;
+		struct fi_msg_rma m = {.msg_iov = &from,
+				       .desc = &descriptor,
+				       .iov_count = 1,
+				       .addr = p->address,
+				       .rma_iov = &to,
+				       .rma_iov_count = 1,
+				       .context = &o->op.context};
+		rc = t->write ? fi_writemsg(gompi_net.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
+			      : fi_readmsg(gompi_net.ep, &m, FI_COMPLETION);
+	}
+	gompi_net_give();
+	if (rc != 0) {
+		put_part(o);
+		return (int)rc;
+	}
+	s->parts++;
+	s->started += bytes;
+	p->flying += bytes;
+	return 0;
+}
+
+// The class of MPI for an error of libfabric: what a provider says of a peer that has ended.
+static int transfer_class(int error) {
+	switch (error) {
+	case FI_ENOMEM:
+		return MPI_ERR_NO_MEM;
+	case FI_ENOTCONN:
+	case FI_ECONNRESET:
+	case FI_ECONNREFUSED:
+	case FI_ECONNABORTED:
+	case FI_ECANCELED:
+	case FI_ESHUTDOWN:
+	case FI_ETIMEDOUT:
+	case FI_EHOSTUNREACH:
+	case FI_EIO:
+		return MPI_ERR_PROC_ABORTED;
+	default:
+		return MPI_ERR_OTHER;
+	}
+}
+
+void gompi_transfers_start(struct gompi_peer *p) {
+	struct gompi_transfer *t;
+	while ((t = p->waits) != NULL) {
+		struct transfer_state *s = state_of(t);
+		if (s->class == MPI_SUCCESS && gompi_load(&p->gone) != 0)
+			s->class = MPI_ERR_PROC_ABORTED;
+		if (s->class == MPI_SUCCESS && s->started < t->bytes) {
+			if (p->flying >= GOMPI_FLYING)
+				return;
+			uint64_t bytes = t->bytes - s->started, most = gompi_net.most < PIECE ? gompi_net.most : PIECE;
+			int rc = start_part(p, t, bytes < most ? bytes : most);
+			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && p->flying > 0)) {
+				gompi_peer_again(p);
+				return;
+			}
+			if (rc == 0 && s->started < t->bytes)
+				continue;
+			if (rc != 0)
+				s->class = transfer_class(-rc);
+		}
+		drop_transfer(p);
+		if (s->parts == 0)
+			put_ended(t);
+	}
+}
+
+void gompi_fabric_transfer(struct gompi_transfer *t) {
+	struct transfer_state *s = state_of(t);
+	*s = (struct transfer_state){0};
+	struct gompi_peer *p = gompi_peer_of(t->peer, &s->class);
+	if (p == NULL) {
+		put_ended(t);
+		return;
+	}
+	s->class = MPI_SUCCESS;
+	gompi_mutex_take(&p->lock);
+	append_transfer(p, t);
+	gompi_transfers_start(p);
+	gompi_mutex_give(&p->lock);
+}
+
+void gompi_part_done(struct gompi_op *op, int error) {
+	struct gompi_part_op *o = (struct gompi_part_op *)op;
+	struct gompi_transfer *t = o->transfer;
+	struct gompi_peer *p = o->peer;
+	struct transfer_state *s = state_of(t);
+	gompi_mutex_take(&p->lock);
+	p->flying -= o->bytes;
+	s->parts--;
+	if (error != 0 && s->class == MPI_SUCCESS)
+		s->class = transfer_class(error);
+	// One that is still in the list of the peer ends there: of one that has failed nothing more is started.
+	bool over = s->parts == 0 && !s->listed;
+	if (p->waits != NULL)
+		gompi_transfers_start(p);
+	gompi_mutex_give(&p->lock);
+	put_part(o);
+	if (over)
+		end_transfer(t);
+}

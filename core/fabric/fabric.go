@@ -1,0 +1,110 @@
+// Package fabric sets up the network between the nodes of a job: which provider of libfabric, who is where, the job's
+// secret. The network itself is capi/fabric. It must not know what travels through it.
+package fabric
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"os"
+
+	"gompirma/capi/fabric"
+	"gompirma/core/abi"
+	"gompirma/core/boot"
+	"gompirma/core/mpierr"
+)
+
+// EnvProvider names the provider to take.
+const EnvProvider = "GOMPIRMA_PROVIDER"
+
+const (
+	announcement = "fabric"   // of rank 0: what all take
+	addresses    = "fabric.a" // of each
+)
+
+// Open opens the network of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
+// fetched ones for each process, three fences. MPI_ERR_OTHER: libfabric is missing, or no provider of it fits.
+func Open(b boot.Client) error {
+	var (
+		said announced
+		err  error
+	)
+	if b.Rank() == 0 {
+		if said, err = choose(); err != nil {
+			return err
+		}
+		if err := b.Put(announcement, said.String()); err != nil {
+			return err
+		}
+	}
+	if err := b.Fence(); err != nil {
+		return err
+	}
+	if b.Rank() != 0 {
+		text, err := b.Get(0, announcement)
+		if err != nil {
+			return err
+		}
+		if said, err = parse(text); err != nil {
+			return err
+		}
+	}
+	address, err := fabric.Open(said.provider)
+	if err != nil {
+		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	}
+	all, err := boot.AllGather(b, addresses, address)
+	if err != nil {
+		return err
+	}
+	table := make([]byte, 0, len(all)*len(address))
+	for rank, a := range all {
+		if len(a) != len(address) {
+			return mpierr.New(abi.MPI_ERR_OTHER, "the address of rank %d in the network has %d bytes, "+
+				"that of rank %d has %d: do the nodes use the same protocol (IPv4, IPv6)?", rank,
+				len(a), b.Rank(), len(address))
+		}
+		table = append(table, a...)
+	}
+	if err := fabric.Begin(table, b.Size(), b.Rank(), said.secret); err != nil {
+		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	}
+	return nil
+}
+
+// announced is what rank 0 tells the others.
+type announced struct {
+	secret   [16]byte // that every message between the nodes proves to know
+	provider fabric.Provider
+}
+
+func choose() (a announced, err error) {
+	if a.provider, err = fabric.Choose(os.Getenv(EnvProvider)); err != nil {
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+	}
+	if _, err = rand.Read(a.secret[:]); err != nil {
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "random bytes for the job's secret: %v", err)
+	}
+	return a, nil
+}
+
+// String is the secret, the provider's version, its name.
+func (a announced) String() string {
+	return string(a.secret[:]) + string(binary.LittleEndian.AppendUint32(nil, a.provider.Version)) + a.provider.Name
+}
+
+func parse(text string) (a announced, err error) {
+	const fixed = len(a.secret) + 4
+	if len(text) <= fixed {
+		return a, mpierr.New(abi.MPI_ERR_OTHER, "rank 0 has announced %d bytes about the network", len(text))
+	}
+	copy(a.secret[:], text)
+	a.provider.Version = binary.LittleEndian.Uint32([]byte(text[len(a.secret):fixed]))
+	a.provider.Name = text[fixed:]
+	return a, nil
+}
+
+// Run is the network agent until Stop; Progress is a step of a wait in Go, Lasts is called by one that lasts.
+func Run()           { fabric.Run() }
+func Stop()          { fabric.Stop() }
+func Progress() bool { return fabric.Progress() }
+func Lasts()         { fabric.Lasts() }

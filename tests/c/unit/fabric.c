@@ -1,0 +1,376 @@
+/* Proves: records between two nodes arrive complete and in the order in which they were reserved, those of all ports
+ * together, whatever waits for room, whoever sends meanwhile; answers always find room; reads and writes of registered
+ * memory move the right bytes, many at once and both ways; a thread that sleeps is woken by what arrives.
+ *
+ * fabric bench: figures instead. */
+#include "pair.h"
+
+#include "fabric/net.h"
+
+static const struct gompi_waiting net_wait = {"test", -1, 0};
+static int other;
+
+/* --- Records */
+
+enum kind { COUNT, ECHO, ECHOED, STREAM, DONE };
+struct record {
+	uint32_t kind, sender; /* a thread */
+	uint64_t number, length;
+};
+
+static gompi_a64 echoed, done, streamed[UNIT_THREADS];
+static gompi_a64 arrived_bytes;
+static uint64_t last_number; /* of all ports */
+
+static uint64_t mix(uint64_t x) {
+	x ^= x >> 31;
+	x *= 0x9e3779b97f4a7c15;
+	return x ^ x >> 29;
+}
+
+static void fill(char *at, size_t bytes, uint64_t seed) {
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = (char)mix(seed + i);
+}
+static bool filled(const char *at, size_t bytes, uint64_t seed) {
+	for (size_t i = 0; i < bytes; i++)
+		if (at[i] != (char)mix(seed + i))
+			return false;
+	return true;
+}
+
+/* Sends one; whether there was room. */
+static bool send_record(enum gompi_port port, struct record r, size_t length, enum gompi_fabric_wait wait,
+			enum gompi_urgency urgency) {
+	int class;
+	char *to = gompi_fabric_reserve(other, port, length, wait, &class);
+	if (to == NULL) {
+		CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no room: class %d", class);
+		return false;
+	}
+	r.length = length;
+	memcpy(to, &r, sizeof r);
+	if (r.kind == STREAM)
+		fill(to + sizeof r, length - sizeof r, r.number);
+	gompi_fabric_commit(other, length, urgency);
+	return true;
+}
+
+static void take_record(int peer, const char *data, size_t length) {
+	struct record r;
+	CHECK(peer == other && length >= sizeof r && (uintptr_t)data % 8 == 0, "%zu bytes of %d", length, peer);
+	memcpy(&r, data, sizeof r);
+	CHECK(length == r.length, "%zu bytes, sent were %llu", length, (unsigned long long)r.length);
+	switch (r.kind) {
+	case ECHO:
+		r.kind = ECHOED;
+		send_record(FABRIC_RMA, r, length, FABRIC_ANSWER, FABRIC_NOW);
+		break;
+	case ECHOED:
+		gompi_add_total(&echoed, 1);
+		gompi_wake(&gompi_my_cell()->wait);
+		break;
+	case STREAM:
+		CHECK(gompi_load(&streamed[r.sender]) == r.number, "record %llu of thread %u comes as number %llu",
+		      (unsigned long long)r.number, r.sender, (unsigned long long)gompi_load(&streamed[r.sender]));
+		CHECK(filled(data + sizeof r, length - sizeof r, r.number), "bytes of record %llu",
+		      (unsigned long long)r.number);
+		gompi_store(&streamed[r.sender], r.number + 1);
+		break;
+	case COUNT:
+		CHECK(last_number == r.number, "record %llu comes as number %llu", (unsigned long long)r.number,
+		      (unsigned long long)last_number);
+		last_number = r.number + 1;
+		gompi_add(&arrived_bytes, length);
+		break;
+	case DONE:
+		gompi_add_total(&done, 1);
+		gompi_wake(&gompi_my_cell()->wait);
+		break;
+	}
+}
+
+static gompi_a32 rooms;
+static void hear_of_room(int peer) {
+	(void)peer;
+	gompi_add(&rooms, 1);
+	gompi_wake(&gompi_my_cell()->wait);
+}
+
+struct at_least {
+	gompi_a64 *what;
+	uint64_t least;
+};
+static bool is_at_least(void *arg) {
+	struct at_least *a = arg;
+	return gompi_load_acquire(a->what) >= a->least;
+}
+static void wait_for(gompi_a64 *what, uint64_t least) {
+	struct at_least a = {what, least};
+	CHECK(gompi_await(&gompi_my_cell()->wait, is_at_least, &a, &net_wait) == MPI_SUCCESS, "the wait failed");
+}
+
+static void round_trips(uint64_t n) {
+	uint64_t before = gompi_load(&echoed);
+	for (uint64_t i = 0; i < n; i++) {
+		send_record(FABRIC_RMA, (struct record){ECHO, 0, i, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+		wait_for(&echoed, before + i + 1);
+	}
+}
+
+/* Both send n records each, through all ports in turn. */
+static void many_records(uint64_t n) {
+	static uint64_t number;
+	uint64_t end = gompi_load(&done) + 1;
+	for (uint64_t i = 0; i < n; i++) {
+		enum gompi_port port = i % 3 == 0 ? FABRIC_RMA : i % 3 == 1 ? FABRIC_MESSAGES : FABRIC_MEET;
+		enum gompi_fabric_wait wait = i % 64 == 0 ? FABRIC_ANSWER : FABRIC_WAIT;
+		send_record(port, (struct record){COUNT, 0, number++, 0}, sizeof(struct record) + i % 9, wait,
+			    FABRIC_SOON);
+	}
+	send_record(FABRIC_MEET, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	wait_for(&done, end);
+}
+
+/* Several threads send records of all sizes. */
+static uint64_t stream_records;
+static void stream(int thread) {
+	uint64_t random = (uint64_t)(thread + 1);
+	for (uint64_t i = 0; i < stream_records; i++) {
+		size_t most = i % 16 == 0 ? GOMPI_FABRIC_RECORD : 200;
+		size_t length = sizeof(struct record) + check_random(&random) % (most - sizeof(struct record) + 1);
+		struct record r = {STREAM, (uint32_t)thread, i, 0};
+		enum gompi_urgency urgency = i % 5 == 0 ? FABRIC_NOW : FABRIC_SOON;
+		if (i % 3 != 0) {
+			send_record(FABRIC_MESSAGES, r, length, FABRIC_WAIT, urgency);
+			continue;
+		}
+		while (!send_record(FABRIC_MESSAGES, r, length, FABRIC_TRY, urgency))
+			gompi_fabric_progress();
+	}
+	send_record(FABRIC_MEET, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+}
+
+/* --- Transfers */
+
+enum { MEMORY = 32 << 20 };
+static char *memory;
+static struct gompi_region remote;
+
+struct timed {
+	struct gompi_transfer t;
+	gompi_a64 over;
+};
+static gompi_a64 transfers_over;
+
+static void over(struct gompi_transfer *t, int class) {
+	CHECK(class == MPI_SUCCESS, "a transfer ended with class %d", class);
+	struct timed *x = (struct timed *)t;
+	gompi_store_release(&x->over, 1);
+	gompi_add_total(&transfers_over, 1);
+	gompi_wake(&gompi_my_cell()->wait);
+}
+
+static void start(struct timed *x, bool write, char *local, uint64_t bytes, uint64_t offset) {
+	*x = (struct timed){.t = {.done = over,
+				  .local = local,
+				  .bytes = bytes,
+				  .region = remote,
+				  .offset = offset,
+				  .peer = other,
+				  .write = write}};
+	gompi_fabric_transfer(&x->t);
+}
+
+static void register_memory_here(void) {
+	struct gompi_region mine;
+	memory = unit_memory(MEMORY);
+	CHECK(gompi_fabric_register(memory, MEMORY, &mine) == MPI_SUCCESS, "memory cannot be registered");
+	CHECK(mine.key != 0, "key 0");
+	pair_exchange(&mine, &remote, sizeof mine);
+}
+
+/* Writes blocks of growing size to the other's memory, reads them back, many at once. The two use halves of their own,
+ * so both do it together. */
+static void transfers(void) {
+	enum { MOST = 8 << 20, BLOCKS = 40 };
+	static struct timed x[BLOCKS];
+	char *from = unit_memory(MOST), *to = unit_memory(MOST);
+	const uint64_t half = (uint64_t)pair_rank * (MEMORY / 2);
+	for (uint64_t size = 0; size <= MOST; size = size == 0 ? 1 : size * 3 + 1) {
+		int blocks = size == 0 ? 1 : MOST / size < BLOCKS ? (int)(MOST / size) : BLOCKS;
+		uint64_t base = gompi_load(&transfers_over);
+		fill(from, size * (uint64_t)blocks, size);
+		for (int i = 0; i < blocks; i++)
+			start(&x[i], true, from + (uint64_t)i * size, size, half + (uint64_t)i * size);
+		wait_for(&transfers_over, base + (uint64_t)blocks);
+		memset(to, 0, MOST);
+		for (int i = 0; i < blocks; i++)
+			start(&x[i], false, to + (uint64_t)i * size, size, half + (uint64_t)i * size);
+		wait_for(&transfers_over, base + 2 * (uint64_t)blocks);
+		CHECK(memcmp(from, to, size * (uint64_t)blocks) == 0, "blocks of %llu bytes", (unsigned long long)size);
+	}
+}
+
+/* --- Figures */
+
+static long resident(void) {
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (f == NULL || fscanf(f, "%*d %ld", &pages) != 1)
+		pages = 0;
+	if (f != NULL)
+		fclose(f);
+	return pages * 4;
+}
+
+static double cpu(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int by_size(const void *a, const void *b) {
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Prints minimum, 10th percentile and median of n figures. */
+static void print_figures(const char *what, double *us, int n) {
+	qsort(us, (size_t)n, sizeof *us, by_size);
+	printf("%-44s %8.2f %8.2f %8.2f\n", what, us[0], us[n / 10], us[n / 2]);
+	fflush(stdout);
+}
+
+static gompi_a32 quiet;
+static void bench_transfers(bool write, uint64_t bytes, int flight) {
+	enum { ROUNDS = 200 };
+	static struct timed x[16];
+	double us[ROUNDS];
+	char what[100];
+	for (int k = 0; k < ROUNDS; k++) {
+		int64_t begin = gompi_now_ns();
+		uint64_t base = gompi_load(&transfers_over);
+		for (int i = 0; i < flight; i++)
+			start(&x[i], write, memory + (uint64_t)i * bytes, bytes, (uint64_t)i * bytes);
+		wait_for(&transfers_over, base + (uint64_t)flight);
+		us[k] = (double)(gompi_now_ns() - begin) / 1e3 / flight;
+	}
+	snprintf(what, sizeof what, "%s %llu B, %d at once", write ? "write" : "read", (unsigned long long)bytes,
+		 flight);
+	print_figures(what, us, ROUNDS);
+}
+
+/* While the other process looks, computes, or sleeps. */
+static void bench_round_trips(const char *what, int n) {
+	double *us = malloc(sizeof *us * (size_t)n);
+	for (int i = 0; i < n; i++) {
+		int64_t begin = gompi_now_ns();
+		round_trips(1);
+		us[i] = (double)(gompi_now_ns() - begin) / 1e3;
+	}
+	print_figures(what, us, n);
+	free(us);
+}
+
+static void bench_done(void) {
+	send_record(FABRIC_MEET, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+}
+
+static void bench(void) {
+	enum { RECORDS = 1000000 };
+	static const char *mode[] = {"looks", "computes", "sleeps"};
+	printf("%d: resident %ld kB\n", pair_rank, resident());
+	pair_meet();
+	for (int m = 0; m < 3; m++) {
+		char what[100];
+		pair_meet();
+		if (pair_rank == 1) {
+			uint64_t end = gompi_load(&done) + 1;
+			if (m == 0)
+				while (gompi_load(&done) < end)
+					gompi_fabric_progress();
+			else if (m == 1)
+				while (gompi_load(&done) < end)
+					gompi_pause();
+			else
+				pair_meet();
+			if (m < 2)
+				pair_meet();
+			continue;
+		}
+		snprintf(what, sizeof what, "record of 24 B, round trip, the other %s", mode[m]);
+		bench_round_trips(what, 2000);
+		for (int flight = 1; flight <= 8; flight *= 8) {
+			bench_transfers(true, 8, flight);
+			bench_transfers(false, 8, flight);
+			bench_transfers(true, 1 << 20, flight);
+			bench_transfers(false, 1 << 20, flight);
+		}
+		bench_transfers(true, 8 << 20, 2);
+		bench_done();
+		pair_meet();
+	}
+	pair_meet();
+	int64_t begin = gompi_now_ns();
+	if (pair_rank == 0) {
+		for (uint64_t i = 0; i < RECORDS; i++)
+			send_record(FABRIC_RMA, (struct record){COUNT, 0, last_number + i, 0}, sizeof(struct record),
+				    FABRIC_WAIT, FABRIC_SOON);
+		bench_done();
+		printf("%d records one way: %.3f us each\n", RECORDS, (double)(gompi_now_ns() - begin) / 1e3 / RECORDS);
+	} else {
+		wait_for(&done, gompi_load(&done) + 1);
+		printf("   all here: %.3f us each\n", (double)(gompi_now_ns() - begin) / 1e3 / RECORDS);
+	}
+	pair_meet();
+	double used = cpu();
+	sleep(2);
+	printf("%d: processor time of 2 s idle: %.0f us; resident %ld kB; frames %llu, of credits %llu, dropped %llu\n",
+	       pair_rank, cpu() - used, resident(), (unsigned long long)gompi_load(&gompi_net_counts.frames_sent),
+	       (unsigned long long)gompi_load(&gompi_net_counts.credits_sent),
+	       (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped));
+}
+
+int main(int argc, char **argv) {
+	static const struct gompi_port_handler handler = {take_record, hear_of_room};
+	for (int i = FABRIC_RMA; i < FABRIC_PORTS; i++)
+		gompi_fabric_listen((enum gompi_port)i, &handler);
+	if (!pair_begin())
+		return pair_rank == 1 ? 0 : unit_end();
+	other = !pair_rank;
+	(void)quiet;
+	register_memory_here();
+	if (argc > 1 && strcmp(argv[1], "records") == 0) {
+		int64_t begin = gompi_now_ns();
+		many_records(1000000);
+		printf("%d: %.3f us each; credits %llu\n", pair_rank, (double)(gompi_now_ns() - begin) / 1e9,
+		       (unsigned long long)gompi_load(&gompi_net_counts.credits_sent));
+		return pair_end();
+	}
+	if (argc > 1 && strcmp(argv[1], "bench") == 0) {
+		bench();
+		return pair_end();
+	}
+	if (pair_rank == 0)
+		round_trips(1000);
+	else
+		sleep(1); /* the agent answers */
+	pair_meet();
+	round_trips(1000); /* both at once */
+	pair_meet();
+	many_records(200000);
+	pair_meet();
+	uint64_t before = gompi_load(&done);
+	stream_records = 5000;
+	unit_threads(3, stream);
+	wait_for(&done, before + 3);
+	for (int i = 0; i < 3; i++)
+		CHECK(gompi_load(&streamed[i]) == stream_records, "%llu records of thread %d",
+		      (unsigned long long)gompi_load(&streamed[i]), i);
+	pair_meet();
+	transfers();
+	CHECK(gompi_load(&gompi_net_counts.frames_dropped) == 0, "%llu frames dropped",
+	      (unsigned long long)gompi_load(&gompi_net_counts.frames_dropped));
+	return pair_end();
+}
