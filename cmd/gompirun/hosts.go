@@ -14,8 +14,14 @@ import (
 	"gompirma/core/shm"
 )
 
-// Lists of hosts, as other launchers have them. A job has one host, so they may name this one only; what is left of
-// them is the number of slots, which is the number of processes if nothing else says it.
+// Lists of hosts, as other launchers have them. Where all of them are this machine, what is left of them is the number
+// of slots, which is the number of processes if nothing else says it.
+
+// host is one of a list.
+type host struct {
+	name  string
+	slots int // 0: not said
+}
 
 // hosts knows the names of this machine.
 type hosts struct {
@@ -77,46 +83,53 @@ func (h *hosts) isHere(name string) bool {
 	return false
 }
 
-// list reads "host[:slots],...". slots is 0 if there is one host, without a number.
-func (h *hosts) list(text string) (slots int, err error) {
-	var given []int
-	for _, item := range strings.Split(text, ",") {
-		n, err := h.host(strings.TrimSpace(item))
-		if err != nil {
-			return 0, err
+// elsewhere returns the first host of a list that is not this machine, "" if there is none.
+func (h *hosts) elsewhere(list []host) string {
+	for _, one := range list {
+		if !h.isHere(strings.Trim(one.name, "[]")) {
+			return one.name
 		}
-		given = append(given, n)
 	}
-	return total(given), nil
+	return ""
 }
 
-// total adds up the slots of hosts: a host that is given several times, without a number, has one slot each time.
-func total(given []int) (slots int) {
-	if len(given) == 1 {
-		return given[0]
+// readHosts reads "host[:slots],...".
+func readHosts(text string) (list []host, err error) {
+	for _, item := range strings.Split(text, ",") {
+		one, err := readHost(strings.TrimSpace(item))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
 	}
-	for _, n := range given {
-		slots += max(n, 1)
+	return list, nil
+}
+
+// total adds up the slots of hosts: a host that is given several times, without a number, has one slot each time. It is
+// 0 if there is one host, without a number.
+func total(list []host) (slots int) {
+	if len(list) == 1 {
+		return list[0].slots
+	}
+	for _, one := range list {
+		slots += max(one.slots, 1)
 	}
 	return slots
 }
 
-// host reads "host[:slots]".
-func (h *hosts) host(text string) (slots int, err error) {
-	name := text
+// readHost reads "host[:slots]".
+func readHost(text string) (one host, err error) {
+	one.name = text
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && net.ParseIP(text) == nil {
-		name = text[:i]
-		if slots, err = slotNumber(text[i+1:]); err != nil {
-			return 0, fmt.Errorf("%s: %w", text, err)
+		one.name = text[:i]
+		if one.slots, err = slotNumber(text[i+1:]); err != nil {
+			return host{}, fmt.Errorf("%s: %w", text, err)
 		}
 	}
-	switch {
-	case name == "":
-		return 0, errors.New("a host has no name")
-	case !h.isHere(strings.Trim(name, "[]")):
-		return 0, fmt.Errorf("host %s is not this machine (%s); a job runs on one machine", name, h.name)
+	if one.name == "" || strings.HasPrefix(one.name, "-") {
+		return host{}, errors.New("a host has no name")
 	}
-	return slots, nil
+	return one, nil
 }
 
 func slotNumber(text string) (int, error) {
@@ -127,14 +140,13 @@ func slotNumber(text string) (int, error) {
 	return n, nil
 }
 
-// file reads a file of hosts, one a line: "host[:slots] [slots=N] [other=...]"; "#" begins a comment.
-func (h *hosts) file(path string) (slots int, err error) {
+// readHostFile reads a file of hosts, one a line: "host[:slots] [slots=N] [other=...]"; "#" begins a comment.
+func readHostFile(path string) (list []host, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, plain(err)
+		return nil, plain(err)
 	}
 	defer f.Close()
-	var given []int
 	lines := bufio.NewScanner(f)
 	for number := 1; lines.Scan(); number++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
@@ -142,24 +154,24 @@ func (h *hosts) file(path string) (slots int, err error) {
 		if len(fields) == 0 {
 			continue
 		}
-		n, err := h.host(fields[0])
+		one, err := readHost(fields[0])
 		if err != nil {
-			return 0, fmt.Errorf("line %d: %w", number, err)
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		for _, field := range fields[1:] {
 			if value, ok := strings.CutPrefix(field, "slots="); ok {
-				if n, err = slotNumber(value); err != nil {
-					return 0, fmt.Errorf("line %d: %w", number, err)
+				if one.slots, err = slotNumber(value); err != nil {
+					return nil, fmt.Errorf("line %d: %w", number, err)
 				}
 			}
 		}
-		given = append(given, n)
+		list = append(list, one)
 	}
 	if err := lines.Err(); err != nil {
-		return 0, plain(err)
+		return nil, plain(err)
 	}
-	if len(given) == 0 {
-		return 0, errors.New("there is no host in it")
+	if len(list) == 0 {
+		return nil, errors.New("there is no host in it")
 	}
-	return total(given), nil
+	return list, nil
 }

@@ -42,16 +42,21 @@ func TestHostsOfThisMachine(t *testing.T) {
 func TestHostLists(t *testing.T) {
 	for text, want := range map[string]int{"node": 0, "node:4": 4, "node,localhost": 2, "node:2,node:3": 5,
 		"node:2, alias": 3, "[::1]:3": 3, "::1": 0} {
-		slots, err := fake("node").list(text)
+		list, err := readHosts(text)
 		require.NoError(t, err, text)
-		require.Equal(t, want, slots, text)
+		require.Equal(t, want, total(list), text)
+		h := fake("node")
+		require.Empty(t, h.elsewhere(list), text)
 	}
+	h := fake("node")
+	list, err := readHosts("node,other:2,nobody")
+	require.NoError(t, err)
+	require.Equal(t, "other", h.elsewhere(list))
 	for text, says := range map[string]string{
-		"": "no name", "node,": "no name", ":3": "no name", "node:x": "number of slots",
+		"": "no name", "node,": "no name", ":3": "no name", "-n": "no name", "node:x": "number of slots",
 		"node:-1": "number of slots", "node:5000": "number of slots",
-		"node,other:2": "host other is not this machine (node)",
 	} {
-		_, err := fake("node").list(text)
+		_, err := readHosts(text)
 		require.ErrorContains(t, err, says, text)
 	}
 }
@@ -63,17 +68,16 @@ func TestHostFiles(t *testing.T) {
 		"localhost slots=2\nalias:2\n": 4,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		slots, err := fake("node").file(path)
+		list, err := readHostFile(path)
 		require.NoError(t, err, text)
-		require.Equal(t, want, slots, text)
+		require.Equal(t, want, total(list), text)
 	}
 	for text, says := range map[string]string{
 		"": "no host", "# none\n": "no host",
-		"node\nother slots=2\n": "line 2: host other is not this machine (node)",
-		"node slots=x":          "line 1: \"x\" is not",
+		"node slots=x": "line 1: \"x\" is not",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		_, err := fake("node").file(path)
+		_, err := readHostFile(path)
 		require.ErrorContains(t, err, says, text)
 	}
 }

@@ -12,6 +12,8 @@
 //	report.go    the lines about what went wrong
 //	signals.go   signals to gompirun
 //	binding.go   which cores a rank is bound to
+//	hosts.go     lists of hosts, and which of them is this machine
+//	away.go      jobs on other hosts, which another launcher starts
 //	leftover.go  what ranks leave running
 //
 // One goroutine, (*job).run, owns all that is known about the job; the others send it events.
@@ -58,6 +60,9 @@ func gompirun(args []string) int {
 		return 0
 	case err != nil:
 		return refuse(err)
+	}
+	if opts.away != "" {
+		return refuse(startElsewhere(opts))
 	}
 	j, err := newJob(opts)
 	if err != nil {

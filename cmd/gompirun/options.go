@@ -22,13 +22,13 @@ Starts N processes of a program on this machine as one MPI job. Several programs
 For each program:
   -n, -np, -c N           number of processes; else -ppn, else the slots of the hosts given, else the cores that may be used
   -ppn, -npernode, -perhost N
-                          the number of processes where there is no -n: there is one host
+                          the number of processes on each host
   -x, --env NAME[=V]      set a variable of the environment, or pass on gompirun's (everything is passed on by default); repeatable
   -env NAME V             the same, with one dash and two values (or NAME=V)
   -envall, -envnone, -envlist A,B,...
                           pass on all, none, or some of gompirun's environment
   -wdir, -wd, -cwd DIR    start in this folder; a program given by a relative path is looked for from there
-  -H, -host, -hosts LIST  host[:slots],...: only names and addresses of this machine are possible
+  -H, -host, -hosts LIST  host[:slots],...: names and addresses of this machine, or of others too, see below
   -f, -hostfile, -machinefile FILE
                           the same from a file, one a line: host[:slots] or host slots=N; # begins a comment
 
@@ -53,10 +53,14 @@ For the job, before the first program:
   -V, --version           print the version
   -h, --help              print this
 
+Other hosts: gompirun becomes a launcher that reaches them, and says so. Inside of a Slurm allocation that is srun, else MPICH's mpiexec or Open MPI's
+mpirun, whichever is installed. Ranks lie on the hosts in blocks. What the launcher has nothing for is refused by name; input, and what becomes of the
+others when a rank fails, is as that launcher has it. The program must be at the same place on all hosts.
+
 Options may be written with one or two dashes, values as "--opt V" or "--opt=V". Taken and without effect, since they are so in any case or have no meaning on
-one machine: --oversubscribe --nooversubscribe --allow-run-as-root -v --verbose -localonly --report-bindings --use-hwthread-cpus
--disable-auto-cleanup -disable-hostname-propagation, with a value -launcher -launcher-exec -bootstrap -bootstrap-exec -rmk -iface --rank-by, with
-two values --mca --gmca --omca --prtemca. At most %MAX% processes.
+one machine: --oversubscribe --nooversubscribe -v --verbose -localonly --report-bindings --use-hwthread-cpus -disable-auto-cleanup --rank-by. Passed on
+to MPICH's mpiexec on other hosts, else without effect: -disable-hostname-propagation, with a value -launcher -launcher-exec -bootstrap -bootstrap-exec
+-rmk -iface; to Open MPI's mpirun --allow-run-as-root, with two values --mca --gmca --omca --prtemca. At most %MAX% processes.
 
 Input goes to rank 0; the others read an empty file. Lines of different ranks do not mix. The folder with gompirma's libraries, also as libmpi_abi.so, stands
 last in the ranks' LD_LIBRARY_PATH.
@@ -77,6 +81,9 @@ type options struct {
 	outFile   string        // pattern of the file for each rank's output, "": none
 	errFile   string        // the same for its errors
 	timeout   time.Duration // 0: none
+	hosts     []host        // where the job runs, if one of them is not this machine
+	away      string        // which that is
+	passed    []passed      // options for the launcher that reaches them
 	bind      string        // what each rank is bound to, "": nothing
 	bindTo    int           // how many of it, 0: 1
 	quiet     bool
@@ -166,15 +173,48 @@ var table = []option{
 	{names: []string{"h", "help"}, job: true, set: func(*parser, string) error { return errHelp }},
 
 	// Without effect: what they ask for is so in any case, or is about several machines.
-	{names: []string{"oversubscribe", "nooversubscribe", "allow-run-as-root", "v", "verbose", "localonly",
-		"report-bindings", "use-hwthread-cpus",
-		"disable-auto-cleanup", "disable-hostname-propagation"}, set: ignore},
-	{names: []string{"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "iface"}, value: "value",
-		set: ignore},
-	{names: []string{"mca", "gmca", "omca", "prtemca"}, value: "parameter", second: "value", set: ignore},
+	{names: []string{"oversubscribe", "nooversubscribe", "v", "verbose", "localonly", "report-bindings",
+		"use-hwthread-cpus", "disable-auto-cleanup"}, set: ignore},
+	passOn(prrte, "allow-run-as-root", "", ""),
+	passOn(hydra, "disable-hostname-propagation", "", ""),
+	passOn(hydra, "launcher", "value", ""),
+	passOn(hydra, "launcher-exec", "value", ""),
+	passOn(hydra, "bootstrap", "value", ""),
+	passOn(hydra, "bootstrap-exec", "value", ""),
+	passOn(hydra, "rmk", "value", ""),
+	passOn(hydra, "iface", "value", ""),
+	passOn(prrte, "mca", "parameter", "value"),
+	passOn(prrte, "gmca", "parameter", "value"),
+	passOn(prrte, "omca", "parameter", "value"),
+	passOn(prrte, "prtemca", "parameter", "value"),
 }
 
 func ignore(*parser, string) error { return nil }
+
+// passed is an option for the launcher that reaches other hosts, if it is of this kind.
+type passed struct {
+	to   starterKind
+	args []string
+}
+
+// passOn is the entry of an option that means something to another launcher only.
+func passOn(to starterKind, name, value, second string) option {
+	return option{names: []string{name}, value: value, second: second, set: func(p *parser, text string) error {
+		args := []string{"-" + name}
+		if to == prrte {
+			args[0] = "--" + name
+		}
+		switch {
+		case second != "":
+			parameter, of, _ := strings.Cut(text, "=")
+			args = append(args, parameter, of)
+		case value != "":
+			args = append(args, text)
+		}
+		p.passed = append(p.passed, passed{to, args})
+		return nil
+	}}
+}
 
 // parser reads the command line from left to right.
 type parser struct {
@@ -183,11 +223,13 @@ type parser struct {
 	opts   options
 	env    []string // of all parts
 	all    inherit  // of parts that do not say it
+	passed []passed
+	order  string // an option that orders ranks otherwise than in blocks, "": none
 
 	part    part
 	given   bool // the part has a -n
 	perHost int  // its -ppn, 0: none
-	slots   int  // of its hosts, 0: not said
+	list    []host
 	inherit *inherit
 }
 
@@ -196,7 +238,7 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	p := &parser{lookup: lookup, hosts: thisMachine()}
 	numbered := true // every part so far had a -n
 	for more := true; more; {
-		p.part, p.given, p.perHost, p.slots, p.inherit = part{}, false, 0, 0, nil
+		p.part, p.given, p.perHost, p.list, p.inherit = part{}, false, 0, nil, nil
 		rest, err := p.options(args)
 		if err != nil {
 			return nil, err
@@ -208,11 +250,19 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		if p.part.argv = rest[:end]; end == 0 || p.part.argv[0] == "" {
 			return nil, errors.New("no program given; see gompirun --help")
 		}
-		if !p.given {
-			p.part.n = cmp.Or(p.perHost*max(p.opts.nodes, 1), p.slots)
-			p.given = p.part.n > 0
+		if err := p.setJobHosts(); err != nil {
+			return nil, err
 		}
 		if !p.given {
+			p.part.n = cmp.Or(p.perHost*p.machines(), total(p.list))
+			p.given = p.part.n > 0
+		}
+		switch {
+		case p.given:
+		case p.opts.away != "":
+			return nil, fmt.Errorf("-n is needed: nothing says how many processes host %s is to have",
+				p.opts.away)
+		default:
 			p.part.n = cores()
 		}
 		numbered = numbered && p.given
@@ -233,10 +283,17 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	if n := p.opts.size(); n > shm.MaxProcesses {
 		return nil, fmt.Errorf("%d processes: at most %d are possible", n, shm.MaxProcesses)
 	}
-	if len(p.opts.parts) > 1 || p.opts.nodes == 0 {
+	if p.opts.away != "" {
+		if err := p.checkAway(); err != nil {
+			return nil, err
+		}
+	} else {
+		p.opts.hosts = nil
+	}
+	if len(p.opts.parts) > 1 || p.opts.nodes == 0 && p.opts.away == "" {
 		p.opts.perNode = 0
 	}
-	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && n > o.nodes*o.perNode {
+	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && o.away == "" && n > o.nodes*o.perNode {
 		return nil, fmt.Errorf("%d processes do not fit %d nodes with %d on each", n, o.nodes, o.perNode)
 	}
 	if err := p.timeoutOfEnvironment(); err != nil {
@@ -396,17 +453,54 @@ func (p *parser) setJobEnv(value string) error {
 func listed(value string) *inherit { return &inherit{some: true, list: strings.Split(value, ",")} }
 
 func (p *parser) setHosts(value string) error {
-	slots, err := p.hosts.list(value)
-	p.slots += slots
+	list, err := readHosts(value)
+	p.list = append(p.list, list...)
 	return err
 }
 
 func (p *parser) setHostFile(value string) error {
-	slots, err := p.hosts.file(value)
+	list, err := readHostFile(value)
 	if err != nil {
 		return fmt.Errorf("%s: %w", value, err)
 	}
-	p.slots += slots
+	p.list = append(p.list, list...)
+	return nil
+}
+
+// setJobHosts makes the hosts of a part those of the job.
+func (p *parser) setJobHosts() error {
+	switch {
+	case p.list == nil:
+	case p.opts.hosts == nil:
+		p.opts.hosts = p.list
+	case !slices.Equal(p.opts.hosts, p.list):
+		if p.opts.away = cmp.Or(p.opts.away, p.hosts.elsewhere(p.list)); p.opts.away != "" {
+			return errors.New("-host: programs of one job cannot have hosts of their own")
+		}
+	}
+	if p.opts.away == "" {
+		p.opts.away = p.hosts.elsewhere(p.list)
+	}
+	return nil
+}
+
+// machines is how many the job runs on, or pretends to.
+func (p *parser) machines() int {
+	if p.opts.away != "" {
+		return len(merged(p.opts.hosts))
+	}
+	return max(p.opts.nodes, 1)
+}
+
+// checkAway refuses what has no meaning on several hosts.
+func (p *parser) checkAway() error {
+	p.opts.passed = p.passed
+	switch {
+	case p.opts.nodes > 0:
+		return fmt.Errorf("--nodes: host %s is another machine, so nothing is to be pretended", p.opts.away)
+	case p.order != "":
+		return fmt.Errorf("%s: ranks lie on the hosts in blocks", p.order)
+	}
 	return nil
 }
 
@@ -444,7 +538,8 @@ func (p *parser) setMap(value string) error {
 	bad := fmt.Errorf("--map-by %s: a place such as slot, core, socket or node is possible, ppr:N:node, and the "+
 		"modifier PE=N", value)
 	words := strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r == ':' || r == ',' })
-	if len(words) > 2 && words[0] == "ppr" {
+	perNode := len(words) > 2 && words[0] == "ppr"
+	if perNode {
 		if words[2] != "node" && words[2] != "host" {
 			return bad
 		}
@@ -464,8 +559,11 @@ func (p *parser) setMap(value string) error {
 			p.opts.bindTo = n
 		case word == "oversubscribe" || word == "nooversubscribe" || word == "span" || word == "nolocal" ||
 			word == "inherit":
+			p.orders("--map-by", word)
 		case i > 0 || !slices.Contains(places, word):
 			return bad
+		case !perNode:
+			p.orders("--map-by", word)
 		}
 	}
 	if len(words) == 0 {
@@ -474,8 +572,16 @@ func (p *parser) setMap(value string) error {
 	return nil
 }
 
+// orders notes what orders ranks of several hosts otherwise than in blocks.
+func (p *parser) orders(option, word string) {
+	if slices.Contains([]string{"node", "host", "seq", "span", "nolocal"}, word) {
+		p.order = option + " " + word
+	}
+}
+
 func (p *parser) setRank(value string) error {
 	word, _, _ := strings.Cut(strings.ToLower(value), ":")
+	p.orders("--rank-by", word)
 	if !slices.Contains(places, word) {
 		return fmt.Errorf("--rank-by %s: a place such as slot, core, socket or node is possible", value)
 	}
