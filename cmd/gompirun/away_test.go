@@ -69,8 +69,8 @@ func TestCommand(t *testing.T) {
 		{openmpi, "a", environ, ompi + " -x A -x PATH -x LD_LIBRARY_PATH a", "A=1"},
 		{openmpi, "--mca btl tcp --allow-run-as-root -launcher ssh --tag-output --timeout 3 -x A=2 -x B=3 " +
 			"--bind-to numa -envnone a", environ, "/mpirun --mca btl tcp --allow-run-as-root " +
-			"--tag-output --timeout 3 --map-by slot:OVERSUBSCRIBE --bind-to numa --host 192.0.2.1:2,192.0.2.2:2 -n 4 " +
-			"-x LD_LIBRARY_PATH -x A=2 -x B=3 a", "A=1"},
+			"--tag-output --timeout 3 --map-by slot:OVERSUBSCRIBE --bind-to numa " +
+			"--host 192.0.2.1:2,192.0.2.2:2 -n 4 -x LD_LIBRARY_PATH -x A=2 -x B=3 a", "A=1"},
 	} {
 		o := two(t, on+c.line)
 		places, err := o.place()
