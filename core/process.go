@@ -203,6 +203,9 @@ func Finish() error {
 		fabric.Stop()
 	}
 	p.agent.Wait()
+	if p.spans {
+		fabric.End()
+	}
 	p.data.CloseComm(abi.MPI_COMM_WORLD)
 	p.data.CloseComm(abi.MPI_COMM_SELF)
 	p.Messages.Leave()

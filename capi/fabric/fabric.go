@@ -94,6 +94,9 @@ func Begin(addresses []byte, size, rank int, secret [16]byte) error {
 func Run()  { C.gompi_net_agent_run() }
 func Stop() { C.gompi_net_agent_stop() }
 
+// End closes the network, once Run has returned. Nobody waits for anything of this process any longer.
+func End() { C.gompi_net_end() }
+
 // Progress is a step of a wait in Go, Lasts is called by one that lasts.
 func Progress() bool { return bool(C.gompi_fabric_progress()) }
 func Lasts()         { C.lasts() }

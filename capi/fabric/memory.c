@@ -81,3 +81,14 @@ void gompi_fabric_unregister(const struct gompi_region *region) {
 	gompi_net_give();
 	free(r);
 }
+
+void gompi_memory_end(void) {
+	for (int i = 0; i < BUCKETS; i++) {
+		struct registration *r;
+		while ((r = buckets[i]) != NULL) {
+			buckets[i] = r->next;
+			fi_close(&r->mr->fid);
+			free(r);
+		}
+	}
+}

@@ -60,6 +60,9 @@ struct gompi_op {
 // So many frames a provider has been given and not finished.
 extern gompi_a32 gompi_net_sends;
 
+// Takes back all registrations that are left, under the lock.
+void gompi_memory_end(void);
+
 // Counters, for the tests and for who looks for an error.
 struct gompi_net_counts {
 	gompi_a64 frames_sent, frames_taken, frames_dropped, credits_sent, transfers;

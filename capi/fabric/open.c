@@ -193,3 +193,18 @@ bool gompi_net_begin(const char *addresses, size_t length, int size, int rank, c
 	gompi_fabric_open = true;
 	return true;
 }
+
+// What is left is given up. A thread that still waits finds nothing to serve.
+void gompi_net_end(void) {
+	struct gompi_net *n = &gompi_net;
+	gompi_net_stop_serving();
+	gompi_net_take();
+	gompi_memory_end();
+	fi_close(&n->ep->fid);
+	fi_close(&n->cq->fid);
+	fi_close(&n->av->fid);
+	fi_close(&n->domain->fid);
+	fi_close(&n->fabric->fid);
+	n->fd = -1;
+	gompi_net_give();
+}

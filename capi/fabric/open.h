@@ -30,5 +30,8 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 bool gompi_net_begin(const char *addresses, size_t length, int size, int rank, const uint64_t secret[2],
 		     char why[GOMPI_FABRIC_TEXT]);
 
+// Closes it. No thread of this process uses it any longer, and nobody waits for anything of this process.
+void gompi_net_end(void);
+
 #pragma GCC visibility pop
 #endif

@@ -167,6 +167,12 @@ bool gompi_net_serve(void) {
 	return worked;
 }
 
+void gompi_net_stop_serving(void) {
+	gompi_fabric_open = false;
+	while (gompi_flag_take(&serving))
+		gompi_pause();
+}
+
 bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_open)
 		return false;

@@ -17,6 +17,9 @@ bool gompi_net_under_way(void);
 // Gives the provider the places that frames arrive in; 0, or an error of libfabric.
 int gompi_net_receive(void);
 
+// No thread is the serving one from then on.
+void gompi_net_stop_serving(void);
+
 // Makes the room part of every wait.
 void gompi_net_serve_in_waits(void);
 

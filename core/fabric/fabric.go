@@ -103,8 +103,11 @@ func parse(text string) (a announced, err error) {
 	return a, nil
 }
 
-// Run is the network agent until Stop; Progress is a step of a wait in Go, Lasts is called by one that lasts.
-func Run()           { fabric.Run() }
-func Stop()          { fabric.Stop() }
+// Run is the network agent until Stop; End closes the network behind it.
+func Run()  { fabric.Run() }
+func Stop() { fabric.Stop() }
+func End()  { fabric.End() }
+
+// Progress is a step of a wait in Go, Lasts is called by one that lasts.
 func Progress() bool { return fabric.Progress() }
 func Lasts()         { fabric.Lasts() }

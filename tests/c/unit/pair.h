@@ -102,7 +102,7 @@ static int pair_end(void) {
 		pair_meet();
 		gompi_net_agent_stop();
 		pthread_join(pair_agent, NULL);
-		pair_meet();
+		gompi_net_end();
 	}
 	if (pair_rank == 1)
 		exit(check_errors != 0);
