@@ -15,6 +15,36 @@ static bool my_turn(void *arg) {
 	return gompi_load_acquire(&t->m->lock_serving) == t->ticket && gompi_lock_try(t->m, t->exclusive, true);
 }
 
+void gompi_lock_tell(struct gompi_win_member *m) {
+	gompi_wake_changed(&m->lock_wait);
+	if (__builtin_expect(gompi_load(&m->lock_elsewhere) != 0, 0))
+		gompi_ring_doorbell(gompi_on_node(m->peer));
+}
+
+// The turn of the one at the queue's head is over: it has the lock.
+static void next_turn(struct gompi_win_member *m) {
+	gompi_store(&m->lock_bypassed, 0);
+	gompi_add_total(&m->lock_serving, 1);
+	gompi_lock_tell(m);
+}
+
+uint32_t gompi_lock_queue(struct gompi_win_member *m) {
+	// Before the lock word says that somebody queues: pairs with gompi_unlock.
+	gompi_add_total(&m->lock_elsewhere, 1);
+	gompi_add_total(&m->lock, LOCK_QUEUED);
+	uint32_t ticket = gompi_add(&m->lock_next, 1);
+	gompi_full_fence(); // before the caller looks whose turn it is: pairs with the one in gompi_lock_tell
+	return ticket;
+}
+
+bool gompi_lock_turn(struct gompi_win_member *m, uint32_t ticket, bool exclusive) {
+	if (!my_turn(&(struct turn){m, ticket, exclusive}))
+		return false;
+	gompi_sub_total(&m->lock_elsewhere, 1);
+	next_turn(m);
+	return true;
+}
+
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	for (int i = 0; i < (gompi_node.policy.crowded ? TRIES_CROWDED : TRIES_ALONE); i++) {
@@ -31,8 +61,6 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 	int rc = gompi_await(&m->lock_wait, my_turn, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc; // a process died: the job is at its end, the queue with it
-	gompi_store(&m->lock_bypassed, 0);
-	gompi_add_total(&m->lock_serving, 1);
-	gompi_wake_changed(&m->lock_wait);
+	next_turn(m);
 	return MPI_SUCCESS;
 }

@@ -7,6 +7,9 @@
 // + 1) newcomers, and one more for each thread that was on its way in when it drew the ticket. What others take before
 // that, while it tries, is not counted. Nobody starves, and a lock that is held for some 10 ns does not go to sleep and
 // wake up with every hand-over, which would make it 1,000 times slower.
+//
+// Processes on other nodes queue by the member's own process, which cannot wait in a call for them: it draws the ticket
+// and looks whether it is its turn, and whoever gives the lock back rings for that process' agent.
 #ifndef GOMPI_LOCK_H
 #define GOMPI_LOCK_H
 
@@ -42,12 +45,22 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 // MPI_ERR_PROC_ABORTED.
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
 
+// Draws a ticket for a process on another node, for whose sake this process looks at gompi_lock_turn: now, whenever it
+// serves, and when its agent has been rung for.
+uint32_t gompi_lock_queue(struct gompi_win_member *m);
+// Takes the lock if it is free, or if not exclusive has no writer, and it is that ticket's turn. Whether it has.
+bool gompi_lock_turn(struct gompi_win_member *m, uint32_t ticket, bool exclusive);
+
+// Tells those who queue that the lock may be free, or that it is somebody else's turn. The last thing that the caller
+// did was one of the _total changes of a word.
+void gompi_lock_tell(struct gompi_win_member *m);
+
 static inline void gompi_unlock(struct gompi_win *w, int rank, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	// total, so a release: everything this process did under the lock is before it
 	uint64_t was = gompi_sub_total(&m->lock, exclusive ? LOCK_WRITER : 1);
 	if (__builtin_expect(was >= LOCK_QUEUED, 0))
-		gompi_wake_changed(&m->lock_wait);
+		gompi_lock_tell(m);
 }
 
 #pragma GCC visibility pop

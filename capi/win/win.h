@@ -17,6 +17,7 @@ struct gompi_win_member {
 	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
 	gompi_a32 lock_bypassed;             // times it was taken past the one at the queue's head
 	struct gompi_waitword lock_wait;
+	gompi_a32 lock_elsewhere;                  // so many of those who queue are on other nodes
 	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // update/mode.h: mode and lock of this member's memory
 	gompi_a32 accumulate_small;                // small updates in a row under the lock; written under it only
 	_Alignas(GOMPI_LINE) gompi_a32 completed; // pscw.c: MPI_Win_complete calls of origins since the window was made
@@ -150,6 +151,7 @@ struct gompi_win {
 	gompi_a32 flush_more;    // FLUSH_ bits: what the end of operations needs besides a barrier
 	gompi_a64 *_Atomic sent; // [n], agent path: position after this process' last operation in the ring of the
 				 // member's process; made at the first use
+	struct gompi_streams *_Atomic streams; // of members on other nodes (way/stream.h); made at the first use
 	// attributes: the standard hands out their addresses
 	void *base;
 	MPI_Aint size;
