@@ -13,26 +13,27 @@ _Static_assert(sizeof(struct gompi_message) == 40, "the header shares a cache li
 
 // --- At the origin
 
-void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o) {
+void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
+			 uint64_t most) {
 	char *data = m->data;
 	bool pull = gompi_message_pulls(o->kind), inlined = o->origin != NULL && !pull;
 	if (pull) {
 		*(struct gompi_message_pull *)data =
 			(struct gompi_message_pull){(uintptr_t)o->origin, (uintptr_t)o->result};
 		data += sizeof(struct gompi_message_pull);
-	} else if (o->pieces == NULL && o->bytes > GOMPI_MESSAGE_DATA) {
-		o->bytes = GOMPI_MESSAGE_DATA / o->element * o->element;
+	} else if (o->pieces == NULL && o->bytes > most) {
+		o->bytes = most / o->element * o->element;
 	}
 	if (o->pieces != NULL) {
 		struct gompi_message_pieces *p = (struct gompi_message_pieces *)data;
 		struct gompi_layout_limits limits = {
-			.room = m->data + GOMPI_MESSAGE_DATA - (char *)p->word - (int64_t)sizeof p->word[0],
+			.room = m->data + room - (char *)p->word - (int64_t)sizeof p->word[0],
 			.unit = (int64_t)o->element,
 			.most = (int64_t)o->bytes,
 			.shared = inlined,
 		};
-		if (!pull && limits.most > GOMPI_MESSAGE_DATA)
-			limits.most = GOMPI_MESSAGE_DATA;
+		if (!pull && o->bytes > most)
+			limits.most = (int64_t)most;
 		int64_t bytes;
 		p->n = gompi_layout_fill(p->word, o->pieces, &limits, &bytes);
 		o->bytes = (uint64_t)bytes;
@@ -65,6 +66,7 @@ struct work {
 	const struct gompi_message *m;
 	struct gompi_win *w;
 	gompi_pull *pull;
+	uint64_t most;                // bytes of its data, and of what comes back
 	enum gompi_message_kind kind; // without what is added
 	uint64_t element;             // bytes of one
 	uint64_t gap;                 // of those, behind its data: need not be there after the last
@@ -107,7 +109,7 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->kind & MESSAGE_IN_ORDER) &&
 	    gompi_update_gathers(&u)) {
 		struct gompi_layout back = k->layout = begin;
-		static _Alignas(64) char array[GOMPI_GATHER]; // one thread serves at a time
+		_Alignas(64) char array[GOMPI_GATHER];
 		for (uint64_t n; bytes != 0 && rc == MPI_SUCCESS;
 		     bytes -= n, origin += n, result = result != NULL ? result + n : NULL) {
 			n = bytes < sizeof array ? bytes : sizeof array;
@@ -137,7 +139,7 @@ enum { SCRATCH = 128 << 10 }; // of which one half holds what came from the orig
 
 // Applies an operation whose data stays with the origin, in parts that fit the cache. An error class.
 static int apply_pulled(struct work *k) {
-	static _Alignas(64) char scratch[SCRATCH]; // one thread serves at a time
+	static _Alignas(64) char scratch[SCRATCH]; // one thread pulls at a time
 	char *from = scratch, *back = scratch + SCRATCH / 2;
 	uint64_t total = k->m->bytes, most = SCRATCH / 2 / k->element * k->element;
 	bool fetches = k->kind == MESSAGE_FETCH_PULL, gets = k->kind == MESSAGE_GET_PULL || fetches;
@@ -173,7 +175,7 @@ static int locate(struct work *k) {
 	bool fetches = k->kind == MESSAGE_FETCH || k->kind == MESSAGE_FETCH_PULL;
 	bool takes = k->kind != MESSAGE_GET && k->kind != MESSAGE_GET_PULL && // data of the origin
 		     !(fetches && (MPI_Op)(uintptr_t)m->op == MPI_NO_OP);
-	if (m->length > GOMPI_MESSAGE_DATA || m->bytes == 0 || hi < 0 || m->bytes % k->element != 0)
+	if (m->length > k->most || m->bytes == 0 || hi < 0 || m->bytes % k->element != 0)
 		return MPI_ERR_INTERN;
 	if (pulls) {
 		if (end - data < (int64_t)sizeof k->buffers)
@@ -196,7 +198,7 @@ static int locate(struct work *k) {
 		k->layout = (struct gompi_layout){.run = {0, (int64_t)m->bytes, 1, 0}};
 	}
 	k->data = data;
-	if (!pulls && m->bytes > GOMPI_MESSAGE_DATA)
+	if (!pulls && m->bytes > k->most)
 		return MPI_ERR_INTERN;
 	if (!pulls && takes && end - data < (int64_t)m->bytes * (k->kind == MESSAGE_COMPARE_AND_SWAP ? 2 : 1))
 		return MPI_ERR_INTERN;
@@ -216,8 +218,12 @@ static int locate(struct work *k) {
 	return MPI_SUCCESS;
 }
 
-int gompi_message_apply(const struct gompi_message *m, char *reply, gompi_pull *pull) {
-	struct work work = {.m = m, .pull = pull, .kind = m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER), .element = 1};
+int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t most, gompi_pull *pull) {
+	struct work work = {.m = m,
+			    .pull = pull,
+			    .most = most,
+			    .kind = m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER),
+			    .element = 1};
 	struct work *k = &work;
 	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (k->w == NULL)

@@ -40,7 +40,7 @@ struct gompi_message {
 	char data[];
 };
 
-// The most data of a message: with what stands before it in a ring's cell, 1 KiB.
+// The most data of a message in a ring's cell: with what stands before it 1 KiB. The network takes more (stream.h).
 enum { GOMPI_MESSAGE_DATA = 976 };
 
 // Where the buffers are that stay with the origin: addresses in its process, 0: none.
@@ -72,18 +72,21 @@ static inline bool gompi_message_pulls(enum gompi_message_kind kind) {
 	       kind == MESSAGE_FETCH_PULL;
 }
 
-// Writes a message for a member of w into memory of GOMPI_MESSAGE_DATA bytes behind its header: as much as fits, after
-// which o->bytes says how much of the operation that is.
-void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o);
+// Writes a message for a member of w into memory with room for so many bytes behind its header: as much as fits, but of
+// what is moved or updated no more than `most` bytes, after which o->bytes says how much of the operation that is. Both
+// are multiples of 8 below 64 KiB. What lies together and need not be divided has room enough.
+void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
+			 uint64_t most);
 
 // Moves bytes between memory here and an address of another process. Whether it could.
 typedef bool gompi_pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
 // Applies a message, of which this is a copy that nobody else can write: whatever it says is checked, since another
-// process has written it. What comes back is stored to reply, which has room for GOMPI_MESSAGE_DATA bytes, m->bytes of
-// them. pull moves the data that has stayed with the origin. 0 or an error class; MPI_ERR_UNSUPPORTED_OPERATION: that
-// data cannot be moved, and nothing has been done. By one thread at a time.
-int gompi_message_apply(const struct gompi_message *m, char *reply, gompi_pull *pull);
+// process has written it. Its data may have `most` bytes; what comes back is stored to reply, which has as much room,
+// m->bytes of them. pull moves the data that has stayed with the origin, and one thread at a time may give one; NULL:
+// that data cannot be moved. 0 or an error class; MPI_ERR_UNSUPPORTED_OPERATION: nothing has been done since the data
+// cannot be moved.
+int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t most, gompi_pull *pull);
 
 #pragma GCC visibility pop
 #endif

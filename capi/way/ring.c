@@ -117,7 +117,7 @@ int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
 	struct gompi_ring_cell *cell = take_cell(w, operation->call, peer, &pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
-	gompi_message_write(&cell->message, w, o);
+	gompi_message_write(&cell->message, w, o, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
 	gompi_a64 *last = &numbers[operation->target];
 	uint64_t sent = gompi_load(last);
 	while (sent < pos + 1 && !gompi_change(last, &sent, pos + 1))
@@ -213,7 +213,7 @@ static void apply_all(struct gompi_ring *ring) {
 		if (m->length > GOMPI_MESSAGE_DATA)
 			m->length = 0; // nonsense, which is refused for what is missing
 		memcpy(m->data, c->message.data, m->length);
-		int rc = gompi_message_apply(m, c->message.data, gompi_cma_move);
+		int rc = gompi_message_apply(m, c->message.data, GOMPI_MESSAGE_DATA, gompi_cma_move);
 		int origin = gompi_on_node(m->origin);
 		if (m->wants_reply) {
 			c->message.status = (uint64_t)rc;

@@ -24,10 +24,10 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 static int apply(struct gompi_outgoing *o, char *reply) {
 	static char room[GOMPI_MESSAGE_DATA];
 	struct gompi_message *m = malloc(sizeof *m + GOMPI_MESSAGE_DATA);
-	gompi_message_write(m, w, o);
+	gompi_message_write(m, w, o, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
 	struct gompi_message *copy = malloc(sizeof *m + m->length);
 	memcpy(copy, m, sizeof *m + m->length);
-	int rc = gompi_message_apply(copy, reply != NULL ? reply : room, pull);
+	int rc = gompi_message_apply(copy, reply != NULL ? reply : room, GOMPI_MESSAGE_DATA, pull);
 	free(copy);
 	free(m);
 	return rc;
@@ -134,7 +134,7 @@ static void refused(void) {
 					    .offset = 4,
 					    .bytes = messages[i].bytes};
 		fill();
-		int rc = gompi_message_apply(m, reply, pull);
+		int rc = gompi_message_apply(m, reply, GOMPI_MESSAGE_DATA, pull);
 		CHECK(rc == messages[i].class, "kind %d of %d bytes: class %d", (int)messages[i].kind,
 		      (int)messages[i].bytes, rc);
 		free(m);
@@ -215,7 +215,7 @@ static void nonsense(int i) {
 	if (draw(4) == 0) // ends about where the window does
 		m->offset = SIZE - m->bytes + draw(64) - 32;
 	char *reply = malloc(GOMPI_MESSAGE_DATA);
-	int rc = gompi_message_apply(m, reply, pull);
+	int rc = gompi_message_apply(m, reply, GOMPI_MESSAGE_DATA, pull);
 	CHECK(rc >= 0 && rc <= MPI_ERR_LASTCODE, "message %d: class %d", i, rc);
 	CHECK((gompi_load(&gompi_member(w, 0)->accumulate) & 2) == 0, "message %d: the lock is left", i);
 	free(reply);

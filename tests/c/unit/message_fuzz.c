@@ -67,7 +67,7 @@ static void write_message(struct gompi_message *m, struct gompi_win *w) {
 		gompi_cursor_init(&pieces, (const struct gompi_type *)words, 1, GOMPI_ELEMENTS);
 		out.pieces = &pieces;
 	}
-	gompi_message_write(m, w, &out);
+	gompi_message_write(m, w, &out, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
 }
 
 static uint64_t any_number(void) {
@@ -139,7 +139,7 @@ int main(void) {
 		size_t all = sizeof *m + (m->length <= GOMPI_MESSAGE_DATA ? (m->length + 7u) / 8 * 8 : 0);
 		struct gompi_message *copy = (struct gompi_message *)(end - all);
 		memcpy(copy, m, all);
-		int rc = gompi_message_apply(copy, reply, draw(8) ? pull : NULL), k = 0;
+		int rc = gompi_message_apply(copy, reply, GOMPI_MESSAGE_DATA, draw(8) ? pull : NULL), k = 0;
 		while (k < CLASSES && classes[k] != rc)
 			k++;
 		CHECK(k < CLASSES, "message %d: class %d", i, rc);
