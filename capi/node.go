@@ -7,6 +7,7 @@ package main
 #include "fabric/meet.h"
 #include "way/ring.h"
 #include "way/serve.h"
+#include "way/stream.h"
 */
 import "C"
 
@@ -39,6 +40,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	}
 	C.gompi_node_open(&place, places)
 	C.gompi_ring_open()
+	C.gompi_stream_open()
 	C.gompi_meet_start()
 }
 

@@ -17,7 +17,7 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 		return MPI_SUCCESS;
 	if (!local)
 		gompi_full_fence();
-	int rc = gompi_flush(w, rank, call);
+	int rc = local ? gompi_flush_local(w, rank, call) : gompi_flush(w, rank, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
 }
 
@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) int flush_all(MPI_Win win, const ch
 		return gompi_win_refuse(win, call, &v);
 	if (!local)
 		gompi_full_fence();
-	int rc = gompi_flush(w, GOMPI_ALL, call);
+	int rc = local ? gompi_flush_local(w, GOMPI_ALL, call) : gompi_flush(w, GOMPI_ALL, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
 }
 

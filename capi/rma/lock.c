@@ -13,13 +13,6 @@ static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, con
 	return gompi_way_to(w, rank)->lock(w, rank, exclusive, call);
 }
 
-static inline void unlock_member(struct gompi_win *w, int rank, bool exclusive) {
-	if (__builtin_expect(w->away == NULL, 1))
-		gompi_unlock(w, rank, exclusive);
-	else
-		gompi_way_to(w, rank)->unlock(w, rank, exclusive);
-}
-
 // Whether type is a lock's. 0 or the verdict's class.
 static int check_type(int type, struct gompi_verdict *v) {
 	if (__builtin_expect(type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE, 0))
@@ -71,12 +64,15 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 	if (rank != MPI_PROC_NULL) {
 		struct gompi_target *t = &w->targets[rank];
 		uint32_t state = gompi_load(&t->state);
-		rc = gompi_flush(w, rank, "MPI_Win_unlock");
+		if (__builtin_expect(w->away == NULL, 1) || (state & TARGET_NOCHECK))
+			rc = gompi_flush(w, rank, "MPI_Win_unlock");
 		gompi_store(&t->state, state & ~(uint32_t)(TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK));
-		if (!(state & TARGET_NOCHECK))
-			unlock_member(w, rank, state & TARGET_EXCLUSIVE);
-		else
+		if (state & TARGET_NOCHECK)
 			gompi_full_fence();
+		else if (__builtin_expect(w->away == NULL, 1))
+			gompi_unlock(w, rank, state & TARGET_EXCLUSIVE);
+		else
+			rc = gompi_way_to(w, rank)->unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
 	}
 	gompi_epoch_over(w, EPOCH_UNLOCK);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
@@ -122,13 +118,16 @@ int gompi_win_unlock_all(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_unlock_all");
 	if (gompi_epoch(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_unlock_all", &v);
-	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
-	if (w->lock_all_nocheck) {
+	bool away = w->away != NULL && !w->lock_all_nocheck; // what is away is flushed by its unlock
+	int rc = away ? gompi_way_node.flush(w, GOMPI_ALL, "MPI_Win_unlock_all")
+		      : gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
+	if (w->lock_all_nocheck)
 		gompi_full_fence();
-	} else {
+	else
 		unlock_first(w, w->local_n);
-		if (w->away != NULL)
-			gompi_way_fabric.unlock(w, GOMPI_ALL, false);
+	if (__builtin_expect(away, 0)) {
+		int last = gompi_way_fabric.unlock(w, GOMPI_ALL, false, "MPI_Win_unlock_all");
+		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	gompi_epoch_over(w, EPOCH_UNLOCK_ALL);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock_all", rc);

@@ -76,9 +76,12 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	keep_group(&w->post_group, &g);
 	w->completes_due += (uint32_t)g.size;
 	gompi_store_total(&w->exposure, (uint32_t)g.size + 1);
-	for (int i = 0; i < g.size; i++)
-		gompi_way_to(w, g.ranks[i])->post(w, g.ranks[i]);
-	return MPI_SUCCESS;
+	int rc = MPI_SUCCESS;
+	for (int i = 0; i < g.size; i++) {
+		int posted = gompi_way_to(w, g.ranks[i])->post(w, g.ranks[i], "MPI_Win_post");
+		rc = rc == MPI_SUCCESS ? posted : rc;
+	}
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_post", rc);
 }
 
 struct post_wait {
@@ -150,11 +153,10 @@ int gompi_win_complete(MPI_Win win) {
 		return gompi_win_refuse(win, "MPI_Win_complete", &v);
 	int rc = MPI_SUCCESS;
 	for (int i = 0; i < w->start_group.size; i++) {
-		int target = w->start_group.ranks[i], flushed = gompi_flush(w, target, "MPI_Win_complete");
-		if (flushed != MPI_SUCCESS)
-			rc = flushed;
+		int target = w->start_group.ranks[i];
 		gompi_and(&w->targets[target].state, ~(uint32_t)TARGET_STARTED);
-		gompi_way_to(w, target)->complete(w, target);
+		int last = gompi_way_to(w, target)->complete(w, target, "MPI_Win_complete");
+		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	gompi_epoch_over(w, EPOCH_COMPLETE);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_complete", rc);

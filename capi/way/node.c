@@ -166,20 +166,27 @@ static int node_lock(struct gompi_win *w, int target, bool exclusive, const char
 									 : gompi_lock_wait(w, target, exclusive, call);
 }
 
-static void node_unlock(struct gompi_win *w, int target, bool exclusive) { gompi_unlock(w, target, exclusive); }
+static int node_unlock(struct gompi_win *w, int target, bool exclusive, const char *call) {
+	int rc = gompi_flush(w, target, call);
+	gompi_unlock(w, target, exclusive);
+	return rc;
+}
 
-static void node_post(struct gompi_win *w, int origin) {
+static int node_post(struct gompi_win *w, int origin, const char *call) {
 	_Atomic uint8_t *posts = gompi_posts(w, origin, w->me);
 	// release: this process' stores to its window are before it; pairs with the acquire in posted (rma/pscw.c)
 	gompi_store_release(posts, (uint8_t)(gompi_load(posts) + 1));
 	gompi_wake(&gompi_member(w, origin)->access_wait);
+	return MPI_SUCCESS;
 }
 
-static void node_complete(struct gompi_win *w, int target) {
+static int node_complete(struct gompi_win *w, int target, const char *call) {
+	int rc = gompi_flush(w, target, call);
 	struct gompi_win_member *m = gompi_member(w, target);
 	// total, so a release: this epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
 	gompi_add_total(&m->completed, 1);
 	gompi_wake_changed(&m->exposure_wait);
+	return rc;
 }
 
 const struct gompi_way gompi_way_node = {
@@ -187,6 +194,7 @@ const struct gompi_way gompi_way_node = {
 	.move = node_move,
 	.update = node_update,
 	.flush = gompi_ring_wait,
+	.flush_local = gompi_ring_wait,
 	.lock = node_lock,
 	.unlock = node_unlock,
 	.post = node_post,

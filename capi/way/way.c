@@ -2,13 +2,17 @@
 
 #include "base/poll.h"
 
-int gompi_flush_slow(struct gompi_win *w, int target, const char *call) {
+static int flush_way(const struct gompi_way *way, struct gompi_win *w, int target, const char *call, bool local) {
+	return local ? way->flush_local(w, target, call) : way->flush(w, target, call);
+}
+
+int gompi_flush_slow(struct gompi_win *w, int target, const char *call, bool local) {
 	gompi_poll_flushed();
 	gompi_hot_look();
 	if (target != GOMPI_ALL)
-		return gompi_way_to(w, target)->flush(w, target, call);
-	int rc = gompi_way_node.flush(w, GOMPI_ALL, call);
+		return flush_way(gompi_way_to(w, target), w, target, call, local);
+	int rc = flush_way(&gompi_way_node, w, GOMPI_ALL, call, local);
 	if (rc == MPI_SUCCESS && w->away != NULL)
-		rc = gompi_way_fabric.flush(w, GOMPI_ALL, call);
+		rc = flush_way(&gompi_way_fabric, w, GOMPI_ALL, call, local);
 	return rc;
 }

@@ -1,5 +1,6 @@
 // Package way is how an operation reaches a target whose memory is not mapped here: messages through a ring to the
-// agent of its process, which applies them, or process_vm_writev and readv.
+// agent of its process, which applies them, or process_vm_writev and readv; to other nodes, messages through the
+// network and reads and writes of registered memory.
 //
 // It must not know the calls of MPI: what it gets has been checked.
 package way
@@ -15,6 +16,7 @@ import (
 
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"
 )

@@ -22,30 +22,35 @@ struct gompi_place {
 // has answered. Those that wait serve what arrives for this process meanwhile.
 struct gompi_way {
 	const char *name;
-	// Moves the bytes of the put or get o between local and the target. A get is there on return; a put is sent,
-	// and local may be used again.
+	// Moves the bytes of the put or get o between local and the target. On return a get is there, a put is sent,
+	// and local may be used again; where local is the application's own buffer, and o gives no request, only when
+	// flush_local returns.
 	int (*move)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at, char *local,
 		    int64_t bytes);
-	// Does the accumulate o. origin and result are arrays of elements, or NULL. Results are there on return;
-	// otherwise the operation is sent, and origin may be used again.
+	// Does the accumulate o. origin and result are arrays of elements, or NULL. On return it is sent, and origin
+	// may be used again; a result is there, or as with move.
 	int (*update)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at,
 		      const char *origin, char *result);
 	// Waits until everything that this process has sent to target, or to all targets of this way (GOMPI_ALL), is
 	// done there; for the function called call.
 	int (*flush)(struct gompi_win *w, int target, const char *call);
-	// Takes the lock of target's memory for an epoch, and gives it back. GOMPI_ALL, between nodes: those of all
-	// targets, which are taken when something is sent to them.
+	// The same, but only until no buffer of this process is needed any more.
+	int (*flush_local)(struct gompi_win *w, int target, const char *call);
+	// Takes the lock of target's memory for an epoch, and gives it back when everything that this process has
+	// sent to target is done there. GOMPI_ALL, between nodes: those of all targets, which are taken when
+	// something is sent to them.
 	int (*lock)(struct gompi_win *w, int target, bool exclusive, const char *call);
-	void (*unlock)(struct gompi_win *w, int target, bool exclusive);
-	// Tells origin that an exposure epoch is open for it, and target that this origin has completed its access
-	// epoch.
-	void (*post)(struct gompi_win *w, int origin);
-	void (*complete)(struct gompi_win *w, int target);
+	int (*unlock)(struct gompi_win *w, int target, bool exclusive, const char *call);
+	// Tells origin that an exposure epoch is open for it.
+	int (*post)(struct gompi_win *w, int origin, const char *call);
+	// Tells target that this process has completed its access epoch, when everything it has sent is done there, and
+	// returns when no buffer of this process is needed any more.
+	int (*complete)(struct gompi_win *w, int target, const char *call);
 };
 
 // To processes of this node, and of others.
 extern const struct gompi_way gompi_way_node;
-extern const struct gompi_way gompi_way_fabric __attribute__((weak));
+extern const struct gompi_way gompi_way_fabric;
 
 // The way to a member of w: the only place that tells one from another.
 static inline const struct gompi_way *gompi_way_to(const struct gompi_win *w, int rank) {
@@ -54,9 +59,16 @@ static inline const struct gompi_way *gompi_way_to(const struct gompi_win *w, in
 
 // Waits until everything that this process has sent to target, or to all members (GOMPI_ALL), is done there; for the
 // function called call. 0 or an error class. What no way has been asked for is done already.
-int gompi_flush_slow(struct gompi_win *w, int target, const char *call);
+int gompi_flush_slow(struct gompi_win *w, int target, const char *call, bool local);
 static inline int gompi_flush(struct gompi_win *w, int target, const char *call) {
-	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call) : MPI_SUCCESS;
+	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call, false)
+								    : MPI_SUCCESS;
+}
+
+// The same, but only until no buffer of this process is needed any more.
+static inline int gompi_flush_local(struct gompi_win *w, int target, const char *call) {
+	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call, true)
+								    : MPI_SUCCESS;
 }
 
 #pragma GCC visibility pop

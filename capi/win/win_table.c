@@ -34,8 +34,13 @@ static struct {
 	struct gompi_win *empty;
 } spare = {.mu = PTHREAD_MUTEX_INITIALIZER, .end = &spare.first};
 
+void (*gompi_win_closing)(struct gompi_win *w);
+void (*gompi_win_emptying)(struct gompi_win *w);
+
 // Frees what a slot has of its last window.
 static void empty_slot(struct gompi_win *w) {
+	if (gompi_win_emptying != NULL)
+		gompi_win_emptying(w);
 	free(w->targets);
 	free(w->away);
 	free(w->ranks);
@@ -217,6 +222,8 @@ void gompi_win_close(uintptr_t handle) {
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
 	gompi_meeting_close(w->meeting);
 	w->meeting = NULL;
+	if (gompi_win_closing != NULL)
+		gompi_win_closing(w);
 	give_slot(w);
 }
 

@@ -51,6 +51,9 @@ bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders)
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
+// What way/ does when the slot is no window's any more, and before what it had is freed. NULL: nothing.
+extern void (*gompi_win_closing)(struct gompi_win *w);
+extern void (*gompi_win_emptying)(struct gompi_win *w);
 // The barrier of MPI_Win_free and MPI_Win_set_info. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
 int gompi_win_meet(uintptr_t handle);
 // The window's mpi_accumulate_granularity from now on.

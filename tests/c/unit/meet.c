@@ -1,7 +1,7 @@
 /* Proves: meetings of any number of members meet, give all the data of all and of one, in any order of arrival and
  * whenever each opens them; what does not go together is told to all; records of strangers change nothing
  * (fabric/meet.c). */
-#include "meetings.h"
+#include "network.h"
 
 enum { MOST = 9, CALLS = 300 };
 

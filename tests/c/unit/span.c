@@ -1,7 +1,7 @@
 /* Proves: members on several nodes get what barriers, broadcasts and reductions promise (coll/span.h), for any placing,
  * any root and series of calls; a reduction folds the nodes in order, and the ranks of each. What is much is for
  * messages at all members alike. Members whose calls do not belong together are told so, and go on together. */
-#include "meetings.h"
+#include "network.h"
 
 #include "coll/span.h"
 

@@ -1,8 +1,8 @@
 /* A network among threads of one process (fabric/fabric.h), for what meets over it: a list of records for each member,
  * whose order among different senders is random, and now and then a record that no member sends. A member's meeting has
  * an id of its own (network_id), so that one process can have those of all; it is the first word of a record. */
-#ifndef MEETINGS_H
-#define MEETINGS_H
+#ifndef NETWORK_H
+#define NETWORK_H
 
 #include "unit.h"
 

@@ -1,0 +1,624 @@
+// The way to processes of other nodes, at the origin: streams of records (stream.h), and reads and writes of registered
+// memory for what is large and lies together on both sides.
+#include "way/way.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/wait.h"
+#include "way/stream.h"
+
+_Static_assert(STREAM_DATA % 8 == 0 && STREAM_DATA < 1 << 16, "gompi_message_write");
+
+// --- Streams
+
+static struct gompi_streams *streams_of(struct gompi_win *w) {
+	struct gompi_streams *all = gompi_load_acquire(&w->streams);
+	if (all != NULL)
+		return all;
+	struct gompi_streams *mine = calloc(1, sizeof *mine + w->n * sizeof mine->of[0]);
+	if (mine == NULL || gompi_change_once(&w->streams, &all, mine))
+		return mine;
+	free(mine); // another thread was first
+	return all;
+}
+
+struct gompi_stream *gompi_stream_of(struct gompi_win *w, int rank) {
+	struct gompi_streams *all = streams_of(w);
+	if (all == NULL)
+		return NULL;
+	struct gompi_stream *s = gompi_load_acquire(&all->of[rank]);
+	if (__builtin_expect(s != NULL, 1))
+		return s;
+	struct gompi_stream *mine = calloc(1, sizeof *mine);
+	if (mine == NULL)
+		return NULL;
+	mine->w = w;
+	mine->rank = rank;
+	mine->peer = gompi_win_peer(w, rank);
+	if (!gompi_change_once(&all->of[rank], &s, mine)) {
+		free(mine);
+		return s;
+	}
+	mine->next = gompi_load(&all->first);
+	while (!gompi_change_total(&all->first, &mine->next, mine))
+		;
+	return mine;
+}
+
+// --- Waiting
+
+struct stream_wait {
+	struct gompi_stream *s;
+	uint64_t number;
+};
+
+// Whether nothing more comes from the stream's member.
+static bool is_over(struct gompi_stream *s) {
+	return gompi_load_acquire(&s->broken) != 0 || gompi_fabric_gone(s->peer);
+}
+
+static int over_class(struct gompi_stream *s) {
+	int class = (int)gompi_load(&s->broken);
+	return class != 0 ? class : gompi_fabric_gone(s->peer) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+static bool number_reached(void *arg) {
+	struct stream_wait *n = arg;
+	return gompi_load_acquire(&n->s->done) >= n->number || is_over(n->s);
+}
+
+static bool transferred(void *arg) {
+	struct stream_wait *n = arg;
+	return gompi_load_acquire(&n->s->transfers) == 0;
+}
+
+static bool results_fit(void *arg) {
+	struct stream_wait *n = arg;
+	return gompi_load_acquire(&n->s->results_out) + n->number <= STREAM_RESULTS || is_over(n->s);
+}
+
+// Waits for the function called call until done is true of s and number. 0 or an error class, that of a broken stream
+// among them.
+static int await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, const char *call) {
+	struct stream_wait n = {s, number};
+	struct gompi_waiting what = {call, s->peer, s->w->handle};
+	int rc = gompi_await(&gompi_my_cell()->wait, done, &n, &what);
+	return rc == MPI_SUCCESS ? over_class(s) : rc;
+}
+
+// --- Records
+
+static struct gompi_message *reserve_record(struct gompi_stream *s, uint64_t data, int *class) {
+	return (struct gompi_message *)(void *)gompi_fabric_reserve(
+		s->peer, FABRIC_RMA, sizeof(struct gompi_message) + data, FABRIC_WAIT, class);
+}
+
+// What a record has to do with the end of operations.
+enum { RECORD_ASKS = STREAM_ASKS, RECORD_DUE = 2, RECORD_GIVES = 4 };
+
+// Numbers a record that has been written, and sends it. bits: RECORD_; one that asks leaves at once.
+static uint64_t commit_record(struct gompi_stream *s, struct gompi_message *m, int bits) {
+	uint64_t number = gompi_load(&s->sent) + 1; // nobody else changes it: this thread has the lock of the peer
+	m->origin = s->w->me;
+	m->wants_reply = bits & RECORD_ASKS;
+	m->status = number;
+	gompi_store(&s->sent, number);
+	if (bits & RECORD_ASKS)
+		gompi_store(&s->asked, number);
+	if (bits & (RECORD_DUE | RECORD_GIVES))
+		gompi_store(&s->due, number);
+	if (bits & RECORD_GIVES)
+		gompi_store(&s->due_here, number);
+	gompi_fabric_commit(s->peer, sizeof *m + m->length, bits & RECORD_ASKS ? FABRIC_NOW : FABRIC_SOON);
+	return number;
+}
+
+// Sends a record without data. 0 or an error class.
+static int send_word(struct gompi_stream *s, enum gompi_stream_kind kind, bool exclusive, int bits) {
+	int class;
+	struct gompi_message *m = reserve_record(s, 0, &class);
+	if (m == NULL)
+		return class;
+	*m = (struct gompi_message){.window = (uint32_t)s->w->handle, .kind = (uint8_t)kind, .type = exclusive};
+	if (kind == STREAM_LOCK) {
+		gompi_store(&s->ahead, 0);
+		gompi_store(&s->locked, gompi_load(&s->sent) + 1);
+	}
+	commit_record(s, m, bits);
+	return MPI_SUCCESS;
+}
+
+// Asks how far the member is, unless an answer is on its way that says whether it has come to number.
+static int ask_stream(struct gompi_stream *s, uint64_t number) {
+	if (gompi_load_acquire(&s->done) >= number || gompi_load(&s->asked) >= number)
+		return MPI_SUCCESS;
+	return send_word(s, STREAM_FLUSH, false, RECORD_ASKS);
+}
+
+static int ask_and_await(struct gompi_stream *s, uint64_t number, const char *call) {
+	int rc = ask_stream(s, number);
+	return rc == MPI_SUCCESS ? await(s, number_reached, number, call) : rc;
+}
+
+// Puts the lock that this epoch needs before the first record. 0 or an error class.
+static int lock_first(struct gompi_stream *s) {
+	struct gompi_win *w = s->w;
+	if (gompi_load_acquire(&s->has_lock))
+		return MPI_SUCCESS;
+	uint32_t state = gompi_load(&w->targets[s->rank].state);
+	bool one = (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED;
+	if (!one && (!(gompi_load(&w->access) & ACCESS_LOCK_ALL) || w->lock_all_nocheck))
+		return MPI_SUCCESS;
+	int rc = MPI_SUCCESS;
+	gompi_mutex_take(&s->lock_mu); // only while the lock is sent, which whoever is next must not overtake
+	if (!gompi_load(&s->has_lock)) {
+		rc = send_word(s, STREAM_LOCK, one && (state & TARGET_EXCLUSIVE), 0);
+		if (rc == MPI_SUCCESS)
+			gompi_store_release(&s->has_lock, 1);
+	}
+	gompi_mutex_give(&s->lock_mu);
+	return rc;
+}
+
+// Waits until the member has got the lock for this process, if it needs one.
+static int await_lock(struct gompi_stream *s, const char *call) {
+	uint64_t locked = gompi_load(&s->locked);
+	return gompi_load_acquire(&s->done) >= locked ? MPI_SUCCESS : ask_and_await(s, locked, call);
+}
+
+// --- What comes back
+
+// Takes room for so many bytes that come back, waiting for it. 0 or an error class.
+static int take_room(struct gompi_stream *s, uint64_t cost, const char *call) {
+	struct gompi_stream_result *none = NULL;
+	if (__builtin_expect(gompi_load_acquire(&s->results) == NULL, 0)) {
+		struct gompi_stream_result *mine = malloc(STREAM_RESULTS_MOST * sizeof *mine);
+		if (mine == NULL)
+			return MPI_ERR_NO_MEM;
+		if (!gompi_change_once(&s->results, &none, mine))
+			free(mine); // another thread was first
+	}
+	while (gompi_add_total(&s->results_out, cost) + cost > STREAM_RESULTS) {
+		gompi_sub_total(&s->results_out, cost);
+		int rc = ask_stream(s, gompi_load(&s->due_here));
+		if (rc == MPI_SUCCESS)
+			rc = await(s, results_fit, cost, call);
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+	return MPI_SUCCESS;
+}
+
+static uint64_t result_cost(uint64_t bytes) { return bytes < STREAM_RESULT_LEAST ? STREAM_RESULT_LEAST : bytes; }
+
+// Expects what the record with the next number gives. The caller has reserved that record.
+static void expect(struct gompi_stream *s, void *to, uint64_t bytes) {
+	uint64_t end = gompi_load(&s->results_end);
+	gompi_load(&s->results)[end % STREAM_RESULTS_MOST] =
+		(struct gompi_stream_result){to, gompi_load(&s->sent) + 1, bytes};
+	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in give_result
+}
+
+// Takes what a record has given to where it is expected. 0 or the class of a stream that is broken.
+static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
+	uint64_t first = gompi_load(&s->results_first);
+	if (first == gompi_load_acquire(&s->results_end))
+		return MPI_ERR_INTERN;
+	struct gompi_stream_result *r = &gompi_load(&s->results)[first % STREAM_RESULTS_MOST];
+	if (r->number != m->status || (m->op == MPI_SUCCESS && m->bytes != r->bytes))
+		return MPI_ERR_INTERN;
+	if (m->bytes == r->bytes && m->length == r->bytes)
+		memcpy(r->to, m->data, r->bytes);
+	uint64_t cost = result_cost(r->bytes);
+	gompi_store_release(&s->results_first, first + 1);
+	gompi_sub_total(&s->results_out, cost);
+	return MPI_SUCCESS;
+}
+
+void gompi_stream_answered(int peer, const struct gompi_message *m) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	if (w == NULL || w->away == NULL)
+		return;
+	struct gompi_stream *s = gompi_stream_first(w);
+	if (m->origin >= 0)
+		s = (uint32_t)m->origin < w->n ? gompi_stream_known(w, m->origin) : NULL;
+	while (s != NULL && s->peer != peer && m->origin < 0)
+		s = s->next;
+	if (s == NULL || s->peer != peer)
+		return;
+	int class = m->op, broken = m->wants_reply & STREAM_BROKEN ? class : 0;
+	if (broken == 0 && (m->status < gompi_load(&s->done) || m->status > gompi_load(&s->sent)))
+		broken = MPI_ERR_INTERN;
+	if (broken == 0 && m->kind == STREAM_RESULT)
+		broken = give_result(s, m);
+	uint32_t none = 0;
+	if (class != MPI_SUCCESS)
+		gompi_change_once(&s->class, &none, (uint32_t) class);
+	if (broken != 0)
+		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with is_over
+	else
+		gompi_store_release(&s->done, m->status); // what has come is before it; pairs with number_reached
+	gompi_wake(&gompi_my_cell()->wait);
+}
+
+// --- Operations
+
+// Room for the data of a message: enough for all of it, or for as much as a message takes. Pieces need words beside
+// their data; the more they are for their size the more messages they take.
+static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_place *at) {
+	uint64_t sides = o->kind == MESSAGE_COMPARE_AND_SWAP ? 2 : o->origin != NULL;
+	uint64_t room = sides * (o->bytes < STREAM_DATA ? o->bytes : STREAM_DATA);
+	if (o->pieces != NULL) {
+		enum { GROUP = 4 * sizeof(int64_t), SOME = 8 * GROUP };
+		uint64_t pieces = (uint64_t)at->count * (uint64_t)at->type->segments;
+		uint64_t some = o->bytes < SOME ? SOME : o->bytes;
+		room += 2 * sizeof(int64_t) + (pieces < some / GROUP ? pieces * GROUP : some);
+	}
+	room = (room + 7) & ~(uint64_t)7;
+	return room < STREAM_DATA ? room : STREAM_DATA;
+}
+
+// Sends as much of o as a message takes, which o->bytes says afterwards. 0 or an error class.
+static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_place *at, int bits) {
+	const char *call = o->operation->call;
+	uint64_t room = message_room(o, at), taken = 0;
+	int rc = MPI_SUCCESS;
+	if (bits & RECORD_GIVES) {
+		taken = result_cost(o->bytes < STREAM_DATA ? o->bytes : STREAM_DATA);
+		if ((rc = take_room(s, taken, call)) != MPI_SUCCESS)
+			return rc;
+		// Every so often one asks: what is under way must not come to a stop when it is much.
+		if (gompi_add(&s->results_asked, taken) + taken >= STREAM_RESULTS / 4) {
+			gompi_store(&s->results_asked, 0);
+			bits |= RECORD_ASKS;
+		}
+	}
+	if (__builtin_expect(gompi_load_acquire(&s->done) < gompi_load(&s->locked), 0) &&
+	    gompi_add(&s->ahead, room + sizeof(struct gompi_message)) + room > STREAM_AHEAD)
+		rc = await_lock(s, call);
+	struct gompi_message *m = rc == MPI_SUCCESS ? reserve_record(s, room, &rc) : NULL;
+	if (m == NULL) {
+		gompi_sub_total(&s->results_out, taken);
+		return rc;
+	}
+	gompi_message_write(m, s->w, o, room, STREAM_DATA);
+	if (bits & RECORD_GIVES) {
+		expect(s, o->result, o->bytes);
+		gompi_sub_total(&s->results_out, taken - result_cost(o->bytes));
+	}
+	commit_record(s, m, bits);
+	return MPI_SUCCESS;
+}
+
+// Sends an operation in as many messages as it takes. What it gives goes to its result, for which the call waits unless
+// stays says that it may be written to until the flush.
+static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_place *at,
+			  bool stays) {
+	int bits = RECORD_DUE | (whole->result != NULL ? RECORD_GIVES : 0);
+	for (uint64_t done = 0; done < whole->bytes;) {
+		struct gompi_outgoing o = *whole;
+		o.bytes -= done;
+		if (o.pieces == NULL)
+			o.offset += done;
+		if (o.origin != NULL)
+			o.origin = (const char *)o.origin + done;
+		if (o.result != NULL)
+			o.result = (char *)o.result + done;
+		int rc = send_message(s, &o, at, bits);
+		if (rc != MPI_SUCCESS)
+			return rc;
+		done += o.bytes;
+	}
+	if (!(gompi_load(&s->w->flush_more) & FLUSH_SENT))
+		gompi_or(&s->w->flush_more, FLUSH_SENT);
+	if (stays || whole->result == NULL)
+		return MPI_SUCCESS;
+	int rc = ask_and_await(s, gompi_load(&s->due_here), whole->operation->call);
+	return rc == MPI_SUCCESS ? (int)gompi_swap_total(&s->class, 0) : rc;
+}
+
+// Whether local, the bytes or elements of a buffer of type at address, is the application's buffer itself, which then
+// stays as it is until the operation is over, or a copy of this call.
+static bool is_applications(const struct gompi_operation *o, const char *local, const void *address,
+			    MPI_Datatype datatype) {
+	const struct gompi_type *type = gompi_type_get(datatype);
+	return !o->requests && type != NULL && (type->flags & GOMPI_TYPE_CONTIGUOUS) &&
+	       local == (const char *)address + type->origin;
+}
+
+// --- Reads and writes
+
+// A read or write of which the call does not wait for the end. Kept for the next ones.
+struct away_transfer {
+	struct gompi_transfer transfer;
+	struct gompi_stream *s;
+	struct away_transfer *next;
+	gompi_a32 *over; // of one that is waited for: where its class + 1 goes
+};
+
+enum { TRANSFERS_MOST = 1024, TRANSFERS_AT_ONCE = 64 };
+
+static struct {
+	struct gompi_mutex mu;
+	struct away_transfer *free;
+	unsigned made;
+	gompi_a32 given; // moves on with each that is given back
+} transfers;
+
+static void transfer_done(struct gompi_transfer *t, int class) {
+	struct away_transfer *a = (struct away_transfer *)t;
+	struct gompi_stream *s = a->s;
+	uint32_t none = 0;
+	if (a->over != NULL) {
+		gompi_store_release(a->over, (uint32_t) class + 1); // the call's own memory: gone after this
+	} else {
+		if (class != MPI_SUCCESS)
+			gompi_change_once(&s->class, &none, (uint32_t) class);
+		gompi_mutex_take(&transfers.mu);
+		a->next = transfers.free;
+		transfers.free = a;
+		gompi_mutex_give(&transfers.mu);
+		gompi_add_total(&transfers.given, 1);
+		gompi_sub_total(&s->transfers, 1); // a release: what has come is before it; pairs with transferred
+	}
+	gompi_wake(&gompi_my_cell()->wait);
+}
+
+static bool transfer_given(void *arg) { return gompi_load_acquire(&transfers.given) != *(uint32_t *)arg; }
+static bool transfer_over(void *arg) { return gompi_load_acquire((gompi_a32 *)arg) != 0; }
+
+// One that is free, waiting for it if there are many. NULL: *class says why.
+static struct away_transfer *take_transfer(struct gompi_stream *s, const char *call, int *class) {
+	*class = MPI_SUCCESS;
+	for (;;) {
+		uint32_t given = gompi_load_total(&transfers.given);
+		gompi_mutex_take(&transfers.mu);
+		struct away_transfer *a = transfers.free;
+		if (a == NULL && transfers.made < TRANSFERS_MOST &&
+		    (a = calloc(TRANSFERS_AT_ONCE, sizeof *a)) != NULL) {
+			transfers.made += TRANSFERS_AT_ONCE;
+			for (int i = 0; i < TRANSFERS_AT_ONCE - 1; i++)
+				a[i].next = &a[i + 1];
+		}
+		unsigned made = transfers.made;
+		if (a != NULL)
+			transfers.free = a->next;
+		gompi_mutex_give(&transfers.mu);
+		if (a != NULL)
+			return a;
+		struct gompi_waiting what = {call, s->peer, s->w->handle};
+		*class =
+			made == 0 ? MPI_ERR_NO_MEM : gompi_await(&gompi_my_cell()->wait, transfer_given, &given, &what);
+		if (*class != MPI_SUCCESS)
+			return NULL;
+	}
+}
+
+// Reads or writes bytes of the member's memory from offset on. stays: as in send_operation.
+static int move_large(struct gompi_stream *s, const char *call, uint64_t offset, char *local, uint64_t bytes,
+		      bool write, bool stays) {
+	struct gompi_win *w = s->w;
+	const struct gompi_win_away *there = &w->away[s->rank];
+	if (offset > there->size || bytes > there->size - offset)
+		return MPI_ERR_RMA_RANGE;
+	int rc = await_lock(s, call);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	struct away_transfer mine, *a = stays ? take_transfer(s, call, &rc) : &mine;
+	if (a == NULL)
+		return rc;
+	gompi_a32 over = 0;
+	*a = (struct away_transfer){.transfer = {.done = transfer_done,
+						 .local = local,
+						 .bytes = bytes,
+						 .region = there->region,
+						 .offset = offset,
+						 .peer = s->peer,
+						 .write = write},
+				    .s = s,
+				    .over = stays ? NULL : &over};
+	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
+		gompi_or(&w->flush_more, FLUSH_SENT);
+	if (stays)
+		gompi_add_total(&s->transfers, 1);
+	gompi_fabric_transfer(&a->transfer);
+	if (stays)
+		return MPI_SUCCESS;
+	struct gompi_waiting what = {call, s->peer, w->handle};
+	// Whatever happens the network may use the memory until it says that it is done.
+	while (gompi_load_acquire(&over) == 0 &&
+	       gompi_await(&gompi_my_cell()->wait, transfer_over, &over, &what) != MPI_SUCCESS)
+		gompi_fabric_progress();
+	return (int)gompi_load_acquire(&over) - 1;
+}
+
+// --- The way
+
+// From this many bytes on the system's calls and the answer cost less than copying data to frames and from there.
+enum { LARGE_MOVE = 8 << 10 };
+
+static int fabric_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
+		       char *local, int64_t bytes) {
+	struct gompi_stream *s = gompi_stream_of(w, operation->target);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	int rc = lock_first(s);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
+	bool stays = put ? is_applications(operation, local, operation->origin, operation->origin_type)
+			 : is_applications(operation, local, operation->result, operation->result_type);
+	struct gompi_cursor cursor;
+	struct gompi_outgoing o = {.operation = operation,
+				   .kind = put ? MESSAGE_PUT : MESSAGE_GET,
+				   .offset = at->offset,
+				   .type = MPI_BYTE,
+				   .origin = put ? local : NULL,
+				   .result = put ? NULL : local,
+				   .element = 1,
+				   .bytes = (uint64_t)bytes};
+	if (contiguous) {
+		o.offset += (uint64_t)at->type->origin;
+		if (bytes >= LARGE_MOVE && w->away[s->rank].region.key != 0)
+			return move_large(s, operation->call, o.offset, local, o.bytes, put, stays);
+	} else {
+		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
+	}
+	return send_operation(s, &o, at, stays);
+}
+
+static int fabric_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
+			 const char *origin, char *result) {
+	struct gompi_stream *s = gompi_stream_of(w, operation->target);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	int rc = lock_first(s);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	const struct gompi_type *type = at->type;
+	struct gompi_cursor cursor;
+	struct gompi_outgoing o = {.operation = operation,
+				   .kind = operation->kind == RMA_COMPARE_AND_SWAP ? MESSAGE_COMPARE_AND_SWAP
+					   : operation->kind == RMA_ACCUMULATE     ? MESSAGE_ACCUMULATE
+										   : MESSAGE_FETCH,
+				   .offset = at->offset,
+				   .type = at->element,
+				   .origin = origin,
+				   .result = result,
+				   .element = (uint64_t)type->elem_size,
+				   .bytes = (uint64_t)(at->count * type->elements * type->elem_size)};
+	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
+		o.offset += (uint64_t)type->elem_origin;
+	else
+		gompi_cursor_init(o.pieces = &cursor, type, at->count, GOMPI_ELEMENTS);
+	o.in_order = o.pieces != NULL && gompi_type_overlaps(type, at->count);
+	bool stays = result != NULL && is_applications(operation, result, operation->result, operation->result_type);
+	return send_operation(s, &o, at, stays);
+}
+
+// What ends with a flush: everything, or only what this process' buffers are needed for.
+static uint64_t end_number(struct gompi_stream *s, bool local) { return gompi_load(local ? &s->due_here : &s->due); }
+
+// Waits until a stream has come to a number and nothing is transferred any more; the first error of its operations.
+static int end_stream(struct gompi_stream *s, uint64_t number, const char *call) {
+	int rc = gompi_load_acquire(&s->done) >= number ? MPI_SUCCESS : await(s, number_reached, number, call);
+	if (gompi_load_acquire(&s->transfers) != 0) {
+		int last = await(s, transferred, 0, call);
+		rc = rc == MPI_SUCCESS ? last : rc;
+	}
+	if (__builtin_expect(gompi_load(&s->class) != 0, 0)) {
+		int class = (int)gompi_swap_total(&s->class, 0);
+		rc = rc == MPI_SUCCESS ? class : rc;
+	}
+	return rc;
+}
+
+static int end_streams(struct gompi_win *w, int target, bool local, const char *call) {
+	struct gompi_stream *s;
+	if (target != GOMPI_ALL) {
+		s = gompi_stream_known(w, target);
+		if (s == NULL)
+			return MPI_SUCCESS;
+		uint64_t number = end_number(s, local);
+		int rc = ask_stream(s, number);
+		return rc == MPI_SUCCESS ? end_stream(s, number, call) : rc;
+	}
+	int rc = MPI_SUCCESS;
+	for (s = gompi_stream_first(w); s != NULL; s = s->next) { // all are asked before any answer is waited for
+		int last = ask_stream(s, end_number(s, local));
+		rc = rc == MPI_SUCCESS ? last : rc;
+	}
+	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
+		// Another thread may have sent more, and not have asked.
+		uint64_t number = end_number(s, local), asked = gompi_load(&s->asked);
+		int last = rc == MPI_SUCCESS ? end_stream(s, number < asked ? number : asked, call) : rc;
+		rc = rc == MPI_SUCCESS ? last : rc;
+	}
+	return rc;
+}
+
+static int fabric_flush(struct gompi_win *w, int target, const char *call) {
+	return end_streams(w, target, false, call);
+}
+
+static int fabric_flush_local(struct gompi_win *w, int target, const char *call) {
+	return end_streams(w, target, true, call);
+}
+
+// The first operation takes the lock: lock_first.
+static int fabric_lock(struct gompi_win *w, int target, bool exclusive, const char *call) { return MPI_SUCCESS; }
+
+// Sends the end of the lock, after all that has been done under it. 0 or an error class.
+static int send_unlock(struct gompi_stream *s, const char *call) {
+	int rc = gompi_load_acquire(&s->transfers) == 0 ? MPI_SUCCESS : await(s, transferred, 0, call);
+	return rc == MPI_SUCCESS ? send_word(s, STREAM_UNLOCK, false, RECORD_ASKS | RECORD_DUE) : rc;
+}
+
+static int end_unlock(struct gompi_stream *s, const char *call) {
+	int rc = end_stream(s, gompi_load(&s->due), call);
+	gompi_store_release(&s->has_lock, 0);
+	return rc;
+}
+
+static int fabric_unlock(struct gompi_win *w, int target, bool exclusive, const char *call) {
+	struct gompi_stream *s;
+	int rc = MPI_SUCCESS;
+	if (target != GOMPI_ALL) {
+		if ((s = gompi_stream_of(w, target)) == NULL)
+			return MPI_ERR_NO_MEM;
+		if (!gompi_load_acquire(&s->has_lock)) // nothing has been done under it, but it has been asked for
+			rc = send_word(s, STREAM_LOCK, exclusive, 0);
+		if (rc == MPI_SUCCESS)
+			rc = send_unlock(s, call);
+		return rc == MPI_SUCCESS ? end_unlock(s, call) : rc;
+	}
+	for (s = gompi_stream_first(w); s != NULL; s = s->next)
+		if (gompi_load_acquire(&s->has_lock)) {
+			int last = send_unlock(s, call);
+			rc = rc == MPI_SUCCESS ? last : rc;
+		}
+	for (s = gompi_stream_first(w); s != NULL; s = s->next)
+		if (gompi_load_acquire(&s->has_lock)) {
+			int last = rc == MPI_SUCCESS ? end_unlock(s, call) : rc;
+			rc = rc == MPI_SUCCESS ? last : rc;
+		}
+	return rc;
+}
+
+static int fabric_post(struct gompi_win *w, int origin, const char *call) {
+	struct gompi_stream *s = gompi_stream_of(w, origin);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	int rc = send_word(s, STREAM_POST, false, 0);
+	gompi_fabric_push(s->peer);
+	return rc;
+}
+
+static int fabric_complete(struct gompi_win *w, int target, const char *call) {
+	struct gompi_stream *s = gompi_stream_of(w, target);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	// Records are applied before the one that says so, but what comes back must have come.
+	int rc = gompi_load_acquire(&s->transfers) == 0 ? MPI_SUCCESS : await(s, transferred, 0, call);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	uint64_t here = end_number(s, true);
+	bool asks = gompi_load_acquire(&s->done) < here;
+	rc = send_word(s, STREAM_COMPLETE, false, asks ? RECORD_ASKS : 0);
+	if (!asks)
+		gompi_fabric_push(s->peer);
+	return rc == MPI_SUCCESS ? end_stream(s, here, call) : rc;
+}
+
+const struct gompi_way gompi_way_fabric = {
+	.name = "fabric",
+	.move = fabric_move,
+	.update = fabric_update,
+	.flush = fabric_flush,
+	.flush_local = fabric_flush_local,
+	.lock = fabric_lock,
+	.unlock = fabric_unlock,
+	.post = fabric_post,
+	.complete = fabric_complete,
+};

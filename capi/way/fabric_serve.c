@@ -1,0 +1,331 @@
+// What comes from processes of other nodes, at the target: records of streams (stream.h), applied in their order. Where
+// one asks for a lock that is not free, it and what follows it in the stream are kept until it is this process' turn.
+//
+// Records come by one thread at a time, but whichever thread serves looks whose turn it is, so all is under one lock.
+// It is held for as long as an operation takes; nobody waits under it for another process' answer.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/wait.h"
+#include "way/stream.h"
+#include "win/lock.h"
+#include "win/win_table.h"
+
+static struct gompi_mutex serve_mu;
+static struct gompi_stream *locks; // those that hold a lock, or wait for one
+static gompi_a32 locks_waiting;
+
+// --- Answers
+
+static void send_answer(struct gompi_stream *s, int bits) {
+	int class;
+	struct gompi_message *m = (struct gompi_message *)(void *)gompi_fabric_reserve(s->peer, FABRIC_RMA, sizeof *m,
+										       FABRIC_ANSWER, &class);
+	if (m == NULL)
+		return; // nobody is there to get it
+	*m = (struct gompi_message){.window = (uint32_t)s->w->handle,
+				    .origin = s->w->me,
+				    .kind = STREAM_DONE,
+				    .wants_reply = (uint8_t)bits,
+				    .op = (uint16_t)s->refused,
+				    .status = s->applied};
+	s->refused = MPI_SUCCESS;
+	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
+}
+
+// Answers who asks for something of a window or member that there is not.
+static void refuse_record(int peer, const struct gompi_message *of, int class) {
+	int failed;
+	if (!(of->wants_reply & STREAM_ASKS))
+		return;
+	struct gompi_message *m = (struct gompi_message *)(void *)gompi_fabric_reserve(peer, FABRIC_RMA, sizeof *m,
+										       FABRIC_ANSWER, &failed);
+	if (m == NULL)
+		return;
+	*m = (struct gompi_message){.window = of->window,
+				    .origin = -1,
+				    .kind = STREAM_DONE,
+				    .wants_reply = STREAM_BROKEN,
+				    .op = (uint16_t) class};
+	gompi_fabric_commit(peer, sizeof *m, FABRIC_NOW);
+}
+
+static int plain_kind(const struct gompi_message *m) { return m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER); }
+
+static bool gives(const struct gompi_message *m) {
+	int kind = plain_kind(m);
+	return kind == MESSAGE_GET || kind == MESSAGE_FETCH || kind == MESSAGE_COMPARE_AND_SWAP;
+}
+
+// Applies an operation that gives something back, and sends that.
+static void give_answer(struct gompi_stream *s, const struct gompi_message *m, bool asks) {
+	static _Alignas(GOMPI_LINE) char reply[STREAM_DATA]; // under serve_mu
+	bool get = plain_kind(m) == MESSAGE_GET;
+	// What is only read goes straight to the record: others wait for the peer's lock no longer than for a copy.
+	int class = get ? MPI_SUCCESS : gompi_message_apply(m, reply, sizeof reply, NULL), failed;
+	uint64_t bytes = class == MPI_SUCCESS && m->bytes <= STREAM_DATA ? m->bytes : 0; // more is refused
+	struct gompi_message *r = (struct gompi_message *)(void *)gompi_fabric_reserve(
+		s->peer, FABRIC_RMA, sizeof *r + bytes, FABRIC_ANSWER, &failed);
+	if (r == NULL)
+		return;
+	if (get)
+		class = gompi_message_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
+	else
+		memcpy(r->data, reply, bytes);
+	*r = (struct gompi_message){.window = m->window,
+				    .origin = s->w->me,
+				    .kind = STREAM_RESULT,
+				    .op = (uint16_t) class,
+				    .length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0),
+				    .bytes = class == MPI_SUCCESS ? bytes : 0,
+				    .status = s->applied + 1};
+	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_SOON);
+}
+
+// --- Locks
+
+static void leave_locks(struct gompi_stream *s) {
+	struct gompi_stream **p = &locks;
+	while (*p != NULL && *p != s)
+		p = &(*p)->next_lock;
+	if (*p != NULL)
+		*p = s->next_lock;
+}
+
+// Takes the lock for the member, or queues for it. A class.
+static int take_lock_for(struct gompi_stream *s, bool exclusive) {
+	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
+	if (s->holds != HOLDS_NOTHING)
+		return MPI_ERR_INTERN;
+	s->exclusive = exclusive;
+	s->next_lock = locks;
+	locks = s;
+	if (gompi_lock_try(m, exclusive, false)) {
+		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+		return MPI_SUCCESS;
+	}
+	s->ticket = gompi_lock_queue(m);
+	s->waits = true;
+	gompi_add_total(&locks_waiting, 1);
+	return MPI_SUCCESS;
+}
+
+static int give_lock_back(struct gompi_stream *s) {
+	if (s->holds == HOLDS_NOTHING)
+		return MPI_ERR_INTERN;
+	bool exclusive = s->holds == HOLDS_EXCLUSIVE;
+	s->holds = HOLDS_NOTHING;
+	leave_locks(s);
+	gompi_unlock(s->w, s->w->me, exclusive);
+	return MPI_SUCCESS;
+}
+
+// --- Records
+
+static void post_here(struct gompi_stream *s) {
+	struct gompi_win *w = s->w;
+	// release: what the member has stored to its window before is seen; pairs with the acquire in posted
+	// (rma/pscw.c)
+	gompi_add_total(&w->away[s->rank].posts, 1);
+	gompi_wake_changed(&gompi_member(w, w->me)->access_wait);
+}
+
+static void complete_here(struct gompi_stream *s) {
+	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
+	// total, so a release: the epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
+	gompi_add_total(&m->completed, 1);
+	gompi_wake_changed(&m->exposure_wait);
+}
+
+// Applies the next record of a stream, or begins to wait with it.
+static void apply_record(struct gompi_stream *s, const struct gompi_message *m) {
+	int class = MPI_SUCCESS;
+	bool asks = m->wants_reply & STREAM_ASKS;
+	switch (m->kind) {
+	case STREAM_LOCK:
+		class = take_lock_for(s, m->type != 0);
+		if (s->waits)
+			return; // it is applied when the lock is taken
+		break;
+	case STREAM_UNLOCK:
+		class = give_lock_back(s);
+		break;
+	case STREAM_FLUSH:
+		break;
+	case STREAM_POST:
+		post_here(s);
+		break;
+	case STREAM_COMPLETE:
+		complete_here(s);
+		break;
+	case MESSAGE_HOT:
+		class = MPI_ERR_INTERN; // for the node's own
+		break;
+	default:
+		if (gives(m)) {
+			give_answer(s, m, asks); // says what is wrong with it, and is an answer
+			s->applied++;
+			return;
+		}
+		class = gompi_message_apply(m, NULL, STREAM_DATA, NULL);
+	}
+	s->applied++;
+	if (class != MPI_SUCCESS && s->refused == MPI_SUCCESS)
+		s->refused = class;
+	if (asks || class != MPI_SUCCESS)
+		send_answer(s, 0);
+}
+
+// Ends a stream that does not keep to the protocol, or for which there is no memory.
+static void stop_stream(struct gompi_stream *s, int class) {
+	s->stopped = true;
+	if (s->holds != HOLDS_NOTHING)
+		give_lock_back(s);
+	s->refused = class;
+	send_answer(s, STREAM_BROKEN);
+}
+
+// Keeps a record for when the stream has its lock.
+static void keep_record(struct gompi_stream *s, const struct gompi_message *m) {
+	uint64_t length = sizeof *m + m->length, all = sizeof length + (length + 7) / 8 * 8;
+	if (s->kept_end + all > s->kept_room) {
+		uint64_t room = s->kept_room == 0 ? 1024 : 2 * s->kept_room;
+		while (room < s->kept_end + all)
+			room *= 2;
+		char *kept = room > STREAM_KEPT ? NULL : realloc(s->kept, room);
+		if (kept == NULL) {
+			stop_stream(s, room > STREAM_KEPT ? MPI_ERR_INTERN : MPI_ERR_NO_MEM);
+			return;
+		}
+		s->kept = kept;
+		s->kept_room = room;
+	}
+	memcpy(s->kept + s->kept_end, &length, sizeof length);
+	memcpy(s->kept + s->kept_end + sizeof length, m, length);
+	s->kept_end += all;
+	if (m->kind == STREAM_POST) { // nobody need wait for it, and somebody who has the lock may
+		post_here(s);
+		((struct gompi_message *)(void *)(s->kept + s->kept_end - all + sizeof length))->kind = STREAM_FLUSH;
+	}
+}
+
+static void drop_kept(struct gompi_stream *s) {
+	free(s->kept);
+	s->kept = NULL;
+	s->kept_first = s->kept_end = s->kept_room = 0;
+}
+
+// A stream that has waited has its lock: goes on with what has been kept.
+static void go_on(struct gompi_stream *s) {
+	s->waits = false;
+	gompi_sub_total(&locks_waiting, 1);
+	s->holds = s->exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+	s->applied++;
+	while (s->kept_first < s->kept_end && !s->waits && !s->stopped) {
+		uint64_t length;
+		memcpy(&length, s->kept + s->kept_first, sizeof length);
+		const char *m = s->kept + s->kept_first + sizeof length;
+		s->kept_first += sizeof length + (length + 7) / 8 * 8;
+		apply_record(s, (const struct gompi_message *)(const void *)m);
+	}
+	if (s->kept_first == s->kept_end)
+		drop_kept(s);
+}
+
+static void take_record(int peer, const char *data, size_t length) {
+	const struct gompi_message *m = (const struct gompi_message *)(const void *)data;
+	if (length < sizeof *m || m->length > length - sizeof *m)
+		return;
+	if (m->kind == STREAM_DONE || m->kind == STREAM_RESULT) {
+		gompi_stream_answered(peer, m);
+		return;
+	}
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	if (w == NULL || w->away == NULL || (uint32_t)m->origin >= w->n || !gompi_win_elsewhere(w, m->origin) ||
+	    gompi_win_peer(w, m->origin) != peer) {
+		refuse_record(peer, m, MPI_ERR_WIN);
+		return;
+	}
+	struct gompi_stream *s = gompi_stream_of(w, m->origin);
+	if (s == NULL) {
+		refuse_record(peer, m, MPI_ERR_NO_MEM);
+		return;
+	}
+	gompi_mutex_take(&serve_mu);
+	if (!s->stopped && m->status != s->arrived + 1)
+		stop_stream(s, MPI_ERR_INTERN);
+	else if (s->stopped && (m->wants_reply & STREAM_ASKS))
+		stop_stream(s, MPI_ERR_INTERN);
+	if (!s->stopped) {
+		s->arrived++;
+		if (s->waits)
+			keep_record(s, m);
+		else
+			apply_record(s, m);
+	}
+	gompi_mutex_give(&serve_mu);
+}
+
+// --- Turns
+
+static bool somebody_waits(void) { return gompi_load(&locks_waiting) != 0; }
+
+// Looks whose turn it is to have a lock; drops who is gone.
+static bool look_at_turns(void) {
+	bool worked = false;
+	if (!somebody_waits())
+		return false;
+	gompi_mutex_take(&serve_mu);
+	for (struct gompi_stream *s = locks, *next; s != NULL; s = next) {
+		next = s->next_lock;
+		bool gone = gompi_fabric_gone(s->peer);
+		if (s->waits && gompi_lock_turn(gompi_member(s->w, s->w->me), s->ticket, s->exclusive)) {
+			go_on(s);
+			worked = true;
+			next = locks; // it may have given back what others wait for
+		}
+		if ((gone || s->stopped) && s->holds != HOLDS_NOTHING) {
+			s->stopped = true;
+			give_lock_back(s);
+			next = locks;
+		}
+	}
+	gompi_mutex_give(&serve_mu);
+	return worked;
+}
+
+// A window is no more: nobody waits for its locks.
+static void forget_locks(struct gompi_win *w) {
+	gompi_mutex_take(&serve_mu);
+	for (struct gompi_stream *s = gompi_stream_first(w); s != NULL; s = s->next) {
+		leave_locks(s);
+		if (s->waits)
+			gompi_sub_total(&locks_waiting, 1);
+		s->waits = false;
+		s->stopped = true;
+	}
+	gompi_mutex_give(&serve_mu);
+}
+
+static void free_streams(struct gompi_win *w) {
+	struct gompi_stream *s = gompi_stream_first(w);
+	while (s != NULL) {
+		struct gompi_stream *next = s->next;
+		free(gompi_load(&s->results));
+		free(s->kept);
+		free(s);
+		s = next;
+	}
+	free(gompi_load(&w->streams));
+}
+
+void gompi_stream_open(void) {
+	if (gompi_node.n == gompi_node.size)
+		return;
+	static const struct gompi_port_handler handler = {.record = take_record};
+	static const struct gompi_service service = {.ready = somebody_waits, .serve = look_at_turns};
+	gompi_fabric_listen(FABRIC_RMA, &handler);
+	gompi_service_add(&service);
+	gompi_win_closing = forget_locks;
+	gompi_win_emptying = free_streams;
+}
