@@ -1,5 +1,7 @@
 #include "message/call.h"
 
+#include "message/away.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -143,6 +145,10 @@ static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 		gompi_message_give(l, r->matched);
 		return true;
 	}
+	if (gompi_away_abandon(l, r)) {
+		gompi_message_give(l, r->matched);
+		return true;
+	}
 	if (r->matched != NULL && r->matched->receiver == r) { // a probe has found it, and its data is being fetched
 		r->matched->receiver = NULL;
 		return true;
@@ -189,7 +195,7 @@ void gompi_request_restart(struct gompi_request *r) {
 	r->done = r->want = 0;
 	r->to = NULL;
 	r->cancel = r->gone = r->looked = false;
-	if (!r->receive && r->world != l->home->node.rank && gompi_eager(gompi_link_to(l, r->world), r)) {
+	if (!r->receive && r->world != l->home->node.rank && gompi_eager_anywhere(gompi_link_to(l, r->world), r)) {
 		gompi_store_release(&r->state, REQUEST_COMPLETE);
 		return;
 	}

@@ -10,7 +10,7 @@
 // What is matched goes on by itself, and ends as if it had not been cancelled: the data is copied by whoever serves the
 // two processes. A message that only a matched probe has found would stay with its sender until it is received; its
 // data is taken at once.
-#include "message/messages.h"
+#include "message/away.h"
 
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ bool gompi_is_record_of(struct gompi_entry *e, const void *record) {
 	return m->from == h->from && m->id == h->id && m->id != 0;
 }
 
-static void cancel_send(struct gompi_lane *l, struct gompi_request *r) {
+static void cancel_send(struct gompi_lane *l, struct gompi_request *r, unsigned flags) {
 	if (r->cancel)
 		return;
 	r->cancel = true;
@@ -57,7 +57,7 @@ static void cancel_send(struct gompi_lane *l, struct gompi_request *r) {
 	}
 	if (r->want == 0) { // else its data is on its way
 		struct gompi_pending w = {
-			.record = {.word = gompi_record_word(RECORD_CANCEL, 0, 0),
+			.record = {.word = gompi_record_word(RECORD_CANCEL, flags, 0),
 				   .context = r->context,
 				   .source = r->source,
 				   .tag = r->tag,
@@ -73,7 +73,7 @@ void gompi_cancel_locked(struct gompi_lane *l, struct gompi_request *r) {
 	if (gompi_load(&r->state) != REQUEST_ACTIVE)
 		return;
 	if (!r->receive) {
-		cancel_send(l, r);
+		cancel_send(l, r, 0);
 	} else if (r->posted) {
 		gompi_unpost(l, r);
 		r->result = (struct gompi_result){.cancelled = true};
@@ -114,6 +114,12 @@ void gompi_withdraw(struct gompi_lane *l, uint64_t context, int32_t source, int3
 		gompi_message_fetch(l, m);
 	else
 		l->due = l->work != NULL; // it may be matched
+}
+
+// The sender of a message does not want it to be received any longer.
+void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h) {
+	if ((gompi_record_flags(h->word) & RECORD_LAST) == 0 || gompi_away_is_last(l, h))
+		gompi_withdraw(l, h->context, h->source, h->tag, gompi_is_record_of, h);
 }
 
 // The receiver of a send no longer has its message: because it was asked to, or because it has freed the communicator.
@@ -167,6 +173,8 @@ void gompi_message_fetch(struct gompi_lane *l, struct gompi_message *m) {
 		away->segments = m->segments;
 		away->one = m->one;
 		away->where = m->where == &m->one ? &away->one : m->where;
+		away->readable = m->readable;
+		m->readable = false;
 		m->where = NULL;
 		m->segments = 0;
 		gompi_rendezvous(l, r, away);
@@ -213,7 +221,7 @@ static void remind(struct gompi_lane *l) {
 		l->reminded = l->sends.added;
 		for (uint32_t i = 0; i < l->sends.size; i++) { // which changes when what waits for room leaves
 			struct gompi_request *r = l->sends.at[i].request;
-			if (r == NULL || r->looked || r->want != 0 || r->to == NULL)
+			if (r == NULL || r->looked || r->want != 0 || r->to == NULL || gompi_is_away(r->to))
 				continue;
 			r->looked = true;
 			struct gompi_pending w = {
@@ -250,7 +258,10 @@ void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h) {
 		l->due = l->work != NULL;
 }
 
-enum { FINISHING = 2 }; // core/shm.State
+// Whether the receiver of a send is known to be in MPI_Finalize, or can be asked to give the message back once it is.
+static bool may_give_back(const struct gompi_request *r) {
+	return gompi_is_away(r->to) ? !r->behind : gompi_load(&r->to->cell->state) == FINISHING;
+}
 
 bool gompi_messages_flushed(struct gompi_messages *m) {
 	int64_t left = 0;
@@ -258,10 +269,11 @@ bool gompi_messages_flushed(struct gompi_messages *m) {
 		struct gompi_lane *l = &m->lane[i];
 		if (gompi_load(&l->backlog) > 0 || !gompi_mutex_try(&l->lock))
 			return false;
+		gompi_away_answer_last(l);
 		for (uint32_t k = 0; k < l->sends.size; k++) { // of which there may be none from one to the next
 			struct gompi_request *r = l->sends.at[k].request;
-			if (r != NULL && r->to != NULL && gompi_load(&r->to->cell->state) == FINISHING)
-				cancel_send(l, r);
+			if (r != NULL && r->to != NULL && may_give_back(r))
+				cancel_send(l, r, gompi_is_away(r->to) ? RECORD_LAST : 0);
 		}
 		left += gompi_load(&l->sends.used) + (l->work != NULL);
 		gompi_lane_end(l);

@@ -21,10 +21,15 @@ struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 void gompi_engine_close(struct gompi_messages *m) { gompi_messages_close(m); }
 void gompi_engine_enter(struct gompi_messages *m) { gompi_messages_enter(m); }
 void gompi_engine_leave(void) { gompi_messages_leave(); }
-bool gompi_engine_progress(struct gompi_messages *m) { return gompi_messages_progress_all(m); }
+bool gompi_engine_progress(struct gompi_messages *m) {
+	bool worked = (gompi_load(&m->hooks) & HOOK_NETWORK) != 0 && gompi_fabric_progress();
+	return gompi_messages_progress_all(m) || worked;
+}
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
-void gompi_engine_hooks(struct gompi_messages *m, uint32_t n) { gompi_store_total(&m->hooks, n); }
+void gompi_engine_hooks(struct gompi_messages *m, uint32_t n) {
+	gompi_store_total(&m->hooks, n * HOOK | (gompi_load(&m->hooks) & HOOK_NETWORK));
+}
 uint32_t *gompi_engine_stepped(struct gompi_messages *m) { return (uint32_t *)&m->stepped; }
 
 int gompi_engine_broken(struct gompi_messages *m) {
@@ -58,7 +63,7 @@ static void describe(struct gompi_messages *m, const struct gompi_engine_operati
 
 static bool at_once(struct gompi_messages *m, const struct gompi_request *s) {
 	return s->world == m->node.rank ? gompi_give_self(s->lane, s)
-					: gompi_eager(gompi_link_to(s->lane, s->world), s);
+					: gompi_eager_anywhere(gompi_link_to(s->lane, s->world), s);
 }
 
 bool gompi_engine_at_once(struct gompi_messages *m, const struct gompi_engine_operation *o) {

@@ -13,4 +13,5 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/fabric"
 )

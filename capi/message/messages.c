@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/up.h"
+#include "message/away.h"
 
 struct gompi_messages *_Atomic gompi_messages_here;
 void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
@@ -51,10 +52,12 @@ struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool n
 		gompi_store(&l->expected, l->key + l->head);
 		gompi_store(&l->next, l->at);
 		l->picked.messages = true;
-		l->links = calloc((size_t)node->n, sizeof *l->links);
+		l->links = calloc((size_t)node->n + 1, sizeof *l->links);
 		if (l->links == NULL)
 			return NULL;
+		l->links++;
 	}
+	gompi_away_open(m);
 	return open_probe(m) ? m : NULL;
 }
 
@@ -63,7 +66,7 @@ void gompi_messages_close(struct gompi_messages *m) {
 		struct gompi_lane *l = &m->lane[i];
 		for (int k = 0; k < m->node.n; k++)
 			free(gompi_load(&l->links[k]));
-		free(l->links);
+		free(l->links - 1);
 		gompi_queues_close(&l->queues);
 		gompi_requests_close(&l->requests);
 		free(l->sends.at);
@@ -79,12 +82,15 @@ void gompi_messages_close(struct gompi_messages *m) {
 			free(w);
 		}
 	}
+	gompi_away_close(m);
 	munmap(m->probe, 4096);
 	free(m);
 }
 
 struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world) {
 	struct gompi_messages *m = l->home;
+	if (process < 0)
+		return gompi_away_link(l, world);
 	struct gompi_link *p = gompi_must_have(sizeof *p), *other = NULL;
 	p->box = inbox_of(m, process, (int)(l - m->lane));
 	p->world = world;
@@ -126,11 +132,10 @@ void gompi_lane_tell_room(struct gompi_lane *l) {
 	}
 }
 
-// Does what a record of another process asks for. Nothing in it is trusted, and no byte that decides is read twice.
-void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
+// Nothing in a record is trusted, and no byte that decides is read twice.
+static inline __attribute__((always_inline)) void do_record(struct gompi_lane *l, const struct gompi_record *h,
+							    const char *payload) {
 	struct gompi_request *r;
-	if (gompi_messages_process(l->home, h->from) < 0)
-		return;
 	switch (gompi_record_kind(h->word)) {
 	case RECORD_EAGER:
 	case RECORD_RTS:
@@ -149,11 +154,11 @@ void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, con
 		l->must_flush = l->must_flush || gompi_load(&l->backlog) > 0;
 		break;
 	case RECORD_BLOCK:
-		if (gompi_messages_block != NULL)
+		if (gompi_messages_block != NULL && gompi_messages_process(l->home, h->from) >= 0)
 			gompi_messages_block(l->home->owner, h->context, h->size);
 		break;
 	case RECORD_CANCEL:
-		gompi_withdraw(l, h->context, h->source, h->tag, gompi_is_record_of, h);
+		gompi_unwanted(l, h);
 		break;
 	case RECORD_LOOK:
 		gompi_wanted(l, h);
@@ -163,10 +168,22 @@ void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, con
 		if (r != NULL && r->to != NULL && r->to->world == h->from)
 			gompi_lost(l, r);
 		break;
+	case RECORD_FLOW:
+		gompi_away_flow(l, h);
+		break;
 	case RECORD_PAD:
 	case RECORD_KINDS:
 		break;
 	}
+}
+
+void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
+	if (gompi_messages_process(l->home, h->from) >= 0)
+		do_record(l, h, payload);
+}
+
+void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload) {
+	do_record(l, h, payload);
 }
 
 enum {
@@ -314,7 +331,7 @@ void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_messages *m = l->home;
 	l->completed = true;
 	gompi_store_release(&r->state, REQUEST_COMPLETE);
-	if (gompi_load(&m->hooks) != 0)
+	if (gompi_load(&m->hooks) >= HOOK)
 		gompi_store_total(&m->stepped, 1);
 }
 
@@ -327,7 +344,7 @@ static bool arrived(void) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_lane_ready(&m->lane[i]))
 			return true;
-	return gompi_load(&m->hooks) != 0;
+	return gompi_load(&m->hooks) >= HOOK;
 }
 
 static bool move(void) {
@@ -335,7 +352,7 @@ static bool move(void) {
 	if (m == NULL)
 		return false;
 	bool worked = gompi_messages_progress_all(m);
-	if (gompi_load(&m->hooks) != 0)
+	if (gompi_load(&m->hooks) >= HOOK)
 		worked = gompi_up.progress_messages() || worked;
 	return worked;
 }

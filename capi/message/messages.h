@@ -3,7 +3,8 @@
 // Small messages travel inside records (record.h), which go through the receiver's inbox (inbox.h). The data of large
 // ones stays where it is until the message is matched; then the receiver copies it straight from the sender's memory,
 // with process_vm_readv, or, where that is not possible or the data is in too many places, asks for it in pieces. Who
-// copies is any thread of the receiver inside a call, or its agent.
+// copies is any thread of the receiver inside a call, or its agent. Processes on other nodes get the same records by the
+// network (away.h), and the data of large messages is read through it.
 //
 // Everything about a communicator's messages is in one lane, for good, and guarded by that lane's lock: never held
 // while memory of the application is copied in bulk, nor while anything is waited for. No thread has two of them.
@@ -20,18 +21,23 @@ enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
 
 // Another process, as a lane sends to it.
 struct gompi_link {
-	struct gompi_inbox *box;
-	gompi_a64 head;     // of the inbox, as last seen
-	gompi_ai32 waiting; // records and streams below: while there are any, nothing may overtake them
-	gompi_a32 reads;    // enum gompi_reads
-	int32_t world;      // rank in MPI_COMM_WORLD
-	int32_t process;    // on this node
-	struct gompi_cell *cell;
+	struct gompi_inbox *box; // NULL: it is on another node
+	gompi_a64 head;          // of the inbox, as last seen
+	gompi_ai32 waiting;      // records and streams below: while there are any, nothing may overtake them
+	gompi_a32 reads;         // enum gompi_reads
+	int32_t world;           // rank in MPI_COMM_WORLD
+	int32_t process;         // on this node, -1: it is on another
+	struct gompi_cell *cell; // NULL: it is on another node
+	gompi_a32 keep;          // gompi_flow: what a process on another node asks for
 	// The rest is guarded by the lane's lock.
 	struct gompi_pending *first, *last;        // records that found no room, in order
 	struct gompi_request *stream, *stream_end; // sends whose data goes out in pieces
 	struct gompi_link *behind;                 // the next of those that something waits to be sent to
+	bool told;                                 // it is on another node and has been asked to keep its messages
+	struct gompi_link *told_next;              // the next such
 };
+
+static inline bool gompi_is_away(const struct gompi_link *p) { return p->box == NULL; }
 
 // How a peer learns of a record.
 enum gompi_notice {
@@ -55,6 +61,7 @@ struct gompi_message {
 	bool call;                      // the sender's process is to look at it at once
 	bool waits;                     // the sender waits for the message to be taken
 	bool rts;                       // the data is still at the sender
+	bool readable;                  // on another node: region counts
 	int16_t segments;               // of that data, 0: unknown
 	int32_t failed;                 // error class: the data could not be fetched
 	int64_t size;                   // bytes of the whole message
@@ -63,7 +70,10 @@ struct gompi_message {
 	uint64_t id;                    // of the send that waits for an acknowledgement, 0: none
 	struct gompi_request *local;    // the send, if it is this process' own and its data has not been copied
 	struct iovec *where;            // where the data is at the sender
-	struct iovec one;               // often there
+	union {
+		struct iovec one;           // often there
+		struct gompi_region region; // where it is at a sender on another node
+	};
 	struct gompi_request *fetch;    // fetches the data for it; NULL: nobody does
 	struct gompi_request *receiver; // the receive that waits for that
 	struct gompi_lane *lane;
@@ -101,7 +111,7 @@ struct gompi_lane {
 	struct gompi_requests requests;
 	struct gompi_request *work, *work_end; // receives whose data is to be copied from a sender's memory
 	struct gompi_link *behind;             // those that something waits to be sent to
-	struct gompi_link *_Atomic *links;     // by index on this node
+	struct gompi_link *_Atomic *links;     // by index on this node; that of -1 is NULL, for gompi_link_slow
 	struct gompi_numbers sends;            // that wait for an acknowledgement or are sent in pieces
 	struct gompi_numbers receives;         // whose data comes in pieces
 	struct gompi_list picked;              // messages that matched probes have handed out
@@ -114,6 +124,11 @@ struct gompi_lane {
 	gompi_ai32 kept;   // of them that no receive has come for
 	struct gompi_pending *spare_pending;
 	int64_t live, most; // requests and messages, and the most there were since memory was given back
+	// Other nodes: reads to be started, those to be used again, who keeps its messages because it has been asked
+	// to, and questions of those who are in MPI_Finalize.
+	struct gompi_read *reads, *spare_read;
+	struct gompi_link *told;
+	struct gompi_pending *questions;
 };
 
 // The messages of a process. There is one for the application; tests have several.
@@ -123,8 +138,17 @@ struct gompi_messages {
 	uint64_t *probe;   // what others read to find out whether they can: a page
 	uintptr_t owner;   // what gompi_messages_block is given
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
-	gompi_a32 hooks;   // there are such operations
+	gompi_a32 hooks;   // HOOK times the number of such operations, and HOOK_NETWORK
 	struct gompi_lane lane[GOMPI_LANES];
+	struct gompi_mutex peers_lock; // to add to peers
+	uint32_t peers_number;
+	struct gompi_peers *_Atomic peers; // links to processes on other nodes
+};
+
+// The one word that says what else is to be done besides looking at the lanes.
+enum {
+	HOOK_NETWORK = 1, // the job spans nodes
+	HOOK = 2,
 };
 
 #pragma GCC visibility push(hidden)
@@ -159,7 +183,7 @@ static inline int gompi_messages_process(const struct gompi_messages *m, int wor
 	return m->node.places == NULL ? world : m->node.places[world];
 }
 
-// The link to a process of this node other than this one.
+// The link to a process other than this one.
 struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world);
 static inline struct gompi_link *gompi_link_to(struct gompi_lane *l, int world) {
 	int process = gompi_messages_process(l->home, world);
@@ -180,8 +204,10 @@ static inline void gompi_lane_look(struct gompi_lane *l) {
 	if (__builtin_expect(gompi_inbox_has(l->at, l->key + l->head), 0))
 		gompi_lane_drain(l);
 }
-// Does what a record of another process asks for, under the lock.
+// Does what a record of another process of this node asks for, under the lock; gompi_do_record: of any, whose rank has
+// been checked.
 void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
+void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 
 // What ThreadSanitizer takes for a race: a look at memory where another thread may have gone on.
 #if defined(__SANITIZE_THREAD__)
@@ -227,18 +253,24 @@ void gompi_lane_end_started(struct gompi_lane *l);
 
 // Sending. r describes the send; all but the lock's part is filled in.
 
-// Sends a small message without any lock or request, if nothing is in its way. Whether it has.
+// Sends a small message without any lock or request, if nothing is in its way. Whether it has. gompi_eager: to a
+// process of this node.
 bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
+bool gompi_eager_away(struct gompi_link *p, const struct gompi_request *r);
+static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi_request *r) {
+	return gompi_is_away(p) ? gompi_eager_away(p, r) : gompi_eager(p, r);
+}
 // Starts a send, under the lock: it is complete at once, or later.
 void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
 // Sends a record, now or as soon as there is room, after all that waits for it already.
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
 // Sends what waits for room, to all peers. Whether anything has left. It gives the lock away from time to time.
 bool gompi_flush_behind(struct gompi_lane *l);
+// The same to one.
+void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p);
 void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by);
 void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
 void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
-bool gompi_put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h, struct gompi_request *r);
 bool gompi_stream(struct gompi_lane *l, struct gompi_link *p);
 void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
 // Gives a message to this process itself without a request. Whether it was small, and need not wait for its receive.
@@ -287,6 +319,8 @@ static inline void gompi_complete(struct gompi_lane *l, struct gompi_request *r,
 
 // Large messages.
 void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
+void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r);
+void gompi_end_pull(struct gompi_lane *l, struct gompi_request *r, int class);
 void gompi_pull(struct gompi_lane *l, struct gompi_request *r);
 void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
 void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
@@ -304,6 +338,7 @@ void gompi_messages_forget(struct gompi_messages *m, uint64_t context);
 // agents match and copy. To wake them with each message would have cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);
 void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
+void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);
 // Whether nothing that this process has to send is left here. What nobody has received by the time that its receiver is
 // in MPI_Finalize too is taken back.
 bool gompi_messages_flushed(struct gompi_messages *m);

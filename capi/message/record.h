@@ -1,4 +1,5 @@
-// Records: what processes tell each other to move messages.
+// Records: what processes tell each other to move messages; on a node through inboxes (inbox.h), between nodes by the
+// network (away.h).
 #ifndef GOMPI_MESSAGE_RECORD_H
 #define GOMPI_MESSAGE_RECORD_H
 
@@ -16,6 +17,7 @@ enum gompi_record_kind {
 	RECORD_CANCEL,  // to the receiver: the message is not wanted any longer
 	RECORD_GONE,    // to the sender: the message is not here any longer
 	RECORD_LOOK,    // to the receiver: the message's sender waits for it to be taken
+	RECORD_FLOW,    // to a process on another node: gompi_flow
 	RECORD_KINDS
 };
 
@@ -25,18 +27,20 @@ enum {
 	RECORD_ADDR = 2, // RTS: the payload is a list of segments of the sender's memory
 	RECORD_CALL = 4, // eager with RECORD_SYNC, RTS: the sender's process is to look at the acknowledgement at once
 	RECORD_WAIT = 8, // RTS: the sender waits for the message to be taken
+	RECORD_REGION = 16, // RTS, between nodes: the payload is the region of the sender's memory
+	RECORD_LAST = 32,   // CANCEL, between nodes: not before the receiver is in MPI_Finalize, as the sender is
 };
 
 // The fixed part of a record. What is sent with it follows.
 struct gompi_record {
-	uint64_t seal; // inbox.h
+	uint64_t seal; // inbox.h; between nodes: number of the lane
 	uint64_t word;
 	uint64_t context; // PIECE: offset of the piece; BLOCK: offset of the block; CTS: number of the receive
 	int32_t source;   // rank of the sender in the communicator
 	int32_t tag;
 	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
 	int32_t class; // ACK: error class, 0: none
-	uint64_t size; // bytes of the whole message; CTS: bytes wanted; BLOCK: size of the block
+	uint64_t size; // bytes of the whole message; CTS: bytes wanted; BLOCK: size of the block; FLOW: what is asked
 	uint64_t id;   // of the request that answers go to; CTS, PIECE, ACK, GONE: of the one that this is for
 };
 

@@ -1,5 +1,5 @@
 // Receiving: a message that has come finds its receive, or the other way round.
-#include "message/messages.h"
+#include "message/away.h"
 
 #include <stdlib.h>
 
@@ -78,6 +78,8 @@ static void fill_message(struct gompi_message *m, const struct gompi_record *h, 
 	m->id = h->id;
 	m->waits = (flags & RECORD_WAIT) != 0;
 	int64_t n = length / (int64_t)sizeof m->one, left = m->size;
+	if (flags & RECORD_REGION)
+		gompi_away_region(m, payload, length);
 	if ((flags & RECORD_ADDR) == 0 || n == 0 || n > GOMPI_SEGMENTS || n * (int64_t)sizeof m->one != length)
 		return;
 	struct iovec *where = n == 1 ? &m->one : gompi_must_have((size_t)n * sizeof *where);
@@ -127,6 +129,8 @@ void gompi_arrive(struct gompi_lane *l, const struct gompi_record *h, const char
 static void ask_flow(struct gompi_lane *l, enum gompi_flow f) {
 	l->flow = f;
 	gompi_store_total(&l->box->flow, f);
+	if (f == FLOW_ALONG)
+		gompi_away_go_along(l);
 }
 
 // Bytes of data that a message holds here.

@@ -131,7 +131,7 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 	     gompi_wrong(&v, MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)s.buf.size)))
 		return gompi_call_refuse(&v, out->call, out->comm);
 	struct gompi_lane *l = r.lane;
-	r.blocking = true;
+	r.blocking = s.blocking = true;
 	gompi_buffer_hold(&r.buf);
 	int class = MPI_SUCCESS, rc = MPI_SUCCESS;
 	if (is_nobody(&r)) {
@@ -142,7 +142,8 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 		gompi_receive_locked(l, &r);
 		gompi_lane_give(l);
 	}
-	if (!is_nobody(&s) && (s.world == l->home->node.rank || !gompi_eager(gompi_link_to(s.lane, s.world), &s)))
+	if (!is_nobody(&s) &&
+	    (s.world == l->home->node.rank || !gompi_eager_anywhere(gompi_link_to(s.lane, s.world), &s)))
 		rc = gompi_send_class(&s, out->call, &v);
 	if (!is_nobody(&r))
 		class = gompi_receive_posted(&r, in->call);

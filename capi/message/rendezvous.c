@@ -3,12 +3,13 @@
 //
 //	sender in this process     the data is copied from buffer to buffer
 //	few segments, in reach     the receiver reads the sender's memory and sends RECORD_ACK
+//	a region, on another node  so it does through the network (away.c)
 //	else                       the receiver sends RECORD_CTS, the sender RECORD_PIECE until all is there
 //
 // Reading is work that any thread of the receiver takes from the lane's list; it does so without the lock. Calls that
 // only start something leave it there, unless the sender waits.
 #define _GNU_SOURCE
-#include "message/messages.h"
+#include "message/away.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool reaches(struct gompi_messages *m, struct gompi_link *p) {
 }
 
 // Completes a receive whose data has been copied from where the sender left it, and the send.
-static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
+void gompi_end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
 	struct gompi_message *m = r->matched;
 	r->matched = NULL;
 	if (m->local != NULL)
@@ -42,7 +43,7 @@ static void end_pull(struct gompi_lane *l, struct gompi_request *r, int class) {
 }
 
 // Asks the sender for the data as pieces.
-static void ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
+void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	r->done = 0;
 	r->id = gompi_number_add(&l->receives, r);
 	struct gompi_pending w = {
@@ -64,7 +65,7 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 	r->want = m->size < r->buf.size ? m->size : r->buf.size;
 	r->result = (struct gompi_result){.source = m->entry.source, .tag = m->entry.tag, .bytes = r->want};
 	if (r->want == 0) {
-		end_pull(l, r, MPI_SUCCESS);
+		gompi_end_pull(l, r, MPI_SUCCESS);
 	} else if (m->local != NULL || (m->segments > 0 && !l->home->no_cma &&
 					gompi_load(&gompi_link_to(l, m->from)->reads) != READS_REFUSED)) {
 		r->next = NULL;
@@ -75,8 +76,10 @@ void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gomp
 		l->work_end = r;
 		gompi_store_total(&l->working, 1);
 		l->due = l->due || (m->waits && !r->blocking);
+	} else if (m->readable && r->buf.type == NULL) {
+		gompi_away_read(l, r);
 	} else {
-		ask_for_pieces(l, r);
+		gompi_ask_for_pieces(l, r);
 	}
 }
 
@@ -165,7 +168,7 @@ void gompi_pull(struct gompi_lane *l, struct gompi_request *r) {
 		gompi_lane_let_go(l);
 		gompi_buffer_copy(&r->buf, &m->local->buf, r->want);
 		gompi_lane_take(l);
-		end_pull(l, r, MPI_SUCCESS);
+		gompi_end_pull(l, r, MPI_SUCCESS);
 		return;
 	}
 	struct gompi_link *p = gompi_link_to(l, m->from);
@@ -173,9 +176,9 @@ void gompi_pull(struct gompi_lane *l, struct gompi_request *r) {
 	int class = read_data(l->home, p, m, r);
 	gompi_lane_take(l);
 	if (class == MPI_ERR_OTHER)
-		ask_for_pieces(l, r);
+		gompi_ask_for_pieces(l, r);
 	else
-		end_pull(l, r, class);
+		gompi_end_pull(l, r, class);
 }
 
 // The receiver asks for the data, which goes out in pieces.
@@ -185,6 +188,8 @@ void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
 	    (int64_t)h->size <= 0 || (int64_t)h->size > r->buf.size)
 		return;
 	struct gompi_link *p = r->to;
+	if (r->registered)
+		gompi_away_unregister(r);
 	r->want = (int64_t)h->size;
 	r->done = 0;
 	r->full = h->context;
@@ -205,18 +210,28 @@ bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
 		return false;
 	const int64_t most = RECORD_MOST_DATA;
 	int64_t left = r->want - r->done, n = left < most ? left : most;
-	struct gompi_room room = gompi_inbox_reserve(p->box, &p->head, gompi_record_size(n));
+	int class = MPI_ERR_PENDING;
+	struct gompi_room room = gompi_is_away(p) ? gompi_away_reserve(l, p, gompi_record_size(n), FABRIC_TRY, &class)
+						  : gompi_inbox_reserve(p->box, &p->head, gompi_record_size(n));
 	struct gompi_record *h = room.record;
-	if (h == NULL)
+	if (h == NULL && class == MPI_ERR_PENDING)
 		return false;
-	h->context = (uint64_t)r->done;
-	h->from = l->home->node.rank;
-	h->id = r->full;
-	gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
-	gompi_publish(p, room, gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n)), NOTICE_CALL);
-	r->done += n;
+	if (h != NULL) {
+		h->context = (uint64_t)r->done;
+		h->source = h->tag = h->class = 0;
+		h->size = 0;
+		h->from = l->home->node.rank;
+		h->id = r->full;
+		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
+		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));
+		if (gompi_is_away(p))
+			gompi_away_send(p, room, word, left == n ? FABRIC_NOW : FABRIC_SOON);
+		else
+			gompi_publish(p, room, word, NOTICE_CALL);
+		r->done += n;
+	}
 	p->stream = r->next;
-	if (r->done < r->want) { // to the end, so that all get on
+	if (h != NULL && r->done < r->want) { // to the end, so that all get on
 		r->next = NULL;
 		if (p->stream == NULL)
 			p->stream = r;
@@ -227,7 +242,7 @@ bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
 	}
 	r->want = 0;
 	gompi_waits(l, p, -1);
-	gompi_send_finish(l, r, MPI_SUCCESS);
+	gompi_send_finish(l, r, h != NULL ? MPI_SUCCESS : class);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #ifndef GOMPI_MESSAGE_REQUEST_H
 #define GOMPI_MESSAGE_REQUEST_H
 
+#include "fabric/fabric.h"
 #include "message/buffer.h"
 #include "message/queue.h"
 
@@ -25,10 +26,16 @@ struct gompi_request {
 				struct gompi_message *matched; // receive: the message whose data is to come
 				struct gompi_link *to;         // send
 			};
-			int64_t done;  // bytes that have come, or gone, in pieces
-			int64_t want;  // receive: bytes that will come: what fits; send: that go in pieces
-			uint64_t full; // receive: bytes of the whole message; send: number of the receive there
-			uint64_t id;   // number in the lane's sends or receives; 0: none
+			int64_t want; // receive: bytes that will come: what fits; send: that go in pieces
+			union {
+				struct {
+					int64_t done;  // bytes that have come, or gone, in pieces
+					uint64_t full; // receive: bytes of the whole message; send: number of the
+						       // receive there
+				};
+				struct gompi_region region; // send, registered: what the receiver may read
+			};
+			uint64_t id;                // number in the lane's sends or receives; 0: none
 			struct gompi_request *next; // in a list of work, of streams or of those to be used again
 		};
 	};
@@ -45,6 +52,7 @@ struct gompi_request {
 	bool behind;               // a send: its first record waits for room here, so nobody can know of it
 	bool gone;                 // a send: the receiver no longer has the message
 	bool looked;               // a send: the receiver has been told that the message is waited for
+	bool registered;           // a send: region counts
 	uint8_t mode;              // enum gompi_mode
 	uint32_t number;           // of its handle, see request.c
 	int32_t peer, tag, source; // rank of destination or source; source: this process' rank, of a send

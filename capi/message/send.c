@@ -1,5 +1,5 @@
 // Sending: at once where that is possible, else when there is room, or when the receiver has taken the data.
-#include "message/messages.h"
+#include "message/away.h"
 
 #include <stdlib.h>
 
@@ -14,13 +14,9 @@ void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, 
 		gompi_doorbell(p->cell);
 }
 
-// Sends an eager record; false: there is no room.
-static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r, uint64_t id, unsigned flags) {
-	int64_t n = gompi_record_size(r->buf.size);
-	struct gompi_room at = gompi_inbox_reserve(p->box, &p->head, n);
-	struct gompi_record *room = at.record;
-	if (room == NULL)
-		return false;
+// Writes an eager record but for its seal and its word.
+static inline __attribute__((always_inline)) void write_eager(struct gompi_record *room, const struct gompi_request *r,
+							      uint64_t id) {
 	room->context = r->context;
 	room->source = r->source;
 	room->tag = r->tag;
@@ -29,8 +25,30 @@ static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r
 	room->size = (uint64_t)r->buf.size;
 	room->id = id;
 	gompi_buffer_pack(&r->buf, gompi_record_data(room, r->buf.size), 0, r->buf.size);
+}
+
+// Sends an eager record; false: there is no room.
+static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r, uint64_t id, unsigned flags) {
+	int64_t n = gompi_record_size(r->buf.size);
+	struct gompi_room at = gompi_inbox_reserve(p->box, &p->head, n);
+	struct gompi_record *room = at.record;
+	if (room == NULL)
+		return false;
+	write_eager(room, r, id);
 	gompi_publish(p, at, gompi_record_word(RECORD_EAGER, flags, n), r->urgent ? NOTICE_CALL : NOTICE_MANY);
 	return true;
+}
+
+// The same to another node. 0; MPI_ERR_PENDING: there is no room; another class: it can never be sent.
+static int put_eager_away(struct gompi_link *p, const struct gompi_request *r, uint64_t id, unsigned flags) {
+	int64_t n = gompi_record_size(r->buf.size);
+	int class;
+	struct gompi_room at = gompi_away_reserve(r->lane, p, n, FABRIC_TRY, &class);
+	if (at.record == NULL)
+		return class;
+	write_eager(at.record, r, id);
+	gompi_away_send(p, at, gompi_record_word(RECORD_EAGER, flags, n), gompi_away_urgency(r));
+	return MPI_SUCCESS;
 }
 
 bool gompi_eager(struct gompi_link *p, const struct gompi_request *r) {
@@ -38,6 +56,11 @@ bool gompi_eager(struct gompi_link *p, const struct gompi_request *r) {
 	    congested(p))
 		return false;
 	return put_eager(p, r, 0, 0);
+}
+
+bool gompi_eager_away(struct gompi_link *p, const struct gompi_request *r) {
+	return r->buf.size <= RECORD_MOST_DATA && r->mode != MODE_SYNCHRONOUS && gompi_load(&p->waiting) == 0 &&
+	       gompi_load(&p->keep) == FLOW_ALONG && put_eager_away(p, r, 0, 0) == MPI_SUCCESS;
 }
 
 // RECORD_CALL if somebody other than a thread that waits for it depends on the end of this send: an operation that it
@@ -57,34 +80,8 @@ static void copy_fixed(struct gompi_record *to, const struct gompi_record *from)
 	memcpy((char *)to + skipped, (const char *)from + skipped, sizeof *to - skipped);
 }
 
-// Sends a record; false: there is no room.
-static bool put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_pending *w) {
-	struct gompi_request *r = w->send;
-	enum gompi_record_kind kind = gompi_record_kind(w->record.word);
-	if (kind == RECORD_EAGER && congested(p)) { // the data stays here, after all
-		take_number(l, r);
-		w->record.id = r->id;
-		w->record.word = gompi_record_word(kind = RECORD_RTS, 0, 0);
-	}
-	if (kind == RECORD_EAGER) {
-		unsigned flags = r->id != 0 ? RECORD_SYNC | call_flag(r) : 0;
-		if (!put_eager(p, r, r->id, flags))
-			return false;
-		if (flags == 0)
-			gompi_send_finish(l, r, MPI_SUCCESS);
-		return true;
-	}
-	if (kind == RECORD_RTS)
-		return gompi_put_rts(l, p, &w->record, r);
-	struct gompi_room room = gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE);
-	if (room.record == NULL)
-		return false;
-	copy_fixed(room.record, &w->record);
-	gompi_publish(p, room, gompi_record_word(kind, 0, RECORD_SIZE), w->notice);
-	return true;
-}
-
-bool gompi_put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h, struct gompi_request *r) {
+// Announces a message to a process of this node.
+static int put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h, struct gompi_request *r) {
 	struct iovec where[GOMPI_SEGMENTS + 1];
 	int n = 0;
 	unsigned flags = call_flag(r) | (r->blocking ? RECORD_WAIT : 0);
@@ -98,11 +95,81 @@ bool gompi_put_rts(struct gompi_lane *l, struct gompi_link *p, const struct gomp
 	int64_t data = n * (int64_t)sizeof where[0], size = gompi_record_size(data);
 	struct gompi_room room = gompi_inbox_reserve(p->box, &p->head, size);
 	if (room.record == NULL)
-		return false;
+		return MPI_ERR_PENDING;
 	copy_fixed(room.record, h);
 	if (n > 0)
 		memcpy(gompi_record_data(room.record, data), where, (size_t)data);
 	gompi_publish(p, room, gompi_record_word(RECORD_RTS, flags, size), r->urgent ? NOTICE_CALL : NOTICE_QUIET);
+	return MPI_SUCCESS;
+}
+
+// The same to one of another node.
+static int put_rts_away(struct gompi_lane *l, struct gompi_link *p, const struct gompi_record *h,
+			struct gompi_request *r) {
+	unsigned flags = call_flag(r);
+	int64_t data = 0;
+	if (gompi_away_register(r)) {
+		flags |= RECORD_REGION;
+		data = sizeof r->region;
+	}
+	int64_t size = gompi_record_size(data);
+	int class;
+	struct gompi_room room = gompi_away_reserve(l, p, size, FABRIC_TRY, &class);
+	if (room.record == NULL)
+		return class;
+	copy_fixed(room.record, h);
+	if (data > 0)
+		memcpy(gompi_record_data(room.record, data), &r->region, (size_t)data);
+	gompi_away_send(p, room, gompi_record_word(RECORD_RTS, flags, size), gompi_away_urgency(r));
+	return MPI_SUCCESS;
+}
+
+// Sends a record without data. An answer to what a process on another node has sent needs no room there.
+static int put_fixed(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w,
+		     enum gompi_record_kind kind) {
+	int class = MPI_ERR_PENDING;
+	struct gompi_room room =
+		gompi_is_away(p) ? gompi_away_reserve(l, p, RECORD_SIZE,
+						      gompi_away_is_answer(kind) ? FABRIC_ANSWER : FABRIC_TRY, &class)
+				 : gompi_inbox_reserve(p->box, &p->head, RECORD_SIZE);
+	if (room.record == NULL) // none is given up for want of memory
+		return class == MPI_ERR_NO_MEM ? MPI_ERR_PENDING : class;
+	copy_fixed(room.record, &w->record);
+	uint64_t word = gompi_record_word(kind, gompi_record_flags(w->record.word), RECORD_SIZE);
+	if (gompi_is_away(p))
+		gompi_away_send(p, room, word, FABRIC_NOW);
+	else
+		gompi_publish(p, room, word, w->notice);
+	return MPI_SUCCESS;
+}
+
+// Sends a record, or ends the send that it is of because it never can be sent; false: there is no room.
+static bool put_record(struct gompi_lane *l, struct gompi_link *p, struct gompi_pending *w) {
+	struct gompi_request *r = w->send;
+	enum gompi_record_kind kind = gompi_record_kind(w->record.word);
+	bool away = gompi_is_away(p);
+	int class;
+	if (kind == RECORD_EAGER && (away ? gompi_load(&p->keep) == FLOW_KEEP : congested(p))) {
+		take_number(l, r); // the data stays here, after all
+		w->record.id = r->id;
+		w->record.word = gompi_record_word(kind = RECORD_RTS, 0, 0);
+	}
+	if (kind == RECORD_EAGER) {
+		unsigned flags = r->id != 0 ? RECORD_SYNC | call_flag(r) : 0;
+		class = away                            ? put_eager_away(p, r, r->id, flags)
+			: put_eager(p, r, r->id, flags) ? MPI_SUCCESS
+							: MPI_ERR_PENDING;
+		if (class == MPI_SUCCESS && flags == 0)
+			gompi_send_finish(l, r, MPI_SUCCESS);
+	} else if (kind == RECORD_RTS) {
+		class = away ? put_rts_away(l, p, &w->record, r) : put_rts(l, p, &w->record, r);
+	} else {
+		class = put_fixed(l, p, w, kind);
+	}
+	if (__builtin_expect(class == MPI_ERR_PENDING, 0))
+		return false;
+	if (__builtin_expect(class != MPI_SUCCESS && r != NULL, 0))
+		gompi_send_finish(l, r, class);
 	return true;
 }
 
@@ -135,7 +202,7 @@ static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more);
 
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w) {
 	struct gompi_pending now = *w;
-	if (gompi_load(&p->waiting) == 0 && put_record(l, p, &now))
+	if ((gompi_load(&p->waiting) == 0 || gompi_away_passes(p, w)) && put_record(l, p, &now))
 		return;
 	if (now.send != NULL)
 		now.send->behind = true;
@@ -152,10 +219,7 @@ void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_p
 		p->first = later;
 	p->last = later;
 	gompi_waits(l, p, 1);
-	bool more;
-	flush_link(l, p, &more);
-	if (more)
-		l->must_flush = true;
+	gompi_flush_link(l, p);
 }
 
 void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by) {
@@ -210,17 +274,26 @@ static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more) {
 			asked = false;
 			continue;
 		}
-		// The peer says when there is room.
-		if (asked || !gompi_inbox_want(p->box, l->home->node.me))
+		// The peer says when there is room; of another node, the network.
+		if (gompi_is_away(p) || asked || !gompi_inbox_want(p->box, l->home->node.me))
 			break;
 		gompi_doorbell(p->cell);
 		asked = true;
 	}
+	if (sent && gompi_is_away(p))
+		gompi_fabric_push(p->world);
 	return sent;
 }
 
+void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p) {
+	bool more;
+	flush_link(l, p, &more);
+	if (more)
+		l->must_flush = true;
+}
+
 bool gompi_flush_behind(struct gompi_lane *l) {
-	bool worked = false, more;
+	bool worked = gompi_away_start_reads(l), more;
 	for (struct gompi_link *p = l->behind, *next; p != NULL; p = next) {
 		next = p->behind;
 		worked = flush_link(l, p, &more) || worked;
@@ -237,6 +310,8 @@ void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class)
 	if (r->id != 0) {
 		gompi_number_remove(&l->sends, r->id);
 		r->id = 0;
+		if (__builtin_expect(r->registered, 0))
+			gompi_away_unregister(r);
 	}
 	gompi_complete(l, r, class);
 }

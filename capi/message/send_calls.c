@@ -11,7 +11,8 @@ static __attribute__((noinline)) int send_closer(const struct gompi_envelope *e,
 	if (e->peer == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	r.mode = (uint8_t)mode;
-	if (r.world != r.lane->home->node.rank && gompi_eager(gompi_link_to(r.lane, r.world), &r))
+	r.blocking = true;
+	if (r.world != r.lane->home->node.rank && gompi_eager_anywhere(gompi_link_to(r.lane, r.world), &r))
 		return MPI_SUCCESS;
 	return gompi_send_blocking(&r, e->call);
 }
@@ -55,7 +56,7 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 	} else if (!over) {
 		struct gompi_link *p = gompi_link_to(r.lane, r.world);
 		r.stays = stays(p, &r);
-		over = !r.stays && gompi_eager(p, &r);
+		over = !r.stays && gompi_eager_anywhere(p, &r);
 	}
 	if (over) {
 		*request = GOMPI_REQUEST_DONE;

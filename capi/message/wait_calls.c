@@ -88,8 +88,13 @@ void gompi_message_polled(void) { found_nothing(); }
 static void poll_messages(void) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	gompi_messages_progress(m);
-	if (__builtin_expect(gompi_load(&m->hooks) != 0, 0))
-		gompi_up.progress_messages();
+	uint32_t hooks = gompi_load(&m->hooks);
+	if (__builtin_expect(hooks != 0, 0)) {
+		if (hooks & HOOK_NETWORK)
+			gompi_fabric_progress();
+		if (hooks >= HOOK)
+			gompi_up.progress_messages();
+	}
 }
 
 void gompi_message_progress(void) { poll_messages(); }

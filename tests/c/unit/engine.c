@@ -1,11 +1,12 @@
 /* Proves: several processes, each of them threads of this one, exchange messages through the C engine (message/)
  * as MPI wants it: matched in order, in records, by reading memory and in pieces, synchronous ones, to oneself,
- * probed, freed, cancelled, by several threads of each process at once; and whatever another process has written
- * into an inbox, nothing is read or written outside of what is there. */
-#include "unit.h"
+ * probed, freed, cancelled, by several threads of each process at once, on one node and on one each; and whatever
+ * another process has written into an inbox, or sent, nothing is read or written outside of what is there. */
+#include "nodes.h"
 
 #include <sys/wait.h>
 
+#include "message/away.h"
 #include "message/call.h"
 #include "message/engine.h"
 
@@ -13,8 +14,49 @@ enum { MOST_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG 
 
 static struct gompi_messages *process[MOST_PROCESSES];
 static int processes;
+static bool apart; /* each process is on a node of its own */
+
+static int network_sender(const char *record) { return ((const struct gompi_record *)(const void *)record)->from; }
+static void network_deliver(int to, int from, const char *record, size_t length) {
+	gompi_away_arrived(process[to], from, record, length);
+}
+static void network_room(int of, int peer) {
+	if (of < processes)
+		gompi_away_room(process[of], peer);
+}
+
+static void set_state(int i, uint32_t state) {
+	struct gompi_messages *m = process[i];
+	gompi_store(&gompi_messages_cell(m, m->node.me)->state, state);
+}
+
+static void open_apart(int n) {
+	static int32_t places[MOST_PROCESSES][MOST_PROCESSES];
+	size_t rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
+	processes = n;
+	for (int i = 0; i < n; i++) {
+		char *control = unit_memory(2 * 4096 + rings);
+		for (int k = 0; k < n; k++)
+			places[i][k] = k == i ? 0 : -1;
+		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
+									    .rings = control + 2 * 4096,
+									    .cell_stride = 4096,
+									    .ring_stride = rings,
+									    .n = 1,
+									    .size = n,
+									    .rank = i,
+									    .places = places[i]});
+		if (process[i] == NULL)
+			abort();
+		set_state(i, 1);
+	}
+}
 
 static void open_all(int n, bool no_cma) {
+	if (apart) {
+		open_apart(n);
+		return;
+	}
 	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
 	char *control = unit_memory(cells + (size_t)n * rings);
 	processes = n;
@@ -58,6 +100,7 @@ static void close_all(void) {
 	}
 	for (int i = 0; i < processes; i++)
 		gompi_engine_close(process[i]);
+	CHECK(network_registered == 0, "%d regions are left", (int)network_registered);
 }
 
 /* --- Operations; they wait by looking again and again */
@@ -127,7 +170,7 @@ static bool is_filled(const char *data, int64_t n, uint32_t seed) {
 
 /* --- Traffic */
 
-enum { THREADS = 2, ROUNDS = 60, TOGETHER = 8, LARGEST = 60000 };
+enum { THREADS = 2, ROUNDS = 60, TOGETHER = 8, LARGEST = 100000 };
 
 static int64_t size_of(uint32_t seed) {
 	static const int64_t edges[] = {0, 1, 8, 16, 17, 64, 1000, RECORD_MOST_DATA, RECORD_MOST_DATA + 1, LARGEST};
@@ -200,10 +243,10 @@ enum { CANCELS = 400 };
 static gompi_a32 fate[CANCELS + 1]; /* 0: not known yet, 1: sent, 2: cancelled */
 
 static void cancel_race(int me) {
-	static char out[40000], in[40000];
+	static char out[80000], in[80000];
 	uint32_t mine = (uint32_t)me + 7;
 	for (int i = 0; i < CANCELS; i++) {
-		int64_t n = (int64_t[]){1, 5000, 20000, 40000}[i % 4];
+		int64_t n = (int64_t[]){1, 5000, 20000, 80000}[i % 4];
 		struct gompi_request *r = me == 0 ? send_to(0, 1, WORLD, i, out, n, MODE_SYNCHRONOUS) : NULL;
 		for (uint32_t k = next(&mine) % 100; k > 0; k--)
 			gompi_engine_progress(process[me]);
@@ -235,11 +278,11 @@ static void cancelling(bool no_cma) {
 	close_all();
 	open_all(2, no_cma);
 	/* What a matched probe has found is fetched for its sender, and received later. */
-	static char out[2][40000], in[40000];
+	static char out[2][80000], in[80000];
 	for (int dest = 0; dest < 2; dest++)
 		for (int early = 0; early < 2; early++)
 			for (int s = 0; s < 3; s++) {
-				int64_t n = (int64_t[]){0, 100, 40000}[s];
+				int64_t n = (int64_t[]){0, 100, 80000}[s];
 				fill(out[0], n, (uint32_t)s);
 				struct gompi_request *r = send_to(0, dest, WORLD, 3, out[0], n, MODE_SYNCHRONOUS);
 				struct gompi_engine_result x;
@@ -322,12 +365,13 @@ static void many(void) {
 /* --- Requests that are freed, started again, and have handles */
 
 static void lives(void) {
-	static char out[30000], in[30000];
+	enum { SIZE = 70000 };
+	static char out[SIZE], in[SIZE];
 	for (int no_cma = 0; no_cma < 2; no_cma++)
 		for (int dest = 0; dest < 2; dest++) {
 			open_all(2, no_cma);
 			for (int i = 0; i < 40; i++) {
-				int64_t n = i % 2 ? 30000 : 100;
+				int64_t n = i % 2 ? SIZE : 100;
 				fill(out, n, (uint32_t)i);
 				memset(in, 0, sizeof in);
 				struct gompi_request *r = NULL;
@@ -348,17 +392,17 @@ static void lives(void) {
 							   .peer = dest,
 							   .persistent = true,
 							   .at = (uintptr_t)out,
-							   .size = 30000};
+							   .size = SIZE};
 			struct gompi_request *s = begin(0, &o);
 			o.receive = true, o.world = -1, o.peer = 0, o.at = (uintptr_t)in;
 			struct gompi_request *r = begin(dest, &o);
 			for (int i = 0; i < 10; i++) {
-				fill(out, 30000, (uint32_t)i + 50);
+				fill(out, SIZE, (uint32_t)i + 50);
 				gompi_engine_restart(i % 2 ? s : r);
 				gompi_engine_restart(i % 2 ? r : s);
 				while (!is_over(r) || !is_over(s))
 					serve_all();
-				CHECK(is_filled(in, 30000, (uint32_t)i + 50), "round %d", i);
+				CHECK(is_filled(in, SIZE, (uint32_t)i + 50), "round %d", i);
 				gompi_store((gompi_a32 *)gompi_engine_state(r), REQUEST_INACTIVE);
 				gompi_store((gompi_a32 *)gompi_engine_state(s), REQUEST_INACTIVE);
 			}
@@ -369,6 +413,21 @@ static void lives(void) {
 }
 
 /* --- What nobody has sent */
+
+/* Hands process 0 a record of another node. */
+static void forge_away(const struct gompi_record *h, const char *payload, int64_t n, uint32_t *x) {
+	size_t size = (size_t)gompi_record_size(n);
+	char *w = calloc(1, size); /* exactly: whoever goes beyond is seen */
+	struct gompi_record *r = (struct gompi_record *)(void *)w;
+	*r = *h;
+	memcpy(gompi_record_data(r, n), payload, (size_t)n);
+	r->seal = next(x) % 16 == 0 ? next(x) : 1 + next(x) % 2;
+	if (next(x) % 16 == 0)
+		r->word += next(x) % 100;
+	gompi_away_arrived(process[0], next(x) % 50 == 0 ? (int)(next(x) % 5) - 1 : 1, w,
+			   next(x) % 50 == 0 ? next(x) % size : size);
+	free(w);
+}
 
 /* Hands process 0 records made from valid ones, changed here and there, while it has operations of all kinds under way.
  * The sanitizers watch. What it does to the messages is the other process' affair: so this one ends without looking. */
@@ -433,10 +492,13 @@ static void forged(uint32_t seed, bool no_cma) {
 			w.h.id = (uint64_t)next(&x) << 32 | next(&x);
 			break;
 		}
-		w.h.word = gompi_record_word(kind, next(&x) % 16, gompi_record_size(length));
+		w.h.word = gompi_record_word(kind, next(&x) % 64, gompi_record_size(length));
+		if (apart)
+			forge_away(&w.h, w.payload, length, &x);
 		struct gompi_lane *l = &process[0]->lane[1 + next(&x) % 2];
 		gompi_lane_take(l);
-		gompi_handle_record(l, &w.h, w.payload);
+		if (!apart)
+			gompi_handle_record(l, &w.h, w.payload);
 		gompi_lane_end(l);
 		if (next(&x) % 50 == 0)
 			serve_all();
@@ -614,9 +676,64 @@ static void bereavement(void) {
 	}
 }
 
+/* --- MPI_Finalize */
+
+/* What nobody has received when its receiver is in MPI_Finalize is taken back, not before. */
+static void finalizing(void) {
+	enum { SIZE = 80000 };
+	static char out[SIZE], in[SIZE];
+	for (int found = 0; found < 2; found++) {
+		open_all(2, false);
+		struct gompi_engine_result x;
+		struct gompi_request *s[3] = {send_to(0, 1, WORLD, 1, out, 8, MODE_SYNCHRONOUS),
+					      send_to(0, 1, WORLD, 2, out, SIZE, MODE_STANDARD),
+					      send_to(0, 1, WORLD, 3, out, SIZE, MODE_STANDARD)};
+		set_state(0, 2);
+		for (int i = 0; i < 10; i++) {
+			CHECK(!gompi_engine_flushed(process[0]), "nothing has been received");
+			serve_all();
+		}
+		CHECK(finish(1, receive_from(1, 0, WORLD, 2, in, SIZE)).bytes == SIZE, "it is there to the end");
+		CHECK(!gompi_engine_flushed(process[0]), "one of three has been received");
+		struct gompi_message *m = NULL;
+		if (found)
+			m = gompi_engine_probe(process[1], WORLD, 0, 3, true, 0, &x);
+		set_state(1, 2);
+		for (int i = 0; i < 100 && !gompi_engine_flushed(process[0]); i++) {
+			gompi_engine_flushed(process[1]);
+			serve_all();
+		}
+		CHECK(gompi_engine_flushed(process[0]), "something is left");
+		CHECK(finish(0, s[0]).cancelled && !finish(0, s[1]).cancelled, "what has been received");
+		CHECK(finish(0, s[2]).cancelled == !found, "what a probe has found");
+		struct gompi_engine_operation o = {.receive = true, .at = (uintptr_t)in, .size = SIZE};
+		if (m != NULL)
+			CHECK(finish(1, gompi_engine_receive(m, &o)).bytes == SIZE, "what a probe has found");
+		close_all();
+	}
+}
+
+/* --- All of it */
+
+static void each_its_node(void) {
+	apart = true;
+	for (int n = 2; n <= MOST_PROCESSES; n++)
+		traffic(n, false);
+	cancelling(false);
+	too_early(RECORD_ACK, false);
+	too_early(RECORD_CTS, false);
+	many();
+	lives();
+	forging();
+	CHECK(network_moved > 0, "nothing has been read");
+	finalizing();
+	apart = false;
+}
+
 int main(void) {
 	unit_node(1);
 	bereavement();
+	each_its_node();
 	for (int no_cma = 0; no_cma < 2; no_cma++) {
 		traffic(1, no_cma);
 		traffic(2, no_cma);
@@ -629,5 +746,6 @@ int main(void) {
 	many();
 	lives();
 	forging();
+	finalizing();
 	return unit_end();
 }
