@@ -26,11 +26,11 @@ static struct gompi_peer *_Atomic *place_of(struct gompi_peers *t, int world) {
 
 // A peer that something has been sent to, or has come from; NULL: there was nothing yet.
 static struct gompi_peer *find_peer(struct gompi_messages *m, int world) {
-	struct gompi_peers *t = gompi_load_acquire(&m->peers); // pairs with the release in widen
+	struct gompi_peers *t = gompi_load_acquire(&m->peers); // pairs with the release in widen_peers
 	return t == NULL ? NULL : gompi_load_acquire(place_of(t, world));
 }
 
-static struct gompi_peers *widen(struct gompi_messages *m) {
+static struct gompi_peers *widen_peers(struct gompi_messages *m) {
 	struct gompi_peers *old = gompi_load(&m->peers), *t;
 	uint32_t places = old != NULL ? 2 * (old->mask + 1) : LEAST;
 	t = gompi_must_have(sizeof *t + places * sizeof t->at[0]);
@@ -51,7 +51,7 @@ static struct gompi_peer *add_peer(struct gompi_messages *m, int world) {
 	if (p == NULL) {
 		struct gompi_peers *t = gompi_load(&m->peers);
 		if (t == NULL || 2 * m->peers_number > t->mask)
-			t = widen(m);
+			t = widen_peers(m);
 		p = gompi_must_have(sizeof *p);
 		p->world = world;
 		for (int i = 0; i < GOMPI_LANES; i++) {
@@ -275,20 +275,20 @@ void gompi_away_room(struct gompi_messages *m, int peer) {
 	tell_hooks(m);
 }
 
-static void arrived(int peer, const char *data, size_t length) {
+static void take_record(int peer, const char *data, size_t length) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m != NULL)
 		gompi_away_arrived(m, peer, data, length);
 }
 
-static void room(int peer) {
+static void take_room(int peer) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m != NULL)
 		gompi_away_room(m, peer);
 }
 
 void gompi_away_open(struct gompi_messages *m) {
-	static const struct gompi_port_handler port = {arrived, room};
+	static const struct gompi_port_handler port = {take_record, take_room};
 	for (int i = 0; m->node.places != NULL && i < m->node.size; i++)
 		if (m->node.places[i] < 0) {
 			gompi_store(&m->hooks, HOOK_NETWORK);

@@ -59,7 +59,8 @@ bool gompi_away_abandon(struct gompi_lane *l, struct gompi_request *r);
 void gompi_away_flow(struct gompi_lane *l, const struct gompi_record *h);
 void gompi_away_go_along(struct gompi_lane *l);
 
-// A peer in MPI_Finalize wants a message back once nobody can receive it. Whether that is so; else the question is kept.
+// A peer in MPI_Finalize wants a message back once nobody can receive it. Whether that is so; else the question is
+// kept.
 bool gompi_away_is_last(struct gompi_lane *l, const struct gompi_record *h);
 // Answers what has been kept: this process is in MPI_Finalize.
 void gompi_away_answer_last(struct gompi_lane *l);

@@ -3,8 +3,8 @@
 // Small messages travel inside records (record.h), which go through the receiver's inbox (inbox.h). The data of large
 // ones stays where it is until the message is matched; then the receiver copies it straight from the sender's memory,
 // with process_vm_readv, or, where that is not possible or the data is in too many places, asks for it in pieces. Who
-// copies is any thread of the receiver inside a call, or its agent. Processes on other nodes get the same records by the
-// network (away.h), and the data of large messages is read through it.
+// copies is any thread of the receiver inside a call, or its agent. Processes on other nodes get the same records by
+// the network (away.h), and the data of large messages is read through it.
 //
 // Everything about a communicator's messages is in one lane, for good, and guarded by that lane's lock: never held
 // while memory of the application is copied in bulk, nor while anything is waited for. No thread has two of them.

@@ -81,6 +81,7 @@ const (
 	kindCancel
 	kindGone
 	kindLook
+	kindFlow
 	kindLast
 )
 

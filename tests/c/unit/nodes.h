@@ -1,6 +1,7 @@
 /* A network (fabric/fabric.h) between processes of a test that are all in this one. Records wait in memory until
  * somebody makes progress; of those that are not answers there is only so much room. Reads and writes are done at the
- * next progress, from and to what is registered. The test says who has sent a record, and hands it to whom it is for. */
+ * next progress, from and to what is registered. The test says who has sent a record, and hands it to whom it is
+ * for. */
 #ifndef NODES_H
 #define NODES_H
 
