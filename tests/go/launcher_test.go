@@ -206,7 +206,7 @@ func TestLauncherRefuses(t *testing.T) {
 		{[]string{"-n", "1000000", "true"}, "from 1 to 4096"},
 		{[]string{"-n", "two", "true"}, "not a number"},
 		{[]string{"--frobnicate", "a", "true"}, "unknown option --frobnicate"},
-		{[]string{"--hosts", "192.0.2.1", "true"}, "host 192.0.2.1 is not this machine"},
+		{[]string{"--hosts", "192.0.2.1", "true"}, "nothing says how many processes host 192.0.2.1"},
 		{[]string{"-hostfile", dir + "/none", "true"}, dir + "/none: no such file"},
 		{[]string{"-outfile-pattern", dir + "/data/x.%r", "-n", "1", "touch", started}, "/data"},
 		{append(touch, "no-such-program"), "no-such-program: not found in PATH"},
