@@ -43,6 +43,10 @@ fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz
 	@scripts/deps.sh build
 	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
 
+test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open MPI's and Slurm's launchers
+	@scripts/deps.sh cluster
+	@scripts/test.sh "$(BUILD)" cluster
+
 test-ref: ## tests/c/conformance and regress under Debian's MPICH: are the tests themselves right?
 	@scripts/deps.sh ref
 	@scripts/test.sh "$(BUILD)" ref
@@ -94,5 +98,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-cluster fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
 .DEFAULT_GOAL := help

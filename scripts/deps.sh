@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|fresh
+# Makes sure that what a step needs is there: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|fresh
 # Missing Debian packages are installed with apt without a question: as root, or through sudo if that needs no password; else the one
 # command to run is printed. When everything is there, it looks at a few files and ends. GOMPIRMA_NO_APT=1: never install, only say.
 # Nothing is refused for want of a Fortran compiler.
@@ -43,7 +43,7 @@ build) ;;
 demo)
 	need cmake cmake
 	;;
-test | ref | bench | bench-fabric)
+test | ref | bench | bench-fabric | cluster)
 	need cmake cmake ctest
 	need g++ g++
 	need clang clang clang++ # the header must be right for it too
@@ -59,10 +59,10 @@ fresh)
 	need mmdebstrap mmdebstrap
 	need util-linux unshare
 	;;
-*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|fresh" >&2; exit 2 ;;
+*) echo "usage: scripts/deps.sh build|demo|test|ref|bench|bench-fabric|cluster|fresh" >&2; exit 2 ;;
 esac
 case ${1:-build} in
-bench-fabric)
+bench-fabric | cluster)
 	need iproute2 ip tc
 	need util-linux unshare nsenter setpriv
 	;;
@@ -72,6 +72,14 @@ bench | bench-fabric)
 	need openmpi-bin mpirun.openmpi mpicc.openmpi
 	headers libopenmpi-dev mpicc.openmpi mpi.h
 	need valgrind valgrind
+	;;
+cluster)
+	need openmpi-bin mpirun.openmpi
+	need nftables nft
+	need slurmctld slurmctld
+	need slurmd slurmd
+	need slurm-client srun
+	need munge munged
 	;;
 esac
 [ -n "$missing$fortran" ] || exit 0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref
+# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|cluster
 # Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say what was left out and why, a line
 # each beginning with "left out: ", and which steps failed.
 set -u
@@ -83,7 +83,16 @@ lint)
 	step 'rules' 600 go test ./tests/go -run TestLint
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
-*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref" >&2; exit 2 ;;
+cluster)
+	# What the bed says when it cannot be made is why nothing of it is run.
+	tests/cluster/bed.sh 3 true 2>"$build/bed.log"
+	if [ $? -eq 77 ]; then
+		sed 's/^bed.sh: skipped: /jobs over several hosts: /' "$build/bed.log" >>"$left"
+	else
+		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" -timeout 1800s -count=1 -v ./tests/cluster
+	fi
+	;;
+*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|cluster" >&2; exit 2 ;;
 esac
 
 LC_ALL=C sort -u "$left" | sed 's/^/left out: /'

@@ -1,0 +1,191 @@
+package cluster
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every rank knows its place: in the job, on its host, and who shares its memory.
+func TestStart(t *testing.T) {
+	each(t, func(t *testing.T, l *launcher) {
+		for _, per := range [][]int{{3}, {2, 2}, {1, 1, 1}, {3, 1, 2}} {
+			status, took := start(t, "", l.command(per, program("where"))...).expect(t, per)
+			require.Equal(t, 0, status)
+			t.Logf("%v: %v", per, took.Round(time.Millisecond))
+		}
+	})
+}
+
+// expect waits for a job of where, whose ranks must have said where they are.
+func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
+	t.Helper()
+	status, took := r.wait()
+	rank := 0
+	for i, some := range per {
+		for k := range some {
+			require.Contains(t, r.out.String(), fmt.Sprintf("rank %d of %d on h%d, %d of %d there\n",
+				rank, total(per), i+1, k, some))
+			rank++
+		}
+	}
+	return status, took
+}
+
+// However a rank ends the job ends, with a status that tells, and leaves nothing on any host.
+func TestEnds(t *testing.T) {
+	per := []int{2, 2}
+	each(t, func(t *testing.T, l *launcher) {
+		for _, c := range []struct {
+			how    string
+			rank   int
+			status int // 0: any but 0
+			says   string
+		}{
+			{"abort", 1, l.aborted, "MPI_Abort"},
+			{"abort", 3, l.aborted, "MPI_Abort"},
+			{"exit", 3, 0, ""},
+			{"kill", 1, 0, ""},
+			{"kill", 3, 0, ""},
+			{"late", 2, 4, ""},
+		} {
+			t.Run(fmt.Sprint(c.how, c.rank), func(t *testing.T) {
+				r := start(t, "", l.command(per, program("where"), c.how, strconv.Itoa(c.rank))...)
+				status, took := r.expect(t, per)
+				t.Logf("status %d in %v", status, took.Round(time.Millisecond))
+				if c.status == 0 {
+					require.NotEqual(t, 0, status)
+				} else {
+					require.Equal(t, c.status, status)
+				}
+				require.Contains(t, r.err.String(), c.says)
+				require.Less(t, took, 15*time.Second)
+				nothingLeft(t)
+			})
+		}
+	})
+}
+
+// untilAll waits until all ranks of a job have said where they are.
+func (r *run) untilAll(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(running()) == n }, 20*time.Second, 10*time.Millisecond)
+	time.Sleep(time.Second) // they are in MPI_Barrier
+}
+
+// What is sent to the launcher ends the job on all hosts, and so does its death.
+func TestSignals(t *testing.T) {
+	per := []int{2, 1, 1}
+	each(t, func(t *testing.T, l *launcher) {
+		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
+			t.Run(s.String(), func(t *testing.T) {
+				r := start(t, "", l.command(per, program("where"), "sleep")...)
+				r.untilAll(t, 4)
+				sent := time.Now()
+				require.NoError(t, r.cmd.Process.Signal(s))
+				if s == syscall.SIGINT && l.slurm { // which asks for a second one
+					time.Sleep(200 * time.Millisecond)
+					require.NoError(t, r.cmd.Process.Signal(s))
+				}
+				nothingLeft(t)
+				t.Logf("ended in %v", time.Since(sent).Round(time.Millisecond))
+				status, _ := r.wait()
+				require.NotEqual(t, 0, status)
+			})
+		}
+	})
+}
+
+// Input goes to rank 0, and no line of any rank is lost or broken.
+func TestInputAndOutput(t *testing.T) {
+	per := []int{2, 2}
+	each(t, func(t *testing.T, l *launcher) {
+		input := strings.Repeat("0123456789\n", 5000)
+		args := l.command(per, program("where"), "input")
+		if l.slurm {
+			args = append(args[:2:2], append([]string{"--input=0"}, args[2:]...)...)
+		}
+		r := start(t, input, args...)
+		status, _ := r.expect(t, per)
+		require.Equal(t, 0, status)
+		require.Contains(t, r.out.String(), fmt.Sprintf("rank 0 has read %d bytes\n", len(input)))
+
+		r = start(t, "", l.command(per, program("where"), "lines")...)
+		status, _ = r.expect(t, per)
+		require.Equal(t, 0, status)
+		next := map[int]int{}
+		for _, line := range strings.Split(r.out.String(), "\n") {
+			var number, rank int
+			if n, _ := fmt.Sscanf(line, "line %d of rank %d", &number, &rank); n == 2 {
+				require.Equal(t, next[rank], number, "of rank %d", rank)
+				next[rank]++
+			}
+		}
+		require.Equal(t, map[int]int{0: 2000, 1: 2000, 2: 2000, 3: 2000}, next)
+	})
+}
+
+// Tasks that srun has told nothing are jobs of their own, and one of them says so.
+func TestLonely(t *testing.T) {
+	needBed(t)
+	built(t)
+	needCommand(t, "srun")
+	require.NoError(t, slurmOnce())
+	r := start(t, "", srun("none")([]int{2, 1}, program("where"))...)
+	status, _ := r.wait()
+	require.Equal(t, 0, status)
+	require.Equal(t, 3, strings.Count(r.out.String(), "rank 0 of 1 on"))
+	require.Equal(t, 1, strings.Count(r.err.String(), "srun has started 3 tasks without PMI"), &r.err)
+	require.Contains(t, r.err.String(), "--mpi=pmi2")
+}
+
+// gompirun with hosts that are other machines becomes a launcher that reaches them.
+func TestGompirun(t *testing.T) {
+	needBed(t)
+	gompirun := built(t) + "/bin/gompirun"
+	remote := program("bin/remote")
+	for _, c := range []struct {
+		name, needs string
+		command     []string
+	}{
+		{"hydra", "mpiexec.hydra", []string{"on", "h1", gompirun, "-launcher-exec", remote}},
+		{"mpirun", "mpirun.openmpi", []string{"on", "h1", "env", "PATH=" + program("only"), gompirun,
+			"--allow-run-as-root", "--mca", "plm_rsh_agent", remote, "--mca", "oob_tcp_if_include",
+			"10.77.0.0/16"}},
+		{"srun", "srun", []string{"slurm", "salloc", "--quiet", "-N3", gompirun}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			needCommand(t, c.needs)
+			switch c.name {
+			case "srun":
+				require.NoError(t, slurmOnce())
+			case "mpirun": // nothing else is found
+				var commands []string
+				for _, name := range strings.Fields("mpirun.openmpi orted on remote nsenter sh cat") {
+					path, err := exec.LookPath(name)
+					require.NoError(t, err)
+					commands = append(commands, path)
+				}
+				do(t, "mkdir", program("only"))
+				do(t, append([]string{"ln", "-s", "-t", program("only")}, commands...)...)
+			}
+			per := []int{2, 1, 1}
+			r := start(t, "", append(c.command, "-H", "h1:2,h2,h3", program("where"))...)
+			status, _ := r.expect(t, per)
+			require.Equal(t, 0, status)
+			require.Contains(t, r.err.String(), "is another machine: ")
+			require.Contains(t, r.err.String(), "starts the job on h1:2,h2:1,h3:1\n")
+			r = start(t, "", append(c.command, "-q", "-H", "h1,h2", "-ppn", "2", program("where"), "late",
+				"3")...)
+			status, _ = r.expect(t, []int{2, 2})
+			require.Equal(t, 4, status)
+			nothingLeft(t)
+		})
+	}
+}
