@@ -275,20 +275,20 @@ void gompi_away_room(struct gompi_messages *m, int peer) {
 	tell_hooks(m);
 }
 
-static void take_record(int peer, const char *data, size_t length) {
+static void hear_record(int peer, const char *data, size_t length) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m != NULL)
 		gompi_away_arrived(m, peer, data, length);
 }
 
-static void take_room(int peer) {
+static void hear_room(int peer) {
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m != NULL)
 		gompi_away_room(m, peer);
 }
 
 void gompi_away_open(struct gompi_messages *m) {
-	static const struct gompi_port_handler port = {take_record, take_room};
+	static const struct gompi_port_handler port = {hear_record, hear_room};
 	for (int i = 0; m->node.places != NULL && i < m->node.size; i++)
 		if (m->node.places[i] < 0) {
 			gompi_store(&m->hooks, HOOK_NETWORK);
