@@ -177,6 +177,7 @@ bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_open)
 		return false;
 	gompi_agent_active();
+	gompi_fabric_push(-1); // who waits, or looks, wants an answer
 	return gompi_net_serve();
 }
 

@@ -88,7 +88,7 @@ void gompi_away_send(struct gompi_link *p, struct gompi_room room, uint64_t word
 }
 
 // Data of fewer bytes comes in pieces: a read begins later than the first piece, and memory has to be registered.
-enum { READ_FROM = 64 << 10 };
+enum { READ_FROM = 16 << 10 };
 
 bool gompi_away_register(struct gompi_request *r) {
 	if (!r->registered && r->buf.type == NULL && r->buf.size >= READ_FROM)
