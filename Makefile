@@ -4,6 +4,7 @@ DESTDIR ?=
 SECONDS ?= 600
 CALLS ?= 1000000
 SEED ?=
+NODES ?= 2 3
 BUILD := $(CURDIR)/build
 
 help: ## print this
@@ -42,6 +43,10 @@ soak: ## random RMA programs against the model (tests/go/model) for SECONDS=600
 fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz), drawn from SEED= or a random one
 	@scripts/deps.sh build
 	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
+
+test-fabric: ## the tests of C and Fortran, the examples, the model and the matrix on NODES=2 and 3 pretended nodes
+	@scripts/deps.sh test
+	@GOMPIRMA_TEST_NODES="$(NODES)" scripts/test.sh "$(BUILD)" fabric
 
 test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open MPI's and Slurm's launchers
 	@scripts/deps.sh cluster
@@ -98,5 +103,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-cluster fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
 .DEFAULT_GOAL := help

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|cluster
+# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster
 # Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say what was left out and why, a line
 # each beginning with "left out: ", and which steps failed.
 set -u
@@ -41,14 +41,17 @@ go_test() { # go_test STEP SECONDS ARGUMENT...
 	step "$1" "$2" go run ./tests/go/report "$left" -timeout "$2s" "${@:3}"
 }
 
-c() {
+c_build() {
 	step 'cmake' 1800 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 || { cat "$0/configure.log"; exit 1; }; cmake --build "$0" -j "$1"' "$build" "$jobs"
 	local status=$?
 	sed -n 's/^-- left out: //p' "$build/configure.log" >>"$left"
 	if [ "$status" -ne 0 ]; then
 		echo 'ctest: what it would run is not built' >>"$left"
-		return
+		return 1
 	fi
+}
+c() {
+	c_build || return
 	step 'ctest' 1800 ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest.log" --timeout 120 -j "$jobs"
 	# What ctest did not run is listed behind its counts: "  3 - name (Skipped)".
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
@@ -83,6 +86,13 @@ lint)
 	step 'rules' 600 go test ./tests/go -run TestLint
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
+fabric)
+	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do
+		step "ctest on $n nodes" 3600 env GOMPIRMA_NODES="$n" ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest-$n.log" --timeout 120 \
+			-j "$jobs" -L '^(conformance|litmus|regress|matrix|examples|fortran)$' -LE one_node
+		step "go test on $n nodes" 3600 env GOMPIRMA_NODES="$n" go run ./tests/go/report "$left" -timeout 3600s -count=1 -p 2 ./tests/go/model ./tests/go/matrix
+	done
+	;;
 cluster)
 	# What the bed says when it cannot be made is why nothing of it is run.
 	tests/cluster/bed.sh 3 true 2>"$build/bed.log"
@@ -92,7 +102,7 @@ cluster)
 		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" -timeout 1800s -count=1 -v ./tests/cluster
 	fi
 	;;
-*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|cluster" >&2; exit 2 ;;
+*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster" >&2; exit 2 ;;
 esac
 
 LC_ALL=C sort -u "$left" | sed 's/^/left out: /'

@@ -38,7 +38,7 @@ For the job, before the first program:
   -l, -prepend-rank, --tag-output
                           put [rank] before each line
   --nodes N               have the ranks pretend to be on N machines, in blocks of equal size or of -ppn: they reach those of other blocks over the
-                          network only; for trying and tests
+                          network only; for trying and tests; else the number in the variable GOMPIRMA_NODES
   --output-dir DIR        write each rank's output and errors to DIR/rank-R.txt instead of passing it on
   -outfile-pattern P, -errfile-pattern P
                           write each rank's output, or errors, to a file: %r is the rank, %0r with leading zeros,
@@ -290,6 +290,9 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	} else {
 		p.opts.hosts = nil
 	}
+	if err := p.nodesOfEnvironment(); err != nil {
+		return nil, err
+	}
 	if len(p.opts.parts) > 1 || p.opts.nodes == 0 && p.opts.away == "" {
 		p.opts.perNode = 0
 	}
@@ -418,12 +421,27 @@ func seconds(value string) (d time.Duration, ok bool) {
 	return max(time.Duration(s*float64(time.Second)), 1), true
 }
 
+// envNodes is the number of nodes to pretend where the command line gives none and all hosts are this machine.
+const envNodes = "GOMPIRMA_NODES"
+
+func (p *parser) nodesOfEnvironment() error {
+	value, ok := p.lookup(envNodes)
+	if p.opts.nodes != 0 || p.opts.away != "" || !ok || value == "" {
+		return nil
+	}
+	if err := p.setNodes(value); err != nil {
+		return fmt.Errorf("%s=%s: not a number from 1 to %d", envNodes, value, shm.MaxProcesses)
+	}
+	p.opts.perNode = 0 // -ppn is not about these
+	return nil
+}
+
 // envTimeout is the time limit where the command line gives none. Other launchers know it by the same name.
 const envTimeout = "MPIEXEC_TIMEOUT"
 
 func (p *parser) timeoutOfEnvironment() error {
-	value, _ := p.lookup(envTimeout)
-	if p.opts.timeout != 0 || value == "" {
+	value, ok := p.lookup(envTimeout)
+	if p.opts.timeout != 0 || !ok || value == "" {
 		return nil
 	}
 	d, ok := seconds(value)

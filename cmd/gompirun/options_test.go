@@ -205,6 +205,26 @@ func TestTimeoutOfEnvironment(t *testing.T) {
 	}
 }
 
+// The environment's number of nodes counts where the command line gives none, and whatever -ppn says.
+func TestNodesOfEnvironment(t *testing.T) {
+	for value, want := range map[string]int{"": 0, "1": 1, "3": 3} {
+		get := func(name string) (string, bool) { return value, name == "GOMPIRMA_NODES" }
+		opts, err := parse([]string{"-ppn", "1", "-n", "4", "a"}, get)
+		require.NoError(t, err, value)
+		require.Equal(t, want, opts.nodes, value)
+		opts, err = parse([]string{"--nodes", "2", "-n", "1", "a"}, get)
+		require.NoError(t, err, value)
+		require.Equal(t, 2, opts.nodes, value)
+	}
+	for _, value := range []string{"x", "0", "-1", "4097", " "} {
+		get := func(name string) (string, bool) { return value, name == "GOMPIRMA_NODES" }
+		_, err := parse([]string{"-n", "1", "a"}, get)
+		require.EqualError(t, err, "GOMPIRMA_NODES="+value+": not a number from 1 to 4096")
+		_, err = parse([]string{"-n", "1", "-host", "192.0.2.1:2", "a"}, get)
+		require.NoError(t, err, "what is not used does not matter")
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("-n\n2\nprog\n:\n-n\n3\n-x\nA=B\nb")
 	f.Add("--timeout=3\n-l\n--\n-x")

@@ -2,6 +2,7 @@
  *   and looks at the others' behind the barrier; thousands of barriers on several communicators. MPI-5.0 6.3
  * np: 1 2 5
  * ref: mpich
+ * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 60
  */
 #include "../check.h"

@@ -2,6 +2,7 @@
  *   of every predefined type; the root's buffer stays. MPI-5.0 6.4
  * np: 1 2 5
  * ref: mpich
+ * nodes: 2
  * timeout: 60
  */
 #include "../types.h"

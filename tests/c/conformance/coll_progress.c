@@ -5,6 +5,7 @@
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1
+ * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 60
  */
 #include "../away.h"

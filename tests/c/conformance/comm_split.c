@@ -2,6 +2,7 @@
  *   the parts work at the same time, with messages and collectives, and can be split again. MPI-5.0 7.4.2
  * np: 1 2 5
  * ref: mpich
+ * nodes: 2
  * timeout: 60
  */
 #include "../check.h"

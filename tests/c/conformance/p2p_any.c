@@ -3,6 +3,7 @@
  *   3.2.4, 3.5
  * np: 2 4 5
  * ref: mpich
+ * nodes: 2
  * timeout: 30
  */
 #include "../check.h"

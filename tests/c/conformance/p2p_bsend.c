@@ -3,6 +3,7 @@
  *   address and size. MPI-5.0 3.4, 3.6
  * np: 2 4
  * ref: mpich
+ * nodes: 2
  * timeout: 30
  */
 #include "../check.h"

@@ -3,6 +3,7 @@
  *   requests freed while active still receive. MPI-5.0 3.7.3, 3.7.6, 3.8.4
  * np: 1 2
  * ref: mpich
+ * nodes: 2
  * timeout: 30
  */
 #include "../check.h"

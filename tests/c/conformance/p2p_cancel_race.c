@@ -6,6 +6,7 @@
  * args: race threads matched probed both
  * ref: none (MPICH and Open MPI do not return from MPI_Wait)
  * again: GOMPIRMA_NO_CMA=1
+ * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 60
  */
 #include "../away.h"

@@ -2,6 +2,7 @@
  *   at once, expected and unexpected; to oneself too. MPI-5.0 3.4, 3.7
  * np: 1 2 4
  * ref: mpich
+ * nodes: 2
  * timeout: 60
  */
 #include "../check.h"

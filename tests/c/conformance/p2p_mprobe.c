@@ -3,6 +3,7 @@
  *   at once; small and large ones. MPI-5.0 3.8.2, 3.8.3
  * np: 2 4
  * ref: mpich
+ * nodes: 2
  * timeout: 30
  */
 #include "../check.h"

@@ -6,6 +6,7 @@
  * args: read computing
  * ref: none (MPICH and Open MPI wait for the receiver's next call)
  * again: GOMPIRMA_NO_CMA=1
+ * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 60
  */
 #include "../away.h"

@@ -3,6 +3,7 @@
  *   receives too. MPI-5.0 3.10, 3.11
  * np: 1 2 5
  * ref: mpich
+ * nodes: 2
  * timeout: 30
  */
 #include "../check.h"

@@ -2,6 +2,7 @@
  *   in a shared window behind it, which the receiver must not see before it receives. MPI-5.0 3.4
  * np: 2 4
  * ref: mpich
+ * nodes: 1 (the members tell each other by shared memory how far they are)
  * timeout: 30
  */
 #include "../check.h"

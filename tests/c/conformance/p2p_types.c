@@ -3,6 +3,7 @@
  *   the same bytes. MPI-5.0 3.2, 3.3
  * np: 1 2 4
  * ref: mpich
+ * nodes: 2
  * timeout: 30
  */
 #include "../types.h"
