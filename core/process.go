@@ -101,6 +101,7 @@ func Start(data DataPath) error {
 	data.Open(p.Node, job)
 	p.Node.Call = data.Call
 	p.Node.AddService(data.Serve)
+	p.Node.Host = p.host
 	if p.Places.Count > 1 {
 		if err := p.openFabric(); err != nil {
 			return err
@@ -161,9 +162,17 @@ func Start(data DataPath) error {
 	return nil
 }
 
+// host names the machine of a rank, which may come from shared memory.
+func (p *Process) host(rank int) string {
+	if rank < 0 || rank >= p.Size {
+		return "?"
+	}
+	return p.Places.Host(rank)
+}
+
 // openFabric opens the network between the nodes, which every wait serves from then on.
 func (p *Process) openFabric() error {
-	if err := fabric.Open(p.Boot); err != nil {
+	if err := fabric.Open(p.Boot, p.Places.NodeOf); err != nil {
 		return err
 	}
 	p.spans = true
@@ -190,6 +199,7 @@ func Finish() error {
 		return err
 	}
 	if p.spans {
+		fabric.Leaving()
 		// Whoever has left the barrier may still have to send what others leave it by.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)

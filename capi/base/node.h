@@ -44,7 +44,18 @@ struct gompi_header {
 	uint32_t creator;
 	uint32_t cores;
 	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found dead: waits end with an error once it is not 0
+	_Alignas(256) gompi_a32 lost;          // rank in MPI_COMM_WORLD + 1 of the first one of them, 0: not known
+	gompi_a32 lost_why;                    // one of the next
 };
+
+enum gompi_lost_why {
+	GOMPI_LOST_ENDED = 1,   // without MPI_Finalize
+	GOMPI_LOST_CONNECTION,  // and cannot be made again
+	GOMPI_LOST_SILENT,      // for too long
+	GOMPI_LOST_SILENT_NODE, // and so are all processes of its node
+};
+
+enum { GOMPI_STATE_DEAD = 4 }; // of a cell: core/shm.State
 
 // How threads of the node's processes wait: core/shm.Policy, which decides and explains it. Times in nanoseconds.
 struct gompi_policy {

@@ -8,16 +8,18 @@
 #include <unistd.h>
 
 #include "base/wait.h"
+#include "fabric/health.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
 
 enum {
-	ROUND_NS = 300000,  // of the agent while others communicate
-	RETRY_NS = 50000,   // while something waits for a provider: a connection takes several looks
-	BLIND_NS = 1000000, // where the provider cannot say that something has arrived
-	SERIES_NS = 50000,  // the next operation of a series comes within that time
-	SLEEP_MS = 1000,    // armed, while something is under way: before it looks by itself
+	ROUND_NS = 300000,       // of the agent while others communicate
+	RETRY_NS = 50000,        // while something waits for a provider: a connection takes several looks,
+	RETRY_MOST_NS = 5000000, // or does not come at all
+	BLIND_NS = 1000000,      // where the provider cannot say that something has arrived
+	SERIES_NS = 50000,       // the next operation of a series comes within that time
 };
+static const int64_t LONG_NS = 1000000000000000; // that is never
 
 // What the agent does.
 enum { ROUNDS, ARMED, CALLED }; // CALLED: it shall look whether it can be armed
@@ -49,6 +51,8 @@ void gompi_agent_stir(void) {
 		ring_bell();
 }
 
+void gompi_agent_call(void) { ring_bell(); }
+
 void gompi_agent_active(void) {
 	if (gompi_load(&active) == 0)
 		gompi_store(&active, 1);
@@ -67,6 +71,8 @@ void gompi_agent_asleep(void) {
 
 // Sleeps for so many nanoseconds (-1: without end) or until the bell, and, if armed, until something arrives.
 static void agent_sleep(bool armed, int64_t ns) {
+	if (ns >= LONG_NS)
+		ns = -1;
 	struct pollfd on[2] = {{.fd = bell, .events = POLLIN}, {.fd = gompi_net.fd, .events = POLLIN}};
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
 	ppoll(on, armed && gompi_net.fd >= 0 ? 2 : 1, ns < 0 ? NULL : &t, NULL);
@@ -77,12 +83,14 @@ static void agent_sleep(bool armed, int64_t ns) {
 }
 
 // Sleeps until something arrives, if there is nothing to do before.
-static void arm(void) {
+static void arm(int64_t until) {
 	gompi_store_total(&mode, ARMED);
 	gompi_full_fence(); // pairs with the one in gompi_agent_stir
 	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
-		int64_t ns = gompi_net.fd < 0 ? BLIND_NS : gompi_net_under_way() ? SLEEP_MS * 1000000LL : -1;
-		agent_sleep(true, ns);
+		int64_t ns = until - gompi_now_ns();
+		if (gompi_net.fd < 0 && ns > BLIND_NS)
+			ns = BLIND_NS;
+		agent_sleep(true, ns > 0 ? ns : 0);
 	}
 	gompi_store_total(&mode, ROUNDS);
 }
@@ -105,20 +113,27 @@ static void agent_serve(void) {
 
 void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
+	int64_t retry = RETRY_NS;
 	while (!gompi_load_total(&stop)) {
 		bool others = gompi_load(&active) != 0;
 		gompi_store(&active, 0);
+		int64_t until = gompi_health_tick(gompi_now_ns());
 		gompi_fabric_push(-1);
 		if (gompi_load(&me->pollers) == 0)
 			agent_serve();
 		else
 			others = true;
-		if (gompi_peers_try_again())
-			agent_sleep(false, RETRY_NS);
-		else if (others)
-			agent_sleep(false, ROUND_NS);
-		else
-			arm();
+		if (!gompi_peers_try_again()) {
+			retry = RETRY_NS;
+			if (others)
+				agent_sleep(false, ROUND_NS);
+			else
+				arm(until);
+			continue;
+		}
+		agent_sleep(false, retry);
+		if (retry < RETRY_MOST_NS)
+			retry *= 2;
 	}
 }
 

@@ -19,6 +19,9 @@ int gompi_net_agent_open(void);
 // There is something on a list that an armed agent would not see. After it has been put there.
 void gompi_agent_stir(void);
 
+// There is something that only a round sees to. After it has been said where.
+void gompi_agent_call(void);
+
 // A thread of the application looks for what has arrived; it is about to sleep.
 void gompi_agent_active(void);
 void gompi_agent_asleep(void);

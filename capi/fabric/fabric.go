@@ -11,6 +11,7 @@ package fabric
 
 #include "fabric/agent.h"
 #include "fabric/fabric.h"
+#include "fabric/health.h"
 #include "fabric/open.h"
 #include "fabric/progress.h"
 
@@ -25,6 +26,8 @@ import (
 	"embed"
 	"encoding/binary"
 	"errors"
+	"runtime"
+	"time"
 	"unsafe"
 
 	_ "gompirma/capi/base"
@@ -76,18 +79,43 @@ func Open(p Provider) (string, error) {
 	return string(C.GoBytes(unsafe.Pointer(&address[0]), C.int(length))), nil
 }
 
-// Begin says who is where: the addresses of all processes, by rank, of the same length, one after the other. From then
-// on the network can be used.
-func Begin(addresses []byte, size, rank int, secret [16]byte) error {
-	var why [C.GOMPI_FABRIC_TEXT]C.char
-	words := [2]C.uint64_t{C.uint64_t(binary.LittleEndian.Uint64(secret[:])),
-		C.uint64_t(binary.LittleEndian.Uint64(secret[8:]))}
-	if !C.gompi_net_begin((*C.char)(unsafe.Pointer(unsafe.SliceData(addresses))), C.size_t(len(addresses)/size),
-		C.int(size), C.int(rank), &words[0], &why[0]) {
+// Job is the processes of the job and what they have agreed on.
+type Job struct {
+	Rank, Size int
+	Addresses  []byte  // of all, by rank, of the same length, one after the other
+	NodeOf     []int32 // by rank: number of the node
+	Secret     [16]byte
+	Timeout    time.Duration // of silence after which a peer is lost; 0: none
+}
+
+// Begin says who is where. From then on the network can be used.
+func Begin(j Job) error {
+	var (
+		why [C.GOMPI_FABRIC_TEXT]C.char
+		pin runtime.Pinner
+	)
+	defer pin.Unpin()
+	addresses, nodes := unsafe.SliceData(j.Addresses), unsafe.SliceData(j.NodeOf)
+	pin.Pin(addresses)
+	pin.Pin(nodes)
+	job := C.struct_gompi_net_job{
+		size: C.int(j.Size), rank: C.int(j.Rank),
+		addresses:     (*C.char)(unsafe.Pointer(addresses)),
+		address_bytes: C.size_t(len(j.Addresses) / j.Size),
+		node_of:       (*C.int32_t)(unsafe.Pointer(nodes)),
+		timeout:       C.int64_t(j.Timeout),
+	}
+	for i := range job.secret {
+		job.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(j.Secret[8*i:]))
+	}
+	if !C.gompi_net_begin(&job, &why[0]) {
 		return errors.New(C.GoString(&why[0]))
 	}
 	return nil
 }
+
+// Leaving says that the job is about to end: nobody who goes is lost any longer.
+func Leaving() { C.gompi_health_end() }
 
 // Run is the network agent: it sees to the network until Stop while nobody else does, and sleeps while there is
 // nothing.

@@ -57,9 +57,6 @@ struct gompi_op {
 	enum gompi_op_kind kind;
 };
 
-// So many frames a provider has been given and not finished.
-extern gompi_a32 gompi_net_sends;
-
 // Takes back all registrations that are left, under the lock.
 void gompi_memory_end(void);
 

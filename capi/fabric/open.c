@@ -9,6 +9,7 @@
 
 #include "fabric/agent.h"
 #include "fabric/frame.h"
+#include "fabric/health.h"
 #include "fabric/net.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
@@ -172,17 +173,17 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 	return rc == 0 || open_failed("the address of the endpoint", provider->name, rc, why);
 }
 
-bool gompi_net_begin(const char *addresses, size_t length, int size, int rank, const uint64_t secret[2],
-		     char why[GOMPI_FABRIC_TEXT]) {
+bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
-	n->addresses = malloc(length * (size_t)size);
-	n->address_bytes = length;
-	n->size = size;
-	n->rank = rank;
-	memcpy(n->secret, secret, sizeof n->secret);
+	const size_t bytes = job->address_bytes * (size_t)job->size;
+	n->addresses = malloc(bytes);
+	n->address_bytes = job->address_bytes;
+	n->size = job->size;
+	n->rank = job->rank;
+	memcpy(n->secret, job->secret, sizeof n->secret);
 	int rc = -FI_ENOMEM;
-	if (n->addresses != NULL && gompi_peers_open()) {
-		memcpy(n->addresses, addresses, length * (size_t)size);
+	if (n->addresses != NULL && gompi_peers_open() && gompi_health_open(job->node_of, job->timeout)) {
+		memcpy(n->addresses, job->addresses, bytes);
 		rc = gompi_net_receive();
 	}
 	if (rc == 0)

@@ -25,10 +25,18 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char wh
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char why[GOMPI_FABRIC_TEXT]);
 
-// Says who is where: size addresses of so many bytes each, copied; this process' rank; the job's secret. The network is
-// open afterwards.
-bool gompi_net_begin(const char *addresses, size_t length, int size, int rank, const uint64_t secret[2],
-		     char why[GOMPI_FABRIC_TEXT]);
+// The job: what is by rank is copied.
+struct gompi_net_job {
+	int size, rank;
+	const char *addresses; // of address_bytes each
+	size_t address_bytes;
+	const int32_t *node_of; // numbers of the nodes, from 0
+	uint64_t secret[2];
+	int64_t timeout; // nanoseconds: gompi_health_open
+};
+
+// Says who is where. The network is open afterwards.
+bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT]);
 
 // Closes it. No thread of this process uses it any longer, and nobody waits for anything of this process.
 void gompi_net_end(void);

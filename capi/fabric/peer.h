@@ -45,6 +45,16 @@ struct gompi_peer {
 	gompi_a32 soon, again;
 
 	gompi_a32 gone;
+	gompi_a32 announced; // that it is, to all nodes
+
+	// Whether it lives (health.c): the agent's, but for alive and out.
+	gompi_a32 alive;                       // something has come from it since the last look
+	gompi_a32 out;                         // frames to it that the provider has not finished
+	bool owes_answer;                      // it has asked; under the lock
+	bool met;                              // it has been heard of
+	int asked;                             // so many questions are not answered
+	int64_t heard, watched, busy, refused; // times, 0: never
+	struct gompi_peer *next;               // in the list of all
 };
 
 // Makes the table of peers; false: there is no memory.
@@ -60,8 +70,21 @@ void gompi_peer_send(struct gompi_peer *p);
 
 // A frame of p says that the peer has taken so many of ours.
 void gompi_peer_credit(struct gompi_peer *p, uint32_t taken);
-// Tells the peer what has been taken, if it is owed much and nothing goes there.
-void gompi_peer_tell(struct gompi_peer *p);
+// Tells the peer what has been taken, because it has asked, or if it is owed much and nothing goes there.
+void gompi_peer_tell(struct gompi_peer *p, bool asked);
+
+// Asks a peer to say something.
+enum gompi_asked {
+	GOMPI_ASKED,
+	GOMPI_BUSY,    // with what has been sent before
+	GOMPI_REFUSED, // the provider has no connection
+};
+enum gompi_asked gompi_peer_ask(struct gompi_peer *p);
+// Whether there is something that it has not taken, or not done; whether there is any such peer.
+bool gompi_peer_busy(struct gompi_peer *p);
+bool gompi_peers_busy(void);
+// The list of all.
+struct gompi_peer *gompi_peers_first(void);
 
 // Has the serving thread try again for p soon: a provider could not take something.
 void gompi_peer_again(struct gompi_peer *p);
@@ -69,7 +92,7 @@ void gompi_peer_again(struct gompi_peer *p);
 bool gompi_peers_try_again(void);
 // Whether one does, or has something that only lies there.
 bool gompi_peers_wait(void);
-// Tries again for all that wait; whether there was one.
+// Tries again for all that wait; whether there is one less.
 bool gompi_peers_retry(void);
 
 // Starts what can be started of p's transfers, under its lock.
@@ -79,11 +102,9 @@ void gompi_part_done(struct gompi_op *op, int error);
 // Ends the transfers that nothing is to be done for; the serving thread. Whether there was one.
 bool gompi_transfers_end(void);
 bool gompi_transfers_ended(void);
-// Whether a provider has part of one.
-bool gompi_transfers_under_way(void);
 
-// p is dead; why is for the text of errors.
-void gompi_peer_is_gone(struct gompi_peer *p, const char *why);
+// The connection to p has ended.
+void gompi_peer_is_gone(struct gompi_peer *p);
 
 #pragma GCC visibility pop
 #endif

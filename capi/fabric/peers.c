@@ -10,7 +10,7 @@
 #include "base/call.h"
 #include "base/wait.h"
 #include "fabric/agent.h"
-#include "fabric/load.h"
+#include "fabric/health.h"
 
 bool gompi_fabric_open;
 
@@ -18,6 +18,11 @@ bool gompi_fabric_open;
 
 static struct gompi_peer *_Atomic *peers; // by rank
 static struct gompi_mutex making;
+static struct gompi_peer *_Atomic newest; // all of them
+
+struct gompi_peer *gompi_peers_first(void) {
+	return gompi_load_acquire(&newest);
+} // gompi_peer_of
 
 // At most one thread makes a peer.
 static struct gompi_peer *make_peer(int rank, int *class) {
@@ -51,8 +56,11 @@ struct gompi_peer *gompi_peer_of(int rank, int *class) {
 		return NULL;
 	gompi_mutex_take(&making);
 	p = gompi_load_acquire(&peers[rank]);
-	if (p == NULL && (p = make_peer(rank, class)) != NULL)
+	if (p == NULL && (p = make_peer(rank, class)) != NULL) {
+		p->next = gompi_load(&newest);
+		gompi_store_release(&newest, p);      // pairs with the acquire in gompi_peers_first
 		gompi_store_release(&peers[rank], p); // pairs with the acquire in gompi_peer_known
+	}
 	gompi_mutex_give(&making);
 	return p;
 }
@@ -94,6 +102,18 @@ bool gompi_peers_try_again(void) { return gompi_load(&again_list) != NULL; }
 
 // --- Frames leave
 
+// Gives the provider a place that it keeps until it is done.
+static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
+	f->op.kind = GOMPI_OP_SEND;
+	f->peer = p->rank;
+	gompi_net_take();
+	ssize_t rc = fi_send(gompi_net.ep, f->bytes, f->used, f->descriptor, p->address, &f->op.context);
+	if (rc == 0)
+		gompi_add(&p->out, 1);
+	gompi_net_give();
+	return rc;
+}
+
 // Gives a frame to the provider: 0, or an error of libfabric. What it has taken is no longer ours.
 static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	struct gompi_frame_head *h = gompi_head(f);
@@ -113,13 +133,7 @@ static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 		if (rc == 0)
 			gompi_frame_put(f);
 	} else {
-		f->op.kind = GOMPI_OP_SEND;
-		f->peer = p->rank;
-		gompi_net_take();
-		rc = fi_send(gompi_net.ep, f->bytes, f->used, f->descriptor, p->address, &f->op.context);
-		if (rc == 0)
-			gompi_add(&gompi_net_sends, 1);
-		gompi_net_give();
+		rc = give_place(p, f);
 	}
 	if (rc == 0) {
 		gompi_store(&p->told, taken);
@@ -184,7 +198,7 @@ void gompi_peer_send(struct gompi_peer *p) {
 			break;
 		}
 		if (rc != 0) {
-			gompi_peer_is_gone(p, gompi_libfabric_text(-rc));
+			gompi_peer_is_gone(p);
 			drop_frames(p);
 			return;
 		}
@@ -208,15 +222,13 @@ void gompi_peer_credit(struct gompi_peer *p, uint32_t taken) {
 	gompi_mutex_give(&p->lock);
 }
 
-void gompi_peer_tell(struct gompi_peer *p) {
-	if (gompi_load(&p->taken) - gompi_load(&p->told) < GOMPI_OWED || gompi_load(&p->gone) != 0)
-		return;
-	gompi_mutex_take(&p->lock);
-	uint32_t taken = gompi_load(&p->taken);
+// Sends a frame without records under the lock of p: 0, or an error of libfabric.
+static int give_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
+	const uint32_t taken = gompi_load(&p->taken);
 	struct gompi_frame_head h = {.source = (uint32_t)gompi_net.rank,
 				     .destination = (uint32_t)p->rank,
 				     .length = sizeof h,
-				     .kind = GOMPI_FRAME_CREDITS,
+				     .kind = kind,
 				     .taken = taken};
 	h.tag = gompi_frame_tag(&h);
 	ssize_t rc = -FI_EAGAIN;
@@ -228,26 +240,40 @@ void gompi_peer_tell(struct gompi_peer *p) {
 		struct gompi_frame *f = gompi_frame_get();
 		if (f != NULL) {
 			*gompi_head(f) = h;
-			f->op.kind = GOMPI_OP_SEND;
-			f->peer = p->rank;
-			gompi_net_take();
-			rc = fi_send(gompi_net.ep, f->bytes, sizeof h, f->descriptor, p->address, &f->op.context);
-			if (rc == 0)
-				gompi_add(&gompi_net_sends, 1);
-			gompi_net_give();
+			f->used = sizeof h;
+			rc = give_place(p, f);
 			if (rc != 0)
 				gompi_frame_put(f);
 		}
 	}
-	if (rc == 0) {
+	if (rc == 0)
 		gompi_store(&p->told, taken);
-		gompi_add(&gompi_net_counts.credits_sent, 1);
-	} else if (rc == -FI_EAGAIN) {
-		gompi_peer_again(p);
-	} else {
-		gompi_peer_is_gone(p, gompi_libfabric_text((int)-rc));
-	}
+	return (int)rc;
+}
+
+void gompi_peer_tell(struct gompi_peer *p, bool asked) {
+	if (!asked && gompi_load(&p->taken) - gompi_load(&p->told) < GOMPI_OWED)
+		return;
+	gompi_mutex_take(&p->lock);
+	int rc = gompi_load(&p->gone) != 0 ? 0 : give_head(p, GOMPI_FRAME_CREDITS);
+	p->owes_answer = asked && rc == -FI_EAGAIN;
 	gompi_mutex_give(&p->lock);
+	if (rc == 0)
+		gompi_add(&gompi_net_counts.credits_sent, 1);
+	else if (rc == -FI_EAGAIN)
+		gompi_peer_again(p);
+	else
+		gompi_peer_is_gone(p);
+}
+
+enum gompi_asked gompi_peer_ask(struct gompi_peer *p) {
+	gompi_mutex_take(&p->lock);
+	int rc = give_head(p, GOMPI_FRAME_ASK);
+	bool under_way = gompi_load(&p->out) > 0 || p->flying > 0;
+	gompi_mutex_give(&p->lock);
+	if (rc != 0 && rc != -FI_EAGAIN)
+		gompi_peer_is_gone(p);
+	return rc == 0 ? GOMPI_ASKED : under_way ? GOMPI_BUSY : GOMPI_REFUSED;
 }
 
 // Calls the handlers of the ports that wait for room, if there is any.
@@ -264,19 +290,26 @@ bool gompi_peers_retry(void) {
 	if (gompi_load(&again_list) == NULL)
 		return false;
 	struct gompi_peer *p = gompi_swap_total(&again_list, NULL);
+	bool worked = false;
 	while (p != NULL) {
 		struct gompi_peer *next = p->next_again;
 		gompi_store_total(&p->again, 0); // before the look: who has more to try puts it on the list again
-		gompi_mutex_take(&p->lock);
+		if (!gompi_mutex_try(&p->lock)) {
+			gompi_peer_again(p);
+			p = next;
+			continue;
+		}
 		gompi_peer_send(p);
 		gompi_transfers_start(p);
+		bool asked = p->owes_answer;
 		gompi_mutex_give(&p->lock);
-		gompi_peer_tell(p);
+		gompi_peer_tell(p, asked);
 		if (gompi_load(&p->no_room) != 0)
 			call_room(p);
+		worked = worked || gompi_load(&p->again) == 0;
 		p = next;
 	}
-	return true;
+	return worked;
 }
 
 // --- Records
@@ -383,14 +416,30 @@ void gompi_fabric_push(int peer) {
 	}
 }
 
-// --- Death
+// --- Life
 
-void gompi_peer_is_gone(struct gompi_peer *p, const char *why) {
-	if (gompi_swap_total(&p->gone, 1) == 0)
-		gompi_peer_again(p); // its frames and transfers end
+static bool busy_locked(const struct gompi_peer *p) {
+	return p->sent != p->credited || p->first != NULL || p->flying > 0 || p->waits != NULL ||
+	       gompi_load(&p->out) > 0;
 }
 
-bool gompi_fabric_gone(int peer) {
-	struct gompi_peer *p = gompi_peer_known(peer);
-	return p != NULL && gompi_load(&p->gone) != 0;
+bool gompi_peer_busy(struct gompi_peer *p) {
+	gompi_mutex_take(&p->lock);
+	bool busy = busy_locked(p);
+	gompi_mutex_give(&p->lock);
+	return busy;
+}
+
+bool gompi_peers_busy(void) {
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		if (gompi_load(&p->gone) == 0 && gompi_peer_busy(p))
+			return true;
+	return false;
+}
+
+void gompi_peer_is_gone(struct gompi_peer *p) {
+	if (gompi_swap_total(&p->gone, 1) != 0)
+		return;
+	gompi_peer_again(p); // its frames and transfers end
+	gompi_health_news();
 }

@@ -5,18 +5,16 @@
 
 #include "base/wait.h"
 #include "fabric/agent.h"
-#include "fabric/load.h"
 #include "fabric/peer.h"
 
 enum {
 	RECEIVES = 32, // frames that there is place for at any time, whoever sends them
 	BATCH = 16,    // completions that are looked at together
+	RETRY_LOOKS = 16,
 };
 
 // Places that have been emptied, for the serving thread to give back.
 static struct gompi_frame *unposted;
-
-gompi_a32 gompi_net_sends;
 
 static atomic_flag serving = ATOMIC_FLAG_INIT; // a thread is the serving one
 
@@ -81,7 +79,10 @@ static bool take_frame(struct gompi_frame *f, size_t length) {
 		gompi_add(&gompi_net_counts.frames_dropped, 1);
 		return true;
 	}
+	gompi_store(&p->alive, 1);
 	gompi_peer_credit(p, h->taken);
+	if (h->kind == GOMPI_FRAME_ASK)
+		gompi_peer_tell(p, true);
 	if (h->kind != GOMPI_FRAME_RECORDS)
 		return true;
 	if (h->number != p->arrived) {
@@ -96,7 +97,7 @@ static bool take_frame(struct gompi_frame *f, size_t length) {
 		deliver_next(p, f);
 		gompi_frame_put(f);
 	}
-	gompi_peer_tell(p);
+	gompi_peer_tell(p, false);
 	return true;
 }
 
@@ -105,14 +106,14 @@ static void complete(struct gompi_op *op, size_t length, int error) {
 	if (op == NULL)
 		return; // an error of the provider's own
 	struct gompi_frame *f = (struct gompi_frame *)op;
+	struct gompi_peer *p;
 	switch (op->kind) {
 	case GOMPI_OP_SEND:
-		if (error != 0) {
-			struct gompi_peer *p = gompi_peer_known(f->peer);
-			gompi_peer_is_gone(p, gompi_libfabric_text(error));
-		}
+		p = gompi_peer_known(f->peer);
+		if (error != 0)
+			gompi_peer_is_gone(p);
+		gompi_sub(&p->out, 1);
 		gompi_frame_put(f);
-		gompi_sub(&gompi_net_sends, 1);
 		break;
 	case GOMPI_OP_RECEIVE:
 		if (error != 0)
@@ -139,7 +140,12 @@ static void take_error(void) {
 }
 
 static bool serve_once(void) {
-	bool worked = gompi_peers_retry();
+	static int looks; // that found nothing, the serving thread's
+	bool worked = false;
+	// What a provider could not take it can when it has done something; or else it is tried now and then, so that
+	// others get the locks.
+	if (looks % RETRY_LOOKS == 0)
+		worked = gompi_peers_retry();
 	worked = gompi_transfers_end() || worked;
 	struct fi_cq_msg_entry e[BATCH];
 	if (!gompi_net_try())
@@ -148,6 +154,7 @@ static bool serve_once(void) {
 		post_receives();
 	ssize_t n = fi_cq_read(gompi_net.cq, e, BATCH);
 	gompi_net_give();
+	looks = n == -FI_EAGAIN ? looks + 1 : 0;
 	if (n == -FI_EAVAIL)
 		take_error();
 	for (ssize_t i = 0; i < n; i++)
@@ -190,8 +197,6 @@ bool gompi_net_may_sleep(void) {
 	gompi_net_give();
 	return rc == 0;
 }
-
-bool gompi_net_under_way(void) { return gompi_load(&gompi_net_sends) > 0 || gompi_transfers_under_way(); }
 
 // --- A service of every wait
 

@@ -11,8 +11,6 @@ bool gompi_net_serve(void);
 
 // Whether nothing is there, and gompi_net.fd will say when there is.
 bool gompi_net_may_sleep(void);
-// Whether the provider still has something of this process.
-bool gompi_net_under_way(void);
 
 // Gives the provider the places that frames arrive in; 0, or an error of libfabric.
 int gompi_net_receive(void);

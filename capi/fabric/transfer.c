@@ -37,21 +37,15 @@ struct gompi_part_op {
 static struct {
 	struct gompi_mutex lock;
 	struct gompi_part_op *free;
-	gompi_a32 out; // so many are under way
 } parts;
 
-bool gompi_transfers_under_way(void) { return gompi_load(&parts.out) > 0; }
-
 static struct gompi_part_op *get_part(void) {
-	gompi_add(&parts.out, 1);
 	gompi_mutex_take(&parts.lock);
 	struct gompi_part_op *o = parts.free;
 	if (o != NULL)
 		parts.free = o->next;
 	gompi_mutex_give(&parts.lock);
-	if (o == NULL && (o = malloc(sizeof *o)) == NULL)
-		gompi_sub(&parts.out, 1);
-	return o;
+	return o != NULL ? o : malloc(sizeof *o);
 }
 
 static void put_part(struct gompi_part_op *o) {
@@ -59,7 +53,6 @@ static void put_part(struct gompi_part_op *o) {
 	o->next = parts.free;
 	parts.free = o;
 	gompi_mutex_give(&parts.lock);
-	gompi_sub(&parts.out, 1);
 }
 
 // --- Those that have ended without the provider, for the serving thread to say so
@@ -194,6 +187,8 @@ void gompi_transfers_start(struct gompi_peer *p) {
 				continue;
 			if (rc != 0)
 				s->class = transfer_class(-rc);
+			if (s->class == MPI_ERR_PROC_ABORTED)
+				gompi_peer_is_gone(p);
 		}
 		drop_transfer(p);
 		if (s->parts == 0)
@@ -224,8 +219,12 @@ void gompi_part_done(struct gompi_op *op, int error) {
 	gompi_mutex_take(&p->lock);
 	p->flying -= o->bytes;
 	s->parts--;
-	if (error != 0 && s->class == MPI_SUCCESS)
+	if (error == 0)
+		gompi_store(&p->alive, 1);
+	else if (s->class == MPI_SUCCESS)
 		s->class = transfer_class(error);
+	if (s->class == MPI_ERR_PROC_ABORTED)
+		gompi_peer_is_gone(p);
 	// One that is still in the list of the peer ends there: of one that has failed nothing more is started.
 	bool over = s->parts == 0 && !s->listed;
 	if (p->waits != NULL)

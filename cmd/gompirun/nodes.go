@@ -68,7 +68,7 @@ func (j *job) markDead(rank int) {
 		if n := &j.nodes[i]; n == own {
 			n.memory.MarkDead(rank - n.first)
 		} else {
-			n.memory.Break()
+			n.memory.Lose(rank, shm.LostEnded)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"os"
+	"strconv"
+	"time"
 
 	"gompirma/capi/fabric"
 	"gompirma/core/abi"
@@ -13,8 +15,12 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// EnvProvider names the provider to take.
-const EnvProvider = "GOMPIRMA_PROVIDER"
+// EnvProvider names the provider to take; EnvTimeout is how long a peer may be silent, in seconds or with a unit of
+// Go's, 0: for ever.
+const (
+	EnvProvider = "GOMPIRMA_PROVIDER"
+	EnvTimeout  = "GOMPIRMA_PEER_TIMEOUT"
+)
 
 const (
 	announcement = "fabric"   // of rank 0: what all take
@@ -23,11 +29,12 @@ const (
 
 // Open opens the network of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
 // fetched ones for each process, three fences. MPI_ERR_OTHER: libfabric is missing, or no provider of it fits.
-func Open(b boot.Client) error {
-	var (
-		said announced
-		err  error
-	)
+func Open(b boot.Client, nodeOf []int32) error {
+	var said announced
+	timeout, err := peerTimeout(os.Getenv(EnvTimeout))
+	if err != nil {
+		return err
+	}
 	if b.Rank() == 0 {
 		if said, err = choose(); err != nil {
 			return err
@@ -65,10 +72,28 @@ func Open(b boot.Client) error {
 		}
 		table = append(table, a...)
 	}
-	if err := fabric.Begin(table, b.Size(), b.Rank(), said.secret); err != nil {
+	if err := fabric.Begin(fabric.Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, NodeOf: nodeOf,
+		Secret: said.secret, Timeout: timeout}); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	return nil
+}
+
+// peerTimeout reads how long a peer may be silent.
+func peerTimeout(text string) (time.Duration, error) {
+	const least, usual, most = 100 * time.Millisecond, 30 * time.Second, 1000 * time.Hour
+	if text == "" {
+		return usual, nil
+	}
+	d, err := time.ParseDuration(text)
+	if seconds, failed := strconv.ParseFloat(text, 64); failed == nil {
+		d, err = time.Duration(min(seconds, most.Seconds()+1)*float64(time.Second)), nil
+	}
+	if err != nil || d != 0 && (d < least || d > most) {
+		return 0, mpierr.New(abi.MPI_ERR_OTHER, "%s=%q: a time such as 30, 30s or 500ms is expected, from "+
+			"%v to %v, or 0", EnvTimeout, text, least, most)
+	}
+	return d, nil
 }
 
 // announced is what rank 0 tells the others.
@@ -102,6 +127,9 @@ func parse(text string) (a announced, err error) {
 	a.provider.Name = text[fixed:]
 	return a, nil
 }
+
+// Leaving says that the job is about to end: nobody who goes is lost any longer.
+func Leaving() { fabric.Leaving() }
 
 // Run is the network agent until Stop; End closes the network behind it.
 func Run()  { fabric.Run() }

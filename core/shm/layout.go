@@ -25,7 +25,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 4
+	Layout     = 5
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -50,6 +50,8 @@ const (
 	hdrProcesses = 12
 	hdrTurn      = 128 // futex: whose turn it is to promise memory: index + 1, 0: nobody's
 	hdrTaken     = 192 // futex: changed whenever a promise is lowered
+	HeaderLost   = 256 // rank in MPI_COMM_WORLD + 1 of the first one found dead, 0: not known
+	HeaderWhy    = 260 // and why: Lost
 	hdrBroken    = 64  // number of processes found dead; waits end with an error once it is not 0
 	hdrCreator   = 16
 	hdrCores     = 20 // cores that the processes of this node may use together
@@ -91,6 +93,31 @@ const (
 	Finalized
 	Dead
 )
+
+// Lost is why a process of another node is taken for gone.
+type Lost uint32
+
+// A process has ended without MPI_Finalize, as its node has seen; its connection has ended and cannot be made again; it
+// has not been heard of for too long; nor has any of its node.
+const (
+	LostEnded Lost = 1 + iota
+	LostConnection
+	LostSilent
+	LostSilentNode
+)
+
+// String is the text of an error about the process.
+func (l Lost) String() string {
+	switch l {
+	case LostConnection:
+		return "has ended without calling MPI_Finalize, or its network has: the connection is gone"
+	case LostSilent:
+		return "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows"
+	case LostSilentNode:
+		return "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows"
+	}
+	return "ended without calling MPI_Finalize"
+}
 
 // lives returns whether a process is in MPI and not known to be dead.
 func (s State) lives() bool { return s == Running || s == Finishing }

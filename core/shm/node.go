@@ -29,6 +29,9 @@ type Node struct {
 	// returned, "" if there is none. Set before the first wait; nil: nobody is told what this process waits for.
 	Call func() string
 
+	// Host returns the name of the host of a rank in MPI_COMM_WORLD, for texts. Set before the first wait.
+	Host func(rank int) string
+
 	heap     heap
 	promises promises
 	services []func() bool
@@ -226,6 +229,20 @@ func (nd *Node) MarkDead(i int) {
 		}
 	}
 	nd.Break()
+}
+
+// Lose records that a process of another node is gone, by its rank in MPI_COMM_WORLD, and ends every wait on this node.
+func (nd *Node) Lose(rank int, why Lost) {
+	if atomic.CompareAndSwapUint32(u32(nd.control, HeaderLost), 0, uint32(rank)+1) {
+		atomic.StoreUint32(u32(nd.control, HeaderWhy), uint32(why))
+	}
+	nd.Break()
+}
+
+// Lost returns the rank in MPI_COMM_WORLD of the first process of another node that was found to be gone, -1: none was.
+func (nd *Node) Lost() (int, Lost) {
+	return int(int32(atomic.LoadUint32(u32(nd.control, HeaderLost)) - 1)),
+		Lost(atomic.LoadUint32(u32(nd.control, HeaderWhy)))
 }
 
 // Break ends every wait on the node with an error: a process of the job is gone, of this node or another.

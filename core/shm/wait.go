@@ -201,5 +201,9 @@ func (nd *Node) brokenError() error {
 				"process %d of this node (pid %d) ended without calling MPI_Finalize", i, nd.Pid(i))
 		}
 	}
+	if rank, why := nd.Lost(); rank >= 0 && nd.Host != nil {
+		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "rank %d of MPI_COMM_WORLD, on host %s, %v", rank,
+			nd.Host(rank), why)
+	}
 	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of the job ended without calling MPI_Finalize")
 }

@@ -13,12 +13,14 @@
 
 #include "fabric/agent.h"
 #include "fabric/fabric.h"
+#include "fabric/health.h"
 #include "fabric/open.h"
 #include "fabric/progress.h"
 
 static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
 static pthread_t pair_agent;
+static int64_t pair_timeout = 30000000000;
 
 /* Both processes leave something for the other. */
 static void pair_exchange(const void *mine, void *others, size_t bytes) {
@@ -86,8 +88,14 @@ static bool pair_begin(void) {
 	char table[2 * GOMPI_ADDRESS];
 	memcpy(table + (size_t)pair_rank * mine.length, mine.address, mine.length);
 	memcpy(table + (size_t)!pair_rank * mine.length, other.address, mine.length);
-	const uint64_t secret[2] = {0x0123456789abcdef, 0xfedcba9876543210};
-	if (!gompi_net_begin(table, mine.length, 2, pair_rank, secret, why)) {
+	const struct gompi_net_job job = {.size = 2,
+					  .rank = pair_rank,
+					  .addresses = table,
+					  .address_bytes = mine.length,
+					  .node_of = (int32_t[]){0, 1},
+					  .secret = {0x0123456789abcdef, 0xfedcba9876543210},
+					  .timeout = pair_timeout};
+	if (!gompi_net_begin(&job, why)) {
 		printf("FAIL: %s\n", why);
 		exit(1);
 	}
@@ -99,6 +107,8 @@ static bool pair_begin(void) {
 /* What main returns. */
 static int pair_end(void) {
 	if (gompi_fabric_open) {
+		pair_meet();
+		gompi_health_end();
 		pair_meet();
 		gompi_net_agent_stop();
 		pthread_join(pair_agent, NULL);

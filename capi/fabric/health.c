@@ -1,0 +1,298 @@
+#define _GNU_SOURCE
+#include "fabric/health.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/up.h"
+#include "base/wait.h"
+#include "fabric/agent.h"
+#include "fabric/peer.h"
+
+enum {
+	ASK_NS = 750000000,     // between two questions to the next node
+	SECOND_NS = 500000000,  // between two looks of the second process of a node whether the first lives
+	OTHERS_NS = 2000000000, // and of the others whether they have become one of the two
+	REFUSED_NS = 500000000, // a connection that has been there and cannot be made again
+	AGAIN_NS = 150000000,   // between two questions then
+	UNANSWERED = 8,         // questions that are asked without an answer
+};
+
+static struct {
+	int32_t *node_of; // by rank
+	int32_t *first;   // by node: its lowest rank
+	int nodes, node;  // number of them, this one
+	int64_t timeout, interval;
+	int64_t due, last; // the next tick, and the one before
+	int64_t since;     // silence counts from here: before this process itself was away
+	int target;        // who is asked, -1: nobody
+	bool refused;      // somebody is
+	bool *told;        // by index: that this process of the node is dead
+	gompi_a32 news, ended;
+} health = {.target = -1};
+
+// What a process tells of another.
+struct death {
+	int32_t rank;
+	int32_t why;
+};
+
+static void take_death(int peer, const char *data, size_t length);
+
+bool gompi_health_open(const int32_t *node_of, int64_t timeout) {
+	static const struct gompi_port_handler handler = {take_death, NULL};
+	const size_t size = (size_t)gompi_net.size;
+	for (size_t i = 0; i < size; i++)
+		if (node_of[i] >= health.nodes)
+			health.nodes = node_of[i] + 1;
+	health.node_of = malloc(size * sizeof *node_of);
+	health.first = malloc((size_t)health.nodes * sizeof *health.first);
+	health.told = calloc((size_t)gompi_node.n, sizeof *health.told);
+	if (health.node_of == NULL || health.first == NULL || health.told == NULL)
+		return false;
+	memcpy(health.node_of, node_of, size * sizeof *node_of);
+	for (size_t i = size; i-- > 0;)
+		health.first[node_of[i]] = (int32_t)i;
+	health.node = node_of[gompi_net.rank];
+	health.timeout = timeout;
+	health.interval = timeout > 0 && timeout / 8 < ASK_NS ? timeout / 8 : ASK_NS;
+	gompi_fabric_listen(FABRIC_OWN, &handler);
+	return true;
+}
+
+void gompi_health_end(void) { gompi_store_total(&health.ended, 1); }
+
+void gompi_health_news(void) {
+	gompi_store_total(&health.news, 1);
+	gompi_agent_call();
+}
+
+// --- Somebody is lost
+
+// All waits of this node end.
+static void break_node(int rank, int why) {
+	struct gompi_header *h = gompi_header();
+	uint32_t none = 0;
+	if (gompi_change_once(&h->lost, &none, (uint32_t)rank + 1))
+		gompi_store_total(&h->lost_why, (uint32_t)why);
+	gompi_add_total(&h->broken, 1);
+	for (int i = 0; i < gompi_node.n; i++) {
+		struct gompi_waitword *w = &gompi_cell(i)->wait;
+		gompi_add_total(&w->wake, 1);
+		syscall(SYS_futex, &w->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	}
+}
+
+// Whether a process is known to be lost.
+static bool is_lost(int rank) {
+	const struct gompi_header *h = gompi_header();
+	const int lost = (int)gompi_load(&h->lost) - 1;
+	if (lost < 0)
+		return false;
+	return lost == rank ||
+	       (gompi_load(&h->lost_why) == GOMPI_LOST_SILENT_NODE && health.node_of[lost] == health.node_of[rank]);
+}
+
+bool gompi_fabric_gone(int peer) {
+	struct gompi_peer *p = gompi_peer_known(peer);
+	if (p != NULL && gompi_load(&p->gone) != 0)
+		return true;
+	return (uint32_t)peer < (uint32_t)gompi_net.size && is_lost(peer);
+}
+
+// What is under way with it ends, and nothing more is said of it.
+static void mark_gone(int rank, int why) {
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		if (p->rank == rank ||
+		    (why == GOMPI_LOST_SILENT_NODE && health.node_of[p->rank] == health.node_of[rank])) {
+			gompi_store_total(&p->announced, 1);
+			gompi_store_total(&p->gone, 1);
+			gompi_peer_again(p);
+		}
+}
+
+// The lowest living process of a node, -1: there is none.
+static int lowest_of(int node) {
+	for (int rank = health.first[node]; rank < gompi_net.size; rank++)
+		if (health.node_of[rank] == node && !gompi_fabric_gone(rank))
+			return rank;
+	return -1;
+}
+
+// Tells all nodes.
+static void tell_death(int rank, int why) {
+	const struct death d = {rank, why};
+	for (int node = 0; node < health.nodes; node++) {
+		int to = node == health.node ? -1 : lowest_of(node), class;
+		char *at = to < 0 ? NULL : gompi_fabric_reserve(to, FABRIC_OWN, sizeof d, FABRIC_ANSWER, &class);
+		if (at == NULL)
+			continue;
+		memcpy(at, &d, sizeof d);
+		gompi_fabric_commit(to, sizeof d, FABRIC_NOW);
+	}
+}
+
+static void lose(int rank, int why) {
+	mark_gone(rank, why);
+	break_node(rank, why);
+	tell_death(rank, why);
+}
+
+// A peer has told of a death.
+static void take_death(int peer, const char *data, size_t length) {
+	struct death d;
+	if (length != sizeof d || gompi_load(&health.ended) != 0)
+		return;
+	memcpy(&d, data, sizeof d);
+	if ((uint32_t)d.rank >= (uint32_t)gompi_net.size || d.why <= 0 || d.why > GOMPI_LOST_SILENT_NODE)
+		return;
+	mark_gone(d.rank, d.why);
+	break_node(d.rank, d.why);
+}
+
+// --- The agent's ticks
+
+// How many living processes of the node are before this one.
+static int place_here(void) {
+	int before = 0;
+	for (int i = 0; i < gompi_node.me; i++)
+		before += gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD;
+	return before;
+}
+
+// Tells of processes of this node that have died.
+static void look_here(void) {
+	for (int i = 0; i < gompi_node.n; i++) {
+		if (health.told[i] || gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD)
+			continue;
+		health.told[i] = true;
+		for (int rank = 0; rank < gompi_net.size; rank++)
+			if (gompi_on_node(rank) == i) {
+				break_node(rank, GOMPI_LOST_ENDED);
+				tell_death(rank, GOMPI_LOST_ENDED);
+			}
+	}
+}
+
+// Asks a peer for a sign of life.
+static void ask_peer(struct gompi_peer *p, int64_t now) {
+	if (p->asked >= UNANSWERED)
+		return;
+	switch (gompi_peer_ask(p)) {
+	case GOMPI_ASKED:
+		p->asked++;
+		p->refused = 0;
+		break;
+	case GOMPI_REFUSED:
+		// It has been connected, and now it is not and cannot be: its process has ended.
+		health.refused = p->met;
+		if (p->refused == 0)
+			p->refused = now;
+		else if (p->met &&
+			 now - p->refused >=
+				 (health.timeout > 0 && health.timeout < REFUSED_NS ? health.timeout : REFUSED_NS))
+			gompi_peer_is_gone(p);
+		break;
+	case GOMPI_BUSY:
+		break;
+	}
+}
+
+// When a peer has been heard of last; silence before since does not count.
+static int64_t heard_at(struct gompi_peer *p, int64_t now, int64_t since) {
+	if (gompi_load(&p->alive) != 0) {
+		gompi_store(&p->alive, 0);
+		p->heard = now;
+		p->met = true;
+		p->asked = 0;
+		p->refused = 0;
+	}
+	int64_t last = p->heard > since ? p->heard : since;
+	return last > health.since ? last : health.since;
+}
+
+static bool silent(int64_t heard, int64_t now) { return health.timeout > 0 && now - heard > health.timeout; }
+
+// Asks the next node.
+static void look_next(int64_t now) {
+	int to = -1;
+	for (int i = 1; i < health.nodes && to < 0; i++)
+		to = lowest_of((health.node + i) % health.nodes);
+	int class;
+	struct gompi_peer *p = to < 0 ? NULL : gompi_peer_of(to, &class);
+	if (p == NULL)
+		return;
+	if (to != health.target)
+		p->watched = now;
+	health.target = to;
+	if (silent(heard_at(p, now, p->watched), now))
+		lose(to, GOMPI_LOST_SILENT_NODE);
+	else
+		ask_peer(p, now);
+}
+
+// Asks those that something is under way with. Whether there is one.
+static bool look_busy(int64_t now) {
+	bool any = false;
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
+		if (gompi_load(&p->gone) != 0)
+			continue;
+		if (!gompi_peer_busy(p)) {
+			p->busy = 0;
+			continue;
+		}
+		any = true;
+		if (p->busy == 0)
+			p->busy = now;
+		int64_t heard = heard_at(p, now, p->busy);
+		if (silent(heard, now))
+			lose(p->rank, GOMPI_LOST_SILENT);
+		else if (p->rank != health.target && now - heard >= health.interval / 2)
+			ask_peer(p, now);
+	}
+	return any;
+}
+
+// Tells of those whose connections have ended.
+static void look_gone(void) {
+	if (gompi_load(&health.news) == 0 || gompi_swap_total(&health.news, 0) == 0)
+		return;
+	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
+		if (gompi_load(&p->gone) != 0 && gompi_swap_total(&p->announced, 1) == 0)
+			lose(p->rank, GOMPI_LOST_CONNECTION);
+}
+
+int64_t gompi_health_tick(int64_t now) {
+	if (gompi_load(&health.ended) != 0 || health.node_of == NULL)
+		return INT64_MAX;
+	look_gone();
+	if (now < health.due) {
+		if (health.due - now > health.interval && gompi_peers_busy())
+			health.due = now + health.interval;
+		return health.due;
+	}
+	// Whoever has been stopped itself has heard nobody meanwhile.
+	if (health.last != 0 && now - health.due > health.interval)
+		health.since = now;
+	health.last = now;
+	int place = place_here();
+	if (place < 2)
+		gompi_up.find_dead();
+	int64_t next = place == 1 ? SECOND_NS : OTHERS_NS;
+	health.refused = false;
+	if (place == 0) {
+		look_here();
+		look_next(now);
+		next = health.interval;
+	}
+	if (look_busy(now) && next > health.interval)
+		next = health.interval;
+	if (health.refused && next > AGAIN_NS)
+		next = AGAIN_NS;
+	look_gone();
+	return health.due = now + next;
+}

@@ -1,0 +1,29 @@
+// Who still lives. A network tells neither of a dead process nor of a cut link, so processes ask each other.
+//
+// The lowest living process of each node asks that of the next node every 750 ms, and whoever waits for a peer to take
+// something asks it too. An answer comes from the peer's agent. A peer that does not answer for too long is lost, with
+// all of its node if it is the one that the next node's is asked by; so is one whose connection has ended. Processes of
+// a node see each other's deaths. Whoever learns of one tells all nodes, and all waits of the job end.
+#ifndef GOMPI_FABRIC_HEALTH_H
+#define GOMPI_FABRIC_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// node_of: the node of each process of the job, by rank, copied. timeout: nanoseconds of silence after which a peer is
+// lost; 0: none is for that reason. false: there is no memory.
+bool gompi_health_open(const int32_t *node_of, int64_t timeout);
+
+// Nobody is lost from now on: all end.
+void gompi_health_end(void);
+
+// The agent's: does what is due at this time, and returns when something will be.
+int64_t gompi_health_tick(int64_t now);
+
+// A peer is gone: see to it in the agent's next round.
+void gompi_health_news(void);
+
+#pragma GCC visibility pop
+#endif
