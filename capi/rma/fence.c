@@ -7,6 +7,11 @@
 #include "way/way.h"
 #include "win/epoch.h"
 
+static __attribute__((noinline)) int settle_and_meet(struct gompi_win *w, const struct gompi_waiting *what) {
+	int rc = gompi_settle(w, what->call);
+	return rc == MPI_SUCCESS ? gompi_win_barrier(w, what) : rc;
+}
+
 int gompi_win_fence(int assert, MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
 	struct gompi_verdict v;
@@ -22,10 +27,9 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	}
 	if (gompi_epoch(w, call, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_fence", &v);
-	int rc = gompi_flush(w, GOMPI_ALL, "MPI_Win_fence");
 	struct gompi_waiting what = {"MPI_Win_fence", -1, w->handle};
-	if (rc == MPI_SUCCESS)
-		rc = gompi_win_barrier(w, &what);
+	int rc = __builtin_expect(gompi_load(&w->flush_more) == 0, 1) ? gompi_win_node_barrier(w, &what)
+								      : settle_and_meet(w, &what);
 	gompi_epoch_over(w, call);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_fence", rc);
 }

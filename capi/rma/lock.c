@@ -6,11 +6,16 @@
 #include "win/epoch.h"
 #include "win/lock.h"
 
+static __attribute__((noinline)) int lock_slowly(struct gompi_win *w, int rank, bool exclusive, const char *call) {
+	int rc = w->locks_in_order ? gompi_lock_in_order(call) : MPI_SUCCESS;
+	return rc == MPI_SUCCESS ? gompi_way_to(w, rank)->lock(w, rank, exclusive, call) : rc;
+}
+
 // Takes the lock of a member's memory. 0 or an error class.
 static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, const char *call) {
-	if (__builtin_expect(w->away == NULL && gompi_lock_try(gompi_member(w, rank), exclusive, false), 1))
+	if (__builtin_expect(!w->locks_in_order && gompi_lock_try(gompi_member(w, rank), exclusive, false), 1))
 		return MPI_SUCCESS;
-	return gompi_way_to(w, rank)->lock(w, rank, exclusive, call);
+	return lock_slowly(w, rank, exclusive, call);
 }
 
 // Whether type is a lock's. 0 or the verdict's class.
@@ -53,6 +58,19 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 	return MPI_SUCCESS;
 }
 
+enum { LOCK_BITS = TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK };
+
+// MPI_Win_unlock of a member on another node, for which nothing need be flushed before.
+static __attribute__((noinline)) int unlock_away(struct gompi_win *w, int rank) {
+	struct gompi_target *t = &w->targets[rank];
+	uint32_t state = gompi_load(&t->state);
+	gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
+	int rc = state & TARGET_NOCHECK ? gompi_way_fabric.flush(w, rank, "MPI_Win_unlock")
+					: gompi_way_fabric.unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
+	gompi_epoch_over(w, EPOCH_UNLOCK);
+	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
+}
+
 int gompi_win_unlock(int rank, MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
 	struct gompi_verdict v;
@@ -64,15 +82,14 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 	if (rank != MPI_PROC_NULL) {
 		struct gompi_target *t = &w->targets[rank];
 		uint32_t state = gompi_load(&t->state);
-		if (__builtin_expect(w->away == NULL, 1) || (state & TARGET_NOCHECK))
-			rc = gompi_flush(w, rank, "MPI_Win_unlock");
-		gompi_store(&t->state, state & ~(uint32_t)(TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK));
-		if (state & TARGET_NOCHECK)
-			gompi_full_fence();
-		else if (__builtin_expect(w->away == NULL, 1))
+		if (__builtin_expect(w->locks_in_order, 0) && gompi_win_elsewhere(w, rank))
+			return unlock_away(w, rank);
+		rc = gompi_flush(w, rank, "MPI_Win_unlock");
+		gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
+		if (!(state & TARGET_NOCHECK))
 			gompi_unlock(w, rank, state & TARGET_EXCLUSIVE);
 		else
-			rc = gompi_way_to(w, rank)->unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
+			gompi_full_fence();
 	}
 	gompi_epoch_over(w, EPOCH_UNLOCK);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);

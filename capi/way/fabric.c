@@ -514,7 +514,9 @@ static int end_stream(struct gompi_stream *s, uint64_t number, const char *call)
 	return rc;
 }
 
-static int end_streams(struct gompi_win *w, int target, bool local, const char *call) {
+// The same for target, or for all streams: but for that to the process follower, of which only what comes back is
+// waited for.
+static int end_streams(struct gompi_win *w, int target, bool local, int follower, const char *call) {
 	struct gompi_stream *s;
 	if (target != GOMPI_ALL) {
 		s = gompi_stream_known(w, target);
@@ -526,12 +528,12 @@ static int end_streams(struct gompi_win *w, int target, bool local, const char *
 	}
 	int rc = MPI_SUCCESS;
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) { // all are asked before any answer is waited for
-		int last = ask_stream(s, end_number(s, local));
+		int last = ask_stream(s, end_number(s, local || s->peer == follower));
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	for (s = gompi_stream_first(w); s != NULL; s = s->next) {
 		// Another thread may have sent more, and not have asked.
-		uint64_t number = end_number(s, local), asked = gompi_load(&s->asked);
+		uint64_t number = end_number(s, local || s->peer == follower), asked = gompi_load(&s->asked);
 		int last = rc == MPI_SUCCESS ? end_stream(s, number < asked ? number : asked, call) : rc;
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
@@ -539,15 +541,44 @@ static int end_streams(struct gompi_win *w, int target, bool local, const char *
 }
 
 static int fabric_flush(struct gompi_win *w, int target, const char *call) {
-	return end_streams(w, target, false, call);
+	return end_streams(w, target, false, -1, call);
 }
 
 static int fabric_flush_local(struct gompi_win *w, int target, const char *call) {
-	return end_streams(w, target, true, call);
+	return end_streams(w, target, true, -1, call);
+}
+
+static int fabric_settle(struct gompi_win *w, int peer, const char *call) {
+	return end_streams(w, GOMPI_ALL, false, peer, call);
+}
+
+// The lock that this thread has asked for last, if it was of a member on another node.
+static _Thread_local struct {
+	uintptr_t window;
+	int target;
+} asked_last __attribute__((tls_model("initial-exec")));
+
+int gompi_lock_in_order(const char *call) {
+	struct gompi_win *w = asked_last.window == 0 ? NULL : gompi_win_get((MPI_Win)asked_last.window);
+	asked_last.window = 0;
+	if (w == NULL || w->away == NULL || (uint32_t)asked_last.target >= w->n ||
+	    !(gompi_load(&w->targets[asked_last.target].state) & TARGET_LOCKED))
+		return MPI_SUCCESS;
+	struct gompi_stream *s = gompi_stream_of(w, asked_last.target);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	int rc = lock_first(s);
+	return rc == MPI_SUCCESS ? await_lock(s, call) : rc;
 }
 
 // The first operation takes the lock: lock_first.
-static int fabric_lock(struct gompi_win *w, int target, bool exclusive, const char *call) { return MPI_SUCCESS; }
+static int fabric_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {
+	if (target != GOMPI_ALL) {
+		asked_last.window = w->handle;
+		asked_last.target = target;
+	}
+	return MPI_SUCCESS;
+}
 
 // Sends the end of the lock, after all that has been done under it. 0 or an error class.
 static int send_unlock(struct gompi_stream *s, const char *call) {
@@ -617,6 +648,7 @@ const struct gompi_way gompi_way_fabric = {
 	.update = fabric_update,
 	.flush = fabric_flush,
 	.flush_local = fabric_flush_local,
+	.settle = fabric_settle,
 	.lock = fabric_lock,
 	.unlock = fabric_unlock,
 	.post = fabric_post,

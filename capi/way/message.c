@@ -166,6 +166,23 @@ static int apply_pulled(struct work *k) {
 	return MPI_SUCCESS;
 }
 
+// Whether each piece of a message is attached, where they are not in one region together: an origin on this node looks
+// them up itself and sends what is in each region, one on another node does not.
+static bool is_attached(const struct work *k) {
+	struct gompi_layout l = k->layout;
+	for (uint64_t bytes = k->m->bytes; bytes != 0;) {
+		struct gompi_run r = gompi_layout_take(&l, (int64_t)bytes);
+		for (int64_t i = 0; i < r.n; i++) {
+			uint64_t from = k->to + (uint64_t)(r.offset + i * r.stride);
+			if (!gompi_attached_covers(k->w, k->w->me, from, (uint64_t)r.block / k->element, k->element,
+						   k->gap))
+				return false;
+		}
+		bytes -= (uint64_t)(r.n * r.block);
+	}
+	return true;
+}
+
 // Reads where the data of a message is, and looks whether all of it lies in this process' memory. An error class.
 static int locate(struct work *k) {
 	const struct gompi_message *m = k->m;
@@ -207,9 +224,9 @@ static int locate(struct work *k) {
 		return MPI_ERR_RMA_RANGE;
 	if (k->w->attached != NULL) {
 		char *here;
-		if (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS)
+		k->to = (uintptr_t)m->offset; // an address of this process
+		if (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS && !is_attached(k))
 			return MPI_ERR_RMA_RANGE;
-		k->to = (uintptr_t)here - (uint64_t)lo;
 	} else {
 		if (to > (uint64_t)k->w->size)
 			return MPI_ERR_RMA_RANGE;

@@ -36,6 +36,9 @@ struct gompi_way {
 	int (*flush)(struct gompi_win *w, int target, const char *call);
 	// The same, but only until no buffer of this process is needed any more.
 	int (*flush_local)(struct gompi_win *w, int target, const char *call);
+	// Between nodes: as flush of all targets before a meeting with the process peer, which waits for no record to
+	// peer: it applies them before it learns of the meeting.
+	int (*settle)(struct gompi_win *w, int peer, const char *call);
 	// Takes the lock of target's memory for an epoch, and gives it back when everything that this process has
 	// sent to target is done there. GOMPI_ALL, between nodes: those of all targets, which are taken when
 	// something is sent to them.
@@ -70,6 +73,14 @@ static inline int gompi_flush_local(struct gompi_win *w, int target, const char 
 	return __builtin_expect(gompi_load(&w->flush_more) != 0, 0) ? gompi_flush_slow(w, target, call, true)
 								    : MPI_SUCCESS;
 }
+
+// Before a barrier of all members: gompi_flush of all, as far as the barrier does not see to it.
+int gompi_settle(struct gompi_win *w, const char *call);
+
+// Takes the lock that this thread has asked for between nodes and that has not been sent yet, if there is one, so that
+// it has locks in the order in which it has asked for them: else two could wait for each other that ask in the same
+// order. 0 or an error class.
+int gompi_lock_in_order(const char *call);
 
 #pragma GCC visibility pop
 #endif

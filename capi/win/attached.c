@@ -115,3 +115,18 @@ int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint6
 	}
 	return MPI_SUCCESS;
 }
+
+bool gompi_attached_covers(struct gompi_win *w, int rank, uint64_t from, uint64_t n, uint64_t bytes, uint64_t gap) {
+	while (n != 0) {
+		char *here;
+		uint64_t end;
+		if (gompi_attached_find_some(w, rank, from, from + n * bytes - gap, &here, &end) != MPI_SUCCESS)
+			return false;
+		uint64_t found = (end - from + gap) / bytes;
+		if (found == 0)
+			return false;
+		from += found * bytes;
+		n -= found;
+	}
+	return true;
+}

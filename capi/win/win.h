@@ -99,6 +99,7 @@ enum {
 	FLUSH_WATCHED = 1 << 2, // the gate must see every flush
 	FLUSH_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
 	FLUSH_HOT = 1 << 3,     // this process' own memory is to be shared in place: hot.h
+	FLUSH_NODES = 1 << 4,   // the window spans nodes
 };
 
 struct gompi_attached;
@@ -159,6 +160,7 @@ struct gompi_win {
 	gompi_a64 granularity; // mpi_accumulate_granularity: bytes of a large accumulate for which its lock is taken at
 			       // a time, 0: any number
 	bool lock_all_nocheck;
+	bool locks_in_order; // the job has a network, so that a lock may have to wait for another (gompi_lock_in_order)
 	// [n], of a dynamic window: the members' tables, mapped at the first use; else NULL
 	struct gompi_attached *_Atomic *attached;
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
@@ -221,13 +223,9 @@ static inline _Atomic uint8_t *gompi_posts(const struct gompi_win *w, int origin
 	return &w->posts[(size_t)gompi_win_index(w, origin) * (size_t)w->local_n + (size_t)gompi_win_index(w, target)];
 }
 
-// The barrier of all members when the window spans nodes. 0 or an error class.
-int gompi_win_meet_all(struct gompi_win *w, const struct gompi_waiting *what);
-
-// The barrier of all members. 0 or an error class.
-static inline int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
-	if (__builtin_expect(w->away != NULL, 0))
-		return gompi_win_meet_all(w, what);
+// The barrier of all members, which is that of one node's if the window does not span nodes. 0 or an error class.
+int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what);
+static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
 	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 }
 

@@ -152,7 +152,8 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)lines * line);
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
 	w->model = MPI_WIN_UNIFIED;
-	w->flush_more = gompi_node.policy.crowded ? FLUSH_POLL : 0;
+	w->locks_in_order = gompi_fabric_open || plan->local_n < plan->n;
+	w->flush_more = (gompi_node.policy.crowded ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
 	for (int i = 0; i < local_n; i++)
 		set_member(w, i, &members[i]);
 	for (int i = 0; w->away != NULL && i < plan->n; i++)
@@ -252,7 +253,9 @@ bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders)
 	return w->meeting != NULL;
 }
 
-int gompi_win_meet_all(struct gompi_win *w, const struct gompi_waiting *what) {
+int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
+	if (w->away == NULL)
+		return gompi_win_node_barrier(w, what);
 	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 	if (rc == MPI_SUCCESS && w->meeting != NULL)
 		rc = gompi_meet(w->meeting, what);
