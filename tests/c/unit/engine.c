@@ -713,6 +713,35 @@ static void finalizing(void) {
 	}
 }
 
+/* --- Somebody else makes the network go on */
+
+/* What found no room, and what is to be read, goes its way while no thread of the two processes looks at its
+ * messages. */
+static void unattended(void) {
+	enum { N = 60, SIZE = 16000, LARGE = 80000 };
+	static char out[LARGE], in[N][SIZE], large[LARGE], early[LARGE];
+	struct gompi_request *s[N + 2], *r[N + 2];
+	open_all(2, false);
+	fill(out, LARGE, 5);
+	for (int i = 0; i < N; i++) {
+		r[i] = receive_from(1, 0, WORLD, 0, in[i], SIZE);
+		s[i] = send_to(0, 1, WORLD, 0, out, SIZE, i % 2 ? MODE_STANDARD : MODE_SYNCHRONOUS);
+	}
+	r[N] = receive_from(1, 0, WORLD, 1, large, LARGE);
+	s[N] = send_to(0, 1, WORLD, 1, out, LARGE, MODE_STANDARD);
+	s[N + 1] = send_to(0, 1, WORLD, 2, out, LARGE, MODE_STANDARD);
+	r[N + 1] = receive_from(1, 0, WORLD, 2, early, LARGE);
+	CHECK(!is_over(s[N - 1]), "all has found room");
+	while (gompi_fabric_progress())
+		;
+	for (int i = 0; i < N + 2; i++) {
+		CHECK(is_over(s[i]) && is_over(r[i]), "message %d has stopped", i);
+		finish(0, s[i]), finish(1, r[i]);
+	}
+	CHECK(is_filled(large, LARGE, 5) && is_filled(early, LARGE, 5), "other data");
+	close_all();
+}
+
 /* --- All of it */
 
 static void each_its_node(void) {
@@ -727,6 +756,7 @@ static void each_its_node(void) {
 	forging();
 	CHECK(network_moved > 0, "nothing has been read");
 	finalizing();
+	unattended();
 	apart = false;
 }
 
