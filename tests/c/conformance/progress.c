@@ -5,6 +5,7 @@
  * args: put get accumulate get_accumulate fetch_and_op compare_and_swap rput rget raccumulate rget_accumulate lock
  * ref: none (MPICH makes no progress while the target computes, Open MPI on allocated windows only)
  * again: GOMPIRMA_NO_CMA=1
+ * nodes: 1 (the target tells by shared memory that it computes)
  * timeout: 60
  */
 #include "../away.h"
