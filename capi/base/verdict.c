@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/node.h"
 #include "base/up.h"
 
 int gompi_wrong(struct gompi_verdict *v, int class, const char *text, ...) {
@@ -11,6 +12,30 @@ int gompi_wrong(struct gompi_verdict *v, int class, const char *text, ...) {
 	vsnprintf(v->text, sizeof v->text, text, ap);
 	va_end(ap);
 	return v->class = class;
+}
+
+const char *gompi_lost_text(void) {
+	static _Thread_local char text[240];
+	char host[80];
+	const struct gompi_header *h = gompi_header();
+	const int rank = h == NULL ? -1 : (int)gompi_load(&h->lost) - 1;
+	if (rank < 0 || gompi_up.host_of == NULL)
+		return "a process of the job ended without calling MPI_Finalize while this one waited for it";
+	const char *why = "ended without calling MPI_Finalize";
+	switch (gompi_load(&h->lost_why)) {
+	case GOMPI_LOST_CONNECTION:
+		why = "has ended without calling MPI_Finalize, or its network has: the connection is gone";
+		break;
+	case GOMPI_LOST_SILENT:
+		why = "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
+		break;
+	case GOMPI_LOST_SILENT_NODE:
+		why = "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
+		break;
+	}
+	gompi_up.host_of(rank, host, sizeof host);
+	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host, why);
+	return text;
 }
 
 int gompi_refuse(int class, const char *name, const char *text, int kind, uintptr_t object) {

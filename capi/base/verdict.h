@@ -16,6 +16,9 @@ struct gompi_verdict {
 	char text[400];
 };
 
+// Why waits end with MPI_ERR_PROC_ABORTED: who is lost. The text is this thread's until its next call.
+__attribute__((cold)) const char *gompi_lost_text(void);
+
 // The object that an error is raised on: the numbers of core/handle.Kind, compared in capi/layout.go.
 enum {
 	GOMPI_ON_NONE = 0,

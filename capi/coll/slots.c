@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/verdict.h"
 #include "coll/protocol.h"
 
 // Views to be used again.
@@ -39,7 +40,7 @@ void gompi_slots_close(struct gompi_slots *t) {
 
 const char *gompi_slots_text(int class) {
 	if (class == MPI_ERR_PROC_ABORTED)
-		return "a process of the job ended without calling MPI_Finalize while this one waited for it";
+		return gompi_lost_text();
 	return "a slot holds an operation that was not expected there";
 }
 

@@ -235,26 +235,41 @@ static void look_next(int64_t now) {
 		ask_peer(p, now);
 }
 
-// Asks those that something is under way with. Whether there is one.
-static bool look_busy(int64_t now) {
-	bool any = false;
+// The peer that a call of the application waits for just now, -1: none.
+static int waits_for(void) {
+	const struct gompi_cell *me = gompi_my_cell();
+	if (gompi_load(&me->wait_call[0]) == 0)
+		return -1;
+	int rank = gompi_load(&me->wait_peer);
+	return rank >= 0 && rank < gompi_net.size && gompi_on_node(rank) < 0 ? rank : -1;
+}
+
+// Asks those that something is under way with, and the one that a call waits for. When to look again, at most
+// nanoseconds from now.
+static int64_t look_busy(int64_t now, int64_t next) {
+	const int64_t patience = health.timeout / 8; // if nothing is under way
+	int waits = health.timeout > 0 ? waits_for() : -1, class;
+	if (waits >= 0 && gompi_peer_of(waits, &class) != NULL && next > patience)
+		next = patience;
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next) {
 		if (gompi_load(&p->gone) != 0)
 			continue;
-		if (!gompi_peer_busy(p)) {
+		bool busy = gompi_peer_busy(p);
+		if (!busy && p->rank != waits) {
 			p->busy = 0;
 			continue;
 		}
-		any = true;
+		if (busy && next > health.interval)
+			next = health.interval;
 		if (p->busy == 0)
 			p->busy = now;
 		int64_t heard = heard_at(p, now, p->busy);
 		if (silent(heard, now))
 			lose(p->rank, GOMPI_LOST_SILENT);
-		else if (p->rank != health.target && now - heard >= health.interval / 2)
+		else if (p->rank != health.target && now - heard >= (busy ? health.interval / 2 : patience))
 			ask_peer(p, now);
 	}
-	return any;
+	return next;
 }
 
 // Tells of those whose connections have ended.
@@ -289,8 +304,7 @@ int64_t gompi_health_tick(int64_t now) {
 		look_next(now);
 		next = health.interval;
 	}
-	if (look_busy(now) && next > health.interval)
-		next = health.interval;
+	next = look_busy(now, next);
 	if (health.refused && next > AGAIN_NS)
 		next = AGAIN_NS;
 	look_gone();

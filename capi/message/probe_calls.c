@@ -74,10 +74,8 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	if (p.found)
 		return MPI_SUCCESS;
 	struct gompi_verdict v;
-	gompi_wrong(&v, rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN,
-		    rc != MPI_SUCCESS
-			    ? "a process of the job ended without calling MPI_Finalize while this one waited for it"
-			    : "the inbox of messages is damaged");
+	gompi_wrong(&v, rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, "%s",
+		    rc != MPI_SUCCESS ? gompi_lost_text() : "the inbox of messages is damaged");
 	return gompi_call_refuse(&v, "MPI_Probe", comm);
 }
 

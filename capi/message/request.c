@@ -213,9 +213,7 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 	case MPI_ERR_INTERN:
 		return gompi_wrong(v, s->class, "the inbox of messages is damaged");
 	case MPI_ERR_PROC_ABORTED:
-		return gompi_wrong(v, s->class,
-				   "a process of the job ended without calling MPI_Finalize while this one waited for "
-				   "it");
+		return gompi_wrong(v, s->class, "%s", gompi_lost_text());
 	}
 	if (!r->receive)
 		return gompi_wrong(v, s->class,

@@ -361,10 +361,7 @@ static int await_first(const char *call, struct several *s, int *rc) {
 	i = first_complete(s);
 	if (i < 0)
 		*rc = gompi_call_wrong(call, class != MPI_SUCCESS ? class : MPI_ERR_INTERN,
-				       class != MPI_SUCCESS
-					       ? "a process of the job ended without calling MPI_Finalize while this "
-						 "one waited for it"
-					       : "the inbox of messages is damaged");
+				       class != MPI_SUCCESS ? gompi_lost_text() : "the inbox of messages is damaged");
 	return i;
 }
 

@@ -289,8 +289,7 @@ void gompi_win_why_lost(uintptr_t handle, struct gompi_verdict *v) {
 			    (int)i, w->away[i].peer, host);
 		return;
 	}
-	gompi_wrong(v, MPI_ERR_PROC_ABORTED,
-		    "a process of the job ended without calling MPI_Finalize while this one waited for it");
+	gompi_wrong(v, MPI_ERR_PROC_ABORTED, "%s", gompi_lost_text());
 }
 
 int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
