@@ -312,9 +312,10 @@ static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, 
 	}
 	if (!(gompi_load(&s->w->flush_more) & FLUSH_SENT))
 		gompi_or(&s->w->flush_more, FLUSH_SENT);
-	if (stays || whole->result == NULL)
+	// Only the target knows what is attached there, and whoever calls is told at once.
+	if (s->w->attached == NULL && (stays || whole->result == NULL))
 		return MPI_SUCCESS;
-	int rc = ask_and_await(s, gompi_load(&s->due_here), whole->operation->call);
+	int rc = ask_and_await(s, gompi_load(&s->due), whole->operation->call);
 	return rc == MPI_SUCCESS ? (int)gompi_swap_total(&s->class, 0) : rc;
 }
 
