@@ -97,7 +97,7 @@ func openSpan(h coll.SlotsHost) *span {
 	}
 	view := C.struct_gompi_span{n: C.int(c.Size()), me: C.int(c.Rank()), nodes: C.int(len(c.Span.Leaders)),
 		node: C.int(c.Span.Node), here: C.int(n), place: C.int(place), node_of: list(c.Span.NodeOf),
-		local: list(c.Span.Local)}
+		local: list(c.Span.Local), most_here: C.int(c.Span.Most)}
 	if h.Block != nil {
 		t.onNode = openOnNode(h)
 		view.slots = t.onNode.c

@@ -8,6 +8,9 @@
 
 // --- Views
 
+// So many bytes all rows may have, with a place for each member that a node could have.
+enum { MOST_ROWS = 2 * GOMPI_SLOT_SMALL };
+
 // So many bytes of each node are reduced here.
 static uint64_t most_bytes(const struct gompi_span *s) {
 	return gompi_least(GOMPI_SLOT_SMALL, GOMPI_MEET_MOST / (uint64_t)s->nodes);
@@ -40,6 +43,7 @@ struct gompi_span *gompi_span_open(const struct gompi_span *from, uint64_t id, c
 	s->node_of = node_of, s->local = local;
 	if (copied && s->place == 0) {
 		uint64_t room = (most_bytes(s) * (uint64_t)s->nodes + GOMPI_LINE) / GOMPI_LINE * GOMPI_LINE;
+		room = room < MOST_ROWS ? MOST_ROWS : room;
 		s->all = aligned_alloc(GOMPI_LINE, room);
 		s->meeting = gompi_meeting_open(gompi_meeting_id(MEET_COMM, id), s->nodes, s->node, leaders);
 	}
@@ -118,6 +122,22 @@ static int span_barrier(struct gompi_span *s, const struct gompi_waiting *what) 
 	return rc;
 }
 
+// Has all leaders get the bytes that each has in s->all. A member of this node that differs is noted in c.
+static int span_gather(struct gompi_span *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
+		       const struct gompi_waiting *what) {
+	struct gompi_meet_words words = {w, plan, s->me}, other;
+	bool differ = gompi_slots_differ(c);
+	if (differ) {
+		c->differ.rank = s->local[c->differ.rank];
+		other = (struct gompi_meet_words){c->differ.theirs, c->differ.their_plan, c->differ.rank};
+	}
+	int rc = gompi_meet_gather(s->meeting, &words, differ ? &other : NULL, s->all, (uint32_t)bytes, what);
+	if (rc != GOMPI_MEET_DIFFER)
+		return rc;
+	return differ ? GOMPI_SLOTS_DIFFER
+		      : span_differs(c, &(struct span_said){words.what, words.plan}, words.rank, w, plan);
+}
+
 // Reduces what the members of this node bring and what the other leaders have; the result is at *sum, in all.
 static int meet_to_reduce(struct gompi_span *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
 			  const char **sum, const struct gompi_waiting *what) {
@@ -131,17 +151,7 @@ static int meet_to_reduce(struct gompi_span *s, struct gompi_slots_call *c, uint
 	} else {
 		gompi_copy_few(own, c->in, bytes);
 	}
-	struct gompi_meet_words words = {w, plan, s->me}, other;
-	bool differ = gompi_slots_differ(c);
-	if (differ) {
-		c->differ.rank = s->local[c->differ.rank];
-		other = (struct gompi_meet_words){c->differ.theirs, c->differ.their_plan, c->differ.rank};
-	}
-	rc = gompi_meet_gather(s->meeting, &words, differ ? &other : NULL, all, (uint32_t)bytes, what);
-	if (differ && rc == GOMPI_MEET_DIFFER)
-		return GOMPI_SLOTS_DIFFER;
-	if (rc == GOMPI_MEET_DIFFER)
-		return span_differs(c, &(struct span_said){words.what, words.plan}, words.rank, w, plan);
+	rc = span_gather(s, c, w, plan, bytes, what);
 	if (rc || failed)
 		return rc ? rc : failed;
 	char *acc = all + (uint64_t)(s->nodes - 1) * bytes;
@@ -198,6 +208,152 @@ static int span_reduce(struct gompi_span *s, struct gompi_slots_call *c, const s
 		gompi_copy_few(c->out, gompi_slot_data(t, 0, t->seq, p), bytes);
 	gompi_slots_finish(t);
 	return rc ? rc : over;
+}
+
+// --- Collectives of which each member needs what others bring: all get the rows of all, and take what is theirs
+
+// A member's row: how many bytes it brings, and these.
+struct span_row {
+	uint64_t bytes;
+	char data[];
+};
+
+static uint64_t row_bytes(const struct gompi_slots_call *c, int i) { return c->sizes != NULL ? c->sizes[i] : c->bytes; }
+
+// The most bytes that a member brings.
+static uint64_t longest_row(const struct gompi_span *s, const struct gompi_slots_call *c) {
+	uint64_t longest = c->kind == GOMPI_ALLTOALL ? c->bytes * (uint64_t)s->n : c->bytes;
+	for (int i = 0; c->kind == GOMPI_ALLGATHER && c->sizes != NULL && i < s->n; i++)
+		longest = longest > c->sizes[i] ? longest : c->sizes[i];
+	return longest;
+}
+
+static void write_row(const struct gompi_span *s, const struct gompi_slots_call *c, struct span_row *row) {
+	row->bytes = c->bytes;
+	if (c->kind != GOMPI_ALLTOALL)
+		gompi_copy_few(row->data, c->in, c->bytes);
+	for (int i = 0; c->kind == GOMPI_ALLTOALL && i < s->n; i++)
+		gompi_copy_few(row->data + (uint64_t)i * c->bytes, gompi_block(&c->ins, i), c->bytes);
+}
+
+// The reduction of the rows up to this member's.
+static int fold_rows(const struct gompi_span *s, struct gompi_slots_call *c, const char *rows, uint64_t stride) {
+	int last = c->kind == GOMPI_SCAN ? s->me : s->me - 1;
+	for (int i = last; i >= 0 && c->bytes > 0; i--) {
+		const struct span_row *row = (const void *)(rows + (uint64_t)i * stride);
+		int rc = 0;
+		if (i == last)
+			gompi_copy_few(c->out, row->data, c->bytes);
+		else
+			rc = gompi_combine(&c->reduction, row->data, c->out, c->bytes);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+// Takes what is this member's of the rows of all, which lie in the order of ranks.
+static int read_rows(const struct gompi_span *s, struct gompi_slots_call *c, const char *rows, uint64_t stride,
+		     uint64_t plan) {
+	if (c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN)
+		return fold_rows(s, c, rows, stride);
+	for (int i = 0; i < s->n; i++) {
+		const struct span_row *row = (const void *)(rows + (uint64_t)i * stride);
+		uint64_t bytes = row_bytes(c, i), from = c->kind == GOMPI_ALLTOALL ? (uint64_t)s->me * bytes : 0;
+		struct span_said theirs = {gompi_what(c->kind, c->root, row->bytes), plan};
+		if (row->bytes == bytes)
+			gompi_copy_few(gompi_block(&c->outs, i), row->data + from, bytes);
+		else if (!gompi_slots_differ(c))
+			span_differs(c, &theirs, i, gompi_what(c->kind, c->root, bytes), plan);
+	}
+	return gompi_slots_result(c);
+}
+
+// A leader's part: rows are those of all, in the order of ranks.
+static int meet_for_rows(struct gompi_span *s, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t stride,
+			 char *rows, const struct gompi_waiting *what) {
+	struct gompi_slots *t = s->slots;
+	uint64_t node_bytes = (uint64_t)s->most_here * stride;
+	char *own = s->all + (uint64_t)s->node * node_bytes;
+	memset(own, 0, node_bytes);
+	if (stride > 0)
+		write_row(s, c, (struct span_row *)own);
+	if (t != NULL) {
+		enum gompi_place p = gompi_place_of(stride);
+		int rc = gompi_slots_begin(t, p);
+		if (rc)
+			return rc;
+		gompi_slots_publish(t, w, plan);
+		rc = gompi_slots_await_all(t, c, w, plan);
+		if (rc)
+			return rc;
+		for (int i = 1; i < t->n && !gompi_slots_differ(c); i++)
+			memcpy(own + (uint64_t)i * stride, gompi_slot_data(t, i, t->seq, p), stride);
+		gompi_slots_finish(t);
+	}
+	int rc = span_gather(s, c, w, plan, node_bytes, what);
+	if (rc || stride == 0)
+		return rc;
+	uint8_t next[GOMPI_SLOT_SMALL / sizeof(struct span_row)] = {0}; // of each node: every member has a row
+	for (int i = 0; i < s->n; i++) {
+		int node = s->node_of[i];
+		memcpy(rows + (uint64_t)i * stride, s->all + (uint64_t)node * node_bytes + next[node] * stride, stride);
+		next[node]++;
+	}
+	return 0;
+}
+
+static int span_rows(struct gompi_span *s, struct gompi_slots_call *c, const struct gompi_waiting *what) {
+	struct gompi_slots *t = s->slots;
+	bool folds = c->kind == GOMPI_SCAN || c->kind == GOMPI_EXSCAN;
+	uint64_t longest = longest_row(s, c), n = (uint64_t)s->n;
+	uint64_t w = gompi_what(c->kind, c->root, 0), plan = gompi_plan(longest, folds ? c->reduction.size : 1);
+	uint64_t stride = (sizeof(struct span_row) + longest + 7) / 8 * 8;
+	bool little = longest <= GOMPI_SLOT_SMALL && n * stride <= GOMPI_SLOT_SMALL &&
+		      (uint64_t)s->nodes * (uint64_t)s->most_here * stride <= MOST_ROWS;
+	bool gets = little && (c->kind != GOMPI_GATHER || s->me == c->root);
+	if (!little)
+		stride = 0; // the members only agree
+	_Alignas(GOMPI_LINE) char here[GOMPI_SLOT_SMALL];
+	const char *rows = here;
+	enum gompi_place p = gompi_place_of(n * stride), mine = gompi_place_of(stride);
+	int rc;
+	if (s->meeting != NULL) {
+		rc = meet_for_rows(s, c, w, plan, stride, here, what);
+		if (rc)
+			return t != NULL ? tell_outcome(t, c, s->me, rc) : rc;
+		if (t != NULL) {
+			rc = gompi_slots_begin(t, p);
+			if (rc)
+				return rc;
+			memcpy(gompi_slot_data(t, 0, t->seq, p), here, n * stride);
+			gompi_slots_publish(t, w, plan);
+			gompi_slots_finish(t);
+		}
+	} else {
+		rc = gompi_slots_begin(t, mine);
+		if (rc)
+			return rc;
+		if (stride > 0)
+			write_row(s, c, (struct span_row *)gompi_slot_data(t, t->me, t->seq, mine));
+		gompi_slots_publish(t, w, plan);
+		gompi_slots_finish(t);
+		t->seq++;
+		if (little && !gets) { // others may wait for the rows
+			gompi_slots_finish(t);
+			return GOMPI_SLOTS_DONE;
+		}
+		rc = gompi_slots_await(t, 0);
+		if (rc)
+			return rc;
+		rc = hear_outcome(t, c, gompi_slot_head(t, 0, t->seq), w, plan);
+		rows = gompi_slot_data(t, 0, t->seq, p);
+	}
+	if (rc == 0 && gets)
+		rc = read_rows(s, c, rows, stride, plan);
+	if (s->meeting == NULL)
+		gompi_slots_finish(t);
+	return rc ? rc : little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
 }
 
 // The place of a rank among the members of this node.
@@ -285,6 +441,8 @@ int gompi_span_run(struct gompi_span *s, struct gompi_slots_call *c) {
 	case GOMPI_REDUCE:
 	case GOMPI_ALLREDUCE:
 		return span_reduce(s, c, &what);
+	case GOMPI_BARRIER:
+		return span_barrier(s, &what);
 	}
-	return span_barrier(s, &what);
+	return span_rows(s, c, &what);
 }

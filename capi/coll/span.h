@@ -15,6 +15,7 @@ struct gompi_span {
 	int n, me;                     // ranks in the communicator
 	int nodes, node;               // number of nodes, and which is this one
 	int here, place;               // members on this node, and which of them is this one
+	int most_here;                 // on any node
 	int32_t *node_of;              // [n]
 	int32_t *local;                // [here]: ranks, ascending
 	uint32_t barriers;             // so far
@@ -33,9 +34,7 @@ struct gompi_span *gompi_span_open(const struct gompi_span *s, uint64_t id, cons
 void gompi_span_close(struct gompi_span *s);
 
 // The collectives that can begin here.
-static inline bool gompi_span_fits(int kind) {
-	return kind == GOMPI_BARRIER || kind == GOMPI_BCAST || kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
-}
+static inline bool gompi_span_fits(int kind) { return kind != GOMPI_SCATTER && kind != GOMPI_REDUCE_SCATTER; }
 
 // Does a call, as gompi_slots_run does. GOMPI_SLOTS_MESSAGES: all members have made the same call, of which nothing is
 // done; of a broadcast c->bytes is what root has, and differ tells whether that is not what this member has.

@@ -31,9 +31,16 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 	if c.Size() == 1 || len(mine) == 0 {
 		return all, nil
 	}
-	if t := e.state(c).slots; t != nil && t.Fits(KindAllgather) {
+	if t := e.state(c).slots; t != nil && c.Span == nil && t.Fits(KindAllgather) {
 		_, err := t.Run(&Exchange{Kind: KindAllgather, Bytes: len(mine), In: mine, Outs: blocks})
 		return all, err
+	}
+	if st := e.state(c); st.slots != nil && c.Span != nil {
+		lengths := make([]int, c.Size())
+		for i := range lengths {
+			lengths[i] = len(mine)
+		}
+		return all, e.allgatherOverNodes(c, st, mine, lengths, blocks)
 	}
 	s := e.blocking(c)
 	s.local.allgather(blocks, oneSize)

@@ -1,7 +1,11 @@
 package coll
 
 import (
+	"encoding/binary"
+
+	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 )
 
@@ -20,7 +24,7 @@ func (k *Call) nodeFirst(o *operands) bool {
 		return false
 	}
 	switch k.Kind {
-	case KindBcast:
+	case KindBcast, KindAllgather, KindAllgatherv:
 		return true
 	case KindReduce, KindAllreduce:
 		return (k.Op.Commutative() || span.Regular) && o.red.size <= mostElement
@@ -39,6 +43,19 @@ func (r relay) recv(from int, b []byte) (pending, error) { return r.link.recv(in
 
 // overNodes does a call of nodeFirst.
 func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
+	if k.Kind == KindAllgather || k.Kind == KindAllgatherv {
+		// The members of MPI_Allgatherv have not agreed on every length.
+		mine := binary.LittleEndian.AppendUint64(nil, uint64(len(o.in)))
+		all, err := e.Allgather(k.Comm, mine)
+		if err != nil {
+			return err
+		}
+		lengths := make([]int, k.Comm.Size())
+		for i := range lengths {
+			lengths[i] = int(binary.LittleEndian.Uint64(all[8*i:]))
+		}
+		return e.allgatherOverNodes(k.Comm, st, o.in, lengths, o.outs)
+	}
 	c, span, root := k.Comm, k.Comm.Span, 0
 	n, place := c.Sharers()
 	speakers, speaker := span.Leaders, 0 // of all nodes, and the place of ours
@@ -53,10 +70,7 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 		}
 	}
 	speaks := place == speaker
-	st.sequence++
-	s := newSchedule(relay{&channel{e.msg, c, comm.Collective, tag(st.sequence), p2p.Standard}, speakers},
-		span.Node, len(speakers))
-	s.foreign = e.onAgent
+	s := e.amongNodes(c, st, speakers)
 	onNode := func(kind Kind, in, out []byte) error {
 		if n == 1 {
 			return nil
@@ -101,4 +115,86 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 		return nil
 	}
 	return onNode(KindBcast, nil, o.out)
+}
+
+// amongNodes returns an empty schedule of those members of c that speak for their nodes. All members call it, those
+// that do not speak for the number of the call.
+func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule {
+	st.sequence++
+	link := &channel{e.msg, c, comm.Collective, tag(st.sequence), p2p.Standard}
+	s := newSchedule(relay{link, speakers}, c.Span.Node, len(speakers))
+	s.foreign = e.onAgent
+	return s
+}
+
+// allgatherOverNodes fills outs with what all members have in own, of the given lengths, which all members know. The
+// data is in one piece of memory meanwhile, one node's after the other's. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: a block has
+// another length.
+func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
+	defer orNoRoom(&err)
+	span := c.Span
+	n, place := c.Sharers()
+	length := make([]int, len(span.Leaders)) // of the nodes
+	total := 0
+	for i, l := range lengths {
+		length[span.NodeOf[i]] += l
+		total += l
+	}
+	whole := room(total)
+	nodes, at := blocksOf(whole, length), make([]int, len(length))
+	blocks := make([][]byte, len(outs))
+	for i, l := range lengths {
+		k := span.NodeOf[i]
+		blocks[i] = nodes[k][at[k] : at[k]+l : at[k]+l]
+		at[k] += l
+	}
+	copy(blocks[c.Rank()], own)
+	if n > 1 {
+		x := Exchange{Kind: KindAllgather, In: blocks[c.Rank()], Outs: make([][]byte, n), Sizes: make([]int, n)}
+		for i, r := range span.Local {
+			x.Outs[i], x.Sizes[i] = blocks[r], len(blocks[r])
+		}
+		x.Bytes = x.Sizes[place]
+		if _, err := st.slots.RunOnNode(&x); err != nil {
+			return err
+		}
+	}
+	s := e.amongNodes(c, st, span.Leaders)
+	if place == 0 {
+		s.local.allgatherIntervals(nodes, whole)
+		if err := e.run(s, c); err != nil {
+			return err
+		}
+	}
+	if n > 1 {
+		if _, err := st.slots.RunOnNode(&Exchange{Kind: KindBcast, Bytes: total, Out: whole}); err != nil {
+			return err
+		}
+	}
+	for i, b := range outs {
+		if l := len(blocks[i]); l == len(b) {
+			copy(b, blocks[i])
+		} else if class := int32(abi.MPI_ERR_TRUNCATE); l > len(b) || err == nil {
+			if l < len(b) {
+				class = abi.MPI_ERR_COUNT
+			}
+			err = mpierr.New(class, "rank %d contributed %d bytes where %d were expected", i, l, len(b))
+		}
+	}
+	return err
+}
+
+// allgatherIntervals is allgather of blocks of any lengths, the parts of whole, in ceil(log2 n) rounds: after round k
+// this process has those of ranks rank .. rank+2^k-1.
+func (v view) allgatherIntervals(blocks [][]byte, whole []byte) {
+	for have := 1; have < v.size; have *= 2 {
+		n := min(have, v.size-have)
+		for _, piece := range v.interval(blocks, whole, v.rank, 0, n) {
+			v.send((v.rank-have+v.size)%v.size, piece)
+		}
+		for _, piece := range v.interval(blocks, whole, v.rank, have, n) {
+			v.recv((v.rank+have)%v.size, piece)
+		}
+		v.wait()
+	}
 }

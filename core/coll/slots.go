@@ -88,6 +88,12 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 	default:
 		return x, false
 	}
+	if k.Kind == KindReduce || k.Kind == KindAllreduce {
+		// Over nodes the operands of each node come together first.
+		if span := k.Comm.Span; span != nil && !span.Regular && !k.Op.Commutative() {
+			return x, false
+		}
+	}
 	if k.Kind.Reduces() {
 		x.Elem, x.Op, x.Type = max(o.red.size, 1), k.Op, k.Recv.Type
 		if k.Op.User() && !o.red.laidOut {

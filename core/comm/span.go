@@ -13,6 +13,7 @@ type Span struct {
 	NodeOf  []int32 // [Size()]
 	Leaders []int32 // the lowest rank of each node
 	Local   []int32 // the ranks on this member's node, ascending
+	Most    int     // the most members of a node
 	Regular bool    // the ranks of each node follow each other
 }
 
@@ -41,7 +42,10 @@ func spanOf(host Host, g *group.Group, rank int) *Span {
 		s.Regular = s.Regular && (i == 0 || k >= s.NodeOf[i-1])
 	}
 	s.Node = int(s.NodeOf[rank])
+	members := make([]int, len(s.Leaders))
 	for i, k := range s.NodeOf {
+		members[k]++
+		s.Most = max(s.Most, members[k])
 		if int(k) == s.Node {
 			s.Local = append(s.Local, int32(i))
 		}

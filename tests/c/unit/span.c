@@ -1,5 +1,5 @@
-/* Proves: members on several nodes get what barriers, broadcasts and reductions promise (coll/span.h), for any placing,
- * any root and series of calls; a reduction folds the nodes in order, and the ranks of each. What is much is for
+/* Proves: members on several nodes get what collectives promise (coll/span.h), for any placing, any root and series of
+ * calls; a reduction folds the nodes in order, and the ranks of each, a scan the ranks. What is much is for
  * messages at all members alike. Members whose calls do not belong together are told so, and go on together. */
 #include "network.h"
 
@@ -9,8 +9,9 @@ enum { MOST = 9, CALLS = 400, LONGEST = 6000 };
 
 static int n, nodes;
 static int32_t node_of[MOST], place_of[MOST], order[MOST]; /* order: by node, then by rank */
-static int here[MOST];                                     /* members of a node */
-static char *memory[MOST], *barrier_memory[MOST];          /* of a node */
+static int most_here;
+static int here[MOST];                            /* members of a node */
+static char *memory[MOST], *barrier_memory[MOST]; /* of a node */
 static struct gompi_span *views[MOST];
 static gompi_a32 called[MOST];
 
@@ -93,6 +94,62 @@ static void one(int me, unsigned call, int kind, int root, uint64_t bytes, int o
 	}
 }
 
+/* The calls in which all get what all bring. */
+static void rows(int me, unsigned call, int kind, int root, uint64_t bytes, int odd) {
+	enum { ROW = 8 + LONGEST };
+	static char in[MOST][MOST * ROW], out[MOST][MOST * ROW];
+	static uint64_t sizes[MOST][MOST];
+	uint64_t mine = me == odd ? bytes + 2 : bytes, longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)n : bytes;
+	bool v = kind == GOMPI_ALLGATHER && call % 2, gets = kind != GOMPI_GATHER || me == root;
+	struct gompi_slots_call c = {.kind = kind, .root = kind == GOMPI_GATHER ? root : 0, .name = "test"};
+	int last = kind == GOMPI_SCAN ? me : kind == GOMPI_EXSCAN ? me - 1 : -1;
+	if (v)
+		longest = 0;
+	for (int i = 0; i < n; i++) {
+		sizes[me][i] = bytes * (uint64_t)(i % 3) / 2;
+		if (v && sizes[me][i] > longest)
+			longest = sizes[me][i];
+	}
+	uint64_t stride = (8 + longest + 7) / 8 * 8;
+	bool little = (uint64_t)n * stride <= 2048 && (uint64_t)(nodes * most_here) * stride <= 4096;
+	if (v)
+		mine = sizes[me][me];
+	uint64_t all = kind == GOMPI_ALLTOALL ? mine * (uint64_t)n : mine;
+	for (uint64_t i = 0; i < all; i++)
+		in[me][i] = (char)input(call, me, i);
+	memset(out[me], 0, (uint64_t)n * bytes);
+	c.bytes = mine, c.in = in[me], c.out = out[me], c.sizes = v ? sizes[me] : NULL;
+	c.ins = (struct gompi_blocks){in[me], mine, NULL}, c.outs = (struct gompi_blocks){out[me], bytes + 2, NULL};
+	c.reduction = (struct gompi_reduction){.size = 2, .go = 1};
+	gompi_store(&called[me], call);
+	int rc = gompi_span_run(views[me], &c);
+	if (odd != -1 && !v) {
+		CHECK(rc == GOMPI_SLOTS_DIFFER || (!gets && rc == 0), "call %u: an odd call of kind %d returns %d",
+		      call, kind, rc);
+		return;
+	}
+	CHECK(rc == (little ? 0 : GOMPI_SLOTS_MESSAGES), "call %u of kind %d, %d bytes: %d", call, kind, (int)bytes,
+	      rc);
+	if (rc != 0 || !gets)
+		return;
+	if (last >= 0) {
+		for (uint64_t i = 0; i < bytes; i += 2) {
+			unsigned char acc[2] = {input(call, last, i), input(call, last, i + 1)};
+			for (int k = last - 1; k >= 0; k--) {
+				unsigned char left[2] = {input(call, k, i), input(call, k, i + 1)};
+				compose(0, left, acc, 2);
+			}
+			CHECK(memcmp(out[me] + i, acc, 2) == 0, "call %u: a scan", call);
+		}
+	}
+	for (int i = 0; kind != GOMPI_SCAN && kind != GOMPI_EXSCAN && i < n; i++) {
+		uint64_t size = v ? sizes[me][i] : bytes, from = kind == GOMPI_ALLTOALL ? (uint64_t)me * bytes : 0;
+		for (uint64_t k = 0; k < size; k++)
+			CHECK((unsigned char)out[me][(uint64_t)i * (bytes + 2) + k] == input(call, i, from + k),
+			      "call %u of kind %d: byte %d of rank %d", call, kind, (int)k, i);
+	}
+}
+
 static uint64_t communicator;
 
 static void run(int me) {
@@ -112,6 +169,7 @@ static void run(int me) {
 			       .node = node_of[me],
 			       .here = here[node_of[me]],
 			       .place = place_of[me],
+			       .most_here = most_here,
 			       .node_of = node_of,
 			       .local = local};
 	if (v.here > 1) {
@@ -127,7 +185,11 @@ static void run(int me) {
 		int kind = call / 30 % 3 == 0 ? 1 : (int)((r >> 5) % 4);
 		if (call / 30 % 3 == 1)
 			kind = (int)((r >> 5) % 2) * 2;
-		one(me, call, kind, root, bytes, kind == 0 || n == nodes * 0 ? -1 : odd);
+		static const int of_rows[] = {GOMPI_GATHER, GOMPI_ALLGATHER, GOMPI_ALLTOALL, GOMPI_SCAN, GOMPI_EXSCAN};
+		if (call / 30 % 3 == 2 && r % 2)
+			rows(me, call, of_rows[(r >> 20) % 5], root, bytes % 400 / 2 * 2, odd);
+		else
+			one(me, call, kind, root, bytes, kind == 0 ? -1 : odd);
 	}
 }
 
@@ -140,6 +202,9 @@ static void place(unsigned seed, bool regular) {
 		nodes = node_of[i] == nodes ? nodes + 1 : nodes;
 		place_of[i] = here[node_of[i]]++;
 	}
+	most_here = 0;
+	for (int k = 0; k < nodes; k++)
+		most_here = here[k] > most_here ? here[k] : most_here;
 	for (int k = 0, at = 0; k < nodes; k++)
 		for (int i = 0; i < n; i++)
 			if (node_of[i] == k)
