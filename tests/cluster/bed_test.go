@@ -177,7 +177,7 @@ func start(t *testing.T, input string, args ...string) *run {
 	t.Cleanup(func() {
 		cancel()
 		if t.Failed() {
-			t.Logf("%s\nstdout:\n%s\nstderr:\n%s", strings.Join(args, " "), &r.out, &r.err)
+			t.Logf("%s\nstdout:\n%s\nstderr:\n%s", strings.Join(args, " "), tail(&r.out), tail(&r.err))
 		}
 		for _, pid := range running() {
 			syscall.Kill(pid, syscall.SIGKILL)
@@ -185,6 +185,9 @@ func start(t *testing.T, input string, args ...string) *run {
 	})
 	return r
 }
+
+// tail is the end of what a command has said.
+func tail(b *bytes.Buffer) []byte { return b.Bytes()[max(0, b.Len()-2000):] }
 
 // wait returns the status, 128 + the signal that ended it, and how long it took.
 func (r *run) wait() (int, time.Duration) {
