@@ -40,22 +40,26 @@ func (r *run) expect(t *testing.T, per []int) (int, time.Duration) {
 
 // However a rank ends the job ends, with a status that tells, and leaves nothing on any host.
 func TestEnds(t *testing.T) {
-	per := []int{2, 2}
 	each(t, func(t *testing.T, l *launcher) {
 		for _, c := range []struct {
+			per    []int
 			how    string
 			rank   int
 			status int // 0: any but 0
 			says   string
 		}{
-			{"abort", 1, l.aborted, "MPI_Abort"},
-			{"abort", 3, l.aborted, "MPI_Abort"},
-			{"exit", 3, 0, ""},
-			{"kill", 1, 0, ""},
-			{"kill", 3, 0, ""},
-			{"late", 2, 4, ""},
+			{[]int{2, 2}, "abort", 1, l.aborted, "MPI_Abort"},
+			{[]int{2, 2}, "abort", 3, l.aborted, "MPI_Abort"},
+			{[]int{2, 2}, "exit", 3, 0, ""},
+			{[]int{2, 2}, "kill", 1, 0, ""},
+			{[]int{2, 2}, "kill", 3, 0, ""},
+			{[]int{1, 1}, "kill", 0, 0, ""}, // nobody else is there to see it
+			{[]int{1, 1}, "kill", 1, 0, ""},
+			{[]int{1, 1}, "exit", 1, 0, ""},
+			{[]int{2, 2}, "late", 2, 4, ""},
 		} {
-			t.Run(fmt.Sprint(c.how, c.rank), func(t *testing.T) {
+			t.Run(fmt.Sprint(c.how, c.rank, "of", total(c.per)), func(t *testing.T) {
+				per := c.per
 				r := start(t, "", l.command(per, program("where"), c.how, strconv.Itoa(c.rank))...)
 				status, took := r.expect(t, per)
 				t.Logf("status %d in %v", status, took.Round(time.Millisecond))
