@@ -164,7 +164,7 @@ type run struct {
 }
 
 // limit is when a command is ended that hangs.
-const limit = 60 * time.Second
+const limit = 30 * time.Second
 
 func start(t *testing.T, input string, args ...string) *run {
 	t.Helper()

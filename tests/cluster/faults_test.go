@@ -63,7 +63,7 @@ func TestLost(t *testing.T) {
 	needBed(t)
 	for _, c := range []struct{ name, break_, mend string }{{"link", "cut", "mend"}, {"host", "freeze", "thaw"}} {
 		t.Run(c.name, func(t *testing.T) {
-			r := busy(t, "50", "GOMPIRMA_PEER_TIMEOUT=3")
+			r := busy(t, "25", "GOMPIRMA_PEER_TIMEOUT=3")
 			r.untilAll(t, 4)
 			do(t, "bed", c.break_, "h2")
 			lost := time.Now()
