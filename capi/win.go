@@ -117,9 +117,7 @@ func winError(h uintptr, class C.int) error {
 	case abi.MPI_SUCCESS:
 		return nil
 	case abi.MPI_ERR_PROC_ABORTED:
-		var v C.struct_gompi_verdict
-		C.gompi_win_why_lost(C.uintptr_t(h), &v)
-		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s", C.GoString(&v.text[0]))
+		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "%s", C.GoString(C.gompi_lost_text()))
 	default:
 		return mpierr.New(int32(class), "%#x is no window, or one that was freed", h)
 	}

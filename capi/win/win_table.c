@@ -7,7 +7,6 @@
 
 #include "win/epoch.h"
 #include "win/hot.h"
-#include "base/up.h"
 #include "base/verdict.h"
 #include "fabric/meet.h"
 #include "win/win_table.h"
@@ -276,31 +275,12 @@ int gompi_not_a_window(MPI_Win win, const char *call) {
 	return gompi_refuse(MPI_ERR_WIN, call, text, GOMPI_ON_NONE, 0);
 }
 
-void gompi_win_why_lost(uintptr_t handle, struct gompi_verdict *v) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	for (uint32_t i = 0; w != NULL && w->away != NULL && i < w->n; i++) {
-		char host[64];
-		if (!gompi_win_elsewhere(w, (int)i) || !gompi_fabric_gone(w->away[i].peer))
-			continue;
-		gompi_up.host_of(w->away[i].peer, host, sizeof host);
-		gompi_wrong(v, MPI_ERR_PROC_ABORTED,
-			    "rank %d of the window (%d of MPI_COMM_WORLD, on host %s) has ended without calling "
-			    "MPI_Finalize, or has not been heard of for too long",
-			    (int)i, w->away[i].peer, host);
-		return;
-	}
-	gompi_wrong(v, MPI_ERR_PROC_ABORTED, "%s", gompi_lost_text());
-}
-
 int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
-	struct gompi_verdict v;
-	if (class != MPI_ERR_PROC_ABORTED)
-		return gompi_win_error((MPI_Win)w->handle, call, class,
-				       class == MPI_ERR_RMA_RANGE && w->attached != NULL
-					       ? "no memory that its target has attached holds all of an operation"
-					       : "an operation could not be applied at its target");
-	gompi_win_why_lost(w->handle, &v);
-	return gompi_win_refuse((MPI_Win)w->handle, call, &v);
+	const char *text = class == MPI_ERR_PROC_ABORTED ? gompi_lost_text()
+			   : class == MPI_ERR_RMA_RANGE && w->attached != NULL
+				   ? "no memory that its target has attached holds all of an operation"
+				   : "an operation could not be applied at its target";
+	return gompi_win_error((MPI_Win)w->handle, call, class, "%s", text);
 }
 
 int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v) {

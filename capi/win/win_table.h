@@ -39,8 +39,6 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 		    const struct gompi_away_plan *away);
 // Registers memory of this process with the network. Whether others can read and write it now.
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
-// Says why a wait on a window has ended with MPI_ERR_PROC_ABORTED.
-void gompi_win_why_lost(uintptr_t handle, struct gompi_verdict *v);
 // What the n members of a window that spans nodes have registered. Before anybody uses it.
 void gompi_win_set_regions(uintptr_t handle, const struct gompi_region *regions);
 // Displacement unit of a member, 1 if there is none.

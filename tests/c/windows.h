@@ -112,15 +112,6 @@ static inline int windows_one_node(MPI_Comm comm) {
 	return n == all;
 }
 
-/* An operation beyond what its target has attached is refused by the call; where the job spans nodes, by the flush
- * after it at the latest: call windows_look first. */
-static int windows_late;
-static inline void windows_look(void) { windows_late = !windows_one_node(MPI_COMM_WORLD); }
-static inline int windows_refused(int rc, int target, MPI_Win win) {
-	return rc == MPI_SUCCESS && windows_late ? MPI_Win_flush(target, win) : rc;
-}
-#define CHECK_REFUSED(call, class, target, win) CHECK_CLASS(windows_refused(call, target, win), class)
-
 static inline void windows_on_stack(struct window *w, void (*body)(struct window *w)) {
 	char area[w->size + 2 * GUARD] __attribute__((aligned(64)));
 	windows_over(w, area, body);

@@ -2,6 +2,7 @@
  * data: fence (closed with NOSUCCEED), post-start-complete-wait, locks, lock_all with flush. On each window kind.
  *   MPI-5.0 12.5
  * np: 1 2 4
+ * nodes: 2
  * ref: mpich
  * timeout: 60
  */

@@ -2,6 +2,7 @@
  *   behind NOSUCCEED the window takes locks; a window can change between fences and locks many times. On each window
  *   kind. MPI-5.0 12.5.1, 12.5.5
  * np: 1 2 5
+ * nodes: 2
  * ref: mpich
  * timeout: 60
  */

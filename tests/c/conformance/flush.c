@@ -2,6 +2,7 @@
  *   message reads the new value from the target, and so does the target itself; within one lock_all epoch, many times.
  *   On each window kind. MPI-5.0 12.5.4
  * np: 1 2 3 5
+ * nodes: 2
  * args: flush flush_all
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

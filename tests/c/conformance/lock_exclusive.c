@@ -2,6 +2,7 @@
  *   counters give the exact sum; the owner's plain loads and stores under a lock of its own take part. On each window
  *   kind. MPI-5.0 12.5.3
  * np: 1 2 4
+ * nodes: 2
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60

@@ -1,6 +1,7 @@
 /* Proves: one rank holds locks of several targets at once, of different types, and releases them in another order;
  *   locks of different windows do not touch each other. On each window kind. MPI-5.0 12.5.3
  * np: 1 2 5
+ * nodes: 2
  * ref: mpich
  * timeout: 60
  */

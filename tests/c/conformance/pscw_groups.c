@@ -2,6 +2,7 @@
  *   star in both directions, single pairs, empty groups; without any other synchronization between epochs. On each
  *   window kind. MPI-5.0 12.5.2
  * np: 1 2 5
+ * nodes: 2
  * ref: mpich (with more than 2 ranks it takes a post of another rank for the one it waits for)
  * timeout: 60
  */

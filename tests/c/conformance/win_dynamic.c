@@ -2,6 +2,7 @@
  *   accumulate and fetch_and_op reach it by its address at the target; what is attached is found among thousands.
  *   MPI-5.0 12.2.4
  * np: 1 2 4
+ * nodes: 2
  * ref: mpich
  * timeout: 60
  */

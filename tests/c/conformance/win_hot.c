@@ -3,6 +3,7 @@
  *   origin's accumulates arrive in their order, what was flushed is read back, locks exclude, gets see no mixture; with
  *   targets that wait, that call MPI, and that work on the memory themselves. MPI-5.0 12.2.1, 12.5, 12.7
  * np: 2 3 4
+ * nodes: 1 (nothing gets hot where there is a network)
  * args: wait calls stores vectors pairs
  * ref: mpich
  * again: GOMPIRMA_NO_CMA=1

@@ -5,6 +5,7 @@
  *   that serves all is in force; what is no value of its key changes nothing, and same_size and same_disp_unit are
  *   told only where they are true. MPI-5.0 12.2.7, 12.2.1 to 12.2.4
  * np: 1 2 4
+ * nodes: 2
  * ref: none (which keys a library honours, and which it lets change, is its own choice)
  * timeout: 60
  */

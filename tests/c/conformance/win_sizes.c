@@ -2,6 +2,7 @@
  *   parts of different ranks do not overlap, every byte can be put and read back, and memory is zero-free of others'
  *   bytes. MPI-5.0 12.2.1, 12.2.2, 12.2.3
  * np: 1 2 5
+ * nodes: 2
  * args: create allocate shared
  * ref: mpich
  * ref-wrong: allocate (MPICH lets the end of a rank's part overlap the next rank's part)
