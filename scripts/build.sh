@@ -56,6 +56,8 @@ CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/obj/bin/" ./cmd/...
 for tool in gompirun gompi-info; do
 	if [ -e "$out/obj/bin/$tool" ]; then put "$out/obj/bin/$tool" "$out/bin/$tool"; fi
 done
+CGO_ENABLED=1 go build -trimpath -ldflags '-s -w' -o "$out/obj/bin/gompi-fabric" ./cmd/gompi-fabric # loads libfabric, as the library does
+put "$out/obj/bin/gompi-fabric" "$out/libexec/gompirma/gompi-fabric"
 # One program under several names; no symbolic links, so that a build system which resolves links still sees which language is meant.
 put "$out/obj/bin/gompiwrap" "$out/bin/gompicc"
 for tool in gompicxx gompifort gompicc_abi gompicxx_abi gompifort_abi; do

@@ -15,6 +15,10 @@ package fabric
 #include "fabric/open.h"
 #include "fabric/progress.h"
 
+static inline uint32_t libfabric_version(void) {
+	return gompi_libfabric.version != NULL ? gompi_libfabric.version() : 0;
+}
+
 static inline void lasts(void) {
 	gompi_fabric_push(-1);
 	gompi_agent_asleep();
@@ -26,6 +30,7 @@ import (
 	"embed"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 	"unsafe"
@@ -60,6 +65,40 @@ func Choose(wanted string) (Provider, error) {
 		return Provider{}, errors.New(C.GoString(&why[0]))
 	}
 	return Provider{C.GoString(&chosen.name[0]), uint32(chosen.version)}, nil
+}
+
+// Candidate is a provider that libfabric has here, and why it is taken or not.
+type Candidate struct {
+	Provider
+	Taken bool
+	Why   string
+}
+
+// Candidates lists them in libfabric's order; wanted as for Choose. version is libfabric's.
+func Candidates(wanted string) (list []Candidate, version string, err error) {
+	const most = 64
+	var (
+		why  [C.GOMPI_FABRIC_TEXT]C.char
+		name *C.char
+		all  [most]C.struct_gompi_candidate
+	)
+	if wanted != "" {
+		name = C.CString(wanted)
+		defer C.free(unsafe.Pointer(name))
+	}
+	n := C.gompi_net_candidates(name, &all[0], most, &why[0])
+	for i := range all[:n] {
+		c := &all[i]
+		list = append(list, Candidate{Provider{C.GoString(&c.provider.name[0]), uint32(c.provider.version)},
+			bool(c.taken), C.GoString(c.why)})
+	}
+	if text := C.GoString(&why[0]); text != "" {
+		err = errors.New(text)
+	}
+	if v := uint32(C.libfabric_version()); v != 0 {
+		version = fmt.Sprintf("%d.%d", v>>16, v&0xffff)
+	}
+	return list, version, err
 }
 
 // Open opens this process' endpoint and returns its address.

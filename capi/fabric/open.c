@@ -99,6 +99,53 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char wh
 	return i != NULL;
 }
 
+static bool is_listed(const struct gompi_candidate *list, int n, const char *name) {
+	for (int i = 0; i < n; i++)
+		if (strcmp(list[i].provider.name, name) == 0)
+			return true;
+	return false;
+}
+
+// Lists those in all that are not yet in the list, which has n.
+static int list_new(const struct fi_info *all, const struct gompi_provider *chosen, struct gompi_candidate *list, int n,
+		    int most, const char *lacks) {
+	for (const struct fi_info *i = all; i != NULL && n < most; i = i->next) {
+		const char *name = i->fabric_attr->prov_name, *unfit_for = unfit_why(name);
+		if (is_listed(list, n, name))
+			continue;
+		struct gompi_candidate *c = &list[n++];
+		snprintf(c->provider.name, sizeof c->provider.name, "%s", name);
+		c->provider.version = i->fabric_attr->prov_version;
+		c->taken = chosen != NULL && strcmp(name, chosen->name) == 0;
+		c->why = c->taken            ? "the first that can do what is needed"
+			 : lacks != NULL     ? lacks
+			 : !fits(i)          ? "its messages are too short, or its keys too long"
+			 : unfit_for != NULL ? unfit_for
+					     : "it could be taken as well: GOMPIRMA_PROVIDER";
+	}
+	return n;
+}
+
+int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]) {
+	struct gompi_provider chosen;
+	struct fi_info *all;
+	if (!gompi_libfabric_load(why))
+		return 0;
+	bool any = gompi_net_choose(wanted, &chosen, why);
+	int n = 0;
+	if ((all = candidates(NULL, why)) != NULL) {
+		n = list_new(all, any ? &chosen : NULL, list, n, most, NULL);
+		gompi_libfabric.freeinfo(all);
+	}
+	if (gompi_libfabric_getinfo(NULL, &all) == 0) {
+		n = list_new(
+			all, NULL, list, n, most,
+			"no reliable endpoints without connections that have messages and access to remote memory");
+		gompi_libfabric.freeinfo(all);
+	}
+	return n;
+}
+
 // Says which step of opening the endpoint has failed.
 static bool open_failed(const char *step, const char *provider, int rc, char why[GOMPI_FABRIC_TEXT]) {
 	snprintf(why, GOMPI_FABRIC_TEXT, "%s of libfabric's provider %s: %s", step, provider,

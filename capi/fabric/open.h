@@ -21,6 +21,15 @@ struct gompi_provider {
 // be had.
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]);
 
+// What libfabric has here, in its order, and why each is taken or not; wanted as above. Returns how many there are, at
+// most so many; 0: why says why.
+struct gompi_candidate {
+	struct gompi_provider provider;
+	bool taken;
+	const char *why;
+};
+int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]);
+
 // Opens an endpoint of that provider, which others reach at an address of *length bytes.
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char why[GOMPI_FABRIC_TEXT]);

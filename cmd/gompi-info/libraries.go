@@ -19,7 +19,7 @@ type Library struct {
 // default folders.
 func libraries(root string) []Library {
 	wanted := []Library{
-		{Name: "libfabric.so.1", For: "jobs on several nodes; not used by this release"},
+		{Name: "libfabric.so.1", For: "jobs on several nodes"},
 		{Name: "libpmix.so.2",
 			For: "launch by PMIx: PRRTE, Open MPI's mpirun, Slurm; not used by this release"},
 	}

@@ -1,6 +1,7 @@
 // Command gompi-info tells what this gompirma is and what it finds on this machine: version, ABI, features, limits,
 // cores and memory (those of the machine, and those that the control group leaves), the kernel's services, optional
-// libraries. `--json` prints the same for programs.
+// libraries. `--json` prints the same for programs. `--fabric` tells instead which provider of
+// libfabric a job on several nodes would take, and why.
 package main
 
 import (
@@ -105,9 +106,10 @@ func main() {
 	flags := flag.NewFlagSet("gompi-info", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "print JSON")
 	short := flags.Bool("version", false, "print the version alone")
+	network := flags.Bool("fabric", false, "tell what would carry a job on several nodes, and why")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: gompi-info [--json | --version]\nTells what this gompirma is "+
-			"and what it finds on this machine.")
+		fmt.Fprintln(flags.Output(), "usage: gompi-info [--fabric] [--json | --version]\n"+
+			"Tells what this gompirma is and what it finds on this machine.")
 	}
 	switch err := flags.Parse(os.Args[1:]); {
 	case err == flag.ErrHelp:
@@ -122,6 +124,11 @@ func main() {
 	switch {
 	case *short:
 		_, err = fmt.Println("gompirma", version.String)
+	case *network:
+		var f Fabric
+		if f, err = fabric(); err == nil {
+			err = printFabric(f, *asJSON, os.Stdout)
+		}
 	case *asJSON:
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
