@@ -5,6 +5,7 @@
  * np: 2
  * args: jump_recv jump_calls send query threads
  * ref: none (leaving a call of MPI by longjmp, and calling MPI in a handler, are erroneous programs)
+ * nodes: 1 (a call that is left may be one that has the network)
  * timeout: 60
  */
 #define _GNU_SOURCE

@@ -3,6 +3,7 @@
  * Forbidden: an old x. Also through a barrier, and around a ring of all ranks.
  * MPI-5.0 12.4, 12.5.4
  * np: 2 4
+ * nodes: 1 (the window is shared)
  * timeout: 60
  */
 #include "../check.h"

@@ -6,6 +6,7 @@
  * args: large impossible
  * ref: mpich (Open MPI 4.1.4 hangs where memory is missing)
  * ref-wrong: impossible (MPICH 4.0 makes the window without having the memory)
+ * nodes: 1 (the window is shared)
  * timeout: 60
  */
 #include "../check.h"

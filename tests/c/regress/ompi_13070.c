@@ -4,6 +4,7 @@
  * np: 2
  * args: create allocate shared dynamic
  * ref: none (MPICH 4.0 and thousands of windows with memory: minutes)
+ * nodes: 1 (some are shared, and others take more memory than on one node)
  * timeout: 60
  */
 #include "../check.h"

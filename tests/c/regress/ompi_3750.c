@@ -6,6 +6,7 @@
  * np: 2 4
  * args: dynamic_shared dynamic_malloc others
  * ref: mpich
+ * nodes: 1 (the window is shared)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
