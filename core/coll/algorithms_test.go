@@ -313,3 +313,32 @@ func TestBarrierHoldsEverybody(t *testing.T) {
 		})
 	}
 }
+
+// TestAllgatherIntervals: blocks of any lengths, empty ones too, in ceil(log2 n) rounds.
+func TestAllgatherIntervals(t *testing.T) {
+	for _, n := range append(processes, 8, 13) {
+		sizes := make([]int, n)
+		want := []byte{}
+		for i := range sizes {
+			sizes[i] = i * 7 % 4 * 100
+			want = append(want, input(3, i, sizes[i])...)
+		}
+		got := together(t, n, n%2<<10, func(v view) []byte {
+			whole := make([]byte, len(want))
+			blocks := blocksOf(whole, sizes)
+			copy(blocks[v.rank], input(3, v.rank, sizes[v.rank]))
+			v.allgatherIntervals(blocks, whole)
+			rounds := 0
+			for _, s := range v.steps {
+				if s.kind == stepWait {
+					rounds++
+				}
+			}
+			require.LessOrEqual(t, 1<<rounds, max(2*n-2, 1))
+			return whole
+		})
+		for i, b := range got {
+			require.Equal(t, want, b, "process %d of %d", i, n)
+		}
+	}
+}
