@@ -83,7 +83,8 @@ func TestScale(t *testing.T) {
 			require.Equal(t, count, kept.(*Places).Count)
 			require.Len(t, kept.(*Places).Local, n/count)
 			address := strings.Repeat("a", 28) // of IPv6
-			costs(t, "addresses", rank, n, func(int) string { return address }, func(c Client) (any, error) {
+			always := func(int) string { return address }
+			costs(t, "addresses", rank, n, always, func(c Client) (any, error) {
 				return AllGather(c, "address", address)
 			})
 		}
