@@ -3,6 +3,7 @@
  * Forbidden: rank 1 waits for ever in its receive while rank 0 spins for its answer. From 8 bytes to 2 MB.
  * MPI-5.0 3.4, 3.5 (progress)
  * np: 2
+ * nodes: 1 (the window is shared)
  * timeout: 60
  */
 #include "../check.h"

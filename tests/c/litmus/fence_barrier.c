@@ -4,6 +4,7 @@
  * MPI-5.0 12.5.1
  * np: 2 5
  * again: GOMPIRMA_NO_CMA=1
+ * nodes: 1 (the window is shared)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC

@@ -5,6 +5,7 @@
  * MPI-5.0 12.5.4, 12.7.3
  * np: 2
  * again: GOMPIRMA_NO_CMA=1
+ * nodes: 1 (the window is shared)
  * timeout: 60
  */
 #define WINDOWS_DYNAMIC
