@@ -18,6 +18,9 @@ enum {
 	RETRY_MOST_NS = 5000000, // or does not come at all
 	BLIND_NS = 1000000,      // where the provider cannot say that something has arrived
 	SERIES_NS = 50000,       // the next operation of a series comes within that time
+	// The same while threads of the application wait, so that their core is to spare: to wake the agent takes
+	// longer than an operation, and who has to wake it for one would have to for each.
+	SERIES_SPARE_NS = 200000,
 };
 static const int64_t LONG_NS = 1000000000000000; // that is never
 
@@ -100,12 +103,14 @@ static void agent_serve(void) {
 	if (!gompi_net_serve())
 		return;
 	const struct gompi_cell *me = gompi_my_cell();
-	int64_t now = gompi_now_ns(), end = now + SERIES_NS;
+	const bool spare = !gompi_node.policy.crowded && gompi_load(&me->blocked) > 0;
+	const int64_t series = spare ? SERIES_SPARE_NS : SERIES_NS;
+	int64_t now = gompi_now_ns(), end = now + series;
 	while (now < end && gompi_load(&me->pollers) == 0) {
 		bool worked = gompi_net_serve();
 		now = gompi_now_ns();
 		if (worked)
-			end = now + SERIES_NS;
+			end = now + series;
 		else
 			gompi_pause();
 	}
