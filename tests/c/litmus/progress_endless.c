@@ -96,8 +96,11 @@ static void body(struct window *w) {
 	if (w->rank == 0 && strcmp(check_arg, "pscw") == 0)
 		MPI_Win_post(origins, 0, w->win);
 	windows[depth++] = w;
-	if (depth < KINDS) {
-		windows_one(depth, w->size, 8, w->comm, body);
+	int next = w->kind + 1;
+	if (next == KIND_SHARED && !windows_one_node(w->comm))
+		next++;
+	if (next < KINDS) {
+		windows_one(next, w->size, 8, w->comm, body);
 		return;
 	}
 	MPI_Barrier(w->comm);

@@ -4,6 +4,7 @@
  * Forbidden: complete does not return. Small and large data. On each window kind.
  * MPI-5.0 12.7.3
  * np: 2 4
+ * nodes: 1 (the target tells by shared memory that it is away)
  * again: GOMPIRMA_NO_CMA=1
  * timeout: 60
  */

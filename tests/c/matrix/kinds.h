@@ -40,6 +40,8 @@ static void kinds_dynamic_malloc(kinds_body *body) { kinds_named(KIND_DYNAMIC, b
 static void kinds_dynamic_alloc_mem(kinds_body *body) { kinds_named(KIND_DYNAMIC_ALLOC_MEM, body); }
 
 static void kinds_noncontig(kinds_body *body) {
+	if (!windows_one_node(MPI_COMM_WORLD))
+		return;
 	struct window w = {.name = "noncontig",
 			   .size = kinds_size(MPI_COMM_WORLD),
 			   .unit = 4,

@@ -4,6 +4,7 @@
  * Must hold: on every window kind all of them are done while rank 0 does not call MPI at all, and no increment is lost.
  * MPI-5.0 12.7.3
  * np: 2 4
+ * nodes: 1 (the target tells by shared memory that it is away)
  * ref: none (MPICH makes no progress while the target does not call it)
  * timeout: 60
  */
