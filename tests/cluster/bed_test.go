@@ -155,10 +155,28 @@ func each(t *testing.T, test func(t *testing.T, l *launcher)) {
 	}
 }
 
+// text is what a command has said so far.
+type text struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (t *text) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.Write(p)
+}
+
+func (t *text) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.String()
+}
+
 // run is a command beside the hosts.
 type run struct {
 	cmd      *exec.Cmd
-	out, err bytes.Buffer
+	out, err text
 	began    time.Time
 	cancel   func()
 }
@@ -177,7 +195,8 @@ func start(t *testing.T, input string, args ...string) *run {
 	t.Cleanup(func() {
 		cancel()
 		if t.Failed() {
-			t.Logf("%s\nstdout:\n%s\nstderr:\n%s", strings.Join(args, " "), tail(&r.out), tail(&r.err))
+			t.Logf("%s\nstdout:\n%s\nstderr:\n%s", strings.Join(args, " "), tail(r.out.String()),
+				tail(r.err.String()))
 		}
 		for _, pid := range running() {
 			syscall.Kill(pid, syscall.SIGKILL)
@@ -187,7 +206,7 @@ func start(t *testing.T, input string, args ...string) *run {
 }
 
 // tail is the end of what a command has said.
-func tail(b *bytes.Buffer) []byte { return b.Bytes()[max(0, b.Len()-2000):] }
+func tail(all string) string { return all[max(0, len(all)-2000):] }
 
 // wait returns the status, 128 + the signal that ended it, and how long it took.
 func (r *run) wait() (int, time.Duration) {

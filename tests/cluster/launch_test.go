@@ -75,11 +75,12 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// untilAll waits until all ranks of a job have said where they are.
+// untilAll waits until all n ranks of a job have said that they are there.
 func (r *run) untilAll(t *testing.T, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(running()) == n }, 20*time.Second, 10*time.Millisecond)
-	time.Sleep(time.Second) // they are in MPI_Barrier
+	all := func() bool { return strings.Count(r.out.String(), "\n") >= n && len(running()) == n }
+	require.Eventually(t, all, 20*time.Second, 10*time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // they are in MPI_Barrier
 }
 
 // What is sent to the launcher ends the job on all hosts, and so does its death.
@@ -155,7 +156,7 @@ func TestLonely(t *testing.T) {
 	status, _ := r.wait()
 	require.Equal(t, 0, status)
 	require.Equal(t, 3, strings.Count(r.out.String(), "rank 0 of 1 on"))
-	require.Equal(t, 1, strings.Count(r.err.String(), "srun has started 3 tasks without PMI"), &r.err)
+	require.Equal(t, 1, strings.Count(r.err.String(), "srun has started 3 tasks without PMI"), r.err.String())
 	require.Contains(t, r.err.String(), "--mpi=pmi2")
 }
 

@@ -25,6 +25,8 @@ int main(int argc, char **argv) {
 			 &window);
 	for (int i = 0; i < WORDS + 2; i++)
 		memory[i] = 0;
+	printf("rank %d begins\n", rank);
+	fflush(stdout);
 	MPI_Barrier(MPI_COMM_WORLD);
 	int to = (rank + 1) % size, more = 1;
 	long one = 1, old, rounds = 0;

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// headerLine returns the words of a line of a test program's first comment (tests/c/README.md), nil if there is none.
+func headerLine(source, key string) []string {
+	m := regexp.MustCompile(`(?m)^ \* `+key+`: (.*)$`).FindAllStringSubmatch(source, -1)
+	var words []string
+	for _, line := range m {
+		words = append(words, strings.Fields(line[1])...)
+	}
+	return words
+}
+
+// The C tests that are about nodes, with the ranks on two hosts.
+func TestPrograms(t *testing.T) {
+	l := launchers[0]
+	l.prepare(t)
+	files, err := filepath.Glob("../c/*/*.c")
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		source := string(text)
+		nodes, variants := headerLine(source, "nodes"), headerLine(source, "args")
+		if len(nodes) == 0 || nodes[0] == "1" || headerLine(source, "status") != nil {
+			continue
+		}
+		n := 0
+		for _, word := range headerLine(source, "np") {
+			count, err := strconv.Atoi(word)
+			require.NoError(t, err, file)
+			n = max(n, min(count, 4))
+		}
+		if n < 2 {
+			continue
+		}
+		found++
+		name := filepath.Base(filepath.Dir(file)) + "_" + strings.TrimSuffix(filepath.Base(file), ".c")
+		known := "-DCHECK_ARGS=\"" + strings.Join(variants, " ") + "\""
+		out, err := exec.Command(built(t)+"/bin/gompicc", "-O1", "-std=gnu11", known, file, "-o", program(name),
+			"-lpthread", "-lm").CombinedOutput()
+		require.NoError(t, err, "%s: %s", file, out)
+		if variants == nil {
+			variants = []string{""}
+		}
+		for _, variant := range variants {
+			t.Run(name+"."+variant, func(t *testing.T) {
+				command := append([]string{"env"}, headerLine(source, "env")...)
+				command = append(append(command, program(name)), strings.Fields(variant)...)
+				r := start(t, "", l.command([]int{(n + 1) / 2, n / 2}, command...)...)
+				status, _ := r.wait()
+				require.Equal(t, 0, status)
+				nothingLeft(t)
+			})
+		}
+	}
+	require.Greater(t, found, 10)
+}
