@@ -26,6 +26,7 @@ type Profile struct {
 	// 64, MPI_MIN and MPI_MAX of unsigned types, gets before MPI_Win_flush_local, MPI_Win_test in a loop,
 	// locks with MPI_MODE_NOCHECK. And what MPI does not allow: elements that overlap at the target.
 	Reference bool
+	Apart     bool // the ranks are on several nodes: no windows of shared memory
 }
 
 // generator makes one program.
@@ -60,6 +61,9 @@ func (g *generator) window() *Window {
 	w := &Window{Kind: g.profile.Kind, Order: g.Perm(g.p.N)}
 	if w.Kind == "" {
 		w.Kind = pick(g, "create", "create", "allocate", "shared", "dynamic")
+		if w.Kind == "shared" && g.profile.Apart {
+			w.Kind = "allocate"
+		}
 	}
 	w.Held = g.IntN(4) == 0
 	units := []int{1, 1, 2, 4, 8, 16, 3, 12}

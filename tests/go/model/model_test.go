@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -103,6 +104,7 @@ func profiles() []named {
 		if os.Getenv("GOMPIRMA_MODEL_PLAIN") != "" {
 			all[i].Plain = true
 		}
+		all[i].Apart = cmp.Or(os.Getenv("GOMPIRMA_NODES"), "1") != "1"
 		if envMPI != "" { // what others get wrong, or need not do
 			all[i].Reference, all[i].Strange, all[i].Mixed = true, false, false
 		}
