@@ -210,7 +210,7 @@ func TestWindowOfManyNodes(t *testing.T) {
 	require.Len(t, data.plan.Leaders, nodes)
 	require.Equal(t, 7, data.plan.Node)
 	data.plan = nil
-	require.Less(t, kept()-before, uint64(64<<10))
+	require.Less(t, int64(kept()-before), int64(64<<10)) // less than before, if something else went
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(all)
 }
