@@ -13,7 +13,7 @@ struct letter {
 	struct letter *next;
 	size_t length;
 	int from;
-	char data[];
+	_Alignas(8) char data[];
 };
 
 enum { NETWORK_MOST = 16 };
