@@ -17,7 +17,8 @@ static inline const char *operand(const struct operands *o, int i) {
 
 // Leaves in acc the reduction of what ranks [0, upto) have in their slots, in their order: from the last to the first,
 // each on the left.
-static inline int fold(const struct gompi_reduction *r, const struct operands *o, char *acc, uint64_t bytes, int upto) {
+static inline __attribute__((always_inline)) int fold(const struct gompi_reduction *r, const struct operands *o,
+						      char *acc, uint64_t bytes, int upto) {
 	gompi_copy_few(acc, operand(o, upto - 1), bytes);
 	for (int i = upto - 2; i >= 0; i--) {
 		int rc = gompi_combine(r, operand(o, i), acc, bytes);
