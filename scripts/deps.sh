@@ -52,6 +52,7 @@ test | ref | bench | bench-fabric | cluster)
 	need pkg-config pkg-config
 	need mpich mpiexec.mpich mpicc.mpich # the library must start under it, its programs under gompirun
 	headers libmpich-dev mpicc.mpich mpi.h
+	need openmpi-bin mpirun.openmpi # it starts the library by PMIx
 	need gdb-minimal gdb # faults must show in a debugger as they do without the library
 	;;
 fresh)
@@ -69,12 +70,11 @@ bench-fabric | cluster)
 esac
 case ${1:-build} in
 bench | bench-fabric)
-	need openmpi-bin mpirun.openmpi mpicc.openmpi
+	need openmpi-bin mpicc.openmpi
 	headers libopenmpi-dev mpicc.openmpi mpi.h
 	need valgrind valgrind
 	;;
 cluster)
-	need openmpi-bin mpirun.openmpi
 	need nftables nft
 	need slurmctld slurmctld
 	need slurmd slurmd

@@ -53,7 +53,8 @@ func TestDeps(t *testing.T) {
 		{"no compiler", "build", map[string]string{"go": "echo go1.24", "apt-get": apt}, "GOMPIRMA_NO_APT=1",
 			"missing: gcc libc6-dev libfabric-dev libpmix-dev; run: sudo apt-get install -y " +
 				"--no-install-recommends gcc libc6-dev libfabric-dev libpmix-dev"},
-		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran"),
+		{"no headers of MPICH", "test", with("mpiexec.mpich", "mpicc.mpich: exit 1", "gfortran",
+			"mpirun.openmpi"),
 			"GOMPIRMA_NO_APT=1", "missing: libmpich-dev; run: "},
 		{"no headers of Open MPI", "bench", with("mpiexec.mpich", "mpicc.mpich", "gfortran", "valgrind",
 			"mpirun.openmpi", "mpicc.openmpi: exit 1"), "GOMPIRMA_NO_APT=1",
@@ -67,11 +68,13 @@ func TestDeps(t *testing.T) {
 			"id": "echo 1000", "sudo": "exit 1"}, "",
 			"run: sudo apt-get install -y --no-install-recommends clang clang-format cmake g++ " +
 				"gdb-minimal gfortran " +
-				"libmpich-dev mpich pkg-config"},
-		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "id: echo 1000", "sudo: exit 1"), "",
+				"libmpich-dev mpich openmpi-bin pkg-config"},
+		{"no Fortran", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi", "id: echo 1000",
+			"sudo: exit 1"), "",
 			"Fortran is left out; missing: gfortran; run: sudo apt-get install -y " +
 				"--no-install-recommends gfortran"},
-		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "apt-get: -"), "",
+		{"no Fortran and no apt", "test", with("mpiexec.mpich", "mpicc.mpich", "mpirun.openmpi",
+			"apt-get: -"), "",
 			"Fortran is left out; missing: gfortran (names of Debian's packages"},
 		{"apt fails", "demo", map[string]string{"go": "echo go1.24", "gcc": "exit 0", "apt-get": "exit 1",
 			"id": "echo 0"}, "", "apt could not install them; run: sudo apt-get install"},
