@@ -6,7 +6,7 @@
 #include "coll/z_calls.h"
 #include "comm/comm.h"
 
-static int barrier_refused(int rc, MPI_Comm comm) {
+static __attribute__((noinline)) int barrier_refused(int rc, MPI_Comm comm) {
 	return gompi_refuse(rc, "MPI_Barrier", gompi_slots_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
 }
 

@@ -112,8 +112,10 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 }
 
 // Makes the call with an operation of member me. false: Go is to look at it.
-static inline bool reduction_call(struct gompi_slots_call *c, int me, const char *name, int kind, const void *sendbuf,
-				  void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root) {
+static inline __attribute__((always_inline)) bool reduction_call(struct gompi_slots_call *c, int me, const char *name,
+								 int kind, const void *sendbuf, void *recvbuf,
+								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+								 int root) {
 	struct run in, out;
 	gompi_kernel kernel = gompi_op_kernel(op, datatype);
 	if (kernel == NULL || op == MPI_REPLACE || op == MPI_NO_OP)
@@ -147,8 +149,9 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 }
 
 // A call with an operation; root 0 where there is none.
-static inline int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf, MPI_Count count,
-			    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
+					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+					       MPI_Comm comm) {
 	struct gompi_slots *t = slots_for(comm, kind);
 	struct gompi_slots_call c;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n ||
