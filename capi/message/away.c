@@ -243,7 +243,7 @@ void gompi_away_arrived(struct gompi_messages *m, int peer, const char *data, si
 	h.from = peer;
 	enum gompi_record_kind kind = gompi_record_kind(h.word);
 	if (gompi_record_length(h.word) != (int64_t)length || h.seal >= GOMPI_LANES ||
-	    ((kind == RECORD_EAGER || kind == RECORD_RTS) && h.source >= m->node.size))
+	    ((kind == RECORD_EAGER || kind == RECORD_RTS) && (uint32_t)h.source >= (uint32_t)m->node.size))
 		return;
 	struct gompi_lane *l = &m->lane[h.seal];
 	gompi_lane_take(l);

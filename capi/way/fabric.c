@@ -206,9 +206,9 @@ static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
 	if (first == gompi_load_acquire(&s->results_end))
 		return MPI_ERR_INTERN;
 	struct gompi_stream_result *r = &gompi_load(&s->results)[first % STREAM_RESULTS_MOST];
-	if (r->number != m->status || (m->op == MPI_SUCCESS && m->bytes != r->bytes))
+	if (r->number != m->status || (m->op == MPI_SUCCESS && (m->bytes != r->bytes || m->length != r->bytes)))
 		return MPI_ERR_INTERN;
-	if (m->bytes == r->bytes && m->length == r->bytes)
+	if (m->op == MPI_SUCCESS)
 		memcpy(r->to, m->data, r->bytes);
 	uint64_t cost = result_cost(r->bytes);
 	gompi_store_release(&s->results_first, first + 1);
@@ -227,7 +227,10 @@ void gompi_stream_answered(int peer, const struct gompi_message *m) {
 		s = s->next;
 	if (s == NULL || s->peer != peer)
 		return;
-	int class = m->op, broken = m->wants_reply & STREAM_BROKEN ? class : 0;
+	// From another process: a class that there is not is an error all the same, so is an end without one.
+	int class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER, broken = 0;
+	if (m->wants_reply & STREAM_BROKEN)
+		broken = class != MPI_SUCCESS ? class : MPI_ERR_INTERN;
 	if (broken == 0 && (m->status < gompi_load(&s->done) || m->status > gompi_load(&s->sent)))
 		broken = MPI_ERR_INTERN;
 	if (broken == 0 && m->kind == STREAM_RESULT)
@@ -297,14 +300,7 @@ static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, 
 			  bool stays) {
 	int bits = RECORD_DUE | (whole->result != NULL ? RECORD_GIVES : 0);
 	for (uint64_t done = 0; done < whole->bytes;) {
-		struct gompi_outgoing o = *whole;
-		o.bytes -= done;
-		if (o.pieces == NULL)
-			o.offset += done;
-		if (o.origin != NULL)
-			o.origin = (const char *)o.origin + done;
-		if (o.result != NULL)
-			o.result = (char *)o.result + done;
+		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
 		int rc = send_message(s, &o, at, bits);
 		if (rc != MPI_SUCCESS)
 			return rc;
@@ -451,21 +447,11 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 	bool stays = put ? is_applications(operation, local, operation->origin, operation->origin_type)
 			 : is_applications(operation, local, operation->result, operation->result_type);
 	struct gompi_cursor cursor;
-	struct gompi_outgoing o = {.operation = operation,
-				   .kind = put ? MESSAGE_PUT : MESSAGE_GET,
-				   .offset = at->offset,
-				   .type = MPI_BYTE,
-				   .origin = put ? local : NULL,
-				   .result = put ? NULL : local,
-				   .element = 1,
-				   .bytes = (uint64_t)bytes};
-	if (contiguous) {
-		o.offset += (uint64_t)at->type->origin;
-		if (bytes >= LARGE_MOVE && w->away[s->rank].region.key != 0)
-			return move_large(s, operation->call, o.offset, local, o.bytes, put, stays);
-	} else {
+	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
+	if (!contiguous)
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
-	}
+	else if (bytes >= LARGE_MOVE && w->away[s->rank].region.key != 0)
+		return move_large(s, operation->call, o.offset, local, o.bytes, put, stays);
 	return send_operation(s, &o, at, stays);
 }
 
@@ -477,23 +463,10 @@ static int fabric_update(struct gompi_win *w, const struct gompi_operation *oper
 	int rc = lock_first(s);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	const struct gompi_type *type = at->type;
 	struct gompi_cursor cursor;
-	struct gompi_outgoing o = {.operation = operation,
-				   .kind = operation->kind == RMA_COMPARE_AND_SWAP ? MESSAGE_COMPARE_AND_SWAP
-					   : operation->kind == RMA_ACCUMULATE     ? MESSAGE_ACCUMULATE
-										   : MESSAGE_FETCH,
-				   .offset = at->offset,
-				   .type = at->element,
-				   .origin = origin,
-				   .result = result,
-				   .element = (uint64_t)type->elem_size,
-				   .bytes = (uint64_t)(at->count * type->elements * type->elem_size)};
-	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
-		o.offset += (uint64_t)type->elem_origin;
-	else
-		gompi_cursor_init(o.pieces = &cursor, type, at->count, GOMPI_ELEMENTS);
-	o.in_order = o.pieces != NULL && gompi_type_overlaps(type, at->count);
+	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
+	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
+		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_ELEMENTS);
 	bool stays = result != NULL && is_applications(operation, result, operation->result, operation->result_type);
 	return send_operation(s, &o, at, stays);
 }

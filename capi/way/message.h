@@ -6,8 +6,7 @@
 #define GOMPI_MESSAGE_H
 
 #include "datatype/datatype.h"
-#include "win/operation.h"
-#include "win/win.h"
+#include "way/way.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -66,6 +65,52 @@ struct gompi_outgoing {
 	bool reply;
 	bool in_order; // the pieces may overlap
 };
+
+// What a put or get sends between local and the target, whose pieces are the caller's affair.
+static inline struct gompi_outgoing gompi_outgoing_move(const struct gompi_operation *operation,
+							const struct gompi_place *at, char *local, int64_t bytes) {
+	bool put = operation->kind == RMA_PUT, together = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
+	return (struct gompi_outgoing){.operation = operation,
+				       .kind = put ? MESSAGE_PUT : MESSAGE_GET,
+				       .offset = at->offset + (together ? (uint64_t)at->type->origin : 0),
+				       .type = MPI_BYTE,
+				       .origin = put ? local : NULL,
+				       .result = put ? NULL : local,
+				       .element = 1,
+				       .bytes = (uint64_t)bytes};
+}
+
+// What an accumulate of arrays of elements sends, in the same way.
+static inline struct gompi_outgoing gompi_outgoing_update(const struct gompi_operation *operation,
+							  const struct gompi_place *at, const char *origin,
+							  char *result) {
+	const struct gompi_type *type = at->type;
+	bool together = type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS;
+	return (struct gompi_outgoing){.operation = operation,
+				       .kind = operation->kind == RMA_COMPARE_AND_SWAP ? MESSAGE_COMPARE_AND_SWAP
+					       : operation->kind == RMA_ACCUMULATE     ? MESSAGE_ACCUMULATE
+										       : MESSAGE_FETCH,
+				       .offset = at->offset + (together ? (uint64_t)type->elem_origin : 0),
+				       .type = at->element,
+				       .origin = origin,
+				       .result = result,
+				       .element = (uint64_t)type->elem_size,
+				       .bytes = (uint64_t)(at->count * type->elements * type->elem_size),
+				       .in_order = !together && gompi_type_overlaps(type, at->count)};
+}
+
+// What is left to send of an operation after bytes of it.
+static inline struct gompi_outgoing gompi_outgoing_rest(const struct gompi_outgoing *whole, uint64_t bytes) {
+	struct gompi_outgoing o = *whole;
+	o.bytes -= bytes;
+	if (o.pieces == NULL)
+		o.offset += bytes;
+	if (o.origin != NULL)
+		o.origin = (const char *)o.origin + bytes;
+	if (o.result != NULL)
+		o.result = (char *)o.result + bytes;
+	return o;
+}
 
 static inline bool gompi_message_pulls(enum gompi_message_kind kind) {
 	return kind == MESSAGE_PUT_PULL || kind == MESSAGE_GET_PULL || kind == MESSAGE_ACCUMULATE_PULL ||

@@ -111,16 +111,9 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 			return MPI_SUCCESS;
 	}
 	struct gompi_cursor cursor;
-	struct gompi_outgoing o = {.operation = operation,
-				   .kind = put ? MESSAGE_PUT : MESSAGE_GET,
-				   .offset = at->offset,
-				   .type = MPI_BYTE,
-				   .origin = put ? local : NULL,
-				   .result = put ? NULL : local,
-				   .element = 1,
-				   .bytes = (uint64_t)bytes,
-				   .pieces = contiguous ? NULL : &cursor,
-				   .reply = !put};
+	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
+	o.pieces = contiguous ? NULL : &cursor;
+	o.reply = !put;
 	if (!contiguous && put && polled && bytes <= STREAMED_PUT) {
 		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_BYTES);
 		return sent(w, operation, gompi_ring_send(w, &o));
@@ -128,35 +121,22 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	if (!contiguous)
 		return sent(w, operation,
 			    send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES));
-	o.offset += (uint64_t)at->type->origin;
 	return sent(w, operation, gompi_ring_send(w, &o));
 }
 
 static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		       const char *origin, char *result) {
-	const struct gompi_type *type = at->type;
 	struct gompi_cursor cursor;
-	struct gompi_outgoing o = {.operation = operation,
-				   .offset = at->offset,
-				   .type = at->element,
-				   .origin = origin,
-				   .result = result,
-				   .element = (uint64_t)type->elem_size,
-				   .bytes = (uint64_t)(at->count * type->elements * type->elem_size),
-				   .reply = operation->kind != RMA_ACCUMULATE};
-	if (type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS)
-		o.offset += (uint64_t)type->elem_origin;
-	else
+	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
+	o.reply = operation->kind != RMA_ACCUMULATE;
+	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		o.pieces = &cursor;
 	if (__builtin_expect(gompi_hot_used(gompi_member(w, operation->target), (int64_t)o.bytes), 0))
 		tell_hot(w, operation);
-	o.in_order = o.pieces != NULL && gompi_type_overlaps(type, at->count);
 	if (operation->kind == RMA_COMPARE_AND_SWAP) {
-		gompi_cursor_init(&cursor, type, at->count, GOMPI_ELEMENTS);
-		o.kind = MESSAGE_COMPARE_AND_SWAP;
+		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_ELEMENTS);
 		return gompi_ring_send_one(w, &o);
 	}
-	o.kind = o.reply ? MESSAGE_FETCH : MESSAGE_ACCUMULATE;
 	return sent(w, operation,
 		    send_or_pull(w, &o, o.reply ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL, at, GOMPI_ELEMENTS));
 }

@@ -130,14 +130,7 @@ int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
 
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
 	for (uint64_t done = 0; done < whole->bytes;) {
-		struct gompi_outgoing o = *whole;
-		o.bytes -= done;
-		if (o.pieces == NULL)
-			o.offset += done;
-		if (o.origin != NULL)
-			o.origin = (const char *)o.origin + done;
-		if (o.result != NULL)
-			o.result = (char *)o.result + done;
+		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
 		int rc = gompi_ring_send_one(w, &o);
 		if (rc != MPI_SUCCESS)
 			return rc == MPI_ERR_UNSUPPORTED_OPERATION && done != 0 ? MPI_ERR_OTHER : rc;

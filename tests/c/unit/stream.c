@@ -336,6 +336,39 @@ static void refused(void) {
 		;
 }
 
+/* What is broken after an answer that no target sends, in a stream with a get of 8 bytes to `to` under way. */
+static uint32_t broken_by(struct gompi_message answer, void *to, uint32_t class) {
+	fresh(false, false);
+	soon_waits = true; /* the get stays here */
+	FINE(gompi_win_lock_all(0, win));
+	FINE(gompi_get_c(to, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	answer.window = (uint32_t)w->handle;
+	answer.origin = OTHER;
+	if (answer.kind == STREAM_RESULT)
+		answer.status = gompi_load(&s->sent);
+	gompi_stream_answered(PEER, &answer);
+	uint32_t broken = gompi_load(&s->broken), told = gompi_load(&s->class);
+	CHECK(told == class, "class %u is told, not %u", told, class);
+	gompi_store(&cut, 1);
+	soon_waits = false;
+	while (gompi_fabric_progress())
+		;
+	return broken;
+}
+
+static void forged(void) {
+	int64_t y = 7;
+	uint32_t broken = broken_by((struct gompi_message){.kind = STREAM_DONE, .op = 60000}, &y, MPI_ERR_OTHER);
+	CHECK(broken == 0, "%u after a class that there is not", broken);
+	y = 7;
+	broken = broken_by((struct gompi_message){.kind = STREAM_RESULT, .bytes = 8}, &y, MPI_SUCCESS);
+	CHECK(broken == MPI_ERR_INTERN && y == 7, "%u after a result without data, %lld", broken, (long long)y);
+	y = 7;
+	broken = broken_by((struct gompi_message){.kind = STREAM_DONE, .wants_reply = STREAM_BROKEN}, &y, MPI_SUCCESS);
+	CHECK(broken == MPI_ERR_INTERN, "%u after an end without a reason", broken);
+}
+
 int main(void) {
 	unit_types();
 	for (int registered = 0; registered < 2; registered++) {
@@ -346,6 +379,7 @@ int main(void) {
 	}
 	round_trips();
 	refused();
+	forged();
 	together(false);
 	together(true);
 	unit_hurry = unit_sleep_forever = true;
