@@ -74,10 +74,6 @@ func refused(class int32, function, text string, kind int32, object uintptr) int
 		if name := abi.ErrorClassName(class); name != "" { // none of an application's own code
 			message = name + ": " + text
 		}
-		if !core.Running() {
-			fmt.Fprintf(os.Stderr, "gompirma: %s\n", message)
-			exit(exitStatus(class))
-		}
 		abort(class, message)
 	}
 	x := errhandler.Get(h)
@@ -181,14 +177,12 @@ func lookupComm(h uintptr) *comm.Comm {
 // made up. It does not return.
 func abort(code int32, message string) {
 	code = exitStatus(code)
-	rank := -1
-	if p := core.Self(); p != nil {
-		rank = p.Rank
+	if rank := core.Rank(); rank >= 0 {
 		fmt.Fprintf(os.Stderr, "gompirma: rank %d: %s\n", rank, message)
-		p.Abort(int(code))
 	} else {
 		fmt.Fprintf(os.Stderr, "gompirma: %s\n", message)
 	}
+	core.Abort(int(code))
 	exit(code)
 }
 

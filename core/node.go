@@ -20,7 +20,10 @@ import (
 func openNode(b boot.Client) (*shm.Node, *boot.Places, error) {
 	places, err := boot.Nodes(b)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, mpierr.Wrap(err, "waiting to learn who is on which node")
+	}
+	if places.Count == 1 {
+		b.Limit(0)
 	}
 	fd := -1
 	control, handed := b.Control()
@@ -49,7 +52,7 @@ func openNode(b boot.Client) (*shm.Node, *boot.Places, error) {
 	}
 	if !handed {
 		if err := b.Fence(); err != nil {
-			return nil, nil, err
+			return nil, nil, mpierr.Wrap(err, "waiting for the memory of all nodes")
 		}
 		if b.Rank() != leader {
 			if fd, err = openOther(b, leader); err != nil {
@@ -58,7 +61,7 @@ func openNode(b boot.Client) (*shm.Node, *boot.Places, error) {
 		}
 		// The leader must not go before everybody has opened its descriptor.
 		if err := b.Fence(); err != nil {
-			return nil, nil, err
+			return nil, nil, mpierr.Wrap(err, "waiting for all ranks to open the memory of their nodes")
 		}
 	}
 	nd, err := shm.Open(fd, places.Index)

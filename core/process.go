@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gompirma/core/abi"
 	"gompirma/core/boot"
@@ -62,6 +63,7 @@ type Process struct {
 
 var (
 	self      atomic.Pointer[Process]
+	launcher  atomic.Pointer[boot.Client] // from its first word in MPI_Init to the end of MPI_Finalize
 	stateMu   sync.Mutex
 	started   atomic.Bool
 	leaving   atomic.Bool // the launcher may go: this process is about to
@@ -78,6 +80,10 @@ func Running() bool { return self.Load() != nil }
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
 
+// leastInInit is how long a step of MPI_Init may take at least, whatever is set for a silent peer: the others may load
+// libfabric meanwhile, which takes seconds where many do on a loaded machine.
+const leastInInit = 10 * time.Second
+
 // Start is MPI_Init (MPI-5.0 11.2): it takes the process' place in the job. Collective over the job.
 // MPI_ERR_OTHER: called twice, after MPI_Finalize, or the launcher does not answer as it should.
 func Start(data DataPath) error {
@@ -89,6 +95,12 @@ func Start(data DataPath) error {
 	b, err := boot.Open()
 	if err != nil {
 		return err
+	}
+	launcher.Store(&b)
+	// A limit that is wrong matters, and is told, if there are several nodes.
+	timeout, wrong := boot.PeerTimeout()
+	if timeout > 0 {
+		b.Limit(max(timeout, leastInInit))
 	}
 	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
 	if p.Node, p.Places, err = openNode(b); err != nil {
@@ -103,7 +115,10 @@ func Start(data DataPath) error {
 	p.Node.AddService(data.Serve)
 	p.Node.Host = p.host
 	if p.Places.Count > 1 {
-		if err := p.openFabric(); err != nil {
+		if wrong != nil {
+			return wrong
+		}
+		if err := p.openFabric(timeout); err != nil {
 			return err
 		}
 	}
@@ -146,7 +161,7 @@ func Start(data DataPath) error {
 	fenced()
 	if err != nil {
 		self.Store(nil)
-		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
+		return mpierr.Wrap(err, "waiting for all ranks to be ready for messages")
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
 		self.Store(nil)
@@ -171,8 +186,8 @@ func (p *Process) host(rank int) string {
 }
 
 // openFabric opens the network between the nodes, which every wait serves from then on.
-func (p *Process) openFabric() error {
-	if err := fabric.Open(p.Boot, p.Places.NodeOf); err != nil {
+func (p *Process) openFabric(timeout time.Duration) error {
+	if err := fabric.Open(p.Boot, p.Places.NodeOf, timeout); err != nil {
 		return err
 	}
 	p.spans = true
@@ -221,6 +236,7 @@ func Finish() error {
 	p.Messages.Leave()
 	finalized.Store(true)
 	self.Store(nil)
+	launcher.Store(nil)
 	// The control segment stays mapped: a thread of the application may still be on its way out of a call.
 	if err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
@@ -238,6 +254,18 @@ func endWithLauncher(lost <-chan struct{}) {
 	}
 }
 
-// Abort asks the launcher to end the job with a status. It returns if there is no launcher; the caller then ends the
-// process.
-func (p *Process) Abort(code int) { p.Boot.Abort(code) }
+// Rank is this process' rank in MPI_COMM_WORLD as soon as MPI_Init has learnt it; -1: not yet, or no longer.
+func Rank() int {
+	if b := launcher.Load(); b != nil {
+		return (*b).Rank()
+	}
+	return -1
+}
+
+// Abort asks the launcher to end the job with a status, also in the middle of MPI_Init. It returns if there is no
+// launcher; the caller then ends the process.
+func Abort(code int) {
+	if b := launcher.Load(); b != nil {
+		(*b).Abort(code)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
@@ -43,6 +44,10 @@ type Client interface {
 	// message.
 	Fence() error
 
+	// Limit sets how long Put, Get and Fence wait, 0: for ever; then their errors say so. The first Fence waits for
+	// ever: a process may have much to do before it comes to MPI_Init, but after that Fence all are there.
+	Limit(d time.Duration)
+
 	// Finalize tells the launcher that this process has finished its part and may end. Only Rank, Size and JobID
 	// may be called afterwards.
 	Finalize() error
@@ -63,6 +68,28 @@ type Control struct {
 	Fd       int // descriptor of the memfd, close-on-exec
 	NodeRank int // index of this process among those of the node
 	NodeSize int // processes on this node
+}
+
+// EnvTimeout is how long a process on another node may be silent, in seconds or with a unit of Go's, 0: for ever.
+const EnvTimeout = "GOMPIRMA_PEER_TIMEOUT"
+
+// PeerTimeout is what EnvTimeout says, or the usual time; 0: for ever. MPI_ERR_OTHER: it says something else.
+func PeerTimeout() (time.Duration, error) { return peerTimeout(os.Getenv(EnvTimeout)) }
+
+func peerTimeout(text string) (time.Duration, error) {
+	const least, usual, most = 100 * time.Millisecond, 30 * time.Second, 1000 * time.Hour
+	if text == "" {
+		return usual, nil
+	}
+	d, err := time.ParseDuration(text)
+	if seconds, failed := strconv.ParseFloat(text, 64); failed == nil {
+		d, err = time.Duration(min(seconds, most.Seconds()+1)*float64(time.Second)), nil
+	}
+	if err != nil || d != 0 && (d < least || d > most) {
+		return 0, failure("%s=%q: a time such as 30, 30s or 500ms is expected, from %v to %v, or 0", EnvTimeout,
+			text, least, most)
+	}
+	return d, nil
 }
 
 // MaxKey is the longest key in bytes.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -326,6 +327,54 @@ func TestLauncherDies(t *testing.T) {
 	require.ErrorContains(t, err, "launcher")
 	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 	require.Error(t, c.Finalize())
+}
+
+// The first fence waits for who is late; after that nobody waits for ever for who is lost.
+func TestLimit(t *testing.T) {
+	const limit = 20 * time.Millisecond
+	clients, _ := pmixJobOf(t, 2)
+	for _, clients := range [][]Client{openJob(t, 2, nil), clients} {
+		for _, c := range clients {
+			c.Limit(limit)
+		}
+		each(t, clients, func(c Client) error {
+			if c.Rank() == 1 {
+				time.Sleep(5 * limit)
+			}
+			return c.Fence()
+		})
+		err := clients[0].Fence()
+		require.ErrorContains(t, err, "not answered for 20ms")
+		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
+		require.NoError(t, clients[0].Abort(1))
+	}
+	clients = openJob(t, 2, nil)
+	each(t, clients, Client.Fence)
+	clients[0].Limit(limit)
+	require.ErrorContains(t, clients[0].Fence(), "barrier_in")
+	_, err := clients[0].Get(1, "x")
+	require.ErrorContains(t, err, "barrier_in", "what is answered late is no answer to this")
+	clients[1].Limit(limit)
+	clients[1].Limit(0)
+	go func() {
+		time.Sleep(5 * limit)
+		clients[1].Abort(1)
+	}()
+	require.NotContains(t, fmt.Sprint(clients[1].Fence()), "not answered")
+}
+
+func TestPeerTimeout(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 30 * time.Second, "0": 0, "3": 3 * time.Second,
+		"0.5": 500 * time.Millisecond, "500ms": 500 * time.Millisecond, "2m": 2 * time.Minute} {
+		got, err := peerTimeout(text)
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, want, got, "%q", text)
+	}
+	for _, text := range []string{"x", "-1", "50ms", "1e9", "Inf", "NaN", "2000h", "3 s"} {
+		_, err := peerTimeout(text)
+		require.ErrorContains(t, err, EnvTimeout+"=", "%q", text)
+		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
+	}
 }
 
 // underHydra makes this test program, when a launcher starts it, the process of a job.

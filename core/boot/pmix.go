@@ -3,6 +3,8 @@ package boot
 import (
 	"strings"
 	"time"
+
+	"gompirma/core/boot/pmi1"
 )
 
 // PMIx is libpmix in a process that a launcher has started. capi/pmix is it, in C.
@@ -39,6 +41,8 @@ type pmixJob struct {
 	lib        PMIx
 	job        string
 	rank, size int
+	limit      time.Duration
+	met        bool // a fence is over
 }
 
 func openPMIx(rank string) (Client, error) {
@@ -96,14 +100,24 @@ func (p *pmixJob) Get(rank int, key string) (value string, err error) {
 	if err := checkKey(key); err != nil {
 		return "", err
 	}
-	err = p.unlessLost(func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
+	err = p.unlessLost(p.limit, func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
 	if err != nil {
 		return "", failure("key %q of rank %d: %v", key, rank, err)
 	}
 	return value, nil
 }
 
-func (p *pmixJob) Fence() error { return told(p.unlessLost(p.lib.Fence)) }
+func (p *pmixJob) Fence() error {
+	limit := p.limit
+	if !p.met {
+		limit = 0
+	}
+	err := p.unlessLost(limit, p.lib.Fence)
+	p.met = p.met || err == nil
+	return told(err)
+}
+
+func (p *pmixJob) Limit(d time.Duration) { p.limit = d }
 
 // Finalize must not wait for the others, which PMIx_Finalize does not do unless it is asked to.
 func (p *pmixJob) Finalize() error { return told(p.lib.Finalize()) }
@@ -119,13 +133,21 @@ func (p *pmixJob) Abort(status int) error {
 	}
 }
 
-// unlessLost does what may wait for the launcher, until that is gone.
-func (p *pmixJob) unlessLost(do func() error) error {
+// unlessLost does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0.
+func (p *pmixJob) unlessLost(limit time.Duration, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
+	var late <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
 	select {
 	case err := <-done:
 		return err
+	case <-late:
+		return pmi1.Silence(limit)
 	case <-p.lib.Lost():
 		return failure("the launcher is gone")
 	}
@@ -140,7 +162,7 @@ func (p *pmixJob) gather(name, value string) ([]string, error) {
 		return nil, err
 	}
 	all := make([]string, p.size)
-	err := p.unlessLost(func() (err error) {
+	err := p.unlessLost(p.limit, func() (err error) {
 		for r := range all {
 			if all[r], err = p.lib.Get(r, "gompirma."+name); err != nil {
 				return failure("key %q of rank %d: %v", name, r, err)

@@ -3,6 +3,7 @@ package boot
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +31,7 @@ func (*singleton) Fence() error             { return nil }
 func (*singleton) Finalize() error          { return nil }
 func (*singleton) Abort(int) error          { return nil }
 func (*singleton) Control() (Control, bool) { return Control{}, false }
+func (*singleton) Limit(time.Duration)      {}
 func (*singleton) HangUp() <-chan struct{}  { return nil }
 
 func (s *singleton) Put(key, value string) error {

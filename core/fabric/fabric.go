@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"os"
-	"strconv"
 	"time"
 
 	"gompirma/capi/fabric"
@@ -15,12 +14,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// EnvProvider names the provider to take; EnvTimeout is how long a peer may be silent, in seconds or with a unit of
-// Go's, 0: for ever.
-const (
-	EnvProvider = "GOMPIRMA_PROVIDER"
-	EnvTimeout  = "GOMPIRMA_PEER_TIMEOUT"
-)
+// EnvProvider names the provider to take.
+const EnvProvider = "GOMPIRMA_PROVIDER"
 
 const (
 	announcement = "fabric"   // of rank 0: what all take
@@ -28,13 +23,11 @@ const (
 )
 
 // Open opens the network of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
-// fetched ones for each process, three fences. MPI_ERR_OTHER: libfabric is missing, or no provider of it fits.
-func Open(b boot.Client, nodeOf []int32) error {
+// fetched ones for each process, three fences. A peer may be silent for timeout, 0: for ever. MPI_ERR_OTHER: libfabric
+// is missing, or no provider of it fits.
+func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
 	var said announced
-	timeout, err := peerTimeout(os.Getenv(EnvTimeout))
-	if err != nil {
-		return err
-	}
+	var err error
 	if b.Rank() == 0 {
 		if said, err = choose(); err != nil {
 			return err
@@ -44,12 +37,12 @@ func Open(b boot.Client, nodeOf []int32) error {
 		}
 	}
 	if err := b.Fence(); err != nil {
-		return err
+		return mpierr.Wrap(err, "waiting for all ranks to load the network's library")
 	}
 	if b.Rank() != 0 {
 		text, err := b.Get(0, announcement)
 		if err != nil {
-			return err
+			return mpierr.Wrap(err, "waiting for the network that rank 0 has chosen")
 		}
 		if said, err = parse(text); err != nil {
 			return err
@@ -61,7 +54,7 @@ func Open(b boot.Client, nodeOf []int32) error {
 	}
 	all, err := boot.AllGather(b, addresses, address)
 	if err != nil {
-		return err
+		return mpierr.Wrap(err, "waiting for the addresses of all ranks in the network")
 	}
 	table := make([]byte, 0, len(all)*len(address))
 	for rank, a := range all {
@@ -77,23 +70,6 @@ func Open(b boot.Client, nodeOf []int32) error {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	return nil
-}
-
-// peerTimeout reads how long a peer may be silent.
-func peerTimeout(text string) (time.Duration, error) {
-	const least, usual, most = 100 * time.Millisecond, 30 * time.Second, 1000 * time.Hour
-	if text == "" {
-		return usual, nil
-	}
-	d, err := time.ParseDuration(text)
-	if seconds, failed := strconv.ParseFloat(text, 64); failed == nil {
-		d, err = time.Duration(min(seconds, most.Seconds()+1)*float64(time.Second)), nil
-	}
-	if err != nil || d != 0 && (d < least || d > most) {
-		return 0, mpierr.New(abi.MPI_ERR_OTHER, "%s=%q: a time such as 30, 30s or 500ms is expected, from "+
-			"%v to %v, or 0", EnvTimeout, text, least, most)
-	}
-	return d, nil
 }
 
 // announced is what rank 0 tells the others.

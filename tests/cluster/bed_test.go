@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gompirma/tests/go/output"
 )
 
 // needBed skips what is not run beside hosts, of which there are h1, h2 and h3.
@@ -42,7 +43,7 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("scripts/build.sh: %w\n%s", err, out)
 	}
-	for _, name := range []string{"where", "busy"} {
+	for _, name := range []string{"where", "busy", "held", "holder"} {
 		cmd := exec.Command(build+"/bin/gompicc", "-O2", "-Wall", "-Wextra", "-Werror",
 			"testdata/"+name+".c", "-o", program(name))
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -155,28 +156,10 @@ func each(t *testing.T, test func(t *testing.T, l *launcher)) {
 	}
 }
 
-// text is what a command has said so far.
-type text struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (t *text) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.Write(p)
-}
-
-func (t *text) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.String()
-}
-
 // run is a command beside the hosts.
 type run struct {
 	cmd      *exec.Cmd
-	out, err text
+	out, err output.Buffer
 	began    time.Time
 	cancel   func()
 }

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -89,6 +91,66 @@ func TestLost(t *testing.T) {
 				require.Contains(t, r.err.String(), "h2")
 			}
 			nothingLeft(t)
+		})
+	}
+}
+
+// A link that is cut in the middle of MPI_Init ends it in the time that was set, although no launcher sees it.
+func TestLostInInit(t *testing.T) {
+	needBed(t)
+	for _, c := range []struct{ place, host string }{{"library", "h1"}, {"library", "h2"}, {"connect", "h1"}} {
+		t.Run(c.place+" "+c.host, func(t *testing.T) {
+			l := launchers[0]
+			l.prepare(t)
+			folder, err := os.MkdirTemp(os.Getenv("BED"), "held") // hosts do not share /tmp
+			require.NoError(t, err)
+			r := start(t, "", l.command([]int{1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("held"),
+				folder, c.place, c.host)...)
+			require.Eventually(t, func() bool {
+				held, _ := filepath.Glob(folder + "/held.*")
+				return len(held) == 1
+			}, limit, 10*time.Millisecond, "nobody is held")
+			do(t, "bed", "cut", "h2")
+			require.NoError(t, os.WriteFile(folder+"/go", nil, 0o600))
+			lost := time.Now()
+			status, _ := r.wait()
+			took := time.Since(lost)
+			do(t, "bed", "mend", "h2")
+			t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
+			require.NotEqual(t, 0, status)
+			require.NotContains(t, r.out.String(), "MPI_Init is over")
+			require.Less(t, took, 25*time.Second) // the launcher has 10 s for an answer
+			nothingLeft(t)
+		})
+	}
+}
+
+// Nobody waits for ever for a lock whose holder is lost, neither on its target's node nor on another one.
+func TestHolderLost(t *testing.T) {
+	hold := func(t *testing.T, l *launcher, how, mend string) {
+		r := start(t, "", l.command([]int{2, 1, 1}, "env", "GOMPIRMA_PEER_TIMEOUT=3", program("holder"),
+			how)...)
+		r.untilAll(t, 4)
+		if mend != "" {
+			do(t, "bed", how, "h3")
+		}
+		lost := time.Now()
+		status, _ := r.wait()
+		took := time.Since(lost)
+		if mend != "" {
+			do(t, "bed", mend, "h3")
+		}
+		t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.out.String())
+		require.NotEqual(t, 0, status)
+		require.Less(t, took, 15*time.Second)
+		nothingLeft(t)
+	}
+	each(t, func(t *testing.T, l *launcher) { hold(t, l, "kill", "") })
+	// All ranks end then; mpirun waits for a host that it does not reach.
+	for how, mend := range map[string]string{"cut": "mend", "freeze": "thaw"} {
+		t.Run(how, func(t *testing.T) {
+			launchers[0].prepare(t)
+			hold(t, launchers[0], how, mend)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package gotest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -19,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"gompirma/tests/go/output"
 )
 
 // The launcher with programs that know nothing of MPI. launcher_mpi_test.go has those that do.
@@ -30,28 +30,10 @@ const hang = 60 * time.Second
 // behind is found.
 type launch struct {
 	cmd      *exec.Cmd
-	out, err buffer
+	out, err output.Buffer
 	marker   string
 	tmp      string
 	shm      map[string]bool
-}
-
-// buffer is a bytes.Buffer that may be read while a command writes to it.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 var launches atomic.Int32

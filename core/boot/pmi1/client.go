@@ -24,6 +24,11 @@ type Client struct {
 	lost    chan struct{} // the same, unless this side had finalized
 	err     error
 
+	// Under request.
+	limit  time.Duration
+	met    bool  // a barrier is over
+	silent error // the launcher has not answered in time: what it says now would be the answer to something else
+
 	mu        sync.Mutex
 	finalized bool
 }
@@ -189,10 +194,17 @@ func (c *Client) send(m Message) error {
 func (c *Client) ask(m Message, expected string) (Message, error) {
 	c.request.Lock()
 	defer c.request.Unlock()
+	if c.silent != nil {
+		return Message{}, c.silent
+	}
 	if err := c.send(m); err != nil {
 		return Message{}, err
 	}
-	answer, err := c.answer(m.Cmd)
+	limit := c.limit
+	if m.Cmd == barrier && !c.met {
+		limit = 0
+	}
+	answer, err := c.answer(m.Cmd, limit)
 	if err != nil {
 		return Message{}, err
 	}
@@ -205,10 +217,30 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 // TakeSignals is called by a thread that waits for the launcher, ten times a second: see core/shm.
 var TakeSignals = func() {}
 
-// answer waits for the launcher's answer to cmd.
-func (c *Client) answer(cmd string) (Message, error) {
+// Limit sets how long is waited for an answer of the launcher; 0: for ever. For the first Barrier it does not count: a
+// process may come to that late.
+func (c *Client) Limit(d time.Duration) {
+	c.request.Lock()
+	defer c.request.Unlock()
+	c.limit = d
+}
+
+// Silence is the error of a launcher that has not answered for a time.
+func Silence(d time.Duration) error {
+	return fmt.Errorf("the launcher has not answered for %v: a process of the job, a host or the way to it is "+
+		"lost", d)
+}
+
+// answer waits for the launcher's answer to cmd, but no longer than limit unless that is 0.
+func (c *Client) answer(cmd string, limit time.Duration) (Message, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	var late <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
 	for {
 		select {
 		case m := <-c.answers:
@@ -220,6 +252,9 @@ func (c *Client) answer(cmd string) (Message, error) {
 			default:
 				return Message{}, fmt.Errorf("cmd=%s: %w", cmd, c.err)
 			}
+		case <-late:
+			c.silent = fmt.Errorf("cmd=%s: %w", cmd, Silence(limit))
+			return Message{}, c.silent
 		case <-tick.C:
 			TakeSignals()
 		}
@@ -288,9 +323,16 @@ func (c *Client) Get(key string) (string, error) {
 	return value, nil
 }
 
+const barrier = "barrier_in"
+
 // Barrier waits until every process of the job has called it.
 func (c *Client) Barrier() error {
-	_, err := c.ask(New("barrier_in"), "barrier_out")
+	_, err := c.ask(New(barrier), "barrier_out")
+	if err == nil {
+		c.request.Lock()
+		c.met = true
+		c.request.Unlock()
+	}
 	return err
 }
 

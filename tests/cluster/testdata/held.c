@@ -1,0 +1,57 @@
+// Ranks that stay in the middle of MPI_Init until a test has done what it wants: held FOLDER PLACE HOST, all that are
+// on HOST where they load libfabric (PLACE library) or connect to another host for the first time (connect). Each tells
+// by a file in the folder, and goes on when there is one called "go".
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char *folder, *held_place;
+
+static void hold(const char *place) {
+	char path[512];
+	if (held_place == NULL || strcmp(held_place, place) != 0)
+		return;
+	snprintf(path, sizeof path, "%s/held.%d", folder, (int)getpid());
+	FILE *f = fopen(path, "w");
+	if (f == NULL)
+		_exit(3);
+	fclose(f);
+	snprintf(path, sizeof path, "%s/go", folder);
+	while (access(path, F_OK) != 0)
+		usleep(10000);
+}
+
+// A program's functions come before those of libraries.
+void *dlopen(const char *name, int mode) {
+	void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+	if (name != NULL && strstr(name, "libfabric") != NULL)
+		hold("library");
+	return real(name, mode);
+}
+
+int connect(int fd, const struct sockaddr *to, socklen_t length) {
+	int (*real)(int, const struct sockaddr *, socklen_t) =
+		(int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
+	if (to->sa_family == AF_INET)
+		hold("connect");
+	return real(fd, to, length);
+}
+
+int main(int argc, char **argv) {
+	char host[256] = "";
+	gethostname(host, sizeof host - 1);
+	if (argc > 3 && strcmp(argv[3], host) == 0) {
+		folder = argv[1];
+		held_place = argv[2];
+	}
+	MPI_Init(&argc, &argv);
+	MPI_Barrier(MPI_COMM_WORLD);
+	puts("MPI_Init is over");
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,43 @@
+// The last rank holds the lock of rank 0's window, for which all others wait, and ends as it is told: holder kill; or
+// it stays.
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+	int rank, size, one = 1, class;
+	int *memory;
+	MPI_Win window;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+	MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+	if (rank == size - 1) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+		MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+		MPI_Win_flush(0, window);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	printf("rank %d begins\n", rank);
+	fflush(stdout);
+	if (rank == size - 1) {
+		sleep(1); // the others wait for the lock, or soon will: either may be
+		if (argc > 1 && strcmp(argv[1], "kill") == 0)
+			raise(SIGKILL);
+		sleep(300);
+	}
+	int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_unlock(0, window);
+	MPI_Error_class(rc, &class);
+	printf("rank %d got %s\n", rank, class == MPI_SUCCESS ? "the lock" : "an error");
+	fflush(stdout);
+	sleep(1); // the others shall get something, too
+	MPI_Abort(MPI_COMM_WORLD, 5);
+	return 0;
+}
