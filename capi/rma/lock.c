@@ -119,6 +119,8 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 		if (__builtin_expect(rc != MPI_SUCCESS, 0))
 			break;
 	}
+	// Those of other nodes are taken when they are used, also after locks that are asked for later: no order is
+	// promised (MPI-5.0 12.5.3; RATIONALE, "Locks between nodes").
 	if (rc == MPI_SUCCESS && w->away != NULL)
 		rc = gompi_way_fabric.lock(w, GOMPI_ALL, false, "MPI_Win_lock_all");
 	if (__builtin_expect(rc == MPI_SUCCESS, 1))

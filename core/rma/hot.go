@@ -22,6 +22,7 @@ const (
 	hotBytes  = 256  // bytes that are shared and made private again for the cost of one operation
 	hotTries  = 6    // that fail, each after twice as much use as the one before
 	hotNotYet = "false: little has come to the memory so far"
+	hotNever  = "false: a job on several nodes moves no memory unless it is asked to"
 )
 
 // hotAfter returns after so much use the window's memory is hot; 0: never. What is put into memory from other nodes

@@ -71,3 +71,15 @@ func TestHotAfter(t *testing.T) {
 		require.Zero(t, window(change), name)
 	}
 }
+
+// TestHotTold is what is said of a window that is not hot yet, and of one that will never be.
+func TestHotTold(t *testing.T) {
+	h := (&fakeSystem{}).host()
+	w := &Window{host: h, Flavor: abi.MPI_WIN_FLAVOR_CREATE, Base: 1 << 20, Size: 1 << 20}
+	for nodes, want := range map[int]string{1: hotNotYet, 2: hotNever} {
+		w.host = &Host{Data: h.Data, Nodes: nodes}
+		what, told := w.sharedNow()
+		require.Zero(t, what)
+		require.Equal(t, want, told)
+	}
+}

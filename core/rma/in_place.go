@@ -401,6 +401,8 @@ func (w *Window) sharedNow() (what uint8, told string) {
 	case inner.lo < inner.hi && inPlace.covers(inner):
 		return wholePagesShared, fmt.Sprintf("true: bytes %d to %d of %d", inner.lo-w.Base, inner.hi-w.Base,
 			w.Size)
+	case w.host.Nodes > 1:
+		return 0, hotNever
 	}
 	return 0, hotNotYet
 }

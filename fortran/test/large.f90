@@ -13,6 +13,7 @@ program large
   integer, asynchronous :: a(10), b(10), c(6)
   integer(kind=k) :: n, huge_size, lb, extent, counts(2)
   integer(kind=MPI_ADDRESS_KIND) :: disp, bytes, displs(2), unit
+  type(MPI_Comm) :: node
   type(MPI_Win) :: w
   type(MPI_Request) :: r
   type(MPI_Status) :: s
@@ -67,11 +68,14 @@ program large
   call c_f_pointer(base, p, [10])
   p = me
   call MPI_Win_free(w)
-  call MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, MPI_COMM_WORLD, base, w)
+  call MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node)
+  call MPI_Comm_size(node, small)
+  call MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, node, base, w)
   unit = 0
-  call MPI_Win_shared_query(w, other, bytes, unit, base)
+  call MPI_Win_shared_query(w, merge(other, 0, small == 2), bytes, unit, base)
   call expect(unit == 4 .and. bytes == 40, 'win_shared_query')
   call MPI_Win_free(w)
+  call MPI_Comm_free(node)
 
   call far()
 

@@ -199,11 +199,12 @@ contains
     call expect(ierror, MPI_SUCCESS, 'alloc_mem and free_mem')
   end subroutine
 
-  ! Loads and stores in the memory of others.
+  ! Loads and stores in the memory of others, which are those of the node.
   subroutine shared()
     integer, pointer :: mine(:), other(:)
     integer(kind=MPI_ADDRESS_KIND) :: size, got_size
-    integer :: got_unit
+    integer :: got_unit, here, right
+    COMM :: node
 #ifdef USE_F08
     type(C_PTR) :: base
 #else
@@ -214,7 +215,12 @@ contains
 #endif
     WIN :: w
     size = 4 * unit
-    call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, comm, base, w, ierror)
+    call MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node, ierror)
+    call expect(ierror, MPI_SUCCESS, 'comm_split_type')
+    call MPI_Comm_rank(node, here, ierror)
+    call MPI_Comm_size(node, right, ierror)
+    right = mod(here + 1, right)
+    call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, node, base, w, ierror)
     call expect(ierror, MPI_SUCCESS, 'win_allocate_shared')
 #ifdef USE_F08
     call c_f_pointer(base, mine, [4])
@@ -222,11 +228,11 @@ contains
     call c_f_pointer(transfer(base, C_NULL_PTR), mine, [4])
 #endif
     call MPI_Win_lock_all(0, w, ierror)
-    mine = me
+    mine = here
     call MPI_Win_sync(w, ierror)
-    call MPI_Barrier(comm, ierror)
+    call MPI_Barrier(node, ierror)
     call MPI_Win_sync(w, ierror)
-    call MPI_Win_shared_query(w, next, got_size, got_unit, base, ierror)
+    call MPI_Win_shared_query(w, right, got_size, got_unit, base, ierror)
     call expect(int(got_size), 4 * unit, 'win_shared_query: size')
     call expect(got_unit, unit, 'win_shared_query: unit')
 #ifdef USE_F08
@@ -234,18 +240,19 @@ contains
 #else
     call c_f_pointer(transfer(base, C_NULL_PTR), other, [4])
 #endif
-    call expect(other, [next, next, next, next], 'memory of another process')
-    call MPI_Barrier(comm, ierror)
+    call expect(other, [right, right, right, right], 'memory of another process')
+    call MPI_Barrier(node, ierror)
     call MPI_Win_unlock_all(w, ierror)
     call MPI_Win_free(w, ierror)
 #ifdef USE_MPI
     ! The other form of both.
-    call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, comm, pointer, w, ierror)
-    call MPI_Win_shared_query(w, me, got_size, got_unit, queried, ierror)
+    call MPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, node, pointer, w, ierror)
+    call MPI_Win_shared_query(w, here, got_size, got_unit, queried, ierror)
     call expect(got_size == size .and. got_unit == unit, 'win_shared_query with a C_PTR')
     call expect(c_associated(pointer, queried), 'the pointers of win_allocate_shared and win_shared_query')
     call MPI_Win_free(w, ierror)
 #endif
+    call MPI_Comm_free(node, ierror)
   end subroutine
 
   ! Memory attached later; displacements are addresses.

@@ -2,6 +2,7 @@
  *   wait, barrier, fence, post-start-complete-wait, lock; also after a series of operations on its memory. The waiting
  *   rank's own getrusage says so. gompirma's promise about waiting, not the standard's
  * np: 2
+ * nodes: 2
  * args: recv probe wait barrier fence start wait_epoch lock served
  * ref: none (MPICH and Open MPI wait by polling)
  * timeout: 30

@@ -5,6 +5,7 @@
  *   static and automatic memory. With the info key gompirma_share_in_place false, with other threads or after a fork
  *   the library leaves it where it is. A signal handler may store into it at any time. MPI-5.0 12.2.1
  * np: 2 3
+ * nodes: 1 (nothing gets hot where there is a network)
  * args: fork threads free again static stack refused signals
  * ref: none (other libraries' networks forbid fork, some)
  * timeout: 60

@@ -3,7 +3,7 @@
  * window and however the epochs overlap. MPI-5.0 12.7.1
  * np: 2 3 6
  * ref: mpich
- * timeout: 60
+ * timeout: 180
  */
 #define WINDOWS_DYNAMIC
 #include "../windows.h"

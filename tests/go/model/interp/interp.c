@@ -89,7 +89,10 @@ static const void *map(const char *dir, const char *name) {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
 		give_up("cannot read %s", path);
-	void *p = mmap(NULL, st.st_size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	/* Anonymous memory behind it ends the text, also where that ends with a page. */
+	char *p = mmap(NULL, st.st_size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED && st.st_size > 0)
+		p = mmap(p, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
 	if (p == MAP_FAILED)
 		give_up("cannot map %s", path);
 	close(fd);
