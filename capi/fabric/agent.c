@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/wait.h"
+#include "fabric/connect.h"
 #include "fabric/health.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
@@ -72,30 +73,37 @@ void gompi_agent_asleep(void) {
 		ring_bell();
 }
 
-// Sleeps for so many nanoseconds (-1: without end) or until the bell, and, if armed, until something arrives.
-static void agent_sleep(bool armed, int64_t ns) {
+// Sleeps for so many nanoseconds (-1: without end) or until the bell or something about a connection, and, if armed,
+// until something arrives. Whether it was about a connection: to look costs those who send the lock.
+static bool agent_sleep(bool armed, int64_t ns) {
 	if (ns >= LONG_NS)
 		ns = -1;
-	struct pollfd on[2] = {{.fd = bell, .events = POLLIN}, {.fd = gompi_net.fd, .events = POLLIN}};
+	struct pollfd on[3] = {{.fd = bell, .events = POLLIN},
+			       {.fd = gompi_net.events_fd, .events = POLLIN},
+			       {.fd = gompi_net.fd, .events = POLLIN}}; // those of -1 are left out
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
-	ppoll(on, armed && gompi_net.fd >= 0 ? 2 : 1, ns < 0 ? NULL : &t, NULL);
+	if (ppoll(on, armed ? 3 : 2, ns < 0 ? NULL : &t, NULL) <= 0)
+		return false;
 	uint64_t rung;
 	if ((on[0].revents & POLLIN) != 0 && read(bell, &rung, sizeof rung) < 0) {
 		// Nobody else reads it.
 	}
+	return (on[1].revents & POLLIN) != 0;
 }
 
-// Sleeps until something arrives, if there is nothing to do before.
-static void arm(int64_t until) {
+// Sleeps until something arrives, if there is nothing to do before. Whether to look for connections.
+static bool arm(int64_t until) {
+	bool connections = true; // which may be why there is no sleep
 	gompi_store_total(&mode, ARMED);
 	gompi_full_fence(); // pairs with the one in gompi_agent_stir
 	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
 		int64_t ns = until - gompi_now_ns();
 		if (gompi_net.fd < 0 && ns > BLIND_NS)
 			ns = BLIND_NS;
-		agent_sleep(true, ns > 0 ? ns : 0);
+		connections = agent_sleep(true, ns > 0 ? ns : 0);
 	}
 	gompi_store_total(&mode, ROUNDS);
+	return connections;
 }
 
 // Takes what has arrived, and looks for more for a short time if there was something.
@@ -119,24 +127,24 @@ static void agent_serve(void) {
 void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	int64_t retry = RETRY_NS;
+	bool connections = true;
 	while (!gompi_load_total(&stop)) {
 		bool others = gompi_load(&active) != 0;
 		gompi_store(&active, 0);
 		int64_t until = gompi_health_tick(gompi_now_ns());
 		gompi_fabric_push(-1);
+		if (connections || gompi_connections_wait())
+			gompi_connections_serve();
 		if (gompi_load(&me->pollers) == 0)
 			agent_serve();
 		else
 			others = true;
 		if (!gompi_peers_try_again()) {
 			retry = RETRY_NS;
-			if (others)
-				agent_sleep(false, ROUND_NS);
-			else
-				arm(until);
+			connections = others ? agent_sleep(false, ROUND_NS) : arm(until);
 			continue;
 		}
-		agent_sleep(false, retry);
+		connections = agent_sleep(false, retry);
 		if (retry < RETRY_MOST_NS)
 			retry *= 2;
 	}

@@ -115,7 +115,7 @@ const char *gompi_frame_wrong(const char *bytes, size_t length) {
 		return "destination";
 	if (h.source >= (uint32_t)gompi_net.size || gompi_on_node((int)h.source) >= 0)
 		return "source";
-	if (h.kind == GOMPI_FRAME_CREDITS || h.kind == GOMPI_FRAME_ASK)
+	if (h.kind == GOMPI_FRAME_CREDITS || h.kind == GOMPI_FRAME_ASK || h.kind == GOMPI_FRAME_CONNECT)
 		return length == sizeof h ? NULL : "records in a frame of credits";
 	if (h.kind != GOMPI_FRAME_RECORDS)
 		return "kind";

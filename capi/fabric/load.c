@@ -42,9 +42,11 @@ static void restore_signals(const struct sigaction kept[TOUCHED]) {
 static const struct setting {
 	const char *name, *value;
 } settings[] = {
-	{"IPATH_NO_BACKTRACE", "1"},         {"FI_OFI_RXM_MSG_TX_SIZE", "128"},
-	{"FI_OFI_RXM_MSG_RX_SIZE", "64"},    {"FI_OFI_RXM_BUFFER_SIZE", "4096"},
-	{"FI_OFI_RXM_EAGER_LIMIT", "20480"}, {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "1000"},
+	{"IPATH_NO_BACKTRACE", "1"},
+	{"FI_OFI_RXM_MSG_TX_SIZE", "128"},
+	{"FI_OFI_RXM_MSG_RX_SIZE", "64"},
+	{"FI_OFI_RXM_BUFFER_SIZE", "4096"},
+	{"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "1000"},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

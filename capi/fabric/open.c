@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "fabric/agent.h"
+#include "fabric/connect.h"
 #include "fabric/frame.h"
 #include "fabric/health.h"
 #include "fabric/net.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
 
-struct gompi_net gompi_net;
+struct gompi_net gompi_net = {.fd = -1, .events_fd = -1};
 
 // Providers that are left out unless somebody asks for them, and why.
 static const struct {
@@ -34,6 +35,13 @@ static const char *unfit_why(const char *name) {
 	return NULL;
 }
 
+// The provider whose endpoints are connected one to one here, though another one could be put on top of it that does
+// so by itself: that takes its time for each message and 14 MB a process, and splits what is longer than its buffers.
+static const char connecting[] = "tcp";
+static const char on_top[] = "tcp;ofi_rxm";
+
+static bool connects(const char *name) { return name != NULL && strcmp(name, connecting) == 0; }
+
 // What is asked of a provider. NULL: there is no memory.
 static struct fi_info *net_hints(const char *name) {
 	struct fi_info *h = gompi_libfabric.dupinfo(NULL);
@@ -41,7 +49,9 @@ static struct fi_info *net_hints(const char *name) {
 		return NULL;
 	h->caps = FI_MSG | FI_RMA;
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
-	h->ep_attr->type = FI_EP_RDM;
+	h->ep_attr->type = connects(name) ? FI_EP_MSG : FI_EP_RDM;
+	if (connects(name))
+		h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
@@ -76,6 +86,19 @@ static bool fits(const struct fi_info *i) {
 	       strlen(i->fabric_attr->prov_name) < GOMPI_PROVIDER;
 }
 
+// Chooses the provider below instead of the one on top, if it is there.
+static void choose_connecting(struct gompi_provider *chosen) {
+	char why[GOMPI_FABRIC_TEXT];
+	struct fi_info *i = candidates(connecting, why);
+	if (i == NULL)
+		return;
+	if (fits(i)) {
+		chosen->version = i->fabric_attr->prov_version;
+		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
+	}
+	gompi_libfabric.freeinfo(i);
+}
+
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]) {
 	struct fi_info *all = candidates(wanted, why), *i;
 	if (all == NULL)
@@ -88,8 +111,10 @@ bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char wh
 		for (i = all; i != NULL && !fits(i); i = i->next) {
 		}
 	if (i != NULL) {
-		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
 		chosen->version = i->fabric_attr->prov_version;
+		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
+		if (!asked && strcmp(chosen->name, on_top) == 0)
+			choose_connecting(chosen);
 	} else {
 		snprintf(why, GOMPI_FABRIC_TEXT,
 			 "libfabric has no provider here that can carry MPI between nodes; gompi-info --fabric tells "
@@ -133,6 +158,11 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 		return 0;
 	bool any = gompi_net_choose(wanted, &chosen, why);
 	int n = 0;
+	char none[GOMPI_FABRIC_TEXT]; // which is no error: FI_PROVIDER may leave it out
+	if ((all = candidates(connecting, none)) != NULL) {
+		n = list_new(all, any ? &chosen : NULL, list, n, 1, NULL);
+		gompi_libfabric.freeinfo(all);
+	}
 	if ((all = candidates(NULL, why)) != NULL) {
 		n = list_new(all, any ? &chosen : NULL, list, n, most, NULL);
 		gompi_libfabric.freeinfo(all);
@@ -169,6 +199,23 @@ static int open_queue(struct gompi_net *n) {
 	return fi_cq_open(n->domain, &a, &n->cq, NULL);
 }
 
+// Opens the endpoint that reaches all others: 0, or an error of libfabric.
+static int open_endpoint(char *address, size_t *length) {
+	struct gompi_net *n = &gompi_net;
+	struct fi_av_attr a = {.type = FI_AV_TABLE};
+	int rc = fi_av_open(n->domain, &a, &n->av, NULL);
+	if (rc == 0)
+		rc = fi_endpoint(n->domain, n->info, &n->ep, NULL);
+	if (rc == 0)
+		rc = fi_ep_bind(n->ep, &n->av->fid, 0);
+	if (rc == 0)
+		rc = fi_ep_bind(n->ep, &n->cq->fid, FI_TRANSMIT | FI_RECV);
+	if (rc == 0)
+		rc = fi_enable(n->ep);
+	n->receiver = n->ep;
+	return rc == 0 ? fi_getname(&n->ep->fid, address, length) : rc;
+}
+
 bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
 		    char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
@@ -201,23 +248,11 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 	rc = fi_domain(n->fabric, n->info, &n->domain, NULL);
 	if (rc != 0)
 		return open_failed("opening the domain", provider->name, rc, why);
-	struct fi_av_attr a = {.type = FI_AV_TABLE};
-	rc = fi_av_open(n->domain, &a, &n->av, NULL);
-	if (rc == 0)
-		rc = open_queue(n);
-	if (rc == 0)
-		rc = fi_endpoint(n->domain, n->info, &n->ep, NULL);
-	if (rc == 0)
-		rc = fi_ep_bind(n->ep, &n->av->fid, 0);
-	if (rc == 0)
-		rc = fi_ep_bind(n->ep, &n->cq->fid, FI_TRANSMIT | FI_RECV);
-	if (rc == 0)
-		rc = fi_enable(n->ep);
-	if (rc != 0)
-		return open_failed("opening the endpoint", provider->name, rc, why);
 	*length = GOMPI_ADDRESS;
-	rc = fi_getname(&n->ep->fid, address, length);
-	return rc == 0 || open_failed("the address of the endpoint", provider->name, rc, why);
+	rc = open_queue(n);
+	if (rc == 0)
+		rc = connects(provider->name) ? gompi_connect_open(address, length) : open_endpoint(address, length);
+	return rc == 0 || open_failed("opening the endpoint", provider->name, rc, why);
 }
 
 bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT]) {
@@ -248,9 +283,13 @@ void gompi_net_end(void) {
 	gompi_net_stop_serving();
 	gompi_net_take();
 	gompi_memory_end();
-	fi_close(&n->ep->fid);
+	if (n->ep == NULL) {
+		gompi_connect_close();
+	} else {
+		fi_close(&n->ep->fid);
+		fi_close(&n->av->fid);
+	}
 	fi_close(&n->cq->fid);
-	fi_close(&n->av->fid);
 	fi_close(&n->domain->fid);
 	fi_close(&n->fabric->fid);
 	n->fd = -1;

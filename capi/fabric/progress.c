@@ -5,6 +5,7 @@
 
 #include "base/wait.h"
 #include "fabric/agent.h"
+#include "fabric/connect.h"
 #include "fabric/peer.h"
 
 enum {
@@ -25,8 +26,8 @@ static int post_receives(void) {
 	struct gompi_frame *f;
 	while ((f = unposted) != NULL) {
 		f->op.kind = GOMPI_OP_RECEIVE;
-		ssize_t rc =
-			fi_recv(gompi_net.ep, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC, &f->op.context);
+		ssize_t rc = fi_recv(gompi_net.receiver, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC,
+				     &f->op.context);
 		if (rc != 0)
 			return (int)rc;
 		unposted = f->next;
@@ -144,8 +145,11 @@ static bool serve_once(void) {
 	bool worked = false;
 	// What a provider could not take it can when it has done something; or else it is tried now and then, so that
 	// others get the locks.
-	if (looks % RETRY_LOOKS == 0)
-		worked = gompi_peers_retry();
+	if (looks % RETRY_LOOKS == 0) {
+		if (gompi_connections_wait())
+			worked = gompi_connections_serve();
+		worked = gompi_peers_retry() || worked;
+	}
 	worked = gompi_transfers_end() || worked;
 	struct fi_cq_msg_entry e[BATCH];
 	if (!gompi_net_try())
@@ -191,9 +195,9 @@ bool gompi_fabric_progress(void) {
 bool gompi_net_may_sleep(void) {
 	if (gompi_net.fd < 0)
 		return true;
-	struct fid *on[] = {&gompi_net.cq->fid};
+	struct fid *on[] = {&gompi_net.cq->fid, gompi_net.events_fd >= 0 ? &gompi_net.events->fid : NULL};
 	gompi_net_take();
-	int rc = fi_trywait(gompi_net.fabric, on, 1);
+	int rc = fi_trywait(gompi_net.fabric, on, on[1] != NULL ? 2 : 1);
 	gompi_net_give();
 	return rc == 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/abi.h"
 #include "fabric/agent.h"
+#include "fabric/connect.h"
 #include "fabric/load.h"
 #include "fabric/peer.h"
 
@@ -118,9 +119,9 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 	if (o == NULL)
 		return -FI_ENOMEM;
 	*o = (struct gompi_part_op){.op.kind = GOMPI_OP_PART, .transfer = t, .peer = p, .bytes = bytes};
-	ssize_t rc = 0;
 	gompi_net_take();
-	if (gompi_net.local_keys && s->local == NULL)
+	ssize_t rc = gompi_connected(p);
+	if (rc == 0 && gompi_net.local_keys && s->local == NULL)
 		rc = fi_mr_reg(gompi_net.domain, t->local, t->bytes, FI_READ | FI_WRITE, 0, (uint64_t)(uintptr_t)t, 0,
 			       &s->local, NULL);
 	if (rc == 0) {
@@ -134,8 +135,8 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 				       .rma_iov = &to,
 				       .rma_iov_count = 1,
 				       .context = &o->op.context};
-		rc = t->write ? fi_writemsg(gompi_net.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
-			      : fi_readmsg(gompi_net.ep, &m, FI_COMPLETION);
+		rc = t->write ? fi_writemsg(p->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
+			      : fi_readmsg(p->ep, &m, FI_COMPLETION);
 	}
 	gompi_net_give();
 	if (rc != 0) {

@@ -20,8 +20,7 @@ type Library struct {
 func libraries(root string) []Library {
 	wanted := []Library{
 		{Name: "libfabric.so.1", For: "jobs on several nodes"},
-		{Name: "libpmix.so.2",
-			For: "launch by PMIx: PRRTE, Open MPI's mpirun, Slurm; not used by this release"},
+		{Name: "libpmix.so.2", For: "launch by PMIx: PRRTE, Open MPI's mpirun, Slurm"},
 	}
 	cache, _ := os.ReadFile(filepath.Join(root, "etc/ld.so.cache"))
 	cached := cacheEntries(cache)

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "coll/slots.h"
+#include "compose.h"
 
 enum { MOST = 8, LONGEST = 70000 };
 
@@ -17,23 +18,6 @@ static void *more_slots(uintptr_t owner, uint64_t bytes) {
 	(void)owner;
 	CHECK(bytes == (uint64_t)n * sizeof(struct gompi_slots_more), "so many bytes: %llu", (unsigned long long)bytes);
 	return more;
-}
-
-/* x -> ax + b modulo 256, of which the left one comes last: it does not commute. */
-static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
-	const unsigned char *f = in;
-	unsigned char *g = inout;
-	(void)which;
-	for (uint64_t i = 0; i + 1 < bytes; i += 2) {
-		g[i + 1] = (unsigned char)(f[i] * g[i + 1] + f[i + 1]);
-		g[i] = (unsigned char)(f[i] * g[i]);
-	}
-	return 0;
-}
-
-/* Byte i of what a member brings to a call. */
-static unsigned char input(int call, int member, uint64_t i) {
-	return (unsigned char)((uint64_t)call * 31 + (uint64_t)member * 7 + i * 13 + (i >> 8));
 }
 
 static void fill_input(char *b, int call, int member, uint64_t bytes) {

@@ -4,6 +4,7 @@
 #include "network.h"
 
 #include "coll/span.h"
+#include "compose.h"
 
 enum { MOST = 9, CALLS = 400, LONGEST = 6000 };
 
@@ -14,22 +15,6 @@ static int here[MOST];                            /* members of a node */
 static char *memory[MOST], *barrier_memory[MOST]; /* of a node */
 static struct gompi_span *views[MOST];
 static gompi_a32 called[MOST];
-
-/* x -> ax + b modulo 256, of which the left one comes last: it does not commute. */
-static int compose(uintptr_t which, const void *in, void *inout, uint64_t bytes) {
-	const unsigned char *f = in;
-	unsigned char *g = inout;
-	(void)which;
-	for (uint64_t i = 0; i + 1 < bytes; i += 2) {
-		g[i + 1] = (unsigned char)(f[i] * g[i + 1] + f[i + 1]);
-		g[i] = (unsigned char)(f[i] * g[i]);
-	}
-	return 0;
-}
-
-static unsigned char input(unsigned call, int member, uint64_t i) {
-	return (unsigned char)(call * 31 + (unsigned)member * 7 + i * 13 + (i >> 8));
-}
 
 static bool is_reduction(const char *b, unsigned call, uint64_t bytes) {
 	for (uint64_t i = 0; i < bytes; i += 2) {
