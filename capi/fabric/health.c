@@ -73,18 +73,22 @@ void gompi_health_news(void) {
 
 // --- Somebody is lost
 
-// All waits of this node end.
-static void break_node(int rank, int why) {
+// All waits of this node end with the first death that it learns of. false: they have been ended before, and other
+// nodes been told; which death it was does not matter to them, but that a whole node is silent does.
+static bool break_node(int rank, int why) {
 	struct gompi_header *h = gompi_header();
-	uint32_t none = 0;
-	if (gompi_change_once(&h->lost, &none, (uint32_t)rank + 1))
-		gompi_store_total(&h->lost_why, (uint32_t)why);
+	uint32_t lost = 0;
+	if (!gompi_change_once(&h->lost, &lost, (uint32_t)rank + 1) &&
+	    (lost != (uint32_t)rank + 1 || why != GOMPI_LOST_SILENT_NODE || gompi_load(&h->lost_why) == (uint32_t)why))
+		return false;
+	gompi_store_total(&h->lost_why, (uint32_t)why);
 	gompi_add_total(&h->broken, 1);
 	for (int i = 0; i < gompi_node.n; i++) {
 		struct gompi_waitword *w = &gompi_cell(i)->wait;
 		gompi_add_total(&w->wake, 1);
 		syscall(SYS_futex, &w->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 	}
+	return true;
 }
 
 // Whether a process is known to be lost.
@@ -123,11 +127,12 @@ static int lowest_of(int node) {
 	return -1;
 }
 
-// Tells all nodes.
+// Tells the nodes 1, 2, 4 ... behind this one, which tell on: each hears it from several others, and a death that all
+// see at the same time makes no more messages than one that a single process sees.
 static void tell_death(int rank, int why) {
 	const struct death d = {rank, why};
-	for (int node = 0; node < health.nodes; node++) {
-		int to = node == health.node ? -1 : lowest_of(node), class;
+	for (int64_t ahead = 1; ahead < health.nodes; ahead *= 2) {
+		int to = lowest_of((int)((health.node + ahead) % health.nodes)), class;
 		char *at = to < 0 ? NULL : gompi_fabric_reserve(to, FABRIC_OWN, sizeof d, FABRIC_ANSWER, &class);
 		if (at == NULL)
 			continue;
@@ -138,8 +143,8 @@ static void tell_death(int rank, int why) {
 
 static void lose(int rank, int why) {
 	mark_gone(rank, why);
-	break_node(rank, why);
-	tell_death(rank, why);
+	if (break_node(rank, why))
+		tell_death(rank, why);
 }
 
 // A peer has told of a death.
@@ -150,8 +155,7 @@ static void take_death(int peer, const char *data, size_t length) {
 	memcpy(&d, data, sizeof d);
 	if ((uint32_t)d.rank >= (uint32_t)gompi_net.size || d.why <= 0 || d.why > GOMPI_LOST_SILENT_NODE)
 		return;
-	mark_gone(d.rank, d.why);
-	break_node(d.rank, d.why);
+	lose(d.rank, d.why);
 }
 
 // --- The agent's ticks
@@ -171,10 +175,8 @@ static void look_here(void) {
 			continue;
 		health.told[i] = true;
 		for (int rank = 0; rank < gompi_net.size; rank++)
-			if (gompi_on_node(rank) == i) {
-				break_node(rank, GOMPI_LOST_ENDED);
-				tell_death(rank, GOMPI_LOST_ENDED);
-			}
+			if (gompi_on_node(rank) == i)
+				lose(rank, GOMPI_LOST_ENDED);
 	}
 }
 

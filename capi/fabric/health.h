@@ -3,7 +3,8 @@
 // The lowest living process of each node asks that of the next node every 750 ms, and whoever waits for a peer to take
 // something asks it too. An answer comes from the peer's agent. A peer that does not answer for too long is lost, with
 // all of its node if it is the one that the next node's is asked by; so is one whose connection has ended. Processes of
-// a node see each other's deaths. Whoever learns of one tells all nodes, and all waits of the job end.
+// a node see each other's deaths. The first of a node to learn of one tells some other nodes, which tell on: all waits
+// of the job end, for log2 of the nodes messages of each.
 #ifndef GOMPI_FABRIC_HEALTH_H
 #define GOMPI_FABRIC_HEALTH_H
 
