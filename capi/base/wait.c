@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/abi.h"
+#include "base/core.h"
 #include "base/up.h"
 
 // A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
@@ -25,7 +26,8 @@
 // One that has served something looks without a pause for the next operation of a series, which comes within 200 ns if
 // it does: to give the core away takes longer, and would make each operation of the series wait for that.
 enum { POLLS_ALONE = 32, EAGER = 100 };
-enum { LASTS = 256 }; // looks after which a wait is one that lasts
+enum { TAKEN_NS = 2000 }; // that an offered core stays away at least if somebody has taken it
+enum { LASTS = 256 };     // looks after which a wait is one that lasts
 
 int64_t gompi_now_ns(void) {
 	struct timespec t;
@@ -43,7 +45,13 @@ bool gompi_yield_long(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
 	*now = gompi_now_ns();
-	return *now - before >= gompi_node.policy.long_yield;
+	if (*now - before < TAKEN_NS)
+		gompi_core_kept();
+	else if (*now - before < gompi_node.policy.long_yield)
+		gompi_core_taken(*now);
+	else
+		return true;
+	return false;
 }
 
 void gompi_wake_sleepers(struct gompi_waitword *w) {
@@ -121,6 +129,15 @@ bool gompi_serve_all(void) {
 	for (int i = 0; i < services_number; i++)
 		worked = services[i]->serve() || worked;
 	return worked;
+}
+
+// Serves whoever rang no doorbell, since he saw a thread that polls, which does so no longer.
+static void serve_last(void) {
+	for (int i = 0; i < services_number; i++)
+		if (services[i]->ends != NULL)
+			services[i]->ends();
+		else if (services[i]->ready())
+			services[i]->serve();
 }
 
 // Tells the services that a wait lasts.
@@ -209,6 +226,6 @@ out:
 	gompi_sub(&me->blocked, 1);
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();
-	gompi_serve();
+	serve_last();
 	return rc;
 }

@@ -22,6 +22,7 @@ enum {
 	// The same while threads of the application wait, so that their core is to spare: to wake the agent takes
 	// longer than an operation, and who has to wake it for one would have to for each.
 	SERIES_SPARE_NS = 200000,
+	OFFER_LOOKS = 16, // without anything, after which the next offer the core: who sends may wait for it
 };
 static const int64_t LONG_NS = 1000000000000000; // that is never
 
@@ -114,13 +115,16 @@ static void agent_serve(void) {
 	const bool spare = !gompi_node.policy.crowded && gompi_load(&me->blocked) > 0;
 	const int64_t series = spare ? SERIES_SPARE_NS : SERIES_NS;
 	int64_t now = gompi_now_ns(), end = now + series;
+	int looks = 0;
 	while (now < end && gompi_load(&me->pollers) == 0) {
 		bool worked = gompi_net_serve();
 		now = gompi_now_ns();
 		if (worked)
-			end = now + series;
-		else
+			end = now + series, looks = 0;
+		else if (++looks < OFFER_LOOKS)
 			gompi_pause();
+		else if (gompi_yield_long(&now))
+			break;
 	}
 }
 

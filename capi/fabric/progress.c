@@ -211,7 +211,14 @@ static void net_lasts(void) {
 	gompi_agent_asleep();
 }
 
+// The agent makes rounds, so nobody counts on a last look, which would come between what a thread has waited for and what
+// it answers.
+static void net_ends(void) {
+	if (gompi_fabric_open)
+		gompi_fabric_push(-1);
+}
+
 void gompi_net_serve_in_waits(void) {
-	static const struct gompi_service service = {net_ready, gompi_fabric_progress, net_lasts};
+	static const struct gompi_service service = {net_ready, gompi_fabric_progress, net_lasts, net_ends};
 	gompi_service_add(&service);
 }

@@ -364,7 +364,7 @@ static void lasts(void) {
 }
 
 void gompi_messages_enter(struct gompi_messages *m) {
-	static const struct gompi_service service = {arrived, move, lasts};
+	static const struct gompi_service service = {.ready = arrived, .serve = move, .lasts = lasts};
 	gompi_store_release(&gompi_messages_here, m);
 	gompi_service_add(&service);
 }
