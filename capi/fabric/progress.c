@@ -211,8 +211,8 @@ static void net_lasts(void) {
 	gompi_agent_asleep();
 }
 
-// The agent makes rounds, so nobody counts on a last look, which would come between what a thread has waited for and what
-// it answers.
+// The agent makes rounds, so nobody counts on a last look, which would come between what a thread has waited for and
+// what it answers.
 static void net_ends(void) {
 	if (gompi_fabric_open)
 		gompi_fabric_push(-1);
