@@ -5,7 +5,7 @@ package main
 #include "base/verdict.h"
 #include "message/inbox.h"
 #include "message/request.h"
-#include "win/win.h"
+#include "win/win_table.h"
 */
 import "C"
 
@@ -45,6 +45,10 @@ var (
 	_ = same[C.GOMPI_MOST_PROCESSES-shm.MaxProcesses]
 	_ = same[C.GOMPI_MESSAGE_REQUEST-1-handle.Datatype]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
+	_ = same[unsafe.Sizeof(C.struct_gompi_away_plan{})-unsafe.Sizeof(rma.Member{})]
+	_ = same[unsafe.Offsetof(C.struct_gompi_away_plan{}.size)-unsafe.Offsetof(rma.Member{}.Size)]
+	_ = same[unsafe.Offsetof(C.struct_gompi_away_plan{}.disp_unit)-unsafe.Offsetof(rma.Member{}.DispUnit)]
+	_ = same[unsafe.Offsetof(C.struct_gompi_away_plan{}.peer)-unsafe.Offsetof(rma.Member{}.Peer)]
 	_ = same[C.GOMPI_WIN_INDICES-1-handle.MaxWindows]
 	_ = same[C.GOMPI_ON_COMM-C.int(handle.Comm)]
 	_ = same[C.GOMPI_ON_WIN-C.int(handle.Win)]

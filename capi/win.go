@@ -10,6 +10,8 @@ package main
 import "C"
 
 import (
+	"unsafe"
+
 	"golang.org/x/sys/unix"
 
 	"gompirma/core"
@@ -46,17 +48,13 @@ func (dataPath) Install(p *rma.Plan) error {
 			direct: C.bool(t.Direct),
 		}
 	}
-	away := make([]C.struct_gompi_away_plan, len(p.All)+1)
-	for i, m := range p.All {
-		away[i] = C.struct_gompi_away_plan{size: C.uint64_t(m.Size), disp_unit: C.int32_t(m.DispUnit),
-			peer: C.int32_t(m.Peer)}
-	}
+	away := (*C.struct_gompi_away_plan)(unsafe.Pointer(unsafe.SliceData(p.All))) // see layout.go
 	plan := C.struct_gompi_win_plan{
 		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), granularity: C.int64_t(p.Granularity),
 		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
 		local_n: C.int32_t(len(members)), hot_at: C.uint32_t(p.HotAfter),
 	}
-	if !C.gompi_win_open(&plan, &members[0], &away[0]) {
+	if !C.gompi_win_open(&plan, &members[0], away) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
 	}
 	if len(p.Leaders) > 0 && !C.gompi_win_lead(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
@@ -80,12 +78,15 @@ func (dataPath) Unregister(r rma.Region) {
 }
 
 func (dataPath) SetRegions(h uintptr, of func(rank int) rma.Region, n int) {
-	regions := make([]C.struct_gompi_region, n)
-	for i := range regions {
-		r := of(i)
-		regions[i] = C.struct_gompi_region{key: C.uint64_t(r.Key), address: C.uint64_t(r.Address)}
+	var some [256]C.struct_gompi_region // members are many
+	for first := 0; first < n; first += len(some) {
+		count := min(n-first, len(some))
+		for i := range count {
+			r := of(first + i)
+			some[i] = C.struct_gompi_region{key: C.uint64_t(r.Key), address: C.uint64_t(r.Address)}
+		}
+		C.gompi_win_set_regions(C.uintptr_t(h), C.int(first), C.int(count), &some[0])
 	}
-	C.gompi_win_set_regions(C.uintptr_t(h), &regions[0])
 }
 
 func (dataPath) DispUnit(h uintptr, rank int) int32 {

@@ -203,10 +203,10 @@ bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *regio
 	return gompi_fabric_open && gompi_fabric_register((void *)at, bytes, region) == MPI_SUCCESS;
 }
 
-void gompi_win_set_regions(uintptr_t handle, const struct gompi_region *regions) {
+void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	for (uint32_t i = 0; w != NULL && w->away != NULL && i < w->n; i++)
-		w->away[i].region = regions[i];
+	for (int i = 0; w != NULL && w->away != NULL && i < count; i++)
+		w->away[first + i].region = regions[i];
 }
 
 int gompi_win_unit(uintptr_t handle, int rank) {

@@ -39,8 +39,8 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 		    const struct gompi_away_plan *away);
 // Registers memory of this process with the network. Whether others can read and write it now.
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
-// What the n members of a window that spans nodes have registered. Before anybody uses it.
-void gompi_win_set_regions(uintptr_t handle, const struct gompi_region *regions);
+// What so many members of a window that spans nodes, from a rank on, have registered. Before anybody uses it.
+void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
 // Displacement unit of a member, 1 if there is none.
 int gompi_win_unit(uintptr_t handle, int rank);
 // Lets this process meet those that lead on the other nodes of its window: leaders are the nodes' by their ranks in

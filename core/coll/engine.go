@@ -17,11 +17,22 @@ import (
 // collectives: those on one communicator one after another.
 type Engine struct {
 	msg   *p2p.Engine
+	wire  Wire         // instead, if it is not nil
 	agent atomic.Int32 // system's id of the agent's thread
 }
 
 // New returns the collectives that go over the messages of msg.
 func New(msg *p2p.Engine) *Engine { return &Engine{msg: msg} }
+
+// Wire carries what collectives send, for processes that are pretended: one process of a job that has no others. Both
+// functions return when they are done with b.
+type Wire interface {
+	Send(c *comm.Comm, to int, b []byte) error
+	Recv(c *comm.Comm, from int, b []byte) error
+}
+
+// Over returns collectives that go over a wire, blocking ones only.
+func Over(w Wire) *Engine { return &Engine{wire: w} }
 
 // AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were
 // written for the threads that the application knows of, and often for one of them only.
@@ -94,6 +105,23 @@ func (l *channel) recv(from int, b []byte) (pending, error) {
 	return &transfer{r: r, size: int64(len(b))}, nil
 }
 
+// wired is the link of one call over a wire.
+type wired struct {
+	wire Wire
+	c    *comm.Comm
+}
+
+func (l wired) send(to int, b []byte) (pending, error)   { return nil, l.wire.Send(l.c, to, b) }
+func (l wired) recv(from int, b []byte) (pending, error) { return nil, l.wire.Recv(l.c, from, b) }
+
+// link returns the link of one call on c.
+func (e *Engine) link(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode) link {
+	if e.wire != nil {
+		return wired{e.wire, c}
+	}
+	return &channel{e.msg, c, x, tag, mode}
+}
+
 // transfer is a message under way.
 type transfer struct {
 	r    *request.Request
@@ -134,12 +162,12 @@ func (e *Engine) blocking(c *comm.Comm) *schedule {
 
 func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode) *schedule {
 	if !c.IsInter() {
-		s := newSchedule(&channel{e.msg, c, x, tag, mode}, c.Rank(), c.Size())
+		s := newSchedule(e.link(c, x, tag, mode), c.Rank(), c.Size())
 		s.foreign = e.onAgent
 		return s
 	}
-	s := newSchedule(&channel{e.msg, c.Local, x, tag, mode}, c.Rank(), c.Size())
-	s.remote = view{s, &channel{e.msg, c, x, tag, mode}, -1, c.RemoteSize()}
+	s := newSchedule(e.link(c.Local, x, tag, mode), c.Rank(), c.Size())
+	s.remote = view{s, e.link(c, x, tag, mode), -1, c.RemoteSize()}
 	s.foreign = e.onAgent
 	return s
 }

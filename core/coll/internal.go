@@ -25,6 +25,9 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 
 // Allgather returns the contributions of all members, which have one length, one after another in the order of ranks.
 func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
+	if st := e.state(c); st.slots != nil && c.Span != nil && len(mine) > 0 {
+		return e.wordsOverNodes(c, st, mine)
+	}
 	all := make([]byte, len(mine)*c.Size())
 	blocks := cut(all, len(mine), c.Size())
 	copy(blocks[c.Rank()], mine)
@@ -34,13 +37,6 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 	if t := e.state(c).slots; t != nil && c.Span == nil && t.Fits(KindAllgather) {
 		_, err := t.Run(&Exchange{Kind: KindAllgather, Bytes: len(mine), In: mine, Outs: blocks})
 		return all, err
-	}
-	if st := e.state(c); st.slots != nil && c.Span != nil {
-		lengths := make([]int, c.Size())
-		for i := range lengths {
-			lengths[i] = len(mine)
-		}
-		return all, e.allgatherOverNodes(c, st, mine, lengths, blocks)
 	}
 	s := e.blocking(c)
 	s.local.allgather(blocks, oneSize)

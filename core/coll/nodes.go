@@ -121,8 +121,8 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 // that do not speak for the number of the call.
 func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.sequence++
-	link := &channel{e.msg, c, comm.Collective, tag(st.sequence), p2p.Standard}
-	s := newSchedule(relay{link, speakers}, c.Span.Node, len(speakers))
+	s := newSchedule(relay{e.link(c, comm.Collective, tag(st.sequence), p2p.Standard), speakers}, c.Span.Node,
+		len(speakers))
 	s.foreign = e.onAgent
 	return s
 }
@@ -133,7 +133,6 @@ func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule
 func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer orNoRoom(&err)
 	span := c.Span
-	n, place := c.Sharers()
 	length := make([]int, len(span.Leaders)) // of the nodes
 	total := 0
 	for i, l := range lengths {
@@ -149,27 +148,12 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 		at[k] += l
 	}
 	copy(blocks[c.Rank()], own)
-	if n > 1 {
-		x := Exchange{Kind: KindAllgather, In: blocks[c.Rank()], Outs: make([][]byte, n), Sizes: make([]int, n)}
-		for i, r := range span.Local {
-			x.Outs[i], x.Sizes[i] = blocks[r], len(blocks[r])
-		}
-		x.Bytes = x.Sizes[place]
-		if _, err := st.slots.RunOnNode(&x); err != nil {
-			return err
-		}
+	here := make([][]byte, len(span.Local))
+	for i, r := range span.Local {
+		here[i] = blocks[r]
 	}
-	s := e.amongNodes(c, st, span.Leaders)
-	if place == 0 {
-		s.local.allgatherIntervals(nodes, whole)
-		if err := e.run(s, c); err != nil {
-			return err
-		}
-	}
-	if n > 1 {
-		if _, err := st.slots.RunOnNode(&Exchange{Kind: KindBcast, Bytes: total, Out: whole}); err != nil {
-			return err
-		}
+	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil {
+		return err
 	}
 	for i, b := range outs {
 		if l := len(blocks[i]); l == len(b) {
@@ -182,6 +166,60 @@ func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths
 		}
 	}
 	return err
+}
+
+// gatherNodes fills whole, which consists of nodes, what the members of each have, with what all members have: here is
+// what those of this node have, and this member's of these is filled.
+func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whole []byte) error {
+	n, place := c.Sharers()
+	if n > 1 {
+		x := Exchange{Kind: KindAllgather, Bytes: len(here[place]), In: here[place], Outs: here,
+			Sizes: make([]int, n)}
+		for i, b := range here {
+			x.Sizes[i] = len(b)
+		}
+		if _, err := st.slots.RunOnNode(&x); err != nil {
+			return err
+		}
+	}
+	s := e.amongNodes(c, st, c.Span.Leaders)
+	if place == 0 {
+		s.local.allgatherIntervals(nodes, whole)
+		if err := e.run(s, c); err != nil {
+			return err
+		}
+	}
+	if n > 1 {
+		if _, err := st.slots.RunOnNode(&Exchange{Kind: KindBcast, Bytes: len(whole), Out: whole}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wordsOverNodes returns what all members bring, of the same length, in the order of ranks. Members are many, so there
+// is nothing for each of them but that.
+func (e *Engine) wordsOverNodes(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
+	defer orNoRoom(&err)
+	span, size := c.Span, len(mine)
+	n, place := c.Sharers()
+	length := make([]int, len(span.Leaders)) // of the nodes
+	for _, k := range span.NodeOf {
+		length[k] += size
+	}
+	whole := room(size * c.Size())
+	nodes := blocksOf(whole, length)
+	here := cut(nodes[span.Node], size, n)
+	copy(here[place], mine)
+	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil || span.Regular {
+		return whole, err
+	}
+	all = room(len(whole))
+	for i, k := range span.NodeOf {
+		copy(all[i*size:(i+1)*size], nodes[k])
+		nodes[k] = nodes[k][size:]
+	}
+	return all, nil
 }
 
 // allgatherIntervals is allgather of blocks of any lengths, the parts of whole, in ceil(log2 n) rounds: after round k

@@ -80,7 +80,8 @@ type Plan struct {
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Member is a member of a window that spans nodes, as all others know it.
+// Member is a member of a window that spans nodes, as all others know it (struct gompi_away_plan in
+// capi/win/win_table.h, compared at compile time).
 type Member struct {
 	Size     int64 // bytes
 	DispUnit int32 // bytes

@@ -39,7 +39,7 @@ static struct gompi_win *open_as(int me, char *control, char *memory) {
 				      .local_n = HERE};
 	if (!gompi_win_open(&plan, members, away))
 		abort();
-	gompi_win_set_regions(plan.handle, regions);
+	gompi_win_set_regions(plan.handle, 0, plan.n, regions);
 	return gompi_win_get((MPI_Win)plan.handle);
 }
 

@@ -169,7 +169,7 @@ static void fresh(bool registered, bool crowded) {
 				      .n = 2,
 				      .local_n = 1};
 	CHECK(gompi_win_open(&plan, &member, away), "no window");
-	gompi_win_set_regions(plan.handle, regions);
+	gompi_win_set_regions(plan.handle, 0, plan.n, regions);
 	win = (MPI_Win)plan.handle;
 	w = gompi_win_get(win);
 	gompi_store(&cut, 0);

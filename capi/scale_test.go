@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core"
+	"gompirma/core/abi"
+	"gompirma/core/coll"
+	"gompirma/core/comm"
+	"gompirma/core/rma"
+	"gompirma/core/shm"
+)
+
+// bigJob is a job of which one node is here, all its members in this process; what the other nodes send is made up.
+type bigJob struct {
+	n, nodes, here int
+	turns          bool // the ranks are dealt out to the nodes in turn, not in blocks
+	members        []*bigMember
+
+	// words is what a member says in the exchange under way.
+	words func(rank int, b []byte)
+	size  int
+
+	sends, sent, rounds, received int // of the first member: messages and bytes between nodes
+}
+
+// bigMember is a member on this node: the messages by which it takes part in making a communicator (comm.Host), and the
+// wire of its collectives.
+type bigMember struct {
+	job     *bigJob
+	rank    int
+	nd      *shm.Node
+	c       *comm.Comm
+	e       *coll.Engine
+	from    map[int]chan []byte
+	ids     atomic.Uint64
+	peer    int // whose words come
+	ahead   int // nodes behind it whose words have come already
+	perNode int
+}
+
+func (j *bigJob) nodeOf(rank int) int {
+	if j.turns {
+		return rank % j.nodes
+	}
+	return rank / j.here
+}
+
+// rankOf returns the rank of the i-th member of a node.
+func (j *bigJob) rankOf(node, i int) int {
+	if j.turns {
+		return node + i*j.nodes
+	}
+	return node*j.here + i
+}
+
+func (j *bigJob) index(rank int) int {
+	switch {
+	case j.nodeOf(rank) != 0:
+		return -1
+	case j.turns:
+		return rank / j.nodes
+	}
+	return rank
+}
+
+func (m *bigMember) Send(_ *comm.Comm, _ comm.Context, dest int, _ int32, b []byte) error {
+	if i := m.job.index(dest); i >= 0 && i < len(m.job.members) {
+		m.job.members[i].from[m.rank] <- bytes.Clone(b)
+	}
+	return nil
+}
+
+// Recv makes up that all others have no error.
+func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []byte) error {
+	clear(b)
+	if i := m.job.index(source); i >= 0 && i < len(m.job.members) {
+		copy(b, <-m.from[source])
+	}
+	return nil
+}
+
+func (m *bigMember) NewID() uint64                               { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
+func (m *bigMember) Node(w int32) int                            { return m.job.nodeOf(int(w)) }
+func (m *bigMember) MapBlock(off, size int64) ([]byte, error)    { return m.nd.Map(off, size) }
+func (m *bigMember) DropBlock([]byte, int32, int64, int64, bool) {}
+func (m *bigMember) Forget(*comm.Comm)                           {}
+func (m *bigMember) NewBlock(size int64) (off int64, err error) {
+	if off, err = m.nd.Reserve(size, 0); err == nil {
+		err = m.nd.Commit(off, size)
+	}
+	return off, err
+}
+
+// wire is what the first member of the node says to the leaders of the others, and hears from them.
+type wire struct{ *bigMember }
+
+func (w wire) Send(_ *comm.Comm, to int, b []byte) error {
+	w.job.sends++
+	w.job.sent += len(b)
+	return nil
+}
+
+// Recv gives what the leader of a node has in a round: the words of that node's members, then those of the nodes behind
+// it. A second piece goes on where the first one ended.
+func (w wire) Recv(_ *comm.Comm, from int, b []byte) error {
+	j := w.job
+	if from != w.peer {
+		w.peer, w.ahead = from, 0
+		j.rounds++
+	}
+	w.job.received += len(b)
+	for ; len(b) > 0; w.ahead++ {
+		node := (j.nodeOf(from) + w.ahead) % j.nodes
+		for i := range j.here {
+			j.words(j.rankOf(node, i), b[:j.size])
+			b = b[j.size:]
+		}
+	}
+	return nil
+}
+
+// aloneSlots makes up the other members of the node too.
+type aloneSlots struct{ *bigJob }
+
+func (aloneSlots) Fits(coll.Kind) bool              { return true }
+func (aloneSlots) Run(*coll.Exchange) (bool, error) { panic("not a call of windows") }
+func (aloneSlots) Close()                           {}
+func (s aloneSlots) RunOnNode(x *coll.Exchange) (bool, error) {
+	for i, b := range x.Outs[min(1, len(x.Outs)):] {
+		s.words(s.rankOf(0, i+1), b)
+	}
+	return true, nil
+}
+
+// newBigJob makes so many members of the job's first node, with MPI_COMM_WORLD.
+func newBigJob(t *testing.T, n, nodes int, turns bool, members int) *bigJob {
+	j := &bigJob{n: n, nodes: nodes, here: n / nodes, turns: turns}
+	f, err := shm.CreateControl(j.here, 1)
+	require.NoError(t, err)
+	for i := range members {
+		fd, err := unix.Dup(int(f.Fd()))
+		require.NoError(t, err)
+		m := &bigMember{job: j, rank: j.rankOf(0, i), from: map[int]chan []byte{}, peer: -1}
+		m.nd, err = shm.Open(fd, i)
+		require.NoError(t, err)
+		for k := range j.here {
+			m.from[j.rankOf(0, k)] = make(chan []byte, 1)
+		}
+		m.c = comm.NewWorld(m, m.rank, n)
+		m.e = coll.Over(wire{m})
+		j.members = append(j.members, m)
+	}
+	f.Close()
+	places, nodeOf := make([]int32, n), make([]int32, n)
+	for r := range n {
+		places[r], nodeOf[r] = int32(j.index(r)), int32(j.nodeOf(r))
+	}
+	dataPath{}.Open(j.members[0].nd, core.Job{Rank: j.members[0].rank, Size: n, Places: places, NodeOf: nodeOf})
+	require.NoError(t, j.all(func(m *bigMember) error { return m.c.AttachBlock() }))
+	return j
+}
+
+// all has all members of the node do something.
+func (j *bigJob) all(f func(m *bigMember) error) error {
+	errs := make([]error, len(j.members))
+	var wg sync.WaitGroup
+	for i, m := range j.members {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			errs[i] = f(m)
+		}()
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// say has the members of the job say words of one size each, and looks at what those of the node hear.
+func (j *bigJob) say(size int, words func(rank int, b []byte)) error {
+	j.size, j.words = size, words
+	want := make([]byte, size*j.n)
+	for r := range j.n {
+		words(r, want[r*size:(r+1)*size])
+	}
+	return j.all(func(m *bigMember) error {
+		m.peer = -1
+		all, err := m.e.Allgather(m.c, bytes.Clone(want[m.rank*size:(m.rank+1)*size]))
+		if err == nil && !bytes.Equal(want, all) {
+			err = fmt.Errorf("rank %d has heard something else", m.rank)
+		}
+		return err
+	})
+}
+
+// TestAllgatherOfManyNodes has the members of one node hear what all of a job say, for any numbers of nodes and either
+// layout.
+func TestAllgatherOfManyNodes(t *testing.T) {
+	for _, shape := range [][2]int{{1, 2}, {1, 3}, {3, 5}, {4, 17}, {5, 100}} {
+		for _, turns := range []bool{false, true} {
+			here, nodes := shape[0], shape[1]
+			j := newBigJob(t, here*nodes, nodes, turns, here)
+			for call, size := range []int{1, 8, 72, 5000} {
+				before := *j
+				require.NoError(t, j.say(size, func(rank int, b []byte) {
+					for i := range b {
+						b[i] = byte(rank*31 + call*7 + i)
+					}
+				}))
+				require.Equal(t, bits.Len(uint(nodes-1)), j.rounds-before.rounds, "%v", shape)
+				require.LessOrEqual(t, j.sends-before.sends, 2*(j.rounds-before.rounds))
+				require.Equal(t, size*here*(nodes-1), j.received-before.received)
+			}
+		}
+	}
+}
+
+// envBigWindow has TestWindowScale make one window, of so many members on so many nodes, of which so many are here.
+const envBigWindow = "GOMPIRMA_TEST_BIG_WINDOW"
+
+// TestWindowScale makes windows of up to 10^5 members on 10^3 nodes, in a process each, whose own part is all real but
+// for the network: docs/SCALING.md has the figures.
+func TestWindowScale(t *testing.T) {
+	if shape := os.Getenv(envBigWindow); shape != "" {
+		var n, nodes, members int
+		_, err := fmt.Sscan(shape, &n, &nodes, &members)
+		require.NoError(t, err)
+		bigWindow(t, n, nodes, members)
+		return
+	}
+	shapes := []string{
+		// what one process has
+		"1000 10 1", "10000 100 1", "100000 1000 1", "100000 100 1", "100000 10000 1",
+		// a whole node
+		"1000 10 100", "10000 100 100", "100000 1000 100",
+	}
+	for _, shape := range shapes {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWindowScale$", "-test.v")
+		cmd.Env = append(os.Environ(), envBigWindow+"="+shape)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		for line := range strings.Lines(string(out)) {
+			if _, words, ok := strings.Cut(line, ".go:"); ok {
+				_, words, _ = strings.Cut(words, ": ")
+				t.Log(strings.TrimSpace(words))
+			}
+		}
+	}
+}
+
+// memory returns a figure of /proc/self/status in bytes.
+func memory(t *testing.T, name string) int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(status), name+":")
+	require.True(t, found, name)
+	kib, err := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+	require.NoError(t, err)
+	return kib << 10
+}
+
+// bigWindow makes a window as the first member of its node, beside so many, itself included; the others are made up.
+func bigWindow(t *testing.T, n, nodes, members int) {
+	var j *bigJob
+	alone := members == 1
+	if alone {
+		old := coll.OpenSlots
+		t.Cleanup(func() { coll.OpenSlots = old })
+		coll.OpenSlots = func(h coll.SlotsHost) coll.Slots { return aloneSlots{j} }
+	}
+	j = newBigJob(t, n, nodes, false, members)
+	first := j.members[0]
+	calls := 0
+	h := &rma.Host{Node: first.nd, Nodes: nodes, Data: dataPath{}, InPieces: first.nd.InPieces,
+		NodeOf:    func(w int32) int32 { return int32(j.nodeOf(int(w))) },
+		NodeIndex: func(w int32) int { return j.index(int(w)) },
+		Allgather: func(c *comm.Comm, mine []byte) (all []byte, err error) {
+			calls++
+			j.size, j.words = len(mine), func(_ int, b []byte) { copy(b, mine) }
+			return all, j.all(func(m *bigMember) error {
+				m.peer = -1
+				if m != first {
+					_, err := m.e.Allgather(m.c, bytes.Clone(mine))
+					return err
+				}
+				all, err = m.e.Allgather(c, mine)
+				return err
+			})
+		},
+	}
+	create := func(spec rma.Spec) *rma.Window {
+		w, err := rma.Create(h, first.c, spec)
+		require.NoError(t, err)
+		require.Equal(t, n, w.Group.Size())
+		return w
+	}
+	spec := rma.Spec{Flavor: abi.MPI_WIN_FLAVOR_ALLOCATE, Size: 4096, DispUnit: 8}
+	create(spec) // what is made once for all windows is there
+	debug.FreeOSMemory()
+	var then, later runtime.MemStats
+	runtime.ReadMemStats(&then)
+	calls, j.rounds, j.sends, j.received = 0, 0, 0, 0
+	before := memory(t, "RssAnon")
+	require.NoError(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the peak begins anew
+	began := time.Now()
+	windows := []*rma.Window{create(spec)}
+	took := time.Since(began)
+	peak := memory(t, "VmHWM") - memory(t, "RssShmem") - memory(t, "RssFile") - before
+	rounds, received := bits.Len(uint(nodes-1)), float64(j.received)/1e6
+	sends := j.sends
+	require.Equal(t, 3, calls)
+	require.Equal(t, 3*rounds, j.rounds)
+	require.LessOrEqual(t, sends, 2*3*rounds)
+	words := ""
+	if alone {
+		for len(windows) < 8 { // Go gives memory back in pieces of 2 MiB: one window's is not seen exactly
+			windows = append(windows, create(spec))
+		}
+		debug.FreeOSMemory()
+		runtime.ReadMemStats(&later)
+		number := int64(len(windows))
+		kept, inGo := (memory(t, "RssAnon")-before)/number, int64(later.HeapAlloc-then.HeapAlloc)/number
+		require.Less(t, kept, int64(64*n+1<<20))
+		require.Less(t, inGo, int64(128*j.here+4<<10), "nothing in Go for members elsewhere")
+		words = fmt.Sprintf("; %.1f bytes a member stay, %.0f at the peak", float64(kept)/float64(n),
+			float64(peak)/float64(n))
+	}
+	runtime.KeepAlive(windows)
+	t.Logf("%6d members on %5d nodes, %3d of them here: %5.1f ms, 3 exchanges of %2d rounds, %d messages and "+
+		"%.1f MB for the first of a node%s", n, nodes, members, float64(took.Microseconds())/1000, rounds,
+		sends, received, words)
+}
