@@ -52,6 +52,10 @@ test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open 
 	@scripts/deps.sh cluster
 	@scripts/test.sh "$(BUILD)" cluster
 
+scale: ## a job of 100,000 processes on 1,000 nodes, simulated: the figures of docs/SCALING.md
+	@scripts/deps.sh test
+	@scripts/test.sh "$(BUILD)" scale
+
 test-ref: ## tests/c/conformance and regress under Debian's MPICH: are the tests themselves right?
 	@scripts/deps.sh ref
 	@scripts/test.sh "$(BUILD)" ref
@@ -103,5 +107,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-fabric test-cluster fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
 .DEFAULT_GOAL := help

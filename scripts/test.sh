@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster
+# Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale
 # Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say what was left out and why, a line
 # each beginning with "left out: ", and which steps failed.
 set -u
@@ -104,7 +104,13 @@ cluster)
 		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" -timeout 1800s -count=1 -v ./tests/cluster
 	fi
 	;;
-*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster" >&2; exit 2 ;;
+scale)
+	heartbeats=unit_heartbeats_undefined # of the sanitizers the one that costs least
+	step 'cmake' 1800 sh -c 'cmake -S . -B "$0" >"$0/configure.log" 2>&1 && cmake --build "$0" -j "$1" --target "$2"' "$build" "$jobs" $heartbeats &&
+		step 'heartbeats' 600 sh -c 'for nodes in 10 100 1000; do "$0" $nodes 100 || exit; done' "$build/tests/c/unit/$heartbeats"
+	step 'boot and windows' 600 go test -count=1 -v -run '^Test(Scale|SpanScale|WindowScale)$' ./core/boot ./core/comm ./capi
+	;;
+*) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale" >&2; exit 2 ;;
 esac
 
 LC_ALL=C sort -u "$left" | sed 's/^/left out: /'
