@@ -127,7 +127,7 @@ bool gompi_fabric_progress(void) { return mail_serve(); }
 
 /* Starts it for the rooms. */
 static void network_start(void) {
-	static const struct gompi_service mail = {mail_ready, mail_serve, NULL};
+	static const struct gompi_service mail = {.ready = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
 	gompi_meet_start();
 	for (int i = 0; i < NETWORK_MOST; i++)
