@@ -58,6 +58,17 @@ static bool is_over(struct gompi_stream *s) {
 	return gompi_load_acquire(&s->broken) != 0 || gompi_fabric_gone(s->peer);
 }
 
+// Held while an answer is taken: what a call has given up nothing is written to.
+static struct gompi_mutex answers_mu;
+
+// A call gives up what it waits for: no answer is taken any longer.
+static void give_up(struct gompi_stream *s, int class) {
+	uint32_t none = 0;
+	gompi_mutex_take(&answers_mu);
+	gompi_change_once(&s->broken, &none, (uint32_t) class);
+	gompi_mutex_give(&answers_mu);
+}
+
 static int over_class(struct gompi_stream *s) {
 	int class = (int)gompi_load(&s->broken);
 	return class != 0 ? class : gompi_fabric_gone(s->peer) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
@@ -84,7 +95,11 @@ static int await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, 
 	struct stream_wait n = {s, number};
 	struct gompi_waiting what = {call, s->peer, s->w->handle};
 	int rc = gompi_await(&gompi_my_cell()->wait, done, &n, &what);
-	return rc == MPI_SUCCESS ? over_class(s) : rc;
+	if (rc == MPI_SUCCESS)
+		rc = over_class(s);
+	if (__builtin_expect(rc != MPI_SUCCESS, 0))
+		give_up(s, rc);
+	return rc;
 }
 
 // --- Records
@@ -200,6 +215,13 @@ static void expect(struct gompi_stream *s, void *to, uint64_t bytes) {
 	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in give_result
 }
 
+// Whether records up to a number have been applied that should have given something before.
+static bool lacks_result(struct gompi_stream *s, uint64_t number) {
+	uint64_t first = gompi_load(&s->results_first);
+	return first != gompi_load_acquire(&s->results_end) &&
+	       gompi_load(&s->results)[first % STREAM_RESULTS_MOST].number <= number;
+}
+
 // Takes what a record has given to where it is expected. 0 or the class of a stream that is broken.
 static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
 	uint64_t first = gompi_load(&s->results_first);
@@ -216,6 +238,27 @@ static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
 	return MPI_SUCCESS;
 }
 
+// Takes an answer of a stream that is not over, under answers_mu.
+static void take_answer(struct gompi_stream *s, const struct gompi_message *m) {
+	// From another process: a class that there is not is an error all the same, so is an end without one.
+	int class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER, broken = 0;
+	if (m->wants_reply & STREAM_BROKEN)
+		broken = class != MPI_SUCCESS ? class : MPI_ERR_INTERN;
+	if (broken == 0 && (m->status < gompi_load(&s->done) || m->status > gompi_load(&s->sent)))
+		broken = MPI_ERR_INTERN;
+	if (broken == 0 && m->kind == STREAM_RESULT)
+		broken = give_result(s, m);
+	if (broken == 0 && lacks_result(s, m->status))
+		broken = MPI_ERR_INTERN;
+	uint32_t none = 0;
+	if (class != MPI_SUCCESS)
+		gompi_change_once(&s->class, &none, (uint32_t) class);
+	if (broken != 0)
+		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with is_over
+	else
+		gompi_store_release(&s->done, m->status); // what has come is before it; pairs with number_reached
+}
+
 void gompi_stream_answered(int peer, const struct gompi_message *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (w == NULL || w->away == NULL)
@@ -227,21 +270,10 @@ void gompi_stream_answered(int peer, const struct gompi_message *m) {
 		s = s->next;
 	if (s == NULL || s->peer != peer)
 		return;
-	// From another process: a class that there is not is an error all the same, so is an end without one.
-	int class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER, broken = 0;
-	if (m->wants_reply & STREAM_BROKEN)
-		broken = class != MPI_SUCCESS ? class : MPI_ERR_INTERN;
-	if (broken == 0 && (m->status < gompi_load(&s->done) || m->status > gompi_load(&s->sent)))
-		broken = MPI_ERR_INTERN;
-	if (broken == 0 && m->kind == STREAM_RESULT)
-		broken = give_result(s, m);
-	uint32_t none = 0;
-	if (class != MPI_SUCCESS)
-		gompi_change_once(&s->class, &none, (uint32_t) class);
-	if (broken != 0)
-		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with is_over
-	else
-		gompi_store_release(&s->done, m->status); // what has come is before it; pairs with number_reached
+	gompi_mutex_take(&answers_mu);
+	if (!is_over(s))
+		take_answer(s, m);
+	gompi_mutex_give(&answers_mu);
 	gompi_wake(&gompi_my_cell()->wait);
 }
 

@@ -141,7 +141,8 @@ static void complete_here(struct gompi_stream *s) {
 static void apply_record(struct gompi_stream *s, const struct gompi_message *m) {
 	int class = MPI_SUCCESS;
 	bool asks = m->wants_reply & STREAM_ASKS;
-	switch (m->kind) {
+	int kind = plain_kind(m) == MESSAGE_HOT ? MESSAGE_HOT : m->kind;
+	switch (kind) {
 	case STREAM_LOCK:
 		class = take_lock_for(s, m->type != 0);
 		if (s->waits)
@@ -232,14 +233,8 @@ static void go_on(struct gompi_stream *s) {
 		drop_kept(s);
 }
 
-static void take_record(int peer, const char *data, size_t length) {
-	const struct gompi_message *m = (const struct gompi_message *)(const void *)data;
-	if (length < sizeof *m || m->length > length - sizeof *m)
-		return;
-	if (m->kind == STREAM_DONE || m->kind == STREAM_RESULT) {
-		gompi_stream_answered(peer, m);
-		return;
-	}
+// A record for a member of a window, under serve_mu.
+static void take_operation(int peer, const struct gompi_message *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (w == NULL || w->away == NULL || (uint32_t)m->origin >= w->n || !gompi_win_elsewhere(w, m->origin) ||
 	    gompi_win_peer(w, m->origin) != peer) {
@@ -251,7 +246,6 @@ static void take_record(int peer, const char *data, size_t length) {
 		refuse_record(peer, m, MPI_ERR_NO_MEM);
 		return;
 	}
-	gompi_mutex_take(&serve_mu);
 	if (!s->stopped && m->status != s->arrived + 1)
 		stop_stream(s, MPI_ERR_INTERN);
 	else if (s->stopped && (m->wants_reply & STREAM_ASKS))
@@ -263,6 +257,18 @@ static void take_record(int peer, const char *data, size_t length) {
 		else
 			apply_record(s, m);
 	}
+}
+
+static void take_record(int peer, const char *data, size_t length) {
+	const struct gompi_message *m = (const struct gompi_message *)(const void *)data;
+	if (length < sizeof *m || m->length > length - sizeof *m)
+		return;
+	if (m->kind == STREAM_DONE || m->kind == STREAM_RESULT) {
+		gompi_stream_answered(peer, m);
+		return;
+	}
+	gompi_mutex_take(&serve_mu); // a window that is found stays until the record has been applied: forget_locks
+	take_operation(peer, m);
 	gompi_mutex_give(&serve_mu);
 }
 

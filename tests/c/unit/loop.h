@@ -27,6 +27,7 @@ static struct record *open_record, *queue, **queue_end = &queue;
 static struct gompi_transfer *moves;
 static atomic_flag progressing = ATOMIC_FLAG_INIT;
 static gompi_a32 cut;         /* the peer is gone */
+static bool strangers;        /* there are other peers, too, which get nothing */
 static bool soon_waits;       /* what may go with the next record does not go before */
 static size_t queued, pushed; /* records in the queue, and how many of them may go */
 static gompi_a64 records;     /* taken so far */
@@ -38,7 +39,8 @@ void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *
 }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	CHECK(peer == PEER && port == FABRIC_RMA && length <= GOMPI_FABRIC_RECORD, "peer %d, %zu bytes", peer, length);
+	CHECK((peer == PEER || strangers) && port == FABRIC_RMA && length <= GOMPI_FABRIC_RECORD, "peer %d, %zu bytes",
+	      peer, length);
 	if (gompi_load(&cut)) {
 		*class = MPI_ERR_PROC_ABORTED;
 		return NULL;
@@ -66,6 +68,11 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	r->next = NULL;
 	if (m->origin == 0)
 		m->origin = OTHER;
+	if (peer != PEER) {
+		free(r);
+		pthread_mutex_unlock(&peer_mu);
+		return;
+	}
 	pthread_mutex_lock(&queue_mu);
 	*queue_end = r;
 	queue_end = &r->next;
