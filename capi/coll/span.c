@@ -134,8 +134,11 @@ static int span_gather(struct gompi_span *s, struct gompi_slots_call *c, uint64_
 	int rc = gompi_meet_gather(s->meeting, &words, differ ? &other : NULL, s->all, (uint32_t)bytes, what);
 	if (rc != GOMPI_MEET_DIFFER)
 		return rc;
-	return differ ? GOMPI_SLOTS_DIFFER
-		      : span_differs(c, &(struct span_said){words.what, words.plan}, words.rank, w, plan);
+	if (differ)
+		return GOMPI_SLOTS_DIFFER;
+	if ((uint32_t)words.rank >= (uint32_t)s->n)
+		return MPI_ERR_INTERN; // nobody sends that
+	return span_differs(c, &(struct span_said){words.what, words.plan}, words.rank, w, plan);
 }
 
 // Reduces what the members of this node bring and what the other leaders have; the result is at *sum, in all.
@@ -407,8 +410,9 @@ static int span_bcast(struct gompi_span *s, struct gompi_slots_call *c, const st
 	}
 	if (rc == 0 && s->meeting != NULL) {
 		rc = gompi_meet_bcast(s->meeting, s->node_of[c->root], &words, &data, &bytes, what);
-		if (bytes > GOMPI_SLOT_SMALL)
-			bytes = 0; // nobody sends that
+		uint64_t told = words.plan >> 16;
+		if (rc == 0 && (bytes != (told <= GOMPI_SLOT_SMALL ? told : 0) || words.what >> 56 >= SPAN_FAILED))
+			rc = MPI_ERR_INTERN; // nobody sends that
 		if (!from_here && t != NULL)
 			rc = rc ? tell_outcome(t, c, s->me, rc) : pass_on(t, &words, data, bytes);
 	}
