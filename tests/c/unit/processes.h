@@ -1,0 +1,174 @@
+/* Several processes that exchange messages through the C engine (message/), each of them threads of this one, on one node
+ * or on one each. */
+#ifndef PROCESSES_H
+#define PROCESSES_H
+
+#include "nodes.h"
+
+#include "message/away.h"
+#include "message/call.h"
+#include "message/engine.h"
+
+enum { MOST_PROCESSES = 3, WORLD = 1 << 4, ANY_SOURCE = MPI_ANY_SOURCE, ANY_TAG = MPI_ANY_TAG };
+
+static struct gompi_messages *process[MOST_PROCESSES];
+static int processes;
+static bool apart; /* each process is on a node of its own */
+
+static int network_sender(const char *record) { return ((const struct gompi_record *)(const void *)record)->from; }
+static void (*network_changes)(int to, int from, const char *record, size_t length); /* instead; NULL: nobody */
+static void network_deliver(int to, int from, const char *record, size_t length) {
+	if (network_changes != NULL)
+		network_changes(to, from, record, length);
+	else
+		gompi_away_arrived(process[to], from, record, length);
+}
+static void network_room(int of, int peer) {
+	if (of < processes)
+		gompi_away_room(process[of], peer);
+}
+
+static void set_state(int i, uint32_t state) {
+	struct gompi_messages *m = process[i];
+	gompi_store(&gompi_messages_cell(m, m->node.me)->state, state);
+}
+
+static void open_apart(int n) {
+	static int32_t places[MOST_PROCESSES][MOST_PROCESSES];
+	size_t rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
+	processes = n;
+	for (int i = 0; i < n; i++) {
+		char *control = unit_memory(2 * 4096 + rings);
+		for (int k = 0; k < n; k++)
+			places[i][k] = k == i ? 0 : -1;
+		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
+									    .rings = control + 2 * 4096,
+									    .cell_stride = 4096,
+									    .ring_stride = rings,
+									    .n = 1,
+									    .size = n,
+									    .rank = i,
+									    .places = places[i]});
+		if (process[i] == NULL)
+			abort();
+		set_state(i, 1);
+	}
+}
+
+static void open_all(int n, bool no_cma) {
+	if (apart) {
+		open_apart(n);
+		return;
+	}
+	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
+	char *control = unit_memory(cells + (size_t)n * rings);
+	processes = n;
+	for (int i = 0; i < n; i++) {
+		struct gompi_cell *cell = (struct gompi_cell *)(void *)(control + 4096 + i * 4096);
+		gompi_store(&cell->pid, (int32_t)getpid());
+		gompi_store(&cell->state, 1);
+		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
+									    .rings = control + cells,
+									    .cell_stride = 4096,
+									    .ring_stride = rings,
+									    .n = n,
+									    .me = i,
+									    .size = n,
+									    .rank = i,
+									    .no_cma = no_cma});
+		if (process[i] == NULL)
+			abort();
+	}
+}
+
+static bool serve_all(void) {
+	bool worked = false;
+	for (int i = 0; i < processes; i++)
+		worked = gompi_engine_progress(process[i]) || worked;
+	return worked;
+}
+
+/* Nothing is left under way. */
+static void close_all(void) {
+	while (serve_all())
+		;
+	for (int i = 0; i < processes; i++) {
+		struct gompi_engine_stock s;
+		gompi_engine_stock(process[i], &s);
+		CHECK(s.sends == 0 && s.receives == 0 && s.held == 0 && s.backlog == 0 && s.unexpected == 0 &&
+			      s.posted == 0 && s.picked == 0 && !s.asks,
+		      "process %d has %d sends, %d receives, %d bytes, %d behind, %d unexpected, %d posted, %d picked",
+		      i, (int)s.sends, (int)s.receives, (int)s.held, (int)s.backlog, (int)s.unexpected, (int)s.posted,
+		      (int)s.picked);
+	}
+	for (int i = 0; i < processes; i++)
+		gompi_engine_close(process[i]);
+	CHECK(network_registered == 0, "%d regions are left", (int)network_registered);
+}
+
+/* --- Operations; they wait by looking again and again */
+
+static struct gompi_request *begin(int me, const struct gompi_engine_operation *o) {
+	bool none;
+	struct gompi_request *r = gompi_engine_start(process[me], o, &none);
+	if (none)
+		abort();
+	return r;
+}
+
+static struct gompi_request *send_to(int me, int dest, uint64_t context, int tag, const void *data, int64_t size,
+				     enum gompi_mode mode) {
+	return begin(me, &(struct gompi_engine_operation){.context = context,
+							  .source = me,
+							  .world = dest,
+							  .peer = dest,
+							  .tag = tag,
+							  .mode = (uint8_t)mode,
+							  .at = (uintptr_t)data,
+							  .size = size});
+}
+
+static struct gompi_request *receive_from(int me, int source, uint64_t context, int tag, void *data, int64_t size) {
+	return begin(me, &(struct gompi_engine_operation){.context = context,
+							  .world = -1,
+							  .peer = source,
+							  .tag = tag,
+							  .receive = true,
+							  .at = (uintptr_t)data,
+							  .size = size});
+}
+
+static bool is_over(struct gompi_request *r) {
+	return r == NULL || gompi_load_acquire((gompi_a32 *)gompi_engine_state(r)) != REQUEST_ACTIVE;
+}
+
+/* Waits for r and lets it go. */
+static struct gompi_engine_result finish(int me, struct gompi_request *r) {
+	struct gompi_engine_result out = {0};
+	char text[sizeof((struct gompi_verdict *)0)->text];
+	if (r == NULL)
+		return out;
+	while (!is_over(r)) {
+		if (!gompi_engine_progress(process[me]))
+			sched_yield();
+	}
+	gompi_engine_result(r, &out, text);
+	gompi_engine_free(r);
+	return out;
+}
+
+static uint32_t next(uint32_t *x) { return (*x = *x * 1664525 + 1013904223) >> 8; }
+
+static void fill(char *data, int64_t n, uint32_t seed) {
+	for (int64_t i = 0; i < n; i++)
+		data[i] = (char)(next(&seed) >> 4);
+}
+
+static bool is_filled(const char *data, int64_t n, uint32_t seed) {
+	for (int64_t i = 0; i < n; i++)
+		if (data[i] != (char)(next(&seed) >> 4))
+			return false;
+	return true;
+}
+
+#endif
