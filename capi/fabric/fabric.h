@@ -78,8 +78,9 @@ struct gompi_region {
 	uint64_t address; // what an offset is added to
 };
 
-// Registers bytes of memory, which must be there until gompi_fabric_unregister. 0, MPI_ERR_NO_MEM, MPI_ERR_OTHER.
-int gompi_fabric_register(void *at, uint64_t bytes, struct gompi_region *region);
+// Registers bytes of memory for peers to read, and to write if they shall; else it may be memory that nobody can write
+// to. It must be there until gompi_fabric_unregister. 0, MPI_ERR_NO_MEM, MPI_ERR_OTHER.
+int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region);
 void gompi_fabric_unregister(const struct gompi_region *region);
 
 // A read or write under way. The caller keeps it, and local, until done is called: by one thread at a time, under no

@@ -23,19 +23,17 @@ static struct gompi_frame *make_slab(void) {
 	struct gompi_frame *f = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (f == MAP_FAILED)
 		return NULL;
-	void *descriptor = NULL;
+	struct gompi_local *local = NULL;
 	if (gompi_net.local_keys) {
-		struct fid_mr *mr;
 		gompi_net_take();
-		int rc = fi_mr_reg(gompi_net.domain, f, bytes, FI_SEND | FI_RECV, 0, (uint64_t)(uintptr_t)f, 0, &mr,
-				   NULL);
+		int rc = gompi_local_register(f, bytes, FI_SEND | FI_RECV, &local);
 		gompi_net_give();
 		if (rc != 0) {
 			munmap(f, bytes);
 			return NULL;
 		}
-		descriptor = fi_mr_desc(mr);
 	}
+	void *descriptor = gompi_local_descriptor(local);
 	for (int i = 0; i < SLAB; i++) {
 		f[i].descriptor = descriptor;
 		f[i].next = i + 1 < SLAB ? &f[i + 1] : NULL;

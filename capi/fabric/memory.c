@@ -14,6 +14,7 @@ struct registration {
 };
 enum { BUCKETS = 256 };
 static struct registration *buckets[BUCKETS]; // under the lock of the net
+static struct gompi_local *locals;            // too
 
 static struct registration **bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
 
@@ -26,10 +27,9 @@ static uint64_t draw_key(void) {
 	return bytes >= sizeof key || bytes == 0 ? key : key & ((1ull << 8 * bytes) - 1);
 }
 
-static int register_memory(void *at, uint64_t bytes, uint64_t key, struct fid_mr **mr) {
+static int register_as(void *at, uint64_t bytes, uint64_t access, uint64_t key, struct fid_mr **mr) {
 	const int modes = gompi_net.info->domain_attr->mr_mode;
-	int rc = fi_mr_reg(gompi_net.domain, at, bytes, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, key,
-			   0, mr, NULL);
+	int rc = fi_mr_reg(gompi_net.domain, at, bytes, access, 0, key, 0, mr, NULL);
 	if (rc != 0 || (modes & FI_MR_ENDPOINT) == 0)
 		return rc;
 	rc = fi_mr_bind(*mr, &gompi_net.ep->fid, 0);
@@ -40,18 +40,53 @@ static int register_memory(void *at, uint64_t bytes, uint64_t key, struct fid_mr
 	return rc;
 }
 
-int gompi_fabric_register(void *at, uint64_t bytes, struct gompi_region *region) {
+// Registers memory, with a key of this process' own unless the provider chooses them; under the lock.
+static int register_memory(void *at, uint64_t bytes, uint64_t access, struct fid_mr **mr) {
 	const int modes = gompi_net.info->domain_attr->mr_mode;
-	struct registration *r = malloc(sizeof *r);
-	if (r == NULL)
-		return MPI_ERR_NO_MEM;
 	int rc = -FI_ENOKEY;
-	gompi_net_take();
 	for (int tries = 0; rc == -FI_ENOKEY && tries < 8; tries++) {
 		uint64_t key = 0;
 		if ((modes & FI_MR_PROV_KEY) == 0 && (key = draw_key()) == 0)
 			continue;
-		rc = register_memory(at, bytes, key, &r->mr);
+		rc = register_as(at, bytes, access, key, mr);
+	}
+	return rc;
+}
+
+int gompi_local_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local **l) {
+	struct gompi_local *mine = malloc(sizeof *mine);
+	int rc = mine == NULL ? -FI_ENOMEM : register_memory(at, bytes, access, &mine->mr);
+	if (rc != 0) {
+		free(mine);
+		return rc;
+	}
+	mine->before = NULL;
+	mine->next = locals;
+	if (locals != NULL)
+		locals->before = mine;
+	*l = locals = mine;
+	return 0;
+}
+
+void gompi_local_unregister(struct gompi_local *l) {
+	*(l->before != NULL ? &l->before->next : &locals) = l->next;
+	if (l->next != NULL)
+		l->next->before = l->before;
+	fi_close(&l->mr->fid);
+	free(l);
+}
+
+int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
+	const uint64_t access = FI_REMOTE_READ | (writable ? FI_READ | FI_WRITE | FI_REMOTE_WRITE : 0);
+	const int modes = gompi_net.info->domain_attr->mr_mode;
+	struct registration *r = malloc(sizeof *r);
+	if (r == NULL)
+		return MPI_ERR_NO_MEM;
+	gompi_net_take();
+	int rc = register_memory(at, bytes, access, &r->mr);
+	if (rc == 0 && fi_mr_key(r->mr) == 0) { // which says that there is none
+		fi_close(&r->mr->fid);
+		rc = -FI_ENOKEY;
 	}
 	if (rc == 0) {
 		r->key = fi_mr_key(r->mr);
@@ -83,6 +118,8 @@ void gompi_fabric_unregister(const struct gompi_region *region) {
 }
 
 void gompi_memory_end(void) {
+	while (locals != NULL)
+		gompi_local_unregister(locals);
 	for (int i = 0; i < BUCKETS; i++) {
 		struct registration *r;
 		while ((r = buckets[i]) != NULL) {

@@ -61,6 +61,17 @@ struct gompi_op {
 	enum gompi_op_kind kind;
 };
 
+// Memory of this process that a provider sends from or receives to, where it wants that registered. Under the lock.
+struct gompi_local {
+	struct fid_mr *mr;
+	struct gompi_local *next, *before;
+};
+// access is FI_SEND, FI_RECV, FI_READ: what is read comes here, FI_WRITE: what is written goes from here, and no more
+// than that: memory that is only sent may be such that nobody can write to it. 0, or an error of libfabric.
+int gompi_local_register(void *at, uint64_t bytes, uint64_t access, struct gompi_local **l);
+void gompi_local_unregister(struct gompi_local *l);
+static inline void *gompi_local_descriptor(const struct gompi_local *l) { return l != NULL ? fi_mr_desc(l->mr) : NULL; }
+
 // Takes back all registrations that are left, under the lock.
 void gompi_memory_end(void);
 

@@ -52,7 +52,9 @@ static struct fi_info *net_hints(const char *name) {
 	h->ep_attr->type = connects(name) ? FI_EP_MSG : FI_EP_RDM;
 	if (connects(name))
 		h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	if (!connects(name)) // memory would belong to one of many
+		h->domain_attr->mr_mode |= FI_MR_ENDPOINT;
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
@@ -282,13 +284,17 @@ void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
 	gompi_net_stop_serving();
 	gompi_net_take();
-	gompi_memory_end();
+	const bool bound = (n->info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
+	if (bound)
+		gompi_memory_end();
 	if (n->ep == NULL) {
 		gompi_connect_close();
 	} else {
 		fi_close(&n->ep->fid);
 		fi_close(&n->av->fid);
 	}
+	if (!bound) // no endpoint receives there any longer
+		gompi_memory_end();
 	fi_close(&n->cq->fid);
 	fi_close(&n->domain->fid);
 	fi_close(&n->fabric->fid);

@@ -15,7 +15,7 @@ enum { PIECE = 2 << 20 }; // bytes that a provider is given at once
 struct transfer_state {
 	struct gompi_transfer *next; // in the list of the peer, or of those that have ended
 	uint64_t started;            // bytes that the provider has been given
-	struct fid_mr *local;        // the registration of the local memory, NULL: none is needed
+	struct gompi_local *local;   // the registration of the local memory, NULL: none is needed
 	int32_t parts;               // under way
 	int32_t class;
 	bool listed; // in the list of the peer: not all has been started
@@ -72,7 +72,7 @@ static void end_transfer(struct gompi_transfer *t) {
 	struct transfer_state *s = state_of(t);
 	if (s->local != NULL) {
 		gompi_net_take();
-		fi_close(&s->local->fid);
+		gompi_local_unregister(s->local);
 		gompi_net_give();
 	}
 	gompi_add(&gompi_net_counts.transfers, 1);
@@ -122,12 +122,11 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 	gompi_net_take();
 	ssize_t rc = gompi_connected(p);
 	if (rc == 0 && gompi_net.local_keys && s->local == NULL)
-		rc = fi_mr_reg(gompi_net.domain, t->local, t->bytes, FI_READ | FI_WRITE, 0, (uint64_t)(uintptr_t)t, 0,
-			       &s->local, NULL);
+		rc = gompi_local_register(t->local, t->bytes, t->write ? FI_WRITE : FI_READ, &s->local);
 	if (rc == 0) {
 		struct iovec from = {t->local + s->started, bytes};
 		struct fi_rma_iov to = {t->region.address + t->offset + s->started, bytes, t->region.key};
-		void *descriptor = s->local != NULL ? fi_mr_desc(s->local) : NULL;
+		void *descriptor = gompi_local_descriptor(s->local);
 		struct fi_msg_rma m = {.msg_iov = &from,
 				       .desc = &descriptor,
 				       .iov_count = 1,

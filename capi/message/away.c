@@ -92,7 +92,8 @@ enum { READ_FROM = 16 << 10 };
 
 bool gompi_away_register(struct gompi_request *r) {
 	if (!r->registered && r->buf.type == NULL && r->buf.size >= READ_FROM)
-		r->registered = gompi_fabric_register(r->buf.at, (uint64_t)r->buf.size, &r->region) == MPI_SUCCESS;
+		r->registered =
+			gompi_fabric_register(r->buf.at, (uint64_t)r->buf.size, false, &r->region) == MPI_SUCCESS;
 	return r->registered;
 }
 

@@ -200,7 +200,7 @@ bool gompi_win_follow(uintptr_t handle, int rank, uintptr_t base, uint64_t from,
 }
 
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region) {
-	return gompi_fabric_open && gompi_fabric_register((void *)at, bytes, region) == MPI_SUCCESS;
+	return gompi_fabric_open && gompi_fabric_register((void *)at, bytes, true, region) == MPI_SUCCESS;
 }
 
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions) {

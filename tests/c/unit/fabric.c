@@ -1,6 +1,7 @@
 /* Proves: records between two nodes arrive complete and in the order in which they were reserved, those of all ports
  * together, whatever waits for room, whoever sends meanwhile; answers always find room; reads and writes of registered
- * memory move the right bytes, many at once and both ways; a thread that sleeps is woken by what arrives.
+ * memory move the right bytes, many at once and both ways; a thread that sleeps is woken by what arrives. All of it
+ * also with a provider that is treated as one that wants what it sends from and receives into registered (FI_MR_LOCAL).
  *
  * fabric bench: figures instead. */
 #include "pair.h"
@@ -185,7 +186,7 @@ static void start(struct timed *x, bool write, char *local, uint64_t bytes, uint
 static void register_memory_here(void) {
 	struct gompi_region mine;
 	memory = unit_memory(MEMORY);
-	CHECK(gompi_fabric_register(memory, MEMORY, &mine) == MPI_SUCCESS, "memory cannot be registered");
+	CHECK(gompi_fabric_register(memory, MEMORY, true, &mine) == MPI_SUCCESS, "memory cannot be registered");
 	CHECK(mine.key != 0, "key 0");
 	pair_exchange(&mine, &remote, sizeof mine);
 }
@@ -336,6 +337,13 @@ int main(int argc, char **argv) {
 	static const struct gompi_port_handler handler = {take_record, hear_of_room};
 	for (int i = FABRIC_RMA; i < FABRIC_PORTS; i++)
 		gompi_fabric_listen((enum gompi_port)i, &handler);
+	pid_t child = argc > 1 ? 0 : fork();
+	if (child > 0) {
+		int status = -1;
+		waitpid(child, &status, 0);
+		CHECK(status == 0, "with local memory registered: %#x", (unsigned)status);
+	}
+	pair_local = child == 0 && argc == 1;
 	if (!pair_begin())
 		return pair_rank == 1 ? 0 : unit_end();
 	other = !pair_rank;

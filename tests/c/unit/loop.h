@@ -83,7 +83,8 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 		gompi_fabric_push(peer);
 }
 
-int gompi_fabric_register(void *at, uint64_t bytes, struct gompi_region *region) {
+int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
+	(void)writable;
 	*region = (struct gompi_region){1, (uint64_t)(uintptr_t)at};
 	(void)bytes;
 	return MPI_SUCCESS;
@@ -167,7 +168,7 @@ static void fresh(bool registered, bool crowded) {
 	struct gompi_away_plan away[2] = {{SIZE, 1, 0}, {SIZE, 1, PEER}};
 	struct gompi_region regions[2] = {{0, 0}, {0, 0}};
 	if (registered)
-		gompi_fabric_register(memory, SIZE, &regions[OTHER]);
+		gompi_fabric_register(memory, SIZE, true, &regions[OTHER]);
 	if (w != NULL)
 		gompi_win_close(w->handle);
 	struct gompi_win_plan plan = {.handle = handle++,

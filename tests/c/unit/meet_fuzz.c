@@ -57,7 +57,9 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	free(r);
 }
 void gompi_fabric_push(int peer) {}
-int gompi_fabric_register(void *at, uint64_t bytes, struct gompi_region *region) { return MPI_ERR_OTHER; }
+int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
+	return MPI_ERR_OTHER;
+}
 void gompi_fabric_unregister(const struct gompi_region *region) {}
 void gompi_fabric_transfer(struct gompi_transfer *t) {}
 bool gompi_fabric_gone(int peer) { return false; }

@@ -71,7 +71,8 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 void gompi_fabric_push(int peer) { (void)peer; }
 bool gompi_fabric_gone(int peer) { return (void)peer, false; }
 
-int gompi_fabric_register(void *at, uint64_t bytes, struct gompi_region *region) {
+int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
+	(void)writable;
 	static uint64_t key;
 	pthread_mutex_lock(&network_lock);
 	int i = 0;

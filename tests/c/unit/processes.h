@@ -1,5 +1,5 @@
-/* Several processes that exchange messages through the C engine (message/), each of them threads of this one, on one node
- * or on one each. */
+/* Several processes that exchange messages through the C engine (message/), each of them threads of this one, on one
+ * node or on one each. */
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
