@@ -41,7 +41,7 @@ static bool unit_sleep_forever, unit_hurry;
 static gompi_a64 unit_sleeps; /* so many times a thread was put to sleep on a futex */
 static gompi_a32 unit_asleep; /* so many are just now */
 static gompi_a32 unit_membarriers;
-static uint64_t unit_cores[2]; /* the first 64 cores that a thread was allowed last, and before that */
+static _Thread_local uint64_t unit_cores[2]; /* the first 64 cores that this thread was allowed last, and before */
 static gompi_a32 unit_core_calls;
 
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
