@@ -14,14 +14,14 @@
 enum {
 	OFTEN = 16,        // offers in a row that somebody took
 	PAUSE_NS = 500000, // between two moves, twice as long each time
-	PAUSE_MOST_NS = 1000000000,
-	CALM = 64, // pauses without a reason to move, after which the next is the first again
+	PAUSE_MOST_NS = 100000000,
+	BETTER = 64, // offers in a row that nobody took: the move was a good one
 };
 enum { WORDS = 128 }; // of 64 cores
 
 static _Thread_local struct {
-	int32_t taken;
-	int64_t pause, next;
+	int32_t taken, kept;
+	int64_t pause, next; // 0: there was no reason to move yet
 } here __attribute__((tls_model("initial-exec")));
 
 // A thread that may use one core only, or that the system does not let, stays.
@@ -50,10 +50,11 @@ static int64_t some_of(int64_t pause, int64_t now) {
 }
 
 void gompi_core_taken(int64_t now) {
+	here.kept = 0;
 	if (gompi_node.policy.crowded || ++here.taken < OFTEN)
 		return;
 	here.taken = 0;
-	if (here.next == 0 || now - here.next > CALM * here.pause) {
+	if (here.next == 0) {
 		here.pause = PAUSE_NS;
 	} else {
 		if (now < here.next)
@@ -64,4 +65,8 @@ void gompi_core_taken(int64_t now) {
 	here.next = now + 1 + some_of(here.pause, now);
 }
 
-void gompi_core_kept(void) { here.taken = 0; }
+void gompi_core_kept(void) {
+	here.taken = 0;
+	if (++here.kept == BETTER)
+		here.next = 0;
+}
