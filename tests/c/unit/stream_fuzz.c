@@ -138,7 +138,8 @@ static void may_write_pieces(int i, const struct gompi_message *m, size_t length
 static void look_what_may(const struct gompi_message *m, size_t length, int peer) {
 	int kind = m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER), i = 0;
 	memset(may, 0, arena_size);
-	if (length < sizeof *m || m->length > length - sizeof *m || m->origin != OTHER || peer != PEER)
+	if (length < sizeof *m || m->length > length - sizeof *m || m->origin != OTHER || peer != PEER ||
+	    m->bytes > STREAM_DATA)
 		return;
 	while (i < FOREIGN && windows[i]->handle != m->window)
 		i++;
