@@ -12,8 +12,8 @@
 #include "base/node.h"
 
 enum {
-	OFTEN = 16,        // offers in a row that somebody took
-	PAUSE_NS = 500000, // between two moves, twice as long each time
+	OFTEN = 6,        // offers in a row that somebody took
+	PAUSE_NS = 100000, // between two moves, twice as long each time
 	PAUSE_MOST_NS = 100000000,
 	BETTER = 64, // offers in a row that nobody took: the move was a good one
 };

@@ -5,7 +5,7 @@
 
 #include "base/core.h"
 
-enum { ENOUGH = 16 };
+enum { ENOUGH = 6 };
 static const int64_t MS = 1000000;
 
 static uint64_t allowed(void) {
