@@ -12,7 +12,7 @@
 #include "base/node.h"
 
 enum {
-	OFTEN = 6,        // offers in a row that somebody took
+	OFTEN = 6,         // offers in a row that somebody took
 	PAUSE_NS = 100000, // between two moves, twice as long each time
 	PAUSE_MOST_NS = 100000000,
 	BETTER = 64, // offers in a row that nobody took: the move was a good one
