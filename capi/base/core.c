@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "base/core.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,8 +39,15 @@ static void move_away(void) {
 			others[i] &= ~(1ull << core % 64);
 		any |= others[i];
 	}
-	if (any != 0 && syscall(SYS_sched_setaffinity, 0, bytes, others) == 0)
+	if (any == 0)
+		return;
+	// A handler must not leave by longjmp in between.
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (syscall(SYS_sched_setaffinity, 0, bytes, others) == 0)
 		syscall(SYS_sched_setaffinity, 0, bytes, may);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 // Two that share a core see the same: they must not go together.
