@@ -54,8 +54,7 @@ struct gompi_service {
 	bool (*ready)(void);
 	bool (*serve)(void);
 	void (*lasts)(void); // NULL, or called by each wait that lasts, once and before it sleeps; must not block
-	void (*ends)(
-		void); // NULL, or called in place of serve by a wait that has ended, for a service whose look is dear
+	void (*ends)(void);  // NULL, or called by a wait that has ended, which else serves once more; if a look is dear
 };
 
 // Makes s part of every wait from now on. Before the first wait; the service stays where it is.

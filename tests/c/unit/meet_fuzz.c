@@ -3,11 +3,10 @@
  * an error, at all members of the node. The test is the other members: before each call all that the call waits for is
  * there, and changed copies of it before that, of which one may be taken for it. */
 #include "fuzz.h"
+#include "only_meetings.h"
 
 #include "coll/protocol.h"
 #include "coll/span.h"
-#include "fabric/fabric.h"
-#include "fabric/meet.h"
 
 enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = 8, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
 enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED }; /* counts */
@@ -26,15 +25,9 @@ enum { BARRIER, GATHER, BCAST, DIFFERENT };
 
 /* --- The network */
 
-static const struct gompi_port_handler *handler;
 static struct meet_record *open_record;
 static uint64_t sent;
 
-bool gompi_fabric_open = true;
-void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) {
-	if (port == FABRIC_MEET)
-		handler = h;
-}
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	CHECK(port == FABRIC_MEET && length >= sizeof *open_record && length <= sizeof *open_record + GOMPI_MEET_MOST,
 	      "a record of %zu bytes", length);
@@ -56,13 +49,6 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	sent++;
 	free(r);
 }
-void gompi_fabric_push(int peer) {}
-int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
-	return MPI_ERR_OTHER;
-}
-void gompi_fabric_unregister(const struct gompi_region *region) {}
-void gompi_fabric_transfer(struct gompi_transfer *t) {}
-bool gompi_fabric_gone(int peer) { return false; }
 bool gompi_fabric_progress(void) { return false; }
 
 /* --- What the others send */

@@ -4,10 +4,7 @@
 #ifndef NETWORK_H
 #define NETWORK_H
 
-#include "unit.h"
-
-#include "fabric/fabric.h"
-#include "fabric/meet.h"
+#include "only_meetings.h"
 
 struct letter {
 	struct letter *next;
@@ -24,18 +21,10 @@ static struct box {
 	gompi_a32 letters;
 } boxes[NETWORK_MOST];
 
-static const struct gompi_port_handler *handler;
 static _Thread_local int network_self;
 static _Thread_local unsigned network_seed;
 static _Thread_local struct letter *open_letter;
 static int network_members;
-
-bool gompi_fabric_open = true;
-
-void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) {
-	if (port == FABRIC_MEET)
-		handler = h;
-}
 
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
@@ -70,14 +59,6 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	gompi_add_total(&b->letters, 1);
 	gompi_wake(&gompi_my_cell()->wait);
 }
-
-void gompi_fabric_push(int peer) {}
-int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
-	return MPI_ERR_OTHER;
-}
-void gompi_fabric_unregister(const struct gompi_region *region) {}
-void gompi_fabric_transfer(struct gompi_transfer *t) {}
-bool gompi_fabric_gone(int peer) { return false; }
 
 static gompi_a32 network_strangers;
 

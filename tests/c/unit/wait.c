@@ -83,6 +83,25 @@ static bool count_thorough(void) {
 	return false;
 }
 
+/* One whose look is dear, for a wait that has ended. */
+static int looks, ends;
+static bool always_ready(void) { return true; }
+static bool look_dear(void) {
+	looks++;
+	return false;
+}
+static void end_dear(void) { ends++; }
+
+/* True at last, and then something is left by who saw a thread that polls. */
+static bool true_at_last(void *arg) {
+	int *more = arg;
+	if (--*more > 0)
+		return false;
+	left = 3;
+	looks = 0;
+	return true;
+}
+
 static bool nothing_left(void *arg) {
 	(void)arg;
 	return left == 0;
@@ -90,7 +109,8 @@ static bool nothing_left(void *arg) {
 
 static void services(void) {
 	static const struct gompi_service a = {.ready = something_left, .serve = one_less},
-					  b = {.ready = never_ready, .serve = count_thorough};
+					  b = {.ready = never_ready, .serve = count_thorough},
+					  c = {.ready = always_ready, .serve = look_dear, .ends = end_dear};
 	static const struct gompi_waiting what = {"service", -1, 0};
 	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
 	gompi_service_add(&a);
@@ -101,6 +121,14 @@ static void services(void) {
 	left = 5;
 	CHECK(gompi_await(w, nothing_left, NULL, &what) == MPI_SUCCESS && left == 0, "%d are left", left);
 	CHECK(thorough > 0, "only what a look sees is served before a sleep");
+	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread */
+	gompi_service_add(&c);
+	int more = gompi_node.policy.quiet_looks + 10;
+	ends = 0;
+	CHECK(gompi_await(w, true_at_last, &more, &what) == MPI_SUCCESS && left == 2,
+	      "of 3 that are left at the end %d are left", left);
+	CHECK(ends == 1 && looks == 0, "a dear service is told %d times of an end, and looked at %d times", ends,
+	      looks);
 }
 
 /* --- A death */
