@@ -3,6 +3,8 @@ package cluster
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,13 +20,14 @@ func busy(t *testing.T, seconds string, variables ...string) *run {
 	return start(t, "", l.command([]int{2, 2}, append(command, program("busy"), seconds)...)...)
 }
 
-// A network that is slow or loses packets changes no result.
+// A network that is slow, far or loses packets changes no result.
 func TestPoorNetwork(t *testing.T) {
 	needBed(t)
 	for name, c := range map[string][2][]string{
 		"as it is": {{"true"}, {"true"}},
 		"slow":     {{"bed", "rate", "h2", "100mbit"}, {"bed", "rate", "h2", "off"}},
 		"losing":   {{"bed", "loss", "h2", "2"}, {"bed", "loss", "h2", "0"}},
+		"far":      {{"bed", "delay", "h2", "20"}, {"bed", "delay", "h2", "0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "losing" {
@@ -35,8 +38,15 @@ func TestPoorNetwork(t *testing.T) {
 			r := busy(t, "3")
 			status, _ := r.wait()
 			require.Equal(t, 0, status)
-			require.Contains(t, r.out.String(), "fine after")
+			rounds := regexp.MustCompile(`fine after (\d+) rounds`).FindStringSubmatch(r.out.String())
+			require.NotNil(t, rounds, r.out.String())
+			if name == "far" { // a round is at least two answers of who is far away, one after the other
+				n, err := strconv.Atoi(rounds[1])
+				require.NoError(t, err)
+				require.LessOrEqual(t, n, 3000/(2*20)+1, "the network is not far")
+			}
 			t.Logf("%s", r.out.String())
+			do(t, c[1]...) // who makes the network far is a process of the host
 			nothingLeft(t)
 		})
 	}
