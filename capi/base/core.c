@@ -1,7 +1,8 @@
 // Two threads that wait for each other on one core, while another core has little to do. The system leaves them there:
-// it does not move a thread that has just run, and each that offers the core has. So a thread that finds the core taken
-// each time that it offers it goes to another one itself. It asks for one by leaving its own out of those that it may
-// use, and puts that one back: the system decides which. Where that is no better it waits longer each time.
+// it does not move a thread that has just run, and each that offers the core has; and it wakes a thread where it has
+// slept. So a thread that others take the core from for a good part of its time, when it offers it, goes to another one
+// itself. It asks for one by leaving its own out of those that it may use, and puts that one back: the system decides
+// which. Where that is no better it waits longer each time.
 #define _GNU_SOURCE
 #include "base/core.h"
 
@@ -13,15 +14,16 @@
 #include "base/node.h"
 
 enum {
-	OFTEN = 6,         // offers in a row that somebody took
-	PAUSE_NS = 100000, // between two moves, twice as long each time
+	SPAN_NS = 200000,   // of time that is looked at
+	STALE_NS = 2000000, // since it began: the thread has slept or computed meanwhile
+	PART = 4,           // of the span others had the core
+	PAUSE_NS = 100000,  // between two moves, twice as long each time
 	PAUSE_MOST_NS = 100000000,
-	BETTER = 64, // offers in a row that nobody took: the move was a good one
 };
 enum { WORDS = 128 }; // of 64 cores
 
 static _Thread_local struct {
-	int32_t taken, kept;
+	int64_t since, away; // the span began, and in it others had the core for so long
 	int64_t pause, next; // 0: there was no reason to move yet
 } here __attribute__((tls_model("initial-exec")));
 
@@ -57,11 +59,8 @@ static int64_t some_of(int64_t pause, int64_t now) {
 	return (int64_t)((x ^ x >> 33) % (uint64_t)pause);
 }
 
-void gompi_core_taken(int64_t now) {
-	here.kept = 0;
-	if (gompi_node.policy.crowded || ++here.taken < OFTEN)
-		return;
-	here.taken = 0;
+// Others had the core for a good part of a span of time that ends now.
+static void share_core(int64_t now) {
 	if (here.next == 0) {
 		here.pause = PAUSE_NS;
 	} else {
@@ -73,8 +72,20 @@ void gompi_core_taken(int64_t now) {
 	here.next = now + 1 + some_of(here.pause, now);
 }
 
-void gompi_core_kept(void) {
-	here.taken = 0;
-	if (++here.kept == BETTER)
-		here.next = 0;
+void gompi_core_offered(int64_t before, int64_t now) {
+	if (before - here.since > STALE_NS) {
+		here.since = before;
+		here.away = 0;
+	}
+	if (now - before >= GOMPI_TAKEN_NS)
+		here.away += now - before;
+	const int64_t span = now - here.since;
+	if (span < SPAN_NS)
+		return;
+	if (here.away <= span / PART)
+		here.next = 0; // the last move was a good one
+	else if (!gompi_node.policy.crowded)
+		share_core(now);
+	here.since = now;
+	here.away = 0;
 }

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-// A waiting thread has offered its core at a time, and somebody else ran on it before it came back; or nobody did.
-void gompi_core_taken(int64_t now);
-void gompi_core_kept(void);
+enum { GOMPI_TAKEN_NS = 2000 }; // that an offered core stays away at least if somebody has taken it
+
+// A waiting thread has offered its core at the time before, and come back now.
+void gompi_core_offered(int64_t before, int64_t now);
 
 #endif

@@ -26,8 +26,7 @@
 // One that has served something looks without a pause for the next operation of a series, which comes within 200 ns if
 // it does: to give the core away takes longer, and would make each operation of the series wait for that.
 enum { POLLS_ALONE = 32, EAGER = 100 };
-enum { TAKEN_NS = 2000 }; // that an offered core stays away at least if somebody has taken it
-enum { LASTS = 256 };     // looks after which a wait is one that lasts
+enum { LASTS = 256 }; // looks after which a wait is one that lasts
 
 int64_t gompi_now_ns(void) {
 	struct timespec t;
@@ -45,13 +44,8 @@ bool gompi_yield_long(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
 	*now = gompi_now_ns();
-	if (*now - before < TAKEN_NS)
-		gompi_core_kept();
-	else if (*now - before < gompi_node.policy.long_yield)
-		gompi_core_taken(*now);
-	else
-		return true;
-	return false;
+	gompi_core_offered(before, *now);
+	return *now - before >= gompi_node.policy.long_yield;
 }
 
 void gompi_wake_sleepers(struct gompi_waitword *w) {

@@ -74,9 +74,12 @@ void gompi_agent_asleep(void) {
 		ring_bell();
 }
 
+// What ends a sleep of the agent.
+enum { CONNECTIONS = 1, ARRIVAL = 2 };
+
 // Sleeps for so many nanoseconds (-1: without end) or until the bell or something about a connection, and, if armed,
-// until something arrives. Whether it was about a connection: to look costs those who send the lock.
-static bool agent_sleep(bool armed, int64_t ns) {
+// until something arrives. Whether it was one of the last two: to look for connections costs those who send the lock.
+static int agent_sleep(bool armed, int64_t ns) {
 	if (ns >= LONG_NS)
 		ns = -1;
 	struct pollfd on[3] = {{.fd = bell, .events = POLLIN},
@@ -84,32 +87,33 @@ static bool agent_sleep(bool armed, int64_t ns) {
 			       {.fd = gompi_net.fd, .events = POLLIN}}; // those of -1 are left out
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
 	if (ppoll(on, armed ? 3 : 2, ns < 0 ? NULL : &t, NULL) <= 0)
-		return false;
+		return 0;
 	uint64_t rung;
 	if ((on[0].revents & POLLIN) != 0 && read(bell, &rung, sizeof rung) < 0) {
 		// Nobody else reads it.
 	}
-	return (on[1].revents & POLLIN) != 0;
+	return ((on[1].revents & POLLIN) != 0 ? CONNECTIONS : 0) | ((on[2].revents & POLLIN) != 0 ? ARRIVAL : 0);
 }
 
-// Sleeps until something arrives, if there is nothing to do before. Whether to look for connections.
-static bool arm(int64_t until) {
-	bool connections = true; // which may be why there is no sleep
+// Sleeps until something arrives, if there is nothing to do before. What to look for.
+static int arm(int64_t until) {
+	int why = CONNECTIONS; // which may be why there is no sleep
 	gompi_store_total(&mode, ARMED);
 	gompi_full_fence(); // pairs with the one in gompi_agent_stir
 	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
 		int64_t ns = until - gompi_now_ns();
 		if (gompi_net.fd < 0 && ns > BLIND_NS)
 			ns = BLIND_NS;
-		connections = agent_sleep(true, ns > 0 ? ns : 0);
+		why = agent_sleep(true, ns > 0 ? ns : 0);
 	}
 	gompi_store_total(&mode, ROUNDS);
-	return connections;
+	return why;
 }
 
-// Takes what has arrived, and looks for more for a short time if there was something.
-static void agent_serve(void) {
-	if (!gompi_net_serve())
+// Takes what has arrived, and looks for more for a short time if there was something: frames, or what a provider does
+// by itself, which only ends the sleep of the agent.
+static void agent_serve(bool arrival) {
+	if (!gompi_net_serve() && !arrival)
 		return;
 	const struct gompi_cell *me = gompi_my_cell();
 	const bool spare = !gompi_node.policy.crowded && gompi_load(&me->blocked) > 0;
@@ -131,24 +135,24 @@ static void agent_serve(void) {
 void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	int64_t retry = RETRY_NS;
-	bool connections = true;
+	int why = CONNECTIONS;
 	while (!gompi_load_total(&stop)) {
 		bool others = gompi_load(&active) != 0;
 		gompi_store(&active, 0);
 		int64_t until = gompi_health_tick(gompi_now_ns());
 		gompi_fabric_push(-1);
-		if (connections || gompi_connections_wait())
+		if ((why & CONNECTIONS) || gompi_connections_wait())
 			gompi_connections_serve();
-		if (gompi_load(&me->pollers) == 0)
-			agent_serve();
-		else
+		if (gompi_load(&me->pollers) > 0)
 			others = true;
+		if (!others)
+			agent_serve(why & ARRIVAL);
 		if (!gompi_peers_try_again()) {
 			retry = RETRY_NS;
-			connections = others ? agent_sleep(false, ROUND_NS) : arm(until);
+			why = others ? agent_sleep(false, ROUND_NS) : arm(until);
 			continue;
 		}
-		connections = agent_sleep(false, retry);
+		why = agent_sleep(false, retry);
 		if (retry < RETRY_MOST_NS)
 			retry *= 2;
 	}

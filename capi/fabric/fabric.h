@@ -46,8 +46,9 @@ void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *
 // Whether the job spans nodes and the network is open.
 extern bool gompi_fabric_open;
 
-// The most bytes of a record.
-enum { GOMPI_FABRIC_RECORD = (16 << 10) + 128 };
+// The most bytes of a record. With its frame it leaves in one go by TCP, and as few calls of the system as possible
+// carry much.
+enum { GOMPI_FABRIC_RECORD = (60 << 10) + 128 };
 
 enum gompi_fabric_wait {
 	FABRIC_WAIT,   // serves what arrives until there is room: calls of MPI
@@ -101,6 +102,13 @@ struct gompi_transfer {
 // data is at the peer, where whoever looks sees it. The caller has checked that region has these bytes: a provider ends
 // the whole connection over one wrong address. Nothing is promised about the order of transfers and records.
 void gompi_fabric_transfer(struct gompi_transfer *t);
+
+// Whether the network has a device that reaches memory by itself. Else processors move the data, with the system's
+// calls, the peer's as well.
+extern bool gompi_fabric_device;
+
+// Whether a transfer of so many bytes that starts now takes less time than records with them.
+bool gompi_transfer_pays(int peer, uint64_t bytes);
 
 // Whether a peer is known to be dead, or silent for too long. All calls that wait for it end.
 bool gompi_fabric_gone(int peer);

@@ -242,6 +242,8 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 	if (n->info == NULL)
 		return open_failed("copying the description", provider->name, -FI_ENOMEM, why);
 	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+	// A device must know the memory, or makes the keys.
+	gompi_fabric_device = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
 	n->inject = n->info->tx_attr->inject_size;
 	n->most = n->info->ep_attr->max_msg_size;
 	int rc = gompi_libfabric.fabric(n->info->fabric_attr, &n->fabric, NULL);

@@ -46,7 +46,7 @@ struct gompi_peer {
 
 	// Transfers with it.
 	struct gompi_transfer *waits, *waits_last; // not all of these has been started
-	uint64_t flying;                           // bytes under way
+	gompi_a64 flying;                          // bytes under way
 
 	// Links of two lists (peers.c), and whether the peer is on them.
 	struct gompi_peer *next_soon, *next_again;

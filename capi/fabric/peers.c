@@ -278,7 +278,7 @@ void gompi_peer_tell(struct gompi_peer *p, bool asked) {
 enum gompi_asked gompi_peer_ask(struct gompi_peer *p) {
 	gompi_mutex_take(&p->lock);
 	int rc = give_head(p, GOMPI_FRAME_ASK);
-	bool under_way = gompi_load(&p->out) > 0 || p->flying > 0;
+	bool under_way = gompi_load(&p->out) > 0 || gompi_load(&p->flying) > 0;
 	gompi_mutex_give(&p->lock);
 	if (rc != 0 && rc != -FI_EAGAIN)
 		gompi_peer_is_gone(p);
@@ -428,7 +428,7 @@ void gompi_fabric_push(int peer) {
 // --- Life
 
 static bool busy_locked(const struct gompi_peer *p) {
-	return p->sent != p->credited || p->first != NULL || p->flying > 0 || p->waits != NULL ||
+	return p->sent != p->credited || p->first != NULL || gompi_load(&p->flying) > 0 || p->waits != NULL ||
 	       gompi_load(&p->out) > 0;
 }
 

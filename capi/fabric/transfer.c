@@ -144,7 +144,7 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 	}
 	s->parts++;
 	s->started += bytes;
-	p->flying += bytes;
+	gompi_store(&p->flying, gompi_load(&p->flying) + bytes);
 	return 0;
 }
 
@@ -175,11 +175,11 @@ void gompi_transfers_start(struct gompi_peer *p) {
 		if (s->class == MPI_SUCCESS && gompi_load(&p->gone) != 0)
 			s->class = MPI_ERR_PROC_ABORTED;
 		if (s->class == MPI_SUCCESS && s->started < t->bytes) {
-			if (p->flying >= GOMPI_FLYING)
+			if (gompi_load(&p->flying) >= GOMPI_FLYING)
 				return;
 			uint64_t bytes = t->bytes - s->started, most = gompi_net.most < PIECE ? gompi_net.most : PIECE;
 			int rc = start_part(p, t, bytes < most ? bytes : most);
-			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && p->flying > 0)) {
+			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && gompi_load(&p->flying) > 0)) {
 				gompi_peer_again(p);
 				return;
 			}
@@ -194,6 +194,21 @@ void gompi_transfers_start(struct gompi_peer *p) {
 		if (s->parts == 0)
 			put_ended(t);
 	}
+}
+
+bool gompi_fabric_device;
+
+// Where processors move the data a transfer saves the copies to frames and from there, as long as what is under way
+// stays in the caches.
+enum { DEVICE_FROM = 8 << 10, CALLS_FROM = 24 << 10, CALLS_MOST = 512 << 10 };
+
+bool gompi_transfer_pays(int peer, uint64_t bytes) {
+	if (gompi_fabric_device)
+		return bytes >= DEVICE_FROM;
+	if (bytes < CALLS_FROM || bytes > CALLS_MOST)
+		return false;
+	const struct gompi_peer *p = gompi_peer_known(peer);
+	return p == NULL || gompi_load(&p->flying) + bytes <= CALLS_MOST;
 }
 
 void gompi_fabric_transfer(struct gompi_transfer *t) {
@@ -217,7 +232,7 @@ void gompi_part_done(struct gompi_op *op, int error) {
 	struct gompi_peer *p = o->peer;
 	struct transfer_state *s = state_of(t);
 	gompi_mutex_take(&p->lock);
-	p->flying -= o->bytes;
+	gompi_store(&p->flying, gompi_load(&p->flying) - o->bytes);
 	s->parts--;
 	if (error == 0)
 		gompi_store(&p->alive, 1);

@@ -87,11 +87,10 @@ void gompi_away_send(struct gompi_link *p, struct gompi_room room, uint64_t word
 	gompi_fabric_commit(p->world, (size_t)gompi_record_length(word), urgency);
 }
 
-// Data of fewer bytes comes in pieces: a read begins later than the first piece, and memory has to be registered.
-enum { READ_FROM = 16 << 10 };
-
+// Where processors move the data, pieces do without the registration and the last answer: measured at 64 KiB, they take
+// two thirds of the time of a read.
 bool gompi_away_register(struct gompi_request *r) {
-	if (!r->registered && r->buf.type == NULL && r->buf.size >= READ_FROM)
+	if (gompi_fabric_device && !r->registered && r->buf.type == NULL)
 		r->registered =
 			gompi_fabric_register(r->buf.at, (uint64_t)r->buf.size, false, &r->region) == MPI_SUCCESS;
 	return r->registered;
@@ -237,7 +236,7 @@ void gompi_away_answer_last(struct gompi_lane *l) {
 
 void gompi_away_arrived(struct gompi_messages *m, int peer, const char *data, size_t length) {
 	struct gompi_record h;
-	if (length < sizeof h || length > RECORD_LINE + RECORD_MOST_DATA || (uint32_t)peer >= (uint32_t)m->node.size ||
+	if (length < sizeof h || length > RECORD_LINE + AWAY_MOST_DATA || (uint32_t)peer >= (uint32_t)m->node.size ||
 	    gompi_messages_process(m, peer) >= 0)
 		return;
 	memcpy(&h, data, sizeof h);

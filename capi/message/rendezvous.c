@@ -3,7 +3,7 @@
 //
 //	sender in this process     the data is copied from buffer to buffer
 //	few segments, in reach     the receiver reads the sender's memory and sends RECORD_ACK
-//	a region, on another node  so it does through the network (away.c)
+//	a region, on another node  so it does through the network, where a device does that (away.c)
 //	else                       the receiver sends RECORD_CTS, the sender RECORD_PIECE until all is there
 //
 // Reading is work that any thread of the receiver takes from the lane's list; it does so without the lock. Calls that
@@ -208,7 +208,7 @@ bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_request *r = p->stream;
 	if (r == NULL)
 		return false;
-	const int64_t most = RECORD_MOST_DATA;
+	const int64_t most = gompi_is_away(p) ? AWAY_MOST_DATA : RECORD_MOST_DATA;
 	int64_t left = r->want - r->done, n = left < most ? left : most;
 	int class = MPI_ERR_PENDING;
 	struct gompi_room room = gompi_is_away(p) ? gompi_away_reserve(l, p, gompi_record_size(n), FABRIC_TRY, &class)

@@ -59,7 +59,7 @@ bool gompi_eager(struct gompi_link *p, const struct gompi_request *r) {
 }
 
 bool gompi_eager_away(struct gompi_link *p, const struct gompi_request *r) {
-	return r->buf.size <= RECORD_MOST_DATA && r->mode != MODE_SYNCHRONOUS && gompi_load(&p->waiting) == 0 &&
+	return r->buf.size <= AWAY_MOST_DATA && r->mode != MODE_SYNCHRONOUS && gompi_load(&p->waiting) == 0 &&
 	       gompi_load(&p->keep) == FLOW_ALONG && put_eager_away(p, r, 0, 0) == MPI_SUCCESS;
 }
 
@@ -181,7 +181,7 @@ void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r) {
 	}
 	struct gompi_link *p = gompi_link_to(l, r->world);
 	r->to = p;
-	bool small = r->buf.size <= RECORD_MOST_DATA && !r->stays;
+	bool small = r->buf.size <= (gompi_is_away(p) ? AWAY_MOST_DATA : RECORD_MOST_DATA) && !r->stays;
 	if (!small || r->mode == MODE_SYNCHRONOUS)
 		take_number(l, r);
 	struct gompi_pending w = {

@@ -464,9 +464,6 @@ static int move_large(struct gompi_stream *s, const char *call, uint64_t offset,
 
 // --- The way
 
-// From this many bytes on the system's calls and the answer cost less than copying data to frames and from there.
-enum { LARGE_MOVE = 8 << 10 };
-
 static int fabric_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		       char *local, int64_t bytes) {
 	struct gompi_stream *s = gompi_stream_of(w, operation->target);
@@ -482,7 +479,7 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
 	if (!contiguous)
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
-	else if (bytes >= LARGE_MOVE && w->away[s->rank].region.key != 0)
+	else if (w->away[s->rank].region.key != 0 && gompi_transfer_pays(s->peer, (uint64_t)bytes))
 		return move_large(s, operation->call, o.offset, local, o.bytes, put, stays);
 	return send_operation(s, &o, at, stays);
 }

@@ -1,12 +1,12 @@
-/* Proves: a thread that finds its core taken whenever it offers it goes to another one (base/core.h), by a mask without
- * its own core, and may use the same ones afterwards; not at the first time, so that two do not go together, each time
- * after a longer pause, and not at all where it may use one core only or where cores are short. */
+/* Proves: a thread from which others take the core for a good part of its time, when it offers it, goes to another one
+ * (base/core.h), by a mask without its own core, and may use the same ones afterwards; not at the first time, so that
+ * two do not go together, each time after a longer pause, and not at all where it may use one core only or where cores
+ * are short. */
 #include "unit.h"
 
 #include "base/core.h"
 
-enum { ENOUGH = 6 };
-static const int64_t MS = 1000000;
+static const int64_t US = 1000, MS = 1000000;
 
 static uint64_t allowed(void) {
 	uint64_t may[128] = {0};
@@ -14,36 +14,40 @@ static uint64_t allowed(void) {
 	return may[0];
 }
 
-static uint32_t taken(int times, int64_t now) {
+/* Offers for a time, each of 10 us, of which others have the core for so many; what was called meanwhile. */
+static uint32_t offers(int64_t *now, int64_t length, int64_t taken) {
 	uint32_t before = gompi_load(&unit_core_calls);
-	for (int i = 0; i < times; i++)
-		gompi_core_taken(now);
+	for (int64_t end = *now + length; *now < end; *now += 10 * US)
+		gompi_core_offered(*now, *now + taken);
 	return gompi_load(&unit_core_calls) - before;
 }
 
-/* The first time in steps of step after which the thread moves. */
-static int64_t next_move(int64_t now, int64_t step) {
-	for (int i = 0; i < 10000; i++, now += step)
-		if (taken(ENOUGH, now) != 0)
-			return now;
-	CHECK(false, "no move until %lld", (long long)now);
-	return now;
+/* A span of time in which others take half of the core. */
+static uint32_t shared(int64_t *now) { return offers(now, 210 * US, 5 * US); }
+/* One in which nobody does. */
+static uint32_t alone(int64_t *now) { return offers(now, 210 * US, 300); }
+
+/* How long it takes until the thread moves. */
+static int64_t next_move(int64_t *now) {
+	int64_t start = *now;
+	for (int i = 0; i < 10000; i++)
+		if (shared(now) != 0)
+			return *now - start;
+	CHECK(false, "no move in %lld ms", (long long)((*now - start) / MS));
+	return 0;
 }
 
 static void *moves(void *cores) {
-	const int64_t first = 1000 * MS;
-	int64_t now = first;
-	CHECK(taken(ENOUGH, now) == 0, "moved at once");
+	int64_t now = 1000 * MS;
+	CHECK(shared(&now) == 0, "moved at once");
 	if (*(int *)cores < 2) {
-		CHECK(taken(ENOUGH, now + 10 * MS) == 0, "moved with one core");
+		CHECK(offers(&now, 50 * MS, 5 * US) == 0, "moved with one core");
 		return NULL;
 	}
 	const uint64_t may = allowed();
-	now += MS;
-	CHECK(taken(ENOUGH - 1, now) == 0, "moved too early");
-	gompi_core_kept();
-	CHECK(taken(ENOUGH - 1, now) == 0, "counted what was before");
-	CHECK(taken(1, now) == 2, "did not move");
+	alone(&now);
+	CHECK(shared(&now) == 0, "counted what was before");
+	CHECK(shared(&now) == 2, "did not move");
 	CHECK(unit_cores[0] == may && allowed() == may, "may use %llx afterwards, not %llx",
 	      (unsigned long long)unit_cores[0], (unsigned long long)may);
 	uint64_t left = may & ~unit_cores[1];
@@ -52,19 +56,22 @@ static void *moves(void *cores) {
 	/* A pause of a tenth of a second at most, which it reaches. */
 	int64_t longest = 0;
 	for (int i = 0; i < 40; i++) {
-		int64_t then = next_move(now, MS);
-		longest = then - now > longest ? then - now : longest;
-		now = then;
+		int64_t took = next_move(&now);
+		longest = took > longest ? took : longest;
 	}
 	CHECK(longest > 30 * MS && longest < 120 * MS, "the longest pause is %lld ms", (long long)(longest / MS));
 	/* And it begins anew where a move was good. */
-	for (int i = 0; i < 100; i++)
-		gompi_core_kept();
-	now += 1000 * MS;
-	CHECK(taken(ENOUGH, now) == 0, "moved at once after a good move");
-	CHECK(next_move(now, MS / 10) - now <= MS, "a long pause after a good move");
+	alone(&now);
+	alone(&now);
+	CHECK(shared(&now) == 0, "moved at once after a good move");
+	CHECK(next_move(&now) <= MS, "a long pause after a good move");
+	alone(&now);
+	/* Little that others take is no reason, and neither is what was long ago. */
+	CHECK(offers(&now, 300 * MS, 2 * US) == 0, "moved for a fifth of its time");
+	for (int i = 0; i < 100; i++, now += 5 * MS)
+		CHECK(offers(&now, 100 * US, 5 * US) == 0, "counted what was before a sleep");
 	gompi_node.policy.crowded = true;
-	CHECK(taken(100 * ENOUGH, now + 5000 * MS) == 0, "moved where cores are short");
+	CHECK(offers(&now, 300 * MS, 5 * US) == 0, "moved where cores are short");
 	gompi_node.policy.crowded = false;
 	return NULL;
 }

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 
-enum { RECORDS = 100000, PART = 4000, SIZE = 40000, CANARY = 0x5a, TYPE = 0x20001, ELEMENTS = 4000 };
+enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, TYPE = 0x20001, ELEMENTS = 4000 };
 enum { FORGED, CHANGED, OVER, GOT, PIECES, TYPED, MOVED }; /* counts */
 
 /* What asks for more memory than there is gets none, as without a sanitizer. */
@@ -29,7 +29,8 @@ static struct operation {
 } operations[OPERATIONS];
 
 static int64_t random_size(void) {
-	static const int64_t some[] = {0, 1, 8, 9, 4000, RECORD_MOST_DATA, RECORD_MOST_DATA + 1, SIZE};
+	static const int64_t some[] = {0,   1, 8, 9, 4000, RECORD_MOST_DATA + 1, AWAY_MOST_DATA, AWAY_MOST_DATA + 1,
+				       SIZE};
 	return draw(2) ? some[draw(sizeof some / sizeof *some)] : (int64_t)draw(300);
 }
 
@@ -283,6 +284,7 @@ static void change_some(int to, int from, const char *record, size_t length) {
 /* --- All of it */
 
 static void part(uint64_t records) {
+	gompi_fabric_device = draw(2);
 	int how = (int)draw(4); /* on one node, and apart */
 	uint64_t first = fuzz_count[FORGED] + fuzz_count[CHANGED];
 	unit_node(1);
