@@ -136,8 +136,9 @@ static int send_word(struct gompi_stream *s, enum gompi_stream_kind kind, bool e
 	if (m == NULL)
 		return class;
 	*m = (struct gompi_message){.window = (uint32_t)s->w->handle, .kind = (uint8_t)kind, .type = exclusive};
-	if (kind == STREAM_LOCK) {
-		gompi_store(&s->ahead, 0);
+	if (kind == STREAM_LOCK || kind == STREAM_START) {
+		if (gompi_load(&s->done) >= gompi_load(&s->locked)) // else what was sent before may wait there, too
+			gompi_store(&s->ahead, 0);
 		gompi_store(&s->locked, gompi_load(&s->sent) + 1);
 	}
 	commit_record(s, m, bits);
@@ -156,19 +157,19 @@ static int ask_and_await(struct gompi_stream *s, uint64_t number, const char *ca
 	return rc == MPI_SUCCESS ? await(s, number_reached, number, call) : rc;
 }
 
-// Puts the lock that this epoch needs before the first record. 0 or an error class.
+// Puts the lock or start that this epoch needs before the first record. 0 or an error class.
 static int lock_first(struct gompi_stream *s) {
 	struct gompi_win *w = s->w;
 	if (gompi_load_acquire(&s->has_lock))
 		return MPI_SUCCESS;
 	uint32_t state = gompi_load(&w->targets[s->rank].state);
-	bool one = (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED;
-	if (!one && (!(gompi_load(&w->access) & ACCESS_LOCK_ALL) || w->lock_all_nocheck))
+	bool one = (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED, started = state & TARGET_STARTED;
+	if (!one && !started && (!(gompi_load(&w->access) & ACCESS_LOCK_ALL) || w->lock_all_nocheck))
 		return MPI_SUCCESS;
 	int rc = MPI_SUCCESS;
 	gompi_mutex_take(&s->lock_mu); // only while the lock is sent, which whoever is next must not overtake
 	if (!gompi_load(&s->has_lock)) {
-		rc = send_word(s, STREAM_LOCK, one && (state & TARGET_EXCLUSIVE), 0);
+		rc = send_word(s, started ? STREAM_START : STREAM_LOCK, one && (state & TARGET_EXCLUSIVE), 0);
 		if (rc == MPI_SUCCESS)
 			gompi_store_release(&s->has_lock, 1);
 	}
@@ -176,7 +177,7 @@ static int lock_first(struct gompi_stream *s) {
 	return rc;
 }
 
-// Waits until the member has got the lock for this process, if it needs one.
+// Waits until the member has got the lock for this process, or has posted, if it needs that.
 static int await_lock(struct gompi_stream *s, const char *call) {
 	uint64_t locked = gompi_load(&s->locked);
 	return gompi_load_acquire(&s->done) >= locked ? MPI_SUCCESS : ask_and_await(s, locked, call);
@@ -624,8 +625,16 @@ static int fabric_post(struct gompi_win *w, int origin, const char *call) {
 	struct gompi_stream *s = gompi_stream_of(w, origin);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
-	int rc = send_word(s, STREAM_POST, false, 0);
-	gompi_fabric_push(s->peer);
+	gompi_stream_posted(s);
+	return MPI_SUCCESS;
+}
+
+// Sends the start if no operation has, and sees to it that not too many epochs wait there for posts.
+static int before_complete(struct gompi_stream *s, const char *call) {
+	int rc = gompi_load_acquire(&s->has_lock) ? MPI_SUCCESS : send_word(s, STREAM_START, false, 0);
+	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->done) < gompi_load(&s->locked) &&
+	    gompi_add(&s->ahead, 2 * sizeof(struct gompi_message)) > STREAM_AHEAD)
+		rc = await_lock(s, call);
 	return rc;
 }
 
@@ -633,8 +642,11 @@ static int fabric_complete(struct gompi_win *w, int target, const char *call) {
 	struct gompi_stream *s = gompi_stream_of(w, target);
 	if (s == NULL)
 		return MPI_ERR_NO_MEM;
+	int rc = before_complete(s, call);
+	gompi_store_release(&s->has_lock, 0);
 	// Records are applied before the one that says so, but what comes back must have come.
-	int rc = gompi_load_acquire(&s->transfers) == 0 ? MPI_SUCCESS : await(s, transferred, 0, call);
+	if (rc == MPI_SUCCESS && gompi_load_acquire(&s->transfers) != 0)
+		rc = await(s, transferred, 0, call);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	uint64_t here = end_number(s, true);

@@ -1,5 +1,6 @@
 // What comes from processes of other nodes, at the target: records of streams (stream.h), applied in their order. Where
-// one asks for a lock that is not free, it and what follows it in the stream are kept until it is this process' turn.
+// one asks for a lock that is not free, or for an exposure epoch that is not open, it and what follows it in the stream
+// are kept until it is this process' turn.
 //
 // Records come by one thread at a time, but whichever thread serves looks whose turn it is, so all is under one lock.
 // It is held for as long as an operation takes; nobody waits under it for another process' answer.
@@ -105,7 +106,7 @@ static int take_lock_for(struct gompi_stream *s, bool exclusive) {
 		return MPI_SUCCESS;
 	}
 	s->ticket = gompi_lock_queue(m);
-	s->waits = true;
+	s->waits = WAITS_FOR_LOCK;
 	gompi_add_total(&locks_waiting, 1);
 	return MPI_SUCCESS;
 }
@@ -122,19 +123,31 @@ static int give_lock_back(struct gompi_stream *s) {
 
 // --- Records
 
-static void post_here(struct gompi_stream *s) {
-	struct gompi_win *w = s->w;
-	// release: what the member has stored to its window before is seen; pairs with the acquire in posted
-	// (rma/pscw.c)
-	gompi_add_total(&w->away[s->rank].posts, 1);
-	gompi_wake_changed(&gompi_member(w, w->me)->access_wait);
+static void use_post(struct gompi_stream *s) {
+	s->posts--;
+	s->started = true;
 }
 
-static void complete_here(struct gompi_stream *s) {
+// Begins an access epoch of the stream's member, or waits for its exposure epoch. A class.
+static int start_here(struct gompi_stream *s) {
+	if (s->started)
+		return MPI_ERR_INTERN;
+	if (s->posts > 0)
+		use_post(s);
+	else
+		s->waits = WAITS_FOR_POST;
+	return MPI_SUCCESS;
+}
+
+static int complete_here(struct gompi_stream *s) {
 	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
+	if (!s->started)
+		return MPI_ERR_INTERN;
+	s->started = false;
 	// total, so a release: the epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
 	gompi_add_total(&m->completed, 1);
 	gompi_wake_changed(&m->exposure_wait);
+	return MPI_SUCCESS;
 }
 
 // Applies the next record of a stream, or begins to wait with it.
@@ -145,7 +158,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 	switch (kind) {
 	case STREAM_LOCK:
 		class = take_lock_for(s, m->type != 0);
-		if (s->waits)
+		if (s->waits != WAITS_FOR_NOTHING)
 			return; // it is applied when the lock is taken
 		break;
 	case STREAM_UNLOCK:
@@ -153,11 +166,13 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 		break;
 	case STREAM_FLUSH:
 		break;
-	case STREAM_POST:
-		post_here(s);
+	case STREAM_START:
+		class = start_here(s);
+		if (s->waits != WAITS_FOR_NOTHING)
+			return;
 		break;
 	case STREAM_COMPLETE:
-		complete_here(s);
+		class = complete_here(s);
 		break;
 	case MESSAGE_HOT:
 		class = MPI_ERR_INTERN; // for the node's own
@@ -186,7 +201,7 @@ static void stop_stream(struct gompi_stream *s, int class) {
 	send_answer(s, STREAM_BROKEN);
 }
 
-// Keeps a record for when the stream has its lock.
+// Keeps a record for when the stream goes on.
 static void keep_record(struct gompi_stream *s, const struct gompi_message *m) {
 	uint64_t length = sizeof *m + m->length, all = sizeof length + (length + 7) / 8 * 8;
 	if (s->kept_end + all > s->kept_room) {
@@ -204,10 +219,6 @@ static void keep_record(struct gompi_stream *s, const struct gompi_message *m) {
 	memcpy(s->kept + s->kept_end, &length, sizeof length);
 	memcpy(s->kept + s->kept_end + sizeof length, m, length);
 	s->kept_end += all;
-	if (m->kind == STREAM_POST) { // nobody need wait for it, and somebody who has the lock may
-		post_here(s);
-		((struct gompi_message *)(void *)(s->kept + s->kept_end - all + sizeof length))->kind = STREAM_FLUSH;
-	}
 }
 
 static void drop_kept(struct gompi_stream *s) {
@@ -216,13 +227,11 @@ static void drop_kept(struct gompi_stream *s) {
 	s->kept_first = s->kept_end = s->kept_room = 0;
 }
 
-// A stream that has waited has its lock: goes on with what has been kept.
+// A stream has what it has waited for: goes on with what has been kept.
 static void go_on(struct gompi_stream *s) {
-	s->waits = false;
-	gompi_sub_total(&locks_waiting, 1);
-	s->holds = s->exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+	s->waits = WAITS_FOR_NOTHING;
 	s->applied++;
-	while (s->kept_first < s->kept_end && !s->waits && !s->stopped) {
+	while (s->kept_first < s->kept_end && s->waits == WAITS_FOR_NOTHING && !s->stopped) {
 		uint64_t length;
 		memcpy(&length, s->kept + s->kept_first, sizeof length);
 		const char *m = s->kept + s->kept_first + sizeof length;
@@ -231,6 +240,22 @@ static void go_on(struct gompi_stream *s) {
 	}
 	if (s->kept_first == s->kept_end)
 		drop_kept(s);
+}
+
+static void go_on_locked(struct gompi_stream *s) {
+	gompi_sub_total(&locks_waiting, 1);
+	s->holds = s->exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+	go_on(s);
+}
+
+void gompi_stream_posted(struct gompi_stream *s) {
+	gompi_mutex_take(&serve_mu);
+	s->posts++;
+	if (s->waits == WAITS_FOR_POST) {
+		use_post(s);
+		go_on(s);
+	}
+	gompi_mutex_give(&serve_mu);
 }
 
 // A record for a member of a window, under serve_mu.
@@ -252,7 +277,7 @@ static void take_operation(int peer, const struct gompi_message *m) {
 		stop_stream(s, MPI_ERR_INTERN);
 	if (!s->stopped) {
 		s->arrived++;
-		if (s->waits)
+		if (s->waits != WAITS_FOR_NOTHING)
 			keep_record(s, m);
 		else
 			apply_record(s, m);
@@ -285,8 +310,9 @@ static bool look_at_turns(void) {
 	for (struct gompi_stream *s = locks, *next; s != NULL; s = next) {
 		next = s->next_lock;
 		bool gone = gompi_fabric_gone(s->peer);
-		if (s->waits && gompi_lock_turn(gompi_member(s->w, s->w->me), s->ticket, s->exclusive)) {
-			go_on(s);
+		if (s->waits == WAITS_FOR_LOCK &&
+		    gompi_lock_turn(gompi_member(s->w, s->w->me), s->ticket, s->exclusive)) {
+			go_on_locked(s);
 			worked = true;
 			next = locks; // it may have given back what others wait for
 		}
@@ -305,9 +331,9 @@ static void forget_locks(struct gompi_win *w) {
 	gompi_mutex_take(&serve_mu);
 	for (struct gompi_stream *s = gompi_stream_first(w); s != NULL; s = s->next) {
 		leave_locks(s);
-		if (s->waits)
+		if (s->waits == WAITS_FOR_LOCK)
 			gompi_sub_total(&locks_waiting, 1);
-		s->waits = false;
+		s->waits = WAITS_FOR_NOTHING;
 		s->stopped = true;
 	}
 	gompi_mutex_give(&serve_mu);

@@ -10,7 +10,8 @@
 // A lock is a record of the stream, too: what follows it waits at the target until the target has got the lock for the
 // origin. So MPI_Win_lock sends nothing, the first operation takes the lock with it, and an epoch of one operation
 // costs one round trip. The target keeps what waits there, in memory of its own; so an origin that does not know yet
-// that it has the lock sends no more than STREAM_AHEAD bytes.
+// that it has the lock sends no more than STREAM_AHEAD bytes. In the same way MPI_Win_start waits for nothing: what
+// follows its record waits at the target until that has posted.
 #ifndef GOMPI_STREAM_H
 #define GOMPI_STREAM_H
 
@@ -24,8 +25,8 @@ enum gompi_stream_kind {
 	STREAM_LOCK = 0x20, // type: 1 if exclusive
 	STREAM_UNLOCK,
 	STREAM_FLUSH,    // nothing but the question
-	STREAM_POST,     // an exposure epoch is open for who gets this
-	STREAM_COMPLETE, // its sender's access epoch is complete
+	STREAM_START,    // an access epoch begins when there is an exposure epoch for it
+	STREAM_COMPLETE, // and is complete
 	// Answers; they have no number, status is that of the last record that has been applied.
 	STREAM_DONE,
 	STREAM_RESULT, // of the record with that number: the data, bytes long
@@ -70,9 +71,9 @@ struct gompi_stream {
 	gompi_a64 due_here;         // of the last one that gives something back
 	gompi_a64 asked;            // of the last one that asks
 	gompi_a64 done;             // so many have been applied
-	gompi_a64 locked;           // of the last lock
-	gompi_a64 ahead;            // bytes sent since then
-	gompi_a32 has_lock;         // it has been sent, and not given back
+	gompi_a64 locked;           // of the last lock or start
+	gompi_a64 ahead;            // bytes sent since one of which it is not known that it has been applied
+	gompi_a32 has_lock;         // it has been sent, and not given back, or not completed
 	gompi_a32 class;            // of the first error that nobody has been told of
 	gompi_a32 broken;           // class; the member applies nothing any more
 	gompi_a32 transfers;        // under way
@@ -87,8 +88,12 @@ struct gompi_stream {
 	uint64_t arrived, applied; // numbers
 	int refused;               // class of the first error that has not been answered
 	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } holds; // this process' lock, for the member
-	bool waits, exclusive;                                       // for it, and all that has arrived since with it
-	bool stopped;                                                // nothing is applied any more
+	// What it waits for, and all that has arrived since with it.
+	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits;
+	bool exclusive;
+	uint32_t posts; // exposure epochs for this process that no access epoch has used up
+	bool started;   // an access epoch of its is under way
+	bool stopped;   // nothing is applied any more
 	uint32_t ticket;
 	struct gompi_stream *next_lock; // of those that hold or wait
 	char *kept;                     // records, each behind its length
@@ -116,6 +121,9 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 // Takes an answer that peer has sent to this process, with m->length bytes of data, and ends what waits for it. By one
 // thread at a time.
 void gompi_stream_answered(int peer, const struct gompi_message *m);
+
+// The process opens an exposure epoch for the stream's member: what waits for it goes on.
+void gompi_stream_posted(struct gompi_stream *s);
 
 // Begins to listen to the network, if the job spans nodes. After gompi_node_open, before the network is opened.
 void gompi_stream_open(void);

@@ -62,7 +62,6 @@ struct gompi_win_away {
 	uint64_t size;              // of its memory, bytes
 	struct gompi_region region; // it, for reads and writes by the network; key 0: it goes by records
 	int32_t peer;               // rank in MPI_COMM_WORLD
-	gompi_a32 posts;            // its exposure epochs for this process, if it is on another node
 };
 
 // The bytes of a member's memory, from its beginning, that are mapped here if not all are: the whole pages of memory

@@ -1,8 +1,8 @@
 /* Proves: what is done to a member of a window on another node (way/stream.h) arrives once each and in order, whatever
  * its size and shape and however its records are delayed; a flush ends when it is done and not before; results come
  * back to where they belong; a lock is waited for in turn with those of the node, although nobody waits for it in a
- * call, and what follows it is kept meanwhile; posts and completes arrive; a flush tells of what the target has
- * refused, and ends when the peer is gone. */
+ * call, and what follows it is kept meanwhile; so is what is done before the target has posted, and no more of it than
+ * there is room for; a flush tells of what the target has refused, and ends when the peer is gone. */
 #include "loop.h"
 
 #include "way/serve.h"
@@ -274,7 +274,7 @@ static void locks_in_turn(void) {
 	      "lock word %#llx, %u waiting", (unsigned long long)gompi_load(&m->lock), gompi_load(&m->lock_elsewhere));
 }
 
-/* Who holds the lock posts: the other side need not have it for that. And one round trip is all that an epoch takes. */
+/* One round trip is all that an epoch takes. */
 static void round_trips(void) {
 	fresh(true, false);
 	soon_waits = true;
@@ -290,21 +290,115 @@ static void round_trips(void) {
 	FINE(gompi_win_lock_all(0, win));
 	FINE(gompi_win_unlock_all(win));
 	CHECK(gompi_load(&records) == before, "lock_all sends something");
+	soon_waits = false;
+}
 
-	FINE(gompi_way_fabric.post(w, OTHER, "post"));
-	while (gompi_fabric_progress())
-		;
-	CHECK((uint8_t)gompi_load(&w->away[OTHER].posts) == 1, "%u posts", (unsigned)gompi_load(&w->away[OTHER].posts));
-	x = 6;
-	FINE(gompi_way_fabric.lock(w, OTHER, false, "x"));
-	gompi_store(&w->access, ACCESS_LOCK_ALL);
-	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+/* --- Posts */
+
+static void start(void) {
+	gompi_or(&w->targets[OTHER].state, TARGET_STARTED);
+	gompi_store(&w->access, ACCESS_START);
+}
+
+static void complete(void) {
+	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
 	FINE(gompi_way_fabric.complete(w, OTHER, "complete"));
 	gompi_store(&w->access, 0);
+}
+
+static void put_here(int64_t x) { FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win)); }
+
+/* How many epochs have been completed at the target. */
+static uint32_t epochs(void) {
 	while (gompi_fabric_progress())
 		;
-	CHECK(gompi_load(&gompi_member(w, 0)->completed) == 1 && *(int64_t *)(void *)memory == 6, "no complete");
-	soon_waits = false;
+	return gompi_load(&gompi_member(w, 0)->completed);
+}
+
+static void post(void) { FINE(gompi_way_fabric.post(w, OTHER, "post")); }
+
+static void posts_and_starts(void) {
+	fresh(true, false);
+	const int64_t *x = (const int64_t *)(const void *)memory;
+	uint64_t before = gompi_load(&records);
+	for (int64_t k = 1; k <= 2; k++) { /* two epochs before the posts for them */
+		start();
+		put_here(k);
+		complete();
+	}
+	CHECK(epochs() == 0 && *x == 0, "%u epochs and %lld before a post", epochs(), (long long)*x);
+	CHECK(gompi_load(&records) == before + 6, "%d records, not start, put, complete twice",
+	      (int)(gompi_load(&records) - before));
+	before = gompi_load(&records);
+	post();
+	CHECK(epochs() == 1 && *x == 1, "%u epochs and %lld after one post", epochs(), (long long)*x);
+	post();
+	post();
+	CHECK(epochs() == 2 && *x == 2, "%u epochs and %lld after all posts", epochs(), (long long)*x);
+	start(); /* one with nothing in it, whose post has been made */
+	complete();
+	CHECK(epochs() == 3 && gompi_load(&records) == before + 2, "%u epochs, %d records", epochs(),
+	      (int)(gompi_load(&records) - before));
+	/* What does not lie in records waits for the post, too. */
+	static int64_t large[2048] = {7};
+	post();
+	start();
+	FINE(gompi_put_c(large, 2048, MPI_INT64_T, OTHER, 0, 2048, MPI_INT64_T, win));
+	complete();
+	CHECK(epochs() == 4 && *x == 7, "%u epochs and %lld with a large put", epochs(), (long long)*x);
+	/* A member that completes what it has not begun, or begins twice, opens and ends nothing. */
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	for (int i = 0; i < 3; i++) {
+		struct gompi_message m = {.window = (uint32_t)w->handle,
+					  .origin = OTHER,
+					  .kind = i == 1 ? STREAM_START : STREAM_COMPLETE,
+					  .status = s->arrived + 1};
+		post();
+		if (i == 1) {
+			rma->record(PEER, (const char *)&m, sizeof m);
+			m.status++;
+		}
+		rma->record(PEER, (const char *)&m, sizeof m);
+		CHECK(gompi_load(&gompi_member(w, 0)->completed) == 4 + (i == 2), "%u completes",
+		      gompi_load(&gompi_member(w, 0)->completed));
+	}
+	gompi_store(&cut, 1);
+	while (gompi_fabric_progress())
+		;
+}
+
+/* Thread 0 is the agent and posts, 1 runs ahead: by more than the target keeps, if it may. */
+enum { AHEAD = 15000 };
+static bool empty_epochs;
+
+static void posters(int i) {
+	if (i == 0) {
+		for (int k = 0; k < AHEAD; k++) {
+			for (int y = 0; y < 10; y++)
+				gompi_fabric_progress();
+			post();
+		}
+		while (gompi_load_acquire(&over) == 0)
+			gompi_fabric_progress();
+		return;
+	}
+	for (int64_t k = 0, one = 1; k < AHEAD; k++) {
+		start();
+		if (!empty_epochs)
+			FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
+		complete();
+	}
+	gompi_store_release(&over, 1);
+}
+
+static void posts_in_turn(bool empty) {
+	fresh(true, false);
+	gompi_store(&over, 0);
+	empty_epochs = empty;
+	unit_threads(2, posters);
+	CHECK(epochs() == AHEAD && *(int64_t *)(void *)memory == (empty ? 0 : AHEAD), "%u epochs, %lld sums", epochs(),
+	      (long long)*(int64_t *)(void *)memory);
+	CHECK(gompi_load(&gompi_stream_of(w, OTHER)->broken) == 0, "too much was sent before the posts");
 }
 
 /* --- Errors */
@@ -378,6 +472,7 @@ int main(void) {
 		soon_waits = false;
 	}
 	round_trips();
+	posts_and_starts();
 	refused();
 	forged();
 	together(false);
@@ -385,5 +480,7 @@ int main(void) {
 	unit_hurry = unit_sleep_forever = true;
 	together(false);
 	locks_in_turn();
+	posts_in_turn(false);
+	posts_in_turn(true);
 	return unit_end();
 }
