@@ -33,6 +33,7 @@ static gompi_a32 mode;
 static gompi_a32 active; // a thread of the application has communicated since the agent has looked
 static atomic_bool stop;
 static int bell = -1; // the agent sleeps on it
+static _Thread_local bool is_agent __attribute__((tls_model("initial-exec")));
 
 int gompi_net_agent_open(void) {
 	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -49,6 +50,8 @@ static void ring_bell(void) {
 // The agent makes itself armed, then looks at the lists; whoever has put something on one looks then whether it is
 // armed. One of the two sees the other.
 void gompi_agent_stir(void) {
+	if (is_agent) // which looks by itself before it sleeps, and must not take itself for others
+		return;
 	gompi_store(&active, 1);
 	gompi_full_fence(); // pairs with the one in arm
 	uint32_t was = ARMED;
@@ -134,6 +137,7 @@ static void agent_serve(bool arrival) {
 
 void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
+	is_agent = true;
 	int64_t retry = RETRY_NS;
 	int why = CONNECTIONS;
 	while (!gompi_load_total(&stop)) {
