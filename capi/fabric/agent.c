@@ -33,7 +33,7 @@ static gompi_a32 mode;
 static gompi_a32 active; // a thread of the application has communicated since the agent has looked
 static atomic_bool stop;
 static int bell = -1; // the agent sleeps on it
-static _Thread_local bool is_agent __attribute__((tls_model("initial-exec")));
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_agent;
 
 int gompi_net_agent_open(void) {
 	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
