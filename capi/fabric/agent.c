@@ -31,6 +31,7 @@ enum { ROUNDS, ARMED, CALLED }; // CALLED: it shall look whether it can be armed
 
 static gompi_a32 mode;
 static gompi_a32 active; // a thread of the application has communicated since the agent has looked
+static gompi_a32 looked; // and has taken what had arrived
 static atomic_bool stop;
 static int bell = -1; // the agent sleeps on it
 static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_agent;
@@ -61,9 +62,9 @@ void gompi_agent_stir(void) {
 
 void gompi_agent_call(void) { ring_bell(); }
 
-void gompi_agent_active(void) {
-	if (gompi_load(&active) == 0)
-		gompi_store(&active, 1);
+void gompi_agent_looked(void) {
+	if (gompi_load(&looked) == 0)
+		gompi_store(&looked, 1);
 }
 
 // Whoever sleeps is woken by a handler, so somebody must see what arrives at once. An agent that makes rounds is armed
@@ -72,6 +73,7 @@ void gompi_agent_asleep(void) {
 	if (gompi_load(&gompi_my_cell()->pollers) > 0)
 		return;
 	gompi_store(&active, 0);
+	gompi_store(&looked, 0);
 	uint32_t was = ROUNDS;
 	if (gompi_load(&mode) == ROUNDS && gompi_change_once(&mode, &was, CALLED))
 		ring_bell();
@@ -141,15 +143,16 @@ void gompi_net_agent_run(void) {
 	int64_t retry = RETRY_NS;
 	int why = CONNECTIONS;
 	while (!gompi_load_total(&stop)) {
-		bool others = gompi_load(&active) != 0;
+		bool others_look = gompi_load(&looked) != 0, others = others_look || gompi_load(&active) != 0;
 		gompi_store(&active, 0);
+		gompi_store(&looked, 0);
 		int64_t until = gompi_health_tick(gompi_now_ns());
 		gompi_fabric_push(-1);
 		if ((why & CONNECTIONS) || gompi_connections_wait())
 			gompi_connections_serve();
 		if (gompi_load(&me->pollers) > 0)
 			others = true;
-		if (!others)
+		else if (!others_look)
 			agent_serve(why & ARRIVAL);
 		if (!gompi_peers_try_again()) {
 			retry = RETRY_NS;

@@ -23,7 +23,7 @@ void gompi_agent_stir(void);
 void gompi_agent_call(void);
 
 // A thread of the application looks for what has arrived; it is about to sleep.
-void gompi_agent_active(void);
+void gompi_agent_looked(void);
 void gompi_agent_asleep(void);
 
 #pragma GCC visibility pop

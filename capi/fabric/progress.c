@@ -187,7 +187,7 @@ void gompi_net_stop_serving(void) {
 bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_open)
 		return false;
-	gompi_agent_active();
+	gompi_agent_looked();
 	gompi_fabric_push(-1); // who waits, or looks, wants an answer
 	return gompi_net_serve();
 }
