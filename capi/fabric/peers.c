@@ -353,13 +353,32 @@ static int open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait) {
 	return MPI_SUCCESS;
 }
 
-char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+static inline size_t record_bytes(size_t length) { return sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length); }
+
+// Whether the open frame has no room for so many bytes, under the lock.
+static inline bool lacks_room(struct gompi_peer *p, size_t need) {
+	return p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0;
+}
+
+// Begins a record in the open frame, which has room for it: where its data goes.
+static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, size_t length) {
+	struct gompi_frame *f = p->open;
+	p->reserved = f->used;
+	char *record = f->bytes + f->used;
+	if (length % 8 != 0)
+		memset(record + record_bytes(length) - 8, 0, 8); // nothing of what was here before leaves
+	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
+	return record + sizeof(struct gompi_record_head);
+}
+
+// gompi_fabric_reserve, where something is to be made or waited for.
+static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
+						    enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_of(peer, class);
 	if (p == NULL)
 		return NULL;
-	const size_t need = sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length);
 	gompi_mutex_take(&p->lock);
-	while (p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0) {
+	while (lacks_room(p, record_bytes(length))) {
 		int rc = MPI_ERR_PROC_ABORTED;
 		if (gompi_load(&p->gone) == 0)
 			rc = open_frame(p, wait);
@@ -376,13 +395,17 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 		}
 		gompi_mutex_take(&p->lock);
 	}
-	struct gompi_frame *f = p->open;
-	p->reserved = f->used;
-	char *record = f->bytes + f->used;
-	if (length % 8 != 0)
-		memset(record + need - 8, 0, 8); // nothing of what was here before leaves
-	*(struct gompi_record_head *)(void *)record = (struct gompi_record_head){.port = (uint16_t)port};
-	return record + sizeof(struct gompi_record_head);
+	return begin_record(p, port, length);
+}
+
+char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	struct gompi_peer *p = gompi_peer_known(peer);
+	if (__builtin_expect(p == NULL || !gompi_mutex_try(&p->lock), 0))
+		return reserve_slow(peer, port, length, wait, class);
+	if (__builtin_expect(!lacks_room(p, record_bytes(length)), 1))
+		return begin_record(p, port, length);
+	gompi_mutex_give(&p->lock);
+	return reserve_slow(peer, port, length, wait, class);
 }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {

@@ -1,18 +1,32 @@
 // MPI_Put and MPI_Rput (MPI-5.0 12.3.1, 12.3.5).
 #include "rma/rma.h"
 #include "rma/z_calls.h"
+#include "way/way.h"
 
-// Neither inlined nor given other parameters: the fast path then needs no stack frame, and comes here by a jump.
-static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count origin_count,
-					   MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-					   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-	int64_t bytes;
-	char *to;
-	if (origin_datatype == target_datatype && origin_count == target_count &&
-	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype),
-			      &to, &bytes) &&
-	    !gompi_nowhere(origin_addr, 0))
-		return gompi_copy_bytes(to, origin_addr, bytes);
+// Puts a few bytes of a simple type to a member on another node, if all is as it is in most programs. Whether it has;
+// if not gompi_rma_do finds out why.
+static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, MPI_Aint disp, MPI_Count count,
+			  int64_t size) {
+	int64_t offset, bytes;
+	if ((uint32_t)target >= w->n || w->watch != NULL)
+		return false;
+	struct gompi_target *t = &w->targets[target];
+	uint32_t state = gompi_load(&t->state);
+	if (!(state & TARGET_AWAY) || !((gompi_load(&w->access) | state) & TARGET_ACCESS) ||
+	    __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT)
+		return false;
+	// What is negative becomes huge here. In a dynamic window nobody has a byte: the target knows what is attached.
+	const uint64_t there = w->away[target].size;
+	return (uint64_t)offset <= there && (uint64_t)bytes <= there - (uint64_t)offset &&
+	       gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes);
+}
+
+// The next ones are neither inlined nor given other parameters: they need no stack frame to go on to each other, by a
+// jump.
+static __attribute__((noipa)) int put_any(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+					  int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+					  MPI_Datatype target_datatype, MPI_Win win) {
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_PUT,
 						      .call = "MPI_Put",
 						      .origin = origin_addr,
@@ -23,6 +37,41 @@ static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count or
 						      .target_count = target_count,
 						      .target_type = target_datatype,
 						      .win = win});
+}
+
+// Where types and counts are the same on both sides, the origin is in memory and the window spans nodes.
+static __attribute__((noipa)) int put_nodes(const void *origin_addr, MPI_Count unused_count,
+					    MPI_Datatype unused_datatype, int target_rank, MPI_Aint target_disp,
+					    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	(void)unused_count, (void)unused_datatype;
+	struct gompi_win *w = gompi_win_get(win);
+	int64_t size = gompi_simple(target_datatype), bytes;
+	char *to;
+	if (w != NULL && put_elsewhere(w, origin_addr, target_rank, target_disp, target_count, size))
+		return MPI_SUCCESS;
+	if (gompi_direct_part(w, target_rank, target_disp, target_count, size, &to, &bytes))
+		return gompi_copy_bytes(to, origin_addr, bytes);
+	return put_any(origin_addr, target_count, target_datatype, target_rank, target_disp, target_count,
+		       target_datatype, win);
+}
+
+static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count origin_count,
+					   MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+					   MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	struct gompi_win *w = gompi_win_get(win);
+	int64_t bytes;
+	char *to;
+	if (origin_datatype == target_datatype && origin_count == target_count && w != NULL &&
+	    !gompi_nowhere(origin_addr, 0)) {
+		if (w->away != NULL)
+			return put_nodes(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+					 target_count, target_datatype, win);
+		if (gompi_direct_here(w, target_rank, target_disp, target_count, gompi_simple(target_datatype), &to,
+				      &bytes))
+			return gompi_copy_bytes(to, origin_addr, bytes);
+	}
+	return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+		       target_datatype, win);
 }
 
 // Where types and counts are the same on both sides those of the origin tell nothing more: their registers are free for

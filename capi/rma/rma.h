@@ -58,6 +58,21 @@ static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MP
 // The same for memory that is mapped here in part (gompi_part); where gompi_direct fails. No bytes: false.
 bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,
 		       int64_t *bytes);
+// The same without a call, where w is a window.
+static inline bool gompi_direct_here(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
+				     char **address, int64_t *bytes) {
+	if (gompi_load(&w->parts) == NULL || (uint32_t)rank >= w->n)
+		return false;
+	struct gompi_target *t = &w->targets[rank];
+	const struct gompi_part p = gompi_part_of(w, rank);
+	uint32_t open = gompi_load(&t->state) | gompi_load(&w->access);
+	int64_t offset;
+	if ((open & TARGET_ACCESS) == 0 || __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
+	    __builtin_mul_overflow(count, size, bytes) || *bytes <= 0)
+		return false;
+	*address = t->base + offset;
+	return offset >= (int64_t)p.from && offset <= (int64_t)p.to && (uint64_t)*bytes <= p.to - (uint64_t)offset;
+}
 
 // Copies bytes and returns MPI_SUCCESS: a tail call, for which the fast path needs no stack frame.
 int gompi_copy_bytes(void *to, const void *from, int64_t bytes);

@@ -23,14 +23,10 @@ static struct gompi_streams *streams_of(struct gompi_win *w) {
 	return all;
 }
 
-struct gompi_stream *gompi_stream_of(struct gompi_win *w, int rank) {
+// Not inlined: most calls find the stream, and need no registers for this.
+static __attribute__((noinline)) struct gompi_stream *make_stream(struct gompi_win *w, int rank) {
 	struct gompi_streams *all = streams_of(w);
-	if (all == NULL)
-		return NULL;
-	struct gompi_stream *s = gompi_load_acquire(&all->of[rank]);
-	if (__builtin_expect(s != NULL, 1))
-		return s;
-	struct gompi_stream *mine = calloc(1, sizeof *mine);
+	struct gompi_stream *s = NULL, *mine = all == NULL ? NULL : calloc(1, sizeof *mine);
 	if (mine == NULL)
 		return NULL;
 	mine->w = w;
@@ -44,6 +40,11 @@ struct gompi_stream *gompi_stream_of(struct gompi_win *w, int rank) {
 	while (!gompi_change_total(&all->first, &mine->next, mine))
 		;
 	return mine;
+}
+
+struct gompi_stream *gompi_stream_of(struct gompi_win *w, int rank) {
+	struct gompi_stream *s = gompi_stream_known(w, rank);
+	return __builtin_expect(s != NULL, 1) ? s : make_stream(w, rank);
 }
 
 // --- Waiting
@@ -113,7 +114,7 @@ static struct gompi_message *reserve_record(struct gompi_stream *s, uint64_t dat
 enum { RECORD_ASKS = STREAM_ASKS, RECORD_DUE = 2, RECORD_GIVES = 4 };
 
 // Numbers a record that has been written, and sends it. bits: RECORD_; one that asks leaves at once.
-static uint64_t commit_record(struct gompi_stream *s, struct gompi_message *m, int bits) {
+static inline uint64_t commit_record(struct gompi_stream *s, struct gompi_message *m, int bits) {
 	uint64_t number = gompi_load(&s->sent) + 1; // nobody else changes it: this thread has the lock of the peer
 	m->origin = s->w->me;
 	m->wants_reply = bits & RECORD_ASKS;
@@ -157,24 +158,41 @@ static int ask_and_await(struct gompi_stream *s, uint64_t number, const char *ca
 	return rc == MPI_SUCCESS ? await(s, number_reached, number, call) : rc;
 }
 
+// Whether a member is locked alone, and the lock is to be taken.
+static inline bool locks_one(uint32_t state) { return (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED; }
+
+// Whether this epoch needs a lock or start that has not been sent.
+static inline bool lacks_lock(struct gompi_stream *s) {
+	const struct gompi_win *w = s->w;
+	if (gompi_load_acquire(&s->has_lock))
+		return false;
+	uint32_t state = gompi_load(&w->targets[s->rank].state);
+	return locks_one(state) || (state & TARGET_STARTED) ||
+	       ((gompi_load(&w->access) & ACCESS_LOCK_ALL) && !w->lock_all_nocheck);
+}
+
 // Puts the lock or start that this epoch needs before the first record. 0 or an error class.
 static int lock_first(struct gompi_stream *s) {
-	struct gompi_win *w = s->w;
-	if (gompi_load_acquire(&s->has_lock))
+	if (!lacks_lock(s))
 		return MPI_SUCCESS;
-	uint32_t state = gompi_load(&w->targets[s->rank].state);
-	bool one = (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED, started = state & TARGET_STARTED;
-	if (!one && !started && (!(gompi_load(&w->access) & ACCESS_LOCK_ALL) || w->lock_all_nocheck))
-		return MPI_SUCCESS;
+	uint32_t state = gompi_load(&s->w->targets[s->rank].state);
 	int rc = MPI_SUCCESS;
 	gompi_mutex_take(&s->lock_mu); // only while the lock is sent, which whoever is next must not overtake
 	if (!gompi_load(&s->has_lock)) {
-		rc = send_word(s, started ? STREAM_START : STREAM_LOCK, one && (state & TARGET_EXCLUSIVE), 0);
+		rc = send_word(s, state & TARGET_STARTED ? STREAM_START : STREAM_LOCK,
+			       locks_one(state) && (state & TARGET_EXCLUSIVE), 0);
 		if (rc == MPI_SUCCESS)
 			gompi_store_release(&s->has_lock, 1);
 	}
 	gompi_mutex_give(&s->lock_mu);
 	return rc;
+}
+
+// Whether so much data may leave now: any if the member has got the lock, or has posted; else as much as it keeps
+// meanwhile.
+static inline bool may_leave(struct gompi_stream *s, uint64_t room) {
+	return __builtin_expect(gompi_load_acquire(&s->done) >= gompi_load(&s->locked), 1) ||
+	       gompi_add(&s->ahead, room + sizeof(struct gompi_message)) + room <= STREAM_AHEAD;
 }
 
 // Waits until the member has got the lock for this process, or has posted, if it needs that.
@@ -310,8 +328,7 @@ static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const 
 			bits |= RECORD_ASKS;
 		}
 	}
-	if (__builtin_expect(gompi_load_acquire(&s->done) < gompi_load(&s->locked), 0) &&
-	    gompi_add(&s->ahead, room + sizeof(struct gompi_message)) + room > STREAM_AHEAD)
+	if (!may_leave(s, room))
 		rc = await_lock(s, call);
 	struct gompi_message *m = rc == MPI_SUCCESS ? reserve_record(s, room, &rc) : NULL;
 	if (m == NULL) {
@@ -346,6 +363,28 @@ static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, 
 		return MPI_SUCCESS;
 	int rc = ask_and_await(s, gompi_load(&s->due), whole->operation->call);
 	return rc == MPI_SUCCESS ? (int)gompi_swap_total(&s->class, 0) : rc;
+}
+
+bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const void *origin, uint64_t bytes) {
+	struct gompi_stream *s = gompi_stream_known(w, target);
+	int class;
+	if (s == NULL || lacks_lock(s) || !(gompi_load(&w->flush_more) & FLUSH_SENT) || !may_leave(s, bytes))
+		return false;
+	struct gompi_message *m = reserve_record(s, bytes, &class);
+	if (m == NULL)
+		return false;
+	*m = (struct gompi_message){.window = (uint32_t)w->handle,
+				    .kind = MESSAGE_PUT,
+				    .type = (uint16_t)(uintptr_t)MPI_BYTE,
+				    .length = (uint16_t)bytes,
+				    .offset = offset,
+				    .bytes = bytes};
+	if (__builtin_expect(bytes == 8, 1))
+		memcpy(m->data, origin, 8);
+	else
+		memcpy(m->data, origin, bytes);
+	commit_record(s, m, RECORD_DUE);
+	return true;
 }
 
 // Whether local, the bytes or elements of a buffer of type at address, is the application's buffer itself, which then

@@ -58,8 +58,8 @@ static bool gives(const struct gompi_message *m) {
 	return kind == MESSAGE_GET || kind == MESSAGE_FETCH || kind == MESSAGE_COMPARE_AND_SWAP;
 }
 
-// Applies an operation that gives something back, and sends that.
-static void give_answer(struct gompi_stream *s, const struct gompi_message *m, bool asks) {
+// Applies an operation that gives something back, and sends that. Not inlined: other records need fewer registers.
+static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const struct gompi_message *m, bool asks) {
 	static _Alignas(GOMPI_LINE) char reply[STREAM_DATA]; // under serve_mu
 	bool get = plain_kind(m) == MESSAGE_GET;
 	// What is only read goes straight to the record: others wait for the peer's lock no longer than for a copy.
@@ -170,6 +170,9 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 		class = start_here(s);
 		if (s->waits != WAITS_FOR_NOTHING)
 			return;
+		break;
+	case MESSAGE_PUT: // in one piece
+		class = gompi_message_put(s->w, m, STREAM_DATA);
 		break;
 	case STREAM_COMPLETE:
 		class = complete_here(s);

@@ -235,6 +235,22 @@ static int locate(struct work *k) {
 	return MPI_SUCCESS;
 }
 
+int gompi_message_put(struct gompi_win *w, const struct gompi_message *m, uint64_t most) {
+	const uint64_t bytes = m->bytes, size = (uint64_t)w->size;
+	if (w->attached != NULL)
+		return gompi_message_apply(m, NULL, most, NULL);
+	if (m->length > most || bytes == 0 || bytes > m->length)
+		return MPI_ERR_INTERN;
+	if (bytes > size || m->offset > size - bytes)
+		return MPI_ERR_RMA_RANGE;
+	char *to = (char *)w->base + m->offset;
+	if (__builtin_expect(bytes == 8, 1))
+		memcpy(to, m->data, 8);
+	else
+		memcpy(to, m->data, bytes);
+	return MPI_SUCCESS;
+}
+
 int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t most, gompi_pull *pull) {
 	struct work work = {.m = m,
 			    .pull = pull,

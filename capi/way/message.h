@@ -133,5 +133,8 @@ typedef bool gompi_pull(int peer, uint64_t address, void *local, uint64_t bytes,
 // cannot be moved.
 int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t most, gompi_pull *pull);
 
+// The same for a MESSAGE_PUT without pieces, to w, the window that it names.
+int gompi_message_put(struct gompi_win *w, const struct gompi_message *m, uint64_t most);
+
 #pragma GCC visibility pop
 #endif

@@ -60,6 +60,12 @@ static inline const struct gompi_way *gompi_way_to(const struct gompi_win *w, in
 	return gompi_win_elsewhere(w, rank) ? &gompi_way_fabric : &gompi_way_node;
 }
 
+// Puts at most GOMPI_SHORT_PUT bytes, which lie together, to where they fit in the window of a member on another node,
+// in an epoch that allows it: does what the member's way does with a put, and asks less. Whether it has; if not nothing
+// is done, and move does it, or says why not. Not for dynamic windows. So few bytes always go by records.
+enum { GOMPI_SHORT_PUT = 4096 };
+bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const void *origin, uint64_t bytes);
+
 // Waits until everything that this process has sent to target, or to all members (GOMPI_ALL), is done there; for the
 // function called call. 0 or an error class. What no way has been asked for is done already.
 int gompi_flush_slow(struct gompi_win *w, int target, const char *call, bool local);

@@ -30,6 +30,7 @@ static gompi_a32 cut;         /* the peer is gone */
 static bool strangers;        /* there are other peers, too, which get nothing */
 static bool soon_waits;       /* what may go with the next record does not go before */
 static size_t queued, pushed; /* records in the queue, and how many of them may go */
+static size_t asked_for;      /* bytes of room, for the last record */
 static gompi_a64 records;     /* taken so far */
 
 bool gompi_fabric_open = true;
@@ -48,7 +49,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	pthread_mutex_lock(&peer_mu);
 	open_record = malloc(sizeof *open_record + length);
 	memset(open_record->data, 0xa5, length);
-	open_record->length = length;
+	open_record->length = asked_for = length;
 	(void)wait;
 	return open_record->data;
 }
