@@ -44,7 +44,7 @@ struct gompi_way {
 	// something is sent to them.
 	int (*lock)(struct gompi_win *w, int target, bool exclusive, const char *call);
 	int (*unlock)(struct gompi_win *w, int target, bool exclusive, const char *call);
-	// Tells origin that an exposure epoch is open for it.
+	// Opens an exposure epoch for origin.
 	int (*post)(struct gompi_win *w, int origin, const char *call);
 	// Tells target that this process has completed its access epoch, when everything it has sent is done there, and
 	// returns when no buffer of this process is needed any more.

@@ -197,6 +197,7 @@ static void transfers(void) {
 	enum { MOST = 8 << 20, BLOCKS = 40 };
 	static struct timed x[BLOCKS];
 	char *from = unit_memory(MOST), *to = unit_memory(MOST);
+	CHECK(strcmp(gompi_net.info->fabric_attr->prov_name, "tcp") != 0 || !gompi_fabric_device, "tcp is no device");
 	const uint64_t half = (uint64_t)pair_rank * (MEMORY / 2);
 	for (uint64_t size = 0; size <= MOST; size = size == 0 ? 1 : size * 3 + 1) {
 		int blocks = size == 0 ? 1 : MOST / size < BLOCKS ? (int)(MOST / size) : BLOCKS;

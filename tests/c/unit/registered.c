@@ -2,7 +2,8 @@
  * memory (mr_mode): all that it is given to send from and to receive into lies in a live registration whose descriptor
  * goes with it, for no more than it is used for; peers' memory is named by the key and the address that the mode wants;
  * a registration is gone when its memory becomes the application's again, and all are when the network is closed, in
- * the order in which a provider can do it. With memory and keys that are refused now and then. */
+ * the order in which a provider can do it. With memory and keys that are refused now and then. And what is better
+ * transferred than sent in records. */
 #include "unit.h"
 
 #include <rdma/fi_cm.h>
@@ -374,6 +375,22 @@ static void transfers(int n) {
 	free(model);
 }
 
+/* How much is better transferred with so much under way: all that is not small by a device, and else as much as the
+ * caches hold, together with what is under way. */
+static void better_transferred(uint64_t under_way) {
+	enum { KIB = 1 << 10, MIB = 1 << 20 };
+	gompi_fabric_device = true;
+	CHECK(!gompi_transfer_pays(PEER, 8 * KIB - 1) && gompi_transfer_pays(PEER, 8 * KIB) &&
+		      gompi_transfer_pays(PEER, 1000 * (uint64_t)MIB),
+	      "by a device");
+	gompi_fabric_device = false;
+	uint64_t most = MIB / 2 - under_way;
+	CHECK(!gompi_transfer_pays(PEER, 24 * KIB - 1) && gompi_transfer_pays(PEER, 24 * KIB) &&
+		      gompi_transfer_pays(PEER, most) && !gompi_transfer_pays(PEER, most + 1) &&
+		      !gompi_transfer_pays(PEER, UINT64_MAX),
+	      "by processors, with %llu bytes under way", (unsigned long long)under_way);
+}
+
 /* Some are under way when the network is closed, or the peer is lost. */
 static void closing(bool lost) {
 	static struct transfer x[16];
@@ -382,6 +399,7 @@ static void closing(bool lost) {
 	memset(window, 1, sizeof window), memset(memory, 1, sizeof memory);
 	while (gompi_fabric_register(window, sizeof window, true, &region) != MPI_SUCCESS)
 		CHECK(refuses, "a window cannot be registered");
+	better_transferred(0);
 	for (int i = 0; i < 16; i++) {
 		x[i].transfer = (struct gompi_transfer){.done = moved,
 							.local = memory[i],
@@ -391,6 +409,8 @@ static void closing(bool lost) {
 							.write = i % 2};
 		gompi_fabric_transfer(&x[i].transfer);
 	}
+	if (!refuses)
+		better_transferred(sizeof memory);
 	if (lost) {
 		gompi_peer_is_gone(gompi_peer_known(PEER));
 		for (int i = 0; i < 200; i++)
