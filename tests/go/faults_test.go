@@ -113,24 +113,21 @@ int main(int argc, char **argv)
         }
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (strcmp(place, "memory") == 0) {
-        /* no more address space: Go's heap cannot grow. It has its threads before, which would be what it lacks first
-           now and then. */
+        /* no more address space: Go's heap cannot grow */
+        struct rlimit l;
+        unsigned long pages = 0;
+        FILE *f = fopen("/proc/self/statm", "r");
+        if (f == NULL || fscanf(f, "%lu", &pages) != 1)
+            return 9;
+        fclose(f);
+        l.rlim_cur = l.rlim_max = pages * 4096 + (150 << 20);
+        setrlimit(RLIMIT_AS, &l);
         static char text[1000];
         memset(text, 'x', sizeof text - 1);
-        for (int i = 0; i < 430000; i++) {
+        for (int i = 0; i < 400000; i++) {
             MPI_Info info;
             MPI_Info_create(&info);
             MPI_Info_set(info, "key", text);
-            if (i == 30000) {
-                struct rlimit l;
-                unsigned long pages = 0;
-                FILE *f = fopen("/proc/self/statm", "r");
-                if (f == NULL || fscanf(f, "%lu", &pages) != 1)
-                    return 9;
-                fclose(f);
-                l.rlim_cur = l.rlim_max = pages * 4096 + (150 << 20);
-                setrlimit(RLIMIT_AS, &l);
-            }
         }
     } else if (strcmp(place, "alarm") == 0) {
         struct itimerval t = {{0, 1000}, {0, 1000}};
