@@ -26,7 +26,7 @@ var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.lost_why)-shm.HeaderWhy]
 	_ = same[C.GOMPI_STATE_DEAD-shm.Dead]
 	_ = same[C.GOMPI_LOST_ENDED-shm.LostEnded]
-	_ = same[C.GOMPI_LOST_SILENT_NODE-shm.LostSilentNode]
+	_ = same[C.GOMPI_LOST_UNREACHABLE-shm.LostUnreachable]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.pid)-shm.CellPid]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.state)-shm.CellState]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait)-shm.CellWake]

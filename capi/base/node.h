@@ -53,6 +53,7 @@ enum gompi_lost_why {
 	GOMPI_LOST_CONNECTION,  // and cannot be made again
 	GOMPI_LOST_SILENT,      // for too long
 	GOMPI_LOST_SILENT_NODE, // and so are all processes of its node
+	GOMPI_LOST_UNREACHABLE, // no connection to it can be made
 };
 
 enum { GOMPI_STATE_DEAD = 4 }; // of a cell: core/shm.State

@@ -29,6 +29,9 @@ const char *gompi_lost_text(void) {
 	case GOMPI_LOST_SILENT:
 		why = "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
 		break;
+	case GOMPI_LOST_UNREACHABLE:
+		why = "cannot be reached over the network by a process of this one";
+		break;
 	case GOMPI_LOST_SILENT_NODE:
 		why = "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
 		break;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/wait.h"
-#include "fabric/connect.h"
 #include "fabric/health.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
@@ -79,40 +78,36 @@ void gompi_agent_asleep(void) {
 		ring_bell();
 }
 
-// What ends a sleep of the agent.
-enum { CONNECTIONS = 1, ARRIVAL = 2 };
-
-// Sleeps for so many nanoseconds (-1: without end) or until the bell or something about a connection, and, if armed,
-// until something arrives. Whether it was one of the last two: to look for connections costs those who send the lock.
-static int agent_sleep(bool armed, int64_t ns) {
+// Sleeps for so many nanoseconds (-1: without end) or until the bell, and, if armed, until something arrives. Returns
+// true if that was it.
+static bool agent_sleep(bool armed, int64_t ns) {
 	if (ns >= LONG_NS)
 		ns = -1;
-	struct pollfd on[3] = {{.fd = bell, .events = POLLIN},
-			       {.fd = gompi_net.events_fd, .events = POLLIN},
-			       {.fd = gompi_net.fd, .events = POLLIN}}; // those of -1 are left out
+	struct pollfd on[2] = {{.fd = bell, .events = POLLIN},
+			       {.fd = gompi_net.fd, .events = POLLIN}}; // one of -1 is left out
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
-	if (ppoll(on, armed ? 3 : 2, ns < 0 ? NULL : &t, NULL) <= 0)
-		return 0;
+	if (ppoll(on, armed ? 2 : 1, ns < 0 ? NULL : &t, NULL) <= 0)
+		return false;
 	uint64_t rung;
 	if ((on[0].revents & POLLIN) != 0 && read(bell, &rung, sizeof rung) < 0) {
 		// Nobody else reads it.
 	}
-	return ((on[1].revents & POLLIN) != 0 ? CONNECTIONS : 0) | ((on[2].revents & POLLIN) != 0 ? ARRIVAL : 0);
+	return (on[1].revents & POLLIN) != 0;
 }
 
-// Sleeps until something arrives, if there is nothing to do before. What to look for.
-static int arm(int64_t until) {
-	int why = CONNECTIONS; // which may be why there is no sleep
+// Sleeps until something arrives, if there is nothing to do before. Returns true if something has.
+static bool arm(int64_t until) {
+	bool arrival = false;
 	gompi_store_total(&mode, ARMED);
 	gompi_full_fence(); // pairs with the one in gompi_agent_stir
 	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
 		int64_t ns = until - gompi_now_ns();
 		if (gompi_net.fd < 0 && ns > BLIND_NS)
 			ns = BLIND_NS;
-		why = agent_sleep(true, ns > 0 ? ns : 0);
+		arrival = agent_sleep(true, ns > 0 ? ns : 0);
 	}
 	gompi_store_total(&mode, ROUNDS);
-	return why;
+	return arrival;
 }
 
 // Takes what has arrived, and looks for more for a short time if there was something: frames, or what a provider does
@@ -141,25 +136,23 @@ void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	is_agent = true;
 	int64_t retry = RETRY_NS;
-	int why = CONNECTIONS;
+	bool arrival = false;
 	while (!gompi_load_total(&stop)) {
 		bool others_look = gompi_load(&looked) != 0, others = others_look || gompi_load(&active) != 0;
 		gompi_store(&active, 0);
 		gompi_store(&looked, 0);
 		int64_t until = gompi_health_tick(gompi_now_ns());
 		gompi_fabric_push(-1);
-		if ((why & CONNECTIONS) || gompi_connections_wait())
-			gompi_connections_serve();
 		if (gompi_load(&me->pollers) > 0)
 			others = true;
 		else if (!others_look)
-			agent_serve(why & ARRIVAL);
+			agent_serve(arrival);
 		if (!gompi_peers_try_again()) {
 			retry = RETRY_NS;
-			why = others ? agent_sleep(false, ROUND_NS) : arm(until);
+			arrival = others ? agent_sleep(false, ROUND_NS) : arm(until);
 			continue;
 		}
-		why = agent_sleep(false, retry);
+		arrival = agent_sleep(false, retry);
 		if (retry < RETRY_MOST_NS)
 			retry *= 2;
 	}

@@ -14,6 +14,7 @@ package fabric
 #include "fabric/health.h"
 #include "fabric/open.h"
 #include "fabric/progress.h"
+#include "tcp/tcp.h"
 
 static inline uint32_t libfabric_version(void) {
 	return gompi_libfabric.version != NULL ? gompi_libfabric.version() : 0;
@@ -36,6 +37,7 @@ import (
 	"unsafe"
 
 	_ "gompirma/capi/base"
+	_ "gompirma/capi/tcp"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.
@@ -43,14 +45,14 @@ import (
 //go:embed *.h
 var _ embed.FS
 
-// Provider is one of libfabric's.
+// Provider is gompirma's own, "tcp", or one of libfabric's.
 type Provider struct {
 	Name    string
 	Version uint32
 }
 
-// Choose loads libfabric and chooses the provider for a job; wanted is the one that the user has named, "" if none.
-// Takes some 300 ms the first time.
+// Choose chooses the provider for a job; wanted is the one that the user has named, "" if none. Takes some 300 ms the
+// first time if libfabric may have one.
 func Choose(wanted string) (Provider, error) {
 	var (
 		why    [C.GOMPI_FABRIC_TEXT]C.char
@@ -67,14 +69,15 @@ func Choose(wanted string) (Provider, error) {
 	return Provider{C.GoString(&chosen.name[0]), uint32(chosen.version)}, nil
 }
 
-// Candidate is a provider that libfabric has here, and why it is taken or not.
+// Candidate is a provider that there is here, and why it is taken or not.
 type Candidate struct {
 	Provider
 	Taken bool
 	Why   string
 }
 
-// Candidates lists them in libfabric's order; wanted as for Choose. version is libfabric's.
+// Candidates lists them, the own one first, then libfabric's in its order; wanted as for Choose. version is libfabric's,
+// "" if it is not there.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const most = 64
 	var (
@@ -101,28 +104,41 @@ func Candidates(wanted string) (list []Candidate, version string, err error) {
 	return list, version, err
 }
 
-// Open opens this process' endpoint and returns its address.
-func Open(p Provider) (string, error) {
+// Addresses returns what the own provider would publish about this host, best first: a line for each address, with
+// its interface and what it is, separated by tabs.
+func Addresses() (string, error) {
+	var text [C.GOMPI_TCP_TEXT]C.char
+	if !C.gompi_tcp_addresses(&text[0], C.GOMPI_TCP_TEXT) {
+		return "", errors.New(C.GoString(&text[0]))
+	}
+	return C.GoString(&text[0]), nil
+}
+
+// Open opens this process' endpoint and returns its address and what processes of the same host have in common of
+// theirs, which one of a node publishes.
+func Open(p Provider) (address, host string, err error) {
 	var (
-		why     [C.GOMPI_FABRIC_TEXT]C.char
-		address [C.GOMPI_ADDRESS]C.char
-		length  C.size_t
+		why         [C.GOMPI_FABRIC_TEXT]C.char
+		at          [C.GOMPI_ADDRESS]C.char
+		here        [C.GOMPI_HOST]C.char
+		length, its C.size_t
 	)
 	provider := C.struct_gompi_provider{version: C.uint32_t(p.Version)}
 	for i := 0; i < len(p.Name) && i < len(provider.name)-1; i++ {
 		provider.name[i] = C.char(p.Name[i])
 	}
-	if !C.gompi_net_open(&provider, &address[0], &length, &why[0]) {
-		return "", errors.New(C.GoString(&why[0]))
+	if !C.gompi_net_open(&provider, &at[0], &length, &here[0], &its, &why[0]) {
+		return "", "", errors.New(C.GoString(&why[0]))
 	}
-	return string(C.GoBytes(unsafe.Pointer(&address[0]), C.int(length))), nil
+	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&here[0], C.int(its)), nil
 }
 
 // Job is the processes of the job and what they have agreed on.
 type Job struct {
 	Rank, Size int
-	Addresses  []byte  // of all, by rank, of the same length, one after the other
-	NodeOf     []int32 // by rank: number of the node
+	Addresses  []byte   // of all, by rank, of the same length, one after the other
+	Hosts      []string // by node: what one of its processes has published of its host
+	NodeOf     []int32  // by rank: number of the node
 	Secret     [16]byte
 	Timeout    time.Duration // of silence after which a peer is lost; 0: none
 }
@@ -135,12 +151,22 @@ func Begin(j Job) error {
 	)
 	defer pin.Unpin()
 	addresses, nodes := unsafe.SliceData(j.Addresses), unsafe.SliceData(j.NodeOf)
+	hosts, at := []byte{0}, []uint32{0}
+	for _, h := range j.Hosts {
+		hosts = append(hosts[:at[len(at)-1]], h...)
+		at = append(at, uint32(len(hosts)))
+	}
 	pin.Pin(addresses)
 	pin.Pin(nodes)
+	pin.Pin(&hosts[:1][0])
+	pin.Pin(&at[0])
 	job := C.struct_gompi_net_job{
 		size: C.int(j.Size), rank: C.int(j.Rank),
 		addresses:     (*C.char)(unsafe.Pointer(addresses)),
 		address_bytes: C.size_t(len(j.Addresses) / j.Size),
+		nodes:         C.int(len(j.Hosts)),
+		hosts:         (*C.char)(unsafe.Pointer(unsafe.SliceData(hosts))),
+		host_at:       (*C.uint32_t)(unsafe.Pointer(&at[0])),
 		node_of:       (*C.int32_t)(unsafe.Pointer(nodes)),
 		timeout:       C.int64_t(j.Timeout),
 	}

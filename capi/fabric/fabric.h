@@ -43,8 +43,11 @@ struct gompi_port_handler {
 // Makes h the handler of a port. Before the network is opened.
 void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h);
 
-// Whether the job spans nodes and the network is open.
-extern bool gompi_fabric_open;
+// Returns true if the job spans nodes and the network is open. MPI_Finalize closes it while other threads look.
+extern atomic_bool gompi_fabric_open;
+static inline bool gompi_fabric_is_open(void) {
+	return gompi_load_acquire(&gompi_fabric_open); // pairs with the release of gompi_net_begin
+}
 
 // The most bytes of a record. With its frame it leaves in one go by TCP, and as few calls of the system as possible
 // carry much.

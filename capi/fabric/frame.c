@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/node.h"
+#include "base/sip.h"
 
 struct gompi_net_counts gompi_net_counts;
 const struct gompi_port_handler *gompi_ports[FABRIC_PORTS];
@@ -66,36 +67,12 @@ void gompi_frame_put(struct gompi_frame *f) {
 	gompi_mutex_give(&pool.lock);
 }
 
-// --- The tag: the hash known as "sip", with 2 and 4 rounds, of the 24 bytes behind it
-
-#define ROTATE(x, n) ((x) << (n) | (x) >> (64 - (n)))
-
-static inline void sip_round(uint64_t v[4]) {
-	v[0] += v[1], v[1] = ROTATE(v[1], 13) ^ v[0], v[0] = ROTATE(v[0], 32);
-	v[2] += v[3], v[3] = ROTATE(v[3], 16) ^ v[2];
-	v[0] += v[3], v[3] = ROTATE(v[3], 21) ^ v[0];
-	v[2] += v[1], v[1] = ROTATE(v[1], 17) ^ v[2], v[2] = ROTATE(v[2], 32);
-}
-
-static inline void sip_word(uint64_t v[4], uint64_t word) {
-	v[3] ^= word;
-	sip_round(v);
-	sip_round(v);
-	v[0] ^= word;
-}
+// --- The tag: of the 24 bytes behind it
 
 uint64_t gompi_frame_tag(const struct gompi_frame_head *h) {
-	const uint64_t *k = gompi_net.secret;
-	uint64_t v[4] = {k[0] ^ 0x736f6d6570736575, k[1] ^ 0x646f72616e646f6d, k[0] ^ 0x6c7967656e657261,
-			 k[1] ^ 0x7465646279746573};
-	sip_word(v, h->source | (uint64_t)h->destination << 32);
-	sip_word(v, h->length | (uint64_t)h->kind << 32);
-	sip_word(v, h->number | (uint64_t)h->taken << 32);
-	sip_word(v, (uint64_t)24 << 56);
-	v[2] ^= 0xff;
-	for (int i = 0; i < 4; i++)
-		sip_round(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
+	const uint64_t words[] = {h->source | (uint64_t)h->destination << 32, h->length | (uint64_t)h->kind << 32,
+				  h->number | (uint64_t)h->taken << 32};
+	return gompi_sip(gompi_net.secret, words, sizeof words / sizeof *words);
 }
 
 // --- Arrival
@@ -113,7 +90,7 @@ const char *gompi_frame_wrong(const char *bytes, size_t length) {
 		return "destination";
 	if (h.source >= (uint32_t)gompi_net.size || gompi_on_node((int)h.source) >= 0)
 		return "source";
-	if (h.kind == GOMPI_FRAME_CREDITS || h.kind == GOMPI_FRAME_ASK || h.kind == GOMPI_FRAME_CONNECT)
+	if (h.kind == GOMPI_FRAME_CREDITS || h.kind == GOMPI_FRAME_ASK)
 		return length == sizeof h ? NULL : "records in a frame of credits";
 	if (h.kind != GOMPI_FRAME_RECORDS)
 		return "kind";

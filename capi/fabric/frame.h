@@ -12,7 +12,6 @@ enum gompi_frame_kind {
 	GOMPI_FRAME_RECORDS, // costs a credit
 	GOMPI_FRAME_CREDITS, // nothing but its head
 	GOMPI_FRAME_ASK,     // the same, and wants a frame of credits at once
-	GOMPI_FRAME_CONNECT, // the same, and goes with a request for a connection
 };
 
 // The head of a frame, in the order of bytes that all machines have on which this runs.

@@ -153,7 +153,7 @@ static void take_death(int peer, const char *data, size_t length) {
 	if (length != sizeof d || gompi_load(&health.ended) != 0)
 		return;
 	memcpy(&d, data, sizeof d);
-	if ((uint32_t)d.rank >= (uint32_t)gompi_net.size || d.why <= 0 || d.why > GOMPI_LOST_SILENT_NODE)
+	if ((uint32_t)d.rank >= (uint32_t)gompi_net.size || d.why <= 0 || d.why > GOMPI_LOST_UNREACHABLE)
 		return;
 	lose(d.rank, d.why);
 }
@@ -280,7 +280,7 @@ static void look_gone(void) {
 		return;
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
 		if (gompi_load(&p->gone) != 0 && gompi_swap_total(&p->announced, 1) == 0)
-			lose(p->rank, GOMPI_LOST_CONNECTION);
+			lose(p->rank, gompi_load(&p->unreachable) != 0 ? GOMPI_LOST_UNREACHABLE : GOMPI_LOST_CONNECTION);
 }
 
 int64_t gompi_health_tick(int64_t now) {

@@ -20,20 +20,17 @@ struct gompi_net {
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
-	struct fid_av *av;
+	struct fid_av *av; // NULL: own
 	struct fid_cq *cq;
-	struct fid_ep *ep;       // which reaches all peers, NULL: the provider connects two endpoints each (connect.c)
-	struct fid_ep *receiver; // takes the places for frames: ep, or a context that all endpoints share
-	struct fid_pep *listener;
-	struct fid_eq *events; // of connections
-	int fd;                // readable when there is something in cq, -1: there is no such thing
-	int events_fd;         // the same of events; -1: there are none
-	bool local_keys;       // memory that a provider sends from or receives to is registered first
-	size_t inject;         // so many bytes go without a completion
-	uint64_t most;         // bytes of a transfer
-	uint64_t secret[2];    // of the job
-	char *addresses;       // of all processes, by rank
-	size_t address_bytes;  // of each
+	struct fid_ep *ep;    // which reaches all peers
+	bool own;             // the provider is tcp/, whose addresses are ranks
+	int fd;               // readable when there is something in cq, -1: there is no such thing
+	bool local_keys;      // memory that a provider sends from or receives to is registered first
+	size_t inject;        // so many bytes go without a completion
+	uint64_t most;        // bytes of a transfer
+	uint64_t secret[2];   // of the job
+	char *addresses;      // of all processes, by rank
+	size_t address_bytes; // of each
 	int size, rank;
 
 	_Alignas(64) struct gompi_mutex lock;

@@ -1,21 +1,23 @@
 #define _GNU_SOURCE
 #include "fabric/open.h"
 
+#include <dirent.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/up.h"
 #include "fabric/agent.h"
-#include "fabric/connect.h"
 #include "fabric/frame.h"
 #include "fabric/health.h"
 #include "fabric/net.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
+#include "tcp/tcp.h"
 
-struct gompi_net gompi_net = {.fd = -1, .events_fd = -1};
+struct gompi_net gompi_net = {.fd = -1};
 
 // Providers that are left out unless somebody asks for them, and why.
 static const struct {
@@ -35,12 +37,45 @@ static const char *unfit_why(const char *name) {
 	return NULL;
 }
 
-// The provider whose endpoints are connected one to one here, though another one could be put on top of it that does
-// so by itself: that takes its time for each message and 14 MB a process, and splits what is longer than its buffers.
-static const char connecting[] = "tcp";
-static const char on_top[] = "tcp;ofi_rxm";
+// The provider that needs no libfabric: capi/tcp. What libfabric has for TCP connects to one address of a host only, and
+// takes a third of a second to start.
+static const char own[] = "tcp";
 
-static bool connects(const char *name) { return name != NULL && strcmp(name, connecting) == 0; }
+static bool is_own(const char *name) { return name != NULL && strcmp(name, own) == 0; }
+
+// Returns true if this provider of libfabric carries what it carries by TCP.
+static bool by_tcp(const char *name) { return strncmp(name, own, strlen(own)) == 0; }
+
+// Returns true if there is something on this machine that only libfabric knows to use. Its start costs every process of
+// a job 0.3 s of a core.
+static bool has_device(void) {
+	static const char *const classes[] = {"infiniband", "infiniband_verbs", "cxi_user", "cxi", "hfi1", "hfi1_user",
+					      "psm3",       "ipath",            "gni",      "usnic"};
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "/sys/class/%s", classes[i]);
+		DIR *d = opendir(path);
+		const struct dirent *e = NULL;
+		while (d != NULL && (e = readdir(d)) != NULL && (e->d_name[0] == '.' || strcmp(e->d_name, "abi_version") == 0)) {
+		}
+		if (d != NULL)
+			closedir(d);
+		if (e != NULL)
+			return true;
+	}
+	return false;
+}
+
+// What the user asks of libfabric, NULL: nothing, or what the own provider does.
+static const char *asked_of_libfabric(void) {
+	const char *s = getenv("FI_PROVIDER");
+	return s == NULL || *s == 0 || by_tcp(s) ? NULL : s;
+}
+
+static void choose_own(struct gompi_provider *chosen) {
+	snprintf(chosen->name, sizeof chosen->name, "%s", own);
+	chosen->version = GOMPI_TCP_VERSION;
+}
 
 // What is asked of a provider. NULL: there is no memory.
 static struct fi_info *net_hints(const char *name) {
@@ -49,12 +84,9 @@ static struct fi_info *net_hints(const char *name) {
 		return NULL;
 	h->caps = FI_MSG | FI_RMA;
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
-	h->ep_attr->type = connects(name) ? FI_EP_MSG : FI_EP_RDM;
-	if (connects(name))
-		h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	if (!connects(name)) // memory would belong to one of many
-		h->domain_attr->mr_mode |= FI_MR_ENDPOINT;
+	h->ep_attr->type = FI_EP_RDM;
+	h->domain_attr->mr_mode =
+		FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
@@ -88,42 +120,31 @@ static bool fits(const struct fi_info *i) {
 	       strlen(i->fabric_attr->prov_name) < GOMPI_PROVIDER;
 }
 
-// Chooses the provider below instead of the one on top, if it is there.
-static void choose_connecting(struct gompi_provider *chosen) {
-	char why[GOMPI_FABRIC_TEXT];
-	struct fi_info *i = candidates(connecting, why);
-	if (i == NULL)
-		return;
-	if (fits(i)) {
-		chosen->version = i->fabric_attr->prov_version;
-		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
-	}
-	gompi_libfabric.freeinfo(i);
-}
-
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]) {
+	const char *asked = wanted != NULL ? wanted : asked_of_libfabric();
+	choose_own(chosen);
+	if (asked == NULL ? !has_device() || !gompi_libfabric_load(why) : is_own(asked))
+		return true;
 	struct fi_info *all = candidates(wanted, why), *i;
 	if (all == NULL)
-		return false;
-	bool asked = wanted != NULL;
+		return asked == NULL;
 	for (i = all; i != NULL; i = i->next)
-		if (fits(i) && (asked || unfit_why(i->fabric_attr->prov_name) == NULL))
+		if (fits(i) && (wanted != NULL || unfit_why(i->fabric_attr->prov_name) == NULL))
 			break;
-	if (i == NULL && getenv("FI_PROVIDER") != NULL) // all that the user wants
+	if (i == NULL && asked != NULL) // all that the user wants
 		for (i = all; i != NULL && !fits(i); i = i->next) {
 		}
-	if (i != NULL) {
+	if (i != NULL && (asked != NULL || !by_tcp(i->fabric_attr->prov_name))) {
 		chosen->version = i->fabric_attr->prov_version;
 		snprintf(chosen->name, sizeof chosen->name, "%s", i->fabric_attr->prov_name);
-		if (!asked && strcmp(chosen->name, on_top) == 0)
-			choose_connecting(chosen);
-	} else {
-		snprintf(why, GOMPI_FABRIC_TEXT,
-			 "libfabric has no provider here that can carry MPI between nodes; gompi-info --fabric tells "
-			 "why");
 	}
 	gompi_libfabric.freeinfo(all);
-	return i != NULL;
+	if (i != NULL || asked == NULL)
+		return true;
+	snprintf(why, GOMPI_FABRIC_TEXT,
+		 "libfabric has no provider %s here that can carry MPI between nodes; gompi-info --fabric tells why",
+		 asked);
+	return false;
 }
 
 static bool is_listed(const struct gompi_candidate *list, int n, const char *name) {
@@ -156,16 +177,18 @@ static int list_new(const struct fi_info *all, const struct gompi_provider *chos
 int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int most, char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_provider chosen;
 	struct fi_info *all;
-	if (!gompi_libfabric_load(why))
-		return 0;
-	bool any = gompi_net_choose(wanted, &chosen, why);
-	int n = 0;
-	char none[GOMPI_FABRIC_TEXT]; // which is no error: FI_PROVIDER may leave it out
-	if ((all = candidates(connecting, none)) != NULL) {
-		n = list_new(all, any ? &chosen : NULL, list, n, 1, NULL);
-		gompi_libfabric.freeinfo(all);
-	}
-	if ((all = candidates(NULL, why)) != NULL) {
+	why[0] = 0;
+	const bool any = gompi_net_choose(wanted, &chosen, why), taken = any && is_own(chosen.name);
+	int n = 1;
+	choose_own(&list[0].provider);
+	list[0].taken = taken;
+	list[0].why = !taken           ? "it could be taken as well: GOMPIRMA_PROVIDER"
+		      : wanted != NULL ? "asked for; gompirma's own"
+				       : "gompirma's own, where libfabric knows no better network";
+	char none[GOMPI_FABRIC_TEXT]; // which is no error: nothing of it may be needed
+	if (!gompi_libfabric_load(none))
+		return n;
+	if ((all = candidates(NULL, none)) != NULL) {
 		n = list_new(all, any ? &chosen : NULL, list, n, most, NULL);
 		gompi_libfabric.freeinfo(all);
 	}
@@ -180,8 +203,8 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 
 // Says which step of opening the endpoint has failed.
 static bool open_failed(const char *step, const char *provider, int rc, char why[GOMPI_FABRIC_TEXT]) {
-	snprintf(why, GOMPI_FABRIC_TEXT, "%s of libfabric's provider %s: %s", step, provider,
-		 gompi_libfabric_text(-rc));
+	snprintf(why, GOMPI_FABRIC_TEXT, "%s of the provider %s: %s", step, provider,
+		 gompi_net.own ? strerror(-rc) : gompi_libfabric_text(-rc));
 	return false;
 }
 
@@ -214,12 +237,52 @@ static int open_endpoint(char *address, size_t *length) {
 		rc = fi_ep_bind(n->ep, &n->cq->fid, FI_TRANSMIT | FI_RECV);
 	if (rc == 0)
 		rc = fi_enable(n->ep);
-	n->receiver = n->ep;
 	return rc == 0 ? fi_getname(&n->ep->fid, address, length) : rc;
 }
 
-bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
-		    char why[GOMPI_FABRIC_TEXT]) {
+// What the own provider tells, under the lock of the net.
+static void peer_lost(int rank) {
+	int class;
+	struct gompi_peer *p = gompi_peer_of(rank, &class);
+	if (p != NULL)
+		gompi_peer_is_gone(p);
+}
+
+static void peer_unreachable(int rank) {
+	int class;
+	struct gompi_peer *p = gompi_peer_of(rank, &class);
+	if (p == NULL)
+		return;
+	gompi_store(&p->unreachable, 1);
+	gompi_peer_is_gone(p);
+}
+
+static void host_name(int rank, char *name, int bytes) {
+	if (gompi_up.host_of != NULL)
+		gompi_up.host_of(rank, name, (size_t)bytes);
+}
+
+// Opens the own provider.
+static bool open_own(char address[GOMPI_ADDRESS], size_t *length, char host[GOMPI_HOST], size_t *host_length,
+		     char why[GOMPI_FABRIC_TEXT]) {
+	struct gompi_net *n = &gompi_net;
+	struct gompi_tcp t;
+	if (!gompi_tcp_open(&t, address, host, host_length, why, GOMPI_FABRIC_TEXT))
+		return false;
+	*length = GOMPI_TCP_PORT;
+	n->own = true;
+	n->info = t.info;
+	n->fabric = t.fabric;
+	n->domain = t.domain;
+	n->cq = t.cq;
+	n->ep = t.ep;
+	n->fd = t.fd;
+	return true;
+}
+
+// Opens one of libfabric.
+static bool open_provider(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
+			  char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
 	struct fi_info *all = candidates(provider->name, why), *i = all;
 	if (all == NULL)
@@ -230,8 +293,7 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 		uint32_t here = i != NULL ? i->fabric_attr->prov_version : 0;
 		snprintf(why, GOMPI_FABRIC_TEXT,
 			 "rank 0 has chosen libfabric's provider %s in version %u.%u, which is %s%u.%u here: all nodes "
-			 "of "
-			 "a job need the same libfabric",
+			 "of a job need the same libfabric",
 			 provider->name, FI_MAJOR(provider->version), FI_MINOR(provider->version),
 			 i != NULL ? "" : "missing, ", FI_MAJOR(here), FI_MINOR(here));
 		gompi_libfabric.freeinfo(all);
@@ -241,11 +303,6 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 	gompi_libfabric.freeinfo(all);
 	if (n->info == NULL)
 		return open_failed("copying the description", provider->name, -FI_ENOMEM, why);
-	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
-	// A device must know the memory, or makes the keys.
-	gompi_fabric_device = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
-	n->inject = n->info->tx_attr->inject_size;
-	n->most = n->info->ep_attr->max_msg_size;
 	int rc = gompi_libfabric.fabric(n->info->fabric_attr, &n->fabric, NULL);
 	if (rc != 0)
 		return open_failed("opening the fabric", provider->name, rc, why);
@@ -255,29 +312,69 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 	*length = GOMPI_ADDRESS;
 	rc = open_queue(n);
 	if (rc == 0)
-		rc = connects(provider->name) ? gompi_connect_open(address, length) : open_endpoint(address, length);
+		rc = open_endpoint(address, length);
 	return rc == 0 || open_failed("opening the endpoint", provider->name, rc, why);
+}
+
+bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_ADDRESS], size_t *length,
+		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]) {
+	struct gompi_net *n = &gompi_net;
+	*host_length = 0;
+	if (is_own(provider->name) && provider->version != GOMPI_TCP_VERSION) {
+		snprintf(why, GOMPI_FABRIC_TEXT,
+			 "rank 0 speaks version %u of gompirma's TCP, this process version %u: all nodes of a job need "
+			 "the same gompirma",
+			 provider->version, GOMPI_TCP_VERSION);
+		return false;
+	}
+	if (!(is_own(provider->name) ? open_own(address, length, host, host_length, why)
+				     : open_provider(provider, address, length, why)))
+		return false;
+	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+	// A device must know the memory, or makes the keys.
+	gompi_fabric_device = (n->info->domain_attr->mr_mode & (FI_MR_LOCAL | FI_MR_PROV_KEY | FI_MR_ENDPOINT)) != 0;
+	n->inject = n->info->tx_attr->inject_size;
+	n->most = n->info->ep_attr->max_msg_size;
+	return true;
+}
+
+// Says to the own provider who is where.
+static bool begin_own(const struct gompi_net_job *job) {
+	static const struct gompi_tcp_events events = {
+		.lost = peer_lost, .unreachable = peer_unreachable, .host = host_name};
+	const struct gompi_tcp_job t = {.size = job->size,
+					.rank = job->rank,
+					.nodes = job->nodes,
+					.ports = job->addresses,
+					.hosts = job->hosts,
+					.host_at = job->host_at,
+					.node_of = job->node_of,
+					.secret = {job->secret[0], job->secret[1]},
+					.timeout = job->timeout,
+					.events = &events};
+	return job->address_bytes == GOMPI_TCP_PORT && gompi_tcp_begin(&t);
 }
 
 bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
 	const size_t bytes = job->address_bytes * (size_t)job->size;
-	n->addresses = malloc(bytes);
-	n->address_bytes = job->address_bytes;
 	n->size = job->size;
 	n->rank = job->rank;
 	memcpy(n->secret, job->secret, sizeof n->secret);
-	int rc = -FI_ENOMEM;
-	if (n->addresses != NULL && gompi_peers_open() && gompi_health_open(job->node_of, job->timeout)) {
+	bool fine = gompi_peers_open() && gompi_health_open(job->node_of, job->timeout);
+	if (n->own) {
+		fine = fine && begin_own(job);
+	} else if (fine && (fine = (n->addresses = malloc(bytes)) != NULL)) {
+		n->address_bytes = job->address_bytes;
 		memcpy(n->addresses, job->addresses, bytes);
-		rc = gompi_net_receive();
 	}
+	int rc = fine ? gompi_net_receive() : -FI_ENOMEM;
 	if (rc == 0)
 		rc = -gompi_net_agent_open();
 	if (rc != 0)
 		return open_failed("preparing the endpoint", n->info->fabric_attr->prov_name, rc, why);
 	gompi_net_serve_in_waits();
-	gompi_fabric_open = true;
+	gompi_store_release(&gompi_fabric_open, true); // pairs with the acquire of gompi_fabric_is_open
 	return true;
 }
 
@@ -286,20 +383,22 @@ void gompi_net_end(void) {
 	struct gompi_net *n = &gompi_net;
 	gompi_net_stop_serving();
 	gompi_net_take();
+	n->fd = -1;
+	if (n->own) {
+		gompi_memory_end();
+		gompi_tcp_end();
+		gompi_net_give();
+		return;
+	}
 	const bool bound = (n->info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
 	if (bound)
 		gompi_memory_end();
-	if (n->ep == NULL) {
-		gompi_connect_close();
-	} else {
-		fi_close(&n->ep->fid);
-		fi_close(&n->av->fid);
-	}
+	fi_close(&n->ep->fid);
+	fi_close(&n->av->fid);
 	if (!bound) // no endpoint receives there any longer
 		gompi_memory_end();
 	fi_close(&n->cq->fid);
 	fi_close(&n->domain->fid);
 	fi_close(&n->fabric->fid);
-	n->fd = -1;
 	gompi_net_give();
 }

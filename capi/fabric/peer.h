@@ -15,18 +15,10 @@ enum {
 	GOMPI_FLYING = 4 << 20 // bytes of transfers under way with a peer: no heartbeat waits behind more
 };
 
-// What there is between two endpoints; where one endpoint reaches all it is always open.
-enum gompi_connection { GOMPI_CLOSED, GOMPI_ASKED_FOR, GOMPI_OPEN, GOMPI_ENDED };
-
 struct gompi_peer {
 	struct gompi_mutex lock;
 	int32_t rank;
 	fi_addr_t address;
-
-	// The endpoint that reaches it, under the lock of the net.
-	struct fid_ep *ep;
-	enum gompi_connection connection;
-	int64_t pause, next_try; // since a request has failed, times
 
 	// Frames to the peer. Only the open one is written to, the others wait for credits or for the provider.
 	struct gompi_frame *open; // NULL: none
@@ -53,6 +45,7 @@ struct gompi_peer {
 	gompi_a32 soon, again;
 
 	gompi_a32 gone;
+	gompi_a32 unreachable; // why it is
 	gompi_a32 announced; // that it is, to all nodes
 
 	// Whether it lives (health.c): the agent's, but for alive and out.

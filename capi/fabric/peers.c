@@ -10,10 +10,10 @@
 #include "base/call.h"
 #include "base/wait.h"
 #include "fabric/agent.h"
-#include "fabric/connect.h"
 #include "fabric/health.h"
+#include "tcp/tcp.h"
 
-bool gompi_fabric_open;
+atomic_bool gompi_fabric_open;
 
 // --- Who they are
 
@@ -33,10 +33,10 @@ static struct gompi_peer *make_peer(int rank, int *class) {
 		return NULL;
 	memset(p, 0, sizeof *p);
 	p->rank = rank;
-	if (gompi_net.ep == NULL)
+	if (gompi_net.own) {
+		p->address = (fi_addr_t)rank;
 		return p;
-	p->ep = gompi_net.ep;
-	p->connection = GOMPI_OPEN;
+	}
 	gompi_net_take();
 	const char *address = gompi_net.addresses + (size_t)rank * gompi_net.address_bytes;
 	int n = fi_av_insert(gompi_net.av, address, 1, &p->address, 0, NULL);
@@ -112,9 +112,7 @@ static ssize_t give_place(struct gompi_peer *p, struct gompi_frame *f) {
 	f->op.kind = GOMPI_OP_SEND;
 	f->peer = p->rank;
 	gompi_net_take();
-	ssize_t rc = gompi_connected(p);
-	if (rc == 0)
-		rc = fi_send(p->ep, f->bytes, f->used, f->descriptor, p->address, &f->op.context);
+	ssize_t rc = fi_send(gompi_net.ep, f->bytes, f->used, f->descriptor, p->address, &f->op.context);
 	if (rc == 0)
 		gompi_add(&p->out, 1);
 	gompi_net_give();
@@ -135,8 +133,7 @@ static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 	ssize_t rc;
 	if (f->used <= gompi_net.inject) {
 		gompi_net_take();
-		if ((rc = gompi_connected(p)) == 0)
-			rc = fi_inject(p->ep, f->bytes, f->used, p->address);
+		rc = fi_inject(gompi_net.ep, f->bytes, f->used, p->address);
 		gompi_net_give();
 		if (rc == 0)
 			gompi_frame_put(f);
@@ -242,8 +239,7 @@ static int give_head(struct gompi_peer *p, enum gompi_frame_kind kind) {
 	ssize_t rc = -FI_EAGAIN;
 	if (sizeof h <= gompi_net.inject) {
 		gompi_net_take();
-		if ((rc = gompi_connected(p)) == 0)
-			rc = fi_inject(p->ep, &h, sizeof h, p->address);
+		rc = fi_inject(gompi_net.ep, &h, sizeof h, p->address);
 		gompi_net_give();
 	} else {
 		struct gompi_frame *f = gompi_frame_get();
@@ -280,6 +276,12 @@ enum gompi_asked gompi_peer_ask(struct gompi_peer *p) {
 	int rc = give_head(p, GOMPI_FRAME_ASK);
 	bool under_way = gompi_load(&p->out) > 0 || gompi_load(&p->flying) > 0;
 	gompi_mutex_give(&p->lock);
+	if (gompi_net.own && rc == 0) { // which takes what it may never be able to send
+		gompi_net_take();
+		bool refused = gompi_tcp_refused(p->rank);
+		gompi_net_give();
+		return refused ? GOMPI_REFUSED : GOMPI_ASKED;
+	}
 	if (rc != 0 && rc != -FI_EAGAIN)
 		gompi_peer_is_gone(p);
 	return rc == 0 ? GOMPI_ASKED : under_way ? GOMPI_BUSY : GOMPI_REFUSED;

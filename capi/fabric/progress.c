@@ -5,7 +5,6 @@
 
 #include "base/wait.h"
 #include "fabric/agent.h"
-#include "fabric/connect.h"
 #include "fabric/peer.h"
 
 enum {
@@ -26,7 +25,7 @@ static int post_receives(void) {
 	struct gompi_frame *f;
 	while ((f = unposted) != NULL) {
 		f->op.kind = GOMPI_OP_RECEIVE;
-		ssize_t rc = fi_recv(gompi_net.receiver, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC,
+		ssize_t rc = fi_recv(gompi_net.ep, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC,
 				     &f->op.context);
 		if (rc != 0)
 			return (int)rc;
@@ -145,11 +144,9 @@ static bool serve_once(void) {
 	bool worked = false;
 	// What a provider could not take it can when it has done something; or else it is tried now and then, so that
 	// others get the locks.
-	if (looks % RETRY_LOOKS == 0) {
-		if (gompi_connections_wait())
-			worked = gompi_connections_serve();
-		worked = gompi_peers_retry() || worked;
-	}
+	if (looks % RETRY_LOOKS == 0)
+		worked = gompi_peers_retry();
+
 	worked = gompi_transfers_end() || worked;
 	struct fi_cq_msg_entry e[BATCH];
 	if (!gompi_net_try())
@@ -171,7 +168,7 @@ static bool serve_once(void) {
 }
 
 bool gompi_net_serve(void) {
-	if (!gompi_fabric_open || gompi_flag_take(&serving))
+	if (!gompi_fabric_is_open() || gompi_flag_take(&serving))
 		return false;
 	bool worked = serve_once();
 	gompi_flag_give(&serving);
@@ -179,13 +176,13 @@ bool gompi_net_serve(void) {
 }
 
 void gompi_net_stop_serving(void) {
-	gompi_fabric_open = false;
+	gompi_store_total(&gompi_fabric_open, false);
 	while (gompi_flag_take(&serving))
 		gompi_pause();
 }
 
 bool gompi_fabric_progress(void) {
-	if (!gompi_fabric_open)
+	if (!gompi_fabric_is_open())
 		return false;
 	gompi_agent_looked();
 	gompi_fabric_push(-1); // who waits, or looks, wants an answer
@@ -195,16 +192,16 @@ bool gompi_fabric_progress(void) {
 bool gompi_net_may_sleep(void) {
 	if (gompi_net.fd < 0)
 		return true;
-	struct fid *on[] = {&gompi_net.cq->fid, gompi_net.events_fd >= 0 ? &gompi_net.events->fid : NULL};
+	struct fid *on[] = {&gompi_net.cq->fid};
 	gompi_net_take();
-	int rc = fi_trywait(gompi_net.fabric, on, on[1] != NULL ? 2 : 1);
+	int rc = fi_trywait(gompi_net.fabric, on, 1);
 	gompi_net_give();
 	return rc == 0;
 }
 
 // --- A service of every wait
 
-static bool net_ready(void) { return gompi_fabric_open; }
+static bool net_ready(void) { return gompi_fabric_is_open(); }
 
 static void net_lasts(void) {
 	gompi_fabric_push(-1);
@@ -214,7 +211,7 @@ static void net_lasts(void) {
 // The agent makes rounds, so nobody counts on a last look, which would come between what a thread has waited for and
 // what it answers.
 static void net_ends(void) {
-	if (gompi_fabric_open)
+	if (gompi_fabric_is_open())
 		gompi_fabric_push(-1);
 }
 

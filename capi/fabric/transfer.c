@@ -5,7 +5,6 @@
 
 #include "base/abi.h"
 #include "fabric/agent.h"
-#include "fabric/connect.h"
 #include "fabric/load.h"
 #include "fabric/peer.h"
 
@@ -120,8 +119,8 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 		return -FI_ENOMEM;
 	*o = (struct gompi_part_op){.op.kind = GOMPI_OP_PART, .transfer = t, .peer = p, .bytes = bytes};
 	gompi_net_take();
-	ssize_t rc = gompi_connected(p);
-	if (rc == 0 && gompi_net.local_keys && s->local == NULL)
+	ssize_t rc = 0;
+	if (gompi_net.local_keys && s->local == NULL)
 		rc = gompi_local_register(t->local, t->bytes, t->write ? FI_WRITE : FI_READ, &s->local);
 	if (rc == 0) {
 		struct iovec from = {t->local + s->started, bytes};
@@ -134,8 +133,8 @@ static int start_part(struct gompi_peer *p, struct gompi_transfer *t, uint64_t b
 				       .rma_iov = &to,
 				       .rma_iov_count = 1,
 				       .context = &o->op.context};
-		rc = t->write ? fi_writemsg(p->ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
-			      : fi_readmsg(p->ep, &m, FI_COMPLETION);
+		rc = t->write ? fi_writemsg(gompi_net.ep, &m, FI_DELIVERY_COMPLETE | FI_COMPLETION)
+			      : fi_readmsg(gompi_net.ep, &m, FI_COMPLETION);
 	}
 	gompi_net_give();
 	if (rc != 0) {

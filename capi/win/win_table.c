@@ -151,7 +151,7 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->barrier = (struct gompi_barrier *)(plan->shared + (size_t)lines * line);
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
 	w->model = MPI_WIN_UNIFIED;
-	w->locks_in_order = gompi_fabric_open || plan->local_n < plan->n;
+	w->locks_in_order = gompi_fabric_is_open() || plan->local_n < plan->n;
 	w->flush_more = (gompi_node.policy.crowded ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
 	for (int i = 0; i < local_n; i++)
 		set_member(w, i, &members[i]);
@@ -200,7 +200,7 @@ bool gompi_win_follow(uintptr_t handle, int rank, uintptr_t base, uint64_t from,
 }
 
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region) {
-	return gompi_fabric_open && gompi_fabric_register((void *)at, bytes, true, region) == MPI_SUCCESS;
+	return gompi_fabric_is_open() && gompi_fabric_register((void *)at, bytes, true, region) == MPI_SUCCESS;
 }
 
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions) {

@@ -19,6 +19,11 @@ type Fabric struct {
 		Taken bool   `json:"taken"`
 		Why   string `json:"why"`
 	} `json:"providers"`
+	Addresses []struct {
+		Address   string `json:"address"`
+		Interface string `json:"interface"`
+		Network   string `json:"network"`
+	} `json:"addresses"`
 }
 
 // fabric asks gompi-fabric, which lies below the prefix.
@@ -57,6 +62,13 @@ func printFabric(f Fabric, asJSON bool, out io.Writer) error {
 			word = "taken"
 		}
 		w.line(word, "%s: %s", p.Name, p.Why)
+	}
+	for i, a := range f.Addresses {
+		word := ""
+		if i == 0 {
+			word = "addresses"
+		}
+		w.line(word, "%s (%s: %s)", a.Address, a.Interface, a.Network)
 	}
 	if f.Error != "" {
 		return errors.Join(w.err, errors.New(f.Error))

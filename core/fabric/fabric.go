@@ -1,4 +1,4 @@
-// Package fabric sets up the network between the nodes of a job: which provider of libfabric, who is where, the job's
+// Package fabric sets up the network between the nodes of a job: which provider, who is where, the job's
 // secret. The network itself is capi/fabric. It must not know what travels through it.
 package fabric
 
@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"os"
+	"slices"
 	"time"
 
 	"gompirma/capi/fabric"
@@ -23,8 +24,8 @@ const (
 )
 
 // Open opens the network of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
-// fetched ones for each process, three fences. A peer may be silent for timeout, 0: for ever. MPI_ERR_OTHER: libfabric
-// is missing, or no provider of it fits.
+// fetched ones for each process, three fences. A peer may be silent for timeout, 0: for ever. MPI_ERR_OTHER: the
+// provider that the user wants is not there.
 func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
 	var said announced
 	var err error
@@ -48,28 +49,44 @@ func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
 			return err
 		}
 	}
-	address, err := fabric.Open(said.provider)
+	address, host, err := fabric.Open(said.provider)
 	if err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
-	all, err := boot.AllGather(b, addresses, address)
+	published := address
+	if firstOfNode(nodeOf, b.Rank()) {
+		published += host
+	}
+	all, err := boot.AllGather(b, addresses, published)
 	if err != nil {
 		return mpierr.Wrap(err, "waiting for the addresses of all ranks in the network")
 	}
 	table := make([]byte, 0, len(all)*len(address))
+	var hosts []string
 	for rank, a := range all {
-		if len(a) != len(address) {
+		if len(a) < len(address) || (host == "" && len(a) > len(address)) {
 			return mpierr.New(abi.MPI_ERR_OTHER, "the address of rank %d in the network has %d bytes, "+
 				"that of rank %d has %d: do the nodes use the same protocol (IPv4, IPv6)?", rank,
 				len(a), b.Rank(), len(address))
 		}
-		table = append(table, a...)
+		table = append(table, a[:len(address)]...)
+		for int(nodeOf[rank]) >= len(hosts) {
+			hosts = append(hosts, "")
+		}
+		if rest := a[len(address):]; rest != "" {
+			hosts[nodeOf[rank]] = rest
+		}
 	}
-	if err := fabric.Begin(fabric.Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, NodeOf: nodeOf,
+	if err := fabric.Begin(fabric.Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts, NodeOf: nodeOf,
 		Secret: said.secret, Timeout: timeout}); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	return nil
+}
+
+// firstOfNode returns whether a rank is the lowest of its node.
+func firstOfNode(nodeOf []int32, rank int) bool {
+	return slices.Index(nodeOf, nodeOf[rank]) == rank
 }
 
 // announced is what rank 0 tells the others.

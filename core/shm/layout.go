@@ -98,12 +98,13 @@ const (
 type Lost uint32
 
 // A process has ended without MPI_Finalize, as its node has seen; its connection has ended and cannot be made again; it
-// has not been heard of for too long; nor has any of its node.
+// has not been heard of for too long; nor has any of its node; no connection to it can be made.
 const (
 	LostEnded Lost = 1 + iota
 	LostConnection
 	LostSilent
 	LostSilentNode
+	LostUnreachable
 )
 
 // String is the text of an error about the process.
@@ -113,6 +114,8 @@ func (l Lost) String() string {
 		return "has ended without calling MPI_Finalize, or its network has: the connection is gone"
 	case LostSilent:
 		return "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows"
+	case LostUnreachable:
+		return "cannot be reached over the network by a process of this one"
 	case LostSilentNode:
 		return "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows"
 	}

@@ -26,6 +26,7 @@ var layers = [][]string{
 		"core/errhandler"},
 	{"core/shm", "core/boot", "core/boot/pmi1"},
 	{"capi/base", "capi/pmix"},
+	{"capi/tcp"},
 	{"capi/fabric"},
 	{"capi/datatype", "capi/win", "capi/comm", "capi/group", "capi/info"},
 	{"core/fabric"},

@@ -33,7 +33,7 @@ static size_t queued, pushed; /* records in the queue, and how many of them may 
 static size_t asked_for;      /* bytes of room, for the last record */
 static gompi_a64 records;     /* taken so far */
 
-bool gompi_fabric_open = true;
+atomic_bool gompi_fabric_open = true;
 void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) {
 	if (port == FABRIC_RMA)
 		rma = h;

@@ -37,7 +37,8 @@ static struct {
 } network_regions[NETWORK_REGIONS];
 static int64_t network_registered, network_moved; /* regions that there are, transfers so far */
 
-bool gompi_fabric_open = true, gompi_fabric_device = true;
+atomic_bool gompi_fabric_open = true;
+bool gompi_fabric_device = true;
 void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) { (void)port, (void)h; }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {

@@ -10,7 +10,7 @@
 
 static const struct gompi_port_handler *handler;
 
-bool gompi_fabric_open = true;
+atomic_bool gompi_fabric_open = true;
 void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) {
 	if (port == FABRIC_MEET)
 		handler = h;

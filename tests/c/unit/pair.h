@@ -109,7 +109,7 @@ static bool pair_begin(void) {
 
 /* What main returns. */
 static int pair_end(void) {
-	if (gompi_fabric_open) {
+	if (gompi_fabric_is_open()) {
 		pair_meet();
 		gompi_health_end();
 		pair_meet();

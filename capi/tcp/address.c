@@ -1,0 +1,259 @@
+#define _GNU_SOURCE
+#include "tcp/address.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// --- What an interface is
+
+// Writes the names of the interfaces of the default routes, "" where there is none.
+static void default_interfaces(char v4[IFNAMSIZ], char v6[IFNAMSIZ]) {
+	char line[300], name[IFNAMSIZ];
+	unsigned long to, flags;
+	v4[0] = v6[0] = 0;
+	FILE *f = fopen("/proc/net/route", "re");
+	while (f != NULL && v4[0] == 0 && fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "%15s %lx %*x %lx", name, &to, &flags) == 3 && to == 0 && (flags & 1) != 0)
+			snprintf(v4, IFNAMSIZ, "%s", name);
+	if (f != NULL)
+		fclose(f);
+	f = fopen("/proc/net/ipv6_route", "re");
+	while (f != NULL && v6[0] == 0 && fgets(line, sizeof line, f) != NULL) {
+		char destination[33], prefix[3];
+		if (sscanf(line, "%32s %2s %*s %*s %*s %*s %*s %*s %*s %15s", destination, prefix, name) == 3 &&
+		    strspn(destination, "0") == 32 && strcmp(prefix, "00") == 0 && strcmp(name, "lo") != 0)
+			snprintf(v6, IFNAMSIZ, "%s", name);
+	}
+	if (f != NULL)
+		fclose(f);
+}
+
+static bool is_container(const char *name) {
+	static const char *const begin[] = {"docker", "br-",   "virbr",  "veth", "cni",  "lxc",  "lxd",
+					    "podman", "flannel", "cali", "vmnet", "vnet", "vboxnet"};
+	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+		if (strncmp(name, begin[i], strlen(begin[i])) == 0)
+			return true;
+	char path[64];
+	snprintf(path, sizeof path, "/sys/class/net/%s/bridge", name);
+	return access(path, F_OK) == 0;
+}
+
+// --- What the user permits
+
+// Returns true if the address is in a network as people write it: 10.0.0.0/8.
+static bool in_network(const struct gompi_host_address *a, const char *network) {
+	char text[INET6_ADDRSTRLEN];
+	const char *slash = strchr(network, '/');
+	size_t n = slash != NULL ? (size_t)(slash - network) : strlen(network);
+	if (n >= sizeof text)
+		return false;
+	memcpy(text, network, n);
+	text[n] = 0;
+	uint8_t bytes[16];
+	int family = strchr(text, ':') != NULL ? 6 : 4, all = family == 4 ? 32 : 128;
+	if (inet_pton(family == 4 ? AF_INET : AF_INET6, text, bytes) != 1 || family != a->family)
+		return false;
+	int bits = slash != NULL ? atoi(slash + 1) : all;
+	if (bits < 0 || bits > all)
+		return false;
+	int whole = bits / 8, rest = bits % 8;
+	return memcmp(bytes, a->bytes, (size_t)whole) == 0 &&
+	       (rest == 0 || ((bytes[whole] ^ a->bytes[whole]) >> (8 - rest)) == 0);
+}
+
+// Returns true if a list of interfaces and networks has this one.
+static bool is_permitted(const char *list, const char *name, const struct gompi_host_address *a) {
+	char one[64];
+	while (*list != 0) {
+		size_t n = strcspn(list, ", ");
+		snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), list);
+		if (n > 0 && (strcmp(one, name) == 0 || in_network(a, one)))
+			return true;
+		list += n + (list[n] != 0);
+	}
+	return false;
+}
+
+bool gompi_ports_permitted(int *first, int *last, char *why, size_t why_bytes) {
+	const char *s = getenv("GOMPIRMA_PORTS");
+	*first = *last = 0;
+	if (s == NULL || *s == 0)
+		return true;
+	char rest;
+	int n = sscanf(s, "%d-%d%c", first, last, &rest);
+	if (n == 1 && strchr(s, '-') == NULL)
+		*last = *first, n = 2;
+	if (n == 2 && *first > 0 && *first <= *last && *last < 65536)
+		return true;
+	snprintf(why, why_bytes, "GOMPIRMA_PORTS=%s is no range of ports, such as 20000-20999 (1 to 65535)", s);
+	return false;
+}
+
+// --- The addresses of this host
+
+static uint64_t host_identity(void) {
+	uint64_t h = 0xcbf29ce484222325;
+	char text[64] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (f != NULL) {
+		if (fgets(text, sizeof text, f) == NULL)
+			text[0] = 0;
+		fclose(f);
+	}
+	for (const char *c = text; *c != 0; c++)
+		h = (h ^ (uint8_t)*c) * 0x100000001b3;
+	struct stat s;
+	if (stat("/proc/self/ns/net", &s) == 0)
+		h = (h ^ s.st_ino) * 0x100000001b3;
+	return h;
+}
+
+static bool address_of(const struct ifaddrs *i, struct gompi_host_address *a) {
+	memset(a, 0, sizeof *a);
+	if (i->ifa_addr == NULL || (i->ifa_flags & IFF_UP) == 0 || (i->ifa_flags & IFF_RUNNING) == 0)
+		return false;
+	if (i->ifa_addr->sa_family == AF_INET) {
+		a->family = 4;
+		memcpy(a->bytes, &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr, 4);
+	} else if (i->ifa_addr->sa_family == AF_INET6) {
+		a->family = 6;
+		memcpy(a->bytes, &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr, 16);
+	}
+	return a->family != 0;
+}
+
+static enum gompi_reach reach_of(const struct ifaddrs *i, const struct gompi_host_address *a, const char *v4,
+				 const char *v6) {
+	if ((i->ifa_flags & IFF_LOOPBACK) != 0)
+		return REACH_HOST;
+	if (a->family == 4 ? a->bytes[0] == 169 && a->bytes[1] == 254
+			   : a->bytes[0] == 0xfe && (a->bytes[1] & 0xc0) == 0x80)
+		return REACH_LINK;
+	if (strcmp(i->ifa_name, a->family == 4 ? v4 : v6) == 0)
+		return REACH_DEFAULT;
+	return is_container(i->ifa_name) ? REACH_CONTAINER : REACH_OTHER;
+}
+
+static int place_of(const struct gompi_host_address *a) { return 2 * a->reach + (a->family == 6); }
+
+bool gompi_host_here(struct gompi_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes) {
+	const char *only = getenv("GOMPIRMA_INTERFACE");
+	if (only != NULL && *only == 0)
+		only = NULL;
+	char v4[IFNAMSIZ], v6[IFNAMSIZ], seen[200] = "", name[GOMPI_HOST_ADDRESSES][16];
+	struct ifaddrs *all = NULL;
+	memset(h, 0, sizeof *h);
+	memset(name, 0, sizeof name);
+	h->identity = host_identity();
+	h->loopback = only == NULL;
+	if (getifaddrs(&all) != 0) {
+		snprintf(why, why_bytes, "asking the system for the host's addresses failed: %m");
+		return false;
+	}
+	default_interfaces(v4, v6);
+	for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
+		struct gompi_host_address a;
+		if (!address_of(i, &a))
+			continue;
+		if (strstr(seen, i->ifa_name) == NULL && strlen(seen) + strlen(i->ifa_name) + 3 < sizeof seen)
+			strcat(strcat(seen, seen[0] != 0 ? ", " : ""), i->ifa_name);
+		a.reach = (uint8_t)reach_of(i, &a, v4, v6);
+		if (only != NULL ? !is_permitted(only, i->ifa_name, &a) : a.reach == REACH_HOST)
+			continue;
+		int at = h->n;
+		while (at > 0 && place_of(&h->a[at - 1]) > place_of(&a))
+			at--;
+		if (at >= GOMPI_HOST_ADDRESSES)
+			continue;
+		if (h->n == GOMPI_HOST_ADDRESSES)
+			h->n--;
+		memmove(&h->a[at + 1], &h->a[at], (size_t)(h->n - at) * sizeof *h->a);
+		memmove(name[at + 1], name[at], (size_t)(h->n - at) * sizeof *name);
+		h->a[at] = a;
+		snprintf(name[at], sizeof *name, "%s", i->ifa_name);
+		h->n++;
+	}
+	freeifaddrs(all);
+	if (names != NULL)
+		memcpy(names, name, sizeof name);
+	if (h->n > 0 || only == NULL)
+		return true;
+	snprintf(why, why_bytes,
+		 "GOMPIRMA_INTERFACE=%s names no interface or network that is up here; there are: %s", only,
+		 seen[0] != 0 ? seen : "none");
+	return false;
+}
+
+// --- As it is published
+
+enum { HEAD = 10 }; // identity, loopback, number
+
+size_t gompi_host_write(const struct gompi_host *h, char *to) {
+	memcpy(to, &h->identity, sizeof h->identity);
+	to[8] = h->loopback;
+	to[9] = (char)h->n;
+	memcpy(to + HEAD, h->a, (size_t)h->n * sizeof *h->a);
+	return HEAD + (size_t)h->n * sizeof *h->a;
+}
+
+bool gompi_host_read(struct gompi_host *h, const char *from, size_t bytes) {
+	memset(h, 0, sizeof *h);
+	if (bytes < HEAD || from[9] < 0 || from[9] > GOMPI_HOST_ADDRESSES ||
+	    bytes != HEAD + (size_t)from[9] * sizeof *h->a)
+		return false;
+	memcpy(&h->identity, from, sizeof h->identity);
+	h->loopback = from[8] != 0;
+	h->n = from[9];
+	memcpy(h->a, from + HEAD, (size_t)h->n * sizeof *h->a);
+	return true;
+}
+
+// The interface of this host that has an address of one link.
+static unsigned link_interface(void) {
+	struct ifaddrs *all = NULL;
+	unsigned index = 0;
+	if (getifaddrs(&all) != 0)
+		return 0;
+	for (const struct ifaddrs *i = all; i != NULL && index == 0; i = i->ifa_next) {
+		struct gompi_host_address a;
+		if (address_of(i, &a) && a.family == 6 && reach_of(i, &a, "", "") == REACH_LINK &&
+		    !is_container(i->ifa_name))
+			index = if_nametoindex(i->ifa_name);
+	}
+	freeifaddrs(all);
+	return index;
+}
+
+socklen_t gompi_host_sockaddr(const struct gompi_host_address *a, uint16_t port, struct sockaddr_storage *s) {
+	memset(s, 0, sizeof *s);
+	if (a->family == 4) {
+		struct sockaddr_in *in = (struct sockaddr_in *)s;
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+		memcpy(&in->sin_addr, a->bytes, 4);
+		return sizeof *in;
+	}
+	struct sockaddr_in6 *in = (struct sockaddr_in6 *)s;
+	in->sin6_family = AF_INET6;
+	in->sin6_port = htons(port);
+	memcpy(&in->sin6_addr, a->bytes, 16);
+	if (a->reach == REACH_LINK)
+		in->sin6_scope_id = link_interface();
+	return sizeof *in;
+}
+
+void gompi_host_text(const struct gompi_host_address *a, char text[INET6_ADDRSTRLEN]) {
+	if (inet_ntop(a->family == 4 ? AF_INET : AF_INET6, a->bytes, text, INET6_ADDRSTRLEN) == NULL)
+		snprintf(text, INET6_ADDRSTRLEN, "?");
+}
+
+bool gompi_host_same(const struct gompi_host_address *a, const struct gompi_host_address *b) {
+	return a->family == b->family && memcmp(a->bytes, b->bytes, a->family == 4 ? 4 : 16) == 0;
+}

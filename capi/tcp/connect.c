@@ -1,0 +1,805 @@
+// Links come and go. Whoever has something to send asks for one, at all addresses of the other's host in turn; it is
+// the same for both directions.
+//
+// Who has accepted a connection sends a number drawn by lot; who has asked answers with its rank, a number of its own
+// and a hash of both with the secret of the job; the first says whether it takes the link, with a hash as well. Then
+// the asking side confirms it: until then the accepting one sends nothing and takes its end for no loss.
+//
+// Two may ask each other at the same time. The request of the lower rank is the one that counts: whoever has the
+// higher one takes that and gives its own up, and the lower one refuses the other once its own request has left. If it
+// has not yet, perhaps never can, it takes the other's.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/sip.h"
+#include "base/wait.h"
+#include "tcp/link.h"
+
+#define MS 1000000LL
+static const int64_t STAGGER = 300 * MS,    // after which the next address is tried beside the one that is silent
+	ATTEMPT = 5000 * MS,                // of an attempt: the system repeats its first packet after 1 and 3 s
+	PROOF = 2000 * MS,                  // of a stranger, to prove that it is of the job
+	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds through the addresses
+	AGAIN = 20 * MS,                    // after the other side has said that it is at it
+	TELL = 5000 * MS,                   // after which people are told what does not work
+	CERTAIN = 12000 * MS;               // after which it is given up if each address has said that it cannot be
+
+enum { BACKLOG = 4096, ACCEPTS = 64 };
+
+static const uint64_t greeting = 0x31706d6f67; // "gomp1"
+
+enum gompi_verdict_of_link { LINK_YES = 1, LINK_BUSY, LINK_CROSSED, LINK_WRONG };
+
+struct hello {
+	uint64_t greeting, number[2];
+};
+struct request {
+	uint32_t source, destination;
+	uint64_t number[2], proof;
+};
+struct verdict {
+	uint32_t said, zero;
+	uint64_t proof;
+};
+_Static_assert(sizeof(struct request) <= GOMPI_HANDSHAKE, "a message before a link is open");
+
+struct gompi_tcp_counts gompi_tcp_counts;
+
+static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, const uint64_t accepts[2],
+		      const uint64_t asks[2]) {
+	const uint64_t words[] = {what, source | (uint64_t)destination << 32, accepts[0], accepts[1], asks[0], asks[1]};
+	return gompi_sip(gompi_tcp_state.job.secret, words, sizeof words / sizeof *words);
+}
+
+// --- Links
+
+// Makes the link of a socket; NULL: there is no memory, and the socket is closed.
+static struct gompi_link *add_link(int fd, enum gompi_link_state state, int64_t deadline) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_link *l = calloc(1, sizeof *l);
+	if (l == NULL) {
+		close(fd);
+		return NULL;
+	}
+	l->fd = fd;
+	l->state = state;
+	l->deadline = deadline;
+	l->next = t->links;
+	if (l->next != NULL)
+		l->next->before = l;
+	t->links = l;
+	gompi_tcp_counts.links++;
+	struct epoll_event e = {.events = state == LINK_CONNECTING ? EPOLLOUT : EPOLLIN, .data.ptr = l};
+	l->watched = e.events;
+	if (getrandom(l->mine, sizeof l->mine, 0) != sizeof l->mine ||
+	    epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+		gompi_link_close(l);
+		return NULL;
+	}
+	gompi_timer_at(deadline);
+	return l;
+}
+
+// Links that have been closed, kept until nobody in a call refers to them.
+static struct gompi_link *closed;
+
+void gompi_link_close(struct gompi_link *l) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (l->fd < 0)
+		return;
+	close(l->fd); // which the system forgets in epoll
+	l->fd = -1;
+	gompi_tcp_counts.links--;
+	if (l->next != NULL)
+		l->next->before = l->before;
+	*(l->before != NULL ? &l->before->next : &t->links) = l->next;
+	if (l->stalled)
+		for (struct gompi_link **at = &t->stalled; *at != NULL; at = &(*at)->next_stalled)
+			if (*at == l) {
+				*at = l->next_stalled;
+				break;
+			}
+	if (t->hot == l)
+		t->hot = NULL;
+	if (l->place != NULL) { // the message is not whole
+		l->place->next = t->places;
+		t->places = l->place;
+	}
+	if (l->answered != NULL) {
+		l->answered->next = l->peer->requests;
+		l->peer->requests = l->answered;
+	}
+	l->next = closed;
+	closed = l;
+}
+
+void gompi_links_free(void) {
+	struct gompi_link *l;
+	while ((l = closed) != NULL) {
+		closed = l->next;
+		free(l->stash);
+		free(l);
+	}
+}
+
+void gompi_link_watch(struct gompi_link *l, bool out) {
+	const uint32_t events = (l->stalled ? 0u : (uint32_t)EPOLLIN) | (out ? (uint32_t)EPOLLOUT : 0u);
+	if (l->fd < 0 || events == l->watched)
+		return;
+	struct epoll_event e = {.events = events, .data.ptr = l};
+	epoll_ctl(gompi_tcp_state.epoll, EPOLL_CTL_MOD, l->fd, &e);
+	l->watched = events;
+}
+
+void gompi_timer_at(int64_t when) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (when == 0 || (t->timer_at != 0 && t->timer_at <= when))
+		return;
+	t->timer_at = when;
+	struct itimerspec s = {.it_value = {when / 1000000000, when % 1000000000}};
+	timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &s, NULL);
+}
+
+// Sends a few bytes at once, or not at all.
+static bool send_now(struct gompi_link *l, const void *what, size_t bytes) {
+	return send(l->fd, what, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+// --- Trying the addresses of a peer
+
+static struct gompi_host *host_of(const struct gompi_tcp_peer *p) {
+	return &gompi_tcp_state.hosts[gompi_tcp_state.job.node_of[p->rank]];
+}
+
+// The i-th address of a peer's host: behind those that it has published, the loopback interface.
+static struct gompi_host_address address_of(const struct gompi_tcp_peer *p, int i) {
+	static const struct gompi_host_address loopback = {4, REACH_HOST, {127, 0, 0, 1}};
+	const struct gompi_host *h = host_of(p);
+	return i < h->n ? h->a[i] : loopback;
+}
+
+// Puts the addresses in the order in which they are tried: what has worked for the node, the loopback interface of
+// this very host, then as they are published.
+static void order_addresses(struct gompi_tcp_peer *p) {
+	const struct gompi_tcp_state *t = &gompi_tcp_state;
+	const struct gompi_host *h = host_of(p);
+	const bool here = h->identity == t->here.identity;
+	const int worked = t->worked[t->job.node_of[p->rank]];
+	p->n = 0;
+	if (worked >= 0)
+		p->order[p->n++] = worked;
+	if (here && h->loopback && worked != h->n)
+		p->order[p->n++] = h->n;
+	for (int i = 0; i < h->n; i++) {
+		bool mine = false; // which on another host is nobody's but this one's
+		for (int k = 0; k < t->here.n && !here; k++)
+			mine = mine || gompi_host_same(&h->a[i], &t->here.a[k]);
+		if (i != worked && !mine)
+			p->order[p->n++] = i;
+	}
+}
+
+static void stop_wanting(struct gompi_tcp_peer *p) {
+	p->wants = false;
+	for (struct gompi_tcp_peer **at = &gompi_tcp_state.wanting; *at != NULL; at = &(*at)->next)
+		if (*at == p) {
+			*at = p->next;
+			break;
+		}
+}
+
+static void drop_attempts(struct gompi_tcp_peer *p, const struct gompi_link *but) {
+	for (int i = 0; i < GOMPI_ATTEMPTS; i++) {
+		if (p->attempts[i] != NULL && p->attempts[i] != but)
+			gompi_link_close(p->attempts[i]);
+		p->attempts[i] = NULL;
+	}
+}
+
+static int attempts_of(const struct gompi_tcp_peer *p) {
+	int n = 0;
+	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+		n += p->attempts[i] != NULL;
+	return n;
+}
+
+// The limit of files is reached: says so, once, and makes room.
+static void give_links_up(int at_least);
+static void no_more_files(void) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	give_links_up(1);
+	if (t->short_of_files)
+		return;
+	t->short_of_files = true;
+	struct rlimit r = {0};
+	getrlimit(RLIMIT_NOFILE, &r);
+	fprintf(stderr,
+		"gompirma: rank %d cannot open another connection: the process has as many files open as it may, %llu "
+		"(ulimit -n), %d of them connections; idle ones are given up, and it tries on\n",
+		t->job.rank, (unsigned long long)r.rlim_cur, gompi_tcp_counts.links);
+}
+
+static void remember_failure(struct gompi_tcp_peer *p, int address, int error, int64_t now) {
+	p->failed[address].error = error;
+	p->failed[address].when = now;
+}
+
+// Asks an address: 0, or an errno.
+static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
+	struct sockaddr_storage to;
+	const struct gompi_host_address a = address_of(p, address);
+	uint16_t port;
+	memcpy(&port, gompi_tcp_state.job.ports + (size_t)p->rank * GOMPI_TCP_PORT, sizeof port);
+	const socklen_t length = gompi_host_sockaddr(&a, port, &to);
+	int slot = 0;
+	while (slot < GOMPI_ATTEMPTS && p->attempts[slot] != NULL)
+		slot++;
+	if (slot == GOMPI_ATTEMPTS)
+		return EAGAIN;
+	int fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			no_more_files();
+		return errno;
+	}
+	const int one = 1;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	if (connect(fd, (struct sockaddr *)&to, length) != 0 && errno != EINPROGRESS) {
+		int error = errno;
+		close(fd);
+		return error;
+	}
+	struct gompi_link *l = add_link(fd, LINK_CONNECTING, now + ATTEMPT);
+	if (l == NULL)
+		return ENOMEM;
+	l->peer = p;
+	l->address = address;
+	p->attempts[slot] = l;
+	give_links_up(0);
+	return 0;
+}
+
+// Says what is known about an error of the system.
+static const char *error_text(int error) {
+	switch (error) {
+	case -1:
+		return "another process answers there";
+	case 0:
+		return "no answer yet";
+	case ETIMEDOUT:
+		return "timed out";
+	default:
+		return strerror(error);
+	}
+}
+
+void gompi_tcp_why(int peer, char *text, size_t bytes) {
+	const struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_peer *p = (uint32_t)peer < (uint32_t)t->job.size ? t->peers[peer] : NULL;
+	char mine[80] = "?", theirs[80] = "?";
+	text[0] = 0;
+	if (p == NULL || !(p->wants || p->unreachable) || (p->round == 0 && p->at == 0))
+		return;
+	if (t->job.events->host != NULL) {
+		t->job.events->host(t->job.rank, mine, sizeof mine);
+		t->job.events->host(peer, theirs, sizeof theirs);
+	}
+	int at = snprintf(text, bytes, "rank %d on %s cannot reach rank %d on %s:", t->job.rank, mine, peer, theirs);
+	uint16_t port;
+	memcpy(&port, t->job.ports + (size_t)peer * GOMPI_TCP_PORT, sizeof port);
+	for (int i = 0; i < p->n && at < (int)bytes; i++) {
+		char address[INET6_ADDRSTRLEN];
+		const struct gompi_host_address a = address_of(p, p->order[i]);
+		gompi_host_text(&a, address);
+		at += snprintf(text + at, bytes - (size_t)at, "%s %s port %u: %s", i > 0 ? ";" : "", address, port,
+			       error_text(p->failed[p->order[i]].error));
+	}
+	if (p->n == 0 && at < (int)bytes)
+		at += snprintf(text + at, bytes - (size_t)at,
+			       " it has no address that is not this host's own as well");
+	if (at < (int)bytes)
+		snprintf(text + at, bytes - (size_t)at, "; GOMPIRMA_INTERFACE names the network to use");
+}
+
+// All addresses have been tried. Returns true if each has said that it cannot be reached.
+static bool all_certain(const struct gompi_tcp_peer *p) {
+	for (int i = 0; i < p->n; i++) {
+		int error = p->failed[p->order[i]].error;
+		if (error == 0 || error == ETIMEDOUT || error == EAGAIN || error == ENOMEM || error == EMFILE ||
+		    error == ENFILE)
+			return false;
+	}
+	return true;
+}
+
+static bool all_refuse(const struct gompi_tcp_peer *p) {
+	const int worked = gompi_tcp_state.worked[gompi_tcp_state.job.node_of[p->rank]];
+	if (worked >= 0)
+		return p->failed[worked].error == ECONNREFUSED;
+	for (int i = 0; i < p->n; i++)
+		if (p->failed[p->order[i]].error != ECONNREFUSED)
+			return false;
+	return p->n > 0;
+}
+
+static void end_round(struct gompi_tcp_peer *p, int64_t now) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	p->round++;
+	p->at = 0;
+	p->refused = all_refuse(p);
+	p->pause = p->pause == 0 ? PAUSE : p->pause < PAUSE_MOST ? 2 * p->pause : p->pause;
+	p->next_try = now + p->pause;
+	if (p->round > 1 && t->job.events->call != NULL)
+		t->job.events->call(p->rank);
+	if (p->has_been)
+		return; // whether it lives is not judged here
+	const bool certain = all_certain(p);
+	const int64_t limit = certain && CERTAIN < t->job.timeout ? CERTAIN : t->job.timeout;
+	static bool told;
+	if (!p->warned && now - p->since >= (limit > 0 && TELL > limit / 2 ? limit / 2 : TELL)) {
+		char text[GOMPI_TCP_TEXT];
+		p->warned = true;
+		gompi_tcp_why(p->rank, text, sizeof text);
+		if (!told)
+			fprintf(stderr, "gompirma: %s; it tries on\n", text);
+		told = true;
+	}
+	if (limit > 0 && now - p->since >= limit) {
+		p->gone = p->unreachable = true;
+		stop_wanting(p);
+		gompi_peer_fail(p, FI_EHOSTUNREACH);
+		t->job.events->unreachable(p->rank);
+	}
+}
+
+// Tries the next address of a peer, and sets the time of the one after it.
+static void try_next(struct gompi_tcp_peer *p, int64_t now) {
+	while (p->at < p->n && attempts_of(p) < GOMPI_ATTEMPTS) {
+		const int address = p->order[p->at++];
+		int error = attempt(p, address, now);
+		if (error == 0) {
+			p->next_try = now + STAGGER;
+			return;
+		}
+		remember_failure(p, address, error, now);
+	}
+	if (attempts_of(p) > 0)
+		p->next_try = now + STAGGER;
+	else
+		end_round(p, now);
+}
+
+void gompi_peer_wants(struct gompi_tcp_peer *p) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (p->link != NULL || p->gone || p->wants)
+		return;
+	const int64_t now = gompi_now_ns();
+	p->wants = true;
+	p->round = p->at = 0;
+	p->since = now;
+	p->pause = 0;
+	p->refused = false;
+	memset(p->failed, 0, sizeof p->failed);
+	p->next = t->wanting;
+	t->wanting = p;
+	order_addresses(p);
+	try_next(p, now);
+	gompi_timer_at(p->next_try);
+}
+
+// An attempt is over. The next address is tried at once.
+static void attempt_failed(struct gompi_link *l, int error) {
+	struct gompi_tcp_peer *p = l->peer;
+	const int64_t now = gompi_now_ns();
+	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+		if (p->attempts[i] == l)
+			p->attempts[i] = NULL;
+	remember_failure(p, l->address, error, now);
+	gompi_link_close(l);
+	if (!p->wants)
+		return;
+	if (p->at < p->n || attempts_of(p) == 0)
+		try_next(p, now);
+	gompi_timer_at(p->next_try);
+}
+
+// The other side is at it as well: its own request will do, or this one is made again.
+static void attempt_later(struct gompi_link *l) {
+	struct gompi_tcp_peer *p = l->peer;
+	const int64_t now = gompi_now_ns();
+	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+		if (p->attempts[i] == l)
+			p->attempts[i] = NULL;
+	gompi_link_close(l);
+	p->since = now;
+	p->at = 0;
+	p->pause = p->pause == 0 ? AGAIN : p->pause < PAUSE_MOST ? 2 * p->pause : p->pause;
+	p->next_try = now + p->pause;
+	gompi_timer_at(p->next_try);
+}
+
+static void open_link(struct gompi_link *l, struct gompi_tcp_peer *p, enum gompi_link_state state) {
+	drop_attempts(p, l);
+	if (p->wants)
+		stop_wanting(p);
+	p->link = l;
+	p->refused = false;
+	l->peer = p;
+	l->state = state;
+	l->deadline = 0;
+	l->have = 0;
+	l->used = gompi_now_ns();
+}
+
+// --- The handshake
+
+// Takes so many bytes of a message before the link is open. 1: they are there; 0: not yet; -1: it has ended.
+static int take_message(struct gompi_link *l, size_t bytes) {
+	while (l->have < bytes) {
+		ssize_t n = recv(l->fd, l->in.bytes + l->have, bytes - l->have, MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0) {
+			if (n == 0)
+				errno = ECONNRESET;
+			return -1;
+		}
+		l->have += (size_t)n;
+	}
+	l->have = 0;
+	return 1;
+}
+
+static enum gompi_verdict_of_link judge(struct gompi_tcp_peer *p) {
+	if (p->link != NULL)
+		return LINK_BUSY;
+	if (p->rank < gompi_tcp_state.job.rank)
+		return LINK_YES;
+	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
+		if (p->attempts[i] != NULL && p->attempts[i]->requested)
+			return LINK_CROSSED;
+	return LINK_YES;
+}
+
+// A stranger has sent its request.
+static void take_request(struct gompi_link *l) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct request r;
+	memcpy(&r, l->in.bytes, sizeof r);
+	if (r.proof != proof(1, r.source, r.destination, l->mine, r.number) || r.source >= (uint32_t)t->job.size) {
+		gompi_tcp_counts.strangers++;
+		gompi_link_close(l);
+		return;
+	}
+	struct verdict v = {.said = LINK_WRONG};
+	struct gompi_tcp_peer *p = NULL;
+	if (r.destination == (uint32_t)t->job.rank) {
+		p = gompi_tcp_peer((int)r.source);
+		v.said = p == NULL || p->gone ? LINK_BUSY : judge(p);
+	}
+	v.proof = proof(2 | (uint64_t)v.said << 32, r.source, r.destination, l->mine, r.number);
+	if (!send_now(l, &v, sizeof v) || v.said != LINK_YES) {
+		gompi_tcp_counts.crossed += v.said == LINK_CROSSED;
+		gompi_link_close(l);
+		return;
+	}
+	gompi_tcp_counts.accepted++;
+	open_link(l, p, LINK_TAKEN);
+}
+
+// Who has been asked has sent its number: it is answered with the request.
+static void send_request(struct gompi_link *l) {
+	const struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct hello h;
+	memcpy(&h, l->in.bytes, sizeof h);
+	if (h.greeting != greeting) {
+		attempt_failed(l, -1);
+		return;
+	}
+	memcpy(l->theirs, h.number, sizeof l->theirs);
+	struct request r = {.source = (uint32_t)t->job.rank, .destination = (uint32_t)l->peer->rank};
+	memcpy(r.number, l->mine, sizeof r.number);
+	r.proof = proof(1, r.source, r.destination, l->theirs, l->mine);
+	l->requested = true;
+	if (!send_now(l, &r, sizeof r))
+		attempt_failed(l, ECONNRESET);
+}
+
+// Its verdict is there.
+static void take_verdict(struct gompi_link *l) {
+	const struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_peer *p = l->peer;
+	struct verdict v;
+	memcpy(&v, l->in.bytes, sizeof v);
+	if (v.proof != proof(2 | (uint64_t)v.said << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->theirs, l->mine) ||
+	    v.said == LINK_WRONG) {
+		attempt_failed(l, -1);
+		return;
+	}
+	static const uint64_t confirm = TCP_CONFIRM; // the head: its kind, no length
+	if (v.said != LINK_YES || p->link != NULL || p->gone) {
+		attempt_later(l);
+		return;
+	}
+	if (!send_now(l, &confirm, sizeof confirm)) {
+		attempt_failed(l, ECONNRESET);
+		return;
+	}
+	gompi_tcp_counts.connected++;
+	gompi_tcp_state.worked[t->job.node_of[p->rank]] = (int8_t)l->address;
+	open_link(l, p, LINK_OPEN);
+	p->has_been = true;
+	gompi_link_send(l);
+}
+
+void gompi_link_handshake(struct gompi_link *l, bool out) {
+	int error = 0, taken;
+	socklen_t length = sizeof error;
+	switch (l->state) {
+	case LINK_CONNECTING:
+		if (getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+			error = errno;
+		if (error != 0) {
+			attempt_failed(l, error);
+		} else if (out) {
+			l->state = LINK_ASKING;
+			gompi_link_watch(l, false);
+		}
+		return;
+	case LINK_ASKING:
+		taken = take_message(l, l->requested ? sizeof(struct verdict) : sizeof(struct hello));
+		if (taken < 0)
+			attempt_failed(l, errno);
+		else if (taken > 0 && l->requested)
+			take_verdict(l);
+		else if (taken > 0)
+			send_request(l);
+		return;
+	case LINK_STRANGE:
+		taken = take_message(l, sizeof(struct request));
+		if (taken > 0)
+			take_request(l);
+		else if (taken < 0)
+			gompi_link_close(l);
+		return;
+	default:
+		return;
+	}
+}
+
+// --- The end of a link
+
+void gompi_link_broken(struct gompi_link *l, int error) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_peer *p = l->peer;
+	const enum gompi_link_state state = l->state;
+	if (state == LINK_CONNECTING || state == LINK_ASKING) {
+		attempt_failed(l, error != 0 ? error : ECONNRESET);
+		return;
+	}
+	gompi_link_close(l);
+	if (p == NULL || p->link != l)
+		return;
+	p->link = NULL;
+	if (state == LINK_OPEN) {
+		p->gone = true;
+		gompi_peer_fail(p, FI_ENOTCONN);
+		t->job.events->lost(p->rank);
+	} else if (p->first != NULL || p->requests != NULL) {
+		gompi_peer_wants(p); // it had not been open, or was given up
+	}
+}
+
+static bool idle(const struct gompi_link *l) {
+	return l->state == LINK_OPEN && l->peer->first == NULL && l->peer->requests == NULL && !l->in_body &&
+	       l->have == 0 && !l->stalled;
+}
+
+// The link is given up by both.
+static void part(struct gompi_link *l) {
+	struct gompi_tcp_peer *p = l->peer;
+	p->link = NULL;
+	gompi_tcp_counts.idle++;
+	gompi_link_close(l);
+	if (p->first != NULL || p->requests != NULL)
+		gompi_peer_wants(p);
+}
+
+void gompi_link_bye(struct gompi_link *l, enum gompi_tcp_kind kind) {
+	static const uint64_t go = TCP_GO;
+	if (kind == TCP_BYE && l->state == LINK_BYE) {
+		part(l);
+	} else if (kind == TCP_BYE) {
+		if (idle(l) && send_now(l, &go, sizeof go))
+			part(l); // the other side sends nothing more, so nothing is lost
+		else
+			gompi_link_tell(l, TCP_STAY);
+	} else if (l->state == LINK_BYE && kind == TCP_GO) {
+		part(l);
+	} else if (l->state == LINK_BYE) {
+		l->state = LINK_OPEN;
+		l->used = gompi_now_ns();
+		gompi_link_send(l);
+	}
+}
+
+// Makes room among the files: lets the system allow more, then gives up strangers that have had their time and links
+// that have been idle for longest, if there are too many, or so many.
+static void give_links_up(int at_least) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	static const uint64_t bye = TCP_BYE;
+	if (gompi_tcp_counts.links <= t->most_links && at_least == 0)
+		return;
+	struct rlimit r = {0};
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+	if (r.rlim_cur / 2 < INT32_MAX)
+		t->most_links = (int)(r.rlim_cur / 2);
+	int many = gompi_tcp_counts.links - t->most_links;
+	for (many = many > at_least ? many : at_least; many > 0; many--) {
+		struct gompi_link *oldest = NULL, *stranger = NULL;
+		for (struct gompi_link *l = t->links; l != NULL; l = l->next) {
+			if (l->state == LINK_STRANGE && (stranger == NULL || l->deadline < stranger->deadline))
+				stranger = l;
+			if (idle(l) && (oldest == NULL || l->used < oldest->used))
+				oldest = l;
+		}
+		if (oldest != NULL && send_now(oldest, &bye, sizeof bye))
+			oldest->state = LINK_BYE;
+		else if (stranger != NULL)
+			gompi_link_close(stranger);
+		else
+			return;
+	}
+}
+
+// --- The listening side
+
+static int listen_at(const struct sockaddr *a, socklen_t length) {
+	const int one = 1, zero = 0;
+	int fd = socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (a->sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+	struct epoll_event e = {.events = EPOLLIN, .data.ptr = NULL};
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (bind(fd, a, length) == 0 && listen(fd, BACKLOG) == 0 && epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) == 0) {
+		t->listeners[t->n_listeners++] = fd;
+		return 0;
+	}
+	int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+// Listens at a port, 0: any, on all addresses that are permitted; 0 or an errno.
+static int listen_port(uint16_t port) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct sockaddr_storage s;
+	int rc = -1;
+	if (t->here.loopback) { // on all of them
+		struct gompi_host_address any = {.family = 6};
+		socklen_t length = gompi_host_sockaddr(&any, port, &s);
+		rc = listen_at((struct sockaddr *)&s, length);
+		if (rc != 0 && errno != EADDRINUSE && errno != EACCES) {
+			any.family = 4;
+			length = gompi_host_sockaddr(&any, port, &s);
+			rc = listen_at((struct sockaddr *)&s, length);
+		}
+	}
+	for (int i = 0; i < t->here.n && !t->here.loopback; i++) {
+		socklen_t length = gompi_host_sockaddr(&t->here.a[i], port, &s);
+		rc = listen_at((struct sockaddr *)&s, length);
+		if (rc != 0)
+			break;
+		length = sizeof s;
+		if (port == 0 && getsockname(t->listeners[0], (struct sockaddr *)&s, &length) == 0)
+			port = ntohs(((struct sockaddr_in *)&s)->sin_port); // where IPv6 has it as well
+	}
+	if (rc == 0) {
+		socklen_t length = sizeof s;
+		if (getsockname(t->listeners[0], (struct sockaddr *)&s, &length) != 0)
+			return errno;
+		t->port = ntohs(((struct sockaddr_in *)&s)->sin_port);
+		return 0;
+	}
+	int error = errno;
+	while (t->n_listeners > 0)
+		close(t->listeners[--t->n_listeners]);
+	return error;
+}
+
+int gompi_listen(char *why, size_t why_bytes) {
+	int first, last;
+	if (!gompi_ports_permitted(&first, &last, why, why_bytes))
+		return EINVAL;
+	int error = EADDRINUSE;
+	if (first == 0) { // on several addresses the port that the first gets may be taken at the next
+		for (int tries = 0; tries < 16 && error == EADDRINUSE; tries++)
+			error = listen_port(0);
+		return error;
+	}
+	const int n = last - first + 1, begin = (int)(getpid() % n); // ranks of a node begin at different ones
+	for (int i = 0; i < n && error != 0; i++)
+		error = listen_port((uint16_t)(first + (begin + i) % n));
+	if (error == EADDRINUSE)
+		snprintf(why, why_bytes, "none of the %d ports from %d to %d (GOMPIRMA_PORTS) is free on this host", n,
+			 first, last);
+	return error;
+}
+
+void gompi_listener_ready(int fd) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	for (int i = 0; i < ACCEPTS; i++) {
+		int got = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (got < 0) {
+			if (errno == EMFILE || errno == ENFILE)
+				no_more_files();
+			return;
+		}
+		const int one = 1;
+		setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+		struct gompi_link *l = add_link(got, LINK_STRANGE, gompi_now_ns() + PROOF);
+		if (l == NULL)
+			return;
+		struct hello h = {.greeting = greeting};
+		memcpy(h.number, l->mine, sizeof h.number);
+		if (t->job.size == 0 || !send_now(l, &h, sizeof h))
+			gompi_link_close(l);
+		else
+			give_links_up(0);
+	}
+}
+
+// --- The clock
+
+void gompi_timers(int64_t now) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (t->timer_at == 0 || now < t->timer_at)
+		return;
+	uint64_t rung;
+	if (read(t->timer, &rung, sizeof rung) < 0) {
+		// It has not rung: the time of this look is a little later.
+	}
+	t->timer_at = 0;
+	for (struct gompi_link *l = t->links, *next; l != NULL; l = next) {
+		next = l->next;
+		if (l->deadline == 0 || l->fd < 0)
+			continue;
+		if (l->deadline > now) {
+			gompi_timer_at(l->deadline);
+		} else if (l->state == LINK_CONNECTING || l->state == LINK_ASKING) {
+			attempt_failed(l, ETIMEDOUT);
+			next = t->links; // others may have been closed
+		} else {
+			gompi_tcp_counts.strangers += l->state == LINK_STRANGE;
+			gompi_link_close(l);
+		}
+	}
+	for (struct gompi_tcp_peer *p = t->wanting, *next; p != NULL; p = next) {
+		next = p->next;
+		if (p->next_try <= now)
+			try_next(p, now);
+		if (p->wants)
+			gompi_timer_at(p->next_try);
+	}
+}

@@ -1,0 +1,435 @@
+// The objects of libfabric's interface, and the look at what has arrived.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/wait.h"
+#include "tcp/link.h"
+
+struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1};
+
+enum {
+	INJECT = 4096, // bytes that go at once, or are copied
+	EVENTS = 32,   // of links that are looked at together
+	HOT_LOOKS = 8, // at the link that something came through last, for each at all of them
+};
+
+// --- Completions
+
+static struct {
+	struct completion {
+		void *context;
+		size_t length;
+		int error;
+	} * ring;
+	size_t first, n, room; // room is a power of 2
+} done;
+
+void gompi_complete(void *context, size_t length, int error) {
+	if (done.n == done.room) {
+		const size_t room = done.room == 0 ? 256 : 2 * done.room;
+		struct completion *ring = malloc(room * sizeof *ring);
+		if (ring == NULL)
+			abort(); // what would never be told
+		for (size_t i = 0; i < done.n; i++)
+			ring[i] = done.ring[(done.first + i) & (done.room - 1)];
+		free(done.ring);
+		done.ring = ring;
+		done.room = room;
+		done.first = 0;
+	}
+	done.ring[(done.first + done.n++) & (done.room - 1)] = (struct completion){context, length, error};
+}
+
+// --- Looking
+
+static void link_ready(struct gompi_link *l, uint32_t events) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (l->fd < 0)
+		return; // closed by what came before
+	if (l->state != LINK_TAKEN && l->state != LINK_OPEN && l->state != LINK_BYE) {
+		gompi_link_handshake(l, (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0);
+		return;
+	}
+	if ((events & EPOLLOUT) != 0)
+		gompi_link_send(l);
+	if (l->fd >= 0 && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && gompi_link_receive(l) && l->fd >= 0)
+		t->hot = l;
+}
+
+static void look_at_all(void) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct epoll_event e[EVENTS];
+	int n = epoll_wait(t->epoll, e, EVENTS, 0);
+	for (int i = 0; i < n; i++) {
+		if (e[i].data.ptr == NULL) {
+			for (int k = 0; k < t->n_listeners; k++)
+				gompi_listener_ready(t->listeners[k]);
+		} else if (e[i].data.ptr == &t->timer) {
+			gompi_timers(gompi_now_ns());
+		} else {
+			link_ready(e[i].data.ptr, e[i].events);
+		}
+	}
+}
+
+static void look(void) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	static unsigned looks;
+	gompi_links_free();
+	if (t->stalled != NULL)
+		gompi_links_unstall();
+	// The next of a series comes from where the last one did.
+	struct gompi_link *hot = t->hot;
+	if (hot != NULL && ++looks % HOT_LOOKS != 0 && (hot->stalled || gompi_link_receive(hot)))
+		return;
+	if (hot == NULL || looks % HOT_LOOKS == 0)
+		look_at_all();
+}
+
+static ssize_t cq_read(struct fid_cq *cq, void *to, size_t most) {
+	struct fi_cq_msg_entry *e = to;
+	if (done.n == 0)
+		look();
+	size_t n = 0;
+	for (; n < most && done.n > 0; n++) {
+		const struct completion *c = &done.ring[done.first];
+		if (c->error != 0)
+			break;
+		e[n] = (struct fi_cq_msg_entry){.op_context = c->context, .len = c->length};
+		done.first = (done.first + 1) & (done.room - 1);
+		done.n--;
+	}
+	return n > 0 ? (ssize_t)n : done.n > 0 ? -FI_EAVAIL : -FI_EAGAIN;
+}
+
+static ssize_t cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64_t flags) {
+	if (done.n == 0 || done.ring[done.first].error == 0)
+		return -FI_EAGAIN;
+	e->op_context = done.ring[done.first].context;
+	e->err = done.ring[done.first].error;
+	done.first = (done.first + 1) & (done.room - 1);
+	done.n--;
+	return 1;
+}
+
+static int may_wait(struct fid_fabric *f, struct fid **on, int n) {
+	const struct gompi_tcp_state *t = &gompi_tcp_state;
+	return done.n > 0 || (t->stalled != NULL && t->places != NULL) ? -FI_EAGAIN : 0;
+}
+
+// --- Sending
+
+struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_peer *p = t->peers[rank];
+	if (p == NULL && (p = calloc(1, sizeof *p)) != NULL) {
+		p->rank = rank;
+		t->peers[rank] = p;
+	}
+	return p;
+}
+
+// Puts an item on its way; it is what is left of it that waits. Bytes of an item without a context are copied.
+static int enqueue(struct gompi_tcp_peer *p, struct gompi_item *i, bool copy) {
+	if (copy && i->data.iov_len > 0) {
+		i->copy = malloc(i->data.iov_len);
+		if (i->copy == NULL) {
+			gompi_item_put(i);
+			return -FI_ENOMEM;
+		}
+		memcpy(i->copy, i->data.iov_base, i->data.iov_len);
+		i->data.iov_base = i->copy;
+	}
+	gompi_peer_append(p, i);
+	if (p->link == NULL)
+		gompi_peer_wants(p);
+	else
+		gompi_link_watch(p->link, p->link->state == LINK_OPEN);
+	return 0;
+}
+
+static ssize_t send_message(struct gompi_tcp_peer *p, const void *at, size_t bytes, void *context) {
+	if (p == NULL)
+		return -FI_ENOMEM;
+	if (p->gone)
+		return -FI_ENOTCONN;
+	struct gompi_tcp_head head = {.kind = TCP_FRAME, .length = (uint32_t)bytes};
+	size_t sent = 0;
+	struct gompi_link *l = p->link;
+	if (l != NULL && l->state == LINK_OPEN && p->first == NULL) {
+		struct iovec v[2] = {{&head, GOMPI_TCP_SHORT}, {(void *)(uintptr_t)at, bytes}};
+		struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
+		ssize_t n = sendmsg(l->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n == (ssize_t)(bytes + GOMPI_TCP_SHORT)) {
+			if (context != NULL)
+				gompi_complete(context, bytes, 0);
+			return 0;
+		}
+		if (n < 0 && errno != EAGAIN && errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
+			gompi_link_broken(l, errno);
+			return -FI_ENOTCONN;
+		}
+		sent = n > 0 ? (size_t)n : 0;
+	}
+	struct gompi_item *i = gompi_item_get();
+	if (i == NULL) // part of it may have left
+		abort();
+	i->head = head;
+	i->head_bytes = GOMPI_TCP_SHORT;
+	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};
+	i->sent = sent;
+	i->context = context;
+	return enqueue(p, i, context == NULL);
+}
+
+static ssize_t ep_send(struct fid_ep *ep, const void *at, size_t bytes, void *desc, fi_addr_t to, void *context) {
+	return send_message(gompi_tcp_peer((int)to), at, bytes, context);
+}
+
+static ssize_t ep_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_addr_t to) {
+	return send_message(gompi_tcp_peer((int)to), at, bytes, NULL);
+}
+
+static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi_addr_t from, void *context) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_place *place = t->places_free;
+	if (place != NULL)
+		t->places_free = place->next;
+	else if ((place = malloc(sizeof *place)) == NULL)
+		return -FI_ENOMEM;
+	*place = (struct gompi_place){NULL, at, bytes, context};
+	if (t->places == NULL)
+		t->places = place;
+	else
+		t->places_last->next = place;
+	t->places_last = place;
+	return 0;
+}
+
+static ssize_t start_request(const struct fi_msg_rma *m, enum gompi_tcp_kind kind) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_peer *p = gompi_tcp_peer((int)m->addr);
+	struct gompi_item *i = gompi_item_get();
+	struct gompi_request *r = malloc(sizeof *r);
+	if (p == NULL || i == NULL || r == NULL || p->gone) {
+		if (i != NULL)
+			gompi_item_put(i);
+		free(r);
+		return p != NULL && p->gone ? -FI_ENOTCONN : -FI_ENOMEM;
+	}
+	const struct iovec data = *m->msg_iov;
+	*r = (struct gompi_request){.next = p->requests,
+				    .id = ++t->id,
+				    .context = m->context,
+				    .to = kind == TCP_READ ? data.iov_base : NULL,
+				    .bytes = data.iov_len};
+	p->requests = r;
+	i->head = (struct gompi_tcp_head){.kind = kind,
+					  .length = kind == TCP_WRITE ? (uint32_t)data.iov_len : 0,
+					  .id = r->id,
+					  .key = m->rma_iov->key,
+					  .offset = m->rma_iov->addr,
+					  .bytes = data.iov_len};
+	i->head_bytes = sizeof i->head;
+	if (kind == TCP_WRITE)
+		i->data = data;
+	gompi_peer_append(p, i);
+	if (p->link == NULL)
+		gompi_peer_wants(p);
+	else
+		gompi_link_send(p->link);
+	return 0;
+}
+
+static ssize_t ep_writemsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags) {
+	return start_request(m, TCP_WRITE);
+}
+
+static ssize_t ep_readmsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags) {
+	return start_request(m, TCP_READ);
+}
+
+// --- Memory
+
+enum { BUCKETS = 256 };
+static struct gompi_tcp_memory *buckets[BUCKETS];
+
+static struct gompi_tcp_memory **bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
+
+struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key) {
+	struct gompi_tcp_memory *m = *bucket(key);
+	while (m != NULL && m->mr.key != key)
+		m = m->next;
+	return m;
+}
+
+static int close_memory(struct fid *f) {
+	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)f, **at = bucket(m->mr.key);
+	while (*at != m)
+		at = &(*at)->next;
+	*at = m->next;
+	gompi_links_forget(m);
+	free(m);
+	return 0;
+}
+
+static struct fi_ops memory_ops = {.size = sizeof memory_ops, .close = close_memory};
+
+static int register_memory(struct fid *domain, const void *at, size_t bytes, uint64_t access, uint64_t offset,
+			   uint64_t key, uint64_t flags, struct fid_mr **mr, void *context) {
+	if (gompi_tcp_memory_of(key) != NULL)
+		return -FI_ENOKEY;
+	struct gompi_tcp_memory *m = malloc(sizeof *m);
+	if (m == NULL)
+		return -FI_ENOMEM;
+	struct gompi_tcp_memory **b = bucket(key);
+	*m = (struct gompi_tcp_memory){.mr = {.fid = {.fclass = FI_CLASS_MR, .ops = &memory_ops}, .key = key},
+				       .next = *b,
+				       .at = (char *)(uintptr_t)at,
+				       .bytes = bytes,
+				       .access = access};
+	*b = m;
+	*mr = &m->mr;
+	return 0;
+}
+
+// --- The objects
+
+static int close_nothing(struct fid *f) { return 0; } // gompi_tcp_end closes all
+
+static struct fi_ops fid_ops = {.size = sizeof fid_ops, .close = close_nothing};
+static struct fi_ops_msg msg_ops = {
+	.size = sizeof msg_ops, .send = ep_send, .inject = ep_inject, .recv = ep_recv};
+static struct fi_ops_rma rma_ops = {.size = sizeof rma_ops, .writemsg = ep_writemsg, .readmsg = ep_readmsg};
+static struct fi_ops_cq cq_ops = {.size = sizeof cq_ops, .read = cq_read, .readerr = cq_readerr};
+static struct fi_ops_mr mr_ops = {.size = sizeof mr_ops, .reg = register_memory};
+static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .trywait = may_wait};
+
+static struct fid_fabric fabric = {.fid = {.fclass = FI_CLASS_FABRIC, .ops = &fid_ops}, .ops = &fabric_ops};
+static struct fid_domain domain = {.fid = {.fclass = FI_CLASS_DOMAIN, .ops = &fid_ops}, .mr = &mr_ops};
+static struct fid_cq cq = {.fid = {.fclass = FI_CLASS_CQ, .ops = &fid_ops}, .ops = &cq_ops};
+static struct fid_ep ep = {.fid = {.fclass = FI_CLASS_EP, .ops = &fid_ops}, .msg = &msg_ops, .rma = &rma_ops};
+
+static char provider_name[] = "tcp";
+static struct fi_tx_attr tx_attr = {.inject_size = INJECT};
+static struct fi_rx_attr rx_attr;
+static struct fi_ep_attr ep_attr = {.type = FI_EP_RDM, .max_msg_size = 1 << 30};
+static struct fi_domain_attr domain_attr = {.mr_key_size = sizeof(uint64_t)};
+static struct fi_fabric_attr fabric_attr = {.prov_name = provider_name, .prov_version = GOMPI_TCP_VERSION};
+static struct fi_info info = {.tx_attr = &tx_attr,
+			      .rx_attr = &rx_attr,
+			      .ep_attr = &ep_attr,
+			      .domain_attr = &domain_attr,
+			      .fabric_attr = &fabric_attr};
+
+bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[GOMPI_TCP_HOST], size_t *host_bytes,
+		    char *why, size_t why_bytes) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	if (!gompi_host_here(&t->here, NULL, why, why_bytes))
+		return false;
+	why[0] = 0;
+	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	struct epoll_event e = {.events = EPOLLIN, .data.ptr = &t->timer};
+	int error = t->epoll < 0 || t->timer < 0 || epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->timer, &e) != 0 ? errno : 0;
+	if (error == 0)
+		error = gompi_listen(why, why_bytes);
+	if (error != 0) {
+		if (why[0] == 0)
+			snprintf(why, why_bytes, "listening for the other processes of the job: %s", strerror(error));
+		return false;
+	}
+	const uint16_t p = t->port;
+	memcpy(port, &p, sizeof p);
+	*host_bytes = gompi_host_write(&t->here, host);
+	*out = (struct gompi_tcp){&info, &fabric, &domain, &cq, &ep, t->epoll};
+	return true;
+}
+
+bool gompi_tcp_begin(const struct gompi_tcp_job *job) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	const size_t size = (size_t)job->size, nodes = (size_t)job->nodes;
+	char *ports = malloc(size * GOMPI_TCP_PORT);
+	int32_t *node_of = malloc(size * sizeof *node_of);
+	t->peers = calloc(size, sizeof *t->peers);
+	t->hosts = calloc(nodes, sizeof *t->hosts);
+	t->worked = malloc(nodes);
+	if (ports == NULL || node_of == NULL || t->peers == NULL || t->hosts == NULL || t->worked == NULL)
+		return false;
+	memcpy(ports, job->ports, size * GOMPI_TCP_PORT);
+	memcpy(node_of, job->node_of, size * sizeof *node_of);
+	memset(t->worked, -1, nodes);
+	for (size_t i = 0; i < nodes; i++)
+		gompi_host_read(&t->hosts[i], job->hosts + job->host_at[i], job->host_at[i + 1] - job->host_at[i]);
+	struct rlimit r = {0};
+	getrlimit(RLIMIT_NOFILE, &r);
+	t->most_links = r.rlim_cur / 2 < INT32_MAX ? (int)(r.rlim_cur / 2) : INT32_MAX;
+	t->job = *job;
+	t->job.ports = ports;
+	t->job.node_of = node_of;
+	t->job.hosts = NULL;
+	t->job.host_at = NULL;
+	return true;
+}
+
+void gompi_tcp_end(void) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	while (t->links != NULL)
+		gompi_link_close(t->links);
+	gompi_links_free();
+	while (t->n_listeners > 0)
+		close(t->listeners[--t->n_listeners]);
+	close(t->timer);
+	close(t->epoll);
+	t->epoll = t->timer = -1;
+	for (int i = 0; t->peers != NULL && i < t->job.size; i++)
+		if (t->peers[i] != NULL) {
+			gompi_peer_fail(t->peers[i], FI_ECANCELED);
+			free(t->peers[i]);
+		}
+	free((void *)(uintptr_t)t->job.ports);
+	free((void *)(uintptr_t)t->job.node_of);
+	free(t->peers);
+	free(t->hosts);
+	free(t->worked);
+	memset(t, 0, sizeof *t);
+	t->epoll = t->timer = -1;
+}
+
+void gompi_tcp_reach(int peer) {
+	struct gompi_tcp_peer *p = gompi_tcp_peer(peer);
+	if (p != NULL)
+		gompi_peer_wants(p);
+}
+
+bool gompi_tcp_refused(int peer) {
+	const struct gompi_tcp_peer *p = gompi_tcp_state.peers[peer];
+	return p != NULL && p->wants && p->refused;
+}
+
+bool gompi_tcp_addresses(char *text, size_t bytes) {
+	static const char *const what[] = {"network of the default route", "another network",
+					   "of a bridge, containers or virtual machines", "of one link", "this host"};
+	struct gompi_host h;
+	char names[GOMPI_HOST_ADDRESSES][16], address[INET6_ADDRSTRLEN];
+	if (!gompi_host_here(&h, names, text, bytes))
+		return false;
+	text[0] = 0;
+	size_t at = 0;
+	for (int i = 0; i < h.n && at < bytes; i++) {
+		gompi_host_text(&h.a[i], address);
+		at += (size_t)snprintf(text + at, bytes - at, "%s\t%s\t%s\n", address, names[i], what[h.a[i].reach]);
+	}
+	return true;
+}
