@@ -99,7 +99,10 @@ void gompi_link_close(struct gompi_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
 		return;
-	close(l->fd); // which the system forgets in epoll
+	// A child of fork() may have it open as well: it ends all the same, and epoll is told.
+	epoll_ctl(t->epoll, EPOLL_CTL_DEL, l->fd, NULL);
+	shutdown(l->fd, SHUT_RDWR);
+	close(l->fd);
 	l->fd = -1;
 	gompi_tcp_counts.links--;
 	if (l->next != NULL)
@@ -317,8 +320,7 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 static bool all_certain(const struct gompi_tcp_peer *p) {
 	for (int i = 0; i < p->n; i++) {
 		int error = p->failed[p->order[i]].error;
-		if (error == 0 || error == ETIMEDOUT || error == EAGAIN || error == ENOMEM || error == EMFILE ||
-		    error == ENFILE)
+		if (error == 0 || error == ETIMEDOUT)
 			return false;
 	}
 	return true;
@@ -371,6 +373,12 @@ static void try_next(struct gompi_tcp_peer *p, int64_t now) {
 		int error = attempt(p, address, now);
 		if (error == 0) {
 			p->next_try = now + STAGGER;
+			return;
+		}
+		if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS || error == EAGAIN) {
+			p->at--; // it is this process that cannot, just now
+			p->since = now;
+			p->next_try = now + AGAIN;
 			return;
 		}
 		remember_failure(p, address, error, now);

@@ -383,6 +383,14 @@ bool gompi_tcp_begin(const struct gompi_tcp_job *job) {
 	return true;
 }
 
+static void free_places(struct gompi_place *first) {
+	while (first != NULL) {
+		struct gompi_place *next = first->next;
+		free(first);
+		first = next;
+	}
+}
+
 void gompi_tcp_end(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	while (t->links != NULL)
@@ -398,6 +406,8 @@ void gompi_tcp_end(void) {
 			gompi_peer_fail(t->peers[i], FI_ECANCELED);
 			free(t->peers[i]);
 		}
+	free_places(t->places);
+	free_places(t->places_free);
 	free((void *)(uintptr_t)t->job.ports);
 	free((void *)(uintptr_t)t->job.node_of);
 	free(t->peers);

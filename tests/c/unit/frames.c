@@ -155,7 +155,7 @@ static void provider(void) {
 	struct gompi_node n = gompi_node;
 	n.size = RANKS;
 	gompi_node_open(&n, (int32_t[]){0, -1, -1, -1});
-	gompi_net.ep = gompi_net.receiver = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
+	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
 	gompi_net.inject = 64;
 	gompi_net.secret[0] = 0x0123456789abcdef, gompi_net.secret[1] = 42;
 	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 8;

@@ -255,7 +255,7 @@ static void begin(int n, int p, int64_t timeout) {
 		node_of[i] = i / each, places[i] = -1, addresses[i] = i;
 	gompi_node_open(&node, places);
 	free(places);
-	gompi_net.ep = gompi_net.receiver = &ep, gompi_net.cq = &cq, gompi_net.av = &av, gompi_net.fd = -1;
+	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av, gompi_net.fd = -1;
 	gompi_net.inject = 64, gompi_net.size = ranks;
 	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 4;
 	gompi_net.rank = 0;

@@ -258,7 +258,7 @@ static void provider(size_t key_bytes) {
 	domain_attr.mr_mode = mode;
 	domain_attr.mr_key_size = key_bytes;
 	gompi_net.info = &info, gompi_net.domain = &domain, gompi_net.fabric = &fabric;
-	gompi_net.ep = gompi_net.receiver = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
+	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
 	gompi_net.local_keys = (mode & FI_MR_LOCAL) != 0;
 	gompi_net.inject = 64, gompi_net.most = 1 << 30;
 	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 8;
