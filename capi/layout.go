@@ -39,6 +39,8 @@ var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait_object)-shm.CellWaitObj]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks)-shm.CellMarks]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.marks_used)-shm.CellMarkUsed]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.promised)-shm.CellPromised]
+	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.out_of_reach)-shm.CellReach]
 	_ = same[unsafe.Sizeof(C.struct_gompi_cell{})-shm.CellFixed]
 	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
 	_ = same[C.GOMPI_LANES*C.GOMPI_INBOX_SIZE-shm.MessageRingSize]

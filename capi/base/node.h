@@ -21,6 +21,7 @@ struct gompi_mark {
 	_Alignas(GOMPI_LINE) gompi_a64 seq;
 };
 
+enum { GOMPI_CALLS = 16 };
 struct gompi_cell {
 	gompi_ai32 pid;
 	gompi_a32 state;
@@ -33,7 +34,11 @@ struct gompi_cell {
 	gompi_ai32 wait_peer;
 	gompi_a64 wait_object;
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
-	gompi_a32 marks_used;            // a bit for each line that a thread has
+	gompi_a32 marks_used;                  // a bit for each line that a thread has
+	_Alignas(GOMPI_LINE) char promised[8]; // Go's (core/shm/promise.go)
+	// Ranks + 1 that this process cannot connect to, and that cannot connect to it (fabric/call.c).
+	_Alignas(GOMPI_LINE) gompi_a32 out_of_reach[GOMPI_CALLS];
+	gompi_a32 asked_by[GOMPI_CALLS];
 	_Alignas(2048) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/wait.h"
+#include "fabric/call.h"
 #include "fabric/health.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
@@ -142,6 +143,8 @@ void gompi_net_agent_run(void) {
 		gompi_store(&active, 0);
 		gompi_store(&looked, 0);
 		int64_t until = gompi_health_tick(gompi_now_ns());
+		if (gompi_net.own)
+			gompi_call_tick(gompi_now_ns());
 		gompi_fabric_push(-1);
 		if (gompi_load(&me->pollers) > 0)
 			others = true;

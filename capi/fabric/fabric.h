@@ -21,7 +21,8 @@
 
 // Whom a record is for.
 enum gompi_port {
-	FABRIC_OWN,      // this room: credits, heartbeats, who has died
+	FABRIC_OWN,      // this room: who has died
+	FABRIC_CALL,     // this room: who cannot be reached
 	FABRIC_RMA,      // way/
 	FABRIC_MESSAGES, // message/
 	FABRIC_MEET,     // barriers and small reductions between nodes

@@ -180,6 +180,15 @@ static void look_here(void) {
 	}
 }
 
+int gompi_health_nodes(void) { return health.nodes; }
+
+int gompi_health_lowest(int ahead) {
+	const int node = ((health.node + ahead) % health.nodes + health.nodes) % health.nodes;
+	return node == health.node ? -1 : lowest_of(node);
+}
+
+bool gompi_health_first(void) { return place_here() == 0; }
+
 // Asks a peer for a sign of life.
 static void ask_peer(struct gompi_peer *p, int64_t now) {
 	if (p->asked >= UNANSWERED)
@@ -280,7 +289,8 @@ static void look_gone(void) {
 		return;
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
 		if (gompi_load(&p->gone) != 0 && gompi_swap_total(&p->announced, 1) == 0)
-			lose(p->rank, gompi_load(&p->unreachable) != 0 ? GOMPI_LOST_UNREACHABLE : GOMPI_LOST_CONNECTION);
+			lose(p->rank,
+			     gompi_load(&p->unreachable) != 0 ? GOMPI_LOST_UNREACHABLE : GOMPI_LOST_CONNECTION);
 }
 
 int64_t gompi_health_tick(int64_t now) {

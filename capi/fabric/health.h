@@ -23,6 +23,13 @@ void gompi_health_end(void);
 // The agent's: does what is due at this time, and returns when something will be.
 int64_t gompi_health_tick(int64_t now);
 
+// The lowest living process of the node that is so many behind this one, -1: there is none, or it is this node. And the
+// number of nodes.
+int gompi_health_lowest(int ahead);
+int gompi_health_nodes(void);
+// Returns true if this process is the lowest living one of its node.
+bool gompi_health_first(void);
+
 // A peer is gone: see to it in the agent's next round.
 void gompi_health_news(void);
 

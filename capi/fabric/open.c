@@ -10,6 +10,7 @@
 
 #include "base/up.h"
 #include "fabric/agent.h"
+#include "fabric/call.h"
 #include "fabric/frame.h"
 #include "fabric/health.h"
 #include "fabric/net.h"
@@ -49,14 +50,16 @@ static bool by_tcp(const char *name) { return strncmp(name, own, strlen(own)) ==
 // Returns true if there is something on this machine that only libfabric knows to use. Its start costs every process of
 // a job 0.3 s of a core.
 static bool has_device(void) {
-	static const char *const classes[] = {"infiniband", "infiniband_verbs", "cxi_user", "cxi", "hfi1", "hfi1_user",
-					      "psm3",       "ipath",            "gni",      "usnic"};
+	static const char *const classes[] = {
+		"infiniband", "infiniband_verbs", "cxi_user", "cxi", "hfi1", "hfi1_user", "psm3", "ipath", "gni",
+		"usnic"};
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "/sys/class/%s", classes[i]);
 		DIR *d = opendir(path);
 		const struct dirent *e = NULL;
-		while (d != NULL && (e = readdir(d)) != NULL && (e->d_name[0] == '.' || strcmp(e->d_name, "abi_version") == 0)) {
+		while (d != NULL && (e = readdir(d)) != NULL &&
+		       (e->d_name[0] == '.' || strcmp(e->d_name, "abi_version") == 0)) {
 		}
 		if (d != NULL)
 			closedir(d);
@@ -85,8 +88,7 @@ static struct fi_info *net_hints(const char *name) {
 	h->caps = FI_MSG | FI_RMA;
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
 	h->ep_attr->type = FI_EP_RDM;
-	h->domain_attr->mr_mode =
-		FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
@@ -341,7 +343,7 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 // Says to the own provider who is where.
 static bool begin_own(const struct gompi_net_job *job) {
 	static const struct gompi_tcp_events events = {
-		.lost = peer_lost, .unreachable = peer_unreachable, .host = host_name};
+		.lost = peer_lost, .unreachable = peer_unreachable, .call = gompi_call_for, .host = host_name};
 	const struct gompi_tcp_job t = {.size = job->size,
 					.rank = job->rank,
 					.nodes = job->nodes,
@@ -364,6 +366,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT
 	bool fine = gompi_peers_open() && gompi_health_open(job->node_of, job->timeout);
 	if (n->own) {
 		fine = fine && begin_own(job);
+		gompi_call_open();
 	} else if (fine && (fine = (n->addresses = malloc(bytes)) != NULL)) {
 		n->address_bytes = job->address_bytes;
 		memcpy(n->addresses, job->addresses, bytes);

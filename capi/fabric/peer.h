@@ -46,7 +46,7 @@ struct gompi_peer {
 
 	gompi_a32 gone;
 	gompi_a32 unreachable; // why it is
-	gompi_a32 announced; // that it is, to all nodes
+	gompi_a32 announced;   // that it is, to all nodes
 
 	// Whether it lives (health.c): the agent's, but for alive and out.
 	gompi_a32 alive;                       // something has come from it since the last look

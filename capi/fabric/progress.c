@@ -25,8 +25,8 @@ static int post_receives(void) {
 	struct gompi_frame *f;
 	while ((f = unposted) != NULL) {
 		f->op.kind = GOMPI_OP_RECEIVE;
-		ssize_t rc = fi_recv(gompi_net.ep, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC,
-				     &f->op.context);
+		ssize_t rc =
+			fi_recv(gompi_net.ep, f->bytes, sizeof f->bytes, f->descriptor, FI_ADDR_UNSPEC, &f->op.context);
 		if (rc != 0)
 			return (int)rc;
 		unposted = f->next;

@@ -35,8 +35,8 @@ static void default_interfaces(char v4[IFNAMSIZ], char v6[IFNAMSIZ]) {
 }
 
 static bool is_container(const char *name) {
-	static const char *const begin[] = {"docker", "br-",   "virbr",  "veth", "cni",  "lxc",  "lxd",
-					    "podman", "flannel", "cali", "vmnet", "vnet", "vboxnet"};
+	static const char *const begin[] = {"docker", "br-",     "virbr", "veth",  "cni",  "lxc",    "lxd",
+					    "podman", "flannel", "cali",  "vmnet", "vnet", "vboxnet"};
 	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
 		if (strncmp(name, begin[i], strlen(begin[i])) == 0)
 			return true;
@@ -185,9 +185,8 @@ bool gompi_host_here(struct gompi_host *h, char names[GOMPI_HOST_ADDRESSES][16],
 		memcpy(names, name, sizeof name);
 	if (h->n > 0 || only == NULL)
 		return true;
-	snprintf(why, why_bytes,
-		 "GOMPIRMA_INTERFACE=%s names no interface or network that is up here; there are: %s", only,
-		 seen[0] != 0 ? seen : "none");
+	snprintf(why, why_bytes, "GOMPIRMA_INTERFACE=%s names no interface or network that is up here; there are: %s",
+		 only, seen[0] != 0 ? seen : "none");
 	return false;
 }
 

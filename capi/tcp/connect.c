@@ -28,13 +28,14 @@
 #include "tcp/link.h"
 
 #define MS 1000000LL
-static const int64_t STAGGER = 300 * MS,    // after which the next address is tried beside the one that is silent
-	ATTEMPT = 5000 * MS,                // of an attempt: the system repeats its first packet after 1 and 3 s
-	PROOF = 2000 * MS,                  // of a stranger, to prove that it is of the job
+static const int64_t STAGGER = 300 * MS,         // after which the next address is tried beside the one that is silent
+	ATTEMPT = 5000 * MS,                     // of an attempt: the system repeats its first packet after 1 and 3 s
+	PROOF = 2000 * MS,                       // of a stranger, to prove that it is of the job
 	PAUSE = 10 * MS, PAUSE_MOST = 1000 * MS, // between two rounds through the addresses
-	AGAIN = 20 * MS,                    // after the other side has said that it is at it
-	TELL = 5000 * MS,                   // after which people are told what does not work
-	CERTAIN = 12000 * MS;               // after which it is given up if each address has said that it cannot be
+	AGAIN = 20 * MS,                         // after the other side has said that it is at it
+	CALL = 1000 * MS,                        // after which the other side is asked to connect
+	TELL = 5000 * MS,                        // after which people are told what does not work
+	CERTAIN = 12000 * MS; // after which it is given up if each address has said that it cannot be
 
 enum { BACKLOG = 4096, ACCEPTS = 64 };
 
@@ -310,8 +311,7 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 			       error_text(p->failed[p->order[i]].error));
 	}
 	if (p->n == 0 && at < (int)bytes)
-		at += snprintf(text + at, bytes - (size_t)at,
-			       " it has no address that is not this host's own as well");
+		at += snprintf(text + at, bytes - (size_t)at, " it has no address that is not this host's own as well");
 	if (at < (int)bytes)
 		snprintf(text + at, bytes - (size_t)at, "; GOMPIRMA_INTERFACE names the network to use");
 }
@@ -343,8 +343,6 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 	p->refused = all_refuse(p);
 	p->pause = p->pause == 0 ? PAUSE : p->pause < PAUSE_MOST ? 2 * p->pause : p->pause;
 	p->next_try = now + p->pause;
-	if (p->round > 1 && t->job.events->call != NULL)
-		t->job.events->call(p->rank);
 	if (p->has_been)
 		return; // whether it lives is not judged here
 	const bool certain = all_certain(p);
@@ -368,6 +366,9 @@ static void end_round(struct gompi_tcp_peer *p, int64_t now) {
 
 // Tries the next address of a peer, and sets the time of the one after it.
 static void try_next(struct gompi_tcp_peer *p, int64_t now) {
+	const struct gompi_tcp_events *tell = gompi_tcp_state.job.events;
+	if (now - p->since >= CALL && tell->call != NULL)
+		tell->call(p->rank);
 	while (p->at < p->n && attempts_of(p) < GOMPI_ATTEMPTS) {
 		const int address = p->order[p->at++];
 		int error = attempt(p, address, now);
@@ -533,7 +534,8 @@ static void take_verdict(struct gompi_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	struct verdict v;
 	memcpy(&v, l->in.bytes, sizeof v);
-	if (v.proof != proof(2 | (uint64_t)v.said << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->theirs, l->mine) ||
+	if (v.proof !=
+		    proof(2 | (uint64_t)v.said << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->theirs, l->mine) ||
 	    v.said == LINK_WRONG) {
 		attempt_failed(l, -1);
 		return;
@@ -717,6 +719,10 @@ static int listen_port(uint16_t port) {
 	for (int i = 0; i < t->here.n && !t->here.loopback; i++) {
 		socklen_t length = gompi_host_sockaddr(&t->here.a[i], port, &s);
 		rc = listen_at((struct sockaddr *)&s, length);
+		if (rc != 0 && errno == EADDRNOTAVAIL && (i + 1 < t->here.n || t->n_listeners > 0)) {
+			rc = 0; // one of IPv6 that the system has not tried yet: others will do
+			continue;
+		}
 		if (rc != 0)
 			break;
 		length = sizeof s;

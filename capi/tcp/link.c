@@ -12,7 +12,7 @@
 #include "base/wait.h"
 
 enum {
-	PIECES = 32,         // items that leave in one go
+	PIECES = 32,           // items that leave in one go
 	LOOK_MOST = 256 << 10, // bytes taken from a link before others have their turn
 };
 
@@ -252,7 +252,10 @@ static bool end_body(struct gompi_link *l) {
 	case TCP_READ:
 		at = registered(&h, h.bytes, FI_REMOTE_READ, &m);
 		if (at == NULL || h.bytes == 0 || h.bytes > UINT32_MAX)
-			return answer(l, h.id, at == NULL ? FI_EACCES : h.bytes == 0 ? 0 : FI_EMSGSIZE,
+			return answer(l, h.id,
+				      at == NULL     ? FI_EACCES
+				      : h.bytes == 0 ? 0
+						     : FI_EMSGSIZE,
 				      (struct iovec){0}, NULL) &&
 			       l->fd >= 0;
 		return answer(l, h.id, 0, (struct iovec){at, h.bytes}, m) && l->fd >= 0;
@@ -287,8 +290,8 @@ static size_t parse(struct gompi_link *l, const char *bytes, size_t n, bool *fin
 	size_t at = 0;
 	for (;;) {
 		if (!l->in_body) {
-			size_t need = l->have < GOMPI_TCP_SHORT ? GOMPI_TCP_SHORT
-								: gompi_tcp_head_bytes(l->in.head.kind);
+			size_t need =
+				l->have < GOMPI_TCP_SHORT ? GOMPI_TCP_SHORT : gompi_tcp_head_bytes(l->in.head.kind);
 			if (l->have < need) {
 				size_t some = need - l->have < n - at ? need - l->have : n - at;
 				memcpy(l->in.bytes + l->have, bytes + at, some);

@@ -52,10 +52,10 @@ struct gompi_item {
 	struct gompi_item *next;
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
-	struct iovec data;                    // what follows the head
-	size_t sent;                          // bytes of both
-	void *context;                        // completed when all is sent, NULL: nothing is
-	char *copy;                           // freed then
+	struct iovec data;                     // what follows the head
+	size_t sent;                           // bytes of both
+	void *context;                         // completed when all is sent, NULL: nothing is
+	char *copy;                            // freed then
 	const struct gompi_tcp_memory *memory; // that data is part of, NULL: none
 };
 
@@ -80,17 +80,17 @@ enum gompi_link_state {
 };
 
 enum {
-	GOMPI_SCRATCH = 16 << 10,  // bytes taken from a socket before it is known where they go
-	GOMPI_HANDSHAKE = 64,      // the most bytes of a message before a link is open
-	GOMPI_ATTEMPTS = 4,        // links to a peer that are tried at the same time
+	GOMPI_SCRATCH = 16 << 10, // bytes taken from a socket before it is known where they go
+	GOMPI_HANDSHAKE = 64,     // the most bytes of a message before a link is open
+	GOMPI_ATTEMPTS = 4,       // links to a peer that are tried at the same time
 };
 
 struct gompi_link {
 	int fd;
 	enum gompi_link_state state;
-	bool requested;         // by this side, and its request has left
-	uint32_t watched;       // what epoll says of it
-	int address;            // which of the host's, of one that this side has asked for
+	bool requested;                   // by this side, and its request has left
+	uint32_t watched;                 // what epoll says of it
+	int address;                      // which of the host's, of one that this side has asked for
 	struct gompi_link *next, *before; // all of them
 	struct gompi_tcp_peer *peer;      // NULL: not known
 	int64_t deadline;                 // 0: none
@@ -106,10 +106,10 @@ struct gompi_link {
 	bool in_body;
 	char *sink;
 	size_t left;
-	struct gompi_place *place;              // of a message
-	struct gompi_request *answered;         // of the answer to a read
+	struct gompi_place *place;             // of a message
+	struct gompi_request *answered;        // of the answer to a read
 	const struct gompi_tcp_memory *memory; // of a write, whose bytes go there
-	char *stash;                            // bytes for which there was no place
+	char *stash;                           // bytes for which there was no place
 	size_t stash_at, stash_bytes;
 	struct gompi_link *next_stalled;
 	bool stalled;

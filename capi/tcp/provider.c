@@ -309,8 +309,7 @@ static int register_memory(struct fid *domain, const void *at, size_t bytes, uin
 static int close_nothing(struct fid *f) { return 0; } // gompi_tcp_end closes all
 
 static struct fi_ops fid_ops = {.size = sizeof fid_ops, .close = close_nothing};
-static struct fi_ops_msg msg_ops = {
-	.size = sizeof msg_ops, .send = ep_send, .inject = ep_inject, .recv = ep_recv};
+static struct fi_ops_msg msg_ops = {.size = sizeof msg_ops, .send = ep_send, .inject = ep_inject, .recv = ep_recv};
 static struct fi_ops_rma rma_ops = {.size = sizeof rma_ops, .writemsg = ep_writemsg, .readmsg = ep_readmsg};
 static struct fi_ops_cq cq_ops = {.size = sizeof cq_ops, .read = cq_read, .readerr = cq_readerr};
 static struct fi_ops_mr mr_ops = {.size = sizeof mr_ops, .reg = register_memory};

@@ -29,7 +29,7 @@ struct gompi_tcp_events {
 	void (*lost)(int peer);
 	// No address of the peer can be reached, and each said so, for long: see gompi_tcp_why.
 	void (*unreachable)(int peer);
-	// This process has tried all addresses of a peer in vain: let the peer be asked to connect. Again and again.
+	// This process has tried a peer in vain for a second: let the peer be asked to connect. Again and again.
 	void (*call)(int peer);
 	// Writes the name of the host of a peer.
 	void (*host)(int peer, char *name, int bytes);

@@ -74,6 +74,7 @@ const (
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far
 	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
+	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )
 

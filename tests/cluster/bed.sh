@@ -12,6 +12,8 @@
 #   bed rate HOST RATE      limits what a host sends, as 100mbit; "off"
 #   bed loss HOST N         drops N of 100 packets that come to a host; 0: none
 #   bed delay HOST N        sends what a host sends N milliseconds later; 0: at once
+#   bed second HOST ADDRESS/N  gives a host another network, which leads nowhere
+#   bed wall HOST HOW       lets nobody connect to a host, who is told nothing (drop) or refused (reject); "off"
 #   bed cut HOST, bed mend HOST            takes a host's link away, and puts it back
 #   bed freeze HOST, bed thaw HOST         stops all processes of a host, and lets them go on
 #   bed kill HOST           kills all processes of a host

@@ -43,7 +43,7 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("scripts/build.sh: %w\n%s", err, out)
 	}
-	for _, name := range []string{"where", "busy", "held", "holder"} {
+	for _, name := range []string{"where", "busy", "held", "holder", "network"} {
 		cmd := exec.Command(build+"/bin/gompicc", "-O2", "-Wall", "-Wextra", "-Werror",
 			"testdata/"+name+".c", "-o", program(name))
 		if out, err := cmd.CombinedOutput(); err != nil {

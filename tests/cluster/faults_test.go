@@ -108,7 +108,7 @@ func TestLost(t *testing.T) {
 // A link that is cut in the middle of MPI_Init ends it in the time that was set, although no launcher sees it.
 func TestLostInInit(t *testing.T) {
 	needBed(t)
-	for _, c := range []struct{ place, host string }{{"library", "h1"}, {"library", "h2"}, {"connect", "h1"}} {
+	for _, c := range []struct{ place, host string }{{"addresses", "h1"}, {"addresses", "h2"}, {"connect", "h1"}} {
 		t.Run(c.place+" "+c.host, func(t *testing.T) {
 			l := launchers[0]
 			l.prepare(t)

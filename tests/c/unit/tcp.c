@@ -151,13 +151,14 @@ static int take(struct socket *s) {
 		if (s->have < sizeof r)
 			return 0;
 		memcpy(&r, s->in, sizeof r);
-		if (r.source != ME || r.destination >= RANKS || r.proof != proof(1, ME, r.destination, s->mine, r.number))
+		if (r.source != ME || r.destination >= RANKS ||
+		    r.proof != proof(1, ME, r.destination, s->mine, r.number))
 			exit(6);
 		s->rank = (int)r.destination;
 		p = &peers[s->rank];
-		v.said = p->link != NULL || p->busy > 0                                         ? BUSY
+		v.said = p->link != NULL || p->busy > 0                                          ? BUSY
 			 : p->asking != NULL && p->asking->state == ASKS_VERDICT && s->rank < ME ? CROSSED
-												: YES;
+												 : YES;
 		p->busy -= p->busy > 0;
 		v.proof = proof(2 | (uint64_t)v.said << 32, ME, r.destination, s->mine, r.number);
 		put(s, &v, sizeof v);
@@ -255,8 +256,8 @@ static void be_peers(int listener, int done_pipe) {
 		}
 		for (int k = 0; k < 4; k++, next = (next + 1) % RANKS) {
 			struct peer *p = &peers[next];
-			if (next != ME && (p->active || p->got > 0) && p->link == NULL && p->asking == NULL && p->sent == p->got &&
-			    p->got < rounds)
+			if (next != ME && (p->active || p->got > 0) && p->link == NULL && p->asking == NULL &&
+			    p->sent == p->got && p->got < rounds)
 				ask(next);
 		}
 		if (finished == PEERS && !told) {
@@ -383,7 +384,8 @@ static void all_peers(int n, int files) {
 	for (int i = 0; i < RANKS; i++)
 		CHECK(i == ME || got[i] == n, "%d messages of peer %d", got[i], i);
 	CHECK(lost_n == 0, "%d peers are lost", lost_n);
-	printf("%d peers, %d messages each: connected %llu, accepted %llu, crossed %llu, given up %llu, at most %d links\n",
+	printf("%d peers, %d messages each: connected %llu, accepted %llu, crossed %llu, given up %llu, at most %d "
+	       "links\n",
 	       PEERS, n, (unsigned long long)gompi_tcp_counts.connected, (unsigned long long)gompi_tcp_counts.accepted,
 	       (unsigned long long)gompi_tcp_counts.crossed, (unsigned long long)gompi_tcp_counts.idle, most);
 	if (files > 0)

@@ -1,8 +1,9 @@
 // Ranks that stay in the middle of MPI_Init until a test has done what it wants: held FOLDER PLACE HOST, all that are
-// on HOST where they load libfabric (PLACE library) or connect to another host for the first time (connect). Each tells
+// on HOST where they ask for the host's addresses (PLACE addresses) or connect to another host for the first time (connect). Each tells
 // by a file in the folder, and goes on when there is one called "go".
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <ifaddrs.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,17 +28,16 @@ static void hold(const char *place) {
 }
 
 // A program's functions come before those of libraries.
-void *dlopen(const char *name, int mode) {
-	void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
-	if (name != NULL && strstr(name, "libfabric") != NULL)
-		hold("library");
-	return real(name, mode);
+int getifaddrs(struct ifaddrs **all) {
+	int (*real)(struct ifaddrs **) = (int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs");
+	hold("addresses");
+	return real(all);
 }
 
 int connect(int fd, const struct sockaddr *to, socklen_t length) {
 	int (*real)(int, const struct sockaddr *, socklen_t) =
 		(int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "connect");
-	if (to->sa_family == AF_INET)
+	if (to->sa_family == AF_INET || to->sa_family == AF_INET6)
 		hold("connect");
 	return real(fd, to, length);
 }

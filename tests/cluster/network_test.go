@@ -1,0 +1,131 @@
+package cluster
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// network starts a job in which every rank puts to every other, two on each of two hosts; in half of them only the
+// ranks of h1 do.
+func network(t *testing.T, half bool, variables ...string) *run {
+	t.Helper()
+	l := launchers[0]
+	l.prepare(t)
+	command := append(append([]string{"env"}, variables...), program("network"))
+	if half {
+		command = append(command, "half")
+	}
+	return start(t, "", l.command([]int{2, 2}, command...)...)
+}
+
+func requireFine(t *testing.T, r *run) {
+	t.Helper()
+	status, took := r.wait()
+	require.Equal(t, 0, status)
+	require.Contains(t, r.out.String(), "fine")
+	t.Logf("%v", took.Round(time.Millisecond))
+	nothingLeft(t)
+}
+
+// A second network that leads nowhere, that of containers first of all, which every host has with the same address,
+// keeps nobody from the one that does.
+func TestSecondNetwork(t *testing.T) {
+	needBed(t)
+	for name, addresses := range map[string][2]string{
+		"the same on both":  {"172.17.0.1/16", "172.17.0.1/16"},
+		"two not connected": {"172.18.0.1/16", "172.19.0.2/16"},
+		"one network":       {"172.20.0.1/16", "172.20.0.2/16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, a := range addresses {
+				host := fmt.Sprintf("h%d", i+1)
+				do(t, "bed", "second", host, a)
+				defer do(t, "on", host, "ip", "link", "del", "docker0")
+			}
+			requireFine(t, network(t, false))
+			requireFine(t, network(t, true, "GOMPIRMA_INTERFACE=eth0"))
+			requireFine(t, network(t, true, "GOMPIRMA_INTERFACE=10.77.0.0/16,lo"))
+		})
+	}
+}
+
+// Where connections can be made in one direction only, they are made in that one.
+func TestOneWay(t *testing.T) {
+	needBed(t)
+	needCommand(t, "nft")
+	for _, how := range []string{"drop", "reject"} {
+		t.Run(how, func(t *testing.T) { // to h1 Hydra's agents connect
+			do(t, "bed", "wall", "h2", how)
+			defer do(t, "bed", "wall", "h2", "off")
+			requireFine(t, network(t, true))
+			requireFine(t, network(t, false))
+		})
+	}
+}
+
+// What cannot be reached is told with all addresses and what the system says of each.
+func TestUnreachable(t *testing.T) {
+	needBed(t)
+	needCommand(t, "nft")
+	do(t, "bed", "wall", "h2", "reject")
+	defer do(t, "bed", "wall", "h2", "off")
+	do(t, "on", "h1", "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; "+
+		"add rule inet shut in iifname eth0 tcp dport 20000-20099 drop")
+	defer do(t, "on", "h1", "nft", "delete table inet shut")
+	r := network(t, false, "GOMPIRMA_PORTS=20000-20099", "GOMPIRMA_PEER_TIMEOUT=8")
+	status, took := r.wait()
+	require.NotEqual(t, 0, status)
+	t.Logf("status %d in %v: %s", status, took.Round(time.Millisecond), r.err.String())
+	require.Regexp(t, regexp.MustCompile(`rank [01] on h1 cannot reach rank [23] on h2: .*10\.77\.0\.2 port 200\d\d: `+
+		`Connection refused.*GOMPIRMA_INTERFACE`), r.err.String())
+	nothingLeft(t)
+}
+
+// Ports are those that are permitted: all others are shut.
+func TestPorts(t *testing.T) {
+	needBed(t)
+	needCommand(t, "nft")
+	for _, host := range []string{"h1", "h2"} {
+		do(t, "on", host, "nft", "add table inet ports; add chain inet ports in { type filter hook input priority 0; }; "+
+			"add rule inet ports in iifname eth0 tcp flags & (syn|ack) == syn tcp dport != { 20000-20009, 30000-30099 } drop")
+		defer do(t, "on", host, "nft", "delete table inet ports")
+	}
+	t.Setenv("MPIEXEC_PORT_RANGE", "30000:30099") // the launcher's own
+	requireFine(t, network(t, false, "GOMPIRMA_PORTS=20000-20009"))
+	requireFine(t, network(t, true, "GOMPIRMA_PORTS=20000-20009", "GOMPIRMA_INTERFACE=eth0"))
+}
+
+// Whoever is not of the job and connects to it is sent away, and holds up nobody.
+func TestStrangers(t *testing.T) {
+	needBed(t)
+	const ports = "21000-21003"
+	r := network(t, false, "GOMPIRMA_PORTS="+ports, "GOMPIRMA_PEER_TIMEOUT=20")
+	// 3,000 silent connections to each host, and some that talk nonsense, while it starts.
+	for _, host := range []string{"h1", "h2"} {
+		script := `import socket, time
+all = []
+end = time.time() + 4
+while time.time() < end and len(all) < 3000:
+    for port in range(21000, 21004):
+        s = socket.socket()
+        s.settimeout(0.5)
+        try:
+            s.connect(("` + host + `", port))
+            if len(all) % 7 == 0: s.send(b"GET / HTTP/1.0\r\n\r\n" * 4)
+            all.append(s)
+        except OSError: time.sleep(0.01)
+time.sleep(1)
+`
+		cmd := exec.Command("on", "h1", "python3", "-c", script)
+		require.NoError(t, cmd.Start())
+		defer cmd.Wait()
+	}
+	requireFine(t, r)
+	require.NotContains(t, strings.ToLower(r.err.String()), "cannot")
+}
