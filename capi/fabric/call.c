@@ -24,7 +24,7 @@ static void reach(int peer) {
 	gompi_net_give();
 }
 
-static void pass_on(struct call c) {
+static void send_call(struct call c) {
 	int class, next = -1;
 	for (int ahead = 1; ahead < gompi_health_nodes() && next < 0; ahead++)
 		next = gompi_health_lowest(ahead);
@@ -48,7 +48,7 @@ static void take_call(int peer, const char *data, size_t length) {
 	const int here = gompi_on_node(c.to);
 	uint32_t nobody = 0;
 	if (here < 0)
-		pass_on(c);
+		send_call(c);
 	else if (here == gompi_node.me)
 		reach(c.from);
 	else
@@ -75,7 +75,7 @@ static void look_at(int i) {
 		gompi_a32 *word = &gompi_cell(i)->out_of_reach[k];
 		uint32_t to = gompi_load(word) == 0 ? 0 : gompi_swap_total(word, 0);
 		if (to != 0)
-			pass_on((struct call){from, (int32_t)to - 1, gompi_health_nodes(), 0});
+			send_call((struct call){from, (int32_t)to - 1, gompi_health_nodes(), 0});
 	}
 }
 

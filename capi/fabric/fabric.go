@@ -76,8 +76,8 @@ type Candidate struct {
 	Why   string
 }
 
-// Candidates lists them, the own one first, then libfabric's in its order; wanted as for Choose. version is libfabric's,
-// "" if it is not there.
+// Candidates lists them, the own one first, then libfabric's in its order; wanted as for Choose. version is that of
+// libfabric, "" if it is not there.
 func Candidates(wanted string) (list []Candidate, version string, err error) {
 	const most = 64
 	var (

@@ -38,8 +38,8 @@ static const char *unfit_why(const char *name) {
 	return NULL;
 }
 
-// The provider that needs no libfabric: capi/tcp. What libfabric has for TCP connects to one address of a host only, and
-// takes a third of a second to start.
+// The provider that needs no libfabric: capi/tcp. What libfabric has for TCP connects to one address of a host only,
+// and takes a third of a second to start.
 static const char own[] = "tcp";
 
 static bool is_own(const char *name) { return name != NULL && strcmp(name, own) == 0; }

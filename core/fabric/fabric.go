@@ -77,8 +77,8 @@ func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
 			hosts[nodeOf[rank]] = rest
 		}
 	}
-	if err := fabric.Begin(fabric.Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts, NodeOf: nodeOf,
-		Secret: said.secret, Timeout: timeout}); err != nil {
+	if err := fabric.Begin(fabric.Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts,
+		NodeOf: nodeOf, Secret: said.secret, Timeout: timeout}); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	return nil

@@ -1,6 +1,6 @@
 // Ranks that stay in the middle of MPI_Init until a test has done what it wants: held FOLDER PLACE HOST, all that are
-// on HOST where they ask for the host's addresses (PLACE addresses) or connect to another host for the first time (connect). Each tells
-// by a file in the folder, and goes on when there is one called "go".
+// on HOST where they ask for the host's addresses (PLACE addresses) or connect to another host for the first time
+// (connect). Each tells by a file in the folder, and goes on when there is one called "go".
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <ifaddrs.h>
