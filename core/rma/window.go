@@ -296,7 +296,11 @@ func (w *Window) reserve(members records) error {
 		sizes = append(sizes, total)
 		// In vain if the machine has not that much. What the members' control groups allow each finds out for
 		// itself.
-		if room := limit.MachineMemory("/"); total > room.Usable() {
+		room := limit.MachineMemory("/")
+		if total > room.Usable() && w.host.Node.AwaitGiven() {
+			room = limit.MachineMemory("/")
+		}
+		if total > room.Usable() {
 			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s",
 				total, room.Usable(), room.By)
 		}
