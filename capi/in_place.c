@@ -3,10 +3,9 @@
 // Both ways go in steps of a few pages: write-protect, copy, replace the mapping in one system call. The kernel changes
 // mappings under a lock that page faults take too, so a thread that reads finds the old page or the new one. A thread
 // that writes between the copy and the replacement would lose its store; the protection makes it fault instead, and the
-// handler of SIGSEGV lets it wait and try again. Only a store by the kernel itself (read(2) into the buffer at that
-// moment) ends with EFAULT. On the way back there is no such moment if the process has other threads: a private mapping
-// of the file is put over the shared one, whose pages are then copied where they are written to, and so each is
-// (unshare_by_writing). That is not the way for all, since the memory does not become anonymous again.
+// handler of SIGSEGV lets it wait and try again. No handler of the program's runs meanwhile on the thread that makes
+// the step: its store would wait for its own thread. Only a store by the kernel itself (read(2) into the buffer by
+// another thread) ends with EFAULT.
 //
 // fork(): a child would share the memory with its parent, and with every origin. So the parent copies it before the
 // fork, and the child moves the copies over the shared pages. vfork, posix_spawn, system and popen do not come here and
@@ -20,7 +19,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include "base/order.h"
-#include "threads.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +37,7 @@
 enum { STEP = 1 << 20 };
 #define IMAGE_SIZE (UINT64_C(1) << 48) // core/shm.ImageStride
 
-static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t in_place_lock = PTHREAD_MUTEX_INITIALIZER; // a step, or fork()
 static int file = -1; // a descriptor of our own: forks come after MPI_Finalize, too
 static uint64_t image;
 static dev_t file_device;
@@ -100,11 +98,22 @@ static void on_fault(int sig, siginfo_t *info, void *context) {
 	}
 }
 
-static void step_begins(void) { gompi_add_total(&steps, 1); }
+// From here to step_ends no fork() sees the memory, and this thread takes no signal. Returns those that it blocked
+// before.
+static sigset_t step_begins(void) {
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&in_place_lock);
+	gompi_add_total(&steps, 1);
+	return before;
+}
 
-static void step_ends(void) {
+static void step_ends(sigset_t before) {
 	gompi_add_total(&steps, 1);
 	syscall(SYS_futex, &steps, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
+	pthread_mutex_unlock(&in_place_lock);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void will_change(uintptr_t address, size_t size) {
@@ -200,7 +209,7 @@ static void give_back(uint64_t offset, size_t size) {
 static int share_step(char *at, size_t size) {
 	uint64_t offset = image + (uintptr_t)at;
 	int rc = 0;
-	step_begins();
+	sigset_t before = step_begins();
 	if (mprotect(at, size, PROT_READ) != 0) {
 		rc = errno;
 	} else if ((rc = write_all(at, size, offset)) != 0 ||
@@ -209,32 +218,16 @@ static int share_step(char *at, size_t size) {
 		mprotect(at, size, PROT_READ | PROT_WRITE);
 		give_back(offset, size);
 	}
-	step_ends();
-	if (rc == 0) {
+	if (rc == 0)
 		gompi_add_total(&shared_bytes, size);
+	step_ends(before);
+	if (rc == 0)
 		madvise(at, size, MADV_POPULATE_WRITE); // cheaper than a fault for each page later; only that is lost
 							// where the kernel does not know it
-	}
 	return rc;
 }
 
-static int unshare_by_writing(const struct piece *p) {
-	char *at = (char *)p->at;
-	if (mmap(at, p->size, p->protection, MAP_PRIVATE | MAP_FIXED, file, (off_t)p->offset) == MAP_FAILED)
-		return errno;
-	if (madvise(at, p->size, MADV_POPULATE_WRITE) != 0) {
-		if (errno != EINVAL) // memory is short, say: what has no copy stays in the file
-			return errno;
-		for (size_t i = 0; i < p->size; i += 4096)
-			gompi_or((_Atomic uint8_t *)at + i, 0);
-	}
-	give_back(p->offset, p->size);
-	return 0;
-}
-
 static int unshare_piece(const struct piece *p) {
-	if ((p->protection & PROT_WRITE) && !gompi_only_thread())
-		return unshare_by_writing(p);
 	char *room = room_for(p->size);
 	if (room == MAP_FAILED)
 		return errno;
@@ -244,7 +237,7 @@ static int unshare_piece(const struct piece *p) {
 	for (size_t n; done < p->size && rc == 0; done += n) {
 		n = p->size - done < STEP ? p->size - done : STEP;
 		char *at = (char *)p->at + done, *copy = room + done;
-		step_begins();
+		sigset_t before = step_begins();
 		if ((p->protection & PROT_WRITE) && mprotect(at, n, p->protection & ~PROT_WRITE) != 0)
 			rc = errno;
 		else if ((rc = read_all(copy, n, p->offset + done)) == 0 &&
@@ -255,7 +248,7 @@ static int unshare_piece(const struct piece *p) {
 			give_back(p->offset + done, n);
 		else // whatever the mapping has become: the contents are in the file
 			mmap(at, n, p->protection, MAP_SHARED | MAP_FIXED, file, (off_t)(p->offset + done));
-		step_ends();
+		step_ends(before);
 		if (rc != 0)
 			break;
 	}
@@ -264,7 +257,7 @@ static int unshare_piece(const struct piece *p) {
 	return rc;
 }
 
-static int make_private(uintptr_t address, size_t size) {
+int gompi_in_place_unshare(uintptr_t address, size_t size) {
 	struct piece *list;
 	int n = find_pieces(image + address, image + address + size, &list), rc = n < 0 ? ENOMEM : 0;
 	for (int i = 0; i < n; i++) {
@@ -357,25 +350,16 @@ int gompi_in_place_share(int fd, uint64_t at, uintptr_t address, size_t size) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		return EFBIG; // a write would end in SIGXFSZ
-	pthread_mutex_lock(&in_place_lock);
 	int rc = open_once(fd, at);
-	if (rc == 0) {
-		will_change(address, size);
-		size_t done = 0;
-		for (size_t n; done < size && rc == 0; done += rc == 0 ? n : 0) {
-			n = size - done < STEP ? size - done : STEP;
-			rc = share_step((char *)address + done, n);
-		}
-		if (rc != 0 && done > 0)
-			make_private(address, done);
+	if (rc != 0)
+		return rc;
+	will_change(address, size);
+	size_t done = 0;
+	for (size_t n; done < size && rc == 0; done += rc == 0 ? n : 0) {
+		n = size - done < STEP ? size - done : STEP;
+		rc = share_step((char *)address + done, n);
 	}
-	pthread_mutex_unlock(&in_place_lock);
-	return rc;
-}
-
-int gompi_in_place_unshare(uintptr_t address, size_t size) {
-	pthread_mutex_lock(&in_place_lock);
-	int rc = make_private(address, size);
-	pthread_mutex_unlock(&in_place_lock);
+	if (rc != 0 && done > 0)
+		gompi_in_place_unshare(address, done);
 	return rc;
 }

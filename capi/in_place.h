@@ -1,6 +1,6 @@
 // Ordinary memory of this process that becomes shared memory where it lies, and ordinary again. core/rma/in_place.go
-// decides which; the system calls and what must be ready at any moment for the program's other threads and for fork()
-// are here.
+// decides which; the system calls and what must be ready at any moment for the program's other threads, its handlers of
+// signals and fork() are here. One thread at a time calls what stands here.
 #ifndef GOMPI_IN_PLACE_H
 #define GOMPI_IN_PLACE_H
 

@@ -13,7 +13,6 @@ import "C"
 
 import (
 	"os"
-	"sync/atomic"
 	"unsafe"
 
 	"gompirma/core"
@@ -51,15 +50,10 @@ func waiting(p *shm.Policy) C.struct_gompi_policy {
 		quiet_looks: C.int32_t(p.QuietLooks), crowded: C.bool(p.Crowded)}
 }
 
-var hotWord = (*uint32)(unsafe.Pointer(C.gompi_hot_word()))
-
 // agentPath is the part of an RMA operation's progress that is C's: serving the agent's ring.
 type agentPath struct{}
 
 func (agentPath) Serve() bool {
-	if atomic.LoadUint32(hotWord) != 0 && C.gompi_current_call() != nil {
-		C.gompi_hot_see()
-	}
 	// A call into C costs more than this look, which waits in Go make all the time.
 	if p := core.Self(); p != nil && p.Node.AgentRingEmpty() {
 		return false

@@ -11,8 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "threads.h"
-
 // What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas
 // of its first threads. Below 1.9 GB it starts on some days and not on others. Of private memory that can be written it
 // takes some 90 MB, most of it never touched.
@@ -55,10 +53,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	// In a row, of this thread: others may have theirs meanwhile.
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
 	enum { TRIES = 20 }; // of the runtime, which sleeps between them
-	void *begin = gompi_own_thread(start, arg);
-	int rc = begin == NULL ? EAGAIN : __real_pthread_create(thread, attr, gompi_own_thread_start, begin);
-	if (rc != 0)
-		free(begin);
+	int rc = __real_pthread_create(thread, attr, start, arg);
 	if (rc == 0) {
 		failures = 0;
 	} else if (rc == EAGAIN && ++failures >= TRIES) {

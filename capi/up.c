@@ -19,10 +19,6 @@ static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
 	return (void *)gompi_map_attached(win, offset, size);
 }
 
-static bool follow(uintptr_t win, int rank, int64_t offset, uint32_t place) {
-	return gompi_map_hot(win, rank, offset, place) != 0;
-}
-
 static void host_of(int peer, char *name, int size) { gompi_host_of(peer, (uintptr_t)name, size); }
 
 static int barrier_by_messages(uintptr_t comm) {
@@ -108,9 +104,7 @@ static __attribute__((constructor)) void fill(void) {
 		.group_ranks = group_ranks,
 		.attached_table = attached_table,
 		.map_attached = map_attached,
-		.share_hot = gompi_share_hot,
 		.host_of = host_of,
-		.follow = follow,
 		.barrier_by_messages = barrier_by_messages,
 		.tell_group = tell_group,
 		.compare_groups = compare_groups,

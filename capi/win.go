@@ -2,9 +2,6 @@ package main
 
 /*
 #include "in_place.h"
-#include "threads.h"
-#include "way/serve.h"
-#include "win/hot.h"
 #include "win/win_table.h"
 */
 import "C"
@@ -52,7 +49,7 @@ func (dataPath) Install(p *rma.Plan) error {
 	plan := C.struct_gompi_win_plan{
 		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), granularity: C.int64_t(p.Granularity),
 		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
-		local_n: C.int32_t(len(members)), hot_at: C.uint32_t(p.HotAfter),
+		local_n: C.int32_t(len(members)),
 	}
 	if !C.gompi_win_open(&plan, &members[0], away) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
@@ -136,36 +133,6 @@ func (dataPath) Unshare(addr uintptr, size int64) error {
 	return system(C.gompi_in_place_unshare(C.uintptr_t(addr), C.size_t(size)))
 }
 
-func (dataPath) WatchForks() { C.gompi_watch_forks() }
-func (dataPath) Alone() bool { return bool(C.gompi_alone()) }
-
-func (dataPath) TakeHot(h uintptr) bool { return bool(C.gompi_hot_take(C.uintptr_t(h))) }
-
-func (dataPath) HotBegin(h uintptr) bool {
-	if !C.gompi_agent_pause() {
-		return false
-	}
-	if !C.gompi_hot_begin(C.uintptr_t(h)) {
-		C.gompi_agent_resume()
-		return false
-	}
-	return true
-}
-
-func (dataPath) HotEnd(h uintptr, what uint8, heap int64, again uint32) {
-	place := uint32(C.GOMPI_PRIVATE)
-	if what != 0 {
-		place = C.GOMPI_WHOLE_PAGES + uint32(what) - 1
-	}
-	C.gompi_hot_end(C.uintptr_t(h), C.uint32_t(place), C.int64_t(heap), C.uint32_t(again))
-	C.gompi_agent_resume()
-}
-
-func (dataPath) Follow(h uintptr, rank int, t *rma.Target) bool {
-	return bool(C.gompi_win_follow(C.uintptr_t(h), C.int(rank), C.uintptr_t(t.Base), C.uint64_t(t.From),
-		C.uint64_t(t.To)))
-}
-
 // gompi_host_of stores the name of the host of a process of the job.
 //
 //export gompi_host_of
@@ -175,26 +142,6 @@ func gompi_host_of(peer int32, name uintptr, size int32) {
 		host = p.Places.Host(int(peer))
 	}
 	putString(name, host, int(size))
-}
-
-// gompi_share_hot shares the memory of windows of which gompi_hot_told was called.
-//
-//export gompi_share_hot
-func gompi_share_hot() {
-	if p := core.Self(); p != nil {
-		rma.ShareHot(p.Windows)
-	}
-}
-
-// gompi_map_hot maps a member's memory that has become shared in place; 1 if it can be addressed now.
-//
-//export gompi_map_hot
-func gompi_map_hot(win uintptr, rank int32, offset int64, place uint32) int32 {
-	w := rma.Lookup(win)
-	if w != nil && w.Follow(int(rank), offset, uint8(place-C.GOMPI_WHOLE_PAGES+1)) {
-		return 1
-	}
-	return 0
 }
 
 // system makes an error of errno.

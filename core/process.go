@@ -220,6 +220,7 @@ func Finish() error {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 		}
 	}
+	p.Node.Given()
 	p.Node.SetState(p.Node.Me, shm.Finalized)
 	leaving.Store(true)
 	err := p.Boot.Finalize()

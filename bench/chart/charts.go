@@ -179,8 +179,8 @@ func short(m measurement) string {
 	switch m.Part {
 	case "Windows over malloc memory":
 		return "malloc: " + m.Label
-	case "Windows over malloc memory that is never shared in place":
-		return "never shared: " + m.Label
+	case "Windows over malloc memory shared in place":
+		return "shared in place: " + m.Label
 	}
 	return m.Label
 }

@@ -12,7 +12,7 @@ import (
 // be; with `of` it is the speed compared with that measurement of gompirma itself (the hardware's speed); `atMost` is a
 // bound on the value.
 type measurement struct {
-	name    string // row, and what sets it apart: ".8" for 8 ranks where 2 are the rule, ".never" for neverShared
+	name    string // row, and what sets it apart: ".8" for 8 ranks where 2 are the rule, ".shared" in place
 	label   string
 	part    string // heading of the table
 	program string
@@ -60,10 +60,10 @@ func (m measurement) on(ranks int) measurement {
 	return m
 }
 
-// neverShared forbids that ordinary memory becomes shared in place.
-func (m measurement) neverShared() measurement {
-	m.name += ".never"
-	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=0"}
+// sharedInPlace asks for ordinary memory to be shared in place.
+func (m measurement) sharedInPlace() measurement {
+	m.name += ".shared"
+	m.env = []string{"GOMPIRMA_SHARE_IN_PLACE=1"}
 	return m
 }
 
@@ -207,13 +207,15 @@ var measurements = slices.Concat(
 		rma("pscw", "post, start, put, complete, wait, pairwise", 1.5),
 	),
 	part("Windows over malloc memory",
-		rma("m_put_flush:8", "put 8 B + flush", 3),
-		rma("m_get_flush:8", "get 8 B + flush", 3),
-		rma("m_acc8_flush", "accumulate 8 B + flush", 1.5),
-		rma("m_fop_flush", "fetch_and_op + flush", 3),
-		rma("m_fop_cold", "the first 100 fetch_and_op + flush, target waits in a barrier", 1.2),
-		rma("m_fop_hot", "fetch_and_op + flush later, target waits in a barrier", 3),
+		rma("m_put_flush:8", "put 8 B + flush", 1.2),
+		rma("m_get_flush:8", "get 8 B + flush", 1.2),
+		rma("m_acc8_flush", "accumulate 8 B + flush", 1.2),
+		rma("m_fop_flush", "fetch_and_op + flush", 1.2),
+		rma("m_fop_first", "the first 100 fetch_and_op + flush, target waits in a barrier", 1.2),
+		rma("m_fop_later", "fetch_and_op + flush later, target waits in a barrier", 1.2),
+		rma("m_put_flush:4096", "put 4 KiB", 1),
 		rma("m_put_flush:1048576", "put 1 MiB", 1.2),
+		rma("m_get_flush:1048576", "get 1 MiB", 1),
 		rma("m_acc_1m", "accumulate 1 MiB", 1.2),
 		rma("m_put_vector", "put vector", 1.2),
 		rma("m_get_vector", "get vector", 1.2),
@@ -222,17 +224,15 @@ var measurements = slices.Concat(
 		rma("m_pscw", "pscw pairwise", 1.2),
 		rma("m_lock_put_unlock", "lock + put + unlock", 1.2),
 	),
-	part("Windows over malloc memory that is never shared in place",
-		rma("m_put_flush:8", "put 8 B + flush", 1.2).neverShared(),
-		rma("m_get_flush:8", "get 8 B + flush", 1.2).neverShared(),
-		rma("m_fop_flush", "fetch_and_op + flush", 1.2).neverShared(),
-		rma("m_fop_cold", "the first 100 fetch_and_op + flush, target waits in a barrier", 1.2).neverShared(),
-		rma("m_fop_hot", "fetch_and_op + flush later, target waits in a barrier", 1.2).neverShared(),
-		rma("m_put_flush:4096", "put 4 KiB", 1).neverShared(),
-		rma("m_put_flush:1048576", "put 1 MiB", 1).neverShared(),
-		rma("m_get_flush:1048576", "get 1 MiB", 1).neverShared(),
-		rma("m_put_vector", "put vector", 1).neverShared(),
-		rma("m_get_vector", "get vector", 1).neverShared(),
+	part("Windows over malloc memory shared in place",
+		rma("m_put_flush:8", "put 8 B + flush", 3).sharedInPlace(),
+		rma("m_get_flush:8", "get 8 B + flush", 3).sharedInPlace(),
+		rma("m_acc8_flush", "accumulate 8 B + flush", 3).sharedInPlace(),
+		rma("m_fop_flush", "fetch_and_op + flush", 3).sharedInPlace(),
+		rma("m_put_flush:1048576", "put 1 MiB", 1.2).sharedInPlace(),
+		rma("m_acc_1m", "accumulate 1 MiB", 1.2).sharedInPlace(),
+		rma("m_put_vector", "put vector", 1.2).sharedInPlace(),
+		rma("m_get_vector", "get vector", 1.2).sharedInPlace(),
 	),
 	part("Messages",
 		message("pingpong:8", "ping-pong 8 B, one way", 1.3),

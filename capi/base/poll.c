@@ -16,7 +16,6 @@ enum {
 };
 
 void gompi_poll_long(void) {
-	gompi_hot_look();
 	struct gompi_poll *p = &gompi_poll;
 	if (!gompi_node.policy.crowded) {
 		int64_t now = gompi_now_ns();

@@ -50,11 +50,6 @@ struct gompi_up {
 	// are; NULL if they cannot be.
 	void *(*attached_table)(uintptr_t win, int rank);
 	void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
-	// Maps a member's memory that has become shared in place, whole pages or all, the window beginning at an offset
-	// of the node's memory. Whether it could.
-	bool (*follow)(uintptr_t win, int rank, int64_t offset, uint32_t place);
-	// Sees to the windows of which gompi_hot_told has been called.
-	void (*share_hot)(void);
 	// Calls with a request that is not one of a message, and calls whose arguments are wrong. What the call
 	// returns.
 	int (*wait)(MPI_Request *request, MPI_Status *status);

@@ -65,37 +65,6 @@ void gompi_doorbell(struct gompi_cell *c) {
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-gompi_a32 gompi_hot;
-_Thread_local int gompi_buffers_out __attribute__((tls_model("initial-exec")));
-
-// Where a thread of this process went to sleep last. The flag keeps the word in memory while somebody looks at it.
-static struct gompi_waitword *_Atomic sleeps_on;
-static atomic_flag sleeps_flag = ATOMIC_FLAG_INIT;
-
-static void sleeps_nowhere(void) {
-	while (gompi_flag_take(&sleeps_flag))
-		gompi_pause();
-	gompi_store(&sleeps_on, NULL);
-	gompi_flag_give(&sleeps_flag);
-}
-
-uint32_t *gompi_hot_word(void) { return (uint32_t *)(void *)&gompi_hot; }
-
-void gompi_hot_ring(void) {
-	gompi_wake(&gompi_my_cell()->wait); // pairs with the barrier before a thread sleeps in gompi_await, or in Go
-	while (gompi_flag_take(&sleeps_flag))
-		gompi_pause();
-	struct gompi_waitword *w = gompi_load(&sleeps_on);
-	if (w != NULL)
-		gompi_wake_if_asleep(w);
-	gompi_flag_give(&sleeps_flag);
-}
-
-void gompi_hot_see(void) {
-	if (gompi_buffers_out == 0)
-		gompi_up.share_hot();
-}
-
 // What has registered itself, in that order.
 enum { MOST_SERVICES = 8 };
 static const struct gompi_service *services[MOST_SERVICES];
@@ -170,7 +139,6 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		if (done(arg))
 			goto out;
 		bool worked = gompi_serve();
-		gompi_hot_look();
 		if (i == LASTS)
 			tell_lasting();
 		if (worked) {
@@ -187,11 +155,9 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 	}
 	publish_wait(me, what);
 	for (;;) {
-		gompi_hot_look();
 		uint32_t seen = gompi_load_total(&w->wake); // first: see core/shm/wait.go
-		gompi_store(&sleeps_on, w);
 		gompi_store_total(&w->sleeping, 1);
-		gompi_full_fence(); // pairs with the ones in gompi_wake and gompi_hot_ring
+		gompi_full_fence(); // pairs with the one in gompi_wake
 		if (done(arg))
 			break;
 		if (gompi_load(&gompi_header()->broken) != 0) {
@@ -202,7 +168,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		// poller is served here.
 		gompi_sub_total(&me->pollers, 1);
 		gompi_full_fence_after_change();
-		if (!gompi_serve_all() && (gompi_load(&gompi_hot) == 0 || gompi_buffers_out != 0)) {
+		if (!gompi_serve_all()) {
 			tell_lasting();
 			int64_t start = gompi_now_ns();
 			gompi_sleep_on(&w->wake, seen, policy->slice);
@@ -215,7 +181,6 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			break;
 	}
 	gompi_store(&me->wait_call[0], 0);
-	sleeps_nowhere();
 out:
 	gompi_sub(&me->blocked, 1);
 	gompi_sub_total(&me->pollers, 1);

@@ -66,20 +66,6 @@ bool gompi_serve(void);
 // something may have taken out what somebody rang for, and left the rest of it to who comes for it.
 bool gompi_serve_all(void);
 
-// So many windows of this process others have said to be hot (win/hot.h): a thread of the application that waits, or
-// ends an epoch, sees to them. gompi_hot_ring wakes the one that sleeps in a wait.
-extern gompi_a32 gompi_hot;
-void gompi_hot_ring(void);
-uint32_t *gompi_hot_word(void); // gompi_hot for Go, which has waits too
-void gompi_hot_see(void);
-static inline void gompi_hot_look(void) {
-	if (__builtin_expect(gompi_load(&gompi_hot) != 0, 0))
-		gompi_hot_see();
-}
-
-// While another process may write to buffers of this thread by system calls, none of the memory may move. Nests.
-extern _Thread_local int gompi_buffers_out __attribute__((tls_model("initial-exec")));
-
 // Sleeps until *word differs from seen, a wake-up, or so many nanoseconds.
 void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);
 

@@ -2,7 +2,6 @@
 #include "rma/checked.h"
 
 #include "win/attached.h"
-#include "rma/follow.h"
 #include "win/epoch.h"
 #include "datatype/op.h"
 
@@ -176,7 +175,6 @@ static int check_range(struct gompi_checked *c) {
 	c->offset = (uint64_t)offset;
 	bool direct = gompi_load(&t->state) & TARGET_DIRECT;
 	if (!direct) {
-		gompi_follow(c->w, r->target, r->call);
 		const struct gompi_part *p = &c->here;
 		c->here = gompi_part_of(c->w, r->target);
 		direct = p->from < p->to && (uint64_t)from >= p->from && (uint64_t)to <= p->to;

@@ -50,7 +50,6 @@ static inline bool gompi_direct(struct gompi_win *w, int rank, MPI_Aint disp, MP
 	} else if ((uint64_t)offset > t->reach || (uint64_t)*bytes > t->reach - (uint64_t)offset) {
 		return false;
 	}
-	gompi_load_fence(); // pairs with the release in gompi_win_follow; on x86 a word to the compiler
 	*address = t->base + offset;
 	return true;
 }
@@ -61,7 +60,7 @@ bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count c
 // The same without a call, where w is a window.
 static inline bool gompi_direct_here(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size,
 				     char **address, int64_t *bytes) {
-	if (gompi_load(&w->parts) == NULL || (uint32_t)rank >= w->n)
+	if (w->parts == NULL || (uint32_t)rank >= w->n)
 		return false;
 	struct gompi_target *t = &w->targets[rank];
 	const struct gompi_part p = gompi_part_of(w, rank);

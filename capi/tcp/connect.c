@@ -163,14 +163,14 @@ static bool send_now(struct gompi_link *l, const void *what, size_t bytes) {
 
 // --- Trying the addresses of a peer
 
-static struct gompi_host *host_of(const struct gompi_tcp_peer *p) {
+static struct gompi_host *peer_host(const struct gompi_tcp_peer *p) {
 	return &gompi_tcp_state.hosts[gompi_tcp_state.job.node_of[p->rank]];
 }
 
 // The i-th address of a peer's host: behind those that it has published, the loopback interface.
-static struct gompi_host_address address_of(const struct gompi_tcp_peer *p, int i) {
+static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, int i) {
 	static const struct gompi_host_address loopback = {4, REACH_HOST, {127, 0, 0, 1}};
-	const struct gompi_host *h = host_of(p);
+	const struct gompi_host *h = peer_host(p);
 	return i < h->n ? h->a[i] : loopback;
 }
 
@@ -178,7 +178,7 @@ static struct gompi_host_address address_of(const struct gompi_tcp_peer *p, int 
 // this very host, then as they are published.
 static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
-	const struct gompi_host *h = host_of(p);
+	const struct gompi_host *h = peer_host(p);
 	const bool here = h->identity == t->here.identity;
 	const int worked = t->worked[t->job.node_of[p->rank]];
 	p->n = 0;
@@ -243,7 +243,7 @@ static void remember_failure(struct gompi_tcp_peer *p, int address, int error, i
 // Asks an address: 0, or an errno.
 static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 	struct sockaddr_storage to;
-	const struct gompi_host_address a = address_of(p, address);
+	const struct gompi_host_address a = tried_address(p, address);
 	uint16_t port;
 	memcpy(&port, gompi_tcp_state.job.ports + (size_t)p->rank * GOMPI_TCP_PORT, sizeof port);
 	const socklen_t length = gompi_host_sockaddr(&a, port, &to);
@@ -305,7 +305,7 @@ void gompi_tcp_why(int peer, char *text, size_t bytes) {
 	memcpy(&port, t->job.ports + (size_t)peer * GOMPI_TCP_PORT, sizeof port);
 	for (int i = 0; i < p->n && at < (int)bytes; i++) {
 		char address[INET6_ADDRSTRLEN];
-		const struct gompi_host_address a = address_of(p, p->order[i]);
+		const struct gompi_host_address a = tried_address(p, p->order[i]);
 		gompi_host_text(&a, address);
 		at += snprintf(text + at, bytes - (size_t)at, "%s %s port %u: %s", i > 0 ? ";" : "", address, port,
 			       error_text(p->failed[p->order[i]].error));
@@ -473,7 +473,7 @@ static int take_message(struct gompi_link *l, size_t bytes) {
 	return 1;
 }
 
-static enum gompi_verdict_of_link judge(struct gompi_tcp_peer *p) {
+static enum gompi_verdict_of_link judge_peer(struct gompi_tcp_peer *p) {
 	if (p->link != NULL)
 		return LINK_BUSY;
 	if (p->rank < gompi_tcp_state.job.rank)
@@ -485,7 +485,7 @@ static enum gompi_verdict_of_link judge(struct gompi_tcp_peer *p) {
 }
 
 // A stranger has sent its request.
-static void take_request(struct gompi_link *l) {
+static void judge_stranger(struct gompi_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct request r;
 	memcpy(&r, l->in.bytes, sizeof r);
@@ -498,7 +498,7 @@ static void take_request(struct gompi_link *l) {
 	struct gompi_tcp_peer *p = NULL;
 	if (r.destination == (uint32_t)t->job.rank) {
 		p = gompi_tcp_peer((int)r.source);
-		v.said = p == NULL || p->gone ? LINK_BUSY : judge(p);
+		v.said = p == NULL || p->gone ? LINK_BUSY : judge_peer(p);
 	}
 	v.proof = proof(2 | (uint64_t)v.said << 32, r.source, r.destination, l->mine, r.number);
 	if (!send_now(l, &v, sizeof v) || v.said != LINK_YES) {
@@ -582,7 +582,7 @@ void gompi_link_handshake(struct gompi_link *l, bool out) {
 	case LINK_STRANGE:
 		taken = take_message(l, sizeof(struct request));
 		if (taken > 0)
-			take_request(l);
+			judge_stranger(l);
 		else if (taken < 0)
 			gompi_link_close(l);
 		return;
@@ -614,7 +614,7 @@ void gompi_link_broken(struct gompi_link *l, int error) {
 	}
 }
 
-static bool idle(const struct gompi_link *l) {
+static bool is_idle(const struct gompi_link *l) {
 	return l->state == LINK_OPEN && l->peer->first == NULL && l->peer->requests == NULL && !l->in_body &&
 	       l->have == 0 && !l->stalled;
 }
@@ -634,7 +634,7 @@ void gompi_link_bye(struct gompi_link *l, enum gompi_tcp_kind kind) {
 	if (kind == TCP_BYE && l->state == LINK_BYE) {
 		part(l);
 	} else if (kind == TCP_BYE) {
-		if (idle(l) && send_now(l, &go, sizeof go))
+		if (is_idle(l) && send_now(l, &go, sizeof go))
 			part(l); // the other side sends nothing more, so nothing is lost
 		else
 			gompi_link_tell(l, TCP_STAY);
@@ -667,7 +667,7 @@ static void give_links_up(int at_least) {
 		for (struct gompi_link *l = t->links; l != NULL; l = l->next) {
 			if (l->state == LINK_STRANGE && (stranger == NULL || l->deadline < stranger->deadline))
 				stranger = l;
-			if (idle(l) && (oldest == NULL || l->used < oldest->used))
+			if (is_idle(l) && (oldest == NULL || l->used < oldest->used))
 				oldest = l;
 		}
 		if (oldest != NULL && send_now(oldest, &bye, sizeof bye))

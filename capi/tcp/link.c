@@ -159,7 +159,7 @@ void gompi_peer_fail(struct gompi_tcp_peer *p, int error) {
 
 // --- What arrives
 
-static struct gompi_request *take_request(struct gompi_tcp_peer *p, uint64_t id) {
+static struct gompi_request *answered_request(struct gompi_tcp_peer *p, uint64_t id) {
 	for (struct gompi_request **at = &p->requests; *at != NULL; at = &(*at)->next)
 		if ((*at)->id == id) {
 			struct gompi_request *r = *at;
@@ -170,7 +170,7 @@ static struct gompi_request *take_request(struct gompi_tcp_peer *p, uint64_t id)
 }
 
 // The registered bytes that a head names; NULL: there are none.
-static char *registered(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
+static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
 			struct gompi_tcp_memory **memory) {
 	struct gompi_tcp_memory *m = gompi_tcp_memory_of(h->key);
 	if (m == NULL || (m->access & access) == 0 || h->offset > m->bytes || bytes > m->bytes - h->offset)
@@ -216,11 +216,11 @@ static bool begin_body(struct gompi_link *l, bool *wait) {
 		return true;
 	}
 	case TCP_WRITE:
-		l->sink = registered(h, h->length, FI_REMOTE_WRITE, &m);
+		l->sink = named_memory(h, h->length, FI_REMOTE_WRITE, &m);
 		l->memory = m;
 		return true;
 	case TCP_DATA:
-		l->answered = take_request(l->peer, h->id);
+		l->answered = answered_request(l->peer, h->id);
 		if (l->answered == NULL || l->answered->to == NULL || l->answered->bytes != h->length)
 			return false;
 		l->sink = l->answered->to;
@@ -250,7 +250,7 @@ static bool end_body(struct gompi_link *l) {
 		l->memory = NULL;
 		return answer(l, h.id, m != NULL ? 0 : FI_EACCES, (struct iovec){0}, NULL) && l->fd >= 0;
 	case TCP_READ:
-		at = registered(&h, h.bytes, FI_REMOTE_READ, &m);
+		at = named_memory(&h, h.bytes, FI_REMOTE_READ, &m);
 		if (at == NULL || h.bytes == 0 || h.bytes > UINT32_MAX)
 			return answer(l, h.id,
 				      at == NULL     ? FI_EACCES
@@ -261,7 +261,7 @@ static bool end_body(struct gompi_link *l) {
 		return answer(l, h.id, 0, (struct iovec){at, h.bytes}, m) && l->fd >= 0;
 	case TCP_DATA:
 	case TCP_DONE:
-		r = h.kind == TCP_DATA ? l->answered : take_request(l->peer, h.id);
+		r = h.kind == TCP_DATA ? l->answered : answered_request(l->peer, h.id);
 		l->answered = NULL;
 		if (r == NULL)
 			return false;

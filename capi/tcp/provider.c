@@ -83,7 +83,7 @@ static void look_at_all(void) {
 	}
 }
 
-static void look(void) {
+static void look_around(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	static unsigned looks;
 	gompi_links_free();
@@ -100,7 +100,7 @@ static void look(void) {
 static ssize_t cq_read(struct fid_cq *cq, void *to, size_t most) {
 	struct fi_cq_msg_entry *e = to;
 	if (done.n == 0)
-		look();
+		look_around();
 	size_t n = 0;
 	for (; n < most && done.n > 0; n++) {
 		const struct completion *c = &done.ring[done.first];
@@ -159,7 +159,7 @@ static int enqueue(struct gompi_tcp_peer *p, struct gompi_item *i, bool copy) {
 	return 0;
 }
 
-static ssize_t send_message(struct gompi_tcp_peer *p, const void *at, size_t bytes, void *context) {
+static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes, void *context) {
 	if (p == NULL)
 		return -FI_ENOMEM;
 	if (p->gone)
@@ -194,11 +194,11 @@ static ssize_t send_message(struct gompi_tcp_peer *p, const void *at, size_t byt
 }
 
 static ssize_t ep_send(struct fid_ep *ep, const void *at, size_t bytes, void *desc, fi_addr_t to, void *context) {
-	return send_message(gompi_tcp_peer((int)to), at, bytes, context);
+	return send_bytes(gompi_tcp_peer((int)to), at, bytes, context);
 }
 
 static ssize_t ep_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_addr_t to) {
-	return send_message(gompi_tcp_peer((int)to), at, bytes, NULL);
+	return send_bytes(gompi_tcp_peer((int)to), at, bytes, NULL);
 }
 
 static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi_addr_t from, void *context) {
@@ -265,17 +265,17 @@ static ssize_t ep_readmsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_
 enum { BUCKETS = 256 };
 static struct gompi_tcp_memory *buckets[BUCKETS];
 
-static struct gompi_tcp_memory **bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
+static struct gompi_tcp_memory **key_bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
 
 struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key) {
-	struct gompi_tcp_memory *m = *bucket(key);
+	struct gompi_tcp_memory *m = *key_bucket(key);
 	while (m != NULL && m->mr.key != key)
 		m = m->next;
 	return m;
 }
 
 static int close_memory(struct fid *f) {
-	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)f, **at = bucket(m->mr.key);
+	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)f, **at = key_bucket(m->mr.key);
 	while (*at != m)
 		at = &(*at)->next;
 	*at = m->next;
@@ -286,14 +286,14 @@ static int close_memory(struct fid *f) {
 
 static struct fi_ops memory_ops = {.size = sizeof memory_ops, .close = close_memory};
 
-static int register_memory(struct fid *domain, const void *at, size_t bytes, uint64_t access, uint64_t offset,
+static int memory_register(struct fid *domain, const void *at, size_t bytes, uint64_t access, uint64_t offset,
 			   uint64_t key, uint64_t flags, struct fid_mr **mr, void *context) {
 	if (gompi_tcp_memory_of(key) != NULL)
 		return -FI_ENOKEY;
 	struct gompi_tcp_memory *m = malloc(sizeof *m);
 	if (m == NULL)
 		return -FI_ENOMEM;
-	struct gompi_tcp_memory **b = bucket(key);
+	struct gompi_tcp_memory **b = key_bucket(key);
 	*m = (struct gompi_tcp_memory){.mr = {.fid = {.fclass = FI_CLASS_MR, .ops = &memory_ops}, .key = key},
 				       .next = *b,
 				       .at = (char *)(uintptr_t)at,
@@ -312,7 +312,7 @@ static struct fi_ops fid_ops = {.size = sizeof fid_ops, .close = close_nothing};
 static struct fi_ops_msg msg_ops = {.size = sizeof msg_ops, .send = ep_send, .inject = ep_inject, .recv = ep_recv};
 static struct fi_ops_rma rma_ops = {.size = sizeof rma_ops, .writemsg = ep_writemsg, .readmsg = ep_readmsg};
 static struct fi_ops_cq cq_ops = {.size = sizeof cq_ops, .read = cq_read, .readerr = cq_readerr};
-static struct fi_ops_mr mr_ops = {.size = sizeof mr_ops, .reg = register_memory};
+static struct fi_ops_mr mr_ops = {.size = sizeof mr_ops, .reg = memory_register};
 static struct fi_ops_fabric fabric_ops = {.size = sizeof fabric_ops, .trywait = may_wait};
 
 static struct fid_fabric fabric = {.fid = {.fclass = FI_CLASS_FABRIC, .ops = &fid_ops}, .ops = &fabric_ops};

@@ -154,8 +154,7 @@ static int complete_here(struct gompi_stream *s) {
 static void apply_record(struct gompi_stream *s, const struct gompi_message *m) {
 	int class = MPI_SUCCESS;
 	bool asks = m->wants_reply & STREAM_ASKS;
-	int kind = plain_kind(m) == MESSAGE_HOT ? MESSAGE_HOT : m->kind;
-	switch (kind) {
+	switch (m->kind) {
 	case STREAM_LOCK:
 		class = take_lock_for(s, m->type != 0);
 		if (s->waits != WAITS_FOR_NOTHING)
@@ -176,9 +175,6 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 		break;
 	case STREAM_COMPLETE:
 		class = complete_here(s);
-		break;
-	case MESSAGE_HOT:
-		class = MPI_ERR_INTERN; // for the node's own
 		break;
 	default:
 		if (gives(m)) {

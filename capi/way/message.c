@@ -7,7 +7,6 @@
 #include "update/update.h"
 #include "way/layout.h"
 #include "win/attached.h"
-#include "win/hot.h"
 
 _Static_assert(sizeof(struct gompi_message) == 40, "the header shares a cache line with a turn and 16 bytes of data");
 
@@ -261,10 +260,6 @@ int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t mos
 	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (k->w == NULL)
 		return MPI_ERR_WIN;
-	if (k->kind == MESSAGE_HOT) {
-		gompi_hot_told(k->w);
-		return MPI_SUCCESS;
-	}
 	if (k->kind >= MESSAGE_ACCUMULATE) {
 		MPI_Datatype element = (MPI_Datatype)(uintptr_t)m->type;
 		const struct gompi_type *type = gompi_type_get(element);

@@ -20,7 +20,6 @@ enum gompi_message_kind {
 	MESSAGE_FETCH,
 	MESSAGE_FETCH_PULL,
 	MESSAGE_COMPARE_AND_SWAP,
-	MESSAGE_HOT,             // the target's memory is hot (win/hot.h); no data
 	MESSAGE_IN_ORDER = 0x40, // added: pieces that may overlap
 	MESSAGE_LAYOUT = 0x80,   // added: the data at the target is in pieces
 };

@@ -6,7 +6,6 @@
 
 #include "base/node.h"
 #include "base/wait.h"
-#include "win/hot.h"
 #include "win/lock.h"
 
 // Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
@@ -61,22 +60,6 @@ static int send_or_pull(struct gompi_win *w, struct gompi_outgoing *o, enum gomp
 	return gompi_ring_send(w, o);
 }
 
-// Tells a target that its memory is hot.
-static void tell_hot(struct gompi_win *w, const struct gompi_operation *operation) {
-	struct gompi_outgoing o = {.operation = operation, .kind = MESSAGE_HOT, .type = MPI_BYTE, .element = 1};
-	if (gompi_ring_send_one(w, &o) == MPI_SUCCESS)
-		gompi_ring_doorbell(gompi_on_node(gompi_member(w, operation->target)->peer));
-}
-
-// What follows a message: if the target's memory has become shared meanwhile other threads may address it already, and
-// this one's next operation may, so the message is to be done first (win/hot.h).
-static int sent(struct gompi_win *w, const struct gompi_operation *operation, int rc) {
-	if (__builtin_expect(gompi_hot_shared(gompi_member(w, operation->target)), 0) && rc == MPI_SUCCESS &&
-	    gompi_part_of(w, operation->target).to == 0)
-		rc = gompi_ring_wait(w, operation->target, operation->call);
-	return rc;
-}
-
 enum { SERIES = 16 };
 static _Thread_local unsigned small_moves __attribute__((tls_model("initial-exec")));
 
@@ -86,8 +69,6 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	int process = gompi_on_node(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
 	uint64_t address = m->address + at->offset;
-	if (__builtin_expect(gompi_hot_used(m, bytes), 0))
-		tell_hot(w, operation);
 	bool polled = is_polled(w, process);
 	// Nobody is waited for that was late.
 	if (gompi_ring_late > 0 && contiguous && (gompi_load(&w->access) & ACCESS_PASSIVE)) {
@@ -103,25 +84,19 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	if (gompi_node.cma && !put && !contiguous &&
 	    gompi_cma_get_span(m->peer, address, at->count, at->type, local, bytes))
 		return MPI_SUCCESS;
-	if (system && (!put || gompi_hot_write(m))) {
-		bool moved = gompi_cma_move_pieces(m->peer, address, at->count, at->type, local, bytes, put);
-		if (put)
-			gompi_hot_written(m);
-		if (moved)
-			return MPI_SUCCESS;
-	}
+	if (system && gompi_cma_move_pieces(m->peer, address, at->count, at->type, local, bytes, put))
+		return MPI_SUCCESS;
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
 	o.pieces = contiguous ? NULL : &cursor;
 	o.reply = !put;
 	if (!contiguous && put && polled && bytes <= STREAMED_PUT) {
 		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_BYTES);
-		return sent(w, operation, gompi_ring_send(w, &o));
+		return gompi_ring_send(w, &o);
 	}
 	if (!contiguous)
-		return sent(w, operation,
-			    send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES));
-	return sent(w, operation, gompi_ring_send(w, &o));
+		return send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES);
+	return gompi_ring_send(w, &o);
 }
 
 static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
@@ -131,14 +106,11 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 	o.reply = operation->kind != RMA_ACCUMULATE;
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		o.pieces = &cursor;
-	if (__builtin_expect(gompi_hot_used(gompi_member(w, operation->target), (int64_t)o.bytes), 0))
-		tell_hot(w, operation);
 	if (operation->kind == RMA_COMPARE_AND_SWAP) {
 		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_ELEMENTS);
 		return gompi_ring_send_one(w, &o);
 	}
-	return sent(w, operation,
-		    send_or_pull(w, &o, o.reply ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL, at, GOMPI_ELEMENTS));
+	return send_or_pull(w, &o, o.reply ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL, at, GOMPI_ELEMENTS);
 }
 
 static int node_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {

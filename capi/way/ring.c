@@ -77,9 +77,7 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		looks++;
 	if (looks == most) {
 		gompi_ring_late = LATE_MOVES;
-		gompi_buffers_out++; // the target may move data to result itself
 		rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
-		gompi_buffers_out--;
 	}
 	if (rc != MPI_SUCCESS)
 		return rc;

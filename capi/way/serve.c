@@ -14,26 +14,9 @@ enum {
 	AGENT_NS = 50000,
 	AGENT_POLLS_CROWDED = 20,
 	AGENT_SLEEP_NS = 1000000000, // before it looks again by itself
-	AGENT_PAUSE_NS = 20000000,   // it does not serve anything for longer, as a rule
 };
 
 static atomic_bool agent_stop;
-
-// Somebody wants the agent to do nothing; it does nothing.
-static gompi_a32 agent_paused, agent_rests;
-
-// Rests for as long as somebody wants that.
-static void agent_rest(void) {
-	if (__builtin_expect(gompi_load_total(&agent_paused) == 0, 1))
-		return;
-	do {
-		gompi_store_total(&agent_rests, 1);
-		while (gompi_load_total(&agent_paused) != 0)
-			gompi_sleep_on(&agent_paused, 1, AGENT_SLEEP_NS);
-		gompi_store_total(&agent_rests, 0);
-		gompi_full_fence(); // who wants it again may have seen that this thread rests
-	} while (gompi_load_total(&agent_paused) != 0);
-}
 
 // How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one
 // of a series only if nobody else wants its core.
@@ -55,7 +38,6 @@ static void agent_poll(struct gompi_cell *me) {
 	gompi_add_total(&me->pollers, 1);
 	// A thread of the application that polls does the same work; this one would only take its core.
 	for (int i = 0; i < most && gompi_load(&me->pollers) == 1; i++) {
-		agent_rest();
 		if (gompi_serve()) {
 			i = -1;
 		} else if (i == eager) {
@@ -86,10 +68,8 @@ void gompi_agent_run(void) {
 		uint32_t seen = gompi_load_total(&me->doorbell); // first, as in gompi_await
 		gompi_store_total(&me->agent_sleeps, 1);
 		gompi_full_fence(); // pairs with the one in gompi_ring_doorbell
-		agent_rest();
 		if (!gompi_serve_all() && !gompi_load_total(&agent_stop)) {
 			gompi_sleep_on(&me->doorbell, seen, AGENT_SLEEP_NS);
-			agent_rest();
 			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)
 				continue; // nobody has rung
 		}
@@ -98,32 +78,9 @@ void gompi_agent_run(void) {
 	}
 }
 
-static void wake_agent(void) {
+void gompi_agent_stop(void) {
+	gompi_store_total(&agent_stop, true);
 	struct gompi_cell *me = gompi_my_cell();
 	gompi_add_total(&me->doorbell, 1);
 	syscall(SYS_futex, &me->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-bool gompi_agent_pause(void) {
-	gompi_store_total(&agent_paused, 1);
-	wake_agent();
-	int64_t now = gompi_now_ns(), end = now + AGENT_PAUSE_NS;
-	while (gompi_load_total(&agent_rests) == 0) {
-		gompi_yield_long(&now);
-		if (now > end) {
-			gompi_agent_resume();
-			return false;
-		}
-	}
-	return true;
-}
-
-void gompi_agent_resume(void) {
-	gompi_store_total(&agent_paused, 0);
-	syscall(SYS_futex, &agent_paused, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-void gompi_agent_stop(void) {
-	gompi_store_total(&agent_stop, true);
-	wake_agent();
 }

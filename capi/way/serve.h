@@ -8,9 +8,4 @@
 void gompi_agent_run(void);
 void gompi_agent_stop(void);
 
-// Keeps the agent from serving, so that it touches no memory of the application. Whether it does within some
-// milliseconds; then gompi_agent_resume must follow.
-bool gompi_agent_pause(void);
-void gompi_agent_resume(void);
-
 #endif

@@ -27,11 +27,6 @@ struct gompi_win_member {
 	uint64_t size;                            // bytes
 	int32_t peer;                             // rank in MPI_COMM_WORLD
 	int32_t local;                            // index among the members on this node
-	bool may_move;                            // it may become shared in place (hot.h), else the rest is unused
-	gompi_a32 place;                          // GOMPI_PRIVATE..: what of it is
-	gompi_a32 writers;                        // system calls of others under way that write to it
-	gompi_a32 used, hot_at;                   // what came through the agent path, and from when on that is much
-	gompi_a64 heap;                           // where the window begins in the node's memfd, if place says so
 };
 
 // A window's control memory on one node, zeroed at creation: a line for each rank from the lowest to the highest member
@@ -70,11 +65,6 @@ struct gompi_part {
 	uint64_t from, to; // equal: none
 };
 
-// The same in a window's slot, where it may change once: from none to what has become shared in place.
-struct gompi_part_here {
-	gompi_a64 from, to;
-};
-
 enum {
 	TARGET_DIRECT = 1 << 0,    // mapped here
 	TARGET_LOCKED = 1 << 1,    // by MPI_Win_lock; the same bit as ACCESS_FENCE
@@ -97,8 +87,7 @@ enum {
 	FLUSH_SENT = 1 << 0,    // an operation has been sent to a target, by whatever way
 	FLUSH_WATCHED = 1 << 2, // the gate must see every flush
 	FLUSH_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
-	FLUSH_HOT = 1 << 3,     // this process' own memory is to be shared in place: hot.h
-	FLUSH_NODES = 1 << 4,   // the window spans nodes
+	FLUSH_NODES = 1 << 3,   // the window spans nodes
 };
 
 struct gompi_attached;
@@ -163,8 +152,7 @@ struct gompi_win {
 	// [n], of a dynamic window: the members' tables, mapped at the first use; else NULL
 	struct gompi_attached *_Atomic *attached;
 	struct gompi_win_mapping mapping;               // of a dynamic window: memory used last
-	struct gompi_part_here *_Atomic parts;          // [n]; NULL if no member's memory is mapped in part
-	gompi_a32 hot;                                  // others have said that this process' memory is; hot.h
+	struct gompi_part *parts;                       // [n]; NULL if no member's memory is mapped in part
 	struct gompi_win_group start_group, post_group; // of the open epochs, and afterwards
 	struct gompi_win *next;                         // of slots without a window
 };
@@ -228,14 +216,9 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 }
 
-// Which bytes of a member's memory are mapped here if not all have been since the window was made; whoever has this may
-// read where they are, targets[rank].base.
-static inline struct gompi_part gompi_part_of(struct gompi_win *w, int rank) {
-	struct gompi_part_here *parts = gompi_load_acquire(&w->parts);
-	if (parts == NULL)
-		return (struct gompi_part){0, 0};
-	uint64_t to = gompi_load_acquire(&parts[rank].to); // pairs with the release in gompi_win_follow
-	return (struct gompi_part){gompi_load(&parts[rank].from), to};
+// Returns which bytes of a member's memory are mapped here if not all are; targets[rank].base says where.
+static inline struct gompi_part gompi_part_of(const struct gompi_win *w, int rank) {
+	return w->parts == NULL ? (struct gompi_part){0, 0} : w->parts[rank];
 }
 
 // Raises an error of a call on win, as the call's last act (base/verdict.h), and returns what the call must return. The

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "win/epoch.h"
-#include "win/hot.h"
 #include "base/verdict.h"
 #include "fabric/meet.h"
 #include "win/win_table.h"
@@ -44,7 +43,7 @@ static void empty_slot(struct gompi_win *w) {
 	free(w->away);
 	free(w->ranks);
 	free(w->attached);
-	free(gompi_load_total(&w->parts));
+	free(w->parts);
 	free(gompi_load_total(&w->sent));
 	free(w->start_group.ranks);
 	free(w->post_group.ranks);
@@ -83,11 +82,8 @@ static void give_slot(struct gompi_win *w) {
 // Writes down what is planned for the member of this node with a local index.
 static void set_member(struct gompi_win *w, int local, const struct gompi_member_plan *plan) {
 	uint64_t reach = plan->direct ? plan->size : plan->part.from == 0 ? plan->part.to : 0;
-	struct gompi_part_here *parts = gompi_load(&w->parts);
-	if (parts != NULL && !plan->direct) {
-		gompi_store(&parts[plan->rank].from, plan->part.from);
-		gompi_store(&parts[plan->rank].to, plan->part.to);
-	}
+	if (w->parts != NULL && !plan->direct)
+		w->parts[plan->rank] = plan->part;
 	w->targets[plan->rank] = (struct gompi_target){.base = (char *)plan->base,
 						       .reach = reach,
 						       .reach8 = reach >= 8 ? reach - 7 : 0,
@@ -120,12 +116,8 @@ static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 	if ((w->targets = aligned_alloc(GOMPI_LINE, bytes)) == NULL)
 		return false;
 	memset(w->targets, 0, bytes);
-	if (parts) {
-		struct gompi_part_here *here = calloc(n, sizeof *here);
-		gompi_store(&w->parts, here);
-		if (here == NULL)
-			return false;
-	}
+	if (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL)
+		return false;
 	if (local_n < n &&
 	    ((w->away = calloc(n, sizeof *w->away)) == NULL || (w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL))
 		return false;
@@ -158,8 +150,6 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	for (int i = 0; w->away != NULL && i < plan->n; i++)
 		set_away(w, i, &away[i]);
 	w->local_me = gompi_win_index(w, w->me);
-	gompi_member(w, plan->me)->may_move = plan->hot_at != 0;
-	gompi_store_total(&gompi_member(w, plan->me)->hot_at, plan->hot_at); // the end of creation is behind it
 	const struct gompi_member_plan *own = &members[w->local_me];
 	w->base = (void *)own->base;
 	w->size = (MPI_Aint)own->size;
@@ -170,32 +160,6 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	size_t index = plan->handle % GOMPI_WIN_INDICES;
 	gompi_win_table.slot[index] = w;
 	gompi_store_release(&gompi_win_table.handle[index], plan->handle); // pairs with gompi_win_get
-	return true;
-}
-
-bool gompi_win_follow(uintptr_t handle, int rank, uintptr_t base, uint64_t from, uint64_t to) {
-	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	if (w == NULL)
-		return false;
-	struct gompi_part_here *parts = gompi_load_acquire(&w->parts), *mine;
-	if (parts == NULL) {
-		if ((mine = calloc(w->n, sizeof *mine)) == NULL)
-			return false;
-		if (gompi_change_once(&w->parts, &parts, mine))
-			parts = mine;
-		else
-			free(mine); // another thread was first
-	}
-	struct gompi_target *t = &w->targets[rank];
-	t->base = (char *)base;
-	gompi_store(&parts[rank].from, from);
-	// release: base is before it; pairs with the acquire in gompi_part_of and the fence in gompi_direct
-	gompi_store_release(&parts[rank].to, to);
-	gompi_store_fence();
-	if (from == 0) {
-		t->reach = to;
-		t->reach8 = to >= 8 ? to - 7 : 0;
-	}
 	return true;
 }
 
@@ -218,7 +182,6 @@ void gompi_win_close(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return;
-	gompi_hot_take(handle);
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
 	gompi_meeting_close(w->meeting);
 	w->meeting = NULL;

@@ -30,7 +30,6 @@ struct gompi_win_plan {
 	int64_t granularity; // mpi_accumulate_granularity
 	int32_t flavor;
 	int32_t me, n, local_n; // this process' rank, and the number of members, of those on this node
-	uint32_t hot_at;        // gompi_win_member's, of this process' memory; 0: it stays as it is
 };
 
 // Makes the slot of a window, and lets the calls see it: members[plan->local_n] are those on this node, by rank, and
@@ -56,9 +55,6 @@ extern void (*gompi_win_emptying)(struct gompi_win *w);
 int gompi_win_meet(uintptr_t handle);
 // The window's mpi_accumulate_granularity from now on.
 void gompi_win_set_granularity(uintptr_t handle, int64_t bytes);
-// Has bytes [from, to) of a member's memory mapped here from now on, as if all were at base. Whether there was memory
-// for that. Until then none are, and everything that was sent to the member is done.
-bool gompi_win_follow(uintptr_t handle, int rank, uintptr_t base, uint64_t from, uint64_t to);
 // MPI_Group_free has been called.
 void gompi_groups_changed(void);
 

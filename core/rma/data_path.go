@@ -30,22 +30,6 @@ type DataPath interface {
 	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
 	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
 	Share(nd *shm.Node, addr uintptr, size int64) error
-	// WatchForks has Alone see forks from now on.
-	WatchForks()
-	// Alone returns whether the calling thread is the application's only one, and the process has not forked since
-	// WatchForks.
-	Alone() bool
-	// TakeHot returns whether others have said that this process' memory in a window is hot since it was asked
-	// last.
-	TakeHot(h uintptr) bool
-	// HotBegin keeps everybody from writing to this process' memory in a window but the calling thread, HotEnd lets
-	// them again and tells them what is shared now (0, wholePagesShared, allShared) and where in nd's memory the
-	// window begins; if nothing is, TakeHot says so again after as much use, 0: never. false: not now.
-	HotBegin(h uintptr) bool
-	HotEnd(h uintptr, what uint8, heap int64, again uint32)
-	// Follow has a member's memory addressed where t says (Base, From, To), none of which was before. Whether there
-	// was memory to write that down.
-	Follow(h uintptr, rank int, t *Target) bool
 	// Unshare makes what is still mapped of such memory private again. An error is the system's.
 	Unshare(addr uintptr, size int64) error
 }
@@ -73,8 +57,6 @@ type Plan struct {
 	Shared  uintptr // where the control memory of this node is mapped here
 	// Granularity is the window's mpi_accumulate_granularity in bytes, see SetGranularity.
 	Granularity int64
-	// HotAfter is how much use makes this process' memory hot (hot.go), 0: none.
-	HotAfter uint32
 }
 
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).

@@ -35,10 +35,9 @@ const (
 	InPlaceOff = iota
 	InPlaceOn
 	InPlaceRequired // or else the window is not made
-	InPlaceHot      // later, once it is hot: hot.go; the default
 )
 
-var inPlaceNames = []string{"false", "true", "require", "hot"}
+var inPlaceNames = []string{"false", "true", "require"}
 
 // EnvInPlace is the environment variable that says what gompirma_share_in_place is where the key is not given.
 const EnvInPlace = "GOMPIRMA_SHARE_IN_PLACE"
@@ -66,7 +65,7 @@ const EnvHugePages = "GOMPIRMA_HUGE_PAGES"
 
 // DefaultHints are the values in force where neither info nor environment says otherwise.
 func DefaultHints() Hints {
-	return Hints{Ordering: OrderAll, Alignment: LeastAlignment, InPlace: InPlaceHot}
+	return Hints{Ordering: OrderAll, Alignment: LeastAlignment}
 }
 
 // NewHints returns the defaults, changed as the environment and then info (nil: no info) say. MPI_ERR_INFO_VALUE.
@@ -151,7 +150,7 @@ func (h *Hints) Apply(info func(key string) (string, bool)) error {
 	if v, ok := info(keyInPlace); ok {
 		i := slices.Index(inPlaceNames, strings.TrimSpace(v))
 		if i < 0 {
-			return badValue(keyInPlace, v, `"true", "false", "require" or "hot"`)
+			return badValue(keyInPlace, v, `"true", "false" or "require"`)
 		}
 		n.InPlace = uint8(i)
 	}
@@ -177,24 +176,21 @@ func parseOrdering(value string, before uint8) uint8 {
 
 // applyEnvironment sets what environment variables say.
 func (h *Hints) applyEnvironment() error {
-	i, err := fromEnvironment(EnvInPlace, inPlaceNames, InPlaceHot)
+	i, err := fromEnvironment(EnvInPlace, inPlaceNames)
 	if err != nil {
 		return err
 	}
 	h.InPlace = uint8(i)
-	i, err = fromEnvironment(EnvHugePages, inPlaceNames[:InPlaceRequired], 0)
+	i, err = fromEnvironment(EnvHugePages, inPlaceNames[:InPlaceRequired])
 	h.HugePages = i == 1
 	return err
 }
 
-// fromEnvironment returns which of names a variable holds; 0 stands for the first, 1 for the second, no value for
-// unset.
-func fromEnvironment(variable string, names []string, unset int) (int, error) {
+// fromEnvironment returns which of names a variable holds; 0 and no value stand for the first, 1 for the second.
+func fromEnvironment(variable string, names []string) (int, error) {
 	v := strings.TrimSpace(os.Getenv(variable))
 	switch v {
-	case "":
-		return unset, nil
-	case "0":
+	case "", "0":
 		return 0, nil
 	case "1":
 		return 1, nil

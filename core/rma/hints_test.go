@@ -34,7 +34,7 @@ func TestHintsInForce(t *testing.T) {
 			"system,mpi:alloc_mem:win_allocate"},
 		{"mpi_memory_alloc_kinds", "cuda", "mpi,system"},
 		{"gompirma_share_in_place", "require", "require"},
-		{"gompirma_share_in_place", "hot", "hot"},
+		{"gompirma_share_in_place", "false", "false"},
 	} {
 		h := DefaultHints()
 		require.NoError(t, h.Apply(lookup(map[string]string{c.key: c.value, "unknown": "x"})))
@@ -51,7 +51,7 @@ func TestHintsInForce(t *testing.T) {
 }
 
 func TestBadHintsChangeNothing(t *testing.T) {
-	for key, value := range map[string]string{"gompirma_huge_pages": "2M", "gompirma_share_in_place": "always"} {
+	for key, value := range map[string]string{"gompirma_huge_pages": "2M", "gompirma_share_in_place": "hot"} {
 		h := DefaultHints()
 		err := h.Apply(lookup(map[string]string{"same_disp_unit": "true", key: value}))
 		require.Equal(t, int32(abi.MPI_ERR_INFO_VALUE), mpierr.ClassOf(err), "%s=%s", key, value)

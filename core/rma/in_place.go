@@ -352,14 +352,13 @@ func whyNot(flag string) string {
 // gompirma_share_in_place is "require", and it cannot.
 func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	inner, outer := wholePages(w.Base, w.Size), touchedPages(w.Base, w.Size)
-	want := inner
-	atOnce := w.hints.InPlace == InPlaceOn || w.hints.InPlace == InPlaceRequired
-	if atOnce && ownMapping(w.Base, w.Size) {
+	want, asked := inner, w.hints.InPlace != InPlaceOff
+	if asked && ownMapping(w.Base, w.Size) {
 		want = outer
 	}
 	rest := []span{outer}
 	switch {
-	case !atOnce || inPlace.covers(outer):
+	case !asked || inPlace.covers(outer):
 	case want.lo >= want.hi:
 		err = mpierr.New(abi.MPI_ERR_RMA_SHARED, "the %d bytes at %#x hold no whole page of %d bytes", w.Size,
 			w.Base, shm.PageSize)
@@ -383,16 +382,18 @@ func (w *Window) enterInPlace() (heap int64, what uint8, err error) {
 	case err != nil:
 		told = "false: " + err.Error()
 	}
-	if w.hints.InPlace != InPlaceOff {
+	if asked {
 		w.hints.Shared = told
 	}
 	if what == 0 {
 		return -1, 0, nil
 	}
-	return w.imageOf(), what, nil
+	_, image, _ := w.host.Node.Image()
+	return image + int64(w.Base), what, nil
 }
 
-// sharedNow returns what of the window's memory is shared in place, and as the value of gompirma_shared_in_place.
+// sharedNow returns what of the window's memory is shared in place, and as the value of gompirma_shared_in_place; "":
+// nothing is.
 func (w *Window) sharedNow() (what uint8, told string) {
 	inner := wholePages(w.Base, w.Size)
 	switch {
@@ -401,16 +402,8 @@ func (w *Window) sharedNow() (what uint8, told string) {
 	case inner.lo < inner.hi && inPlace.covers(inner):
 		return wholePagesShared, fmt.Sprintf("true: bytes %d to %d of %d", inner.lo-w.Base, inner.hi-w.Base,
 			w.Size)
-	case w.host.Nodes > 1:
-		return 0, hotNever
 	}
-	return 0, hotNotYet
-}
-
-// imageOf returns where the window begins in the node's memory if it is shared in place.
-func (w *Window) imageOf() int64 {
-	_, image, _ := w.host.Node.Image()
-	return image + int64(w.Base)
+	return 0, ""
 }
 
 // ownMapping returns whether a buffer is what malloc returned from a mapping of its own, as it does from some 128 KiB

@@ -62,7 +62,6 @@ type pretended struct {
 func (p *pretended) Install(plan *Plan) error         { p.plan = plan; return nil }
 func (*pretended) Remove(uintptr)                     {}
 func (*pretended) DispUnit(_ uintptr, rank int) int32 { return int32(rank + 1) }
-func (*pretended) WatchForks()                        {}
 func (*pretended) Unregister(Region)                  {}
 func (*pretended) Register(a uintptr, size int64) Region {
 	return Region{Key: uint64(size), Address: uint64(a)}

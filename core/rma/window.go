@@ -64,10 +64,8 @@ type Window struct {
 	segment   []byte     // memory of an allocated window, mapped whole; nil for MPI_Win_create
 	hugePages bool       // some of the member's own memory is of huge pages
 	mapped    [][]byte
-	reserved  []extent     // what this member, the leader, reserved for its node: control memory, then the segment
-	held      []span       // memory shared in place that this window uses
-	followed  map[int]bool // members whose memory was mapped since
-	hotTries  int          // times that it was hot and could not be shared in place
+	reserved  []extent // what this member, the leader, reserved for its node: control memory, then the segment
+	held      []span   // memory shared in place that this window uses
 	ending    atomic.Bool
 
 	controlOff, segmentOff int64 // where those are in the memfd
@@ -184,7 +182,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		if r, ok := shared.find(spec.Base, spec.Size); ok {
 			mine.heap = r.off + int64(spec.Base-r.addr)
 			w.hugePages = r.huge
-			if hints.InPlace == InPlaceOn || hints.InPlace == InPlaceRequired {
+			if hints.InPlace != InPlaceOff {
 				w.hints.Shared = "true"
 			}
 		} else {
@@ -298,7 +296,11 @@ func (w *Window) reserve(members records) error {
 		sizes = append(sizes, total)
 		// In vain if the machine has not that much. What the members' control groups allow each finds out for
 		// itself.
-		if room := limit.MachineMemory("/"); total > room.Usable() {
+		room := limit.MachineMemory("/")
+		if total > room.Usable() && w.host.Node.AwaitGiven() {
+			room = limit.MachineMemory("/")
+		}
+		if total > room.Usable() {
 			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s",
 				total, room.Usable(), room.By)
 		}
@@ -472,7 +474,7 @@ func (w *Window) open(members records) (err error) {
 		w.targets[i] = t
 	}
 	p := Plan{Handle: w.Handle, Flavor: w.Flavor, Rank: w.Rank, Members: members.n(), Near: w.targets,
-		Shared: address(w.control), Granularity: w.hints.Granularity, HotAfter: w.hotAfter(members.at(w.Rank))}
+		Shared: address(w.control), Granularity: w.hints.Granularity}
 	if w.spans() {
 		p.All = make([]Member, members.n())
 		for i := range p.All {
@@ -656,7 +658,6 @@ func (w *Window) SetHints(info func(key string) (string, bool), err error) error
 	n.keepTrue(w.sameSize, w.sameUnit)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n.Shared = w.hints.Shared // which the waits above may have changed
 	w.hints = n
 	w.host.Data.SetGranularity(w.Handle, n.Granularity)
 	return nil

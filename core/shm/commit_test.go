@@ -114,6 +114,7 @@ func TestCommitOnOldSystems(t *testing.T) {
 	require.Equal(t, 1, calls)
 	require.GreaterOrEqual(t, taken(t, nd), start+40*mib)
 	free()
+	nd.Given()
 	require.Equal(t, start, taken(t, nd))
 }
 

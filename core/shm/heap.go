@@ -92,6 +92,9 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 			nd.stride)
 	}
 	off, ok := nd.heap.take(roundUp(max(size, 1), PageSize), align)
+	if !ok && nd.Given() {
+		off, ok = nd.heap.take(roundUp(max(size, 1), PageSize), align)
+	}
 	if !ok {
 		return 0, mpierr.New(abi.MPI_ERR_NO_MEM,
 			"%d bytes of shared memory: the address space of %d bytes is used up", size, nd.stride)
@@ -99,11 +102,10 @@ func (nd *Node) Reserve(size, align int64) (int64, error) {
 	return off, nil
 }
 
-// Release gives back what Reserve returned: memory and address space. No process may have it mapped any longer.
+// Release gives back what Reserve returned: memory and address space, much of it a little later (Given). No process may
+// have it mapped any longer.
 func (nd *Node) Release(off, size int64) {
-	size = roundUp(max(size, 1), PageSize)
-	nd.memory.give(off, size)
-	nd.heap.give(extent{off, size})
+	nd.giveBack(extent{off, roundUp(max(size, 1), PageSize)})
 }
 
 // Map maps [off, off+size) of the memfd shared, for reading and writing, at an address the system chooses. off and size
@@ -149,6 +151,3 @@ func noMapping(size int64, err error) error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "mapping %d bytes of shared memory: %v%s", size, err,
 		limit.WhyNoMapping("/"))
 }
-
-// Unmap ends a mapping made by Map.
-func (nd *Node) Unmap(b []byte) { unmap(b) }

@@ -25,7 +25,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 5
+	Layout     = 6
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -49,7 +49,7 @@ const (
 	hdrLayout    = 8
 	hdrProcesses = 12
 	hdrTurn      = 128 // futex: whose turn it is to promise memory: index + 1, 0: nobody's
-	hdrTaken     = 192 // futex: changed whenever a promise is lowered
+	hdrTaken     = 192 // futex: changed whenever a promise is lowered, or memory has been given back
 	HeaderLost   = 256 // rank in MPI_COMM_WORLD + 1 of the first one found dead, 0: not known
 	HeaderWhy    = 260 // and why: Lost
 	hdrBroken    = 64  // number of processes found dead; waits end with an error once it is not 0
@@ -74,6 +74,7 @@ const (
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far
 	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
+	CellGiving   = 1416      // int64: bytes of memory that it has given back and the system has not yet (give.go)
 	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )

@@ -34,6 +34,7 @@ type Node struct {
 
 	heap     heap
 	promises promises
+	giving   giving
 	services []func() bool
 
 	reminders []func()
@@ -135,6 +136,7 @@ func Open(fd, me int) (*Node, error) {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
 	nd := &Node{fd: fd, N: n, Me: me, Policy: policyFor(n, cores)}
+	nd.giving.init(n, cores)
 	if segment == 0 {
 		err = nd.openMemfd()
 	} else {
@@ -177,6 +179,7 @@ func (nd *Node) openSegment(id int) error {
 
 // Close unmaps the control segment. The Node must not be used afterwards.
 func (nd *Node) Close() {
+	nd.Given()
 	unmap(nd.control)
 	unix.Close(nd.fd)
 	nd.control = nil

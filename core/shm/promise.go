@@ -57,16 +57,17 @@ func (nd *Node) promise(size int64) (room limit.Room, stands bool, err error) {
 	for {
 		var others int64
 		seen := atomic.LoadUint32(word)
+		toCome := nd.toCome() // first: what has come since is seen by the look
 		if room, others = nd.tryPromise(size); others < 0 {
 			return room, true, nil
 		}
-		if size > room.Usable() {
+		if size > room.Usable() && toCome == 0 {
 			return room, false, tooMuch(size, room, 0)
 		}
 		// What they have promised is there for them. But some of it has been taken already, and they may not
 		// get all.
-		if nd.FindDead(); others != last {
-			last, since = others, time.Now()
+		if nd.FindDead(); others+toCome != last {
+			last, since = others+toCome, time.Now()
 		} else if time.Since(since) > longestPromise {
 			return room, false, tooMuch(size, room, others)
 		}
@@ -94,15 +95,23 @@ func need(size int64) int64 { return size + size/256 }
 // keep lowers the promise by what has been taken, or will not be.
 func (nd *Node) keep(size int64) {
 	atomic.AddInt64(nd.i64(nd.Me, CellPromised), -size)
+	nd.tellTaken()
+}
+
+// tellTaken wakes who waits for memory.
+func (nd *Node) tellTaken() {
 	atomic.AddUint32(u32(nd.control, hdrTaken), 1)
 	futexWakeAll(u32(nd.control, hdrTaken))
 }
 
 // promised returns what the processes of the node have promised themselves.
-func (nd *Node) promised() (sum int64) {
+func (nd *Node) promised() int64 { return nd.sum(CellPromised) }
+
+// sum adds up what a word of their cells says of the processes that live.
+func (nd *Node) sum(word int64) (sum int64) {
 	for i := 0; i < nd.N; i++ {
-		if p := atomic.LoadInt64(nd.i64(i, CellPromised)); p > 0 && nd.State(i).lives() {
-			sum += p
+		if x := atomic.LoadInt64(nd.i64(i, word)); x > 0 && nd.State(i).lives() {
+			sum += x
 		}
 	}
 	return sum

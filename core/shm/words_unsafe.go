@@ -38,11 +38,39 @@ func (nd *Node) mapInto(room unsafe.Pointer, off, size, align int64) ([]byte, er
 		unix.MunmapPtr(room, uintptr(size+align))
 		return nil, noMapping(size, err)
 	}
+	unmapAround(room, skip, uintptr(size), uintptr(align))
+	return bytesAt(at, size), nil
+}
+
+// unmapAround gives back what is left of size+spare bytes of address space when size bytes, skip bytes from its
+// beginning, are used.
+func unmapAround(room unsafe.Pointer, skip, size, spare uintptr) {
 	if skip > 0 {
 		unix.MunmapPtr(room, skip)
 	}
-	if rest := uintptr(align) - skip; rest > 0 {
-		unix.MunmapPtr(unsafe.Add(at, size), rest)
+	if skip < spare {
+		unix.MunmapPtr(unsafe.Add(room, skip+size), spare-skip)
 	}
-	return bytesAt(at, size), nil
+}
+
+// hide moves a mapping to an address that nobody knows, where it lies in the same way to the parts of address space
+// that have a table of pages each: the system moves these tables and not what is in them. nil: it cannot, since the
+// application has divided the mapping, say.
+func hide(b []byte) []byte {
+	const table = HugePage
+	size := uintptr(len(b))
+	room, err := unix.MmapPtr(-1, 0, nil, size+table, unix.PROT_NONE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil
+	}
+	skip := uintptr(address(b)-uint64(uintptr(room))) & (table - 1)
+	at := unsafe.Add(room, skip)
+	if _, err = unix.MremapPtr(unsafe.Pointer(unsafe.SliceData(b)), size, at, size,
+		unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED); err != nil {
+		unix.MunmapPtr(room, size+table)
+		return nil
+	}
+	unmapAround(room, skip, size, table)
+	return bytesAt(at, int64(size))
 }

@@ -49,26 +49,40 @@ static inline void in_place_check(const char *file, int line, MPI_Win win, const
 }
 
 /* Mode ("rw-p", "rw-s") of the mapping that holds an address of this process, "" if there is none; *mappings is the
- * number of all mappings. */
-static inline const char *in_place_mode(const void *address, int *mappings) {
+ * number of all mappings, *file that of the file that is mapped there, 0: none. */
+static inline const char *in_place_mapping(const void *address, int *mappings, unsigned long *file) {
 	static char mode[8];
 	char line[512];
 	FILE *f = fopen("/proc/self/maps", "r");
 	*mode = 0;
-	if (mappings != NULL)
-		*mappings = 0;
+	*file = 0;
+	*mappings = 0;
 	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-		unsigned long lo, hi;
+		unsigned long lo, hi, inode;
 		char m[8];
-		if (mappings != NULL)
-			++*mappings;
-		if (sscanf(line, "%lx-%lx %7s", &lo, &hi, m) == 3 && lo <= (unsigned long)address &&
-		    (unsigned long)address < hi)
+		++*mappings;
+		if (sscanf(line, "%lx-%lx %7s %*x %*s %lu", &lo, &hi, m, &inode) == 4 && lo <= (unsigned long)address &&
+		    (unsigned long)address < hi) {
 			strcpy(mode, m);
+			*file = inode;
+		}
 	}
 	if (f != NULL)
 		fclose(f);
 	return mode;
+}
+
+static inline const char *in_place_mode(const void *address, int *mappings) {
+	int number;
+	unsigned long file;
+	return in_place_mapping(address, mappings != NULL ? mappings : &number, &file);
+}
+
+static inline unsigned long in_place_file(const void *address) {
+	int number;
+	unsigned long file;
+	in_place_mapping(address, &number, &file);
+	return file;
 }
 
 static inline unsigned char in_place_byte(int rank, size_t i, int round) {

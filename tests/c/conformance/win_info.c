@@ -62,7 +62,7 @@ static const struct {
 	{"alloc_shared_noncontig", "false"},
 	{"mpi_minimum_memory_alignment", "64"},
 	{"gompirma_huge_pages", "false"},
-	{"gompirma_share_in_place", "hot"},
+	{"gompirma_share_in_place", "false"},
 	{"mpi_memory_alloc_kinds", "mpi,system"},
 	{"mpi_assert_memory_alloc_kinds", NULL},
 };

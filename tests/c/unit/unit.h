@@ -119,7 +119,6 @@ static void unit_node(int n) {
 	gompi_up = (struct gompi_up){.raise = unit_raise,
 				     .progress_messages = unit_no_messages,
 				     .find_dead = unit_nothing,
-				     .share_hot = unit_nothing,
 				     .take_signals = unit_nothing};
 }
 

@@ -1,0 +1,177 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// slow is a node's memory that goes back only as a test lets it.
+type slow struct {
+	backing
+	let chan struct{} // a value for each piece; closed: all
+}
+
+func (s *slow) give(off, size int64) {
+	<-s.let
+	s.backing.give(off, size)
+}
+
+func slowly(nd *Node) chan struct{} {
+	s := &slow{nd.memory, make(chan struct{})}
+	nd.memory = s
+	nd.giving.share = 1
+	return s.let
+}
+
+// TestReleaseDoesNotWait: much memory goes back later, its address space is not handed out before, and in the end
+// nothing is left.
+func TestReleaseDoesNotWait(t *testing.T) {
+	nd := nodes(t, 1)[0]
+	limited(t, []*Node{nd}, 1<<30)
+	start := taken(t, nd)
+	off, err := nd.Reserve(48*mib, 0)
+	require.NoError(t, err)
+	require.NoError(t, nd.Commit(off, 48*mib))
+	let := slowly(nd)
+	nd.Release(off, 48*mib)
+	require.Equal(t, int64(48*mib), nd.toCome())
+	require.GreaterOrEqual(t, taken(t, nd), start+48*mib)
+	other, err := nd.Reserve(48*mib, 0)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, other, off+48*mib, "what still has contents has been handed out")
+	close(let)
+	require.True(t, nd.Given())
+	require.False(t, nd.Given())
+	require.Zero(t, nd.toCome())
+	require.Equal(t, start, taken(t, nd))
+	again, err := nd.Reserve(48*mib, 0)
+	require.NoError(t, err)
+	require.Equal(t, off, again)
+}
+
+// TestLittleIsGivenAtOnce, and so is much that is not little beside what is free.
+func TestLittleIsGivenAtOnce(t *testing.T) {
+	for name, c := range map[string]struct{ size, total int64 }{
+		"little": {leastLater - PageSize, 1 << 30},
+		"short":  {32 * mib, 32*mib + 7*32*mib},
+	} {
+		nd := nodes(t, 1)[0]
+		limited(t, []*Node{nd}, c.total)
+		nd.giving.share = 8
+		start := taken(t, nd)
+		off, err := nd.Reserve(c.size, 0)
+		require.NoError(t, err)
+		require.NoError(t, nd.Commit(off, c.size))
+		nd.Release(off, c.size)
+		require.Zero(t, nd.toCome(), name)
+		require.Equal(t, start, taken(t, nd), name)
+	}
+}
+
+// TestWhoNeedsItWaits: all of the memory can be had again as soon as it has been released, by another process too.
+func TestWhoNeedsItWaits(t *testing.T) {
+	nodes := nodes(t, 2)
+	limited(t, nodes, 100*mib)
+	off, err := nodes[0].Reserve(48*mib, 0)
+	require.NoError(t, err)
+	require.NoError(t, nodes[0].Commit(off, 48*mib))
+	let := slowly(nodes[0])
+	nodes[0].Release(off, 48*mib)
+	require.Equal(t, int64(48*mib), nodes[1].toCome())
+	done := make(chan error)
+	go func() {
+		off, err := nodes[1].Reserve(90*mib, 0)
+		if err == nil {
+			err = nodes[1].Commit(off, 90*mib)
+		}
+		done <- err
+	}()
+	for range 3 {
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait: %v", err)
+		case let <- struct{}{}:
+		}
+	}
+	require.NoError(t, <-done)
+	require.False(t, nodes[1].AwaitGiven())
+	// More than there ever is needs no wait.
+	_, err = nodes[1].Reserve(20*mib, 0)
+	require.NoError(t, err)
+	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nodes[1].Commit(off, 20*mib)))
+}
+
+// TestTheStoppedGiveNothing: one that does not come on with giving back holds nobody for long.
+func TestTheStoppedGiveNothing(t *testing.T) {
+	nodes := nodes(t, 2)
+	limited(t, nodes, 100*mib)
+	off, err := nodes[0].Reserve(48*mib, 0)
+	require.NoError(t, err)
+	require.NoError(t, nodes[0].Commit(off, 48*mib))
+	let := slowly(nodes[0])
+	nodes[0].Release(off, 48*mib)
+	start := time.Now()
+	require.Equal(t, int32(abi.MPI_ERR_NO_MEM), mpierr.ClassOf(nodes[1].Commit(off, 90*mib)))
+	require.GreaterOrEqual(t, time.Since(start), longestPromise)
+	require.True(t, nodes[1].AwaitGiven())
+	nodes[0].SetState(0, Dead)
+	require.False(t, nodes[1].AwaitGiven())
+	nodes[0].SetState(0, Running)
+	close(let)
+	require.True(t, nodes[1].AwaitGiven() || nodes[1].toCome() == 0)
+}
+
+// TestUnmapLeavesAtOnce: a large mapping is no longer where it was as soon as Unmap returns, whatever the application
+// has done to it, and nothing of it is left in the end.
+func TestUnmapLeavesAtOnce(t *testing.T) {
+	onBoth(t, 1, func(t *testing.T, nodes []*Node) {
+		nd := nodes[0]
+		const size = 3*leastLater + 5*PageSize
+		off, err := nd.Reserve(size, 0)
+		require.NoError(t, err)
+		require.NoError(t, nd.Commit(off, size))
+		for _, divided := range []bool{false, true} {
+			b, err := nd.Map(off, size)
+			require.NoError(t, err)
+			b[size-1] = 7
+			if divided {
+				require.NoError(t, unix.Mprotect(b[PageSize:2*PageSize], unix.PROT_READ))
+			}
+			before := mappedBytes(t)
+			nd.Unmap(b)
+			require.ErrorIs(t, unix.Msync(b[:PageSize], unix.MS_ASYNC), unix.ENOMEM)
+			require.ErrorIs(t, unix.Msync(b[size-PageSize:], unix.MS_ASYNC), unix.ENOMEM)
+			nd.Given()
+			require.InDelta(t, before-size, mappedBytes(t), 8<<20)
+		}
+		b, err := nd.Map(off, size)
+		require.NoError(t, err)
+		require.Equal(t, byte(7), b[size-1])
+		nd.Unmap(b)
+		nd.Release(off, size)
+		nd.Given()
+	})
+}
+
+// mappedBytes returns how much of this process' address space is mapped shared.
+func mappedBytes(t *testing.T) (sum int64) {
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	for _, line := range strings.Split(string(maps), "\n") {
+		var lo, hi int64
+		var mode string
+		if n, _ := fmt.Sscanf(line, "%x-%x %s", &lo, &hi, &mode); n == 3 && mode[3] == 's' {
+			sum += hi - lo
+		}
+	}
+	return sum
+}
