@@ -17,6 +17,18 @@ int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size) {
 	return MPI_SUCCESS;
 }
 
+int gompi_ints_in(struct gompi_array *a, MPI_Count n, const integer *from) {
+	int rc = gompi_array_make(a, n, sizeof(int));
+	for (MPI_Count i = 0; !rc && i < n; i++)
+		((int *)a->data)[i] = (int)from[i];
+	return rc;
+}
+
+void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a) {
+	for (MPI_Count i = 0; i < n; i++)
+		to[i] = ((const int *)a->data)[i];
+}
+
 /* neighbors gives how many processes this one receives from and sends to in the communicator's topology. */
 static int neighbors(MPI_Comm comm, int *from, int *to) {
 	int kind = MPI_UNDEFINED, rank = 0, weighted, rc = PMPI_Topo_test(comm, &kind);
@@ -39,7 +51,7 @@ static int neighbors(MPI_Comm comm, int *from, int *to) {
 	return MPI_SUCCESS; /* no topology: the call will say so */
 }
 
-int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const int *from) {
+int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from) {
 	int n[2] = {0, 0}, rc, inter = 0;
 	if (ignored) {
 		n[which] = 0;

@@ -26,40 +26,55 @@ static MPI_Aint value_of(int keyval, void *pointer) {
 	return gompi_attribute_value(pointer);
 }
 
-#define ATTRIBUTES(Type, type, object)                                                                             \
-	ENTRY void NAME(type##_get_attr)(const int *object, const int *keyval, MPI_Aint *attribute_val, int *flag, \
-					 int *ierror) {                                                            \
-		void *pointer = NULL;                                                                              \
-		int c_flag = 0, rc = CALL(Type##_get_attr)(IN_##type(*object), *keyval, &pointer, &c_flag);        \
-		if (!rc) {                                                                                         \
-			if (c_flag)                                                                                \
-				*attribute_val = value_of(*keyval, pointer);                                       \
-			*flag = logical_out(c_flag);                                                               \
-		}                                                                                                  \
-		done(ierror, rc);                                                                                  \
-	}                                                                                                          \
-	SAME(type##_get_attr, type##_get_attr_f08)                                                                 \
-                                                                                                                   \
-	ENTRY void NAME(type##_set_attr)(const int *object, const int *keyval, const MPI_Aint *attribute_val,      \
-					 int *ierror) {                                                            \
-		void *cell = gompi_attribute_cell(*attribute_val);                                                 \
-		int rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), *keyval, cell)                           \
-			      : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM);                                \
-		if (rc)                                                                                            \
-			gompi_attribute_free(cell);                                                                \
-		done(ierror, rc);                                                                                  \
-	}                                                                                                          \
-	SAME(type##_set_attr, type##_set_attr_f08)                                                                 \
-                                                                                                                   \
-	ENTRY void NAME(type##_create_keyval)(gompi_procedure * copy_fn, gompi_procedure * delete_fn, int *keyval, \
-					      const MPI_Aint *extra_state, int *ierror) {                          \
-		struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, false);                \
-		int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete, keyval, k)     \
-			   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                           \
-		if (rc)                                                                                            \
-			free(k);                                                                                   \
-		done(ierror, rc);                                                                                  \
-	}                                                                                                          \
+/* keyval_fits gives MPI_SUCCESS, or the code of an error that it has raised: no key has the number. */
+static inline int keyval_fits(const char *function, integer keyval, enum gompi_object kind, integer object) {
+	return wide(keyval) ? gompi_raise(kind, object, gompi_wide_code(function, "keyval", keyval, MPI_ERR_KEYVAL))
+			    : MPI_SUCCESS;
+}
+
+#define ATTRIBUTES(Type, type, object)                                                                               \
+	ENTRY void NAME(type##_get_attr)(const integer *object, const integer *keyval, MPI_Aint *attribute_val, logical *flag, integer *ierror) { \
+		void *pointer = NULL;                                                                                \
+		int c_flag = 0, rc = keyval_fits("MPI_" #Type "_get_attr", *keyval, RAISE_##type, *object); \
+		if (!rc) \
+			rc = CALL(Type##_get_attr)(IN_##type(*object), (int)*keyval, &pointer, &c_flag); \
+		if (!rc) {                                                                                           \
+			if (c_flag)                                                                                  \
+				*attribute_val = value_of((int)*keyval, pointer);                                    \
+			*flag = logical_out(c_flag);                                                                 \
+		}                                                                                                    \
+		done(ierror, rc);                                                                                    \
+	}                                                                                                            \
+	SAME(type##_get_attr, type##_get_attr_f08)                                                                   \
+                                                                                                                     \
+	ENTRY void NAME(type##_set_attr)(const integer *object, const integer *keyval, const MPI_Aint *attribute_val, integer *ierror) { \
+		void *cell; \
+		int rc = keyval_fits("MPI_" #Type "_set_attr", *keyval, RAISE_##type, *object); \
+		if (rc) { \
+			done(ierror, rc); \
+			return; \
+		} \
+		cell = gompi_attribute_cell(*attribute_val);                                                   \
+		rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), (int)*keyval, cell)                        \
+			      : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM);                                  \
+		if (rc)                                                                                              \
+			gompi_attribute_free(cell);                                                                  \
+		done(ierror, rc);                                                                                    \
+	}                                                                                                            \
+	SAME(type##_set_attr, type##_set_attr_f08)                                                                   \
+                                                                                                                     \
+	ENTRY void NAME(type##_create_keyval)(gompi_procedure * copy_fn, gompi_procedure * delete_fn, integer *keyval, \
+					      const MPI_Aint *extra_state, integer *ierror) {                        \
+		struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, false);                  \
+		int c_keyval = MPI_KEYVAL_INVALID; \
+		int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete, int_to(keyval, &c_keyval), k) \
+			   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                             \
+		if (!rc) \
+			int_out(keyval, c_keyval); \
+		else \
+			free(k);                                                                                     \
+		done(ierror, rc);                                                                                    \
+	}                                                                                                            \
 	SAME(type##_create_keyval, type##_create_keyval_f08)
 
 #define IN_comm comm_in
@@ -74,32 +89,44 @@ ATTRIBUTES(Win, win, win)
 
 /* ---- The deprecated forms, with attributes of default size (MPI-5.0 16.1). ---- */
 
-ENTRY void NAME(attr_get)(const int *comm, const int *keyval, int *attribute_val, int *flag, int *ierror) {
+ENTRY void NAME(attr_get)(const integer *comm, const integer *keyval, integer *attribute_val, logical *flag,
+			  integer *ierror) {
 	void *pointer = NULL;
-	int c_flag = 0, rc = CALL(Attr_get)(comm_in(*comm), *keyval, &pointer, &c_flag);
+	int c_flag = 0, rc = keyval_fits("MPI_Attr_get", *keyval, RAISE_COMM, *comm);
+	if (!rc)
+		rc = CALL(Attr_get)(comm_in(*comm), (int)*keyval, &pointer, &c_flag);
 	if (!rc) {
 		if (c_flag)
-			*attribute_val = (int)value_of(*keyval, pointer);
+			*attribute_val = (integer)value_of((int)*keyval, pointer);
 		*flag = logical_out(c_flag);
 	}
 	done(ierror, rc);
 }
 
 /* On machines that have the low bytes first, as all have here, the cell is also the INTEGER that C may expect. */
-ENTRY void NAME(attr_put)(const int *comm, const int *keyval, const int *attribute_val, int *ierror) {
-	void *cell = gompi_attribute_cell(*attribute_val);
-	int rc = cell ? CALL(Attr_put)(comm_in(*comm), *keyval, cell) : gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM);
+ENTRY void NAME(attr_put)(const integer *comm, const integer *keyval, const integer *attribute_val, integer *ierror) {
+	void *cell;
+	int rc = keyval_fits("MPI_Attr_put", *keyval, RAISE_COMM, *comm);
+	if (rc) {
+		done(ierror, rc);
+		return;
+	}
+	cell = gompi_attribute_cell(*attribute_val);
+	rc = cell ? CALL(Attr_put)(comm_in(*comm), (int)*keyval, cell) : gompi_raise(RAISE_COMM, *comm, MPI_ERR_NO_MEM);
 	if (rc)
 		gompi_attribute_free(cell);
 	done(ierror, rc);
 }
 
-ENTRY void NAME(keyval_create)(gompi_procedure *copy_fn, gompi_procedure *delete_fn, int *keyval,
-			       const int *extra_state, int *ierror) {
+ENTRY void NAME(keyval_create)(gompi_procedure *copy_fn, gompi_procedure *delete_fn, integer *keyval,
+			       const integer *extra_state, integer *ierror) {
 	struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, true);
-	int rc = k ? CALL(Keyval_create)(gompi_comm_copy, gompi_comm_delete, keyval, k)
+	int c_keyval = MPI_KEYVAL_INVALID;
+	int rc = k ? CALL(Keyval_create)(gompi_comm_copy, gompi_comm_delete, int_to(keyval, &c_keyval), k)
 		   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
-	if (rc)
+	if (!rc)
+		int_out(keyval, c_keyval);
+	else
 		free(k);
 	done(ierror, rc);
 }

@@ -2,18 +2,7 @@
  * Fortran. */
 #include "callback.h"
 
-ENTRY void NAME(op_create)(gompi_procedure *user_fn, const int *commute, int *op, int *ierror) {
-	MPI_User_function *function = gompi_op_function(user_fn);
-	MPI_Op c_op = MPI_OP_NULL;
-	int rc = function ? CALL(Op_create)(function, logical_in(*commute), &c_op)
-			  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
-	if (!rc)
-		*op = op_out(c_op);
-	done(ierror, rc);
-}
-SAME(op_create, op_create_f08)
-
-ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const int *commute, int *op, int *ierror) {
+ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const logical *commute, integer *op, integer *ierror) {
 	MPI_User_function_c *function = gompi_op_function_c(user_fn);
 	MPI_Op c_op = MPI_OP_NULL;
 	int rc = function ? CALL(Op_create_c)(function, logical_in(*commute), &c_op)
@@ -23,8 +12,25 @@ ENTRY void NAME(op_create_c_f08)(gompi_procedure *user_fn, const int *commute, i
 	done(ierror, rc);
 }
 
+ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, integer *op, integer *ierror) {
+	MPI_User_function *function;
+	MPI_Op c_op = MPI_OP_NULL;
+	int rc;
+	if (EIGHT) { /* its length is that of the large-count form */
+		NAME(op_create_c_f08)(user_fn, commute, op, ierror);
+		return;
+	}
+	function = gompi_op_function(user_fn);
+	rc = function ? CALL(Op_create)(function, logical_in(*commute), &c_op)
+			  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+	if (!rc)
+		*op = op_out(c_op);
+	done(ierror, rc);
+}
+SAME(op_create, op_create_f08)
+
 #define CREATE_ERRHANDLER(Type, type)                                                                          \
-	ENTRY void NAME(type##_create_errhandler)(gompi_procedure * procedure, int *errhandler, int *ierror) { \
+	ENTRY void NAME(type##_create_errhandler)(gompi_procedure * procedure, integer *errhandler, integer *ierror) { \
 		MPI_##Type##_errhandler_function *function = gompi_##type##_errhandler_function(procedure);    \
 		MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                             \
 		int rc = function ? CALL(Type##_create_errhandler)(function, &c_errhandler)                    \
@@ -44,36 +50,39 @@ CREATE_ERRHANDLER(Win, win)
  * caller's variable. ---- */
 
 struct grequest {
-	void (*query)(MPI_Aint *extra, MPI_Status *status, int *ierror);
-	void (*free)(MPI_Aint *extra, int *ierror);
-	void (*cancel)(MPI_Aint *extra, int *complete, int *ierror);
+	void (*query)(MPI_Aint *extra, f_status *status, integer *ierror);
+	void (*free)(MPI_Aint *extra, integer *ierror);
+	void (*cancel)(MPI_Aint *extra, logical *complete, integer *ierror);
 	MPI_Aint *extra;
 };
 
 static int query(void *state, MPI_Status *status) {
 	struct grequest *g = state;
-	int ierror = MPI_SUCCESS;
-	g->query(g->extra, status, &ierror);
-	return ierror;
+	integer ierror = MPI_SUCCESS;
+	f_status own, *f_status_of = status_for(status, &own);
+	g->query(g->extra, f_status_of, &ierror);
+	status_from(status, f_status_of);
+	return code_in(ierror);
 }
 
 static int release(void *state) {
 	struct grequest *g = state;
-	int ierror = MPI_SUCCESS;
+	integer ierror = MPI_SUCCESS;
 	g->free(g->extra, &ierror);
 	free(g);
-	return ierror;
+	return code_in(ierror);
 }
 
 static int cancel(void *state, int complete) {
 	struct grequest *g = state;
-	int ierror = MPI_SUCCESS, f_complete = logical_out(complete);
+	integer ierror = MPI_SUCCESS;
+	logical f_complete = logical_out(complete);
 	g->cancel(g->extra, &f_complete, &ierror);
-	return ierror;
+	return code_in(ierror);
 }
 
 ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free_fn, gompi_procedure *cancel_fn,
-				MPI_Aint *extra_state, int *request, int *ierror) {
+				MPI_Aint *extra_state, integer *request, integer *ierror) {
 	struct grequest *g = malloc(sizeof *g);
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	int rc;
@@ -81,9 +90,9 @@ ENTRY void NAME(grequest_start)(gompi_procedure *query_fn, gompi_procedure *free
 		done(ierror, gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM));
 		return;
 	}
-	g->query = (void (*)(MPI_Aint *, MPI_Status *, int *))query_fn;
-	g->free = (void (*)(MPI_Aint *, int *))free_fn;
-	g->cancel = (void (*)(MPI_Aint *, int *, int *))cancel_fn;
+	g->query = (void (*)(MPI_Aint *, f_status *, integer *))query_fn;
+	g->free = (void (*)(MPI_Aint *, integer *))free_fn;
+	g->cancel = (void (*)(MPI_Aint *, logical *, integer *))cancel_fn;
 	g->extra = extra_state;
 	rc = CALL(Grequest_start)(query, release, cancel, g, &c_request);
 	if (!rc)
@@ -97,54 +106,54 @@ SAME(grequest_start, grequest_start_f08)
 /* ---- Data representations (MPI-5.0 14.5.3). They are never taken back. Their procedures get the caller's variable.
  * ---- */
 
-typedef void convert(void *userbuf, int *datatype, int *count, void *filebuf, MPI_Offset *position, MPI_Aint *extra,
-		     int *ierror);
-typedef void convert_c(void *userbuf, int *datatype, MPI_Count *count, void *filebuf, MPI_Offset *position,
-		       MPI_Aint *extra, int *ierror);
+typedef void convert(void *userbuf, integer *datatype, integer *count, void *filebuf, MPI_Offset *position,
+		     MPI_Aint *extra, integer *ierror);
+typedef void convert_c(void *userbuf, integer *datatype, MPI_Count *count, void *filebuf, MPI_Offset *position,
+		       MPI_Aint *extra, integer *ierror);
 
 struct datarep {
 	gompi_procedure *read, *write;
-	void (*extent)(int *datatype, MPI_Aint *extent, MPI_Aint *extra, int *ierror);
+	void (*extent)(integer *datatype, MPI_Aint *extent, MPI_Aint *extra, integer *ierror);
 	MPI_Aint *extra;
 };
 
 static int datarep_read(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
 			void *state) {
 	struct datarep *d = state;
-	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-	((convert *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-	return ierror;
+	integer ierror = MPI_SUCCESS, type = datatype_out(datatype), n = count;
+	((convert *)d->read)(userbuf, &type, &n, filebuf, &position, d->extra, &ierror);
+	return code_in(ierror);
 }
 
 static int datarep_write(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position,
 			 void *state) {
 	struct datarep *d = state;
-	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
-	((convert *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-	return ierror;
+	integer ierror = MPI_SUCCESS, type = datatype_out(datatype), n = count;
+	((convert *)d->write)(userbuf, &type, &n, filebuf, &position, d->extra, &ierror);
+	return code_in(ierror);
 }
 
 static int datarep_read_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position,
 			  void *state) {
 	struct datarep *d = state;
-	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	integer ierror = MPI_SUCCESS, type = datatype_out(datatype);
 	((convert_c *)d->read)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-	return ierror;
+	return code_in(ierror);
 }
 
 static int datarep_write_c(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position,
 			   void *state) {
 	struct datarep *d = state;
-	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	integer ierror = MPI_SUCCESS, type = datatype_out(datatype);
 	((convert_c *)d->write)(userbuf, &type, &count, filebuf, &position, d->extra, &ierror);
-	return ierror;
+	return code_in(ierror);
 }
 
 static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state) {
 	struct datarep *d = state;
-	int ierror = MPI_SUCCESS, type = datatype_out(datatype);
+	integer ierror = MPI_SUCCESS, type = datatype_out(datatype);
 	d->extent(&type, extent, d->extra, &ierror);
-	return ierror;
+	return code_in(ierror);
 }
 
 /* The predefined procedures, never called but known by their addresses. */
@@ -165,7 +174,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 	if (d)
 		*d = (struct datarep){.read = read,
 				      .write = write,
-				      .extent = (void (*)(int *, MPI_Aint *, MPI_Aint *, int *))extent,
+				      .extent = (void (*)(integer *, MPI_Aint *, MPI_Aint *, integer *))extent,
 				      .extra = extra};
 	return d;
 }
@@ -174,7 +183,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 #define REGISTER_DATAREP(label, function, reader, writer, null)                                                       \
 	ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn,                              \
 			       gompi_procedure *write_conversion_fn, gompi_procedure *dtype_file_extent_fn,           \
-			       MPI_Aint *extra_state, int *ierror, size_t datarep_len) {                              \
+			       MPI_Aint *extra_state, integer *ierror, size_t datarep_len) {                              \
 		struct gompi_string name = {0};                                                                       \
 		struct datarep *d =                                                                                   \
 			new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);      \

@@ -6,6 +6,9 @@
 
 typedef void gompi_procedure(void);
 
+/* code_in returns the error code that a procedure of the program gave. */
+static inline int code_in(integer ierror) { return wide(ierror) ? MPI_ERR_OTHER : (int)ierror; }
+
 /* A C function for a procedure of the program, which gets what C passes as Fortran wants it; NULL if there are too
  * many. These callbacks have no extra state that could name the procedure, so there is a fixed number of C functions,
  * one for each different procedure. */

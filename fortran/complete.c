@@ -2,25 +2,29 @@
  * it is complete. */
 #include "gompi_f.h"
 
-static inline void completed(int request) {
+static inline void completed(integer request) {
 	if (gompi_kept_count)
 		gompi_kept_completed(request);
 }
 
-static inline int index_out(int index) { return index == MPI_UNDEFINED ? index : index + 1; }
+static inline integer index_out(int index) { return index == MPI_UNDEFINED ? index : index + 1; }
 
-ENTRY void NAME(wait)(int *request, MPI_Status *status, int *ierror) {
+ENTRY void NAME(wait)(integer *request, f_status *status, integer *ierror) {
 	MPI_Request c_request = request_in(*request);
-	int rc = CALL(Wait)(&c_request, status_in(status));
+	MPI_Status c_status;
+	int rc = CALL(Wait)(&c_request, status_to(status, &c_status));
+	status_out(status, &c_status);
 	completed(*request);
 	*request = request_out(c_request);
 	done(ierror, rc);
 }
 SAME(wait, wait_f08)
 
-ENTRY void NAME(test)(int *request, int *flag, MPI_Status *status, int *ierror) {
+ENTRY void NAME(test)(integer *request, logical *flag, f_status *status, integer *ierror) {
 	MPI_Request c_request = request_in(*request);
-	int c_flag = 0, rc = CALL(Test)(&c_request, &c_flag, status_in(status));
+	MPI_Status c_status;
+	int c_flag = 0, rc = CALL(Test)(&c_request, &c_flag, status_to(status, &c_status));
+	status_out(status, &c_status);
 	if (c_flag)
 		completed(*request);
 	*request = request_out(c_request);
@@ -29,8 +33,10 @@ ENTRY void NAME(test)(int *request, int *flag, MPI_Status *status, int *ierror) 
 }
 SAME(test, test_f08)
 
-ENTRY void NAME(request_get_status)(const int *request, int *flag, MPI_Status *status, int *ierror) {
-	int c_flag = 0, rc = CALL(Request_get_status)(request_in(*request), &c_flag, status_in(status));
+ENTRY void NAME(request_get_status)(const integer *request, logical *flag, f_status *status, integer *ierror) {
+	MPI_Status c_status;
+	int c_flag = 0, rc = CALL(Request_get_status)(request_in(*request), &c_flag, status_to(status, &c_status));
+	status_out(status, &c_status);
 	if (c_flag)
 		completed(*request);
 	*flag = logical_out(c_flag);
@@ -40,170 +46,215 @@ SAME(request_get_status, request_get_status_f08)
 
 /* Arrays of requests. */
 
+static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statuses) {
+	int rc = gompi_array_make(a, n, sizeof(MPI_Status));
+	for (MPI_Count i = 0; !rc && i < n; i++)
+		status_to(&statuses[i], (MPI_Status *)a->data + i);
+	return rc;
+}
+
+/* open_many makes the arrays of a call with n requests, each the program's own if it has C's form; an error is raised, and
+ * its code returned. statuses and indices are NULL where the call has none. */
+static inline int open_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
+			    struct gompi_array *c_indices, const char *function, integer n, const integer *requests,
+			    f_status *statuses, integer *indices) {
+	int rc = fits(function, "count", n, MPI_ERR_COUNT);
+	if (!rc)
+		rc = requests_in(c_requests, n, requests);
+	if (!EIGHT || status_ignored(statuses))
+		c_statuses->data = status_to(statuses, NULL);
+	else if (!rc && statuses)
+		rc = statuses_in(c_statuses, n, statuses);
+	if (!rc)
+		rc = ints_room(c_indices, indices ? n : 0, indices);
+	if (rc)
+		rc = gompi_raise(RAISE_SELF, 0, rc);
+	return rc;
+}
+
+/* close_many brings the statuses to the program and gives everything back. */
+static inline void close_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
+			      struct gompi_array *c_indices, integer n, f_status *statuses) {
+	for (integer i = 0; EIGHT && statuses && !status_ignored(statuses) && i < n; i++)
+		status_out(&statuses[i], (MPI_Status *)c_statuses->data + i);
+	gompi_array_free(c_requests);
+	ints_free(c_statuses);
+	ints_free(c_indices);
+}
+
 /* some is the end of all calls that complete some of n requests, those at indices: all if indices is NULL. */
-static void some(int n, int *requests, const MPI_Request *now, int completions, const int *indices) {
+static void some(int n, integer *requests, const MPI_Request *now, int completions, const int *indices) {
 	for (int i = 0; i < completions; i++)
 		completed(requests[indices ? indices[i] : i]);
 	for (int i = 0; now && i < n; i++)
 		requests[i] = request_out(now[i]);
 }
 
-static void refuse(int *ierror, int rc) { done(ierror, gompi_raise(RAISE_SELF, 0, rc)); }
+/* indices_out gives the program the indices of completions, counted from 1. */
+static inline void indices_out(integer *to, int completions, const int *indices) {
+	for (int i = 0; i < completions; i++)
+		to[i] = indices[i] + 1;
+}
 
-ENTRY void NAME(waitall)(const int *count, int *array_of_requests, MPI_Status *array_of_statuses, int *ierror) {
-	struct gompi_array a = {0};
-	int rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(waitall)(const integer *count, integer *array_of_requests, f_status *array_of_statuses, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int rc = open_many(&requests, &statuses, &indices, "MPI_Waitall", *count, array_of_requests, array_of_statuses, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Waitall)(*count, a.data, status_in(array_of_statuses));
-	some(*count, array_of_requests, a.data, *count, NULL);
-	gompi_array_free(&a);
+	rc = CALL(Waitall)((int)*count, requests.data, statuses.data);
+	some((int)*count, array_of_requests, requests.data, (int)*count, NULL);
+	close_many(&requests, &statuses, &indices, *count, array_of_statuses);
 	done(ierror, rc);
 }
 SAME(waitall, waitall_f08)
 
-ENTRY void NAME(testall)(const int *count, int *array_of_requests, int *flag, MPI_Status *array_of_statuses,
-			 int *ierror) {
-	struct gompi_array a = {0};
-	int c_flag = 0, rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(testall)(const integer *count, integer *array_of_requests, logical *flag, f_status *array_of_statuses, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Testall", *count, array_of_requests, array_of_statuses, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Testall)(*count, a.data, &c_flag, status_in(array_of_statuses));
-	some(*count, array_of_requests, a.data, c_flag ? *count : 0, NULL);
+	rc = CALL(Testall)((int)*count, requests.data, &c_flag, statuses.data);
+	some((int)*count, array_of_requests, requests.data, c_flag ? (int)*count : 0, NULL);
 	*flag = logical_out(c_flag);
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *count, array_of_statuses);
 	done(ierror, rc);
 }
 SAME(testall, testall_f08)
 
-ENTRY void NAME(waitany)(const int *count, int *array_of_requests, int *index, MPI_Status *status, int *ierror) {
-	struct gompi_array a = {0};
-	int c_index = MPI_UNDEFINED, rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(waitany)(const integer *count, integer *array_of_requests, integer *index, f_status *status, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	MPI_Status c_status;
+	int c_index = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Waitany", *count, array_of_requests, NULL, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Waitany)(*count, a.data, &c_index, status_in(status));
-	some(*count, array_of_requests, a.data, c_index != MPI_UNDEFINED, &c_index);
+	rc = CALL(Waitany)((int)*count, requests.data, &c_index, status_to(status, &c_status));
+	status_out(status, &c_status);
+	some((int)*count, array_of_requests, requests.data, c_index != MPI_UNDEFINED, &c_index);
 	*index = index_out(c_index);
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *count, NULL);
 	done(ierror, rc);
 }
 SAME(waitany, waitany_f08)
 
-ENTRY void NAME(testany)(const int *count, int *array_of_requests, int *index, int *flag, MPI_Status *status,
-			 int *ierror) {
-	struct gompi_array a = {0};
-	int c_index = MPI_UNDEFINED, c_flag = 0, rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(testany)(const integer *count, integer *array_of_requests, integer *index, logical *flag, f_status *status, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	MPI_Status c_status;
+	int c_index = MPI_UNDEFINED, c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Testany", *count, array_of_requests, NULL, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Testany)(*count, a.data, &c_index, &c_flag, status_in(status));
-	some(*count, array_of_requests, a.data, c_flag && c_index != MPI_UNDEFINED, &c_index);
+	rc = CALL(Testany)((int)*count, requests.data, &c_index, &c_flag, status_to(status, &c_status));
+	status_out(status, &c_status);
+	some((int)*count, array_of_requests, requests.data, c_flag && c_index != MPI_UNDEFINED, &c_index);
 	*index = index_out(c_index);
 	*flag = logical_out(c_flag);
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *count, NULL);
 	done(ierror, rc);
 }
 SAME(testany, testany_f08)
 
-ENTRY void NAME(waitsome)(const int *incount, int *array_of_requests, int *outcount, int *array_of_indices,
-			  MPI_Status *array_of_statuses, int *ierror) {
-	struct gompi_array a = {0};
-	int n = MPI_UNDEFINED, rc = requests_in(&a, *incount, array_of_requests);
+ENTRY void NAME(waitsome)(const integer *incount, integer *array_of_requests, integer *outcount, integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Waitsome", *incount, array_of_requests, array_of_statuses, array_of_indices);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Waitsome)(*incount, a.data, &n, array_of_indices, status_in(array_of_statuses));
-	some(*incount, array_of_requests, a.data, n, array_of_indices);
-	for (int i = 0; i < n; i++)
-		array_of_indices[i]++;
+	rc = CALL(Waitsome)((int)*incount, requests.data, &n, indices.data, statuses.data);
+	some((int)*incount, array_of_requests, requests.data, n, indices.data);
+	indices_out(array_of_indices, n, indices.data);
 	*outcount = n;
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *incount, array_of_statuses);
 	done(ierror, rc);
 }
 SAME(waitsome, waitsome_f08)
 
-ENTRY void NAME(testsome)(const int *incount, int *array_of_requests, int *outcount, int *array_of_indices,
-			  MPI_Status *array_of_statuses, int *ierror) {
-	struct gompi_array a = {0};
-	int n = MPI_UNDEFINED, rc = requests_in(&a, *incount, array_of_requests);
+ENTRY void NAME(testsome)(const integer *incount, integer *array_of_requests, integer *outcount, integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Testsome", *incount, array_of_requests, array_of_statuses, array_of_indices);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Testsome)(*incount, a.data, &n, array_of_indices, status_in(array_of_statuses));
-	some(*incount, array_of_requests, a.data, n, array_of_indices);
-	for (int i = 0; i < n; i++)
-		array_of_indices[i]++;
+	rc = CALL(Testsome)((int)*incount, requests.data, &n, indices.data, statuses.data);
+	some((int)*incount, array_of_requests, requests.data, n, indices.data);
+	indices_out(array_of_indices, n, indices.data);
 	*outcount = n;
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *incount, array_of_statuses);
 	done(ierror, rc);
 }
 SAME(testsome, testsome_f08)
 
 /* The same without releasing requests. */
 
-ENTRY void NAME(request_get_status_all)(const int *count, const int *array_of_requests, int *flag,
-					MPI_Status *array_of_statuses, int *ierror) {
-	struct gompi_array a = {0};
-	int c_flag = 0, rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(request_get_status_all)(const integer *count, const integer *array_of_requests, logical *flag, f_status *array_of_statuses, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_all", *count, array_of_requests, array_of_statuses, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Request_get_status_all)(*count, a.data, &c_flag, status_in(array_of_statuses));
-	some(*count, (int *)array_of_requests, NULL, c_flag ? *count : 0, NULL);
+	rc = CALL(Request_get_status_all)((int)*count, requests.data, &c_flag, statuses.data);
+	some((int)*count, (integer *)array_of_requests, NULL, c_flag ? (int)*count : 0, NULL);
 	*flag = logical_out(c_flag);
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *count, array_of_statuses);
 	done(ierror, rc);
 }
 SAME(request_get_status_all, request_get_status_all_f08)
 
-ENTRY void NAME(request_get_status_any)(const int *count, const int *array_of_requests, int *index, int *flag,
-					MPI_Status *status, int *ierror) {
-	struct gompi_array a = {0};
-	int c_index = MPI_UNDEFINED, c_flag = 0, rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(request_get_status_any)(const integer *count, const integer *array_of_requests, integer *index, logical *flag, f_status *status, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	MPI_Status c_status;
+	int c_index = MPI_UNDEFINED, c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_any", *count, array_of_requests, NULL, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Request_get_status_any)(*count, a.data, &c_index, &c_flag, status_in(status));
-	some(*count, (int *)array_of_requests, NULL, c_flag && c_index != MPI_UNDEFINED, &c_index);
+	rc = CALL(Request_get_status_any)((int)*count, requests.data, &c_index, &c_flag, status_to(status, &c_status));
+	status_out(status, &c_status);
+	some((int)*count, (integer *)array_of_requests, NULL, c_flag && c_index != MPI_UNDEFINED, &c_index);
 	*index = index_out(c_index);
 	*flag = logical_out(c_flag);
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *count, NULL);
 	done(ierror, rc);
 }
 SAME(request_get_status_any, request_get_status_any_f08)
 
-ENTRY void NAME(request_get_status_some)(const int *incount, const int *array_of_requests, int *outcount,
-					 int *array_of_indices, MPI_Status *array_of_statuses, int *ierror) {
-	struct gompi_array a = {0};
-	int n = MPI_UNDEFINED, rc = requests_in(&a, *incount, array_of_requests);
+ENTRY void NAME(request_get_status_some)(const integer *incount, const integer *array_of_requests, integer *outcount, integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_some", *incount, array_of_requests, array_of_statuses, array_of_indices);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
-	rc = CALL(Request_get_status_some)(*incount, a.data, &n, array_of_indices, status_in(array_of_statuses));
-	some(*incount, (int *)array_of_requests, NULL, n, array_of_indices);
-	for (int i = 0; i < n; i++)
-		array_of_indices[i]++;
+	rc = CALL(Request_get_status_some)((int)*incount, requests.data, &n, indices.data, statuses.data);
+	some((int)*incount, (integer *)array_of_requests, NULL, n, indices.data);
+	indices_out(array_of_indices, n, indices.data);
 	*outcount = n;
-	gompi_array_free(&a);
+	close_many(&requests, &statuses, &indices, *incount, array_of_statuses);
 	done(ierror, rc);
 }
 SAME(request_get_status_some, request_get_status_some_f08)
 
 /* Persistent requests. */
 
-ENTRY void NAME(start)(int *request, int *ierror) {
+ENTRY void NAME(start)(integer *request, integer *ierror) {
 	MPI_Request c_request = request_in(*request);
 	int rc;
 	if (gompi_kept_count)
@@ -214,24 +265,25 @@ ENTRY void NAME(start)(int *request, int *ierror) {
 }
 SAME(start, start_f08)
 
-ENTRY void NAME(startall)(const int *count, int *array_of_requests, int *ierror) {
-	struct gompi_array a = {0};
-	int rc = requests_in(&a, *count, array_of_requests);
+ENTRY void NAME(startall)(const integer *count, integer *array_of_requests, integer *ierror) {
+	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
+	int rc = open_many(&requests, &statuses, &indices, "MPI_Startall", *count, array_of_requests, NULL, NULL);
 	if (rc) {
-		refuse(ierror, rc);
+		close_many(&requests, &statuses, &indices, 0, NULL);
+		done(ierror, rc);
 		return;
 	}
 	if (gompi_kept_count)
-		for (int i = 0; i < *count; i++)
+		for (integer i = 0; i < *count; i++)
 			gompi_kept_started(array_of_requests[i]);
-	rc = CALL(Startall)(*count, a.data);
-	some(*count, array_of_requests, a.data, 0, NULL);
-	gompi_array_free(&a);
+	rc = CALL(Startall)((int)*count, requests.data);
+	some((int)*count, array_of_requests, requests.data, 0, NULL);
+	close_many(&requests, &statuses, &indices, *count, NULL);
 	done(ierror, rc);
 }
 SAME(startall, startall_f08)
 
-ENTRY void NAME(request_free)(int *request, int *ierror) {
+ENTRY void NAME(request_free)(integer *request, integer *ierror) {
 	MPI_Request c_request = request_in(*request);
 	int rc = CALL(Request_free)(&c_request);
 	if (!rc && gompi_kept_count)
@@ -243,7 +295,7 @@ SAME(request_free, request_free_f08)
 
 /* Nonblocking duplication: C writes a handle of its own size, at the latest when the request is complete. */
 
-ENTRY void NAME(comm_idup)(const int *comm, int *newcomm, int *request, int *ierror) {
+ENTRY void NAME(comm_idup)(const integer *comm, integer *newcomm, integer *request, integer *ierror) {
 	struct gompi_kept k = {.newcomm = malloc(sizeof(MPI_Comm)), .newcomm_to = newcomm};
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	int rc;
@@ -262,7 +314,8 @@ ENTRY void NAME(comm_idup)(const int *comm, int *newcomm, int *request, int *ier
 }
 SAME(comm_idup, comm_idup_f08)
 
-ENTRY void NAME(comm_idup_with_info)(const int *comm, const int *info, int *newcomm, int *request, int *ierror) {
+ENTRY void NAME(comm_idup_with_info)(const integer *comm, const integer *info, integer *newcomm, integer *request,
+				     integer *ierror) {
 	struct gompi_kept k = {.newcomm = malloc(sizeof(MPI_Comm)), .newcomm_to = newcomm};
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	int rc;

@@ -2,8 +2,8 @@
  * offers that ABI, they fit.
  *
  * What Fortran passes: everything by reference; handles as INTEGERs with the values of MPI_X_toint; a status as eight
- * INTEGERs, which is what C has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all other
- * arguments; ierror as a null pointer where mpi_f08 leaves it out.
+ * INTEGERs, the words that C has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all other
+ * arguments; ierror as a null pointer where mpi_f08 leaves it out. INTEGERs have 4 bytes or 8: integer.h.
  *
  * Every file with entry points is compiled twice: as mpi_put_, which calls MPI_Put, and as pmpi_put_, which calls
  * PMPI_Put. So a profiling library in C sees the calls of Fortran programs too, and one in Fortran that calls pmpi_put_
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_rma.h"
+#include "integer.h"
 
 /* ---- Names ---- */
 
@@ -40,19 +40,32 @@
 #define SAME4(name) #name
 
 /* done ends every entry point. */
-static inline void done(int *ierror, int rc) {
+static inline void done(integer *ierror, int rc) {
 	if (ierror)
 		*ierror = rc;
 }
 
 /* ---- Variables whose address has a meaning: common blocks of mpif.h ---- */
 
-extern int gompi_f_bottom_, gompi_f_in_place_, gompi_f_buffer_automatic_;
-extern MPI_Status gompi_f_status_ignore_, gompi_f_statuses_ignore_[1];
-extern MPI_Status gompi_f08_status_ignore_,
-	gompi_f08_statuses_ignore_[1]; /* those of mpi_f08, which is no common block */
-extern int gompi_f_errcodes_ignore_[1], gompi_f_unweighted_[1], gompi_f_weights_empty_[1];
-extern char gompi_f_argv_null_[1], gompi_f_argvs_null_[1];
+/* Symbols of their own for each size of INTEGER, so that a program which mixes sizes can be told (mixed.c). */
+#ifdef GOMPI_F_INTEGER_8
+#define SYMBOL(name) __asm__(name)
+#else
+#define SYMBOL(name)
+#endif
+
+extern integer gompi_f_bottom_ SYMBOL("gompi_f_i8_bottom_");
+extern integer gompi_f_in_place_ SYMBOL("gompi_f_i8_in_place_");
+extern integer gompi_f_buffer_automatic_ SYMBOL("gompi_f_i8_buffer_automatic_");
+extern f_status gompi_f_status_ignore_ SYMBOL("gompi_f_i8_status_ignore_");
+extern f_status gompi_f_statuses_ignore_[1] SYMBOL("gompi_f_i8_statuses_ignore_");
+extern f_status gompi_f08_status_ignore_ SYMBOL("gompi_f08_i8_status_ignore_"); /* these two are no common blocks */
+extern f_status gompi_f08_statuses_ignore_[1] SYMBOL("gompi_f08_i8_statuses_ignore_");
+extern integer gompi_f_errcodes_ignore_[1] SYMBOL("gompi_f_i8_errcodes_ignore_");
+extern integer gompi_f_unweighted_[1] SYMBOL("gompi_f_i8_unweighted_");
+extern integer gompi_f_weights_empty_[1] SYMBOL("gompi_f_i8_weights_empty_");
+extern char gompi_f_argv_null_[1] SYMBOL("gompi_f_i8_argv_null_");
+extern char gompi_f_argvs_null_[1] SYMBOL("gompi_f_i8_argvs_null_");
 
 /* buffer_in returns what C has for a buffer's address. */
 static inline void *buffer_in(const void *buffer) {
@@ -73,35 +86,63 @@ static inline void pointer_out(void *pointer) {
 
 static inline bool in_place(const void *buffer) { return buffer == &gompi_f_in_place_; }
 
-static inline MPI_Status *status_in(const void *status) {
-	if (status == &gompi_f_status_ignore_ || status == gompi_f_statuses_ignore_ ||
-	    status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_)
-		return MPI_STATUS_IGNORE;
-	return (MPI_Status *)status;
+static inline bool status_ignored(const void *status) {
+	return status == &gompi_f_status_ignore_ || status == gompi_f_statuses_ignore_ ||
+	       status == &gompi_f08_status_ignore_ || status == gompi_f08_statuses_ignore_;
 }
 
-static inline int *weights_in(const int *weights) {
-	if (weights == gompi_f_unweighted_)
-		return MPI_UNWEIGHTED;
-	if (weights == gompi_f_weights_empty_)
-		return MPI_WEIGHTS_EMPTY;
-	return (int *)weights;
+/* status_to returns the status that C reads and writes: own, with the program's words, or the program's variable if it
+ * has C's form. */
+static inline MPI_Status *status_to(const f_status *status, MPI_Status *own) {
+	if (status_ignored(status))
+		return MPI_STATUS_IGNORE;
+	if (!EIGHT)
+		return (MPI_Status *)status;
+	for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
+		((int *)own)[i] = (int)status->word[i];
+	return own;
+}
+
+/* status_out brings what C has written to the program's variable. */
+static inline void status_out(f_status *status, const MPI_Status *own) {
+	if (EIGHT && !status_ignored(status))
+		for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
+			status->word[i] = ((const int *)own)[i];
+}
+
+/* The other way round, for procedures of the program: status_for returns the status that they read and write, and
+ * status_from brings back what they have written. */
+static inline f_status *status_for(const MPI_Status *status, f_status *own) {
+	if (!EIGHT)
+		return (f_status *)status;
+	for (int i = 0; i < MPI_F_STATUS_SIZE; i++)
+		own->word[i] = ((const int *)status)[i];
+	return own;
+}
+
+static inline void status_from(MPI_Status *status, const f_status *from) {
+	for (int i = 0; EIGHT && i < MPI_F_STATUS_SIZE; i++)
+		((int *)status)[i] = (int)from->word[i];
+}
+
+static inline bool weights_special(const integer *weights) {
+	return weights == gompi_f_unweighted_ || weights == gompi_f_weights_empty_;
 }
 
 /* ---- Handles ---- */
 
 /* Predefined handles are the same numbers in C and Fortran and lie below 4096, says the ABI; of others the library
  * knows. */
-#define GOMPI_HANDLE(type, name, function)                   \
-	static inline MPI_##type name##_in(int handle) {     \
-		if ((unsigned)handle < 4096)                 \
-			return (MPI_##type)(intptr_t)handle; \
-		return PMPI_##function##_fromint(handle);    \
-	}                                                    \
-	static inline int name##_out(MPI_##type handle) {    \
-		if ((uintptr_t)handle < 4096)                \
-			return (int)(intptr_t)handle;        \
-		return PMPI_##function##_toint(handle);      \
+#define GOMPI_HANDLE(type, name, function)                                              \
+	static inline MPI_##type name##_in(integer handle) {                            \
+		if ((uinteger)handle < 4096 || wide(handle)) /* wide: none, C says so */ \
+			return (MPI_##type)(intptr_t)handle;                            \
+		return PMPI_##function##_fromint((int)handle);                          \
+	}                                                                               \
+	static inline integer name##_out(MPI_##type handle) {                           \
+		if ((uintptr_t)handle < 4096)                                           \
+			return (integer)(intptr_t)handle;                               \
+		return PMPI_##function##_toint(handle);                                 \
 	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)
@@ -118,13 +159,13 @@ GOMPI_HANDLE(Win, win, Win)
 /* ---- LOGICAL ---- */
 
 /* The compiler's values, from logical.f90. */
-extern const int gompi_f_true, gompi_f_false;
+extern const logical gompi_f_true, gompi_f_false;
 
-static inline int logical_in(int value) { return value != gompi_f_false; }
-static inline int logical_out(int value) { return value ? gompi_f_true : gompi_f_false; }
+static inline int logical_in(logical value) { return value != gompi_f_false; }
+static inline logical logical_out(int value) { return value ? gompi_f_true : gompi_f_false; }
 
-static inline void logicals_out(int *to, int n, const int *from) {
-	for (int i = 0; i < n; i++)
+static inline void logicals_out(logical *to, MPI_Count n, const int *from) {
+	for (MPI_Count i = 0; i < n; i++)
 		to[i] = logical_out(from[i]);
 }
 
@@ -143,19 +184,19 @@ int gompi_array_make(struct gompi_array *a, MPI_Count n, size_t size);
 int gompi_array_make_kept(struct gompi_array *a, MPI_Count n, size_t size);
 static inline void gompi_array_free(struct gompi_array *a) { free(a->heap); }
 
-static inline int logicals_in(struct gompi_array *a, int n, const int *from) {
+static inline int logicals_in(struct gompi_array *a, MPI_Count n, const logical *from) {
 	int rc = gompi_array_make(a, n, sizeof(int));
-	for (int i = 0; !rc && i < n; i++)
+	for (MPI_Count i = 0; !rc && i < n; i++)
 		((int *)a->data)[i] = logical_in(from[i]);
 	return rc;
 }
 
-#define GOMPI_HANDLES_IN(type, name)                                                        \
-	static inline int name##s_in(struct gompi_array *a, MPI_Count n, const int *from) { \
-		int rc = gompi_array_make(a, n, sizeof(type));                              \
-		for (MPI_Count i = 0; !rc && i < n; i++)                                    \
-			((type *)a->data)[i] = name##_in(from[i]);                          \
-		return rc;                                                                  \
+#define GOMPI_HANDLES_IN(type, name)                                                            \
+	static inline int name##s_in(struct gompi_array *a, MPI_Count n, const integer *from) { \
+		int rc = gompi_array_make(a, n, sizeof(type));                                  \
+		for (MPI_Count i = 0; !rc && i < n; i++)                                        \
+			((type *)a->data)[i] = name##_in(from[i]);                              \
+		return rc;                                                                      \
 	}
 GOMPI_HANDLES_IN(MPI_Datatype, datatype)
 GOMPI_HANDLES_IN(MPI_Info, info)
@@ -163,7 +204,67 @@ GOMPI_HANDLES_IN(MPI_Request, request)
 
 /* gompi_peer_types converts the datatypes of MPI_Alltoallw or, with neighbor, of MPI_Neighbor_alltoallw: as many as
  * there are processes to send to (which 0) or to receive from (which 1). ignored: they are not significant. */
-int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const int *from);
+int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from);
+
+/* ---- Arrays of INTEGERs. C gets the program's array if its elements are ints, else one of its own: ints_in for what
+ * goes in; ints_room, then ints_out after the call, for what comes out or goes both ways. ---- */
+
+int gompi_ints_in(struct gompi_array *a, MPI_Count n, const integer *from);
+void gompi_ints_out(integer *to, MPI_Count n, const struct gompi_array *a);
+
+static inline int ints_in(struct gompi_array *a, MPI_Count n, const integer *from) {
+	if (EIGHT)
+		return gompi_ints_in(a, n, from);
+	a->data = (void *)from;
+	return MPI_SUCCESS;
+}
+
+static inline int ints_room(struct gompi_array *a, MPI_Count n, integer *to) { return ints_in(a, n, to); }
+
+static inline void ints_out(integer *to, MPI_Count n, const struct gompi_array *a) {
+	if (EIGHT)
+		gompi_ints_out(to, n, a);
+}
+
+static inline void ints_free(struct gompi_array *a) {
+	if (EIGHT)
+		gompi_array_free(a);
+}
+
+/* The same for weights, which may be a constant. */
+static inline int weights_in(struct gompi_array *a, MPI_Count n, const integer *weights) {
+	if (!weights_special(weights))
+		return ints_in(a, n, weights);
+	a->data = weights == gompi_f_unweighted_ ? MPI_UNWEIGHTED : MPI_WEIGHTS_EMPTY;
+	return MPI_SUCCESS;
+}
+
+static inline int weights_fit(const char *function, const char *argument, MPI_Count n, const integer *weights) {
+	return weights_special(weights) ? MPI_SUCCESS : all_fit(function, argument, n, weights, MPI_ERR_ARG);
+}
+
+static inline int weights_room(struct gompi_array *a, MPI_Count n, integer *to) { return weights_in(a, n, to); }
+
+static inline void weights_out(integer *to, MPI_Count n, const struct gompi_array *a) {
+	if (!weights_special(to))
+		ints_out(to, n, a);
+}
+
+/* Lengths that no argument has: the sum of degrees, the last of the indices of a graph, the dimensions of a
+ * communicator; 0 where the array is passed as it is. */
+static inline MPI_Count sum_of(MPI_Count n, const integer *degrees) {
+	MPI_Count sum = 0;
+	for (MPI_Count i = 0; EIGHT && i < n; i++)
+		sum += degrees[i] > 0 ? degrees[i] : 0;
+	return sum;
+}
+
+static inline MPI_Count last_of(MPI_Count n, const integer *index) { return EIGHT && n > 0 ? index[n - 1] : 0; }
+
+static inline MPI_Count dims_of(integer comm) {
+	int ndims = 0;
+	return EIGHT && !PMPI_Cartdim_get(comm_in(comm), &ndims) ? ndims : 0;
+}
 
 /* ---- Strings (string.c) ---- */
 
@@ -193,7 +294,7 @@ struct gompi_kept {
 	struct gompi_scratch buffer[2];
 	struct gompi_array types[2];
 	MPI_Comm *newcomm; /* on the heap: the result of MPI_Comm_idup */
-	int *newcomm_to;
+	integer *newcomm_to;
 };
 
 /* gompi_release gives back what a blocking call needed; with copy, elements that have changed go to their places first.
@@ -201,12 +302,12 @@ struct gompi_kept {
 void gompi_release(struct gompi_kept *k, bool copy);
 /* gompi_keep does that when the request is complete, and takes it over; a persistent one's buffers are filled at each
  * start and freed with it. request NULL: there is none, the call failed. */
-void gompi_keep(struct gompi_kept *k, const int *request, bool persistent);
+void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent);
 
 extern _Atomic int gompi_kept_count; /* requests that something is kept for: next to always 0 */
-void gompi_kept_completed(int request);
-void gompi_kept_started(int request);
-void gompi_kept_freed(int request);
+void gompi_kept_completed(integer request);
+void gompi_kept_started(integer request);
+void gompi_kept_freed(integer request);
 
 /* gompi_forget_sections: the library is about to end, and with it the datatypes that are kept for sections to come
  * (section.c). */
@@ -216,11 +317,22 @@ void gompi_forget_sections(void);
 
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };
 
-/* gompi_raise calls the error handler of an object with an error class, as the C functions do, and returns the class.
- */
-int gompi_raise(enum gompi_object kind, int object, int class);
+/* gompi_raise calls the error handler of an object with an error class or code, as the C functions do, and returns it. */
+int gompi_raise(enum gompi_object kind, integer object, int code);
 /* gompi_raise_wide raises MPI_ERR_ARG on MPI_COMM_SELF: a function's result is no INTEGER of default size. The text has
  * the value, and the function to use instead. It returns the code. */
 int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead);
+
+/* ---- Sizes of Fortran's types (sizes.c) ---- */
+
+extern const int gompi_f_sizes[4]; /* of LOGICAL, INTEGER, REAL, DOUBLE PRECISION, from logical.f90 */
+
+/* gompi_tell_sizes puts them into an info object. tell_sizes does where they are not those that the library has built
+ * in. */
+void gompi_tell_sizes(MPI_Info info);
+static inline void tell_sizes(MPI_Info info) {
+	if (EIGHT)
+		gompi_tell_sizes(info);
+}
 
 #endif

@@ -10,7 +10,7 @@
 #pragma weak PMPI_Abi_get_fortran_booleans
 #pragma weak PMPI_Abi_set_fortran_booleans
 
-extern const int gompi_f_sizes[4], gompi_f_logical_kinds[8], gompi_f_integer_kinds[8], gompi_f_real_kinds[8];
+extern const int gompi_f_logical_kinds[8], gompi_f_integer_kinds[8], gompi_f_real_kinds[8];
 
 /* mpi_TYPEn_supported for each size that the ABI has a type of; scale: of complex numbers, which have two parts. */
 static void kinds(MPI_Info info, const char *type, const int *sizes, const int *kinds, int scale) {
@@ -27,18 +27,12 @@ static void kinds(MPI_Info info, const char *type, const int *sizes, const int *
 }
 
 static void inform_types(void) {
-	static const char *const type[] = {"logical", "integer", "real", "double_precision"};
 	static const int all[] = {1, 2, 4, 8, 16, 0}, real[] = {2, 4, 8, 16, 0};
-	char key[MPI_MAX_INFO_KEY], size[16];
 	MPI_Info info = MPI_INFO_NULL;
 
 	if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
 	    PMPI_Info_create(&info) == MPI_SUCCESS) {
-		for (int i = 0; i < 4; i++) {
-			snprintf(key, sizeof key, "mpi_%s_size", type[i]);
-			snprintf(size, sizeof size, "%d", gompi_f_sizes[i]);
-			PMPI_Info_set(info, key, size);
-		}
+		gompi_tell_sizes(info);
 		kinds(info, "logical", all, gompi_f_logical_kinds, 1);
 		kinds(info, "integer", all, gompi_f_integer_kinds, 1);
 		kinds(info, "real", real, gompi_f_real_kinds, 1);
@@ -51,7 +45,8 @@ static void inform_types(void) {
 }
 
 static void inform_booleans(void) {
-	int size = gompi_f_sizes[0], yes, no, set = 1;
+	int size = gompi_f_sizes[0], set = 1;
+	logical yes, no;
 
 	if (size == (int)sizeof yes && PMPI_Abi_get_fortran_booleans(size, &yes, &no, &set) == MPI_SUCCESS && !set) {
 		yes = gompi_f_true;

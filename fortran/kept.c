@@ -8,7 +8,7 @@
 
 struct entry {
 	struct entry *next;
-	int request;
+	integer request;
 	bool persistent;
 	bool active; /* something comes out at completion */
 	struct gompi_kept k;
@@ -57,7 +57,7 @@ void gompi_release(struct gompi_kept *k, bool copy) {
 	drop(k);
 }
 
-void gompi_keep(struct gompi_kept *k, const int *request, bool persistent) {
+void gompi_keep(struct gompi_kept *k, const integer *request, bool persistent) {
 	bool holds = k->buffer[0].of || k->buffer[1].of || k->types[0].heap || k->types[1].heap || k->newcomm;
 	struct entry *e, **last = &entries;
 	if (!holds)
@@ -82,7 +82,7 @@ void gompi_keep(struct gompi_kept *k, const int *request, bool persistent) {
 }
 
 /* find returns where the entry of a request hangs. Needs mu. */
-static struct entry **findLocked(int request) {
+static struct entry **findLocked(integer request) {
 	struct entry **at = &entries;
 	while (*at && (*at)->request != request)
 		at = &(*at)->next;
@@ -97,7 +97,7 @@ static void removeLocked(struct entry **at) {
 	free(e);
 }
 
-void gompi_kept_completed(int request) {
+void gompi_kept_completed(integer request) {
 	struct entry **at, *e;
 	pthread_mutex_lock(&mu);
 	at = findLocked(request);
@@ -112,7 +112,7 @@ void gompi_kept_completed(int request) {
 	pthread_mutex_unlock(&mu);
 }
 
-void gompi_kept_started(int request) {
+void gompi_kept_started(integer request) {
 	struct entry *e;
 	pthread_mutex_lock(&mu);
 	e = *findLocked(request);
@@ -123,7 +123,7 @@ void gompi_kept_started(int request) {
 	pthread_mutex_unlock(&mu);
 }
 
-void gompi_kept_freed(int request) {
+void gompi_kept_freed(integer request) {
 	struct entry **at;
 	pthread_mutex_lock(&mu);
 	at = findLocked(request);

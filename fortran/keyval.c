@@ -71,23 +71,23 @@ MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_
 
 /* The predefined procedures, which a program may also call itself. */
 #define NO_COPY(name)                                                                                    \
-	ENTRY void name(const int *object, const int *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
-			MPI_Aint *out, int *flag, int *ierror) {                                         \
+	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
+			MPI_Aint *out, logical *flag, integer *ierror) {                                         \
 		(void)object, (void)keyval, (void)extra, (void)in, (void)out;                            \
 		*flag = gompi_f_false;                                                                   \
 		done(ierror, MPI_SUCCESS);                                                               \
 	}
 #define COPY(name)                                                                                       \
-	ENTRY void name(const int *object, const int *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
-			MPI_Aint *out, int *flag, int *ierror) {                                         \
+	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
+			MPI_Aint *out, logical *flag, integer *ierror) {                                         \
 		(void)object, (void)keyval, (void)extra;                                                 \
 		*out = *in;                                                                              \
 		*flag = gompi_f_true;                                                                    \
 		done(ierror, MPI_SUCCESS);                                                               \
 	}
 #define NO_DELETE(name)                                                                                     \
-	ENTRY void name(const int *object, const int *keyval, const MPI_Aint *value, const MPI_Aint *extra, \
-			int *ierror) {                                                                      \
+	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *value, const MPI_Aint *extra, \
+			integer *ierror) {                                                                      \
 		(void)object, (void)keyval, (void)value, (void)extra;                                       \
 		done(ierror, MPI_SUCCESS);                                                                  \
 	}
@@ -103,8 +103,8 @@ NO_DELETE(mpi_win_null_delete_fn_)
 NO_COPY(mpi_null_copy_fn_)
 NO_DELETE(mpi_null_delete_fn_)
 
-ENTRY void mpi_dup_fn_(const int *comm, const int *keyval, const int *extra, const int *in, int *out, int *flag,
-		       int *ierror) {
+ENTRY void mpi_dup_fn_(const integer *comm, const integer *keyval, const integer *extra, const integer *in, integer *out,
+		       logical *flag, integer *ierror) {
 	(void)comm, (void)keyval, (void)extra;
 	*out = *in;
 	*flag = gompi_f_true;
@@ -123,42 +123,44 @@ static bool duplicates(gompi_procedure *p) {
 	       p == (gompi_procedure *)mpi_win_dup_fn_ || p == (gompi_procedure *)mpi_dup_fn_;
 }
 
-static int copy(int object, int keyval, struct gompi_keyval *k, void *in, void *out, int *flag) {
+static int copy(integer object, integer keyval, struct gompi_keyval *k, void *in, void *out, int *flag) {
 	MPI_Aint value = gompi_attribute_value(in), result = 0;
-	int f_flag = gompi_f_false, ierror = MPI_SUCCESS;
+	logical f_flag = gompi_f_false;
+	integer ierror = MPI_SUCCESS;
 	if (duplicates(k->copy) && !is_cell(in)) { /* an attribute of C stays one */
 		*(void **)out = in;
 		*flag = 1;
 		return MPI_SUCCESS;
 	}
 	if (k->old) {
-		int extra = (int)k->extra, from = (int)value, to = 0;
-		((void (*)(int *, int *, int *, int *, int *, int *, int *))k->copy)(&object, &keyval, &extra, &from,
-										     &to, &f_flag, &ierror);
+		integer extra = (integer)k->extra, from = (integer)value, to = 0;
+		((void (*)(integer *, integer *, integer *, integer *, integer *, logical *, integer *))k->copy)(
+			&object, &keyval, &extra, &from, &to, &f_flag, &ierror);
 		result = to;
 	} else {
-		((void (*)(int *, int *, MPI_Aint *, MPI_Aint *, MPI_Aint *, int *, int *))k->copy)(
+		((void (*)(integer *, integer *, MPI_Aint *, MPI_Aint *, MPI_Aint *, logical *, integer *))k->copy)(
 			&object, &keyval, &k->extra, &value, &result, &f_flag, &ierror);
 	}
 	*flag = logical_in(f_flag);
 	if (!ierror && *flag && !(*(void **)out = gompi_attribute_cell(result)))
 		return MPI_ERR_NO_MEM;
-	return ierror;
+	return code_in(ierror);
 }
 
-static int delete (int object, int keyval, struct gompi_keyval *k, void *pointer) {
+static int delete (integer object, integer keyval, struct gompi_keyval *k, void *pointer) {
 	MPI_Aint value = gompi_attribute_value(pointer);
-	int ierror = MPI_SUCCESS;
+	integer ierror = MPI_SUCCESS;
 	if (k->old) {
-		int extra = (int)k->extra, old = (int)value;
-		((void (*)(int *, int *, int *, int *, int *))k->delete)(&object, &keyval, &old, &extra, &ierror);
+		integer extra = (integer)k->extra, old = (integer)value;
+		((void (*)(integer *, integer *, integer *, integer *, integer *))k->delete)(&object, &keyval, &old,
+											     &extra, &ierror);
 	} else {
-		((void (*)(int *, int *, MPI_Aint *, MPI_Aint *, int *))k->delete)(&object, &keyval, &value, &k->extra,
-										   &ierror);
+		((void (*)(integer *, integer *, MPI_Aint *, MPI_Aint *, integer *))k->delete)(
+			&object, &keyval, &value, &k->extra, &ierror);
 	}
 	if (!ierror)
 		gompi_attribute_free(pointer);
-	return ierror;
+	return code_in(ierror);
 }
 
 int gompi_comm_copy(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag) {

@@ -3,8 +3,8 @@ module gompi_logical
   use, intrinsic :: iso_c_binding, only: C_INT
   use, intrinsic :: iso_fortran_env, only: logical_kinds, integer_kinds, real_kinds
   implicit none
-  integer(C_INT), bind(C, name="gompi_f_true"), protected :: logical_true = transfer(.true., 0)
-  integer(C_INT), bind(C, name="gompi_f_false"), protected :: logical_false = transfer(.false., 0)
+  integer, bind(C, name="gompi_f_true"), protected :: logical_true = transfer(.true., 0)
+  integer, bind(C, name="gompi_f_false"), protected :: logical_false = transfer(.false., 0)
   integer(C_INT), bind(C, name="gompi_f_sizes"), protected :: sizes(4) = &
     [storage_size(.true.), storage_size(0), storage_size(0.0), storage_size(0.0d0)] / 8
   ! The kinds, each the number of bytes of the type; 0: no more.

@@ -2,18 +2,24 @@
  * another function knows, and those that only Fortran has. */
 #include "section.h"
 
+#include <limits.h>
+
 /* ---- Info values and names of process sets. Their lengths count no terminating zero in Fortran. ---- */
 
-ENTRY void NAME(info_get)(const int *info, const char *key, const int *valuelen, char *value, int *flag, int *ierror,
-			  size_t key_len, size_t value_len) {
+ENTRY void NAME(info_get)(const integer *info, const char *key, const integer *valuelen, char *value, logical *flag,
+			  integer *ierror, size_t key_len, size_t value_len) {
 	struct gompi_string c_key = {0};
 	size_t room = *valuelen > 0 ? (size_t)*valuelen + 1 : 1;
-	char *c_value = calloc(room, 1);
-	int c_flag = 0, rc = c_value ? gompi_string_in(&c_key, key, key_len, STRIP_BOTH) : MPI_ERR_NO_MEM;
+	char *c_value = NULL;
+	int c_flag = 0, rc = fits("MPI_Info_get", "valuelen", *valuelen, MPI_ERR_ARG);
+	if (!rc && !(c_value = calloc(room, 1)))
+		rc = MPI_ERR_NO_MEM;
+	if (!rc)
+		rc = gompi_string_in(&c_key, key, key_len, STRIP_BOTH);
 	if (rc)
 		rc = gompi_raise(RAISE_SELF, 0, rc);
 	else
-		rc = CALL(Info_get)(info_in(*info), c_key.text, *valuelen, c_value, &c_flag);
+		rc = CALL(Info_get)(info_in(*info), c_key.text, (int)*valuelen, c_value, &c_flag);
 	if (!rc) {
 		if (c_flag)
 			gompi_string_out(value, value_len, c_value);
@@ -25,10 +31,17 @@ ENTRY void NAME(info_get)(const int *info, const char *key, const int *valuelen,
 }
 SAME(info_get, info_get_f08)
 
-ENTRY void NAME(info_get_string)(const int *info, const char *key, int *buflen, char *value, int *flag, int *ierror,
-				 size_t key_len, size_t value_len) {
+/* A length of a string that goes to C with its terminating zero. One that no int has is longer than any string. */
+static int length_in(integer length) {
+	if (length <= 0)
+		return wide(length) ? INT_MIN : (int)length;
+	return length >= INT_MAX ? INT_MAX : (int)length + 1;
+}
+
+ENTRY void NAME(info_get_string)(const integer *info, const char *key, integer *buflen, char *value, logical *flag,
+				 integer *ierror, size_t key_len, size_t value_len) {
 	struct gompi_string c_key = {0};
-	int c_len = *buflen > 0 ? *buflen + 1 : *buflen;
+	int c_len = length_in(*buflen);
 	char *c_value = calloc(c_len > 0 ? (size_t)c_len : 1, 1);
 	int c_flag = 0, rc = c_value ? gompi_string_in(&c_key, key, key_len, STRIP_BOTH) : MPI_ERR_NO_MEM;
 	if (rc)
@@ -49,12 +62,15 @@ ENTRY void NAME(info_get_string)(const int *info, const char *key, int *buflen, 
 }
 SAME(info_get_string, info_get_string_f08)
 
-ENTRY void NAME(session_get_nth_pset)(const int *session, const int *info, const int *n, int *pset_len, char *pset_name,
-				      int *ierror, size_t name_len) {
-	int c_len = *pset_len > 0 ? *pset_len + 1 : *pset_len;
+ENTRY void NAME(session_get_nth_pset)(const integer *session, const integer *info, const integer *n, integer *pset_len,
+				      char *pset_name, integer *ierror, size_t name_len) {
+	int c_len = length_in(*pset_len);
 	char *c_name = calloc(c_len > 0 ? (size_t)c_len : 1, 1);
-	int rc = c_name ? CALL(Session_get_nth_pset)(session_in(*session), info_in(*info), *n, &c_len, c_name)
-			: gompi_raise(RAISE_SESSION, *session, MPI_ERR_NO_MEM);
+	int rc = c_name ? fits("MPI_Session_get_nth_pset", "n", *n, MPI_ERR_ARG) : MPI_ERR_NO_MEM;
+	if (rc)
+		rc = gompi_raise(RAISE_SESSION, *session, rc);
+	else
+		rc = CALL(Session_get_nth_pset)(session_in(*session), info_in(*info), (int)*n, &c_len, c_name);
 	if (!rc) {
 		if (*pset_len > 0)
 			gompi_string_out(pset_name, name_len, c_name);
@@ -100,48 +116,79 @@ static size_t until_blank(const char *from, size_t length, size_t stride) {
 }
 
 /* is_root tells whether the arguments that only the root has are there. */
-static bool is_root(int comm, int root) {
+static bool is_root(integer comm, integer root) {
 	int rank = MPI_UNDEFINED;
 	return PMPI_Comm_rank(comm_in(comm), &rank) == MPI_SUCCESS && rank == root;
 }
 
-static int *errcodes_in(int *errcodes) { return errcodes == gompi_f_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : errcodes; }
+/* errcodes_room makes room for the error codes of n processes; none, if the program wants none. */
+static int errcodes_room(struct gompi_array *a, MPI_Count n, integer *errcodes) {
+	if (errcodes != gompi_f_errcodes_ignore_)
+		return ints_room(a, n, errcodes);
+	a->data = MPI_ERRCODES_IGNORE;
+	return MPI_SUCCESS;
+}
 
-ENTRY void NAME(comm_spawn)(const char *command, const char *argv, const int *maxprocs, const int *info,
-			    const int *root, const int *comm, int *intercomm, int *array_of_errcodes, int *ierror,
-			    size_t command_len, size_t argv_len) {
+static void errcodes_out(integer *errcodes, MPI_Count n, struct gompi_array *a) {
+	if (errcodes != gompi_f_errcodes_ignore_)
+		ints_out(errcodes, n, a);
+	ints_free(a);
+}
+
+ENTRY void NAME(comm_spawn)(const char *command, const char *argv, const integer *maxprocs, const integer *info,
+			    const integer *root, const integer *comm, integer *intercomm, integer *array_of_errcodes,
+			    integer *ierror, size_t command_len, size_t argv_len) {
 	bool here = is_root(*comm, *root);
 	char **c_command = NULL, **c_argv = MPI_ARGV_NULL;
 	MPI_Comm c_intercomm = MPI_COMM_NULL;
-	int rc = MPI_SUCCESS;
+	struct gompi_array errcodes = {0};
+	int rc = fits("MPI_Comm_spawn", "root", *root, MPI_ERR_ROOT);
+	if (!rc && here)
+		rc = fits("MPI_Comm_spawn", "maxprocs", *maxprocs, MPI_ERR_SPAWN);
 	if (here && !(c_command = strings(command, 1, command_len, 0)))
 		rc = MPI_ERR_NO_MEM;
 	if (here && argv != gompi_f_argv_null_ &&
 	    !(c_argv = strings(argv, until_blank(argv, argv_len, argv_len), argv_len, argv_len)))
 		rc = MPI_ERR_NO_MEM;
+	if (!rc)
+		rc = errcodes_room(&errcodes, *maxprocs, array_of_errcodes);
 	if (rc)
 		rc = gompi_raise(RAISE_COMM, *comm, rc);
 	else
-		rc = CALL(Comm_spawn)(here ? c_command[0] : "", c_argv, *maxprocs, info_in(*info), *root,
-				      comm_in(*comm), &c_intercomm, errcodes_in(array_of_errcodes));
+		rc = CALL(Comm_spawn)(here ? c_command[0] : "", c_argv, (int)*maxprocs, info_in(*info), (int)*root,
+				      comm_in(*comm), &c_intercomm, errcodes.data);
 	if (!rc)
 		*intercomm = comm_out(c_intercomm);
+	errcodes_out(array_of_errcodes, rc ? 0 : *maxprocs, &errcodes);
 	free(c_command);
 	free(c_argv);
 	done(ierror, rc);
 }
 SAME(comm_spawn, comm_spawn_f08)
 
-ENTRY void NAME(comm_spawn_multiple)(const int *count, const char *array_of_commands, const char *array_of_argv,
-				     const int *array_of_maxprocs, const int *array_of_info, const int *root,
-				     const int *comm, int *intercomm, int *array_of_errcodes, int *ierror,
-				     size_t commands_len, size_t argv_len) {
+ENTRY void NAME(comm_spawn_multiple)(const integer *count, const char *array_of_commands, const char *array_of_argv,
+				     const integer *array_of_maxprocs, const integer *array_of_info,
+				     const integer *root, const integer *comm, integer *intercomm,
+				     integer *array_of_errcodes, integer *ierror, size_t commands_len,
+				     size_t argv_len) {
 	bool here = is_root(*comm, *root);
 	size_t n = here && *count > 0 ? (size_t)*count : 0;
 	char **commands = NULL, ***argvs = MPI_ARGVS_NULL;
-	struct gompi_array infos = {0};
+	struct gompi_array infos = {0}, maxprocs = {0}, errcodes = {0};
+	MPI_Count processes = sum_of((MPI_Count)n, array_of_maxprocs);
 	MPI_Comm c_intercomm = MPI_COMM_NULL;
-	int rc = infos_in(&infos, (MPI_Count)n, array_of_info);
+	int rc = fits("MPI_Comm_spawn_multiple", "root", *root, MPI_ERR_ROOT);
+	if (!rc && here)
+		rc = fits("MPI_Comm_spawn_multiple", "count", *count, MPI_ERR_COUNT);
+	if (!rc)
+		rc = all_fit("MPI_Comm_spawn_multiple", "array_of_maxprocs", (MPI_Count)n, array_of_maxprocs,
+			     MPI_ERR_SPAWN);
+	if (!rc)
+		rc = ints_in(&maxprocs, (MPI_Count)n, array_of_maxprocs);
+	if (!rc)
+		rc = errcodes_room(&errcodes, processes, array_of_errcodes);
+	if (!rc)
+		rc = infos_in(&infos, (MPI_Count)n, array_of_info);
 	if (!rc && here && !(commands = strings(array_of_commands, n, commands_len, commands_len)))
 		rc = MPI_ERR_NO_MEM;
 	if (!rc && here && array_of_argv != gompi_f_argvs_null_) {
@@ -158,22 +205,24 @@ ENTRY void NAME(comm_spawn_multiple)(const int *count, const char *array_of_comm
 	if (rc)
 		rc = gompi_raise(RAISE_COMM, *comm, rc);
 	else
-		rc = CALL(Comm_spawn_multiple)(*count, commands, argvs, array_of_maxprocs, infos.data, *root,
-					       comm_in(*comm), &c_intercomm, errcodes_in(array_of_errcodes));
+		rc = CALL(Comm_spawn_multiple)((int)*count, commands, argvs, maxprocs.data, infos.data, (int)*root,
+					       comm_in(*comm), &c_intercomm, errcodes.data);
 	if (!rc)
 		*intercomm = comm_out(c_intercomm);
+	errcodes_out(array_of_errcodes, rc ? 0 : processes, &errcodes);
 	for (size_t i = 0; argvs && i < n; i++)
 		free(argvs[i]);
 	free(argvs);
 	free(commands);
 	gompi_array_free(&infos);
+	ints_free(&maxprocs);
 	done(ierror, rc);
 }
 SAME(comm_spawn_multiple, comm_spawn_multiple_f08)
 
 /* ---- Arrays whose length another function knows. ---- */
 
-ENTRY void NAME(cart_sub)(const int *comm, const int *remain_dims, int *newcomm, int *ierror) {
+ENTRY void NAME(cart_sub)(const integer *comm, const logical *remain_dims, integer *newcomm, integer *ierror) {
 	struct gompi_array c_remain_dims = {0};
 	MPI_Comm c_newcomm = MPI_COMM_NULL;
 	int ndims = 0, rc = PMPI_Cartdim_get(comm_in(*comm), &ndims);
@@ -193,44 +242,60 @@ ENTRY void NAME(cart_sub)(const int *comm, const int *remain_dims, int *newcomm,
 }
 SAME(cart_sub, cart_sub_f08)
 
-ENTRY void NAME(type_get_contents)(const int *datatype, const int *max_integers, const int *max_addresses,
-				   const int *max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses,
-				   int *array_of_datatypes, int *ierror) {
-	struct gompi_array types = {0};
-	int integers, addresses, n = 0, combiner;
-	int rc = datatypes_in(&types, *max_datatypes,
-			      array_of_datatypes); /* so that a call which does nothing changes nothing */
+ENTRY void NAME(type_get_contents)(const integer *datatype, const integer *max_integers, const integer *max_addresses,
+				   const integer *max_datatypes, integer *array_of_integers,
+				   MPI_Aint *array_of_addresses, integer *array_of_datatypes, integer *ierror) {
+	struct gompi_array ints = {0}, types = {0};
+	int integers = 0, addresses, n = 0, combiner;
+	int rc = fits("MPI_Type_get_contents", "max_integers", *max_integers, MPI_ERR_ARG);
+	if (!rc)
+		rc = fits("MPI_Type_get_contents", "max_addresses", *max_addresses, MPI_ERR_ARG);
+	if (!rc)
+		rc = fits("MPI_Type_get_contents", "max_datatypes", *max_datatypes, MPI_ERR_ARG);
+	if (!rc)
+		rc = ints_room(&ints, *max_integers, array_of_integers);
+	if (!rc)
+		rc = datatypes_in(&types, *max_datatypes,
+				  array_of_datatypes); /* so that a call which does nothing changes nothing */
 	if (rc)
 		rc = gompi_raise(RAISE_SELF, 0, rc);
 	else
-		rc = CALL(Type_get_contents)(datatype_in(*datatype), *max_integers, *max_addresses, *max_datatypes,
-					     array_of_integers, array_of_addresses, types.data);
-	if (!rc && !PMPI_Type_get_envelope(datatype_in(*datatype), &integers, &addresses, &n, &combiner))
+		rc = CALL(Type_get_contents)(datatype_in(*datatype), (int)*max_integers, (int)*max_addresses,
+					     (int)*max_datatypes, ints.data, array_of_addresses, types.data);
+	if (!rc && !PMPI_Type_get_envelope(datatype_in(*datatype), &integers, &addresses, &n, &combiner)) {
+		ints_out(array_of_integers, integers < *max_integers ? integers : *max_integers, &ints);
 		for (int i = 0; i < n && i < *max_datatypes; i++)
 			array_of_datatypes[i] = datatype_out(((MPI_Datatype *)types.data)[i]);
+	}
+	ints_free(&ints);
 	gompi_array_free(&types);
 	done(ierror, rc);
 }
 SAME(type_get_contents, type_get_contents_f08)
 
-ENTRY void NAME(type_get_contents_c_f08)(const int *datatype, const MPI_Count *max_integers,
+ENTRY void NAME(type_get_contents_c_f08)(const integer *datatype, const MPI_Count *max_integers,
 					 const MPI_Count *max_addresses, const MPI_Count *max_large_counts,
-					 const MPI_Count *max_datatypes, int *array_of_integers,
+					 const MPI_Count *max_datatypes, integer *array_of_integers,
 					 MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts,
-					 int *array_of_datatypes, int *ierror) {
-	struct gompi_array types = {0};
-	MPI_Count integers, addresses, counts, n = 0;
-	int combiner, rc = datatypes_in(&types, *max_datatypes,
-					array_of_datatypes); /* so that a call which does nothing changes nothing */
+					 integer *array_of_datatypes, integer *ierror) {
+	struct gompi_array ints = {0}, types = {0};
+	MPI_Count integers = 0, addresses, counts, n = 0;
+	int combiner, rc = ints_room(&ints, *max_integers, array_of_integers);
+	if (!rc)
+		rc = datatypes_in(&types, *max_datatypes,
+				  array_of_datatypes); /* so that a call which does nothing changes nothing */
 	if (rc)
 		rc = gompi_raise(RAISE_SELF, 0, rc);
 	else
 		rc = CALL(Type_get_contents_c)(datatype_in(*datatype), *max_integers, *max_addresses, *max_large_counts,
-					       *max_datatypes, array_of_integers, array_of_addresses,
-					       array_of_large_counts, types.data);
-	if (!rc && !PMPI_Type_get_envelope_c(datatype_in(*datatype), &integers, &addresses, &counts, &n, &combiner))
+					       *max_datatypes, ints.data, array_of_addresses, array_of_large_counts,
+					       types.data);
+	if (!rc && !PMPI_Type_get_envelope_c(datatype_in(*datatype), &integers, &addresses, &counts, &n, &combiner)) {
+		ints_out(array_of_integers, integers < *max_integers ? integers : *max_integers, &ints);
 		for (MPI_Count i = 0; i < n && i < *max_datatypes; i++)
 			array_of_datatypes[i] = datatype_out(((MPI_Datatype *)types.data)[i]);
+	}
+	ints_free(&ints);
 	gompi_array_free(&types);
 	done(ierror, rc);
 }
@@ -242,17 +307,17 @@ ENTRY void NAME(type_get_contents_c_f08)(const int *datatype, const MPI_Count *m
 ENTRY void NAME(f_sync_reg)(void *buf) { (void)buf; }
 ENTRY void NAME(f_sync_reg_f08ts)(const CFI_cdesc_t *buf) { (void)buf; }
 
-ENTRY void NAME(sizeof_f08ts)(const CFI_cdesc_t *x, int *size, int *ierror) {
-	*size = (int)x->elem_len;
+ENTRY void NAME(sizeof_f08ts)(const CFI_cdesc_t *x, integer *size, integer *ierror) {
+	*size = (integer)x->elem_len;
 	done(ierror, MPI_SUCCESS);
 }
 
-ENTRY void NAME(status_f2f08_f08)(const MPI_Status *f_status, MPI_Status *f08_status, int *ierror) {
-	*f08_status = *f_status;
+ENTRY void NAME(status_f2f08_f08)(const f_status *from, f_status *f08_status, integer *ierror) {
+	*f08_status = *from;
 	done(ierror, MPI_SUCCESS);
 }
 
-ENTRY void NAME(status_f082f_f08)(const MPI_Status *f08_status, MPI_Status *f_status, int *ierror) {
-	*f_status = *f08_status;
+ENTRY void NAME(status_f082f_f08)(const f_status *f08_status, f_status *to, integer *ierror) {
+	*to = *f08_status;
 	done(ierror, MPI_SUCCESS);
 }

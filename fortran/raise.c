@@ -1,42 +1,57 @@
 /* Errors that the bindings themselves find. */
 #include "gompi_f.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 
-int gompi_raise(enum gompi_object kind, int object, int class) {
+int gompi_raise(enum gompi_object kind, integer object, int code) {
 	switch (kind) {
 	case RAISE_COMM:
-		PMPI_Comm_call_errhandler(comm_in(object), class);
+		PMPI_Comm_call_errhandler(comm_in(object), code);
 		break;
 	case RAISE_WIN:
-		PMPI_Win_call_errhandler(win_in(object), class);
+		PMPI_Win_call_errhandler(win_in(object), code);
 		break;
 	case RAISE_FILE:
-		PMPI_File_call_errhandler(file_in(object), class);
+		PMPI_File_call_errhandler(file_in(object), code);
 		break;
 	case RAISE_SESSION:
-		PMPI_Session_call_errhandler(session_in(object), class);
+		PMPI_Session_call_errhandler(session_in(object), code);
 		break;
 	case RAISE_SELF:
-		PMPI_Comm_call_errhandler(MPI_COMM_SELF, class);
+		PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
 		break;
 	}
-	return class;
+	return code;
 }
 
-/* One code for all such errors, made at the first: its text is that of the latest. */
-int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead) {
+/* code_of returns an error code of the class: one for each class, made at the first error, whose text is that of the
+ * latest; the class itself if there can be none. */
+static int code_of(int class, const char *text) {
 	static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-	static int wide = MPI_SUCCESS;
-	char text[MPI_MAX_ERROR_STRING];
+	static int codes[128]; /* by class, 0: not made yet */
 	int code;
-	snprintf(text, sizeof text, "%s: %lld does not fit into an INTEGER, which has 4 bytes; use %s", function,
-		 (long long)value, instead);
+	if (class < 0 || class >= (int)(sizeof codes / sizeof *codes))
+		return class;
 	pthread_mutex_lock(&mu);
-	if (wide == MPI_SUCCESS && PMPI_Add_error_code(MPI_ERR_ARG, &wide))
-		wide = MPI_SUCCESS;
-	code = wide == MPI_SUCCESS || PMPI_Add_error_string(wide, text) ? MPI_ERR_ARG : wide;
+	if (codes[class] == MPI_SUCCESS && PMPI_Add_error_code(class, &codes[class]))
+		codes[class] = MPI_SUCCESS;
+	code = codes[class] == MPI_SUCCESS || PMPI_Add_error_string(codes[class], text) ? class : codes[class];
 	pthread_mutex_unlock(&mu);
-	return gompi_raise(RAISE_SELF, 0, code);
+	return code;
+}
+
+int gompi_raise_wide(const char *function, MPI_Aint value, const char *instead) {
+	char text[MPI_MAX_ERROR_STRING];
+	snprintf(text, sizeof text, "%s: %lld does not fit into an INTEGER, which has %d bytes; use %s", function,
+		 (long long)value, (int)sizeof(integer), instead);
+	return gompi_raise(RAISE_SELF, 0, code_of(MPI_ERR_ARG, text));
+}
+
+int gompi_wide_code(const char *function, const char *argument, MPI_Count value, int class) {
+	char text[MPI_MAX_ERROR_STRING];
+	snprintf(text, sizeof text, "%s: %s is %lld; it must be between %d and %d", function, argument,
+		 (long long)value, INT_MIN, INT_MAX);
+	return code_of(class, text);
 }

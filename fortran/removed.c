@@ -4,20 +4,30 @@
  */
 #include "callback.h"
 
+/* The functions that came instead (z_f_datatypes.c). */
+ENTRY extern void NAME(type_create_hvector)(const integer *count, const integer *blocklength, const MPI_Aint *stride,
+					    const integer *oldtype, integer *newtype, integer *ierror);
+ENTRY extern void NAME(type_create_hindexed)(const integer *count, const integer *array_of_blocklengths,
+					     const MPI_Aint *array_of_displacements, const integer *oldtype,
+					     integer *newtype, integer *ierror);
+ENTRY extern void NAME(type_create_struct)(const integer *count, const integer *array_of_blocklengths,
+					   const MPI_Aint *array_of_displacements, const integer *array_of_types,
+					   integer *newtype, integer *ierror);
+
 /* narrow stores the result of a function, if it was successful and the result is an INTEGER, and ends the entry point.
  */
-static void narrow(int rc, const char *function, MPI_Aint from, const char *instead, int *to, int *ierror) {
-	if (!rc && from != (int)from)
+static void narrow(int rc, const char *function, MPI_Aint from, const char *instead, integer *to, integer *ierror) {
+	if (!rc && from != (integer)from)
 		rc = gompi_raise_wide(function, from, instead);
 	if (!rc)
-		*to = (int)from;
+		*to = (integer)from;
 	done(ierror, rc);
 }
 
 /* bytes_in converts displacements in bytes. It gives MPI_SUCCESS or an error class. */
-static int bytes_in(struct gompi_array *a, int n, const int *from) {
+static int bytes_in(struct gompi_array *a, MPI_Count n, const integer *from) {
 	int rc = gompi_array_make(a, n, sizeof(MPI_Aint));
-	for (int i = 0; !rc && i < n; i++)
+	for (MPI_Count i = 0; !rc && i < n; i++)
 		((MPI_Aint *)a->data)[i] = from[i];
 	return rc;
 }
@@ -27,81 +37,69 @@ static int bytes_in(struct gompi_array *a, int n, const int *from) {
 /* Programs take differences of addresses, which are right although the addresses have lost their upper half, and look
  * at no error: MPICH and Open MPI serve them. So the error is in ierror alone. Who uses such an address as one gets a
  * fault. */
-ENTRY void NAME(address)(void *location, int *address, int *ierror) {
-	MPI_Aint wide = 0;
-	int rc = CALL(Get_address)(buffer_in(location), &wide);
+ENTRY void NAME(address)(void *location, integer *address, integer *ierror) {
+	MPI_Aint at = 0;
+	int rc = CALL(Get_address)(buffer_in(location), &at);
 	if (!rc)
-		*address = (int)(unsigned)wide;
-	done(ierror, !rc && wide != *address ? MPI_ERR_ARG : rc);
+		*address = (integer)(uinteger)at;
+	done(ierror, !rc && at != *address ? MPI_ERR_ARG : rc);
 }
 
-ENTRY void NAME(type_extent)(const int *datatype, int *extent, int *ierror) {
+ENTRY void NAME(type_extent)(const integer *datatype, integer *extent, integer *ierror) {
 	MPI_Aint c_lb = 0, c_extent = 0;
 	int rc = CALL(Type_get_extent)(datatype_in(*datatype), &c_lb, &c_extent);
 	narrow(rc, "MPI_Type_extent", c_extent, "MPI_Type_get_extent", extent, ierror);
 }
 
-ENTRY void NAME(type_lb)(const int *datatype, int *lb, int *ierror) {
+ENTRY void NAME(type_lb)(const integer *datatype, integer *lb, integer *ierror) {
 	MPI_Aint c_lb = 0, c_extent = 0;
 	int rc = CALL(Type_get_extent)(datatype_in(*datatype), &c_lb, &c_extent);
 	narrow(rc, "MPI_Type_lb", c_lb, "MPI_Type_get_extent", lb, ierror);
 }
 
-ENTRY void NAME(type_ub)(const int *datatype, int *ub, int *ierror) {
+ENTRY void NAME(type_ub)(const integer *datatype, integer *ub, integer *ierror) {
 	MPI_Aint c_lb = 0, c_extent = 0;
 	int rc = CALL(Type_get_extent)(datatype_in(*datatype), &c_lb, &c_extent);
 	narrow(rc, "MPI_Type_ub", c_lb + c_extent, "MPI_Type_get_extent", ub, ierror);
 }
 
-/* ---- Constructors ---- */
+/* ---- Constructors. Their displacements are those of the functions that came instead, which also take large counts. ----
+ */
 
-ENTRY void NAME(type_hvector)(const int *count, const int *blocklength, const int *stride, const int *oldtype,
-			      int *newtype, int *ierror) {
-	MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-	int rc = CALL(Type_create_hvector)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
-	if (!rc)
-		*newtype = datatype_out(c_newtype);
-	done(ierror, rc);
+ENTRY void NAME(type_hvector)(const integer *count, const integer *blocklength, const integer *stride,
+			      const integer *oldtype, integer *newtype, integer *ierror) {
+	const MPI_Aint bytes = *stride;
+	NAME(type_create_hvector)(count, blocklength, &bytes, oldtype, newtype, ierror);
 }
 
-ENTRY void NAME(type_hindexed)(const int *count, const int *array_of_blocklengths, const int *array_of_displacements,
-			       const int *oldtype, int *newtype, int *ierror) {
+ENTRY void NAME(type_hindexed)(const integer *count, const integer *array_of_blocklengths,
+			       const integer *array_of_displacements, const integer *oldtype, integer *newtype,
+			       integer *ierror) {
 	struct gompi_array displacements = {0};
-	MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
 	int rc = bytes_in(&displacements, *count, array_of_displacements);
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		done(ierror, gompi_raise(RAISE_SELF, 0, rc));
 	else
-		rc = CALL(Type_create_hindexed)(*count, array_of_blocklengths, displacements.data,
-						datatype_in(*oldtype), &c_newtype);
-	if (!rc)
-		*newtype = datatype_out(c_newtype);
+		NAME(type_create_hindexed)(count, array_of_blocklengths, displacements.data, oldtype, newtype, ierror);
 	gompi_array_free(&displacements);
-	done(ierror, rc);
 }
 
-ENTRY void NAME(type_struct)(const int *count, const int *array_of_blocklengths, const int *array_of_displacements,
-			     const int *array_of_types, int *newtype, int *ierror) {
-	struct gompi_array displacements = {0}, types = {0};
-	MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
+ENTRY void NAME(type_struct)(const integer *count, const integer *array_of_blocklengths,
+			     const integer *array_of_displacements, const integer *array_of_types, integer *newtype,
+			     integer *ierror) {
+	struct gompi_array displacements = {0};
 	int rc = bytes_in(&displacements, *count, array_of_displacements);
-	if (!rc)
-		rc = datatypes_in(&types, *count, array_of_types);
 	if (rc)
-		rc = gompi_raise(RAISE_SELF, 0, rc);
+		done(ierror, gompi_raise(RAISE_SELF, 0, rc));
 	else
-		rc = CALL(Type_create_struct)(*count, array_of_blocklengths, displacements.data, types.data,
-					      &c_newtype);
-	if (!rc)
-		*newtype = datatype_out(c_newtype);
+		NAME(type_create_struct)(count, array_of_blocklengths, displacements.data, array_of_types, newtype,
+					 ierror);
 	gompi_array_free(&displacements);
-	gompi_array_free(&types);
-	done(ierror, rc);
 }
 
 /* ---- Error handlers ---- */
 
-ENTRY void NAME(errhandler_create)(gompi_procedure *function, int *errhandler, int *ierror) {
+ENTRY void NAME(errhandler_create)(gompi_procedure *function, integer *errhandler, integer *ierror) {
 	MPI_Comm_errhandler_function *c_function = gompi_comm_errhandler_function(function);
 	MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
 	int rc = c_function ? CALL(Comm_create_errhandler)(c_function, &c_errhandler)
@@ -111,7 +109,7 @@ ENTRY void NAME(errhandler_create)(gompi_procedure *function, int *errhandler, i
 	done(ierror, rc);
 }
 
-ENTRY void NAME(errhandler_get)(const int *comm, int *errhandler, int *ierror) {
+ENTRY void NAME(errhandler_get)(const integer *comm, integer *errhandler, integer *ierror) {
 	MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
 	int rc = CALL(Comm_get_errhandler)(comm_in(*comm), &c_errhandler);
 	if (!rc)
@@ -119,6 +117,6 @@ ENTRY void NAME(errhandler_get)(const int *comm, int *errhandler, int *ierror) {
 	done(ierror, rc);
 }
 
-ENTRY void NAME(errhandler_set)(const int *comm, const int *errhandler, int *ierror) {
+ENTRY void NAME(errhandler_set)(const integer *comm, const integer *errhandler, integer *ierror) {
 	done(ierror, CALL(Comm_set_errhandler)(comm_in(*comm), errhandler_in(*errhandler)));
 }

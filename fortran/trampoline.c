@@ -40,13 +40,13 @@ static int number(struct kind *k, gompi_procedure *procedure) {
 static struct kind ops, large_ops;
 
 static void call_op(int i, void *in, void *inout, int *len, MPI_Datatype *type) {
-	int datatype = datatype_out(*type);
-	((void (*)(void *, void *, int *, int *))ops.procedure[i])(in, inout, len, &datatype);
+	integer datatype = datatype_out(*type), n = *len;
+	((void (*)(void *, void *, integer *, integer *))ops.procedure[i])(in, inout, &n, &datatype);
 }
 
 static void call_large_op(int i, void *in, void *inout, MPI_Count *len, MPI_Datatype *type) {
-	int datatype = datatype_out(*type);
-	((void (*)(void *, void *, MPI_Count *, int *))large_ops.procedure[i])(in, inout, len, &datatype);
+	integer datatype = datatype_out(*type);
+	((void (*)(void *, void *, MPI_Count *, integer *))large_ops.procedure[i])(in, inout, len, &datatype);
 }
 
 #define OP(x)                                                                     \
@@ -78,9 +78,10 @@ MPI_User_function_c *gompi_op_function_c(gompi_procedure *procedure) {
 
 #define ERRHANDLER(type, name)                                                         \
 	static struct kind name##_handlers;                                            \
-	static void call_##name(int i, MPI_##type *object, int *code) {                \
-		int handle = name##_out(*object);                                      \
-		((void (*)(int *, int *))name##_handlers.procedure[i])(&handle, code); \
+	static void call_##name(int i, MPI_##type *object, int *code) {                           \
+		integer handle = name##_out(*object), f_code = *code;                             \
+		((void (*)(integer *, integer *))name##_handlers.procedure[i])(&handle, &f_code); \
+		*code = code_in(f_code);                                                          \
 	}
 
 ERRHANDLER(Comm, comm)

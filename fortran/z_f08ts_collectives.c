@@ -2,8 +2,9 @@
 /* The functions of MPI-5.0 chapter 6 (Collective Communication) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(allgather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -12,16 +13,21 @@ ENTRY void NAME(allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Allgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        rc = CALL(Allgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -38,9 +44,9 @@ ENTRY void NAME(allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, const int *info,
-        int *request, int *ierror)
+ENTRY void NAME(allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -50,8 +56,12 @@ ENTRY void NAME(allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sen
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Allgather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Allgather_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        rc = CALL(Allgather_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -60,9 +70,9 @@ ENTRY void NAME(allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sen
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *comm, const int *info,
-        int *request, int *ierror)
+ENTRY void NAME(allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -82,9 +92,9 @@ ENTRY void NAME(allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Co
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *comm,
-        int *ierror)
+ENTRY void NAME(allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -93,17 +103,20 @@ ENTRY void NAME(allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
+        (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Allgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm));
+        rc = CALL(Allgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const int *)recvcounts,
+        (const int *)displs, datatype_in(*recvtype), comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const int *recvtype,
-        const int *comm, int *ierror)
+ENTRY void NAME(allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -120,9 +133,9 @@ ENTRY void NAME(allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -132,9 +145,13 @@ ENTRY void NAME(allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *se
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Allgatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Allgatherv_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Allgatherv_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const int *)recvcounts,
+        (const int *)displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -142,9 +159,9 @@ ENTRY void NAME(allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *se
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const int *recvtype,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
+        const integer *recvtype, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -164,8 +181,8 @@ ENTRY void NAME(allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_C
     done(ierror, rc);
 }
 
-ENTRY void NAME(allreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+ENTRY void NAME(allreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -173,14 +190,16 @@ ENTRY void NAME(allreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Allreduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     else
-        rc = CALL(Allreduce)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+        rc = CALL(Allreduce)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(allreduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -194,8 +213,9 @@ ENTRY void NAME(allreduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
     done(ierror, rc);
 }
 
-ENTRY void NAME(allreduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(allreduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -204,9 +224,12 @@ ENTRY void NAME(allreduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdes
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
-    else
-        rc = CALL(Allreduce_init)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+    else if (wide(*count))
+        rc = CALL(Allreduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
+    else
+        rc = CALL(Allreduce_init)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -214,8 +237,8 @@ ENTRY void NAME(allreduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdes
 }
 
 ENTRY void NAME(allreduce_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *count, const int *datatype, const int *op, const int *comm, const int *info, int *request,
-        int *ierror)
+        const MPI_Count *count, const integer *datatype, const integer *op, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -233,8 +256,9 @@ ENTRY void NAME(allreduce_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cd
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -242,15 +266,20 @@ ENTRY void NAME(alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Alltoall)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        rc = CALL(Alltoall)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), k.buffer[1].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -265,9 +294,9 @@ ENTRY void NAME(alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, const int *info,
-        int *request, int *ierror)
+ENTRY void NAME(alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -276,8 +305,12 @@ ENTRY void NAME(alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *send
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Alltoall_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Alltoall_init)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        rc = CALL(Alltoall_init)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), k.buffer[1].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -285,9 +318,9 @@ ENTRY void NAME(alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *send
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *comm, const int *info,
-        int *request, int *ierror)
+ENTRY void NAME(alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -305,9 +338,9 @@ ENTRY void NAME(alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Cou
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -315,16 +348,20 @@ ENTRY void NAME(alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Alltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, datatype_in(*recvtype),
+        comm_in(*comm));
     else
-        rc = CALL(Alltoallv)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts, rdispls,
-        datatype_in(*recvtype), comm_in(*comm));
+        rc = CALL(Alltoallv)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
-        const int *recvtype, const int *comm, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtype, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -339,9 +376,9 @@ ENTRY void NAME(alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -350,9 +387,14 @@ ENTRY void NAME(alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sen
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Alltoallv_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Alltoallv_init)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts,
-        rdispls, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Alltoallv_init)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -360,8 +402,9 @@ ENTRY void NAME(alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sen
 }
 
 ENTRY void NAME(alltoallv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtype, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -379,9 +422,9 @@ ENTRY void NAME(alltoallv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Co
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtypes, const int *comm, int *ierror)
+ENTRY void NAME(alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtypes, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtypes, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -393,16 +436,19 @@ ENTRY void NAME(alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Alltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm));
     else
-        rc = CALL(Alltoallw)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts, rdispls,
-        k.types[1].data, comm_in(*comm));
+        rc = CALL(Alltoallw)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, k.types[0].data, k.buffer[1].addr,
+        (const int *)recvcounts, (const int *)rdispls, k.types[1].data, comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
-        const int *recvtypes, const int *comm, int *ierror)
+        const integer *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtypes, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -421,9 +467,9 @@ ENTRY void NAME(alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtypes, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtypes, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtypes, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -436,9 +482,14 @@ ENTRY void NAME(alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sen
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Alltoallw_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Alltoallw_init)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts, rdispls,
-        k.types[1].data, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Alltoallw_init)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, k.types[0].data,
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, k.types[1].data, comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -446,8 +497,9 @@ ENTRY void NAME(alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sen
 }
 
 ENTRY void NAME(alltoallw_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtypes, const int *comm, const int *info, int *request, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -469,66 +521,81 @@ ENTRY void NAME(alltoallw_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Co
     done(ierror, rc);
 }
 
-ENTRY void NAME(bcast_f08ts)(const CFI_cdesc_t *buffer, const int *count, const int *datatype, const int *root,
-        const int *comm, int *ierror)
+ENTRY void NAME(bcast_f08ts)(const CFI_cdesc_t *buffer, const integer *count, const integer *datatype,
+        const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buffer = {0};
-    int rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bcast", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buffer.count))
+        rc = CALL(Bcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm));
     else
-        rc = CALL(Bcast)(s_buffer.addr, (int)s_buffer.count, s_buffer.type, *root, comm_in(*comm));
+        rc = CALL(Bcast)(s_buffer.addr, (int)s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm));
     section_close(&s_buffer);
     done(ierror, rc);
 }
 
-ENTRY void NAME(bcast_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count, const int *datatype,
-        const int *root, const int *comm, int *ierror)
+ENTRY void NAME(bcast_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count, const integer *datatype,
+        const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buffer = {0};
-    int rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bcast_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Bcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, *root, comm_in(*comm));
+        rc = CALL(Bcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm));
     section_close(&s_buffer);
     done(ierror, rc);
 }
 
-ENTRY void NAME(bcast_init_f08ts)(const CFI_cdesc_t *buffer, const int *count, const int *datatype, const int *root,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(bcast_init_f08ts)(const CFI_cdesc_t *buffer, const integer *count, const integer *datatype,
+        const integer *root, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_section s_buffer = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bcast_init", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buffer.count))
+        rc = CALL(Bcast_init_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), info_in(*info),
+        &c_request);
     else
-        rc = CALL(Bcast_init)(s_buffer.addr, (int)s_buffer.count, s_buffer.type, *root, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Bcast_init)(s_buffer.addr, (int)s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), info_in(*info),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buffer);
     done(ierror, rc);
 }
 
-ENTRY void NAME(bcast_init_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count, const int *datatype,
-        const int *root, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(bcast_init_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count, const integer *datatype,
+        const integer *root, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_section s_buffer = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bcast_init_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Bcast_init_c)(s_buffer.addr, s_buffer.count, s_buffer.type, *root, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Bcast_init_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), info_in(*info),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buffer);
     done(ierror, rc);
 }
 
-ENTRY void NAME(exscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+ENTRY void NAME(exscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -536,14 +603,16 @@ ENTRY void NAME(exscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *rec
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Exscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     else
-        rc = CALL(Exscan)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+        rc = CALL(Exscan)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(exscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -557,8 +626,9 @@ ENTRY void NAME(exscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *r
     done(ierror, rc);
 }
 
-ENTRY void NAME(exscan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(exscan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -567,8 +637,11 @@ ENTRY void NAME(exscan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Exscan_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Exscan_init)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        rc = CALL(Exscan_init)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -577,7 +650,8 @@ ENTRY void NAME(exscan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
 }
 
 ENTRY void NAME(exscan_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, const int *info, int *request, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -595,59 +669,73 @@ ENTRY void NAME(exscan_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc
     done(ierror, rc);
 }
 
-ENTRY void NAME(gather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *ierror)
+ENTRY void NAME(gather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gather", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Gather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
+        (int)*root, comm_in(*comm));
     else
-        rc = CALL(Gather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm));
+        rc = CALL(Gather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(gather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *ierror)
+ENTRY void NAME(gather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gather_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
-        *root, comm_in(*comm));
+        (int)*root, comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(gather_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(gather_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gather_init", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Gather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Gather_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Gather_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -655,21 +743,23 @@ ENTRY void NAME(gather_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendco
     done(ierror, rc);
 }
 
-ENTRY void NAME(gather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *root, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(gather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gather_init_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -677,59 +767,71 @@ ENTRY void NAME(gather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count
     done(ierror, rc);
 }
 
-ENTRY void NAME(gatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *root,
-        const int *comm, int *ierror)
+ENTRY void NAME(gatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype,
+        const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gatherv", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Gatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
+        (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm));
     else
-        rc = CALL(Gatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm));
+        rc = CALL(Gatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const int *)recvcounts,
+        (const int *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(gatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const int *recvtype,
-        const int *root, const int *comm, int *ierror)
+ENTRY void NAME(gatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const integer *recvtype,
+        const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gatherv_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm));
+        datatype_in(*recvtype), (int)*root, comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(gatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *root,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(gatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype,
+        const integer *root, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gatherv_init", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Gatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
+        (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Gatherv_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Gatherv_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const int *)recvcounts,
+        (const int *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -737,21 +839,23 @@ ENTRY void NAME(gatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendc
     done(ierror, rc);
 }
 
-ENTRY void NAME(gatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const int *recvtype,
-        const int *root, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(gatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const integer *recvtype,
+        const integer *root, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Gatherv_init_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Gatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -759,9 +863,9 @@ ENTRY void NAME(gatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Coun
     done(ierror, rc);
 }
 
-ENTRY void NAME(iallgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(iallgather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -771,8 +875,12 @@ ENTRY void NAME(iallgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Iallgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Iallgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        rc = CALL(Iallgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -781,9 +889,9 @@ ENTRY void NAME(iallgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
     done(ierror, rc);
 }
 
-ENTRY void NAME(iallgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(iallgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *comm,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -803,9 +911,9 @@ ENTRY void NAME(iallgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     done(ierror, rc);
 }
 
-ENTRY void NAME(iallgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(iallgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -815,9 +923,12 @@ ENTRY void NAME(iallgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendco
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Iallgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
+        (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Iallgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm), &c_request);
+        rc = CALL(Iallgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const int *)recvcounts,
+        (const int *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -825,9 +936,9 @@ ENTRY void NAME(iallgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendco
     done(ierror, rc);
 }
 
-ENTRY void NAME(iallgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const int *recvtype,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(iallgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -847,8 +958,8 @@ ENTRY void NAME(iallgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count
     done(ierror, rc);
 }
 
-ENTRY void NAME(iallreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+ENTRY void NAME(iallreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -857,8 +968,11 @@ ENTRY void NAME(iallreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t 
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Iallreduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        &c_request);
     else
-        rc = CALL(Iallreduce)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        rc = CALL(Iallreduce)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -867,7 +981,7 @@ ENTRY void NAME(iallreduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t 
 }
 
 ENTRY void NAME(iallreduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -885,9 +999,9 @@ ENTRY void NAME(iallreduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(ialltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -896,8 +1010,12 @@ ENTRY void NAME(ialltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Ialltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Ialltoall)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        rc = CALL(Ialltoall)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), k.buffer[1].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -905,9 +1023,9 @@ ENTRY void NAME(ialltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(ialltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *comm,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -925,9 +1043,9 @@ ENTRY void NAME(ialltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtype, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ialltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -936,9 +1054,14 @@ ENTRY void NAME(ialltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ialltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, datatype_in(*recvtype),
+        comm_in(*comm), &c_request);
     else
-        rc = CALL(Ialltoallv)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts, rdispls,
-        datatype_in(*recvtype), comm_in(*comm), &c_request);
+        rc = CALL(Ialltoallv)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
@@ -946,8 +1069,8 @@ ENTRY void NAME(ialltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
 }
 
 ENTRY void NAME(ialltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
-        const int *recvtype, const int *comm, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -965,9 +1088,9 @@ ENTRY void NAME(ialltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtypes, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ialltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtypes, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtypes, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -980,9 +1103,13 @@ ENTRY void NAME(ialltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ialltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
+        &c_request);
     else
-        rc = CALL(Ialltoallw)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts, rdispls,
-        k.types[1].data, comm_in(*comm), &c_request);
+        rc = CALL(Ialltoallw)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, k.types[0].data, k.buffer[1].addr,
+        (const int *)recvcounts, (const int *)rdispls, k.types[1].data, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
@@ -990,8 +1117,8 @@ ENTRY void NAME(ialltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcou
 }
 
 ENTRY void NAME(ialltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
-        const int *recvtypes, const int *comm, int *request, int *ierror)
+        const integer *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtypes, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1013,40 +1140,46 @@ ENTRY void NAME(ialltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count 
     done(ierror, rc);
 }
 
-ENTRY void NAME(ibcast_f08ts)(const CFI_cdesc_t *buffer, const int *count, const int *datatype, const int *root,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(ibcast_f08ts)(const CFI_cdesc_t *buffer, const integer *count, const integer *datatype,
+        const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buffer = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ibcast", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buffer.count))
+        rc = CALL(Ibcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), &c_request);
     else
-        rc = CALL(Ibcast)(s_buffer.addr, (int)s_buffer.count, s_buffer.type, *root, comm_in(*comm), &c_request);
+        rc = CALL(Ibcast)(s_buffer.addr, (int)s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buffer);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ibcast_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count, const int *datatype,
-        const int *root, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ibcast_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *count, const integer *datatype,
+        const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buffer = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ibcast_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_buffer, buffer, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Ibcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, *root, comm_in(*comm), &c_request);
+        rc = CALL(Ibcast_c)(s_buffer.addr, s_buffer.count, s_buffer.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buffer);
     done(ierror, rc);
 }
 
-ENTRY void NAME(iexscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+ENTRY void NAME(iexscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1055,8 +1188,11 @@ ENTRY void NAME(iexscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Iexscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        &c_request);
     else
-        rc = CALL(Iexscan)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        rc = CALL(Iexscan)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1065,7 +1201,7 @@ ENTRY void NAME(iexscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
 }
 
 ENTRY void NAME(iexscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1083,21 +1219,27 @@ ENTRY void NAME(iexscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
     done(ierror, rc);
 }
 
-ENTRY void NAME(igather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(igather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Igather", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Igather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
+        (int)*root, comm_in(*comm), &c_request);
     else
-        rc = CALL(Igather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+        rc = CALL(Igather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -1105,21 +1247,23 @@ ENTRY void NAME(igather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount,
     done(ierror, rc);
 }
 
-ENTRY void NAME(igather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(igather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Igather_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Igather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount, datatype_in(*recvtype),
-        *root, comm_in(*comm), &c_request);
+        (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -1127,21 +1271,26 @@ ENTRY void NAME(igather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *se
     done(ierror, rc);
 }
 
-ENTRY void NAME(igatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *root,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(igatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype,
+        const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Igatherv", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Igatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const MPI_Count *)recvcounts,
+        (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     else
-        rc = CALL(Igatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+        rc = CALL(Igatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (const int *)recvcounts,
+        (const int *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -1149,21 +1298,23 @@ ENTRY void NAME(igatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount
     done(ierror, rc);
 }
 
-ENTRY void NAME(igatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const int *recvtype,
-        const int *root, const int *comm, int *request, int *ierror)
+ENTRY void NAME(igatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, const integer *recvtype,
+        const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Igatherv_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Igatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -1171,19 +1322,25 @@ ENTRY void NAME(igatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     done(ierror, rc);
 }
 
-ENTRY void NAME(ireduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *root, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ireduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *root, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Ireduce", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Ireduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm), &c_request);
     else
-        rc = CALL(Ireduce)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), *root, comm_in(*comm),
-        &c_request);
+        rc = CALL(Ireduce)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
@@ -1191,26 +1348,30 @@ ENTRY void NAME(ireduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
 }
 
 ENTRY void NAME(ireduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *root, const int *comm, int *request, int *ierror)
+        const integer *datatype, const integer *op, const integer *root, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Ireduce_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Ireduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), *root, comm_in(*comm),
-        &c_request);
+        rc = CALL(Ireduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ireduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *recvcounts,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ireduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
+        const integer *recvcounts, const integer *datatype, const integer *op, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1219,8 +1380,11 @@ ENTRY void NAME(ireduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cde
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ireduce_scatter_c)(k.buffer[0].addr, k.buffer[1].addr, (const MPI_Count *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), &c_request);
     else
-        rc = CALL(Ireduce_scatter)(k.buffer[0].addr, k.buffer[1].addr, recvcounts, datatype_in(*datatype), op_in(*op),
+        rc = CALL(Ireduce_scatter)(k.buffer[0].addr, k.buffer[1].addr, (const int *)recvcounts, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1229,7 +1393,8 @@ ENTRY void NAME(ireduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cde
 }
 
 ENTRY void NAME(ireduce_scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *recvcounts, const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+        const MPI_Count *recvcounts, const integer *datatype, const integer *op, const integer *comm,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1248,7 +1413,8 @@ ENTRY void NAME(ireduce_scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_c
 }
 
 ENTRY void NAME(ireduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const int *recvcount, const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+        const integer *recvcount, const integer *datatype, const integer *op, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1257,8 +1423,11 @@ ENTRY void NAME(ireduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const C
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*recvcount))
+        rc = CALL(Ireduce_scatter_block_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm), &c_request);
     else
-        rc = CALL(Ireduce_scatter_block)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
+        rc = CALL(Ireduce_scatter_block)(k.buffer[0].addr, k.buffer[1].addr, (int)*recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1267,7 +1436,8 @@ ENTRY void NAME(ireduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const C
 }
 
 ENTRY void NAME(ireduce_scatter_block_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *recvcount, const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+        const MPI_Count *recvcount, const integer *datatype, const integer *op, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1285,8 +1455,8 @@ ENTRY void NAME(ireduce_scatter_block_c_f08ts)(const CFI_cdesc_t *sendbuf, const
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+ENTRY void NAME(iscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1295,8 +1465,11 @@ ENTRY void NAME(iscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recv
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Iscan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        &c_request);
     else
-        rc = CALL(Iscan)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        rc = CALL(Iscan)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1305,7 +1478,7 @@ ENTRY void NAME(iscan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recv
 }
 
 ENTRY void NAME(iscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, int *request, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1323,21 +1496,27 @@ ENTRY void NAME(iscan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *re
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscatter_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(iscatter_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Iscatter", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(s_recvbuf.count))
+        rc = CALL(Iscatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
+        s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
     else
-        rc = CALL(Iscatter)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), &c_request);
+        rc = CALL(Iscatter)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
+        s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1345,21 +1524,23 @@ ENTRY void NAME(iscatter_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(iscatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Iscatter_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iscatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), &c_request);
+        s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1367,21 +1548,26 @@ ENTRY void NAME(iscatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *s
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscatterv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *displs,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(iscatterv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *displs,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Iscatterv", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Iscatterv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
+        s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
     else
-        rc = CALL(Iscatterv)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), &c_request);
+        rc = CALL(Iscatterv)(k.buffer[0].addr, (const int *)sendcounts, (const int *)displs, datatype_in(*sendtype),
+        s_recvbuf.addr, (int)s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1390,20 +1576,22 @@ ENTRY void NAME(iscatterv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
 }
 
 ENTRY void NAME(iscatterv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *root, const int *comm, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Iscatterv_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Iscatterv_c)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), &c_request);
+        s_recvbuf.type, (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1411,49 +1599,63 @@ ENTRY void NAME(iscatterv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *root, const int *comm, int *ierror)
+ENTRY void NAME(reduce_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Reduce", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Reduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm));
     else
-        rc = CALL(Reduce)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), *root, comm_in(*comm));
+        rc = CALL(Reduce)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(reduce_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *root, const int *comm, int *ierror)
+        const integer *datatype, const integer *op, const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Reduce_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Reduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), *root, comm_in(*comm));
+        rc = CALL(Reduce_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *root, const int *comm, const int *info, int *request,
-        int *ierror)
+ENTRY void NAME(reduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *root, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Reduce_init", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Reduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Reduce_init)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), *root,
+        rc = CALL(Reduce_init)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1462,18 +1664,20 @@ ENTRY void NAME(reduce_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
 }
 
 ENTRY void NAME(reduce_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *root, const int *comm, const int *info, int *request,
-        int *ierror)
+        const integer *datatype, const integer *op, const integer *root, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Reduce_init_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Reduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), *root,
+        rc = CALL(Reduce_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1481,8 +1685,8 @@ ENTRY void NAME(reduce_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc
     done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_local_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_t *inoutbuf, const int *count,
-        const int *datatype, const int *op, int *ierror)
+ENTRY void NAME(reduce_local_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_t *inoutbuf, const integer *count,
+        const integer *datatype, const integer *op, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], inbuf, false);
@@ -1490,14 +1694,16 @@ ENTRY void NAME(reduce_local_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_t 
         rc = scratch_open(&k.buffer[1], inoutbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*count))
+        rc = CALL(Reduce_local_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op));
     else
-        rc = CALL(Reduce_local)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op));
+        rc = CALL(Reduce_local)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(reduce_local_c_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_t *inoutbuf, const MPI_Count *count,
-        const int *datatype, const int *op, int *ierror)
+        const integer *datatype, const integer *op, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], inbuf, false);
@@ -1511,8 +1717,8 @@ ENTRY void NAME(reduce_local_c_f08ts)(const CFI_cdesc_t *inbuf, const CFI_cdesc_
     done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *recvcounts,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+ENTRY void NAME(reduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
+        const integer *recvcounts, const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -1520,15 +1726,18 @@ ENTRY void NAME(reduce_scatter_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdes
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Reduce_scatter_c)(k.buffer[0].addr, k.buffer[1].addr, (const MPI_Count *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm));
     else
-        rc = CALL(Reduce_scatter)(k.buffer[0].addr, k.buffer[1].addr, recvcounts, datatype_in(*datatype), op_in(*op),
+        rc = CALL(Reduce_scatter)(k.buffer[0].addr, k.buffer[1].addr, (const int *)recvcounts, datatype_in(*datatype), op_in(*op),
         comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(reduce_scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *recvcounts, const int *datatype, const int *op, const int *comm, int *ierror)
+        const MPI_Count *recvcounts, const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -1544,7 +1753,7 @@ ENTRY void NAME(reduce_scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cd
 }
 
 ENTRY void NAME(reduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const int *recvcount, const int *datatype, const int *op, const int *comm, int *ierror)
+        const integer *recvcount, const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -1552,15 +1761,18 @@ ENTRY void NAME(reduce_scatter_block_f08ts)(const CFI_cdesc_t *sendbuf, const CF
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*recvcount))
+        rc = CALL(Reduce_scatter_block_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm));
     else
-        rc = CALL(Reduce_scatter_block)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
+        rc = CALL(Reduce_scatter_block)(k.buffer[0].addr, k.buffer[1].addr, (int)*recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(reduce_scatter_block_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *recvcount, const int *datatype, const int *op, const int *comm, int *ierror)
+        const MPI_Count *recvcount, const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -1576,8 +1788,8 @@ ENTRY void NAME(reduce_scatter_block_c_f08ts)(const CFI_cdesc_t *sendbuf, const 
 }
 
 ENTRY void NAME(reduce_scatter_block_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const int *recvcount, const int *datatype, const int *op, const int *comm, const int *info, int *request,
-        int *ierror)
+        const integer *recvcount, const integer *datatype, const integer *op, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1586,9 +1798,12 @@ ENTRY void NAME(reduce_scatter_block_init_f08ts)(const CFI_cdesc_t *sendbuf, con
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
-    else
-        rc = CALL(Reduce_scatter_block_init)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
+    else if (wide(*recvcount))
+        rc = CALL(Reduce_scatter_block_init_c)(k.buffer[0].addr, k.buffer[1].addr, *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Reduce_scatter_block_init)(k.buffer[0].addr, k.buffer[1].addr, (int)*recvcount, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -1596,8 +1811,8 @@ ENTRY void NAME(reduce_scatter_block_init_f08ts)(const CFI_cdesc_t *sendbuf, con
 }
 
 ENTRY void NAME(reduce_scatter_block_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *recvcount, const int *datatype, const int *op, const int *comm, const int *info,
-        int *request, int *ierror)
+        const MPI_Count *recvcount, const integer *datatype, const integer *op, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1616,8 +1831,8 @@ ENTRY void NAME(reduce_scatter_block_init_c_f08ts)(const CFI_cdesc_t *sendbuf, c
 }
 
 ENTRY void NAME(reduce_scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const int *recvcounts, const int *datatype, const int *op, const int *comm, const int *info, int *request,
-        int *ierror)
+        const integer *recvcounts, const integer *datatype, const integer *op, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1626,9 +1841,12 @@ ENTRY void NAME(reduce_scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Reduce_scatter_init_c)(k.buffer[0].addr, k.buffer[1].addr, (const MPI_Count *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Reduce_scatter_init)(k.buffer[0].addr, k.buffer[1].addr, recvcounts, datatype_in(*datatype), op_in(*op),
-        comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Reduce_scatter_init)(k.buffer[0].addr, k.buffer[1].addr, (const int *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -1636,8 +1854,8 @@ ENTRY void NAME(reduce_scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI
 }
 
 ENTRY void NAME(reduce_scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf,
-        const MPI_Count *recvcounts, const int *datatype, const int *op, const int *comm, const int *info,
-        int *request, int *ierror)
+        const MPI_Count *recvcounts, const integer *datatype, const integer *op, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1655,8 +1873,8 @@ ENTRY void NAME(reduce_scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const C
     done(ierror, rc);
 }
 
-ENTRY void NAME(scan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+ENTRY void NAME(scan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -1664,14 +1882,16 @@ ENTRY void NAME(scan_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvb
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Scan_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     else
-        rc = CALL(Scan)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+        rc = CALL(Scan)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(scan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -1685,8 +1905,9 @@ ENTRY void NAME(scan_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *rec
     done(ierror, rc);
 }
 
-ENTRY void NAME(scan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const int *count,
-        const int *datatype, const int *op, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(scan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const integer *count,
+        const integer *datatype, const integer *op, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1695,8 +1916,11 @@ ENTRY void NAME(scan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Scan_init_c)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Scan_init)(k.buffer[0].addr, k.buffer[1].addr, *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        rc = CALL(Scan_init)(k.buffer[0].addr, k.buffer[1].addr, (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -1705,7 +1929,8 @@ ENTRY void NAME(scan_init_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *
 }
 
 ENTRY void NAME(scan_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t *recvbuf, const MPI_Count *count,
-        const int *datatype, const int *op, const int *comm, const int *info, int *request, int *ierror)
+        const integer *datatype, const integer *op, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -1723,59 +1948,73 @@ ENTRY void NAME(scan_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const CFI_cdesc_t
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatter_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *ierror)
+ENTRY void NAME(scatter_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatter", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(s_recvbuf.count))
+        rc = CALL(Scatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type,
+        (int)*root, comm_in(*comm));
     else
-        rc = CALL(Scatter)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm));
+        rc = CALL(Scatter)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
+        s_recvbuf.type, (int)*root, comm_in(*comm));
     section_close(&s_recvbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *root, const int *comm,
-        int *ierror)
+ENTRY void NAME(scatter_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatter_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatter_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type,
-        *root, comm_in(*comm));
+        (int)*root, comm_in(*comm));
     section_close(&s_recvbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatter_init", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(s_recvbuf.count))
+        rc = CALL(Scatter_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
+        s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Scatter_init)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Scatter_init)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
+        s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1783,21 +2022,23 @@ ENTRY void NAME(scatter_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendc
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype, const int *root, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype, const integer *root,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatter_init_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatter_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), info_in(*info), &c_request);
+        s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1805,59 +2046,72 @@ ENTRY void NAME(scatter_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Coun
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatterv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *displs,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root,
-        const int *comm, int *ierror)
+ENTRY void NAME(scatterv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *displs,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatterv", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Scatterv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
+        s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm));
     else
-        rc = CALL(Scatterv)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, (int)s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm));
+        rc = CALL(Scatterv)(k.buffer[0].addr, (const int *)sendcounts, (const int *)displs, datatype_in(*sendtype), s_recvbuf.addr,
+        (int)s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm));
     section_close(&s_recvbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(scatterv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *root, const int *comm, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *root, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatterv_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatterv_c)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm));
+        s_recvbuf.type, (int)*root, comm_in(*comm));
     section_close(&s_recvbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatterv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *displs,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *root,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(scatterv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts, const integer *displs,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *root, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatterv_init", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Scatterv_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)displs,
+        datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Scatterv_init)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr,
-        (int)s_recvbuf.count, s_recvbuf.type, *root, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Scatterv_init)(k.buffer[0].addr, (const int *)sendcounts, (const int *)displs, datatype_in(*sendtype),
+        s_recvbuf.addr, (int)s_recvbuf.count, s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);
@@ -1866,20 +2120,23 @@ ENTRY void NAME(scatterv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *send
 }
 
 ENTRY void NAME(scatterv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *displs, const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
-        const int *recvtype, const int *root, const int *comm, const int *info, int *request, int *ierror)
+        const MPI_Aint *displs, const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+        const integer *recvtype, const integer *root, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = scratch_open(&k.buffer[0], sendbuf, false);
+    int rc = fits("MPI_Scatterv_init_c", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = scratch_open(&k.buffer[0], sendbuf, false);
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
         rc = CALL(Scatterv_init_c)(k.buffer[0].addr, sendcounts, displs, datatype_in(*sendtype), s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *root, comm_in(*comm), info_in(*info), &c_request);
+        s_recvbuf.type, (int)*root, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_recvbuf);

@@ -2,13 +2,13 @@
 /* The functions of MPI-5.0 chapter 5 (Datatypes) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(get_address_f08ts)(const CFI_cdesc_t *location, MPI_Aint *address, int *ierror)
+ENTRY void NAME(get_address_f08ts)(const CFI_cdesc_t *location, MPI_Aint *address, integer *ierror)
 {
     done(ierror, CALL(Get_address)(buffer_in(location->base_addr), address));
 }
 
-ENTRY void NAME(pack_f08ts)(const CFI_cdesc_t *inbuf, const int *incount, const int *datatype,
-        const CFI_cdesc_t *outbuf, const int *outsize, int *position, const int *comm, int *ierror)
+ENTRY void NAME(pack_f08ts)(const CFI_cdesc_t *inbuf, const integer *incount, const integer *datatype,
+        const CFI_cdesc_t *outbuf, const integer *outsize, integer *position, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_inbuf = {0};
@@ -17,15 +17,20 @@ ENTRY void NAME(pack_f08ts)(const CFI_cdesc_t *inbuf, const int *incount, const 
         rc = scratch_open(&k.buffer[0], outbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Pack_c)(s_inbuf.addr, s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, (MPI_Count *)position,
+        comm_in(*comm));
     else
-        rc = CALL(Pack)(s_inbuf.addr, (int)s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, position, comm_in(*comm));
+        rc = CALL(Pack)(s_inbuf.addr, (int)s_inbuf.count, s_inbuf.type, k.buffer[0].addr, (int)*outsize, (int *)position,
+        comm_in(*comm));
     section_close(&s_inbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(pack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *incount, const int *datatype,
-        const CFI_cdesc_t *outbuf, const MPI_Count *outsize, MPI_Count *position, const int *comm, int *ierror)
+ENTRY void NAME(pack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *incount, const integer *datatype,
+        const CFI_cdesc_t *outbuf, const MPI_Count *outsize, MPI_Count *position, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_inbuf = {0};
@@ -41,8 +46,9 @@ ENTRY void NAME(pack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *incount
     done(ierror, rc);
 }
 
-ENTRY void NAME(pack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc_t *inbuf, const int *incount,
-        const int *datatype, const CFI_cdesc_t *outbuf, const MPI_Aint *outsize, MPI_Aint *position, int *ierror)
+ENTRY void NAME(pack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc_t *inbuf, const integer *incount,
+        const integer *datatype, const CFI_cdesc_t *outbuf, const MPI_Aint *outsize, MPI_Aint *position,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_string c_datarep = {0};
@@ -54,6 +60,8 @@ ENTRY void NAME(pack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc
         rc = scratch_open(&k.buffer[0], outbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(s_inbuf.count))
+        rc = CALL(Pack_external_c)(c_datarep.text, s_inbuf.addr, s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize, position);
     else
         rc = CALL(Pack_external)(c_datarep.text, s_inbuf.addr, (int)s_inbuf.count, s_inbuf.type, k.buffer[0].addr, *outsize,
         position);
@@ -64,7 +72,8 @@ ENTRY void NAME(pack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc
 }
 
 ENTRY void NAME(pack_external_c_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc_t *inbuf, const MPI_Count *incount,
-        const int *datatype, const CFI_cdesc_t *outbuf, const MPI_Count *outsize, MPI_Count *position, int *ierror)
+        const integer *datatype, const CFI_cdesc_t *outbuf, const MPI_Count *outsize, MPI_Count *position,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_string c_datarep = {0};
@@ -84,8 +93,9 @@ ENTRY void NAME(pack_external_c_f08ts)(const CFI_cdesc_t *datarep, const CFI_cde
     done(ierror, rc);
 }
 
-ENTRY void NAME(unpack_f08ts)(const CFI_cdesc_t *inbuf, const int *insize, int *position, const CFI_cdesc_t *outbuf,
-        const int *outcount, const int *datatype, const int *comm, int *ierror)
+ENTRY void NAME(unpack_f08ts)(const CFI_cdesc_t *inbuf, const integer *insize, integer *position,
+        const CFI_cdesc_t *outbuf, const integer *outcount, const integer *datatype, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_outbuf = {0};
@@ -94,15 +104,20 @@ ENTRY void NAME(unpack_f08ts)(const CFI_cdesc_t *inbuf, const int *insize, int *
         rc = section_open(&s_outbuf, outbuf, *outcount, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Unpack_c)(k.buffer[0].addr, *insize, (MPI_Count *)position, s_outbuf.addr, s_outbuf.count, s_outbuf.type,
+        comm_in(*comm));
     else
-        rc = CALL(Unpack)(k.buffer[0].addr, *insize, position, s_outbuf.addr, (int)s_outbuf.count, s_outbuf.type, comm_in(*comm));
+        rc = CALL(Unpack)(k.buffer[0].addr, (int)*insize, (int *)position, s_outbuf.addr, (int)s_outbuf.count, s_outbuf.type,
+        comm_in(*comm));
     section_close(&s_outbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(unpack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *insize, MPI_Count *position,
-        const CFI_cdesc_t *outbuf, const MPI_Count *outcount, const int *datatype, const int *comm, int *ierror)
+        const CFI_cdesc_t *outbuf, const MPI_Count *outcount, const integer *datatype, const integer *comm,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_outbuf = {0};
@@ -119,7 +134,8 @@ ENTRY void NAME(unpack_c_f08ts)(const CFI_cdesc_t *inbuf, const MPI_Count *insiz
 }
 
 ENTRY void NAME(unpack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc_t *inbuf, const MPI_Aint *insize,
-        MPI_Aint *position, const CFI_cdesc_t *outbuf, const int *outcount, const int *datatype, int *ierror)
+        MPI_Aint *position, const CFI_cdesc_t *outbuf, const integer *outcount, const integer *datatype,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_string c_datarep = {0};
@@ -131,6 +147,9 @@ ENTRY void NAME(unpack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cde
         rc = section_open(&s_outbuf, outbuf, *outcount, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(s_outbuf.count))
+        rc = CALL(Unpack_external_c)(c_datarep.text, k.buffer[0].addr, *insize, position, s_outbuf.addr, s_outbuf.count,
+        s_outbuf.type);
     else
         rc = CALL(Unpack_external)(c_datarep.text, k.buffer[0].addr, *insize, position, s_outbuf.addr, (int)s_outbuf.count,
         s_outbuf.type);
@@ -142,7 +161,7 @@ ENTRY void NAME(unpack_external_f08ts)(const CFI_cdesc_t *datarep, const CFI_cde
 
 ENTRY void NAME(unpack_external_c_f08ts)(const CFI_cdesc_t *datarep, const CFI_cdesc_t *inbuf,
         const MPI_Count *insize, MPI_Count *position, const CFI_cdesc_t *outbuf, const MPI_Count *outcount,
-        const int *datatype, int *ierror)
+        const integer *datatype, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_string c_datarep = {0};

@@ -2,7 +2,7 @@
 /* The functions of MPI-5.0 chapter 9 (MPI Environmental Management) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(free_mem_f08ts)(const CFI_cdesc_t *base, int *ierror)
+ENTRY void NAME(free_mem_f08ts)(const CFI_cdesc_t *base, integer *ierror)
 {
     int rc = whole(base);
     if (rc)

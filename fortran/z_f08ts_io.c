@@ -2,14 +2,16 @@
 /* The functions of MPI-5.0 chapter 14 (I/O) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(file_iread_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        int *request, int *ierror)
+ENTRY void NAME(file_iread_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iread_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iread)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -18,8 +20,8 @@ ENTRY void NAME(file_iread_f08ts)(const int *fh, const CFI_cdesc_t *buf, const i
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -34,14 +36,16 @@ ENTRY void NAME(file_iread_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_all_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        int *request, int *ierror)
+ENTRY void NAME(file_iread_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iread_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iread_all)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -50,8 +54,8 @@ ENTRY void NAME(file_iread_all_f08ts)(const int *fh, const CFI_cdesc_t *buf, con
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_all_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -66,14 +70,16 @@ ENTRY void NAME(file_iread_all_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, c
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_at_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_at_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iread_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iread_at)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -82,8 +88,8 @@ ENTRY void NAME(file_iread_at_f08ts)(const int *fh, const MPI_Offset *offset, co
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_at_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_at_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -98,14 +104,16 @@ ENTRY void NAME(file_iread_at_c_f08ts)(const int *fh, const MPI_Offset *offset, 
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_at_all_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_at_all_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iread_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iread_at_all)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -114,8 +122,8 @@ ENTRY void NAME(file_iread_at_all_f08ts)(const int *fh, const MPI_Offset *offset
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_at_all_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_at_all_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -130,14 +138,16 @@ ENTRY void NAME(file_iread_at_all_c_f08ts)(const int *fh, const MPI_Offset *offs
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_shared_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        int *request, int *ierror)
+ENTRY void NAME(file_iread_shared_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iread_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iread_shared)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -146,8 +156,8 @@ ENTRY void NAME(file_iread_shared_f08ts)(const int *fh, const CFI_cdesc_t *buf, 
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_shared_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -162,14 +172,16 @@ ENTRY void NAME(file_iread_shared_c_f08ts)(const int *fh, const CFI_cdesc_t *buf
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        int *request, int *ierror)
+ENTRY void NAME(file_iwrite_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iwrite_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iwrite)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -178,8 +190,8 @@ ENTRY void NAME(file_iwrite_f08ts)(const int *fh, const CFI_cdesc_t *buf, const 
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -194,14 +206,16 @@ ENTRY void NAME(file_iwrite_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, cons
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_all_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        int *request, int *ierror)
+ENTRY void NAME(file_iwrite_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iwrite_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iwrite_all)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -210,8 +224,8 @@ ENTRY void NAME(file_iwrite_all_f08ts)(const int *fh, const CFI_cdesc_t *buf, co
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_all_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -226,14 +240,16 @@ ENTRY void NAME(file_iwrite_all_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, 
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_at_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_at_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iwrite_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iwrite_at)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -242,8 +258,8 @@ ENTRY void NAME(file_iwrite_at_f08ts)(const int *fh, const MPI_Offset *offset, c
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_at_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_at_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -258,14 +274,16 @@ ENTRY void NAME(file_iwrite_at_c_f08ts)(const int *fh, const MPI_Offset *offset,
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_at_all_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_at_all_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iwrite_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iwrite_at_all)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -274,8 +292,8 @@ ENTRY void NAME(file_iwrite_at_all_f08ts)(const int *fh, const MPI_Offset *offse
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_at_all_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_at_all_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -290,14 +308,16 @@ ENTRY void NAME(file_iwrite_at_all_c_f08ts)(const int *fh, const MPI_Offset *off
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_shared_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_shared_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_iwrite_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, &c_request);
     else
         rc = CALL(File_iwrite_shared)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, &c_request);
     if (!rc)
@@ -306,8 +326,8 @@ ENTRY void NAME(file_iwrite_shared_f08ts)(const int *fh, const CFI_cdesc_t *buf,
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_shared_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -322,73 +342,87 @@ ENTRY void NAME(file_iwrite_shared_c_f08ts)(const int *fh, const CFI_cdesc_t *bu
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_read)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_read_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
+    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    else
+        rc = CALL(File_read_all)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
+    section_close(&s_buf);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(file_read_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
+{
+    struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_read_all)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_all_begin_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
-    else
-        rc = CALL(File_read_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
-    section_close(&s_buf);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(file_read_all_begin_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, int *ierror)
-{
-    struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
-    if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_all_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
         rc = CALL(File_read_all_begin)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all_begin_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_read_all_begin_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
@@ -400,78 +434,95 @@ ENTRY void NAME(file_read_all_begin_c_f08ts)(const int *fh, const CFI_cdesc_t *b
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all_end_f08ts)(const int *fh, const CFI_cdesc_t *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_all_end_f08ts)(const integer *fh, const CFI_cdesc_t *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_read_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_read_at)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_at)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_read_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_all_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
+    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    else
+        rc = CALL(File_read_at_all)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
+    section_close(&s_buf);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(file_read_at_all_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, f_status *status, integer *ierror)
+{
+    struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_read_at_all)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_all_begin_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
-    else
-        rc = CALL(File_read_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_in(status));
-    section_close(&s_buf);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(file_read_at_all_begin_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, int *ierror)
-{
-    struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
-    if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_at_all_begin_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type);
     else
         rc = CALL(File_read_at_all_begin)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all_begin_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, int *ierror)
+ENTRY void NAME(file_read_at_all_begin_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
@@ -483,52 +534,64 @@ ENTRY void NAME(file_read_at_all_begin_c_f08ts)(const int *fh, const MPI_Offset 
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all_end_f08ts)(const int *fh, const CFI_cdesc_t *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_all_end_f08ts)(const integer *fh, const CFI_cdesc_t *buf, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(File_read_at_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_read_at_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_ordered_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_read_ordered)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_ordered)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_ordered_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_read_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_begin_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_read_ordered_begin_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_ordered_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
         rc = CALL(File_read_ordered_begin)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_begin_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_read_ordered_begin_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
@@ -540,104 +603,128 @@ ENTRY void NAME(file_read_ordered_begin_c_f08ts)(const int *fh, const CFI_cdesc_
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_end_f08ts)(const int *fh, const CFI_cdesc_t *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_ordered_end_f08ts)(const integer *fh, const CFI_cdesc_t *buf, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(File_read_ordered_end)(file_in(*fh), buffer_in(buf->base_addr), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_read_ordered_end)(file_in(*fh), buffer_in(buf->base_addr), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_shared_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_shared_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_read_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_read_shared)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_shared)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_shared_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_read_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_read_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
+    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    else
+        rc = CALL(File_write)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
+    section_close(&s_buf);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(file_write_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
+{
+    struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_write)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_all_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
+    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    else
+        rc = CALL(File_write_all)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
+    section_close(&s_buf);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(file_write_all_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
+{
+    struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_write_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_all_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_all_begin_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
-    else
-        rc = CALL(File_write_all)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
-    section_close(&s_buf);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(file_write_all_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
-{
-    struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
-    if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
-    else
-        rc = CALL(File_write_all_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
-    section_close(&s_buf);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(file_write_all_begin_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, int *ierror)
-{
-    struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
-    if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_all_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
         rc = CALL(File_write_all_begin)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_all_begin_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_write_all_begin_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
@@ -649,78 +736,96 @@ ENTRY void NAME(file_write_all_begin_c_f08ts)(const int *fh, const CFI_cdesc_t *
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_all_end_f08ts)(const int *fh, const CFI_cdesc_t *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_all_end_f08ts)(const integer *fh, const CFI_cdesc_t *buf, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(File_write_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_write_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_write_at)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_at)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_write_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_at_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_all_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
+    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    else
+        rc = CALL(File_write_at_all)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
+    section_close(&s_buf);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(file_write_at_all_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, f_status *status, integer *ierror)
+{
+    struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_write_at_all)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_all_begin_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const integer *count, const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
-    else
-        rc = CALL(File_write_at_all_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type, status_in(status));
-    section_close(&s_buf);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(file_write_at_all_begin_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const int *count, const int *datatype, int *ierror)
-{
-    struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
-    if (rc)
-        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_at_all_begin_c)(file_in(*fh), *offset, s_buf.addr, s_buf.count, s_buf.type);
     else
         rc = CALL(File_write_at_all_begin)(file_in(*fh), *offset, s_buf.addr, (int)s_buf.count, s_buf.type);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all_begin_c_f08ts)(const int *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
-        const MPI_Count *count, const int *datatype, int *ierror)
+ENTRY void NAME(file_write_at_all_begin_c_f08ts)(const integer *fh, const MPI_Offset *offset, const CFI_cdesc_t *buf,
+        const MPI_Count *count, const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
@@ -732,52 +837,64 @@ ENTRY void NAME(file_write_at_all_begin_c_f08ts)(const int *fh, const MPI_Offset
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all_end_f08ts)(const int *fh, const CFI_cdesc_t *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_all_end_f08ts)(const integer *fh, const CFI_cdesc_t *buf, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(File_write_at_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_write_at_all_end)(file_in(*fh), buffer_in(buf->base_addr), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_ordered_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_write_ordered)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_ordered)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_ordered_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_write_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_ordered_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_begin_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_write_ordered_begin_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_ordered_begin_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type);
     else
         rc = CALL(File_write_ordered_begin)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_begin_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_write_ordered_begin_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
@@ -789,33 +906,43 @@ ENTRY void NAME(file_write_ordered_begin_c_f08ts)(const int *fh, const CFI_cdesc
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_end_f08ts)(const int *fh, const CFI_cdesc_t *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_ordered_end_f08ts)(const integer *fh, const CFI_cdesc_t *buf, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(File_write_ordered_end)(file_in(*fh), buffer_in(buf->base_addr), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_write_ordered_end)(file_in(*fh), buffer_in(buf->base_addr), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_shared_f08ts)(const int *fh, const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_shared_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(File_write_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
     else
-        rc = CALL(File_write_shared)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_shared)(file_in(*fh), s_buf.addr, (int)s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_shared_c_f08ts)(const int *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_shared_c_f08ts)(const integer *fh, const CFI_cdesc_t *buf, const MPI_Count *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_FILE, *fh, rc);
     else
-        rc = CALL(File_write_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_in(status));
+        rc = CALL(File_write_shared_c)(file_in(*fh), s_buf.addr, s_buf.count, s_buf.type, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }

@@ -2,75 +2,97 @@
 /* The functions of MPI-5.0 chapter 3 (Point-to-Point Communication) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(bsend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(bsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Bsend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Bsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
-        rc = CALL(Bsend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Bsend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(bsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(bsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bsend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Bsend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Bsend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Bsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(bsend_init_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(bsend_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bsend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Bsend_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Bsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Bsend_init)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Bsend_init)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(bsend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *dest, const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(bsend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Bsend_init_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Bsend_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Bsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Bsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_attach_f08ts)(const CFI_cdesc_t *buffer, const int *size, int *ierror)
+ENTRY void NAME(buffer_attach_f08ts)(const CFI_cdesc_t *buffer, const integer *size, integer *ierror)
 {
     int rc = whole(buffer);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*size))
+        rc = CALL(Buffer_attach_c)(buffer_in(buffer->base_addr), *size);
     else
-        rc = CALL(Buffer_attach)(buffer_in(buffer->base_addr), *size);
+        rc = CALL(Buffer_attach)(buffer_in(buffer->base_addr), (int)*size);
     done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_attach_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *size, int *ierror)
+ENTRY void NAME(buffer_attach_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Count *size, integer *ierror)
 {
     int rc = whole(buffer);
     if (rc)
@@ -80,18 +102,21 @@ ENTRY void NAME(buffer_attach_c_f08ts)(const CFI_cdesc_t *buffer, const MPI_Coun
     done(ierror, rc);
 }
 
-ENTRY void NAME(comm_attach_buffer_f08ts)(const int *comm, const CFI_cdesc_t *buffer, const int *size, int *ierror)
+ENTRY void NAME(comm_attach_buffer_f08ts)(const integer *comm, const CFI_cdesc_t *buffer, const integer *size,
+        integer *ierror)
 {
     int rc = whole(buffer);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*size))
+        rc = CALL(Comm_attach_buffer_c)(comm_in(*comm), buffer_in(buffer->base_addr), *size);
     else
-        rc = CALL(Comm_attach_buffer)(comm_in(*comm), buffer_in(buffer->base_addr), *size);
+        rc = CALL(Comm_attach_buffer)(comm_in(*comm), buffer_in(buffer->base_addr), (int)*size);
     done(ierror, rc);
 }
 
-ENTRY void NAME(comm_attach_buffer_c_f08ts)(const int *comm, const CFI_cdesc_t *buffer, const MPI_Count *size,
-        int *ierror)
+ENTRY void NAME(comm_attach_buffer_c_f08ts)(const integer *comm, const CFI_cdesc_t *buffer, const MPI_Count *size,
+        integer *ierror)
 {
     int rc = whole(buffer);
     if (rc)
@@ -101,40 +126,50 @@ ENTRY void NAME(comm_attach_buffer_c_f08ts)(const int *comm, const CFI_cdesc_t *
     done(ierror, rc);
 }
 
-ENTRY void NAME(ibsend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ibsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ibsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ibsend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Ibsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Ibsend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Ibsend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ibsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ibsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ibsend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ibsend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Ibsend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Ibsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(imrecv_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, int *message,
-        int *request, int *ierror)
+ENTRY void NAME(imrecv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype, integer *message,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Message c_message = message_in(*message);
@@ -142,6 +177,8 @@ ENTRY void NAME(imrecv_f08ts)(const CFI_cdesc_t *buf, const int *count, const in
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Imrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, &c_request);
     else
         rc = CALL(Imrecv)(s_buf.addr, (int)s_buf.count, s_buf.type, &c_message, &c_request);
     if (!rc)
@@ -151,8 +188,8 @@ ENTRY void NAME(imrecv_f08ts)(const CFI_cdesc_t *buf, const int *count, const in
     done(ierror, rc);
 }
 
-ENTRY void NAME(imrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, int *message,
-        int *request, int *ierror)
+ENTRY void NAME(imrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        integer *message, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Message c_message = message_in(*message);
@@ -169,117 +206,160 @@ ENTRY void NAME(imrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, 
     done(ierror, rc);
 }
 
-ENTRY void NAME(irecv_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *source,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(irecv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Irecv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Irecv", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Irecv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Irecv)(s_buf.addr, (int)s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Irecv)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(irecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *source,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(irecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Irecv_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Irecv_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Irecv_c)(s_buf.addr, s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Irecv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(irsend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(irsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Irsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Irsend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Irsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Irsend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Irsend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(irsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(irsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Irsend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Irsend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Irsend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Irsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(isend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Isend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Isend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Isend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Isend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(isend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Isend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Isend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Isend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const int *dest, const int *sendtag, const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype,
-        const int *source, const int *recvtag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(isendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const integer *dest, const integer *sendtag, const CFI_cdesc_t *recvbuf, const integer *recvcount,
+        const integer *recvtype, const integer *source, const integer *recvtag, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_section s_sendbuf = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Isendrecv", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Isendrecv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(s_recvbuf.count))
+        rc = CALL(Isendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
+        s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Isendrecv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, *dest, *sendtag, s_recvbuf.addr,
-        (int)s_recvbuf.count, s_recvbuf.type, *source, *recvtag, comm_in(*comm), &c_request);
+        rc = CALL(Isendrecv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
+        (int)s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -287,21 +367,30 @@ ENTRY void NAME(isendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcoun
     done(ierror, rc);
 }
 
-ENTRY void NAME(isendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const int *dest, const int *sendtag, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
-        const int *recvtype, const int *source, const int *recvtag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(isendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const integer *dest, const integer *sendtag, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+        const integer *recvtype, const integer *source, const integer *recvtag, const integer *comm, integer *request,
+        integer *ierror)
 {
     struct gompi_section s_sendbuf = {0};
     struct gompi_section s_recvbuf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    int rc = fits("MPI_Isendrecv_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_c", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_c", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Isendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, *dest, *sendtag, s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *source, *recvtag, comm_in(*comm), &c_request);
+        rc = CALL(Isendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
+        s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -309,359 +398,513 @@ ENTRY void NAME(isendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(isendrecv_replace_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        const int *dest, const int *sendtag, const int *source, const int *recvtag, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(isendrecv_replace_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *sendtag, const integer *source, const integer *recvtag,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Isendrecv_replace", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Isendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
+        comm_in(*comm), &c_request);
     else
-        rc = CALL(Isendrecv_replace)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *sendtag, *source, *recvtag, comm_in(*comm),
-        &c_request);
+        rc = CALL(Isendrecv_replace)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source,
+        (int)*recvtag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isendrecv_replace_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *dest, const int *sendtag, const int *source, const int *recvtag, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(isendrecv_replace_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *sendtag, const integer *source, const integer *recvtag,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Isendrecv_replace_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace_c", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace_c", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Isendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *sendtag, *source, *recvtag, comm_in(*comm),
-        &c_request);
+        rc = CALL(Isendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
+        comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(issend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(issend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Issend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Issend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Issend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Issend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Issend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(issend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(issend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Issend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Issend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Issend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Issend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(mrecv_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, int *message,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(mrecv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype, integer *message,
+        f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Message c_message = message_in(*message);
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Mrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, status_to(status, &c_status));
     else
-        rc = CALL(Mrecv)(s_buf.addr, (int)s_buf.count, s_buf.type, &c_message, status_in(status));
+        rc = CALL(Mrecv)(s_buf.addr, (int)s_buf.count, s_buf.type, &c_message, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     *message = message_out(c_message);
     done(ierror, rc);
 }
 
-ENTRY void NAME(mrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, int *message,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(mrecv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        integer *message, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Message c_message = message_in(*message);
+    MPI_Status c_status;
     int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
     else
-        rc = CALL(Mrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, status_in(status));
+        rc = CALL(Mrecv_c)(s_buf.addr, s_buf.count, s_buf.type, &c_message, status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     *message = message_out(c_message);
     done(ierror, rc);
 }
 
-ENTRY void NAME(recv_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *source,
-        const int *tag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(recv_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    MPI_Status c_status;
+    int rc = fits("MPI_Recv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Recv", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Recv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
+        status_to(status, &c_status));
     else
-        rc = CALL(Recv)(s_buf.addr, (int)s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), status_in(status));
+        rc = CALL(Recv)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(recv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *source,
-        const int *tag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(recv_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    MPI_Status c_status;
+    int rc = fits("MPI_Recv_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Recv_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Recv_c)(s_buf.addr, s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), status_in(status));
+        rc = CALL(Recv_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(recv_init_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *source,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(recv_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Recv_init", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Recv_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Recv_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Recv_init)(s_buf.addr, (int)s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Recv_init)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(recv_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *source, const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(recv_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Recv_init_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Recv_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Recv_init_c)(s_buf.addr, s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Recv_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rsend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(rsend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Rsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Rsend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Rsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
-        rc = CALL(Rsend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Rsend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(rsend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Rsend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Rsend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Rsend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Rsend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rsend_init_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(rsend_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Rsend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Rsend_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Rsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Rsend_init)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Rsend_init)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rsend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *dest, const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(rsend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Rsend_init_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Rsend_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Rsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Rsend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(send_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(send_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Send", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Send", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Send_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
-        rc = CALL(Send)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Send)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(send_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(send_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Send_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Send_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Send_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Send_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(send_init_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(send_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Send_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Send_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Send_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Send_init)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Send_init)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(send_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *dest, const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(send_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Send_init_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Send_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Send_init_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Send_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(sendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const int *dest, const int *sendtag, const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype,
-        const int *source, const int *recvtag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(sendrecv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount, const integer *sendtype,
+        const integer *dest, const integer *sendtag, const CFI_cdesc_t *recvbuf, const integer *recvcount,
+        const integer *recvtype, const integer *source, const integer *recvtag, const integer *comm, f_status *status,
+        integer *ierror)
 {
     struct gompi_section s_sendbuf = {0};
     struct gompi_section s_recvbuf = {0};
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    MPI_Status c_status;
+    int rc = fits("MPI_Sendrecv", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Sendrecv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(s_recvbuf.count))
+        rc = CALL(Sendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
+        s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
     else
-        rc = CALL(Sendrecv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, *dest, *sendtag, s_recvbuf.addr,
-        (int)s_recvbuf.count, s_recvbuf.type, *source, *recvtag, comm_in(*comm), status_in(status));
+        rc = CALL(Sendrecv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
+        (int)s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_sendbuf);
     section_close(&s_recvbuf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(sendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const int *sendtype,
-        const int *dest, const int *sendtag, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
-        const int *recvtype, const int *source, const int *recvtag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(sendrecv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const integer *sendtype,
+        const integer *dest, const integer *sendtag, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+        const integer *recvtype, const integer *source, const integer *recvtag, const integer *comm, f_status *status,
+        integer *ierror)
 {
     struct gompi_section s_sendbuf = {0};
     struct gompi_section s_recvbuf = {0};
-    int rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
+    MPI_Status c_status;
+    int rc = fits("MPI_Sendrecv_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_c", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_c", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_sendbuf, sendbuf, *sendcount, datatype_in(*sendtype));
     if (!rc)
         rc = section_open(&s_recvbuf, recvbuf, *recvcount, datatype_in(*recvtype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Sendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, *dest, *sendtag, s_recvbuf.addr, s_recvbuf.count,
-        s_recvbuf.type, *source, *recvtag, comm_in(*comm), status_in(status));
+        rc = CALL(Sendrecv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, (int)*dest, (int)*sendtag, s_recvbuf.addr,
+        s_recvbuf.count, s_recvbuf.type, (int)*source, (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_sendbuf);
     section_close(&s_recvbuf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(sendrecv_replace_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype,
-        const int *dest, const int *sendtag, const int *source, const int *recvtag, const int *comm,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(sendrecv_replace_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *sendtag, const integer *source, const integer *recvtag,
+        const integer *comm, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    MPI_Status c_status;
+    int rc = fits("MPI_Sendrecv_replace", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Sendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
+        comm_in(*comm), status_to(status, &c_status));
     else
-        rc = CALL(Sendrecv_replace)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *sendtag, *source, *recvtag, comm_in(*comm),
-        status_in(status));
+        rc = CALL(Sendrecv_replace)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source,
+        (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(sendrecv_replace_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *dest, const int *sendtag, const int *source, const int *recvtag, const int *comm,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(sendrecv_replace_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *sendtag, const integer *source, const integer *recvtag,
+        const integer *comm, f_status *status, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    MPI_Status c_status;
+    int rc = fits("MPI_Sendrecv_replace_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace_c", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace_c", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Sendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *sendtag, *source, *recvtag, comm_in(*comm),
-        status_in(status));
+        rc = CALL(Sendrecv_replace_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*sendtag, (int)*source, (int)*recvtag,
+        comm_in(*comm), status_to(status, &c_status));
+    status_out(status, &c_status);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(session_attach_buffer_f08ts)(const int *session, const CFI_cdesc_t *buffer, const int *size,
-        int *ierror)
+ENTRY void NAME(session_attach_buffer_f08ts)(const integer *session, const CFI_cdesc_t *buffer, const integer *size,
+        integer *ierror)
 {
     int rc = whole(buffer);
     if (rc)
         rc = gompi_raise(RAISE_SESSION, *session, rc);
+    else if (wide(*size))
+        rc = CALL(Session_attach_buffer_c)(session_in(*session), buffer_in(buffer->base_addr), *size);
     else
-        rc = CALL(Session_attach_buffer)(session_in(*session), buffer_in(buffer->base_addr), *size);
+        rc = CALL(Session_attach_buffer)(session_in(*session), buffer_in(buffer->base_addr), (int)*size);
     done(ierror, rc);
 }
 
-ENTRY void NAME(session_attach_buffer_c_f08ts)(const int *session, const CFI_cdesc_t *buffer, const MPI_Count *size,
-        int *ierror)
+ENTRY void NAME(session_attach_buffer_c_f08ts)(const integer *session, const CFI_cdesc_t *buffer,
+        const MPI_Count *size, integer *ierror)
 {
     int rc = whole(buffer);
     if (rc)
@@ -671,58 +914,78 @@ ENTRY void NAME(session_attach_buffer_c_f08ts)(const int *session, const CFI_cde
     done(ierror, rc);
 }
 
-ENTRY void NAME(ssend_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(ssend_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ssend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ssend", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Ssend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     else
-        rc = CALL(Ssend)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Ssend)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ssend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *ierror)
+ENTRY void NAME(ssend_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *ierror)
 {
     struct gompi_section s_buf = {0};
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ssend_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ssend_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Ssend_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm));
+        rc = CALL(Ssend_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm));
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ssend_init_f08ts)(const CFI_cdesc_t *buf, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ssend_init_f08ts)(const CFI_cdesc_t *buf, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ssend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ssend_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Ssend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     else
-        rc = CALL(Ssend_init)(s_buf.addr, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Ssend_init)(s_buf.addr, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ssend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const int *datatype,
-        const int *dest, const int *tag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ssend_init_c_f08ts)(const CFI_cdesc_t *buf, const MPI_Count *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Ssend_init_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ssend_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = section_open(&s_buf, buf, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Ssend_init_c)(s_buf.addr, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), &c_request);
+        rc = CALL(Ssend_init_c)(s_buf.addr, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);

@@ -2,72 +2,102 @@
 /* The functions of MPI-5.0 chapter 4 (Partitioned Point-to-Point Communication) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(precv_init_f08ts)(const CFI_cdesc_t *buf, const int *partitions, const int *count,
-        const int *datatype, const int *source, const int *tag, const int *comm, const int *info, int *request,
-        int *ierror)
+ENTRY void NAME(precv_init_f08ts)(const CFI_cdesc_t *buf, const integer *partitions, const integer *count,
+        const integer *datatype, const integer *source, const integer *tag, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = gompi_section_partitions(&s_buf, buf, *partitions, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Precv_init", "partitions", *partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Precv_init", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Precv_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Precv_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Precv_init)(s_buf.addr, *partitions, (int)s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), info_in(*info),
-        &c_request);
+        rc = CALL(Precv_init)(s_buf.addr, (int)*partitions, (int)s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(precv_init_c_f08ts)(const CFI_cdesc_t *buf, const int *partitions, const MPI_Count *count,
-        const int *datatype, const int *source, const int *tag, const int *comm, const int *info, int *request,
-        int *ierror)
+ENTRY void NAME(precv_init_c_f08ts)(const CFI_cdesc_t *buf, const integer *partitions, const MPI_Count *count,
+        const integer *datatype, const integer *source, const integer *tag, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = gompi_section_partitions(&s_buf, buf, *partitions, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Precv_init_c", "partitions", *partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Precv_init_c", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Precv_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Precv_init_c)(s_buf.addr, *partitions, s_buf.count, s_buf.type, *source, *tag, comm_in(*comm), info_in(*info),
-        &c_request);
+        rc = CALL(Precv_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*source, (int)*tag, comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(psend_init_f08ts)(const CFI_cdesc_t *buf, const int *partitions, const int *count,
-        const int *datatype, const int *dest, const int *tag, const int *comm, const int *info, int *request,
-        int *ierror)
+ENTRY void NAME(psend_init_f08ts)(const CFI_cdesc_t *buf, const integer *partitions, const integer *count,
+        const integer *datatype, const integer *dest, const integer *tag, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = gompi_section_partitions(&s_buf, buf, *partitions, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Psend_init", "partitions", *partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Psend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Psend_init", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_buf.count))
+        rc = CALL(Psend_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Psend_init)(s_buf.addr, *partitions, (int)s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), info_in(*info),
-        &c_request);
+        rc = CALL(Psend_init)(s_buf.addr, (int)*partitions, (int)s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);
     done(ierror, rc);
 }
 
-ENTRY void NAME(psend_init_c_f08ts)(const CFI_cdesc_t *buf, const int *partitions, const MPI_Count *count,
-        const int *datatype, const int *dest, const int *tag, const int *comm, const int *info, int *request,
-        int *ierror)
+ENTRY void NAME(psend_init_c_f08ts)(const CFI_cdesc_t *buf, const integer *partitions, const MPI_Count *count,
+        const integer *datatype, const integer *dest, const integer *tag, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_buf = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = gompi_section_partitions(&s_buf, buf, *partitions, *count, datatype_in(*datatype));
+    int rc = fits("MPI_Psend_init_c", "partitions", *partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Psend_init_c", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Psend_init_c", "tag", *tag, MPI_ERR_TAG);
+    if (!rc)
+        rc = gompi_section_partitions(&s_buf, buf, (int)*partitions, *count, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Psend_init_c)(s_buf.addr, *partitions, s_buf.count, s_buf.type, *dest, *tag, comm_in(*comm), info_in(*info),
-        &c_request);
+        rc = CALL(Psend_init_c)(s_buf.addr, (int)*partitions, s_buf.count, s_buf.type, (int)*dest, (int)*tag, comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_buf);

@@ -2,41 +2,53 @@
 /* The functions of MPI-5.0 chapter 12 (One-Sided Communications) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *op, const int *win, int *ierror)
+ENTRY void NAME(accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
-    else
-        rc = CALL(Accumulate)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp,
+    else if (wide(s_origin_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
+    else
+        rc = CALL(Accumulate)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
 ENTRY void NAME(accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *op, const int *win, int *ierror)
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Accumulate_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
-        rc = CALL(Accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp,
+        rc = CALL(Accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
 ENTRY void NAME(compare_and_swap_f08ts)(const CFI_cdesc_t *origin_addr, const CFI_cdesc_t *compare_addr,
-        const CFI_cdesc_t *result_addr, const int *datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const int *win, int *ierror)
+        const CFI_cdesc_t *result_addr, const integer *datatype, const integer *target_rank,
+        const MPI_Aint *target_disp, const integer *win, integer *ierror)
 {
-    int rc = single(origin_addr, datatype_in(*datatype));
+    int rc = fits("MPI_Compare_and_swap", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = single(origin_addr, datatype_in(*datatype));
     if (!rc)
         rc = single(compare_addr, datatype_in(*datatype));
     if (!rc)
@@ -45,70 +57,89 @@ ENTRY void NAME(compare_and_swap_f08ts)(const CFI_cdesc_t *origin_addr, const CF
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
         rc = CALL(Compare_and_swap)(buffer_in(origin_addr->base_addr), buffer_in(compare_addr->base_addr),
-        buffer_in(result_addr->base_addr), datatype_in(*datatype), *target_rank, *target_disp, win_in(*win));
+        buffer_in(result_addr->base_addr), datatype_in(*datatype), (int)*target_rank, *target_disp, win_in(*win));
     done(ierror, rc);
 }
 
 ENTRY void NAME(fetch_and_op_f08ts)(const CFI_cdesc_t *origin_addr, const CFI_cdesc_t *result_addr,
-        const int *datatype, const int *target_rank, const MPI_Aint *target_disp, const int *op, const int *win,
-        int *ierror)
+        const integer *datatype, const integer *target_rank, const MPI_Aint *target_disp, const integer *op,
+        const integer *win, integer *ierror)
 {
-    int rc = single(origin_addr, datatype_in(*datatype));
+    int rc = fits("MPI_Fetch_and_op", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = single(origin_addr, datatype_in(*datatype));
     if (!rc)
         rc = single(result_addr, datatype_in(*datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
         rc = CALL(Fetch_and_op)(buffer_in(origin_addr->base_addr), buffer_in(result_addr->base_addr), datatype_in(*datatype),
-        *target_rank, *target_disp, op_in(*op), win_in(*win));
+        (int)*target_rank, *target_disp, op_in(*op), win_in(*win));
     done(ierror, rc);
 }
 
-ENTRY void NAME(get_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *win, int *ierror)
+ENTRY void NAME(get_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *win, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Get", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(s_origin_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Get_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win));
     else
-        rc = CALL(Get)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), win_in(*win));
+        rc = CALL(Get)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win));
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
 ENTRY void NAME(get_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *win, int *ierror)
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *win, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Get_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
-        rc = CALL(Get_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), win_in(*win));
+        rc = CALL(Get_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win));
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(get_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count,
-        const int *origin_datatype, const CFI_cdesc_t *result_addr, const int *result_count,
-        const int *result_datatype, const int *target_rank, const MPI_Aint *target_disp, const int *target_count,
-        const int *target_datatype, const int *op, const int *win, int *ierror)
+ENTRY void NAME(get_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const CFI_cdesc_t *result_addr, const integer *result_count,
+        const integer *result_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     struct gompi_section s_result_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Get_accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(s_origin_addr.count) ||
+        wide(s_result_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Get_accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
+        s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, *target_count,
+        datatype_in(*target_datatype), op_in(*op), win_in(*win));
     else
         rc = CALL(Get_accumulate)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
-        (int)s_result_addr.count, s_result_addr.type, *target_rank, *target_disp, *target_count,
+        (int)s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, (int)*target_count,
         datatype_in(*target_datatype), op_in(*op), win_in(*win));
     section_close(&s_origin_addr);
     section_close(&s_result_addr);
@@ -116,68 +147,86 @@ ENTRY void NAME(get_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int 
 }
 
 ENTRY void NAME(get_accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const CFI_cdesc_t *result_addr, const MPI_Count *result_count,
-        const int *result_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *op, const int *win, int *ierror)
+        const integer *origin_datatype, const CFI_cdesc_t *result_addr, const MPI_Count *result_count,
+        const integer *result_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     struct gompi_section s_result_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Get_accumulate_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
         rc = CALL(Get_accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
-        s_result_addr.count, s_result_addr.type, *target_rank, *target_disp, *target_count,
+        s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, *target_count,
         datatype_in(*target_datatype), op_in(*op), win_in(*win));
     section_close(&s_origin_addr);
     section_close(&s_result_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(put_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *win, int *ierror)
+ENTRY void NAME(put_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *win, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Put", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(s_origin_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Put_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win));
     else
-        rc = CALL(Put)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), win_in(*win));
+        rc = CALL(Put)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win));
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
 ENTRY void NAME(put_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *win, int *ierror)
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *win, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Put_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
-        rc = CALL(Put_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), win_in(*win));
+        rc = CALL(Put_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win));
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(raccumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp, const int *target_count,
-        const int *target_datatype, const int *op, const int *win, int *request, int *ierror)
+ENTRY void NAME(raccumulate_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Raccumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
-    else
-        rc = CALL(Raccumulate)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp,
+    else if (wide(s_origin_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Raccumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
+    else
+        rc = CALL(Raccumulate)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_origin_addr);
@@ -185,17 +234,19 @@ ENTRY void NAME(raccumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int *or
 }
 
 ENTRY void NAME(raccumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *op, const int *win, int *request,
-        int *ierror)
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Raccumulate_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
-        rc = CALL(Raccumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp,
+        rc = CALL(Raccumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -203,18 +254,25 @@ ENTRY void NAME(raccumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_C
     done(ierror, rc);
 }
 
-ENTRY void NAME(rget_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *win, int *request, int *ierror)
+ENTRY void NAME(rget_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *win, integer *request,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Rget", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
-    else
-        rc = CALL(Rget)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp,
+    else if (wide(s_origin_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Rget_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
+    else
+        rc = CALL(Rget)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_origin_addr);
@@ -222,39 +280,51 @@ ENTRY void NAME(rget_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_co
 }
 
 ENTRY void NAME(rget_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *win, int *request, int *ierror)
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *win, integer *request,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Rget_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
-        rc = CALL(Rget_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), win_in(*win), &c_request);
+        rc = CALL(Rget_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rget_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count,
-        const int *origin_datatype, const CFI_cdesc_t *result_addr, const int *result_count,
-        const int *result_datatype, const int *target_rank, const MPI_Aint *target_disp, const int *target_count,
-        const int *target_datatype, const int *op, const int *win, int *request, int *ierror)
+ENTRY void NAME(rget_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const CFI_cdesc_t *result_addr, const integer *result_count,
+        const integer *result_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     struct gompi_section s_result_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Rget_accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(s_origin_addr.count) ||
+        wide(s_result_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Rget_accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
+        s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, *target_count,
+        datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     else
         rc = CALL(Rget_accumulate)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
-        (int)s_result_addr.count, s_result_addr.type, *target_rank, *target_disp, *target_count,
+        (int)s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, (int)*target_count,
         datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -264,22 +334,24 @@ ENTRY void NAME(rget_accumulate_f08ts)(const CFI_cdesc_t *origin_addr, const int
 }
 
 ENTRY void NAME(rget_accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const CFI_cdesc_t *result_addr, const MPI_Count *result_count,
-        const int *result_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *op, const int *win, int *request,
-        int *ierror)
+        const integer *origin_datatype, const CFI_cdesc_t *result_addr, const MPI_Count *result_count,
+        const integer *result_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *op, const integer *win,
+        integer *request, integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     struct gompi_section s_result_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Rget_accumulate_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (!rc)
         rc = section_open(&s_result_addr, result_addr, *result_count, datatype_in(*result_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
         rc = CALL(Rget_accumulate_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, s_result_addr.addr,
-        s_result_addr.count, s_result_addr.type, *target_rank, *target_disp, *target_count,
+        s_result_addr.count, s_result_addr.type, (int)*target_rank, *target_disp, *target_count,
         datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -288,18 +360,25 @@ ENTRY void NAME(rget_accumulate_c_f08ts)(const CFI_cdesc_t *origin_addr, const M
     done(ierror, rc);
 }
 
-ENTRY void NAME(rput_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *win, int *request, int *ierror)
+ENTRY void NAME(rput_f08ts)(const CFI_cdesc_t *origin_addr, const integer *origin_count,
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const integer *target_count, const integer *target_datatype, const integer *win, integer *request,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Rput", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
-    else
-        rc = CALL(Rput)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp,
+    else if (wide(s_origin_addr.count) ||
+        wide(*target_count))
+        rc = CALL(Rput_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
+    else
+        rc = CALL(Rput)(s_origin_addr.addr, (int)s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_origin_addr);
@@ -307,24 +386,27 @@ ENTRY void NAME(rput_f08ts)(const CFI_cdesc_t *origin_addr, const int *origin_co
 }
 
 ENTRY void NAME(rput_c_f08ts)(const CFI_cdesc_t *origin_addr, const MPI_Count *origin_count,
-        const int *origin_datatype, const int *target_rank, const MPI_Aint *target_disp,
-        const MPI_Count *target_count, const int *target_datatype, const int *win, int *request, int *ierror)
+        const integer *origin_datatype, const integer *target_rank, const MPI_Aint *target_disp,
+        const MPI_Count *target_count, const integer *target_datatype, const integer *win, integer *request,
+        integer *ierror)
 {
     struct gompi_section s_origin_addr = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
+    int rc = fits("MPI_Rput_c", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = section_open(&s_origin_addr, origin_addr, *origin_count, datatype_in(*origin_datatype));
     if (rc)
         rc = gompi_raise(RAISE_WIN, *win, rc);
     else
-        rc = CALL(Rput_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), win_in(*win), &c_request);
+        rc = CALL(Rput_c)(s_origin_addr.addr, s_origin_addr.count, s_origin_addr.type, (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_origin_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_attach_f08ts)(const int *win, const CFI_cdesc_t *base, const MPI_Aint *size, int *ierror)
+ENTRY void NAME(win_attach_f08ts)(const integer *win, const CFI_cdesc_t *base, const MPI_Aint *size, integer *ierror)
 {
     int rc = whole(base);
     if (rc)
@@ -334,22 +416,24 @@ ENTRY void NAME(win_attach_f08ts)(const int *win, const CFI_cdesc_t *base, const
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_create_f08ts)(const CFI_cdesc_t *base, const MPI_Aint *size, const int *disp_unit,
-        const int *info, const int *comm, int *win, int *ierror)
+ENTRY void NAME(win_create_f08ts)(const CFI_cdesc_t *base, const MPI_Aint *size, const integer *disp_unit,
+        const integer *info, const integer *comm, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = whole(base);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*disp_unit))
+        rc = CALL(Win_create_c)(buffer_in(base->base_addr), *size, *disp_unit, info_in(*info), comm_in(*comm), &c_win);
     else
-        rc = CALL(Win_create)(buffer_in(base->base_addr), *size, *disp_unit, info_in(*info), comm_in(*comm), &c_win);
+        rc = CALL(Win_create)(buffer_in(base->base_addr), *size, (int)*disp_unit, info_in(*info), comm_in(*comm), &c_win);
     if (!rc)
         *win = win_out(c_win);
     done(ierror, rc);
 }
 
 ENTRY void NAME(win_create_c_f08ts)(const CFI_cdesc_t *base, const MPI_Aint *size, const MPI_Aint *disp_unit,
-        const int *info, const int *comm, int *win, int *ierror)
+        const integer *info, const integer *comm, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = whole(base);
@@ -362,7 +446,7 @@ ENTRY void NAME(win_create_c_f08ts)(const CFI_cdesc_t *base, const MPI_Aint *siz
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_detach_f08ts)(const int *win, const CFI_cdesc_t *base, int *ierror)
+ENTRY void NAME(win_detach_f08ts)(const integer *win, const CFI_cdesc_t *base, integer *ierror)
 {
     int rc = whole(base);
     if (rc)

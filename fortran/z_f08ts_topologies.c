@@ -2,9 +2,9 @@
 /* The functions of MPI-5.0 chapter 8 (Virtual Topologies for MPI Processes) that mpi_f08 calls with descriptors of buffers. Compiled twice, see NAME. */
 #include "section.h"
 
-ENTRY void NAME(ineighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(ineighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -14,8 +14,12 @@ ENTRY void NAME(ineighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Ineighbor_allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Ineighbor_allgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        rc = CALL(Ineighbor_allgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -25,8 +29,8 @@ ENTRY void NAME(ineighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int
 }
 
 ENTRY void NAME(ineighbor_allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *comm, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -46,9 +50,9 @@ ENTRY void NAME(ineighbor_allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(ineighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs,
+        const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -58,9 +62,12 @@ ENTRY void NAME(ineighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const in
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ineighbor_allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Ineighbor_allgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm), &c_request);
+        rc = CALL(Ineighbor_allgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -69,8 +76,8 @@ ENTRY void NAME(ineighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const in
 }
 
 ENTRY void NAME(ineighbor_allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
-        const int *recvtype, const int *comm, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
+        const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -90,9 +97,9 @@ ENTRY void NAME(ineighbor_allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const 
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(ineighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -101,8 +108,12 @@ ENTRY void NAME(ineighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int 
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Ineighbor_alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Ineighbor_alltoall)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        rc = CALL(Ineighbor_alltoall)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), k.buffer[1].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -111,8 +122,8 @@ ENTRY void NAME(ineighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int 
 }
 
 ENTRY void NAME(ineighbor_alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *comm, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -130,9 +141,9 @@ ENTRY void NAME(ineighbor_alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtype, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ineighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts,
+        const integer *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts,
+        const integer *rdispls, const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -141,9 +152,14 @@ ENTRY void NAME(ineighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ineighbor_alltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
     else
-        rc = CALL(Ineighbor_alltoallv)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts,
-        rdispls, datatype_in(*recvtype), comm_in(*comm), &c_request);
+        rc = CALL(Ineighbor_alltoallv)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
@@ -151,8 +167,8 @@ ENTRY void NAME(ineighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int
 }
 
 ENTRY void NAME(ineighbor_alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtype, const int *comm, int *request, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -170,9 +186,9 @@ ENTRY void NAME(ineighbor_alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
-        const int *recvtypes, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ineighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts,
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const integer *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -185,9 +201,12 @@ ENTRY void NAME(ineighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ineighbor_alltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), &c_request);
     else
-        rc = CALL(Ineighbor_alltoallw)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts,
-        rdispls, k.types[1].data, comm_in(*comm), &c_request);
+        rc = CALL(Ineighbor_alltoallw)(k.buffer[0].addr, (const int *)sendcounts, sdispls, k.types[0].data, k.buffer[1].addr,
+        (const int *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
@@ -195,8 +214,8 @@ ENTRY void NAME(ineighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int
 }
 
 ENTRY void NAME(ineighbor_alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtypes, const int *comm, int *request, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -218,8 +237,9 @@ ENTRY void NAME(ineighbor_alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(neighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -228,8 +248,12 @@ ENTRY void NAME(neighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int 
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_allgather_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Neighbor_allgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        rc = CALL(Neighbor_allgather)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
@@ -237,8 +261,8 @@ ENTRY void NAME(neighbor_allgather_f08ts)(const CFI_cdesc_t *sendbuf, const int 
 }
 
 ENTRY void NAME(neighbor_allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *comm, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -255,9 +279,9 @@ ENTRY void NAME(neighbor_allgather_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, const int *info,
-        int *request, int *ierror)
+ENTRY void NAME(neighbor_allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -267,8 +291,12 @@ ENTRY void NAME(neighbor_allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(s_sendbuf.count) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_allgather_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Neighbor_allgather_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, *recvcount,
+        rc = CALL(Neighbor_allgather_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
@@ -278,8 +306,8 @@ ENTRY void NAME(neighbor_allgather_init_f08ts)(const CFI_cdesc_t *sendbuf, const
 }
 
 ENTRY void NAME(neighbor_allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *comm, const int *info, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -299,9 +327,9 @@ ENTRY void NAME(neighbor_allgather_init_c_f08ts)(const CFI_cdesc_t *sendbuf, con
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *comm,
-        int *ierror)
+ENTRY void NAME(neighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs,
+        const integer *recvtype, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -310,17 +338,20 @@ ENTRY void NAME(neighbor_allgatherv_f08ts)(const CFI_cdesc_t *sendbuf, const int
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_allgatherv_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Neighbor_allgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm));
+        rc = CALL(Neighbor_allgatherv)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm));
     section_close(&s_sendbuf);
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(neighbor_allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
-        const int *recvtype, const int *comm, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
+        const integer *recvtype, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -337,9 +368,9 @@ ENTRY void NAME(neighbor_allgatherv_c_f08ts)(const CFI_cdesc_t *sendbuf, const M
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *displs, const int *recvtype, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(neighbor_allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts, const integer *displs,
+        const integer *recvtype, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -349,9 +380,14 @@ ENTRY void NAME(neighbor_allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, cons
         rc = scratch_open(&k.buffer[0], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_allgatherv_init_c)(s_sendbuf.addr, s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Neighbor_allgatherv_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr, recvcounts,
-        displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Neighbor_allgatherv_init)(s_sendbuf.addr, (int)s_sendbuf.count, s_sendbuf.type, k.buffer[0].addr,
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     section_close(&s_sendbuf);
@@ -360,8 +396,8 @@ ENTRY void NAME(neighbor_allgatherv_init_f08ts)(const CFI_cdesc_t *sendbuf, cons
 }
 
 ENTRY void NAME(neighbor_allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
-        const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs,
+        const integer *recvtype, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     struct gompi_section s_sendbuf = {0};
@@ -381,8 +417,9 @@ ENTRY void NAME(neighbor_allgatherv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, co
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(neighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -390,16 +427,20 @@ ENTRY void NAME(neighbor_alltoall_f08ts)(const CFI_cdesc_t *sendbuf, const int *
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_alltoall_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Neighbor_alltoall)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+        rc = CALL(Neighbor_alltoall)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), k.buffer[1].addr, (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(neighbor_alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *comm, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -414,9 +455,9 @@ ENTRY void NAME(neighbor_alltoall_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcount, const int *sendtype,
-        const CFI_cdesc_t *recvbuf, const int *recvcount, const int *recvtype, const int *comm, const int *info,
-        int *request, int *ierror)
+ENTRY void NAME(neighbor_alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcount,
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -425,9 +466,13 @@ ENTRY void NAME(neighbor_alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const 
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
-    else
-        rc = CALL(Neighbor_alltoall_init)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_alltoall_init_c)(k.buffer[0].addr, *sendcount, datatype_in(*sendtype), k.buffer[1].addr, *recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Neighbor_alltoall_init)(k.buffer[0].addr, (int)*sendcount, datatype_in(*sendtype), k.buffer[1].addr,
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -435,8 +480,8 @@ ENTRY void NAME(neighbor_alltoall_init_f08ts)(const CFI_cdesc_t *sendbuf, const 
 }
 
 ENTRY void NAME(neighbor_alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const int *recvtype,
-        const int *comm, const int *info, int *request, int *ierror)
+        const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const integer *recvtype,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -454,9 +499,9 @@ ENTRY void NAME(neighbor_alltoall_init_c_f08ts)(const CFI_cdesc_t *sendbuf, cons
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(neighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts,
+        const integer *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts,
+        const integer *rdispls, const integer *recvtype, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -464,16 +509,20 @@ ENTRY void NAME(neighbor_alltoallv_f08ts)(const CFI_cdesc_t *sendbuf, const int 
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_alltoallv_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm));
     else
-        rc = CALL(Neighbor_alltoallv)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr, recvcounts,
-        rdispls, datatype_in(*recvtype), comm_in(*comm));
+        rc = CALL(Neighbor_alltoallv)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(neighbor_alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtype, const int *comm, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtype, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -488,9 +537,10 @@ ENTRY void NAME(neighbor_alltoallv_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, const CFI_cdesc_t *recvbuf, const int *recvcounts, const int *rdispls,
-        const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(neighbor_alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts,
+        const integer *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const integer *recvcounts,
+        const integer *rdispls, const integer *recvtype, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -499,9 +549,14 @@ ENTRY void NAME(neighbor_alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const
         rc = scratch_open(&k.buffer[1], recvbuf, true);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_alltoallv_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), k.buffer[1].addr, (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     else
-        rc = CALL(Neighbor_alltoallv_init)(k.buffer[0].addr, sendcounts, sdispls, datatype_in(*sendtype), k.buffer[1].addr,
-        recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Neighbor_alltoallv_init)(k.buffer[0].addr, (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        k.buffer[1].addr, (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -509,8 +564,9 @@ ENTRY void NAME(neighbor_alltoallv_init_f08ts)(const CFI_cdesc_t *sendbuf, const
 }
 
 ENTRY void NAME(neighbor_alltoallv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtype, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -528,9 +584,9 @@ ENTRY void NAME(neighbor_alltoallv_init_c_f08ts)(const CFI_cdesc_t *sendbuf, con
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, const CFI_cdesc_t *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
-        const int *recvtypes, const int *comm, int *ierror)
+ENTRY void NAME(neighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts,
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const integer *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -542,16 +598,19 @@ ENTRY void NAME(neighbor_alltoallw_f08ts)(const CFI_cdesc_t *sendbuf, const int 
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_alltoallw_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm));
     else
-        rc = CALL(Neighbor_alltoallw)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts,
-        rdispls, k.types[1].data, comm_in(*comm));
+        rc = CALL(Neighbor_alltoallw)(k.buffer[0].addr, (const int *)sendcounts, sdispls, k.types[0].data, k.buffer[1].addr,
+        (const int *)recvcounts, rdispls, k.types[1].data, comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
 ENTRY void NAME(neighbor_alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtypes, const int *comm, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = scratch_open(&k.buffer[0], sendbuf, false);
@@ -570,9 +629,10 @@ ENTRY void NAME(neighbor_alltoallw_c_f08ts)(const CFI_cdesc_t *sendbuf, const MP
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const int *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtypes, const CFI_cdesc_t *recvbuf, const int *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtypes, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(neighbor_alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const integer *sendcounts,
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const integer *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -585,9 +645,13 @@ ENTRY void NAME(neighbor_alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf->base_addr), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_alltoallw_init_c)(k.buffer[0].addr, (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
+        k.buffer[1].addr, (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info),
+        &c_request);
     else
-        rc = CALL(Neighbor_alltoallw_init)(k.buffer[0].addr, sendcounts, sdispls, k.types[0].data, k.buffer[1].addr, recvcounts,
-        rdispls, k.types[1].data, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Neighbor_alltoallw_init)(k.buffer[0].addr, (const int *)sendcounts, sdispls, k.types[0].data, k.buffer[1].addr,
+        (const int *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
@@ -595,8 +659,9 @@ ENTRY void NAME(neighbor_alltoallw_init_f08ts)(const CFI_cdesc_t *sendbuf, const
 }
 
 ENTRY void NAME(neighbor_alltoallw_init_c_f08ts)(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-        const MPI_Aint *sdispls, const int *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-        const MPI_Aint *rdispls, const int *recvtypes, const int *comm, const int *info, int *request, int *ierror)
+        const MPI_Aint *sdispls, const integer *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+        const MPI_Aint *rdispls, const integer *recvtypes, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;

@@ -2,28 +2,34 @@
 /* The functions of MPI-5.0 chapter 20 (Application Binary Interface (ABI)) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(abi_get_fortran_booleans)(const int *logical_size, void *logical_true, void *logical_false,
-        int *is_set, int *ierror)
+ENTRY void NAME(abi_get_fortran_booleans)(const integer *logical_size, void *logical_true, void *logical_false,
+        logical *is_set, integer *ierror)
 {
     int c_is_set = 0;
-    int rc = CALL(Abi_get_fortran_booleans)(*logical_size, logical_true, logical_false, &c_is_set);
+    int rc = fits("MPI_Abi_get_fortran_booleans", "logical_size", *logical_size, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Abi_get_fortran_booleans)((int)*logical_size, logical_true, logical_false, &c_is_set);
     if (!rc)
         *is_set = logical_out(c_is_set);
     done(ierror, rc);
 }
 SAME(abi_get_fortran_booleans, abi_get_fortran_booleans_f08)
 
-ENTRY void NAME(abi_get_fortran_info)(int *info, int *ierror)
+ENTRY void NAME(abi_get_fortran_info)(integer *info, integer *ierror)
 {
     MPI_Info c_info = MPI_INFO_NULL;
     int rc = CALL(Abi_get_fortran_info)(&c_info);
-    if (!rc)
+    if (!rc) {
         *info = info_out(c_info);
+        tell_sizes(c_info);
+    }
     done(ierror, rc);
 }
 SAME(abi_get_fortran_info, abi_get_fortran_info_f08)
 
-ENTRY void NAME(abi_get_info)(int *info, int *ierror)
+ENTRY void NAME(abi_get_info)(integer *info, integer *ierror)
 {
     MPI_Info c_info = MPI_INFO_NULL;
     int rc = CALL(Abi_get_info)(&c_info);
@@ -33,20 +39,32 @@ ENTRY void NAME(abi_get_info)(int *info, int *ierror)
 }
 SAME(abi_get_info, abi_get_info_f08)
 
-ENTRY void NAME(abi_get_version)(int *abi_major, int *abi_minor, int *ierror)
+ENTRY void NAME(abi_get_version)(integer *abi_major, integer *abi_minor, integer *ierror)
 {
-    done(ierror, CALL(Abi_get_version)(abi_major, abi_minor));
+    int c_abi_major = 0;
+    int c_abi_minor = 0;
+    int rc = CALL(Abi_get_version)(int_to(abi_major, &c_abi_major), int_to(abi_minor, &c_abi_minor));
+    if (!rc) {
+        int_out(abi_major, c_abi_major);
+        int_out(abi_minor, c_abi_minor);
+    }
+    done(ierror, rc);
 }
 SAME(abi_get_version, abi_get_version_f08)
 
-ENTRY void NAME(abi_set_fortran_booleans)(const int *logical_size, void *logical_true, void *logical_false,
-        int *ierror)
+ENTRY void NAME(abi_set_fortran_booleans)(const integer *logical_size, void *logical_true, void *logical_false,
+        integer *ierror)
 {
-    done(ierror, CALL(Abi_set_fortran_booleans)(*logical_size, logical_true, logical_false));
+    int rc = fits("MPI_Abi_set_fortran_booleans", "logical_size", *logical_size, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Abi_set_fortran_booleans)((int)*logical_size, logical_true, logical_false);
+    done(ierror, rc);
 }
 SAME(abi_set_fortran_booleans, abi_set_fortran_booleans_f08)
 
-ENTRY void NAME(abi_set_fortran_info)(const int *info, int *ierror)
+ENTRY void NAME(abi_set_fortran_info)(const integer *info, integer *ierror)
 {
     done(ierror, CALL(Abi_set_fortran_info)(info_in(*info)));
 }

@@ -2,99 +2,168 @@
 /* The functions of MPI-5.0 chapter 6 (Collective Communication) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(allgather)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(allgather)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Allgather)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), comm_in(*comm)));
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Allgather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Allgather)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(allgather_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(allgather_init)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Allgather_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Allgather_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Allgather_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(allgatherv)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(allgatherv)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *comm,
+        integer *ierror)
 {
-    done(ierror, CALL(Allgatherv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm)));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Allgatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Allgatherv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(allgatherv_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *comm, const int *info, int *request,
-        int *ierror)
+ENTRY void NAME(allgatherv_init)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Allgatherv_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Allgatherv_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
+    else
+        rc = CALL(Allgatherv_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(allreduce)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, int *ierror)
+ENTRY void NAME(allreduce)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Allreduce)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(Allreduce_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+    else
+        rc = CALL(Allreduce)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(allreduce_init)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(allreduce_init)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Allreduce_init)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op),
+    int rc;
+    if (wide(*count))
+        rc = CALL(Allreduce_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Allreduce_init)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoall)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(alltoall)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Alltoall)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), comm_in(*comm)));
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Alltoall_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Alltoall)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(alltoall_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(alltoall_init)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Alltoall_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Alltoall_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Alltoall_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallv)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtype,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(alltoallv)(void *sendbuf, const integer *sendcounts, const integer *sdispls, const integer *sendtype,
+        void *recvbuf, const integer *recvcounts, const integer *rdispls, const integer *recvtype,
+        const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Alltoallv)(buffer_in(sendbuf), sendcounts, sdispls, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts,
-        rdispls, datatype_in(*recvtype), comm_in(*comm)));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Alltoallv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Alltoallv)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallv_init)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtype,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtype, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(alltoallv_init)(void *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, void *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Alltoallv_init)(buffer_in(sendbuf), sendcounts, sdispls, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts,
-        rdispls, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Alltoallv_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Alltoallv_init)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallw)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtypes,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtypes, const int *comm, int *ierror)
+ENTRY void NAME(alltoallw)(void *sendbuf, const integer *sendcounts, const integer *sdispls, const integer *sendtypes,
+        void *recvbuf, const integer *recvcounts, const integer *rdispls, const integer *recvtypes,
+        const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = gompi_peer_types(&k.types[0], comm_in(*comm), false, 0, in_place(sendbuf), sendtypes);
@@ -102,16 +171,19 @@ ENTRY void NAME(alltoallw)(void *sendbuf, const int *sendcounts, const int *sdis
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Alltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm));
     else
-        rc = CALL(Alltoallw)(buffer_in(sendbuf), sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf), recvcounts, rdispls,
-        k.types[1].data, comm_in(*comm));
+        rc = CALL(Alltoallw)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, k.types[1].data, comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(alltoallw_init)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtypes,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtypes, const int *comm,
-        const int *info, int *request, int *ierror)
+ENTRY void NAME(alltoallw_init)(void *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtypes, void *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtypes, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -120,22 +192,27 @@ ENTRY void NAME(alltoallw_init)(void *sendbuf, const int *sendcounts, const int 
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Alltoallw_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
+        info_in(*info), &c_request);
     else
-        rc = CALL(Alltoallw_init)(buffer_in(sendbuf), sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf), recvcounts,
-        rdispls, k.types[1].data, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Alltoallw_init)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, k.types[1].data, comm_in(*comm),
+        info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
     done(ierror, rc);
 }
 
-ENTRY void NAME(barrier)(const int *comm, int *ierror)
+ENTRY void NAME(barrier)(const integer *comm, integer *ierror)
 {
     done(ierror, CALL(Barrier)(comm_in(*comm)));
 }
 SAME(barrier, barrier_f08)
 
-ENTRY void NAME(barrier_init)(const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(barrier_init)(const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CALL(Barrier_init)(comm_in(*comm), info_in(*info), &c_request);
@@ -145,136 +222,226 @@ ENTRY void NAME(barrier_init)(const int *comm, const int *info, int *request, in
 }
 SAME(barrier_init, barrier_init_f08)
 
-ENTRY void NAME(bcast)(void *buffer, const int *count, const int *datatype, const int *root, const int *comm,
-        int *ierror)
+ENTRY void NAME(bcast)(void *buffer, const integer *count, const integer *datatype, const integer *root,
+        const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Bcast)(buffer_in(buffer), *count, datatype_in(*datatype), *root, comm_in(*comm)));
-}
-
-ENTRY void NAME(bcast_init)(void *buffer, const int *count, const int *datatype, const int *root, const int *comm,
-        const int *info, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Bcast_init)(buffer_in(buffer), *count, datatype_in(*datatype), *root, comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
+    int rc = fits("MPI_Bcast", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Bcast_c)(buffer_in(buffer), *count, datatype_in(*datatype), (int)*root, comm_in(*comm));
+    else
+        rc = CALL(Bcast)(buffer_in(buffer), (int)*count, datatype_in(*datatype), (int)*root, comm_in(*comm));
     done(ierror, rc);
 }
 
-ENTRY void NAME(exscan)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, int *ierror)
-{
-    done(ierror, CALL(Exscan)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm)));
-}
-
-ENTRY void NAME(exscan_init)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(bcast_init)(void *buffer, const integer *count, const integer *datatype, const integer *root,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Exscan_init)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
-        info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(gather)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, const int *recvcount,
-        const int *recvtype, const int *root, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Gather)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm)));
-}
-
-ENTRY void NAME(gather_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *root, const int *comm, const int *info, int *request,
-        int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Gather_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(gatherv)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *root, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Gatherv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm)));
-}
-
-ENTRY void NAME(gatherv_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *root, const int *comm,
-        const int *info, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Gatherv_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(iallgather)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iallgather)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), comm_in(*comm), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(iallgatherv)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *comm, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iallgatherv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts, displs,
-        datatype_in(*recvtype), comm_in(*comm), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(iallreduce)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iallreduce)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+    int rc = fits("MPI_Bcast_init", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Bcast_init_c)(buffer_in(buffer), *count, datatype_in(*datatype), (int)*root, comm_in(*comm), info_in(*info),
+        &c_request);
+    else
+        rc = CALL(Bcast_init)(buffer_in(buffer), (int)*count, datatype_in(*datatype), (int)*root, comm_in(*comm), info_in(*info),
         &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoall)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *request, int *ierror)
+ENTRY void NAME(exscan)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, integer *ierror)
+{
+    int rc;
+    if (wide(*count))
+        rc = CALL(Exscan_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+    else
+        rc = CALL(Exscan)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(exscan_init)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ialltoall)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+    int rc;
+    if (wide(*count))
+        rc = CALL(Exscan_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Exscan_init)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm), info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(gather)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm, integer *ierror)
+{
+    int rc = fits("MPI_Gather", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Gather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    else
+        rc = CALL(Gather)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(gather_init)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = fits("MPI_Gather_init", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Gather_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Gather_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(gatherv)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *root,
+        const integer *comm, integer *ierror)
+{
+    int rc = fits("MPI_Gatherv", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Gatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    else
+        rc = CALL(Gatherv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(gatherv_init)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *root,
+        const integer *comm, const integer *info, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = fits("MPI_Gatherv_init", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Gatherv_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm),
+        info_in(*info), &c_request);
+    else
+        rc = CALL(Gatherv_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm),
+        info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(iallgather)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Iallgather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Iallgather)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoallv)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtype,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(iallgatherv)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *comm,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ialltoallv)(buffer_in(sendbuf), sendcounts, sdispls, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts,
-        rdispls, datatype_in(*recvtype), comm_in(*comm), &c_request);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Iallgatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Iallgatherv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ialltoallw)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtypes,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtypes, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(iallreduce)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (wide(*count))
+        rc = CALL(Iallreduce_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        &c_request);
+    else
+        rc = CALL(Iallreduce)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(ialltoall)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Ialltoall_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ialltoall)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(ialltoallv)(void *sendbuf, const integer *sendcounts, const integer *sdispls, const integer *sendtype,
+        void *recvbuf, const integer *recvcounts, const integer *rdispls, const integer *recvtype,
+        const integer *comm, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (EIGHT)
+        rc = CALL(Ialltoallv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ialltoallv)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(ialltoallw)(void *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtypes, void *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtypes, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -283,16 +450,21 @@ ENTRY void NAME(ialltoallw)(void *sendbuf, const int *sendcounts, const int *sdi
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), false, 1, in_place(recvbuf), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ialltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls, k.types[1].data, comm_in(*comm),
+        &c_request);
     else
-        rc = CALL(Ialltoallw)(buffer_in(sendbuf), sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf), recvcounts, rdispls,
-        k.types[1].data, comm_in(*comm), &c_request);
+        rc = CALL(Ialltoallw)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, k.types[1].data, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ibarrier)(const int *comm, int *request, int *ierror)
+ENTRY void NAME(ibarrier)(const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CALL(Ibarrier)(comm_in(*comm), &c_request);
@@ -302,118 +474,184 @@ ENTRY void NAME(ibarrier)(const int *comm, int *request, int *ierror)
 }
 SAME(ibarrier, ibarrier_f08)
 
-ENTRY void NAME(ibcast)(void *buffer, const int *count, const int *datatype, const int *root, const int *comm,
-        int *request, int *ierror)
+ENTRY void NAME(ibcast)(void *buffer, const integer *count, const integer *datatype, const integer *root,
+        const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ibcast)(buffer_in(buffer), *count, datatype_in(*datatype), *root, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Ibcast", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Ibcast_c)(buffer_in(buffer), *count, datatype_in(*datatype), (int)*root, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ibcast)(buffer_in(buffer), (int)*count, datatype_in(*datatype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(iexscan)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(iexscan)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iexscan)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+    int rc;
+    if (wide(*count))
+        rc = CALL(Iexscan_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        &c_request);
+    else
+        rc = CALL(Iexscan)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(igather)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *root, const int *comm, int *request, int *ierror)
+ENTRY void NAME(igather)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Igather)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Igather", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Igather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Igather)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(igatherv)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *root, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(igatherv)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *root,
+        const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Igatherv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts, displs,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Igatherv", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Igatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm),
+        &c_request);
+    else
+        rc = CALL(Igatherv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ireduce)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *root, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ireduce)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *root, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ireduce)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), *root,
+    int rc = fits("MPI_Ireduce", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Ireduce_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ireduce)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ireduce_scatter)(void *sendbuf, void *recvbuf, const int *recvcounts, const int *datatype,
-        const int *op, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ireduce_scatter)(void *sendbuf, void *recvbuf, const integer *recvcounts, const integer *datatype,
+        const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ireduce_scatter)(buffer_in(sendbuf), buffer_in(recvbuf), recvcounts, datatype_in(*datatype), op_in(*op),
-        comm_in(*comm), &c_request);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Ireduce_scatter_c)(buffer_in(sendbuf), buffer_in(recvbuf), (const MPI_Count *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ireduce_scatter)(buffer_in(sendbuf), buffer_in(recvbuf), (const int *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ireduce_scatter_block)(void *sendbuf, void *recvbuf, const int *recvcount, const int *datatype,
-        const int *op, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ireduce_scatter_block)(void *sendbuf, void *recvbuf, const integer *recvcount,
+        const integer *datatype, const integer *op, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ireduce_scatter_block)(buffer_in(sendbuf), buffer_in(recvbuf), *recvcount, datatype_in(*datatype), op_in(*op),
+    int rc;
+    if (wide(*recvcount))
+        rc = CALL(Ireduce_scatter_block_c)(buffer_in(sendbuf), buffer_in(recvbuf), *recvcount, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ireduce_scatter_block)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*recvcount, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscan)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(iscan)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype, const integer *op,
+        const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iscan)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+    int rc;
+    if (wide(*count))
+        rc = CALL(Iscan_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        &c_request);
+    else
+        rc = CALL(Iscan)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
         &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscatter)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *root, const int *comm, int *request, int *ierror)
+ENTRY void NAME(iscatter)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iscatter)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Iscatter", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Iscatter_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Iscatter)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(iscatterv)(void *sendbuf, const int *sendcounts, const int *displs, const int *sendtype,
-        void *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(iscatterv)(void *sendbuf, const integer *sendcounts, const integer *displs, const integer *sendtype,
+        void *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Iscatterv)(buffer_in(sendbuf), sendcounts, displs, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Iscatterv", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Iscatterv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
+        buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Iscatterv)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)displs, datatype_in(*sendtype),
+        buffer_in(recvbuf), (int)*recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(op_commutative)(const int *op, int *commute, int *ierror)
+ENTRY void NAME(op_commutative)(const integer *op, logical *commute, integer *ierror)
 {
     int c_commute = 0;
     int rc = CALL(Op_commutative)(op_in(*op), &c_commute);
@@ -423,7 +661,7 @@ ENTRY void NAME(op_commutative)(const int *op, int *commute, int *ierror)
 }
 SAME(op_commutative, op_commutative_f08)
 
-ENTRY void NAME(op_free)(int *op, int *ierror)
+ENTRY void NAME(op_free)(integer *op, integer *ierror)
 {
     MPI_Op c_op = op_in(*op);
     int rc = CALL(Op_free)(&c_op);
@@ -432,122 +670,212 @@ ENTRY void NAME(op_free)(int *op, int *ierror)
 }
 SAME(op_free, op_free_f08)
 
-ENTRY void NAME(reduce)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *root, const int *comm, int *ierror)
+ENTRY void NAME(reduce)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *root, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Reduce)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), *root,
-        comm_in(*comm)));
+    int rc = fits("MPI_Reduce", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Reduce_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm));
+    else
+        rc = CALL(Reduce)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_init)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *root, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(reduce_init)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *root, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Reduce_init)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), *root,
+    int rc = fits("MPI_Reduce_init", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Reduce_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), (int)*root,
+        comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Reduce_init)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), (int)*root,
         comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_local)(void *inbuf, void *inoutbuf, const int *count, const int *datatype, const int *op,
-        int *ierror)
+ENTRY void NAME(reduce_local)(void *inbuf, void *inoutbuf, const integer *count, const integer *datatype,
+        const integer *op, integer *ierror)
 {
-    done(ierror, CALL(Reduce_local)(buffer_in(inbuf), buffer_in(inoutbuf), *count, datatype_in(*datatype), op_in(*op)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(Reduce_local_c)(buffer_in(inbuf), buffer_in(inoutbuf), *count, datatype_in(*datatype), op_in(*op));
+    else
+        rc = CALL(Reduce_local)(buffer_in(inbuf), buffer_in(inoutbuf), (int)*count, datatype_in(*datatype), op_in(*op));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_scatter)(void *sendbuf, void *recvbuf, const int *recvcounts, const int *datatype,
-        const int *op, const int *comm, int *ierror)
+ENTRY void NAME(reduce_scatter)(void *sendbuf, void *recvbuf, const integer *recvcounts, const integer *datatype,
+        const integer *op, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Reduce_scatter)(buffer_in(sendbuf), buffer_in(recvbuf), recvcounts, datatype_in(*datatype), op_in(*op),
-        comm_in(*comm)));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Reduce_scatter_c)(buffer_in(sendbuf), buffer_in(recvbuf), (const MPI_Count *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm));
+    else
+        rc = CALL(Reduce_scatter)(buffer_in(sendbuf), buffer_in(recvbuf), (const int *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_scatter_block)(void *sendbuf, void *recvbuf, const int *recvcount, const int *datatype,
-        const int *op, const int *comm, int *ierror)
+ENTRY void NAME(reduce_scatter_block)(void *sendbuf, void *recvbuf, const integer *recvcount, const integer *datatype,
+        const integer *op, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Reduce_scatter_block)(buffer_in(sendbuf), buffer_in(recvbuf), *recvcount, datatype_in(*datatype), op_in(*op),
-        comm_in(*comm)));
+    int rc;
+    if (wide(*recvcount))
+        rc = CALL(Reduce_scatter_block_c)(buffer_in(sendbuf), buffer_in(recvbuf), *recvcount, datatype_in(*datatype), op_in(*op),
+        comm_in(*comm));
+    else
+        rc = CALL(Reduce_scatter_block)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*recvcount, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_scatter_block_init)(void *sendbuf, void *recvbuf, const int *recvcount, const int *datatype,
-        const int *op, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(reduce_scatter_block_init)(void *sendbuf, void *recvbuf, const integer *recvcount,
+        const integer *datatype, const integer *op, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Reduce_scatter_block_init)(buffer_in(sendbuf), buffer_in(recvbuf), *recvcount, datatype_in(*datatype),
+    int rc;
+    if (wide(*recvcount))
+        rc = CALL(Reduce_scatter_block_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), *recvcount, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Reduce_scatter_block_init)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*recvcount, datatype_in(*datatype),
         op_in(*op), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(reduce_scatter_init)(void *sendbuf, void *recvbuf, const int *recvcounts, const int *datatype,
-        const int *op, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(reduce_scatter_init)(void *sendbuf, void *recvbuf, const integer *recvcounts, const integer *datatype,
+        const integer *op, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Reduce_scatter_init)(buffer_in(sendbuf), buffer_in(recvbuf), recvcounts, datatype_in(*datatype), op_in(*op),
+    int rc;
+    if (EIGHT)
+        rc = CALL(Reduce_scatter_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), (const MPI_Count *)recvcounts,
+        datatype_in(*datatype), op_in(*op), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Reduce_scatter_init)(buffer_in(sendbuf), buffer_in(recvbuf), (const int *)recvcounts, datatype_in(*datatype),
+        op_in(*op), comm_in(*comm), info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(scan)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype, const integer *op,
+        const integer *comm, integer *ierror)
+{
+    int rc;
+    if (wide(*count))
+        rc = CALL(Scan_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+    else
+        rc = CALL(Scan)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op), comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(scan_init)(void *sendbuf, void *recvbuf, const integer *count, const integer *datatype,
+        const integer *op, const integer *comm, const integer *info, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (wide(*count))
+        rc = CALL(Scan_init_c)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+        info_in(*info), &c_request);
+    else
+        rc = CALL(Scan_init)(buffer_in(sendbuf), buffer_in(recvbuf), (int)*count, datatype_in(*datatype), op_in(*op),
         comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(scan)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, int *ierror)
+ENTRY void NAME(scatter)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Scan)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm)));
+    int rc = fits("MPI_Scatter", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Scatter_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    else
+        rc = CALL(Scatter)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(scan_init)(void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(scatter_init)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Scan_init)(buffer_in(sendbuf), buffer_in(recvbuf), *count, datatype_in(*datatype), op_in(*op), comm_in(*comm),
+    int rc = fits("MPI_Scatter_init", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Scatter_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Scatter_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf), (int)*recvcount,
+        datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(scatterv)(void *sendbuf, const integer *sendcounts, const integer *displs, const integer *sendtype,
+        void *recvbuf, const integer *recvcount, const integer *recvtype, const integer *root, const integer *comm,
+        integer *ierror)
+{
+    int rc = fits("MPI_Scatterv", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Scatterv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)displs, datatype_in(*sendtype),
+        buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    else
+        rc = CALL(Scatterv)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)displs, datatype_in(*sendtype),
+        buffer_in(recvbuf), (int)*recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(scatterv_init)(void *sendbuf, const integer *sendcounts, const integer *displs,
+        const integer *sendtype, void *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *root, const integer *comm, const integer *info, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = fits("MPI_Scatterv_init", "root", *root, MPI_ERR_ROOT);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Scatterv_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)displs,
+        datatype_in(*sendtype), buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm),
         info_in(*info), &c_request);
+    else
+        rc = CALL(Scatterv_init)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)displs, datatype_in(*sendtype),
+        buffer_in(recvbuf), (int)*recvcount, datatype_in(*recvtype), (int)*root, comm_in(*comm), info_in(*info),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(scatter)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *root, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Scatter)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm)));
-}
-
-ENTRY void NAME(scatter_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *root, const int *comm, const int *info, int *request,
-        int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Scatter_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(scatterv)(void *sendbuf, const int *sendcounts, const int *displs, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *root, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Scatterv)(buffer_in(sendbuf), sendcounts, displs, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm)));
-}
-
-ENTRY void NAME(scatterv_init)(void *sendbuf, const int *sendcounts, const int *displs, const int *sendtype,
-        void *recvbuf, const int *recvcount, const int *recvtype, const int *root, const int *comm, const int *info,
-        int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Scatterv_init)(buffer_in(sendbuf), sendcounts, displs, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), *root, comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(type_get_value_index)(const int *value_type, const int *index_type, int *pair_type, int *ierror)
+ENTRY void NAME(type_get_value_index)(const integer *value_type, const integer *index_type, integer *pair_type,
+        integer *ierror)
 {
     MPI_Datatype c_pair_type = MPI_DATATYPE_NULL;
     int rc = CALL(Type_get_value_index)(datatype_in(*value_type), datatype_in(*index_type), &c_pair_type);

@@ -2,13 +2,17 @@
 /* The functions of MPI-5.0 chapter 7 (Groups, Contexts, Communicators, and Caching) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(comm_compare)(const int *comm1, const int *comm2, int *result, int *ierror)
+ENTRY void NAME(comm_compare)(const integer *comm1, const integer *comm2, integer *result, integer *ierror)
 {
-    done(ierror, CALL(Comm_compare)(comm_in(*comm1), comm_in(*comm2), result));
+    int c_result = 0;
+    int rc = CALL(Comm_compare)(comm_in(*comm1), comm_in(*comm2), int_to(result, &c_result));
+    if (!rc)
+        int_out(result, c_result);
+    done(ierror, rc);
 }
 SAME(comm_compare, comm_compare_f08)
 
-ENTRY void NAME(comm_create)(const int *comm, const int *group, int *newcomm, int *ierror)
+ENTRY void NAME(comm_create)(const integer *comm, const integer *group, integer *newcomm, integer *ierror)
 {
     MPI_Comm c_newcomm = MPI_COMM_NULL;
     int rc = CALL(Comm_create)(comm_in(*comm), group_in(*group), &c_newcomm);
@@ -18,8 +22,8 @@ ENTRY void NAME(comm_create)(const int *comm, const int *group, int *newcomm, in
 }
 SAME(comm_create, comm_create_f08)
 
-ENTRY void NAME(comm_create_from_group)(const int *group, const char *stringtag, const int *info,
-        const int *errhandler, int *newcomm, int *ierror, size_t stringtag_len)
+ENTRY void NAME(comm_create_from_group)(const integer *group, const char *stringtag, const integer *info,
+        const integer *errhandler, integer *newcomm, integer *ierror, size_t stringtag_len)
 {
     struct gompi_string c_stringtag = {0};
     MPI_Comm c_newcomm = MPI_COMM_NULL;
@@ -36,23 +40,33 @@ ENTRY void NAME(comm_create_from_group)(const int *group, const char *stringtag,
 }
 SAME(comm_create_from_group, comm_create_from_group_f08)
 
-ENTRY void NAME(comm_create_group)(const int *comm, const int *group, const int *tag, int *newcomm, int *ierror)
+ENTRY void NAME(comm_create_group)(const integer *comm, const integer *group, const integer *tag, integer *newcomm,
+        integer *ierror)
 {
     MPI_Comm c_newcomm = MPI_COMM_NULL;
-    int rc = CALL(Comm_create_group)(comm_in(*comm), group_in(*group), *tag, &c_newcomm);
+    int rc = fits("MPI_Comm_create_group", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Comm_create_group)(comm_in(*comm), group_in(*group), (int)*tag, &c_newcomm);
     if (!rc)
         *newcomm = comm_out(c_newcomm);
     done(ierror, rc);
 }
 SAME(comm_create_group, comm_create_group_f08)
 
-ENTRY void NAME(comm_delete_attr)(const int *comm, const int *comm_keyval, int *ierror)
+ENTRY void NAME(comm_delete_attr)(const integer *comm, const integer *comm_keyval, integer *ierror)
 {
-    done(ierror, CALL(Comm_delete_attr)(comm_in(*comm), *comm_keyval));
+    int rc = fits("MPI_Comm_delete_attr", "comm_keyval", *comm_keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Comm_delete_attr)(comm_in(*comm), (int)*comm_keyval);
+    done(ierror, rc);
 }
 SAME(comm_delete_attr, comm_delete_attr_f08)
 
-ENTRY void NAME(comm_dup)(const int *comm, int *newcomm, int *ierror)
+ENTRY void NAME(comm_dup)(const integer *comm, integer *newcomm, integer *ierror)
 {
     MPI_Comm c_newcomm = MPI_COMM_NULL;
     int rc = CALL(Comm_dup)(comm_in(*comm), &c_newcomm);
@@ -62,7 +76,7 @@ ENTRY void NAME(comm_dup)(const int *comm, int *newcomm, int *ierror)
 }
 SAME(comm_dup, comm_dup_f08)
 
-ENTRY void NAME(comm_dup_with_info)(const int *comm, const int *info, int *newcomm, int *ierror)
+ENTRY void NAME(comm_dup_with_info)(const integer *comm, const integer *info, integer *newcomm, integer *ierror)
 {
     MPI_Comm c_newcomm = MPI_COMM_NULL;
     int rc = CALL(Comm_dup_with_info)(comm_in(*comm), info_in(*info), &c_newcomm);
@@ -72,7 +86,7 @@ ENTRY void NAME(comm_dup_with_info)(const int *comm, const int *info, int *newco
 }
 SAME(comm_dup_with_info, comm_dup_with_info_f08)
 
-ENTRY void NAME(comm_free)(int *comm, int *ierror)
+ENTRY void NAME(comm_free)(integer *comm, integer *ierror)
 {
     MPI_Comm c_comm = comm_in(*comm);
     int rc = CALL(Comm_free)(&c_comm);
@@ -81,13 +95,21 @@ ENTRY void NAME(comm_free)(int *comm, int *ierror)
 }
 SAME(comm_free, comm_free_f08)
 
-ENTRY void NAME(comm_free_keyval)(int *comm_keyval, int *ierror)
+ENTRY void NAME(comm_free_keyval)(integer *comm_keyval, integer *ierror)
 {
-    done(ierror, CALL(Comm_free_keyval)(comm_keyval));
+    int c_comm_keyval = (int)*comm_keyval;
+    int rc = fits("MPI_Comm_free_keyval", "comm_keyval", *comm_keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Comm_free_keyval)(int_to(comm_keyval, &c_comm_keyval));
+    if (!rc)
+        int_out(comm_keyval, c_comm_keyval);
+    done(ierror, rc);
 }
 SAME(comm_free_keyval, comm_free_keyval_f08)
 
-ENTRY void NAME(comm_get_info)(const int *comm, int *info_used, int *ierror)
+ENTRY void NAME(comm_get_info)(const integer *comm, integer *info_used, integer *ierror)
 {
     MPI_Info c_info_used = MPI_INFO_NULL;
     int rc = CALL(Comm_get_info)(comm_in(*comm), &c_info_used);
@@ -97,17 +119,21 @@ ENTRY void NAME(comm_get_info)(const int *comm, int *info_used, int *ierror)
 }
 SAME(comm_get_info, comm_get_info_f08)
 
-ENTRY void NAME(comm_get_name)(const int *comm, char *comm_name, int *resultlen, int *ierror, size_t comm_name_len)
+ENTRY void NAME(comm_get_name)(const integer *comm, char *comm_name, integer *resultlen, integer *ierror,
+        size_t comm_name_len)
 {
     char c_comm_name[MPI_MAX_OBJECT_NAME] = "";
-    int rc = CALL(Comm_get_name)(comm_in(*comm), c_comm_name, resultlen);
-    if (!rc)
+    int c_resultlen = 0;
+    int rc = CALL(Comm_get_name)(comm_in(*comm), c_comm_name, int_to(resultlen, &c_resultlen));
+    if (!rc) {
         gompi_string_out(comm_name, comm_name_len, c_comm_name);
+        int_out(resultlen, c_resultlen);
+    }
     done(ierror, rc);
 }
 SAME(comm_get_name, comm_get_name_f08)
 
-ENTRY void NAME(comm_group)(const int *comm, int *group, int *ierror)
+ENTRY void NAME(comm_group)(const integer *comm, integer *group, integer *ierror)
 {
     MPI_Group c_group = MPI_GROUP_NULL;
     int rc = CALL(Comm_group)(comm_in(*comm), &c_group);
@@ -117,13 +143,17 @@ ENTRY void NAME(comm_group)(const int *comm, int *group, int *ierror)
 }
 SAME(comm_group, comm_group_f08)
 
-ENTRY void NAME(comm_rank)(const int *comm, int *rank, int *ierror)
+ENTRY void NAME(comm_rank)(const integer *comm, integer *rank, integer *ierror)
 {
-    done(ierror, CALL(Comm_rank)(comm_in(*comm), rank));
+    int c_rank = 0;
+    int rc = CALL(Comm_rank)(comm_in(*comm), int_to(rank, &c_rank));
+    if (!rc)
+        int_out(rank, c_rank);
+    done(ierror, rc);
 }
 SAME(comm_rank, comm_rank_f08)
 
-ENTRY void NAME(comm_remote_group)(const int *comm, int *group, int *ierror)
+ENTRY void NAME(comm_remote_group)(const integer *comm, integer *group, integer *ierror)
 {
     MPI_Group c_group = MPI_GROUP_NULL;
     int rc = CALL(Comm_remote_group)(comm_in(*comm), &c_group);
@@ -133,19 +163,23 @@ ENTRY void NAME(comm_remote_group)(const int *comm, int *group, int *ierror)
 }
 SAME(comm_remote_group, comm_remote_group_f08)
 
-ENTRY void NAME(comm_remote_size)(const int *comm, int *size, int *ierror)
+ENTRY void NAME(comm_remote_size)(const integer *comm, integer *size, integer *ierror)
 {
-    done(ierror, CALL(Comm_remote_size)(comm_in(*comm), size));
+    int c_size = 0;
+    int rc = CALL(Comm_remote_size)(comm_in(*comm), int_to(size, &c_size));
+    if (!rc)
+        int_out(size, c_size);
+    done(ierror, rc);
 }
 SAME(comm_remote_size, comm_remote_size_f08)
 
-ENTRY void NAME(comm_set_info)(const int *comm, const int *info, int *ierror)
+ENTRY void NAME(comm_set_info)(const integer *comm, const integer *info, integer *ierror)
 {
     done(ierror, CALL(Comm_set_info)(comm_in(*comm), info_in(*info)));
 }
 SAME(comm_set_info, comm_set_info_f08)
 
-ENTRY void NAME(comm_set_name)(const int *comm, const char *comm_name, int *ierror, size_t comm_name_len)
+ENTRY void NAME(comm_set_name)(const integer *comm, const char *comm_name, integer *ierror, size_t comm_name_len)
 {
     struct gompi_string c_comm_name = {0};
     int rc = gompi_string_in(&c_comm_name, comm_name, comm_name_len, STRIP_TRAILING);
@@ -158,34 +192,51 @@ ENTRY void NAME(comm_set_name)(const int *comm, const char *comm_name, int *ierr
 }
 SAME(comm_set_name, comm_set_name_f08)
 
-ENTRY void NAME(comm_size)(const int *comm, int *size, int *ierror)
+ENTRY void NAME(comm_size)(const integer *comm, integer *size, integer *ierror)
 {
-    done(ierror, CALL(Comm_size)(comm_in(*comm), size));
+    int c_size = 0;
+    int rc = CALL(Comm_size)(comm_in(*comm), int_to(size, &c_size));
+    if (!rc)
+        int_out(size, c_size);
+    done(ierror, rc);
 }
 SAME(comm_size, comm_size_f08)
 
-ENTRY void NAME(comm_split)(const int *comm, const int *color, const int *key, int *newcomm, int *ierror)
+ENTRY void NAME(comm_split)(const integer *comm, const integer *color, const integer *key, integer *newcomm,
+        integer *ierror)
 {
     MPI_Comm c_newcomm = MPI_COMM_NULL;
-    int rc = CALL(Comm_split)(comm_in(*comm), *color, *key, &c_newcomm);
+    int rc = fits("MPI_Comm_split", "color", *color, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Comm_split", "key", *key, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Comm_split)(comm_in(*comm), (int)*color, (int)*key, &c_newcomm);
     if (!rc)
         *newcomm = comm_out(c_newcomm);
     done(ierror, rc);
 }
 SAME(comm_split, comm_split_f08)
 
-ENTRY void NAME(comm_split_type)(const int *comm, const int *split_type, const int *key, const int *info,
-        int *newcomm, int *ierror)
+ENTRY void NAME(comm_split_type)(const integer *comm, const integer *split_type, const integer *key,
+        const integer *info, integer *newcomm, integer *ierror)
 {
     MPI_Comm c_newcomm = MPI_COMM_NULL;
-    int rc = CALL(Comm_split_type)(comm_in(*comm), *split_type, *key, info_in(*info), &c_newcomm);
+    int rc = fits("MPI_Comm_split_type", "split_type", *split_type, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Comm_split_type", "key", *key, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Comm_split_type)(comm_in(*comm), (int)*split_type, (int)*key, info_in(*info), &c_newcomm);
     if (!rc)
         *newcomm = comm_out(c_newcomm);
     done(ierror, rc);
 }
 SAME(comm_split_type, comm_split_type_f08)
 
-ENTRY void NAME(comm_test_inter)(const int *comm, int *flag, int *ierror)
+ENTRY void NAME(comm_test_inter)(const integer *comm, logical *flag, integer *ierror)
 {
     int c_flag = 0;
     int rc = CALL(Comm_test_inter)(comm_in(*comm), &c_flag);
@@ -195,13 +246,17 @@ ENTRY void NAME(comm_test_inter)(const int *comm, int *flag, int *ierror)
 }
 SAME(comm_test_inter, comm_test_inter_f08)
 
-ENTRY void NAME(group_compare)(const int *group1, const int *group2, int *result, int *ierror)
+ENTRY void NAME(group_compare)(const integer *group1, const integer *group2, integer *result, integer *ierror)
 {
-    done(ierror, CALL(Group_compare)(group_in(*group1), group_in(*group2), result));
+    int c_result = 0;
+    int rc = CALL(Group_compare)(group_in(*group1), group_in(*group2), int_to(result, &c_result));
+    if (!rc)
+        int_out(result, c_result);
+    done(ierror, rc);
 }
 SAME(group_compare, group_compare_f08)
 
-ENTRY void NAME(group_difference)(const int *group1, const int *group2, int *newgroup, int *ierror)
+ENTRY void NAME(group_difference)(const integer *group1, const integer *group2, integer *newgroup, integer *ierror)
 {
     MPI_Group c_newgroup = MPI_GROUP_NULL;
     int rc = CALL(Group_difference)(group_in(*group1), group_in(*group2), &c_newgroup);
@@ -211,17 +266,28 @@ ENTRY void NAME(group_difference)(const int *group1, const int *group2, int *new
 }
 SAME(group_difference, group_difference_f08)
 
-ENTRY void NAME(group_excl)(const int *group, const int *n, const int *ranks, int *newgroup, int *ierror)
+ENTRY void NAME(group_excl)(const integer *group, const integer *n, const integer *ranks, integer *newgroup,
+        integer *ierror)
 {
+    struct gompi_array c_ranks = {0};
     MPI_Group c_newgroup = MPI_GROUP_NULL;
-    int rc = CALL(Group_excl)(group_in(*group), *n, ranks, &c_newgroup);
+    int rc = fits("MPI_Group_excl", "n", *n, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Group_excl", "ranks", *n, ranks, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_ranks, *n, ranks);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Group_excl)(group_in(*group), (int)*n, c_ranks.data, &c_newgroup);
     if (!rc)
         *newgroup = group_out(c_newgroup);
+    ints_free(&c_ranks);
     done(ierror, rc);
 }
 SAME(group_excl, group_excl_f08)
 
-ENTRY void NAME(group_free)(int *group, int *ierror)
+ENTRY void NAME(group_free)(integer *group, integer *ierror)
 {
     MPI_Group c_group = group_in(*group);
     int rc = CALL(Group_free)(&c_group);
@@ -230,8 +296,8 @@ ENTRY void NAME(group_free)(int *group, int *ierror)
 }
 SAME(group_free, group_free_f08)
 
-ENTRY void NAME(group_from_session_pset)(const int *session, const char *pset_name, int *newgroup, int *ierror,
-        size_t pset_name_len)
+ENTRY void NAME(group_from_session_pset)(const integer *session, const char *pset_name, integer *newgroup,
+        integer *ierror, size_t pset_name_len)
 {
     struct gompi_string c_pset_name = {0};
     MPI_Group c_newgroup = MPI_GROUP_NULL;
@@ -247,17 +313,28 @@ ENTRY void NAME(group_from_session_pset)(const int *session, const char *pset_na
 }
 SAME(group_from_session_pset, group_from_session_pset_f08)
 
-ENTRY void NAME(group_incl)(const int *group, const int *n, const int *ranks, int *newgroup, int *ierror)
+ENTRY void NAME(group_incl)(const integer *group, const integer *n, const integer *ranks, integer *newgroup,
+        integer *ierror)
 {
+    struct gompi_array c_ranks = {0};
     MPI_Group c_newgroup = MPI_GROUP_NULL;
-    int rc = CALL(Group_incl)(group_in(*group), *n, ranks, &c_newgroup);
+    int rc = fits("MPI_Group_incl", "n", *n, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Group_incl", "ranks", *n, ranks, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_ranks, *n, ranks);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Group_incl)(group_in(*group), (int)*n, c_ranks.data, &c_newgroup);
     if (!rc)
         *newgroup = group_out(c_newgroup);
+    ints_free(&c_ranks);
     done(ierror, rc);
 }
 SAME(group_incl, group_incl_f08)
 
-ENTRY void NAME(group_intersection)(const int *group1, const int *group2, int *newgroup, int *ierror)
+ENTRY void NAME(group_intersection)(const integer *group1, const integer *group2, integer *newgroup, integer *ierror)
 {
     MPI_Group c_newgroup = MPI_GROUP_NULL;
     int rc = CALL(Group_intersection)(group_in(*group1), group_in(*group2), &c_newgroup);
@@ -267,46 +344,93 @@ ENTRY void NAME(group_intersection)(const int *group1, const int *group2, int *n
 }
 SAME(group_intersection, group_intersection_f08)
 
-ENTRY void NAME(group_range_excl)(const int *group, const int *n, const int *ranges, int *newgroup, int *ierror)
+ENTRY void NAME(group_range_excl)(const integer *group, const integer *n, const integer *ranges, integer *newgroup,
+        integer *ierror)
 {
+    struct gompi_array c_ranges = {0};
     MPI_Group c_newgroup = MPI_GROUP_NULL;
-    int rc = CALL(Group_range_excl)(group_in(*group), *n, (int (*)[3])ranges, &c_newgroup);
+    int rc = fits("MPI_Group_range_excl", "n", *n, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Group_range_excl", "ranges", 3 * (MPI_Count)*n, ranges, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_ranges, 3 * (MPI_Count)*n, ranges);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Group_range_excl)(group_in(*group), (int)*n, (int (*)[3])c_ranges.data, &c_newgroup);
     if (!rc)
         *newgroup = group_out(c_newgroup);
+    ints_free(&c_ranges);
     done(ierror, rc);
 }
 SAME(group_range_excl, group_range_excl_f08)
 
-ENTRY void NAME(group_range_incl)(const int *group, const int *n, const int *ranges, int *newgroup, int *ierror)
+ENTRY void NAME(group_range_incl)(const integer *group, const integer *n, const integer *ranges, integer *newgroup,
+        integer *ierror)
 {
+    struct gompi_array c_ranges = {0};
     MPI_Group c_newgroup = MPI_GROUP_NULL;
-    int rc = CALL(Group_range_incl)(group_in(*group), *n, (int (*)[3])ranges, &c_newgroup);
+    int rc = fits("MPI_Group_range_incl", "n", *n, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Group_range_incl", "ranges", 3 * (MPI_Count)*n, ranges, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_ranges, 3 * (MPI_Count)*n, ranges);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Group_range_incl)(group_in(*group), (int)*n, (int (*)[3])c_ranges.data, &c_newgroup);
     if (!rc)
         *newgroup = group_out(c_newgroup);
+    ints_free(&c_ranges);
     done(ierror, rc);
 }
 SAME(group_range_incl, group_range_incl_f08)
 
-ENTRY void NAME(group_rank)(const int *group, int *rank, int *ierror)
+ENTRY void NAME(group_rank)(const integer *group, integer *rank, integer *ierror)
 {
-    done(ierror, CALL(Group_rank)(group_in(*group), rank));
+    int c_rank = 0;
+    int rc = CALL(Group_rank)(group_in(*group), int_to(rank, &c_rank));
+    if (!rc)
+        int_out(rank, c_rank);
+    done(ierror, rc);
 }
 SAME(group_rank, group_rank_f08)
 
-ENTRY void NAME(group_size)(const int *group, int *size, int *ierror)
+ENTRY void NAME(group_size)(const integer *group, integer *size, integer *ierror)
 {
-    done(ierror, CALL(Group_size)(group_in(*group), size));
+    int c_size = 0;
+    int rc = CALL(Group_size)(group_in(*group), int_to(size, &c_size));
+    if (!rc)
+        int_out(size, c_size);
+    done(ierror, rc);
 }
 SAME(group_size, group_size_f08)
 
-ENTRY void NAME(group_translate_ranks)(const int *group1, const int *n, const int *ranks1, const int *group2,
-        int *ranks2, int *ierror)
+ENTRY void NAME(group_translate_ranks)(const integer *group1, const integer *n, const integer *ranks1,
+        const integer *group2, integer *ranks2, integer *ierror)
 {
-    done(ierror, CALL(Group_translate_ranks)(group_in(*group1), *n, ranks1, group_in(*group2), ranks2));
+    struct gompi_array c_ranks1 = {0};
+    struct gompi_array c_ranks2 = {0};
+    int rc = fits("MPI_Group_translate_ranks", "n", *n, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Group_translate_ranks", "ranks1", *n, ranks1, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_ranks1, *n, ranks1);
+    if (!rc)
+        rc = ints_room(&c_ranks2, *n, ranks2);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Group_translate_ranks)(group_in(*group1), (int)*n, c_ranks1.data, group_in(*group2), c_ranks2.data);
+    if (!rc)
+        ints_out(ranks2, *n, &c_ranks2);
+    ints_free(&c_ranks1);
+    ints_free(&c_ranks2);
+    done(ierror, rc);
 }
 SAME(group_translate_ranks, group_translate_ranks_f08)
 
-ENTRY void NAME(group_union)(const int *group1, const int *group2, int *newgroup, int *ierror)
+ENTRY void NAME(group_union)(const integer *group1, const integer *group2, integer *newgroup, integer *ierror)
 {
     MPI_Group c_newgroup = MPI_GROUP_NULL;
     int rc = CALL(Group_union)(group_in(*group1), group_in(*group2), &c_newgroup);
@@ -316,11 +440,19 @@ ENTRY void NAME(group_union)(const int *group1, const int *group2, int *newgroup
 }
 SAME(group_union, group_union_f08)
 
-ENTRY void NAME(intercomm_create)(const int *local_comm, const int *local_leader, const int *peer_comm,
-        const int *remote_leader, const int *tag, int *newintercomm, int *ierror)
+ENTRY void NAME(intercomm_create)(const integer *local_comm, const integer *local_leader, const integer *peer_comm,
+        const integer *remote_leader, const integer *tag, integer *newintercomm, integer *ierror)
 {
     MPI_Comm c_newintercomm = MPI_COMM_NULL;
-    int rc = CALL(Intercomm_create)(comm_in(*local_comm), *local_leader, comm_in(*peer_comm), *remote_leader, *tag,
+    int rc = fits("MPI_Intercomm_create", "local_leader", *local_leader, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Intercomm_create", "remote_leader", *remote_leader, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Intercomm_create", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *local_comm, rc);
+    else
+        rc = CALL(Intercomm_create)(comm_in(*local_comm), (int)*local_leader, comm_in(*peer_comm), (int)*remote_leader, (int)*tag,
         &c_newintercomm);
     if (!rc)
         *newintercomm = comm_out(c_newintercomm);
@@ -328,18 +460,22 @@ ENTRY void NAME(intercomm_create)(const int *local_comm, const int *local_leader
 }
 SAME(intercomm_create, intercomm_create_f08)
 
-ENTRY void NAME(intercomm_create_from_groups)(const int *local_group, const int *local_leader,
-        const int *remote_group, const int *remote_leader, const char *stringtag, const int *info,
-        const int *errhandler, int *newintercomm, int *ierror, size_t stringtag_len)
+ENTRY void NAME(intercomm_create_from_groups)(const integer *local_group, const integer *local_leader,
+        const integer *remote_group, const integer *remote_leader, const char *stringtag, const integer *info,
+        const integer *errhandler, integer *newintercomm, integer *ierror, size_t stringtag_len)
 {
     struct gompi_string c_stringtag = {0};
     MPI_Comm c_newintercomm = MPI_COMM_NULL;
-    int rc = gompi_string_in(&c_stringtag, stringtag, stringtag_len, STRIP_TRAILING);
+    int rc = fits("MPI_Intercomm_create_from_groups", "local_leader", *local_leader, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Intercomm_create_from_groups", "remote_leader", *remote_leader, MPI_ERR_RANK);
+    if (!rc)
+        rc = gompi_string_in(&c_stringtag, stringtag, stringtag_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
     else
-        rc = CALL(Intercomm_create_from_groups)(group_in(*local_group), *local_leader, group_in(*remote_group), *remote_leader,
-        c_stringtag.text, info_in(*info), errhandler_in(*errhandler), &c_newintercomm);
+        rc = CALL(Intercomm_create_from_groups)(group_in(*local_group), (int)*local_leader, group_in(*remote_group),
+        (int)*remote_leader, c_stringtag.text, info_in(*info), errhandler_in(*errhandler), &c_newintercomm);
     if (!rc)
         *newintercomm = comm_out(c_newintercomm);
     gompi_string_free(&c_stringtag);
@@ -347,7 +483,8 @@ ENTRY void NAME(intercomm_create_from_groups)(const int *local_group, const int 
 }
 SAME(intercomm_create_from_groups, intercomm_create_from_groups_f08)
 
-ENTRY void NAME(intercomm_merge)(const int *intercomm, const int *high, int *newintracomm, int *ierror)
+ENTRY void NAME(intercomm_merge)(const integer *intercomm, const logical *high, integer *newintracomm,
+        integer *ierror)
 {
     MPI_Comm c_newintracomm = MPI_COMM_NULL;
     int rc = CALL(Intercomm_merge)(comm_in(*intercomm), logical_in(*high), &c_newintracomm);
@@ -357,30 +494,46 @@ ENTRY void NAME(intercomm_merge)(const int *intercomm, const int *high, int *new
 }
 SAME(intercomm_merge, intercomm_merge_f08)
 
-ENTRY void NAME(type_delete_attr)(const int *datatype, const int *type_keyval, int *ierror)
+ENTRY void NAME(type_delete_attr)(const integer *datatype, const integer *type_keyval, integer *ierror)
 {
-    done(ierror, CALL(Type_delete_attr)(datatype_in(*datatype), *type_keyval));
+    int rc = fits("MPI_Type_delete_attr", "type_keyval", *type_keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_delete_attr)(datatype_in(*datatype), (int)*type_keyval);
+    done(ierror, rc);
 }
 SAME(type_delete_attr, type_delete_attr_f08)
 
-ENTRY void NAME(type_free_keyval)(int *type_keyval, int *ierror)
+ENTRY void NAME(type_free_keyval)(integer *type_keyval, integer *ierror)
 {
-    done(ierror, CALL(Type_free_keyval)(type_keyval));
+    int c_type_keyval = (int)*type_keyval;
+    int rc = fits("MPI_Type_free_keyval", "type_keyval", *type_keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_free_keyval)(int_to(type_keyval, &c_type_keyval));
+    if (!rc)
+        int_out(type_keyval, c_type_keyval);
+    done(ierror, rc);
 }
 SAME(type_free_keyval, type_free_keyval_f08)
 
-ENTRY void NAME(type_get_name)(const int *datatype, char *type_name, int *resultlen, int *ierror,
+ENTRY void NAME(type_get_name)(const integer *datatype, char *type_name, integer *resultlen, integer *ierror,
         size_t type_name_len)
 {
     char c_type_name[MPI_MAX_OBJECT_NAME] = "";
-    int rc = CALL(Type_get_name)(datatype_in(*datatype), c_type_name, resultlen);
-    if (!rc)
+    int c_resultlen = 0;
+    int rc = CALL(Type_get_name)(datatype_in(*datatype), c_type_name, int_to(resultlen, &c_resultlen));
+    if (!rc) {
         gompi_string_out(type_name, type_name_len, c_type_name);
+        int_out(resultlen, c_resultlen);
+    }
     done(ierror, rc);
 }
 SAME(type_get_name, type_get_name_f08)
 
-ENTRY void NAME(type_set_name)(const int *datatype, const char *type_name, int *ierror, size_t type_name_len)
+ENTRY void NAME(type_set_name)(const integer *datatype, const char *type_name, integer *ierror, size_t type_name_len)
 {
     struct gompi_string c_type_name = {0};
     int rc = gompi_string_in(&c_type_name, type_name, type_name_len, STRIP_TRAILING);
@@ -393,29 +546,46 @@ ENTRY void NAME(type_set_name)(const int *datatype, const char *type_name, int *
 }
 SAME(type_set_name, type_set_name_f08)
 
-ENTRY void NAME(win_delete_attr)(const int *win, const int *win_keyval, int *ierror)
+ENTRY void NAME(win_delete_attr)(const integer *win, const integer *win_keyval, integer *ierror)
 {
-    done(ierror, CALL(Win_delete_attr)(win_in(*win), *win_keyval));
+    int rc = fits("MPI_Win_delete_attr", "win_keyval", *win_keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_delete_attr)(win_in(*win), (int)*win_keyval);
+    done(ierror, rc);
 }
 SAME(win_delete_attr, win_delete_attr_f08)
 
-ENTRY void NAME(win_free_keyval)(int *win_keyval, int *ierror)
+ENTRY void NAME(win_free_keyval)(integer *win_keyval, integer *ierror)
 {
-    done(ierror, CALL(Win_free_keyval)(win_keyval));
+    int c_win_keyval = (int)*win_keyval;
+    int rc = fits("MPI_Win_free_keyval", "win_keyval", *win_keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Win_free_keyval)(int_to(win_keyval, &c_win_keyval));
+    if (!rc)
+        int_out(win_keyval, c_win_keyval);
+    done(ierror, rc);
 }
 SAME(win_free_keyval, win_free_keyval_f08)
 
-ENTRY void NAME(win_get_name)(const int *win, char *win_name, int *resultlen, int *ierror, size_t win_name_len)
+ENTRY void NAME(win_get_name)(const integer *win, char *win_name, integer *resultlen, integer *ierror,
+        size_t win_name_len)
 {
     char c_win_name[MPI_MAX_OBJECT_NAME] = "";
-    int rc = CALL(Win_get_name)(win_in(*win), c_win_name, resultlen);
-    if (!rc)
+    int c_resultlen = 0;
+    int rc = CALL(Win_get_name)(win_in(*win), c_win_name, int_to(resultlen, &c_resultlen));
+    if (!rc) {
         gompi_string_out(win_name, win_name_len, c_win_name);
+        int_out(resultlen, c_resultlen);
+    }
     done(ierror, rc);
 }
 SAME(win_get_name, win_get_name_f08)
 
-ENTRY void NAME(win_set_name)(const int *win, const char *win_name, int *ierror, size_t win_name_len)
+ENTRY void NAME(win_set_name)(const integer *win, const char *win_name, integer *ierror, size_t win_name_len)
 {
     struct gompi_string c_win_name = {0};
     int rc = gompi_string_in(&c_win_name, win_name, win_name_len, STRIP_TRAILING);

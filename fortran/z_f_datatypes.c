@@ -2,58 +2,78 @@
 /* The functions of MPI-5.0 chapter 5 (Datatypes) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(get_address)(void *location, MPI_Aint *address, int *ierror)
+ENTRY void NAME(get_address)(void *location, MPI_Aint *address, integer *ierror)
 {
     done(ierror, CALL(Get_address)(buffer_in(location), address));
 }
 
-ENTRY void NAME(get_elements)(MPI_Status *status, const int *datatype, int *count, int *ierror)
+ENTRY void NAME(get_elements)(const f_status *status, const integer *datatype, integer *count, integer *ierror)
 {
-    done(ierror, CALL(Get_elements)(status_in(status), datatype_in(*datatype), count));
+    MPI_Status c_status;
+    int rc;
+    if (EIGHT)
+        rc = CALL(Get_elements_c)(status_to(status, &c_status), datatype_in(*datatype), (MPI_Count *)count);
+    else
+        rc = CALL(Get_elements)(status_to(status, &c_status), datatype_in(*datatype), (int *)count);
+    done(ierror, rc);
 }
 SAME(get_elements, get_elements_f08)
 
-ENTRY void NAME(get_elements_c_f08)(MPI_Status *status, const int *datatype, MPI_Count *count, int *ierror)
+ENTRY void NAME(get_elements_c_f08)(const f_status *status, const integer *datatype, MPI_Count *count,
+        integer *ierror)
 {
-    done(ierror, CALL(Get_elements_c)(status_in(status), datatype_in(*datatype), count));
+    MPI_Status c_status;
+    done(ierror, CALL(Get_elements_c)(status_to(status, &c_status), datatype_in(*datatype), count));
 }
 
-ENTRY void NAME(pack)(void *inbuf, const int *incount, const int *datatype, void *outbuf, const int *outsize,
-        int *position, const int *comm, int *ierror)
+ENTRY void NAME(pack)(void *inbuf, const integer *incount, const integer *datatype, void *outbuf,
+        const integer *outsize, integer *position, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Pack)(buffer_in(inbuf), *incount, datatype_in(*datatype), buffer_in(outbuf), *outsize, position, comm_in(*comm)));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Pack_c)(buffer_in(inbuf), *incount, datatype_in(*datatype), buffer_in(outbuf), *outsize, (MPI_Count *)position,
+        comm_in(*comm));
+    else
+        rc = CALL(Pack)(buffer_in(inbuf), (int)*incount, datatype_in(*datatype), buffer_in(outbuf), (int)*outsize, (int *)position,
+        comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(pack_external)(const char *datarep, void *inbuf, const int *incount, const int *datatype,
-        void *outbuf, const MPI_Aint *outsize, MPI_Aint *position, int *ierror, size_t datarep_len)
+ENTRY void NAME(pack_external)(const char *datarep, void *inbuf, const integer *incount, const integer *datatype,
+        void *outbuf, const MPI_Aint *outsize, MPI_Aint *position, integer *ierror, size_t datarep_len)
 {
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
-    else
-        rc = CALL(Pack_external)(c_datarep.text, buffer_in(inbuf), *incount, datatype_in(*datatype), buffer_in(outbuf), *outsize,
+    else if (wide(*incount))
+        rc = CALL(Pack_external_c)(c_datarep.text, buffer_in(inbuf), *incount, datatype_in(*datatype), buffer_in(outbuf), *outsize,
         position);
+    else
+        rc = CALL(Pack_external)(c_datarep.text, buffer_in(inbuf), (int)*incount, datatype_in(*datatype), buffer_in(outbuf),
+        *outsize, position);
     gompi_string_free(&c_datarep);
     done(ierror, rc);
 }
 
-ENTRY void NAME(pack_external_size)(const char *datarep, const int *incount, const int *datatype, MPI_Aint *size,
-        int *ierror, size_t datarep_len)
+ENTRY void NAME(pack_external_size)(const char *datarep, const integer *incount, const integer *datatype,
+        MPI_Aint *size, integer *ierror, size_t datarep_len)
 {
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*incount))
+        rc = CALL(Pack_external_size_c)(c_datarep.text, *incount, datatype_in(*datatype), size);
     else
-        rc = CALL(Pack_external_size)(c_datarep.text, *incount, datatype_in(*datatype), size);
+        rc = CALL(Pack_external_size)(c_datarep.text, (int)*incount, datatype_in(*datatype), size);
     gompi_string_free(&c_datarep);
     done(ierror, rc);
 }
 SAME(pack_external_size, pack_external_size_f08)
 
-ENTRY void NAME(pack_external_size_c_f08)(const char *datarep, const MPI_Count *incount, const int *datatype,
-        MPI_Count *size, int *ierror, size_t datarep_len)
+ENTRY void NAME(pack_external_size_c_f08)(const char *datarep, const MPI_Count *incount, const integer *datatype,
+        MPI_Count *size, integer *ierror, size_t datarep_len)
 {
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
@@ -65,19 +85,25 @@ ENTRY void NAME(pack_external_size_c_f08)(const char *datarep, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(pack_size)(const int *incount, const int *datatype, const int *comm, int *size, int *ierror)
+ENTRY void NAME(pack_size)(const integer *incount, const integer *datatype, const integer *comm, integer *size,
+        integer *ierror)
 {
-    done(ierror, CALL(Pack_size)(*incount, datatype_in(*datatype), comm_in(*comm), size));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Pack_size_c)(*incount, datatype_in(*datatype), comm_in(*comm), (MPI_Count *)size);
+    else
+        rc = CALL(Pack_size)((int)*incount, datatype_in(*datatype), comm_in(*comm), (int *)size);
+    done(ierror, rc);
 }
 SAME(pack_size, pack_size_f08)
 
-ENTRY void NAME(pack_size_c_f08)(const MPI_Count *incount, const int *datatype, const int *comm, MPI_Count *size,
-        int *ierror)
+ENTRY void NAME(pack_size_c_f08)(const MPI_Count *incount, const integer *datatype, const integer *comm,
+        MPI_Count *size, integer *ierror)
 {
     done(ierror, CALL(Pack_size_c)(*incount, datatype_in(*datatype), comm_in(*comm), size));
 }
 
-ENTRY void NAME(type_commit)(int *datatype, int *ierror)
+ENTRY void NAME(type_commit)(integer *datatype, integer *ierror)
 {
     MPI_Datatype c_datatype = datatype_in(*datatype);
     int rc = CALL(Type_commit)(&c_datatype);
@@ -86,17 +112,22 @@ ENTRY void NAME(type_commit)(int *datatype, int *ierror)
 }
 SAME(type_commit, type_commit_f08)
 
-ENTRY void NAME(type_contiguous)(const int *count, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_contiguous)(const integer *count, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_contiguous)(*count, datatype_in(*oldtype), &c_newtype);
+    int rc;
+    if (wide(*count))
+        rc = CALL(Type_contiguous_c)(*count, datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_contiguous)((int)*count, datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
 }
 SAME(type_contiguous, type_contiguous_f08)
 
-ENTRY void NAME(type_contiguous_c_f08)(const MPI_Count *count, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_contiguous_c_f08)(const MPI_Count *count, const integer *oldtype, integer *newtype,
+        integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_contiguous_c)(*count, datatype_in(*oldtype), &c_newtype);
@@ -105,44 +136,121 @@ ENTRY void NAME(type_contiguous_c_f08)(const MPI_Count *count, const int *oldtyp
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_darray)(const int *size, const int *rank, const int *ndims, const int *array_of_gsizes,
-        const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, const int *order,
-        const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_darray)(const integer *size, const integer *rank, const integer *ndims,
+        const integer *array_of_gsizes, const integer *array_of_distribs, const integer *array_of_dargs,
+        const integer *array_of_psizes, const integer *order, const integer *oldtype, integer *newtype,
+        integer *ierror)
 {
+    struct gompi_array c_array_of_gsizes = {0};
+    struct gompi_array c_array_of_distribs = {0};
+    struct gompi_array c_array_of_dargs = {0};
+    struct gompi_array c_array_of_psizes = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_darray)(*size, *rank, *ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes,
-        *order, datatype_in(*oldtype), &c_newtype);
+    int rc = fits("MPI_Type_create_darray", "size", *size, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_darray", "rank", *rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Type_create_darray", "ndims", *ndims, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Type_create_darray", "array_of_distribs", *ndims, array_of_distribs, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Type_create_darray", "array_of_dargs", *ndims, array_of_dargs, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Type_create_darray", "array_of_psizes", *ndims, array_of_psizes, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_darray", "order", *order, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_in(&c_array_of_gsizes, *ndims, array_of_gsizes);
+    if (!rc)
+        rc = ints_in(&c_array_of_distribs, *ndims, array_of_distribs);
+    if (!rc)
+        rc = ints_in(&c_array_of_dargs, *ndims, array_of_dargs);
+    if (!rc)
+        rc = ints_in(&c_array_of_psizes, *ndims, array_of_psizes);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (any_wide(*ndims, array_of_gsizes))
+        rc = CALL(Type_create_darray_c)((int)*size, (int)*rank, (int)*ndims, (const MPI_Count *)array_of_gsizes,
+        c_array_of_distribs.data, c_array_of_dargs.data, c_array_of_psizes.data, (int)*order, datatype_in(*oldtype),
+        &c_newtype);
+    else
+        rc = CALL(Type_create_darray)((int)*size, (int)*rank, (int)*ndims, c_array_of_gsizes.data, c_array_of_distribs.data,
+        c_array_of_dargs.data, c_array_of_psizes.data, (int)*order, datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_gsizes);
+    ints_free(&c_array_of_distribs);
+    ints_free(&c_array_of_dargs);
+    ints_free(&c_array_of_psizes);
     done(ierror, rc);
 }
 SAME(type_create_darray, type_create_darray_f08)
 
-ENTRY void NAME(type_create_darray_c_f08)(const int *size, const int *rank, const int *ndims,
-        const MPI_Count *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs,
-        const int *array_of_psizes, const int *order, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_darray_c_f08)(const integer *size, const integer *rank, const integer *ndims,
+        const MPI_Count *array_of_gsizes, const integer *array_of_distribs, const integer *array_of_dargs,
+        const integer *array_of_psizes, const integer *order, const integer *oldtype, integer *newtype,
+        integer *ierror)
 {
+    struct gompi_array c_array_of_distribs = {0};
+    struct gompi_array c_array_of_dargs = {0};
+    struct gompi_array c_array_of_psizes = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_darray_c)(*size, *rank, *ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes,
-        *order, datatype_in(*oldtype), &c_newtype);
+    int rc = fits("MPI_Type_create_darray_c", "size", *size, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_darray_c", "rank", *rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Type_create_darray_c", "ndims", *ndims, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Type_create_darray_c", "array_of_distribs", *ndims, array_of_distribs, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Type_create_darray_c", "array_of_dargs", *ndims, array_of_dargs, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Type_create_darray_c", "array_of_psizes", *ndims, array_of_psizes, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_darray_c", "order", *order, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_in(&c_array_of_distribs, *ndims, array_of_distribs);
+    if (!rc)
+        rc = ints_in(&c_array_of_dargs, *ndims, array_of_dargs);
+    if (!rc)
+        rc = ints_in(&c_array_of_psizes, *ndims, array_of_psizes);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_create_darray_c)((int)*size, (int)*rank, (int)*ndims, array_of_gsizes, c_array_of_distribs.data,
+        c_array_of_dargs.data, c_array_of_psizes.data, (int)*order, datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_distribs);
+    ints_free(&c_array_of_dargs);
+    ints_free(&c_array_of_psizes);
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_hindexed)(const int *count, const int *array_of_blocklengths,
-        const MPI_Aint *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_hindexed)(const integer *count, const integer *array_of_blocklengths,
+        const MPI_Aint *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
+    struct gompi_array c_array_of_blocklengths = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_hindexed)(*count, array_of_blocklengths, array_of_displacements, datatype_in(*oldtype), &c_newtype);
+    int rc = ints_in(&c_array_of_blocklengths, *count, array_of_blocklengths);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*count) ||
+        any_wide(*count, array_of_blocklengths))
+        rc = CALL(Type_create_hindexed_c)(*count, (const MPI_Count *)array_of_blocklengths, array_of_displacements,
+        datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_create_hindexed)((int)*count, c_array_of_blocklengths.data, array_of_displacements, datatype_in(*oldtype),
+        &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_blocklengths);
     done(ierror, rc);
 }
 SAME(type_create_hindexed, type_create_hindexed_f08)
 
 ENTRY void NAME(type_create_hindexed_c_f08)(const MPI_Count *count, const MPI_Count *array_of_blocklengths,
-        const MPI_Count *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+        const MPI_Count *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_create_hindexed_c)(*count, array_of_blocklengths, array_of_displacements, datatype_in(*oldtype), &c_newtype);
@@ -151,11 +259,17 @@ ENTRY void NAME(type_create_hindexed_c_f08)(const MPI_Count *count, const MPI_Co
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_hindexed_block)(const int *count, const int *blocklength,
-        const MPI_Aint *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_hindexed_block)(const integer *count, const integer *blocklength,
+        const MPI_Aint *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_hindexed_block)(*count, *blocklength, array_of_displacements, datatype_in(*oldtype), &c_newtype);
+    int rc;
+    if (wide(*count) ||
+        wide(*blocklength))
+        rc = CALL(Type_create_hindexed_block_c)(*count, *blocklength, array_of_displacements, datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_create_hindexed_block)((int)*count, (int)*blocklength, array_of_displacements, datatype_in(*oldtype),
+        &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
@@ -163,7 +277,7 @@ ENTRY void NAME(type_create_hindexed_block)(const int *count, const int *blockle
 SAME(type_create_hindexed_block, type_create_hindexed_block_f08)
 
 ENTRY void NAME(type_create_hindexed_block_c_f08)(const MPI_Count *count, const MPI_Count *blocklength,
-        const MPI_Count *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+        const MPI_Count *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_create_hindexed_block_c)(*count, *blocklength, array_of_displacements, datatype_in(*oldtype), &c_newtype);
@@ -172,11 +286,16 @@ ENTRY void NAME(type_create_hindexed_block_c_f08)(const MPI_Count *count, const 
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_hvector)(const int *count, const int *blocklength, const MPI_Aint *stride,
-        const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_hvector)(const integer *count, const integer *blocklength, const MPI_Aint *stride,
+        const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_hvector)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
+    int rc;
+    if (wide(*count) ||
+        wide(*blocklength))
+        rc = CALL(Type_create_hvector_c)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_create_hvector)((int)*count, (int)*blocklength, *stride, datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
@@ -184,7 +303,7 @@ ENTRY void NAME(type_create_hvector)(const int *count, const int *blocklength, c
 SAME(type_create_hvector, type_create_hvector_f08)
 
 ENTRY void NAME(type_create_hvector_c_f08)(const MPI_Count *count, const MPI_Count *blocklength,
-        const MPI_Count *stride, const int *oldtype, int *newtype, int *ierror)
+        const MPI_Count *stride, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_create_hvector_c)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
@@ -193,19 +312,31 @@ ENTRY void NAME(type_create_hvector_c_f08)(const MPI_Count *count, const MPI_Cou
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_indexed_block)(const int *count, const int *blocklength,
-        const int *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_indexed_block)(const integer *count, const integer *blocklength,
+        const integer *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
+    struct gompi_array c_array_of_displacements = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_indexed_block)(*count, *blocklength, array_of_displacements, datatype_in(*oldtype), &c_newtype);
+    int rc = ints_in(&c_array_of_displacements, *count, array_of_displacements);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*count) ||
+        wide(*blocklength) ||
+        any_wide(*count, array_of_displacements))
+        rc = CALL(Type_create_indexed_block_c)(*count, *blocklength, (const MPI_Count *)array_of_displacements,
+        datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_create_indexed_block)((int)*count, (int)*blocklength, c_array_of_displacements.data, datatype_in(*oldtype),
+        &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_displacements);
     done(ierror, rc);
 }
 SAME(type_create_indexed_block, type_create_indexed_block_f08)
 
 ENTRY void NAME(type_create_indexed_block_c_f08)(const MPI_Count *count, const MPI_Count *blocklength,
-        const MPI_Count *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+        const MPI_Count *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_create_indexed_block_c)(*count, *blocklength, array_of_displacements, datatype_in(*oldtype), &c_newtype);
@@ -214,8 +345,8 @@ ENTRY void NAME(type_create_indexed_block_c_f08)(const MPI_Count *count, const M
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_resized)(const int *oldtype, const MPI_Aint *lb, const MPI_Aint *extent, int *newtype,
-        int *ierror)
+ENTRY void NAME(type_create_resized)(const integer *oldtype, const MPI_Aint *lb, const MPI_Aint *extent,
+        integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_create_resized)(datatype_in(*oldtype), *lb, *extent, &c_newtype);
@@ -225,8 +356,8 @@ ENTRY void NAME(type_create_resized)(const int *oldtype, const MPI_Aint *lb, con
 }
 SAME(type_create_resized, type_create_resized_f08)
 
-ENTRY void NAME(type_create_resized_c_f08)(const int *oldtype, const MPI_Count *lb, const MPI_Count *extent,
-        int *newtype, int *ierror)
+ENTRY void NAME(type_create_resized_c_f08)(const integer *oldtype, const MPI_Count *lb, const MPI_Count *extent,
+        integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_create_resized_c)(datatype_in(*oldtype), *lb, *extent, &c_newtype);
@@ -235,25 +366,34 @@ ENTRY void NAME(type_create_resized_c_f08)(const int *oldtype, const MPI_Count *
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_struct)(const int *count, const int *array_of_blocklengths,
-        const MPI_Aint *array_of_displacements, const int *array_of_types, int *newtype, int *ierror)
+ENTRY void NAME(type_create_struct)(const integer *count, const integer *array_of_blocklengths,
+        const MPI_Aint *array_of_displacements, const integer *array_of_types, integer *newtype, integer *ierror)
 {
+    struct gompi_array c_array_of_blocklengths = {0};
     struct gompi_array c_array_of_types = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = datatypes_in(&c_array_of_types, *count, array_of_types);
+    int rc = ints_in(&c_array_of_blocklengths, *count, array_of_blocklengths);
+    if (!rc)
+        rc = datatypes_in(&c_array_of_types, *count, array_of_types);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*count) ||
+        any_wide(*count, array_of_blocklengths))
+        rc = CALL(Type_create_struct_c)(*count, (const MPI_Count *)array_of_blocklengths, array_of_displacements,
+        c_array_of_types.data, &c_newtype);
     else
-        rc = CALL(Type_create_struct)(*count, array_of_blocklengths, array_of_displacements, c_array_of_types.data, &c_newtype);
+        rc = CALL(Type_create_struct)((int)*count, c_array_of_blocklengths.data, array_of_displacements, c_array_of_types.data,
+        &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_blocklengths);
     gompi_array_free(&c_array_of_types);
     done(ierror, rc);
 }
 SAME(type_create_struct, type_create_struct_f08)
 
 ENTRY void NAME(type_create_struct_c_f08)(const MPI_Count *count, const MPI_Count *array_of_blocklengths,
-        const MPI_Count *array_of_displacements, const int *array_of_types, int *newtype, int *ierror)
+        const MPI_Count *array_of_displacements, const integer *array_of_types, integer *newtype, integer *ierror)
 {
     struct gompi_array c_array_of_types = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
@@ -268,31 +408,61 @@ ENTRY void NAME(type_create_struct_c_f08)(const MPI_Count *count, const MPI_Coun
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_create_subarray)(const int *ndims, const int *array_of_sizes, const int *array_of_subsizes,
-        const int *array_of_starts, const int *order, const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_create_subarray)(const integer *ndims, const integer *array_of_sizes,
+        const integer *array_of_subsizes, const integer *array_of_starts, const integer *order,
+        const integer *oldtype, integer *newtype, integer *ierror)
 {
+    struct gompi_array c_array_of_sizes = {0};
+    struct gompi_array c_array_of_subsizes = {0};
+    struct gompi_array c_array_of_starts = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_subarray)(*ndims, array_of_sizes, array_of_subsizes, array_of_starts, *order, datatype_in(*oldtype),
-        &c_newtype);
+    int rc = fits("MPI_Type_create_subarray", "ndims", *ndims, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_subarray", "order", *order, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_in(&c_array_of_sizes, *ndims, array_of_sizes);
+    if (!rc)
+        rc = ints_in(&c_array_of_subsizes, *ndims, array_of_subsizes);
+    if (!rc)
+        rc = ints_in(&c_array_of_starts, *ndims, array_of_starts);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (any_wide(*ndims, array_of_sizes) ||
+        any_wide(*ndims, array_of_subsizes) ||
+        any_wide(*ndims, array_of_starts))
+        rc = CALL(Type_create_subarray_c)((int)*ndims, (const MPI_Count *)array_of_sizes, (const MPI_Count *)array_of_subsizes,
+        (const MPI_Count *)array_of_starts, (int)*order, datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_create_subarray)((int)*ndims, c_array_of_sizes.data, c_array_of_subsizes.data, c_array_of_starts.data,
+        (int)*order, datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_sizes);
+    ints_free(&c_array_of_subsizes);
+    ints_free(&c_array_of_starts);
     done(ierror, rc);
 }
 SAME(type_create_subarray, type_create_subarray_f08)
 
-ENTRY void NAME(type_create_subarray_c_f08)(const int *ndims, const MPI_Count *array_of_sizes,
-        const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, const int *order, const int *oldtype,
-        int *newtype, int *ierror)
+ENTRY void NAME(type_create_subarray_c_f08)(const integer *ndims, const MPI_Count *array_of_sizes,
+        const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, const integer *order,
+        const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_subarray_c)(*ndims, array_of_sizes, array_of_subsizes, array_of_starts, *order,
+    int rc = fits("MPI_Type_create_subarray_c", "ndims", *ndims, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_subarray_c", "order", *order, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_create_subarray_c)((int)*ndims, array_of_sizes, array_of_subsizes, array_of_starts, (int)*order,
         datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_dup)(const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_dup)(const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_dup)(datatype_in(*oldtype), &c_newtype);
@@ -302,7 +472,7 @@ ENTRY void NAME(type_dup)(const int *oldtype, int *newtype, int *ierror)
 }
 SAME(type_dup, type_dup_f08)
 
-ENTRY void NAME(type_free)(int *datatype, int *ierror)
+ENTRY void NAME(type_free)(integer *datatype, integer *ierror)
 {
     MPI_Datatype c_datatype = datatype_in(*datatype);
     int rc = CALL(Type_free)(&c_datatype);
@@ -311,56 +481,90 @@ ENTRY void NAME(type_free)(int *datatype, int *ierror)
 }
 SAME(type_free, type_free_f08)
 
-ENTRY void NAME(type_get_envelope)(const int *datatype, int *num_integers, int *num_addresses, int *num_datatypes,
-        int *combiner, int *ierror)
+ENTRY void NAME(type_get_envelope)(const integer *datatype, integer *num_integers, integer *num_addresses,
+        integer *num_datatypes, integer *combiner, integer *ierror)
 {
-    done(ierror, CALL(Type_get_envelope)(datatype_in(*datatype), num_integers, num_addresses, num_datatypes, combiner));
+    int c_num_integers = 0;
+    int c_num_addresses = 0;
+    int c_num_datatypes = 0;
+    int c_combiner = 0;
+    int rc = CALL(Type_get_envelope)(datatype_in(*datatype), int_to(num_integers, &c_num_integers),
+        int_to(num_addresses, &c_num_addresses), int_to(num_datatypes, &c_num_datatypes),
+        int_to(combiner, &c_combiner));
+    if (!rc) {
+        int_out(num_integers, c_num_integers);
+        int_out(num_addresses, c_num_addresses);
+        int_out(num_datatypes, c_num_datatypes);
+        int_out(combiner, c_combiner);
+    }
+    done(ierror, rc);
 }
 SAME(type_get_envelope, type_get_envelope_f08)
 
-ENTRY void NAME(type_get_envelope_c_f08)(const int *datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
-        MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner, int *ierror)
+ENTRY void NAME(type_get_envelope_c_f08)(const integer *datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+        MPI_Count *num_large_counts, MPI_Count *num_datatypes, integer *combiner, integer *ierror)
 {
-    done(ierror, CALL(Type_get_envelope_c)(datatype_in(*datatype), num_integers, num_addresses, num_large_counts, num_datatypes,
-        combiner));
+    int c_combiner = 0;
+    int rc = CALL(Type_get_envelope_c)(datatype_in(*datatype), num_integers, num_addresses, num_large_counts, num_datatypes,
+        int_to(combiner, &c_combiner));
+    if (!rc)
+        int_out(combiner, c_combiner);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(type_get_extent)(const int *datatype, MPI_Aint *lb, MPI_Aint *extent, int *ierror)
+ENTRY void NAME(type_get_extent)(const integer *datatype, MPI_Aint *lb, MPI_Aint *extent, integer *ierror)
 {
     done(ierror, CALL(Type_get_extent)(datatype_in(*datatype), lb, extent));
 }
 SAME(type_get_extent, type_get_extent_f08)
 
-ENTRY void NAME(type_get_extent_c_f08)(const int *datatype, MPI_Count *lb, MPI_Count *extent, int *ierror)
+ENTRY void NAME(type_get_extent_c_f08)(const integer *datatype, MPI_Count *lb, MPI_Count *extent, integer *ierror)
 {
     done(ierror, CALL(Type_get_extent_c)(datatype_in(*datatype), lb, extent));
 }
 
-ENTRY void NAME(type_get_true_extent)(const int *datatype, MPI_Aint *true_lb, MPI_Aint *true_extent, int *ierror)
+ENTRY void NAME(type_get_true_extent)(const integer *datatype, MPI_Aint *true_lb, MPI_Aint *true_extent,
+        integer *ierror)
 {
     done(ierror, CALL(Type_get_true_extent)(datatype_in(*datatype), true_lb, true_extent));
 }
 SAME(type_get_true_extent, type_get_true_extent_f08)
 
-ENTRY void NAME(type_get_true_extent_c_f08)(const int *datatype, MPI_Count *true_lb, MPI_Count *true_extent,
-        int *ierror)
+ENTRY void NAME(type_get_true_extent_c_f08)(const integer *datatype, MPI_Count *true_lb, MPI_Count *true_extent,
+        integer *ierror)
 {
     done(ierror, CALL(Type_get_true_extent_c)(datatype_in(*datatype), true_lb, true_extent));
 }
 
-ENTRY void NAME(type_indexed)(const int *count, const int *array_of_blocklengths, const int *array_of_displacements,
-        const int *oldtype, int *newtype, int *ierror)
+ENTRY void NAME(type_indexed)(const integer *count, const integer *array_of_blocklengths,
+        const integer *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
+    struct gompi_array c_array_of_blocklengths = {0};
+    struct gompi_array c_array_of_displacements = {0};
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_indexed)(*count, array_of_blocklengths, array_of_displacements, datatype_in(*oldtype), &c_newtype);
+    int rc = ints_in(&c_array_of_blocklengths, *count, array_of_blocklengths);
+    if (!rc)
+        rc = ints_in(&c_array_of_displacements, *count, array_of_displacements);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*count) ||
+        any_wide(*count, array_of_blocklengths) ||
+        any_wide(*count, array_of_displacements))
+        rc = CALL(Type_indexed_c)(*count, (const MPI_Count *)array_of_blocklengths, (const MPI_Count *)array_of_displacements,
+        datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_indexed)((int)*count, c_array_of_blocklengths.data, c_array_of_displacements.data, datatype_in(*oldtype),
+        &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
+    ints_free(&c_array_of_blocklengths);
+    ints_free(&c_array_of_displacements);
     done(ierror, rc);
 }
 SAME(type_indexed, type_indexed_f08)
 
 ENTRY void NAME(type_indexed_c_f08)(const MPI_Count *count, const MPI_Count *array_of_blocklengths,
-        const MPI_Count *array_of_displacements, const int *oldtype, int *newtype, int *ierror)
+        const MPI_Count *array_of_displacements, const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_indexed_c)(*count, array_of_blocklengths, array_of_displacements, datatype_in(*oldtype), &c_newtype);
@@ -369,22 +573,33 @@ ENTRY void NAME(type_indexed_c_f08)(const MPI_Count *count, const MPI_Count *arr
     done(ierror, rc);
 }
 
-ENTRY void NAME(type_size)(const int *datatype, int *size, int *ierror)
+ENTRY void NAME(type_size)(const integer *datatype, integer *size, integer *ierror)
 {
-    done(ierror, CALL(Type_size)(datatype_in(*datatype), size));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Type_size_c)(datatype_in(*datatype), (MPI_Count *)size);
+    else
+        rc = CALL(Type_size)(datatype_in(*datatype), (int *)size);
+    done(ierror, rc);
 }
 SAME(type_size, type_size_f08)
 
-ENTRY void NAME(type_size_c_f08)(const int *datatype, MPI_Count *size, int *ierror)
+ENTRY void NAME(type_size_c_f08)(const integer *datatype, MPI_Count *size, integer *ierror)
 {
     done(ierror, CALL(Type_size_c)(datatype_in(*datatype), size));
 }
 
-ENTRY void NAME(type_vector)(const int *count, const int *blocklength, const int *stride, const int *oldtype,
-        int *newtype, int *ierror)
+ENTRY void NAME(type_vector)(const integer *count, const integer *blocklength, const integer *stride,
+        const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_vector)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
+    int rc;
+    if (wide(*count) ||
+        wide(*blocklength) ||
+        wide(*stride))
+        rc = CALL(Type_vector_c)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
+    else
+        rc = CALL(Type_vector)((int)*count, (int)*blocklength, (int)*stride, datatype_in(*oldtype), &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
@@ -392,7 +607,7 @@ ENTRY void NAME(type_vector)(const int *count, const int *blocklength, const int
 SAME(type_vector, type_vector_f08)
 
 ENTRY void NAME(type_vector_c_f08)(const MPI_Count *count, const MPI_Count *blocklength, const MPI_Count *stride,
-        const int *oldtype, int *newtype, int *ierror)
+        const integer *oldtype, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
     int rc = CALL(Type_vector_c)(*count, *blocklength, *stride, datatype_in(*oldtype), &c_newtype);
@@ -401,22 +616,31 @@ ENTRY void NAME(type_vector_c_f08)(const MPI_Count *count, const MPI_Count *bloc
     done(ierror, rc);
 }
 
-ENTRY void NAME(unpack)(void *inbuf, const int *insize, int *position, void *outbuf, const int *outcount,
-        const int *datatype, const int *comm, int *ierror)
+ENTRY void NAME(unpack)(void *inbuf, const integer *insize, integer *position, void *outbuf, const integer *outcount,
+        const integer *datatype, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Unpack)(buffer_in(inbuf), *insize, position, buffer_in(outbuf), *outcount, datatype_in(*datatype),
-        comm_in(*comm)));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Unpack_c)(buffer_in(inbuf), *insize, (MPI_Count *)position, buffer_in(outbuf), *outcount, datatype_in(*datatype),
+        comm_in(*comm));
+    else
+        rc = CALL(Unpack)(buffer_in(inbuf), (int)*insize, (int *)position, buffer_in(outbuf), (int)*outcount,
+        datatype_in(*datatype), comm_in(*comm));
+    done(ierror, rc);
 }
 
 ENTRY void NAME(unpack_external)(const char *datarep, void *inbuf, const MPI_Aint *insize, MPI_Aint *position,
-        void *outbuf, const int *outcount, const int *datatype, int *ierror, size_t datarep_len)
+        void *outbuf, const integer *outcount, const integer *datatype, integer *ierror, size_t datarep_len)
 {
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
+    else if (wide(*outcount))
+        rc = CALL(Unpack_external_c)(c_datarep.text, buffer_in(inbuf), *insize, position, buffer_in(outbuf), *outcount,
+        datatype_in(*datatype));
     else
-        rc = CALL(Unpack_external)(c_datarep.text, buffer_in(inbuf), *insize, position, buffer_in(outbuf), *outcount,
+        rc = CALL(Unpack_external)(c_datarep.text, buffer_in(inbuf), *insize, position, buffer_in(outbuf), (int)*outcount,
         datatype_in(*datatype));
     gompi_string_free(&c_datarep);
     done(ierror, rc);

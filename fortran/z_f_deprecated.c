@@ -2,58 +2,80 @@
 /* The functions of MPI-5.0 chapter 16 (Deprecated Interfaces) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(attr_delete)(const int *comm, const int *keyval, int *ierror)
+ENTRY void NAME(attr_delete)(const integer *comm, const integer *keyval, integer *ierror)
 {
-    done(ierror, CALL(Attr_delete)(comm_in(*comm), *keyval));
+    int rc = fits("MPI_Attr_delete", "keyval", *keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Attr_delete)(comm_in(*comm), (int)*keyval);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(get_elements_x)(MPI_Status *status, const int *datatype, MPI_Count *count, int *ierror)
+ENTRY void NAME(get_elements_x)(const f_status *status, const integer *datatype, MPI_Count *count, integer *ierror)
 {
-    done(ierror, CALL(Get_elements_x)(status_in(status), datatype_in(*datatype), count));
+    MPI_Status c_status;
+    done(ierror, CALL(Get_elements_x)(status_to(status, &c_status), datatype_in(*datatype), count));
 }
 SAME(get_elements_x, get_elements_x_f08)
 
-ENTRY void NAME(info_get_valuelen)(const int *info, const char *key, int *valuelen, int *flag, int *ierror,
-        size_t key_len)
+ENTRY void NAME(info_get_valuelen)(const integer *info, const char *key, integer *valuelen, logical *flag,
+        integer *ierror, size_t key_len)
 {
     struct gompi_string c_key = {0};
+    int c_valuelen = 0;
     int c_flag = 0;
     int rc = gompi_string_in(&c_key, key, key_len, STRIP_BOTH);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
     else
-        rc = CALL(Info_get_valuelen)(info_in(*info), c_key.text, valuelen, &c_flag);
-    if (!rc)
+        rc = CALL(Info_get_valuelen)(info_in(*info), c_key.text, int_to(valuelen, &c_valuelen), &c_flag);
+    if (!rc) {
+        int_out(valuelen, c_valuelen);
         *flag = logical_out(c_flag);
+    }
     gompi_string_free(&c_key);
     done(ierror, rc);
 }
 SAME(info_get_valuelen, info_get_valuelen_f08)
 
-ENTRY void NAME(keyval_free)(int *keyval, int *ierror)
+ENTRY void NAME(keyval_free)(integer *keyval, integer *ierror)
 {
-    done(ierror, CALL(Keyval_free)(keyval));
+    int c_keyval = (int)*keyval;
+    int rc = fits("MPI_Keyval_free", "keyval", *keyval, MPI_ERR_KEYVAL);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Keyval_free)(int_to(keyval, &c_keyval));
+    if (!rc)
+        int_out(keyval, c_keyval);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(status_set_elements_x)(MPI_Status *status, const int *datatype, const MPI_Count *count, int *ierror)
+ENTRY void NAME(status_set_elements_x)(f_status *status, const integer *datatype, const MPI_Count *count,
+        integer *ierror)
 {
-    done(ierror, CALL(Status_set_elements_x)(status_in(status), datatype_in(*datatype), *count));
+    MPI_Status c_status;
+    int rc = CALL(Status_set_elements_x)(status_to(status, &c_status), datatype_in(*datatype), *count);
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(status_set_elements_x, status_set_elements_x_f08)
 
-ENTRY void NAME(type_get_extent_x)(const int *datatype, MPI_Count *lb, MPI_Count *extent, int *ierror)
+ENTRY void NAME(type_get_extent_x)(const integer *datatype, MPI_Count *lb, MPI_Count *extent, integer *ierror)
 {
     done(ierror, CALL(Type_get_extent_x)(datatype_in(*datatype), lb, extent));
 }
 SAME(type_get_extent_x, type_get_extent_x_f08)
 
-ENTRY void NAME(type_get_true_extent_x)(const int *datatype, MPI_Count *true_lb, MPI_Count *true_extent, int *ierror)
+ENTRY void NAME(type_get_true_extent_x)(const integer *datatype, MPI_Count *true_lb, MPI_Count *true_extent,
+        integer *ierror)
 {
     done(ierror, CALL(Type_get_true_extent_x)(datatype_in(*datatype), true_lb, true_extent));
 }
 SAME(type_get_true_extent_x, type_get_true_extent_x_f08)
 
-ENTRY void NAME(type_size_x)(const int *datatype, MPI_Count *size, int *ierror)
+ENTRY void NAME(type_size_x)(const integer *datatype, MPI_Count *size, integer *ierror)
 {
     done(ierror, CALL(Type_size_x)(datatype_in(*datatype), size));
 }

@@ -2,45 +2,64 @@
 /* The functions of MPI-5.0 chapter 9 (MPI Environmental Management) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(add_error_class)(int *errorclass, int *ierror)
+ENTRY void NAME(add_error_class)(integer *errorclass, integer *ierror)
 {
-    done(ierror, CALL(Add_error_class)(errorclass));
+    int c_errorclass = 0;
+    int rc = CALL(Add_error_class)(int_to(errorclass, &c_errorclass));
+    if (!rc)
+        int_out(errorclass, c_errorclass);
+    done(ierror, rc);
 }
 SAME(add_error_class, add_error_class_f08)
 
-ENTRY void NAME(add_error_code)(const int *errorclass, int *errorcode, int *ierror)
+ENTRY void NAME(add_error_code)(const integer *errorclass, integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Add_error_code)(*errorclass, errorcode));
-}
-SAME(add_error_code, add_error_code_f08)
-
-ENTRY void NAME(add_error_string)(const int *errorcode, const char *string, int *ierror, size_t string_len)
-{
-    struct gompi_string c_string = {0};
-    int rc = gompi_string_in(&c_string, string, string_len, STRIP_TRAILING);
+    int c_errorcode = 0;
+    int rc = fits("MPI_Add_error_code", "errorclass", *errorclass, MPI_ERR_ARG);
     if (rc)
         rc = gompi_raise(RAISE_SELF, 0, rc);
     else
-        rc = CALL(Add_error_string)(*errorcode, c_string.text);
+        rc = CALL(Add_error_code)((int)*errorclass, int_to(errorcode, &c_errorcode));
+    if (!rc)
+        int_out(errorcode, c_errorcode);
+    done(ierror, rc);
+}
+SAME(add_error_code, add_error_code_f08)
+
+ENTRY void NAME(add_error_string)(const integer *errorcode, const char *string, integer *ierror, size_t string_len)
+{
+    struct gompi_string c_string = {0};
+    int rc = fits("MPI_Add_error_string", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (!rc)
+        rc = gompi_string_in(&c_string, string, string_len, STRIP_TRAILING);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Add_error_string)((int)*errorcode, c_string.text);
     gompi_string_free(&c_string);
     done(ierror, rc);
 }
 SAME(add_error_string, add_error_string_f08)
 
-ENTRY void NAME(alloc_mem)(const MPI_Aint *size, const int *info, void *baseptr, int *ierror)
+ENTRY void NAME(alloc_mem)(const MPI_Aint *size, const integer *info, void *baseptr, integer *ierror)
 {
     done(ierror, CALL(Alloc_mem)(*size, info_in(*info), baseptr));
 }
 SAME(alloc_mem, alloc_mem_f08)
 SAME(alloc_mem, alloc_mem_cptr)
 
-ENTRY void NAME(comm_call_errhandler)(const int *comm, const int *errorcode, int *ierror)
+ENTRY void NAME(comm_call_errhandler)(const integer *comm, const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Comm_call_errhandler)(comm_in(*comm), *errorcode));
+    int rc = fits("MPI_Comm_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Comm_call_errhandler)(comm_in(*comm), (int)*errorcode);
+    done(ierror, rc);
 }
 SAME(comm_call_errhandler, comm_call_errhandler_f08)
 
-ENTRY void NAME(comm_get_errhandler)(const int *comm, int *errhandler, int *ierror)
+ENTRY void NAME(comm_get_errhandler)(const integer *comm, integer *errhandler, integer *ierror)
 {
     MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
     int rc = CALL(Comm_get_errhandler)(comm_in(*comm), &c_errhandler);
@@ -50,13 +69,13 @@ ENTRY void NAME(comm_get_errhandler)(const int *comm, int *errhandler, int *ierr
 }
 SAME(comm_get_errhandler, comm_get_errhandler_f08)
 
-ENTRY void NAME(comm_set_errhandler)(const int *comm, const int *errhandler, int *ierror)
+ENTRY void NAME(comm_set_errhandler)(const integer *comm, const integer *errhandler, integer *ierror)
 {
     done(ierror, CALL(Comm_set_errhandler)(comm_in(*comm), errhandler_in(*errhandler)));
 }
 SAME(comm_set_errhandler, comm_set_errhandler_f08)
 
-ENTRY void NAME(errhandler_free)(int *errhandler, int *ierror)
+ENTRY void NAME(errhandler_free)(integer *errhandler, integer *ierror)
 {
     MPI_Errhandler c_errhandler = errhandler_in(*errhandler);
     int rc = CALL(Errhandler_free)(&c_errhandler);
@@ -65,29 +84,50 @@ ENTRY void NAME(errhandler_free)(int *errhandler, int *ierror)
 }
 SAME(errhandler_free, errhandler_free_f08)
 
-ENTRY void NAME(error_class)(const int *errorcode, int *errorclass, int *ierror)
+ENTRY void NAME(error_class)(const integer *errorcode, integer *errorclass, integer *ierror)
 {
-    done(ierror, CALL(Error_class)(*errorcode, errorclass));
+    int c_errorclass = 0;
+    int rc = fits("MPI_Error_class", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Error_class)((int)*errorcode, int_to(errorclass, &c_errorclass));
+    if (!rc)
+        int_out(errorclass, c_errorclass);
+    done(ierror, rc);
 }
 SAME(error_class, error_class_f08)
 
-ENTRY void NAME(error_string)(const int *errorcode, char *string, int *resultlen, int *ierror, size_t string_len)
+ENTRY void NAME(error_string)(const integer *errorcode, char *string, integer *resultlen, integer *ierror,
+        size_t string_len)
 {
     char c_string[MPI_MAX_ERROR_STRING] = "";
-    int rc = CALL(Error_string)(*errorcode, c_string, resultlen);
-    if (!rc)
+    int c_resultlen = 0;
+    int rc = fits("MPI_Error_string", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Error_string)((int)*errorcode, c_string, int_to(resultlen, &c_resultlen));
+    if (!rc) {
         gompi_string_out(string, string_len, c_string);
+        int_out(resultlen, c_resultlen);
+    }
     done(ierror, rc);
 }
 SAME(error_string, error_string_f08)
 
-ENTRY void NAME(file_call_errhandler)(const int *fh, const int *errorcode, int *ierror)
+ENTRY void NAME(file_call_errhandler)(const integer *fh, const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(File_call_errhandler)(file_in(*fh), *errorcode));
+    int rc = fits("MPI_File_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else
+        rc = CALL(File_call_errhandler)(file_in(*fh), (int)*errorcode);
+    done(ierror, rc);
 }
 SAME(file_call_errhandler, file_call_errhandler_f08)
 
-ENTRY void NAME(file_get_errhandler)(const int *file, int *errhandler, int *ierror)
+ENTRY void NAME(file_get_errhandler)(const integer *file, integer *errhandler, integer *ierror)
 {
     MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
     int rc = CALL(File_get_errhandler)(file_in(*file), &c_errhandler);
@@ -97,18 +137,18 @@ ENTRY void NAME(file_get_errhandler)(const int *file, int *errhandler, int *ierr
 }
 SAME(file_get_errhandler, file_get_errhandler_f08)
 
-ENTRY void NAME(file_set_errhandler)(const int *file, const int *errhandler, int *ierror)
+ENTRY void NAME(file_set_errhandler)(const integer *file, const integer *errhandler, integer *ierror)
 {
     done(ierror, CALL(File_set_errhandler)(file_in(*file), errhandler_in(*errhandler)));
 }
 SAME(file_set_errhandler, file_set_errhandler_f08)
 
-ENTRY void NAME(free_mem)(void *base, int *ierror)
+ENTRY void NAME(free_mem)(void *base, integer *ierror)
 {
     done(ierror, CALL(Free_mem)(buffer_in(base)));
 }
 
-ENTRY void NAME(get_hw_resource_info)(int *hw_info, int *ierror)
+ENTRY void NAME(get_hw_resource_info)(integer *hw_info, integer *ierror)
 {
     MPI_Info c_hw_info = MPI_INFO_NULL;
     int rc = CALL(Get_hw_resource_info)(&c_hw_info);
@@ -118,57 +158,90 @@ ENTRY void NAME(get_hw_resource_info)(int *hw_info, int *ierror)
 }
 SAME(get_hw_resource_info, get_hw_resource_info_f08)
 
-ENTRY void NAME(get_library_version)(char *version, int *resultlen, int *ierror, size_t version_len)
+ENTRY void NAME(get_library_version)(char *version, integer *resultlen, integer *ierror, size_t version_len)
 {
     char c_version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int rc = CALL(Get_library_version)(c_version, resultlen);
-    if (!rc)
+    int c_resultlen = 0;
+    int rc = CALL(Get_library_version)(c_version, int_to(resultlen, &c_resultlen));
+    if (!rc) {
         gompi_string_out(version, version_len, c_version);
+        int_out(resultlen, c_resultlen);
+    }
     done(ierror, rc);
 }
 SAME(get_library_version, get_library_version_f08)
 
-ENTRY void NAME(get_processor_name)(char *name, int *resultlen, int *ierror, size_t name_len)
+ENTRY void NAME(get_processor_name)(char *name, integer *resultlen, integer *ierror, size_t name_len)
 {
     char c_name[MPI_MAX_PROCESSOR_NAME] = "";
-    int rc = CALL(Get_processor_name)(c_name, resultlen);
-    if (!rc)
+    int c_resultlen = 0;
+    int rc = CALL(Get_processor_name)(c_name, int_to(resultlen, &c_resultlen));
+    if (!rc) {
         gompi_string_out(name, name_len, c_name);
+        int_out(resultlen, c_resultlen);
+    }
     done(ierror, rc);
 }
 SAME(get_processor_name, get_processor_name_f08)
 
-ENTRY void NAME(get_version)(int *version, int *subversion, int *ierror)
+ENTRY void NAME(get_version)(integer *version, integer *subversion, integer *ierror)
 {
-    done(ierror, CALL(Get_version)(version, subversion));
+    int c_version = 0;
+    int c_subversion = 0;
+    int rc = CALL(Get_version)(int_to(version, &c_version), int_to(subversion, &c_subversion));
+    if (!rc) {
+        int_out(version, c_version);
+        int_out(subversion, c_subversion);
+    }
+    done(ierror, rc);
 }
 SAME(get_version, get_version_f08)
 
-ENTRY void NAME(remove_error_class)(const int *errorclass, int *ierror)
+ENTRY void NAME(remove_error_class)(const integer *errorclass, integer *ierror)
 {
-    done(ierror, CALL(Remove_error_class)(*errorclass));
+    int rc = fits("MPI_Remove_error_class", "errorclass", *errorclass, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Remove_error_class)((int)*errorclass);
+    done(ierror, rc);
 }
 SAME(remove_error_class, remove_error_class_f08)
 
-ENTRY void NAME(remove_error_code)(const int *errorcode, int *ierror)
+ENTRY void NAME(remove_error_code)(const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Remove_error_code)(*errorcode));
+    int rc = fits("MPI_Remove_error_code", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Remove_error_code)((int)*errorcode);
+    done(ierror, rc);
 }
 SAME(remove_error_code, remove_error_code_f08)
 
-ENTRY void NAME(remove_error_string)(const int *errorcode, int *ierror)
+ENTRY void NAME(remove_error_string)(const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Remove_error_string)(*errorcode));
+    int rc = fits("MPI_Remove_error_string", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Remove_error_string)((int)*errorcode);
+    done(ierror, rc);
 }
 SAME(remove_error_string, remove_error_string_f08)
 
-ENTRY void NAME(session_call_errhandler)(const int *session, const int *errorcode, int *ierror)
+ENTRY void NAME(session_call_errhandler)(const integer *session, const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Session_call_errhandler)(session_in(*session), *errorcode));
+    int rc = fits("MPI_Session_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SESSION, *session, rc);
+    else
+        rc = CALL(Session_call_errhandler)(session_in(*session), (int)*errorcode);
+    done(ierror, rc);
 }
 SAME(session_call_errhandler, session_call_errhandler_f08)
 
-ENTRY void NAME(session_get_errhandler)(const int *session, int *errhandler, int *ierror)
+ENTRY void NAME(session_get_errhandler)(const integer *session, integer *errhandler, integer *ierror)
 {
     MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
     int rc = CALL(Session_get_errhandler)(session_in(*session), &c_errhandler);
@@ -178,19 +251,24 @@ ENTRY void NAME(session_get_errhandler)(const int *session, int *errhandler, int
 }
 SAME(session_get_errhandler, session_get_errhandler_f08)
 
-ENTRY void NAME(session_set_errhandler)(const int *session, const int *errhandler, int *ierror)
+ENTRY void NAME(session_set_errhandler)(const integer *session, const integer *errhandler, integer *ierror)
 {
     done(ierror, CALL(Session_set_errhandler)(session_in(*session), errhandler_in(*errhandler)));
 }
 SAME(session_set_errhandler, session_set_errhandler_f08)
 
-ENTRY void NAME(win_call_errhandler)(const int *win, const int *errorcode, int *ierror)
+ENTRY void NAME(win_call_errhandler)(const integer *win, const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Win_call_errhandler)(win_in(*win), *errorcode));
+    int rc = fits("MPI_Win_call_errhandler", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_call_errhandler)(win_in(*win), (int)*errorcode);
+    done(ierror, rc);
 }
 SAME(win_call_errhandler, win_call_errhandler_f08)
 
-ENTRY void NAME(win_get_errhandler)(const int *win, int *errhandler, int *ierror)
+ENTRY void NAME(win_get_errhandler)(const integer *win, integer *errhandler, integer *ierror)
 {
     MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;
     int rc = CALL(Win_get_errhandler)(win_in(*win), &c_errhandler);
@@ -200,7 +278,7 @@ ENTRY void NAME(win_get_errhandler)(const int *win, int *errhandler, int *ierror
 }
 SAME(win_get_errhandler, win_get_errhandler_f08)
 
-ENTRY void NAME(win_set_errhandler)(const int *win, const int *errhandler, int *ierror)
+ENTRY void NAME(win_set_errhandler)(const integer *win, const integer *errhandler, integer *ierror)
 {
     done(ierror, CALL(Win_set_errhandler)(win_in(*win), errhandler_in(*errhandler)));
 }

@@ -2,44 +2,78 @@
 /* The functions of MPI-5.0 chapter 13 (External Interfaces) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(grequest_complete)(const int *request, int *ierror)
+ENTRY void NAME(grequest_complete)(const integer *request, integer *ierror)
 {
     done(ierror, CALL(Grequest_complete)(request_in(*request)));
 }
 SAME(grequest_complete, grequest_complete_f08)
 
-ENTRY void NAME(status_set_cancelled)(MPI_Status *status, const int *flag, int *ierror)
+ENTRY void NAME(status_set_cancelled)(f_status *status, const logical *flag, integer *ierror)
 {
-    done(ierror, CALL(Status_set_cancelled)(status_in(status), logical_in(*flag)));
+    MPI_Status c_status;
+    int rc = CALL(Status_set_cancelled)(status_to(status, &c_status), logical_in(*flag));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(status_set_cancelled, status_set_cancelled_f08)
 
-ENTRY void NAME(status_set_elements)(MPI_Status *status, const int *datatype, const int *count, int *ierror)
+ENTRY void NAME(status_set_elements)(f_status *status, const integer *datatype, const integer *count, integer *ierror)
 {
-    done(ierror, CALL(Status_set_elements)(status_in(status), datatype_in(*datatype), *count));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(Status_set_elements_c)(status_to(status, &c_status), datatype_in(*datatype), *count);
+    else
+        rc = CALL(Status_set_elements)(status_to(status, &c_status), datatype_in(*datatype), (int)*count);
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(status_set_elements, status_set_elements_f08)
 
-ENTRY void NAME(status_set_elements_c_f08)(MPI_Status *status, const int *datatype, const MPI_Count *count,
-        int *ierror)
+ENTRY void NAME(status_set_elements_c_f08)(f_status *status, const integer *datatype, const MPI_Count *count,
+        integer *ierror)
 {
-    done(ierror, CALL(Status_set_elements_c)(status_in(status), datatype_in(*datatype), *count));
+    MPI_Status c_status;
+    int rc = CALL(Status_set_elements_c)(status_to(status, &c_status), datatype_in(*datatype), *count);
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(status_set_error)(MPI_Status *status, const int *error, int *ierror)
+ENTRY void NAME(status_set_error)(f_status *status, const integer *error, integer *ierror)
 {
-    done(ierror, CALL(Status_set_error)(status_in(status), *error));
+    MPI_Status c_status;
+    int rc = fits("MPI_Status_set_error", "error", *error, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Status_set_error)(status_to(status, &c_status), (int)*error);
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(status_set_error, status_set_error_f08)
 
-ENTRY void NAME(status_set_source)(MPI_Status *status, const int *source, int *ierror)
+ENTRY void NAME(status_set_source)(f_status *status, const integer *source, integer *ierror)
 {
-    done(ierror, CALL(Status_set_source)(status_in(status), *source));
+    MPI_Status c_status;
+    int rc = fits("MPI_Status_set_source", "source", *source, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Status_set_source)(status_to(status, &c_status), (int)*source);
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(status_set_source, status_set_source_f08)
 
-ENTRY void NAME(status_set_tag)(MPI_Status *status, const int *tag, int *ierror)
+ENTRY void NAME(status_set_tag)(f_status *status, const integer *tag, integer *ierror)
 {
-    done(ierror, CALL(Status_set_tag)(status_in(status), *tag));
+    MPI_Status c_status;
+    int rc = fits("MPI_Status_set_tag", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Status_set_tag)(status_to(status, &c_status), (int)*tag);
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(status_set_tag, status_set_tag_f08)

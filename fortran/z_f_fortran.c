@@ -2,40 +2,62 @@
 /* The functions of MPI-5.0 chapter 19 (Language Bindings) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(type_create_f90_complex)(const int *p, const int *r, int *newtype, int *ierror)
+ENTRY void NAME(type_create_f90_complex)(const integer *p, const integer *r, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_f90_complex)(*p, *r, &c_newtype);
+    int rc = fits("MPI_Type_create_f90_complex", "p", *p, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_f90_complex", "r", *r, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_create_f90_complex)((int)*p, (int)*r, &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
 }
 SAME(type_create_f90_complex, type_create_f90_complex_f08)
 
-ENTRY void NAME(type_create_f90_integer)(const int *r, int *newtype, int *ierror)
+ENTRY void NAME(type_create_f90_integer)(const integer *r, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_f90_integer)(*r, &c_newtype);
+    int rc = fits("MPI_Type_create_f90_integer", "r", *r, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_create_f90_integer)((int)*r, &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
 }
 SAME(type_create_f90_integer, type_create_f90_integer_f08)
 
-ENTRY void NAME(type_create_f90_real)(const int *p, const int *r, int *newtype, int *ierror)
+ENTRY void NAME(type_create_f90_real)(const integer *p, const integer *r, integer *newtype, integer *ierror)
 {
     MPI_Datatype c_newtype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_create_f90_real)(*p, *r, &c_newtype);
+    int rc = fits("MPI_Type_create_f90_real", "p", *p, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_create_f90_real", "r", *r, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_create_f90_real)((int)*p, (int)*r, &c_newtype);
     if (!rc)
         *newtype = datatype_out(c_newtype);
     done(ierror, rc);
 }
 SAME(type_create_f90_real, type_create_f90_real_f08)
 
-ENTRY void NAME(type_match_size)(const int *typeclass, const int *size, int *datatype, int *ierror)
+ENTRY void NAME(type_match_size)(const integer *typeclass, const integer *size, integer *datatype, integer *ierror)
 {
     MPI_Datatype c_datatype = MPI_DATATYPE_NULL;
-    int rc = CALL(Type_match_size)(*typeclass, *size, &c_datatype);
+    int rc = fits("MPI_Type_match_size", "typeclass", *typeclass, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Type_match_size", "size", *size, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Type_match_size)((int)*typeclass, (int)*size, &c_datatype);
     if (!rc)
         *datatype = datatype_out(c_datatype);
     done(ierror, rc);

@@ -2,7 +2,7 @@
 /* The functions of MPI-5.0 chapter 10 (The Info Object) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(info_create)(int *info, int *ierror)
+ENTRY void NAME(info_create)(integer *info, integer *ierror)
 {
     MPI_Info c_info = MPI_INFO_NULL;
     int rc = CALL(Info_create)(&c_info);
@@ -12,7 +12,7 @@ ENTRY void NAME(info_create)(int *info, int *ierror)
 }
 SAME(info_create, info_create_f08)
 
-ENTRY void NAME(info_create_env)(int *info, int *ierror)
+ENTRY void NAME(info_create_env)(integer *info, integer *ierror)
 {
     MPI_Info c_info = MPI_INFO_NULL;
     int rc = CALL(Info_create_env)(0, NULL, &c_info);
@@ -22,7 +22,7 @@ ENTRY void NAME(info_create_env)(int *info, int *ierror)
 }
 SAME(info_create_env, info_create_env_f08)
 
-ENTRY void NAME(info_delete)(const int *info, const char *key, int *ierror, size_t key_len)
+ENTRY void NAME(info_delete)(const integer *info, const char *key, integer *ierror, size_t key_len)
 {
     struct gompi_string c_key = {0};
     int rc = gompi_string_in(&c_key, key, key_len, STRIP_BOTH);
@@ -35,7 +35,7 @@ ENTRY void NAME(info_delete)(const int *info, const char *key, int *ierror, size
 }
 SAME(info_delete, info_delete_f08)
 
-ENTRY void NAME(info_dup)(const int *info, int *newinfo, int *ierror)
+ENTRY void NAME(info_dup)(const integer *info, integer *newinfo, integer *ierror)
 {
     MPI_Info c_newinfo = MPI_INFO_NULL;
     int rc = CALL(Info_dup)(info_in(*info), &c_newinfo);
@@ -45,7 +45,7 @@ ENTRY void NAME(info_dup)(const int *info, int *newinfo, int *ierror)
 }
 SAME(info_dup, info_dup_f08)
 
-ENTRY void NAME(info_free)(int *info, int *ierror)
+ENTRY void NAME(info_free)(integer *info, integer *ierror)
 {
     MPI_Info c_info = info_in(*info);
     int rc = CALL(Info_free)(&c_info);
@@ -54,23 +54,31 @@ ENTRY void NAME(info_free)(int *info, int *ierror)
 }
 SAME(info_free, info_free_f08)
 
-ENTRY void NAME(info_get_nkeys)(const int *info, int *nkeys, int *ierror)
+ENTRY void NAME(info_get_nkeys)(const integer *info, integer *nkeys, integer *ierror)
 {
-    done(ierror, CALL(Info_get_nkeys)(info_in(*info), nkeys));
+    int c_nkeys = 0;
+    int rc = CALL(Info_get_nkeys)(info_in(*info), int_to(nkeys, &c_nkeys));
+    if (!rc)
+        int_out(nkeys, c_nkeys);
+    done(ierror, rc);
 }
 SAME(info_get_nkeys, info_get_nkeys_f08)
 
-ENTRY void NAME(info_get_nthkey)(const int *info, const int *n, char *key, int *ierror, size_t key_len)
+ENTRY void NAME(info_get_nthkey)(const integer *info, const integer *n, char *key, integer *ierror, size_t key_len)
 {
     char c_key[MPI_MAX_INFO_KEY] = "";
-    int rc = CALL(Info_get_nthkey)(info_in(*info), *n, c_key);
+    int rc = fits("MPI_Info_get_nthkey", "n", *n, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Info_get_nthkey)(info_in(*info), (int)*n, c_key);
     if (!rc)
         gompi_string_out(key, key_len, c_key);
     done(ierror, rc);
 }
 SAME(info_get_nthkey, info_get_nthkey_f08)
 
-ENTRY void NAME(info_set)(const int *info, const char *key, const char *value, int *ierror, size_t key_len,
+ENTRY void NAME(info_set)(const integer *info, const char *key, const char *value, integer *ierror, size_t key_len,
         size_t value_len)
 {
     struct gompi_string c_key = {0};

@@ -2,7 +2,7 @@
 /* The functions of MPI-5.0 chapter 14 (I/O) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(file_close)(int *fh, int *ierror)
+ENTRY void NAME(file_close)(integer *fh, integer *ierror)
 {
     MPI_File c_fh = file_in(*fh);
     int rc = CALL(File_close)(&c_fh);
@@ -11,7 +11,7 @@ ENTRY void NAME(file_close)(int *fh, int *ierror)
 }
 SAME(file_close, file_close_f08)
 
-ENTRY void NAME(file_delete)(const char *filename, const int *info, int *ierror, size_t filename_len)
+ENTRY void NAME(file_delete)(const char *filename, const integer *info, integer *ierror, size_t filename_len)
 {
     struct gompi_string c_filename = {0};
     int rc = gompi_string_in(&c_filename, filename, filename_len, STRIP_TRAILING);
@@ -24,13 +24,17 @@ ENTRY void NAME(file_delete)(const char *filename, const int *info, int *ierror,
 }
 SAME(file_delete, file_delete_f08)
 
-ENTRY void NAME(file_get_amode)(const int *fh, int *amode, int *ierror)
+ENTRY void NAME(file_get_amode)(const integer *fh, integer *amode, integer *ierror)
 {
-    done(ierror, CALL(File_get_amode)(file_in(*fh), amode));
+    int c_amode = 0;
+    int rc = CALL(File_get_amode)(file_in(*fh), int_to(amode, &c_amode));
+    if (!rc)
+        int_out(amode, c_amode);
+    done(ierror, rc);
 }
 SAME(file_get_amode, file_get_amode_f08)
 
-ENTRY void NAME(file_get_atomicity)(const int *fh, int *flag, int *ierror)
+ENTRY void NAME(file_get_atomicity)(const integer *fh, logical *flag, integer *ierror)
 {
     int c_flag = 0;
     int rc = CALL(File_get_atomicity)(file_in(*fh), &c_flag);
@@ -40,13 +44,13 @@ ENTRY void NAME(file_get_atomicity)(const int *fh, int *flag, int *ierror)
 }
 SAME(file_get_atomicity, file_get_atomicity_f08)
 
-ENTRY void NAME(file_get_byte_offset)(const int *fh, const MPI_Offset *offset, MPI_Offset *disp, int *ierror)
+ENTRY void NAME(file_get_byte_offset)(const integer *fh, const MPI_Offset *offset, MPI_Offset *disp, integer *ierror)
 {
     done(ierror, CALL(File_get_byte_offset)(file_in(*fh), *offset, disp));
 }
 SAME(file_get_byte_offset, file_get_byte_offset_f08)
 
-ENTRY void NAME(file_get_group)(const int *fh, int *group, int *ierror)
+ENTRY void NAME(file_get_group)(const integer *fh, integer *group, integer *ierror)
 {
     MPI_Group c_group = MPI_GROUP_NULL;
     int rc = CALL(File_get_group)(file_in(*fh), &c_group);
@@ -56,7 +60,7 @@ ENTRY void NAME(file_get_group)(const int *fh, int *group, int *ierror)
 }
 SAME(file_get_group, file_get_group_f08)
 
-ENTRY void NAME(file_get_info)(const int *fh, int *info_used, int *ierror)
+ENTRY void NAME(file_get_info)(const integer *fh, integer *info_used, integer *ierror)
 {
     MPI_Info c_info_used = MPI_INFO_NULL;
     int rc = CALL(File_get_info)(file_in(*fh), &c_info_used);
@@ -66,37 +70,38 @@ ENTRY void NAME(file_get_info)(const int *fh, int *info_used, int *ierror)
 }
 SAME(file_get_info, file_get_info_f08)
 
-ENTRY void NAME(file_get_position)(const int *fh, MPI_Offset *offset, int *ierror)
+ENTRY void NAME(file_get_position)(const integer *fh, MPI_Offset *offset, integer *ierror)
 {
     done(ierror, CALL(File_get_position)(file_in(*fh), offset));
 }
 SAME(file_get_position, file_get_position_f08)
 
-ENTRY void NAME(file_get_position_shared)(const int *fh, MPI_Offset *offset, int *ierror)
+ENTRY void NAME(file_get_position_shared)(const integer *fh, MPI_Offset *offset, integer *ierror)
 {
     done(ierror, CALL(File_get_position_shared)(file_in(*fh), offset));
 }
 SAME(file_get_position_shared, file_get_position_shared_f08)
 
-ENTRY void NAME(file_get_size)(const int *fh, MPI_Offset *size, int *ierror)
+ENTRY void NAME(file_get_size)(const integer *fh, MPI_Offset *size, integer *ierror)
 {
     done(ierror, CALL(File_get_size)(file_in(*fh), size));
 }
 SAME(file_get_size, file_get_size_f08)
 
-ENTRY void NAME(file_get_type_extent)(const int *fh, const int *datatype, MPI_Aint *extent, int *ierror)
+ENTRY void NAME(file_get_type_extent)(const integer *fh, const integer *datatype, MPI_Aint *extent, integer *ierror)
 {
     done(ierror, CALL(File_get_type_extent)(file_in(*fh), datatype_in(*datatype), extent));
 }
 SAME(file_get_type_extent, file_get_type_extent_f08)
 
-ENTRY void NAME(file_get_type_extent_c_f08)(const int *fh, const int *datatype, MPI_Count *extent, int *ierror)
+ENTRY void NAME(file_get_type_extent_c_f08)(const integer *fh, const integer *datatype, MPI_Count *extent,
+        integer *ierror)
 {
     done(ierror, CALL(File_get_type_extent_c)(file_in(*fh), datatype_in(*datatype), extent));
 }
 
-ENTRY void NAME(file_get_view)(const int *fh, MPI_Offset *disp, int *etype, int *filetype, char *datarep, int *ierror,
-        size_t datarep_len)
+ENTRY void NAME(file_get_view)(const integer *fh, MPI_Offset *disp, integer *etype, integer *filetype, char *datarep,
+        integer *ierror, size_t datarep_len)
 {
     MPI_Datatype c_etype = MPI_DATATYPE_NULL;
     MPI_Datatype c_filetype = MPI_DATATYPE_NULL;
@@ -111,116 +116,158 @@ ENTRY void NAME(file_get_view)(const int *fh, MPI_Offset *disp, int *etype, int 
 }
 SAME(file_get_view, file_get_view_f08)
 
-ENTRY void NAME(file_iread)(const int *fh, void *buf, const int *count, const int *datatype, int *request,
-        int *ierror)
+ENTRY void NAME(file_iread)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iread)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iread_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iread)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_all)(const int *fh, void *buf, const int *count, const int *datatype, int *request,
-        int *ierror)
+ENTRY void NAME(file_iread_all)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iread_all)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iread_all_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iread_all)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_at)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_at)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iread_at)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iread_at_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iread_at)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_at_all)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iread_at_all)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iread_at_all)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iread_at_all_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iread_at_all)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iread_shared)(const int *fh, void *buf, const int *count, const int *datatype, int *request,
-        int *ierror)
+ENTRY void NAME(file_iread_shared)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iread_shared)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iread_shared_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iread_shared)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite)(const int *fh, void *buf, const int *count, const int *datatype, int *request,
-        int *ierror)
+ENTRY void NAME(file_iwrite)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iwrite)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iwrite_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iwrite)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_all)(const int *fh, void *buf, const int *count, const int *datatype, int *request,
-        int *ierror)
+ENTRY void NAME(file_iwrite_all)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iwrite_all)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iwrite_all_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iwrite_all)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_at)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_at)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iwrite_at)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iwrite_at_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iwrite_at)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_at_all)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, int *request, int *ierror)
+ENTRY void NAME(file_iwrite_at_all)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iwrite_at_all)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iwrite_at_all_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iwrite_at_all)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_iwrite_shared)(const int *fh, void *buf, const int *count, const int *datatype, int *request,
-        int *ierror)
+ENTRY void NAME(file_iwrite_shared)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(File_iwrite_shared)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_iwrite_shared_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), &c_request);
+    else
+        rc = CALL(File_iwrite_shared)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(file_open)(const int *comm, const char *filename, const int *amode, const int *info, int *fh,
-        int *ierror, size_t filename_len)
+ENTRY void NAME(file_open)(const integer *comm, const char *filename, const integer *amode, const integer *info,
+        integer *fh, integer *ierror, size_t filename_len)
 {
     struct gompi_string c_filename = {0};
     MPI_File c_fh = MPI_FILE_NULL;
-    int rc = gompi_string_in(&c_filename, filename, filename_len, STRIP_TRAILING);
+    int rc = fits("MPI_File_open", "amode", *amode, MPI_ERR_AMODE);
+    if (!rc)
+        rc = gompi_string_in(&c_filename, filename, filename_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(File_open)(comm_in(*comm), c_filename.text, *amode, info_in(*info), &c_fh);
+        rc = CALL(File_open)(comm_in(*comm), c_filename.text, (int)*amode, info_in(*info), &c_fh);
     if (!rc)
         *fh = file_out(c_fh);
     gompi_string_free(&c_filename);
@@ -228,111 +275,195 @@ ENTRY void NAME(file_open)(const int *comm, const char *filename, const int *amo
 }
 SAME(file_open, file_open_f08)
 
-ENTRY void NAME(file_preallocate)(const int *fh, const MPI_Offset *size, int *ierror)
+ENTRY void NAME(file_preallocate)(const integer *fh, const MPI_Offset *size, integer *ierror)
 {
     done(ierror, CALL(File_preallocate)(file_in(*fh), *size));
 }
 SAME(file_preallocate, file_preallocate_f08)
 
-ENTRY void NAME(file_read)(const int *fh, void *buf, const int *count, const int *datatype, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(file_read)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_read)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all)(const int *fh, void *buf, const int *count, const int *datatype, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(file_read_all)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_all)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_all_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_read_all)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all_begin)(const int *fh, void *buf, const int *count, const int *datatype, int *ierror)
+ENTRY void NAME(file_read_all_begin)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *ierror)
 {
-    done(ierror, CALL(File_read_all_begin)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_all_begin_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype));
+    else
+        rc = CALL(File_read_all_begin)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_all_end)(const int *fh, void *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_all_end)(const integer *fh, void *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_all_end)(file_in(*fh), buffer_in(buf), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_read_all_end)(file_in(*fh), buffer_in(buf), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_at)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_at_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    else
+        rc = CALL(File_read_at)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_all)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_at_all)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_at_all_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    else
+        rc = CALL(File_read_at_all)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all_begin)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_read_at_all_begin)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, integer *ierror)
 {
-    done(ierror, CALL(File_read_at_all_begin)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_at_all_begin_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype));
+    else
+        rc = CALL(File_read_at_all_begin)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_at_all_end)(const int *fh, void *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_at_all_end)(const integer *fh, void *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_at_all_end)(file_in(*fh), buffer_in(buf), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_read_at_all_end)(file_in(*fh), buffer_in(buf), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered)(const int *fh, void *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_ordered)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_ordered)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_ordered_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_read_ordered)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_begin)(const int *fh, void *buf, const int *count, const int *datatype, int *ierror)
+ENTRY void NAME(file_read_ordered_begin)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *ierror)
 {
-    done(ierror, CALL(File_read_ordered_begin)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_ordered_begin_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype));
+    else
+        rc = CALL(File_read_ordered_begin)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_ordered_end)(const int *fh, void *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_read_ordered_end)(const integer *fh, void *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_ordered_end)(file_in(*fh), buffer_in(buf), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_read_ordered_end)(file_in(*fh), buffer_in(buf), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_read_shared)(const int *fh, void *buf, const int *count, const int *datatype, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(file_read_shared)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_read_shared)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_read_shared_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_read_shared)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_seek)(const int *fh, const MPI_Offset *offset, const int *whence, int *ierror)
+ENTRY void NAME(file_seek)(const integer *fh, const MPI_Offset *offset, const integer *whence, integer *ierror)
 {
-    done(ierror, CALL(File_seek)(file_in(*fh), *offset, *whence));
+    int rc = fits("MPI_File_seek", "whence", *whence, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else
+        rc = CALL(File_seek)(file_in(*fh), *offset, (int)*whence);
+    done(ierror, rc);
 }
 SAME(file_seek, file_seek_f08)
 
-ENTRY void NAME(file_seek_shared)(const int *fh, const MPI_Offset *offset, const int *whence, int *ierror)
+ENTRY void NAME(file_seek_shared)(const integer *fh, const MPI_Offset *offset, const integer *whence, integer *ierror)
 {
-    done(ierror, CALL(File_seek_shared)(file_in(*fh), *offset, *whence));
+    int rc = fits("MPI_File_seek_shared", "whence", *whence, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_FILE, *fh, rc);
+    else
+        rc = CALL(File_seek_shared)(file_in(*fh), *offset, (int)*whence);
+    done(ierror, rc);
 }
 SAME(file_seek_shared, file_seek_shared_f08)
 
-ENTRY void NAME(file_set_atomicity)(const int *fh, const int *flag, int *ierror)
+ENTRY void NAME(file_set_atomicity)(const integer *fh, const logical *flag, integer *ierror)
 {
     done(ierror, CALL(File_set_atomicity)(file_in(*fh), logical_in(*flag)));
 }
 SAME(file_set_atomicity, file_set_atomicity_f08)
 
-ENTRY void NAME(file_set_info)(const int *fh, const int *info, int *ierror)
+ENTRY void NAME(file_set_info)(const integer *fh, const integer *info, integer *ierror)
 {
     done(ierror, CALL(File_set_info)(file_in(*fh), info_in(*info)));
 }
 SAME(file_set_info, file_set_info_f08)
 
-ENTRY void NAME(file_set_size)(const int *fh, const MPI_Offset *size, int *ierror)
+ENTRY void NAME(file_set_size)(const integer *fh, const MPI_Offset *size, integer *ierror)
 {
     done(ierror, CALL(File_set_size)(file_in(*fh), *size));
 }
 SAME(file_set_size, file_set_size_f08)
 
-ENTRY void NAME(file_set_view)(const int *fh, const MPI_Offset *disp, const int *etype, const int *filetype,
-        const char *datarep, const int *info, int *ierror, size_t datarep_len)
+ENTRY void NAME(file_set_view)(const integer *fh, const MPI_Offset *disp, const integer *etype,
+        const integer *filetype, const char *datarep, const integer *info, integer *ierror, size_t datarep_len)
 {
     struct gompi_string c_datarep = {0};
     int rc = gompi_string_in(&c_datarep, datarep, datarep_len, STRIP_TRAILING);
@@ -345,76 +476,149 @@ ENTRY void NAME(file_set_view)(const int *fh, const MPI_Offset *disp, const int 
 }
 SAME(file_set_view, file_set_view_f08)
 
-ENTRY void NAME(file_sync)(const int *fh, int *ierror)
+ENTRY void NAME(file_sync)(const integer *fh, integer *ierror)
 {
     done(ierror, CALL(File_sync)(file_in(*fh)));
 }
 SAME(file_sync, file_sync_f08)
 
-ENTRY void NAME(file_write)(const int *fh, void *buf, const int *count, const int *datatype, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(file_write)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_write)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_all)(const int *fh, void *buf, const int *count, const int *datatype, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(file_write_all)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_all)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_all_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_write_all)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_all_begin)(const int *fh, void *buf, const int *count, const int *datatype, int *ierror)
+ENTRY void NAME(file_write_all_begin)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *ierror)
 {
-    done(ierror, CALL(File_write_all_begin)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_all_begin_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype));
+    else
+        rc = CALL(File_write_all_begin)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_all_end)(const int *fh, void *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_all_end)(const integer *fh, void *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_all_end)(file_in(*fh), buffer_in(buf), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_write_all_end)(file_in(*fh), buffer_in(buf), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_at)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_at_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    else
+        rc = CALL(File_write_at)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_all)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_at_all)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_at_all_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    else
+        rc = CALL(File_write_at_all)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all_begin)(const int *fh, const MPI_Offset *offset, void *buf, const int *count,
-        const int *datatype, int *ierror)
+ENTRY void NAME(file_write_at_all_begin)(const integer *fh, const MPI_Offset *offset, void *buf, const integer *count,
+        const integer *datatype, integer *ierror)
 {
-    done(ierror, CALL(File_write_at_all_begin)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_at_all_begin_c)(file_in(*fh), *offset, buffer_in(buf), *count, datatype_in(*datatype));
+    else
+        rc = CALL(File_write_at_all_begin)(file_in(*fh), *offset, buffer_in(buf), (int)*count, datatype_in(*datatype));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_at_all_end)(const int *fh, void *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_at_all_end)(const integer *fh, void *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_at_all_end)(file_in(*fh), buffer_in(buf), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_write_at_all_end)(file_in(*fh), buffer_in(buf), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered)(const int *fh, void *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_ordered)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_ordered)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_ordered_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_write_ordered)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_begin)(const int *fh, void *buf, const int *count, const int *datatype,
-        int *ierror)
+ENTRY void NAME(file_write_ordered_begin)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        integer *ierror)
 {
-    done(ierror, CALL(File_write_ordered_begin)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype)));
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_ordered_begin_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype));
+    else
+        rc = CALL(File_write_ordered_begin)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_ordered_end)(const int *fh, void *buf, MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_ordered_end)(const integer *fh, void *buf, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_ordered_end)(file_in(*fh), buffer_in(buf), status_in(status)));
+    MPI_Status c_status;
+    int rc = CALL(File_write_ordered_end)(file_in(*fh), buffer_in(buf), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(file_write_shared)(const int *fh, void *buf, const int *count, const int *datatype,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(file_write_shared)(const integer *fh, void *buf, const integer *count, const integer *datatype,
+        f_status *status, integer *ierror)
 {
-    done(ierror, CALL(File_write_shared)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_in(status)));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(File_write_shared_c)(file_in(*fh), buffer_in(buf), *count, datatype_in(*datatype), status_to(status, &c_status));
+    else
+        rc = CALL(File_write_shared)(file_in(*fh), buffer_in(buf), (int)*count, datatype_in(*datatype),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }

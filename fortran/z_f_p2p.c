@@ -2,43 +2,75 @@
 /* The functions of MPI-5.0 chapter 3 (Point-to-Point Communication) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(bsend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *ierror)
+ENTRY void NAME(bsend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Bsend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm)));
+    int rc = fits("MPI_Bsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Bsend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Bsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    else
+        rc = CALL(Bsend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(bsend_init)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(bsend_init)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Bsend_init)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Bsend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Bsend_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Bsend_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Bsend_init)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_attach)(void *buffer, const int *size, int *ierror)
+ENTRY void NAME(buffer_attach)(void *buffer, const integer *size, integer *ierror)
 {
-    done(ierror, CALL(Buffer_attach)(buffer_in(buffer), *size));
+    int rc;
+    if (wide(*size))
+        rc = CALL(Buffer_attach_c)(buffer_in(buffer), *size);
+    else
+        rc = CALL(Buffer_attach)(buffer_in(buffer), (int)*size);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_detach)(void *buffer_addr, int *size, int *ierror)
+ENTRY void NAME(buffer_detach)(void *buffer_addr, integer *size, integer *ierror)
 {
     void *c_buffer_addr;
     (void)buffer_addr;
-    done(ierror, CALL(Buffer_detach)(&c_buffer_addr, size));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Buffer_detach_c)(&c_buffer_addr, (MPI_Count *)size);
+    else
+        rc = CALL(Buffer_detach)(&c_buffer_addr, (int *)size);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_detach_f08)(void *buffer_addr, int *size, int *ierror)
+ENTRY void NAME(buffer_detach_f08)(void *buffer_addr, integer *size, integer *ierror)
 {
-    int rc = CALL(Buffer_detach)(buffer_addr, size);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Buffer_detach_c)(buffer_addr, (MPI_Count *)size);
+    else
+        rc = CALL(Buffer_detach)(buffer_addr, (int *)size);
     if (!rc)
         pointer_out(buffer_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_detach_c_f08)(void *buffer_addr, MPI_Count *size, int *ierror)
+ENTRY void NAME(buffer_detach_c_f08)(void *buffer_addr, MPI_Count *size, integer *ierror)
 {
     int rc = CALL(Buffer_detach_c)(buffer_addr, size);
     if (!rc)
@@ -46,13 +78,13 @@ ENTRY void NAME(buffer_detach_c_f08)(void *buffer_addr, MPI_Count *size, int *ie
     done(ierror, rc);
 }
 
-ENTRY void NAME(buffer_flush)(int *ierror)
+ENTRY void NAME(buffer_flush)(integer *ierror)
 {
     done(ierror, CALL(Buffer_flush)());
 }
 SAME(buffer_flush, buffer_flush_f08)
 
-ENTRY void NAME(buffer_iflush)(int *request, int *ierror)
+ENTRY void NAME(buffer_iflush)(integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CALL(Buffer_iflush)(&c_request);
@@ -62,34 +94,48 @@ ENTRY void NAME(buffer_iflush)(int *request, int *ierror)
 }
 SAME(buffer_iflush, buffer_iflush_f08)
 
-ENTRY void NAME(cancel)(const int *request, int *ierror)
+ENTRY void NAME(cancel)(const integer *request, integer *ierror)
 {
     MPI_Request c_request = request_in(*request);
     done(ierror, CALL(Cancel)(&c_request));
 }
 SAME(cancel, cancel_f08)
 
-ENTRY void NAME(comm_attach_buffer)(const int *comm, void *buffer, const int *size, int *ierror)
+ENTRY void NAME(comm_attach_buffer)(const integer *comm, void *buffer, const integer *size, integer *ierror)
 {
-    done(ierror, CALL(Comm_attach_buffer)(comm_in(*comm), buffer_in(buffer), *size));
+    int rc;
+    if (wide(*size))
+        rc = CALL(Comm_attach_buffer_c)(comm_in(*comm), buffer_in(buffer), *size);
+    else
+        rc = CALL(Comm_attach_buffer)(comm_in(*comm), buffer_in(buffer), (int)*size);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(comm_detach_buffer)(const int *comm, void *buffer_addr, int *size, int *ierror)
+ENTRY void NAME(comm_detach_buffer)(const integer *comm, void *buffer_addr, integer *size, integer *ierror)
 {
     void *c_buffer_addr;
     (void)buffer_addr;
-    done(ierror, CALL(Comm_detach_buffer)(comm_in(*comm), &c_buffer_addr, size));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Comm_detach_buffer_c)(comm_in(*comm), &c_buffer_addr, (MPI_Count *)size);
+    else
+        rc = CALL(Comm_detach_buffer)(comm_in(*comm), &c_buffer_addr, (int *)size);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(comm_detach_buffer_f08)(const int *comm, void *buffer_addr, int *size, int *ierror)
+ENTRY void NAME(comm_detach_buffer_f08)(const integer *comm, void *buffer_addr, integer *size, integer *ierror)
 {
-    int rc = CALL(Comm_detach_buffer)(comm_in(*comm), buffer_addr, size);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Comm_detach_buffer_c)(comm_in(*comm), buffer_addr, (MPI_Count *)size);
+    else
+        rc = CALL(Comm_detach_buffer)(comm_in(*comm), buffer_addr, (int *)size);
     if (!rc)
         pointer_out(buffer_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(comm_detach_buffer_c_f08)(const int *comm, void *buffer_addr, MPI_Count *size, int *ierror)
+ENTRY void NAME(comm_detach_buffer_c_f08)(const integer *comm, void *buffer_addr, MPI_Count *size, integer *ierror)
 {
     int rc = CALL(Comm_detach_buffer_c)(comm_in(*comm), buffer_addr, size);
     if (!rc)
@@ -97,13 +143,13 @@ ENTRY void NAME(comm_detach_buffer_c_f08)(const int *comm, void *buffer_addr, MP
     done(ierror, rc);
 }
 
-ENTRY void NAME(comm_flush_buffer)(const int *comm, int *ierror)
+ENTRY void NAME(comm_flush_buffer)(const integer *comm, integer *ierror)
 {
     done(ierror, CALL(Comm_flush_buffer)(comm_in(*comm)));
 }
 SAME(comm_flush_buffer, comm_flush_buffer_f08)
 
-ENTRY void NAME(comm_iflush_buffer)(const int *comm, int *request, int *ierror)
+ENTRY void NAME(comm_iflush_buffer)(const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CALL(Comm_iflush_buffer)(comm_in(*comm), &c_request);
@@ -113,33 +159,56 @@ ENTRY void NAME(comm_iflush_buffer)(const int *comm, int *request, int *ierror)
 }
 SAME(comm_iflush_buffer, comm_iflush_buffer_f08)
 
-ENTRY void NAME(get_count)(MPI_Status *status, const int *datatype, int *count, int *ierror)
+ENTRY void NAME(get_count)(const f_status *status, const integer *datatype, integer *count, integer *ierror)
 {
-    done(ierror, CALL(Get_count)(status_in(status), datatype_in(*datatype), count));
+    MPI_Status c_status;
+    int rc;
+    if (EIGHT)
+        rc = CALL(Get_count_c)(status_to(status, &c_status), datatype_in(*datatype), (MPI_Count *)count);
+    else
+        rc = CALL(Get_count)(status_to(status, &c_status), datatype_in(*datatype), (int *)count);
+    done(ierror, rc);
 }
 SAME(get_count, get_count_f08)
 
-ENTRY void NAME(get_count_c_f08)(MPI_Status *status, const int *datatype, MPI_Count *count, int *ierror)
+ENTRY void NAME(get_count_c_f08)(const f_status *status, const integer *datatype, MPI_Count *count, integer *ierror)
 {
-    done(ierror, CALL(Get_count_c)(status_in(status), datatype_in(*datatype), count));
+    MPI_Status c_status;
+    done(ierror, CALL(Get_count_c)(status_to(status, &c_status), datatype_in(*datatype), count));
 }
 
-ENTRY void NAME(ibsend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(ibsend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ibsend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Ibsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ibsend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Ibsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ibsend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(improbe)(const int *source, const int *tag, const int *comm, int *flag, int *message,
-        MPI_Status *status, int *ierror)
+ENTRY void NAME(improbe)(const integer *source, const integer *tag, const integer *comm, logical *flag,
+        integer *message, f_status *status, integer *ierror)
 {
     int c_flag = 0;
     MPI_Message c_message = MPI_MESSAGE_NULL;
-    int rc = CALL(Improbe)(*source, *tag, comm_in(*comm), &c_flag, &c_message, status_in(status));
+    MPI_Status c_status;
+    int rc = fits("MPI_Improbe", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Improbe", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Improbe)((int)*source, (int)*tag, comm_in(*comm), &c_flag, &c_message, status_to(status, &c_status));
+    status_out(status, &c_status);
     if (!rc) {
         *flag = logical_out(c_flag);
         *message = message_out(c_message);
@@ -148,201 +217,409 @@ ENTRY void NAME(improbe)(const int *source, const int *tag, const int *comm, int
 }
 SAME(improbe, improbe_f08)
 
-ENTRY void NAME(imrecv)(void *buf, const int *count, const int *datatype, int *message, int *request, int *ierror)
+ENTRY void NAME(imrecv)(void *buf, const integer *count, const integer *datatype, integer *message, integer *request,
+        integer *ierror)
 {
     MPI_Message c_message = message_in(*message);
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Imrecv)(buffer_in(buf), *count, datatype_in(*datatype), &c_message, &c_request);
+    int rc;
+    if (wide(*count))
+        rc = CALL(Imrecv_c)(buffer_in(buf), *count, datatype_in(*datatype), &c_message, &c_request);
+    else
+        rc = CALL(Imrecv)(buffer_in(buf), (int)*count, datatype_in(*datatype), &c_message, &c_request);
     if (!rc)
         *request = request_out(c_request);
     *message = message_out(c_message);
     done(ierror, rc);
 }
 
-ENTRY void NAME(iprobe)(const int *source, const int *tag, const int *comm, int *flag, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(iprobe)(const integer *source, const integer *tag, const integer *comm, logical *flag,
+        f_status *status, integer *ierror)
 {
     int c_flag = 0;
-    int rc = CALL(Iprobe)(*source, *tag, comm_in(*comm), &c_flag, status_in(status));
+    MPI_Status c_status;
+    int rc = fits("MPI_Iprobe", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Iprobe", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Iprobe)((int)*source, (int)*tag, comm_in(*comm), &c_flag, status_to(status, &c_status));
+    status_out(status, &c_status);
     if (!rc)
         *flag = logical_out(c_flag);
     done(ierror, rc);
 }
 SAME(iprobe, iprobe_f08)
 
-ENTRY void NAME(irecv)(void *buf, const int *count, const int *datatype, const int *source, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(irecv)(void *buf, const integer *count, const integer *datatype, const integer *source,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Irecv)(buffer_in(buf), *count, datatype_in(*datatype), *source, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Irecv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Irecv", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Irecv_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Irecv)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(irsend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(irsend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Irsend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Irsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Irsend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Irsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Irsend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(isend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Isend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Isend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Isend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Isend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isendrecv)(void *sendbuf, const int *sendcount, const int *sendtype, const int *dest,
-        const int *sendtag, void *recvbuf, const int *recvcount, const int *recvtype, const int *source,
-        const int *recvtag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(isendrecv)(void *sendbuf, const integer *sendcount, const integer *sendtype, const integer *dest,
+        const integer *sendtag, void *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *source, const integer *recvtag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Isendrecv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), *dest, *sendtag, buffer_in(recvbuf),
-        *recvcount, datatype_in(*recvtype), *source, *recvtag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Isendrecv", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Isendrecv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Isendrecv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), (int)*dest, (int)*sendtag,
+        buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*source, (int)*recvtag, comm_in(*comm),
+        &c_request);
+    else
+        rc = CALL(Isendrecv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), (int)*dest, (int)*sendtag,
+        buffer_in(recvbuf), (int)*recvcount, datatype_in(*recvtype), (int)*source, (int)*recvtag, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(isendrecv_replace)(void *buf, const int *count, const int *datatype, const int *dest,
-        const int *sendtag, const int *source, const int *recvtag, const int *comm, int *request, int *ierror)
+ENTRY void NAME(isendrecv_replace)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *sendtag, const integer *source, const integer *recvtag, const integer *comm, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Isendrecv_replace)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *sendtag, *source, *recvtag,
-        comm_in(*comm), &c_request);
+    int rc = fits("MPI_Isendrecv_replace", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Isendrecv_replace", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Isendrecv_replace_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*sendtag, (int)*source,
+        (int)*recvtag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Isendrecv_replace)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*sendtag, (int)*source,
+        (int)*recvtag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(issend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(issend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Issend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Issend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Issend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Issend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Issend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(mprobe)(const int *source, const int *tag, const int *comm, int *message, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(mprobe)(const integer *source, const integer *tag, const integer *comm, integer *message,
+        f_status *status, integer *ierror)
 {
     MPI_Message c_message = MPI_MESSAGE_NULL;
-    int rc = CALL(Mprobe)(*source, *tag, comm_in(*comm), &c_message, status_in(status));
+    MPI_Status c_status;
+    int rc = fits("MPI_Mprobe", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Mprobe", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Mprobe)((int)*source, (int)*tag, comm_in(*comm), &c_message, status_to(status, &c_status));
+    status_out(status, &c_status);
     if (!rc)
         *message = message_out(c_message);
     done(ierror, rc);
 }
 SAME(mprobe, mprobe_f08)
 
-ENTRY void NAME(mrecv)(void *buf, const int *count, const int *datatype, int *message, MPI_Status *status,
-        int *ierror)
+ENTRY void NAME(mrecv)(void *buf, const integer *count, const integer *datatype, integer *message, f_status *status,
+        integer *ierror)
 {
     MPI_Message c_message = message_in(*message);
-    int rc = CALL(Mrecv)(buffer_in(buf), *count, datatype_in(*datatype), &c_message, status_in(status));
+    MPI_Status c_status;
+    int rc;
+    if (wide(*count))
+        rc = CALL(Mrecv_c)(buffer_in(buf), *count, datatype_in(*datatype), &c_message, status_to(status, &c_status));
+    else
+        rc = CALL(Mrecv)(buffer_in(buf), (int)*count, datatype_in(*datatype), &c_message, status_to(status, &c_status));
+    status_out(status, &c_status);
     *message = message_out(c_message);
     done(ierror, rc);
 }
 
-ENTRY void NAME(probe)(const int *source, const int *tag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(probe)(const integer *source, const integer *tag, const integer *comm, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(Probe)(*source, *tag, comm_in(*comm), status_in(status)));
+    MPI_Status c_status;
+    int rc = fits("MPI_Probe", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Probe", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Probe)((int)*source, (int)*tag, comm_in(*comm), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 SAME(probe, probe_f08)
 
-ENTRY void NAME(recv)(void *buf, const int *count, const int *datatype, const int *source, const int *tag,
-        const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(recv)(void *buf, const integer *count, const integer *datatype, const integer *source,
+        const integer *tag, const integer *comm, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(Recv)(buffer_in(buf), *count, datatype_in(*datatype), *source, *tag, comm_in(*comm), status_in(status)));
+    MPI_Status c_status;
+    int rc = fits("MPI_Recv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Recv", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Recv_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm),
+        status_to(status, &c_status));
+    else
+        rc = CALL(Recv)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(recv_init)(void *buf, const int *count, const int *datatype, const int *source, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(recv_init)(void *buf, const integer *count, const integer *datatype, const integer *source,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Recv_init)(buffer_in(buf), *count, datatype_in(*datatype), *source, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Recv_init", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Recv_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Recv_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Recv_init)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*source, (int)*tag, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rsend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *ierror)
+ENTRY void NAME(rsend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Rsend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm)));
+    int rc = fits("MPI_Rsend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Rsend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Rsend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    else
+        rc = CALL(Rsend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(rsend_init)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(rsend_init)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Rsend_init)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Rsend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Rsend_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Rsend_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Rsend_init)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(send)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *ierror)
+ENTRY void NAME(send)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Send)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm)));
+    int rc = fits("MPI_Send", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Send", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Send_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    else
+        rc = CALL(Send)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(send_init)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(send_init)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Send_init)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Send_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Send_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Send_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Send_init)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(sendrecv)(void *sendbuf, const int *sendcount, const int *sendtype, const int *dest,
-        const int *sendtag, void *recvbuf, const int *recvcount, const int *recvtype, const int *source,
-        const int *recvtag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(sendrecv)(void *sendbuf, const integer *sendcount, const integer *sendtype, const integer *dest,
+        const integer *sendtag, void *recvbuf, const integer *recvcount, const integer *recvtype,
+        const integer *source, const integer *recvtag, const integer *comm, f_status *status, integer *ierror)
 {
-    done(ierror, CALL(Sendrecv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), *dest, *sendtag, buffer_in(recvbuf),
-        *recvcount, datatype_in(*recvtype), *source, *recvtag, comm_in(*comm), status_in(status)));
+    MPI_Status c_status;
+    int rc = fits("MPI_Sendrecv", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Sendrecv", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Sendrecv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), (int)*dest, (int)*sendtag,
+        buffer_in(recvbuf), *recvcount, datatype_in(*recvtype), (int)*source, (int)*recvtag, comm_in(*comm),
+        status_to(status, &c_status));
+    else
+        rc = CALL(Sendrecv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), (int)*dest, (int)*sendtag,
+        buffer_in(recvbuf), (int)*recvcount, datatype_in(*recvtype), (int)*source, (int)*recvtag, comm_in(*comm),
+        status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(sendrecv_replace)(void *buf, const int *count, const int *datatype, const int *dest,
-        const int *sendtag, const int *source, const int *recvtag, const int *comm, MPI_Status *status, int *ierror)
+ENTRY void NAME(sendrecv_replace)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *sendtag, const integer *source, const integer *recvtag, const integer *comm, f_status *status,
+        integer *ierror)
 {
-    done(ierror, CALL(Sendrecv_replace)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *sendtag, *source, *recvtag,
-        comm_in(*comm), status_in(status)));
+    MPI_Status c_status;
+    int rc = fits("MPI_Sendrecv_replace", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace", "sendtag", *sendtag, MPI_ERR_TAG);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Sendrecv_replace", "recvtag", *recvtag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Sendrecv_replace_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*sendtag, (int)*source,
+        (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
+    else
+        rc = CALL(Sendrecv_replace)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*sendtag, (int)*source,
+        (int)*recvtag, comm_in(*comm), status_to(status, &c_status));
+    status_out(status, &c_status);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(session_attach_buffer)(const int *session, void *buffer, const int *size, int *ierror)
+ENTRY void NAME(session_attach_buffer)(const integer *session, void *buffer, const integer *size, integer *ierror)
 {
-    done(ierror, CALL(Session_attach_buffer)(session_in(*session), buffer_in(buffer), *size));
+    int rc;
+    if (wide(*size))
+        rc = CALL(Session_attach_buffer_c)(session_in(*session), buffer_in(buffer), *size);
+    else
+        rc = CALL(Session_attach_buffer)(session_in(*session), buffer_in(buffer), (int)*size);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(session_detach_buffer)(const int *session, void *buffer_addr, int *size, int *ierror)
+ENTRY void NAME(session_detach_buffer)(const integer *session, void *buffer_addr, integer *size, integer *ierror)
 {
     void *c_buffer_addr;
     (void)buffer_addr;
-    done(ierror, CALL(Session_detach_buffer)(session_in(*session), &c_buffer_addr, size));
+    int rc;
+    if (EIGHT)
+        rc = CALL(Session_detach_buffer_c)(session_in(*session), &c_buffer_addr, (MPI_Count *)size);
+    else
+        rc = CALL(Session_detach_buffer)(session_in(*session), &c_buffer_addr, (int *)size);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(session_detach_buffer_f08)(const int *session, void *buffer_addr, int *size, int *ierror)
+ENTRY void NAME(session_detach_buffer_f08)(const integer *session, void *buffer_addr, integer *size, integer *ierror)
 {
-    int rc = CALL(Session_detach_buffer)(session_in(*session), buffer_addr, size);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Session_detach_buffer_c)(session_in(*session), buffer_addr, (MPI_Count *)size);
+    else
+        rc = CALL(Session_detach_buffer)(session_in(*session), buffer_addr, (int *)size);
     if (!rc)
         pointer_out(buffer_addr);
     done(ierror, rc);
 }
 
-ENTRY void NAME(session_detach_buffer_c_f08)(const int *session, void *buffer_addr, MPI_Count *size, int *ierror)
+ENTRY void NAME(session_detach_buffer_c_f08)(const integer *session, void *buffer_addr, MPI_Count *size,
+        integer *ierror)
 {
     int rc = CALL(Session_detach_buffer_c)(session_in(*session), buffer_addr, size);
     if (!rc)
@@ -350,13 +627,13 @@ ENTRY void NAME(session_detach_buffer_c_f08)(const int *session, void *buffer_ad
     done(ierror, rc);
 }
 
-ENTRY void NAME(session_flush_buffer)(const int *session, int *ierror)
+ENTRY void NAME(session_flush_buffer)(const integer *session, integer *ierror)
 {
     done(ierror, CALL(Session_flush_buffer)(session_in(*session)));
 }
 SAME(session_flush_buffer, session_flush_buffer_f08)
 
-ENTRY void NAME(session_iflush_buffer)(const int *session, int *request, int *ierror)
+ENTRY void NAME(session_iflush_buffer)(const integer *session, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CALL(Session_iflush_buffer)(session_in(*session), &c_request);
@@ -366,44 +643,78 @@ ENTRY void NAME(session_iflush_buffer)(const int *session, int *request, int *ie
 }
 SAME(session_iflush_buffer, session_iflush_buffer_f08)
 
-ENTRY void NAME(ssend)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *ierror)
+ENTRY void NAME(ssend)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Ssend)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm)));
+    int rc = fits("MPI_Ssend", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ssend", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Ssend_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    else
+        rc = CALL(Ssend)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(ssend_init)(void *buf, const int *count, const int *datatype, const int *dest, const int *tag,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(ssend_init)(void *buf, const integer *count, const integer *datatype, const integer *dest,
+        const integer *tag, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ssend_init)(buffer_in(buf), *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm), &c_request);
+    int rc = fits("MPI_Ssend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Ssend_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Ssend_init_c)(buffer_in(buf), *count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ssend_init)(buffer_in(buf), (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag, comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(status_get_error)(MPI_Status *status, int *error, int *ierror)
+ENTRY void NAME(status_get_error)(const f_status *status, integer *error, integer *ierror)
 {
-    done(ierror, CALL(Status_get_error)(status_in(status), error));
+    MPI_Status c_status;
+    int c_error = 0;
+    int rc = CALL(Status_get_error)(status_to(status, &c_status), int_to(error, &c_error));
+    if (!rc)
+        int_out(error, c_error);
+    done(ierror, rc);
 }
 SAME(status_get_error, status_get_error_f08)
 
-ENTRY void NAME(status_get_source)(MPI_Status *status, int *source, int *ierror)
+ENTRY void NAME(status_get_source)(const f_status *status, integer *source, integer *ierror)
 {
-    done(ierror, CALL(Status_get_source)(status_in(status), source));
+    MPI_Status c_status;
+    int c_source = 0;
+    int rc = CALL(Status_get_source)(status_to(status, &c_status), int_to(source, &c_source));
+    if (!rc)
+        int_out(source, c_source);
+    done(ierror, rc);
 }
 SAME(status_get_source, status_get_source_f08)
 
-ENTRY void NAME(status_get_tag)(MPI_Status *status, int *tag, int *ierror)
+ENTRY void NAME(status_get_tag)(const f_status *status, integer *tag, integer *ierror)
 {
-    done(ierror, CALL(Status_get_tag)(status_in(status), tag));
+    MPI_Status c_status;
+    int c_tag = 0;
+    int rc = CALL(Status_get_tag)(status_to(status, &c_status), int_to(tag, &c_tag));
+    if (!rc)
+        int_out(tag, c_tag);
+    done(ierror, rc);
 }
 SAME(status_get_tag, status_get_tag_f08)
 
-ENTRY void NAME(test_cancelled)(MPI_Status *status, int *flag, int *ierror)
+ENTRY void NAME(test_cancelled)(const f_status *status, logical *flag, integer *ierror)
 {
+    MPI_Status c_status;
     int c_flag = 0;
-    int rc = CALL(Test_cancelled)(status_in(status), &c_flag);
+    int rc = CALL(Test_cancelled)(status_to(status, &c_status), &c_flag);
     if (!rc)
         *flag = logical_out(c_flag);
     done(ierror, rc);

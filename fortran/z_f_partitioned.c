@@ -2,51 +2,104 @@
 /* The functions of MPI-5.0 chapter 4 (Partitioned Point-to-Point Communication) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(parrived)(const int *request, const int *partition, int *flag, int *ierror)
+ENTRY void NAME(parrived)(const integer *request, const integer *partition, logical *flag, integer *ierror)
 {
     int c_flag = 0;
-    int rc = CALL(Parrived)(request_in(*request), *partition, &c_flag);
+    int rc = fits("MPI_Parrived", "partition", *partition, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Parrived)(request_in(*request), (int)*partition, &c_flag);
     if (!rc)
         *flag = logical_out(c_flag);
     done(ierror, rc);
 }
 SAME(parrived, parrived_f08)
 
-ENTRY void NAME(pready)(const int *partition, const int *request, int *ierror)
+ENTRY void NAME(pready)(const integer *partition, const integer *request, integer *ierror)
 {
-    done(ierror, CALL(Pready)(*partition, request_in(*request)));
+    int rc = fits("MPI_Pready", "partition", *partition, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Pready)((int)*partition, request_in(*request));
+    done(ierror, rc);
 }
 SAME(pready, pready_f08)
 
-ENTRY void NAME(pready_list)(const int *length, const int *array_of_partitions, const int *request, int *ierror)
+ENTRY void NAME(pready_list)(const integer *length, const integer *array_of_partitions, const integer *request,
+        integer *ierror)
 {
-    done(ierror, CALL(Pready_list)(*length, array_of_partitions, request_in(*request)));
+    struct gompi_array c_array_of_partitions = {0};
+    int rc = fits("MPI_Pready_list", "length", *length, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Pready_list", "array_of_partitions", *length, array_of_partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_in(&c_array_of_partitions, *length, array_of_partitions);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Pready_list)((int)*length, c_array_of_partitions.data, request_in(*request));
+    ints_free(&c_array_of_partitions);
+    done(ierror, rc);
 }
 SAME(pready_list, pready_list_f08)
 
-ENTRY void NAME(pready_range)(const int *partition_low, const int *partition_high, const int *request, int *ierror)
+ENTRY void NAME(pready_range)(const integer *partition_low, const integer *partition_high, const integer *request,
+        integer *ierror)
 {
-    done(ierror, CALL(Pready_range)(*partition_low, *partition_high, request_in(*request)));
+    int rc = fits("MPI_Pready_range", "partition_low", *partition_low, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Pready_range", "partition_high", *partition_high, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Pready_range)((int)*partition_low, (int)*partition_high, request_in(*request));
+    done(ierror, rc);
 }
 SAME(pready_range, pready_range_f08)
 
-ENTRY void NAME(precv_init)(void *buf, const int *partitions, const int *count, const int *datatype,
-        const int *source, const int *tag, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(precv_init)(void *buf, const integer *partitions, const integer *count, const integer *datatype,
+        const integer *source, const integer *tag, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Precv_init)(buffer_in(buf), *partitions, *count, datatype_in(*datatype), *source, *tag, comm_in(*comm),
-        info_in(*info), &c_request);
+    int rc = fits("MPI_Precv_init", "partitions", *partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Precv_init", "source", *source, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Precv_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Precv_init_c)(buffer_in(buf), (int)*partitions, *count, datatype_in(*datatype), (int)*source, (int)*tag,
+        comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Precv_init)(buffer_in(buf), (int)*partitions, (int)*count, datatype_in(*datatype), (int)*source, (int)*tag,
+        comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(psend_init)(void *buf, const int *partitions, const int *count, const int *datatype, const int *dest,
-        const int *tag, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(psend_init)(void *buf, const integer *partitions, const integer *count, const integer *datatype,
+        const integer *dest, const integer *tag, const integer *comm, const integer *info, integer *request,
+        integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Psend_init)(buffer_in(buf), *partitions, *count, datatype_in(*datatype), *dest, *tag, comm_in(*comm),
-        info_in(*info), &c_request);
+    int rc = fits("MPI_Psend_init", "partitions", *partitions, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Psend_init", "dest", *dest, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Psend_init", "tag", *tag, MPI_ERR_TAG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (wide(*count))
+        rc = CALL(Psend_init_c)(buffer_in(buf), (int)*partitions, *count, datatype_in(*datatype), (int)*dest, (int)*tag,
+        comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Psend_init)(buffer_in(buf), (int)*partitions, (int)*count, datatype_in(*datatype), (int)*dest, (int)*tag,
+        comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);

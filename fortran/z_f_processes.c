@@ -2,13 +2,18 @@
 /* The functions of MPI-5.0 chapter 11 (Process Initialization, Creation, and Management) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(abort)(const int *comm, const int *errorcode, int *ierror)
+ENTRY void NAME(abort)(const integer *comm, const integer *errorcode, integer *ierror)
 {
-    done(ierror, CALL(Abort)(comm_in(*comm), *errorcode));
+    int rc = fits("MPI_Abort", "errorcode", *errorcode, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Abort)(comm_in(*comm), (int)*errorcode);
+    done(ierror, rc);
 }
 SAME(abort, abort_f08)
 
-ENTRY void NAME(close_port)(const char *port_name, int *ierror, size_t port_name_len)
+ENTRY void NAME(close_port)(const char *port_name, integer *ierror, size_t port_name_len)
 {
     struct gompi_string c_port_name = {0};
     int rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
@@ -21,16 +26,18 @@ ENTRY void NAME(close_port)(const char *port_name, int *ierror, size_t port_name
 }
 SAME(close_port, close_port_f08)
 
-ENTRY void NAME(comm_accept)(const char *port_name, const int *info, const int *root, const int *comm, int *newcomm,
-        int *ierror, size_t port_name_len)
+ENTRY void NAME(comm_accept)(const char *port_name, const integer *info, const integer *root, const integer *comm,
+        integer *newcomm, integer *ierror, size_t port_name_len)
 {
     struct gompi_string c_port_name = {0};
     MPI_Comm c_newcomm = MPI_COMM_NULL;
-    int rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
+    int rc = fits("MPI_Comm_accept", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Comm_accept)(c_port_name.text, info_in(*info), *root, comm_in(*comm), &c_newcomm);
+        rc = CALL(Comm_accept)(c_port_name.text, info_in(*info), (int)*root, comm_in(*comm), &c_newcomm);
     if (!rc)
         *newcomm = comm_out(c_newcomm);
     gompi_string_free(&c_port_name);
@@ -38,16 +45,18 @@ ENTRY void NAME(comm_accept)(const char *port_name, const int *info, const int *
 }
 SAME(comm_accept, comm_accept_f08)
 
-ENTRY void NAME(comm_connect)(const char *port_name, const int *info, const int *root, const int *comm, int *newcomm,
-        int *ierror, size_t port_name_len)
+ENTRY void NAME(comm_connect)(const char *port_name, const integer *info, const integer *root, const integer *comm,
+        integer *newcomm, integer *ierror, size_t port_name_len)
 {
     struct gompi_string c_port_name = {0};
     MPI_Comm c_newcomm = MPI_COMM_NULL;
-    int rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
+    int rc = fits("MPI_Comm_connect", "root", *root, MPI_ERR_ROOT);
+    if (!rc)
+        rc = gompi_string_in(&c_port_name, port_name, port_name_len, STRIP_TRAILING);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Comm_connect)(c_port_name.text, info_in(*info), *root, comm_in(*comm), &c_newcomm);
+        rc = CALL(Comm_connect)(c_port_name.text, info_in(*info), (int)*root, comm_in(*comm), &c_newcomm);
     if (!rc)
         *newcomm = comm_out(c_newcomm);
     gompi_string_free(&c_port_name);
@@ -55,7 +64,7 @@ ENTRY void NAME(comm_connect)(const char *port_name, const int *info, const int 
 }
 SAME(comm_connect, comm_connect_f08)
 
-ENTRY void NAME(comm_disconnect)(int *comm, int *ierror)
+ENTRY void NAME(comm_disconnect)(integer *comm, integer *ierror)
 {
     MPI_Comm c_comm = comm_in(*comm);
     int rc = CALL(Comm_disconnect)(&c_comm);
@@ -64,7 +73,7 @@ ENTRY void NAME(comm_disconnect)(int *comm, int *ierror)
 }
 SAME(comm_disconnect, comm_disconnect_f08)
 
-ENTRY void NAME(comm_get_parent)(int *parent, int *ierror)
+ENTRY void NAME(comm_get_parent)(integer *parent, integer *ierror)
 {
     MPI_Comm c_parent = MPI_COMM_NULL;
     int rc = CALL(Comm_get_parent)(&c_parent);
@@ -74,24 +83,28 @@ ENTRY void NAME(comm_get_parent)(int *parent, int *ierror)
 }
 SAME(comm_get_parent, comm_get_parent_f08)
 
-ENTRY void NAME(comm_join)(const int *fd, int *intercomm, int *ierror)
+ENTRY void NAME(comm_join)(const integer *fd, integer *intercomm, integer *ierror)
 {
     MPI_Comm c_intercomm = MPI_COMM_NULL;
-    int rc = CALL(Comm_join)(*fd, &c_intercomm);
+    int rc = fits("MPI_Comm_join", "fd", *fd, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Comm_join)((int)*fd, &c_intercomm);
     if (!rc)
         *intercomm = comm_out(c_intercomm);
     done(ierror, rc);
 }
 SAME(comm_join, comm_join_f08)
 
-ENTRY void NAME(finalize)(int *ierror)
+ENTRY void NAME(finalize)(integer *ierror)
 {
     gompi_forget_sections();
     done(ierror, CALL(Finalize)());
 }
 SAME(finalize, finalize_f08)
 
-ENTRY void NAME(finalized)(int *flag, int *ierror)
+ENTRY void NAME(finalized)(logical *flag, integer *ierror)
 {
     int c_flag = 0;
     int rc = CALL(Finalized)(&c_flag);
@@ -101,19 +114,27 @@ ENTRY void NAME(finalized)(int *flag, int *ierror)
 }
 SAME(finalized, finalized_f08)
 
-ENTRY void NAME(init)(int *ierror)
+ENTRY void NAME(init)(integer *ierror)
 {
     done(ierror, CALL(Init)(NULL, NULL));
 }
 SAME(init, init_f08)
 
-ENTRY void NAME(init_thread)(const int *required, int *provided, int *ierror)
+ENTRY void NAME(init_thread)(const integer *required, integer *provided, integer *ierror)
 {
-    done(ierror, CALL(Init_thread)(NULL, NULL, *required, provided));
+    int c_provided = 0;
+    int rc = fits("MPI_Init_thread", "required", *required, MPI_ERR_ARG);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Init_thread)(NULL, NULL, (int)*required, int_to(provided, &c_provided));
+    if (!rc)
+        int_out(provided, c_provided);
+    done(ierror, rc);
 }
 SAME(init_thread, init_thread_f08)
 
-ENTRY void NAME(initialized)(int *flag, int *ierror)
+ENTRY void NAME(initialized)(logical *flag, integer *ierror)
 {
     int c_flag = 0;
     int rc = CALL(Initialized)(&c_flag);
@@ -123,7 +144,7 @@ ENTRY void NAME(initialized)(int *flag, int *ierror)
 }
 SAME(initialized, initialized_f08)
 
-ENTRY void NAME(is_thread_main)(int *flag, int *ierror)
+ENTRY void NAME(is_thread_main)(logical *flag, integer *ierror)
 {
     int c_flag = 0;
     int rc = CALL(Is_thread_main)(&c_flag);
@@ -133,7 +154,7 @@ ENTRY void NAME(is_thread_main)(int *flag, int *ierror)
 }
 SAME(is_thread_main, is_thread_main_f08)
 
-ENTRY void NAME(lookup_name)(const char *service_name, const int *info, char *port_name, int *ierror,
+ENTRY void NAME(lookup_name)(const char *service_name, const integer *info, char *port_name, integer *ierror,
         size_t service_name_len, size_t port_name_len)
 {
     struct gompi_string c_service_name = {0};
@@ -150,7 +171,7 @@ ENTRY void NAME(lookup_name)(const char *service_name, const int *info, char *po
 }
 SAME(lookup_name, lookup_name_f08)
 
-ENTRY void NAME(open_port)(const int *info, char *port_name, int *ierror, size_t port_name_len)
+ENTRY void NAME(open_port)(const integer *info, char *port_name, integer *ierror, size_t port_name_len)
 {
     char c_port_name[MPI_MAX_PORT_NAME] = "";
     int rc = CALL(Open_port)(info_in(*info), c_port_name);
@@ -160,7 +181,7 @@ ENTRY void NAME(open_port)(const int *info, char *port_name, int *ierror, size_t
 }
 SAME(open_port, open_port_f08)
 
-ENTRY void NAME(publish_name)(const char *service_name, const int *info, const char *port_name, int *ierror,
+ENTRY void NAME(publish_name)(const char *service_name, const integer *info, const char *port_name, integer *ierror,
         size_t service_name_len, size_t port_name_len)
 {
     struct gompi_string c_service_name = {0};
@@ -178,13 +199,17 @@ ENTRY void NAME(publish_name)(const char *service_name, const int *info, const c
 }
 SAME(publish_name, publish_name_f08)
 
-ENTRY void NAME(query_thread)(int *provided, int *ierror)
+ENTRY void NAME(query_thread)(integer *provided, integer *ierror)
 {
-    done(ierror, CALL(Query_thread)(provided));
+    int c_provided = 0;
+    int rc = CALL(Query_thread)(int_to(provided, &c_provided));
+    if (!rc)
+        int_out(provided, c_provided);
+    done(ierror, rc);
 }
 SAME(query_thread, query_thread_f08)
 
-ENTRY void NAME(session_finalize)(int *session, int *ierror)
+ENTRY void NAME(session_finalize)(integer *session, integer *ierror)
 {
     MPI_Session c_session = session_in(*session);
     gompi_forget_sections();
@@ -194,7 +219,7 @@ ENTRY void NAME(session_finalize)(int *session, int *ierror)
 }
 SAME(session_finalize, session_finalize_f08)
 
-ENTRY void NAME(session_get_info)(const int *session, int *info_used, int *ierror)
+ENTRY void NAME(session_get_info)(const integer *session, integer *info_used, integer *ierror)
 {
     MPI_Info c_info_used = MPI_INFO_NULL;
     int rc = CALL(Session_get_info)(session_in(*session), &c_info_used);
@@ -204,13 +229,18 @@ ENTRY void NAME(session_get_info)(const int *session, int *info_used, int *ierro
 }
 SAME(session_get_info, session_get_info_f08)
 
-ENTRY void NAME(session_get_num_psets)(const int *session, const int *info, int *npset_names, int *ierror)
+ENTRY void NAME(session_get_num_psets)(const integer *session, const integer *info, integer *npset_names,
+        integer *ierror)
 {
-    done(ierror, CALL(Session_get_num_psets)(session_in(*session), info_in(*info), npset_names));
+    int c_npset_names = 0;
+    int rc = CALL(Session_get_num_psets)(session_in(*session), info_in(*info), int_to(npset_names, &c_npset_names));
+    if (!rc)
+        int_out(npset_names, c_npset_names);
+    done(ierror, rc);
 }
 SAME(session_get_num_psets, session_get_num_psets_f08)
 
-ENTRY void NAME(session_get_pset_info)(const int *session, const char *pset_name, int *info, int *ierror,
+ENTRY void NAME(session_get_pset_info)(const integer *session, const char *pset_name, integer *info, integer *ierror,
         size_t pset_name_len)
 {
     struct gompi_string c_pset_name = {0};
@@ -227,7 +257,7 @@ ENTRY void NAME(session_get_pset_info)(const int *session, const char *pset_name
 }
 SAME(session_get_pset_info, session_get_pset_info_f08)
 
-ENTRY void NAME(session_init)(const int *info, const int *errhandler, int *session, int *ierror)
+ENTRY void NAME(session_init)(const integer *info, const integer *errhandler, integer *session, integer *ierror)
 {
     MPI_Session c_session = MPI_SESSION_NULL;
     int rc = CALL(Session_init)(info_in(*info), errhandler_in(*errhandler), &c_session);
@@ -237,7 +267,7 @@ ENTRY void NAME(session_init)(const int *info, const int *errhandler, int *sessi
 }
 SAME(session_init, session_init_f08)
 
-ENTRY void NAME(unpublish_name)(const char *service_name, const int *info, const char *port_name, int *ierror,
+ENTRY void NAME(unpublish_name)(const char *service_name, const integer *info, const char *port_name, integer *ierror,
         size_t service_name_len, size_t port_name_len)
 {
     struct gompi_string c_service_name = {0};

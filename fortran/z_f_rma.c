@@ -2,107 +2,196 @@
 /* The functions of MPI-5.0 chapter 12 (One-Sided Communications) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(accumulate)(void *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *op, const int *win, int *ierror)
+ENTRY void NAME(accumulate)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *target_count,
+        const integer *target_datatype, const integer *op, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Accumulate)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), *target_rank, *target_disp,
-        *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win)));
+    int rc = fits("MPI_Accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*target_count))
+        rc = CALL(Accumulate_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank,
+        *target_disp, *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
+    else
+        rc = CALL(Accumulate)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype), (int)*target_rank,
+        *target_disp, (int)*target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(compare_and_swap)(void *origin_addr, void *compare_addr, void *result_addr, const int *datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *win, int *ierror)
+ENTRY void NAME(compare_and_swap)(void *origin_addr, void *compare_addr, void *result_addr, const integer *datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Compare_and_swap)(buffer_in(origin_addr), buffer_in(compare_addr), buffer_in(result_addr),
-        datatype_in(*datatype), *target_rank, *target_disp, win_in(*win)));
+    int rc = fits("MPI_Compare_and_swap", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Compare_and_swap)(buffer_in(origin_addr), buffer_in(compare_addr), buffer_in(result_addr),
+        datatype_in(*datatype), (int)*target_rank, *target_disp, win_in(*win));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(fetch_and_op)(void *origin_addr, void *result_addr, const int *datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *op, const int *win, int *ierror)
+ENTRY void NAME(fetch_and_op)(void *origin_addr, void *result_addr, const integer *datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *op, const integer *win,
+        integer *ierror)
 {
-    done(ierror, CALL(Fetch_and_op)(buffer_in(origin_addr), buffer_in(result_addr), datatype_in(*datatype), *target_rank, *target_disp,
-        op_in(*op), win_in(*win)));
+    int rc = fits("MPI_Fetch_and_op", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Fetch_and_op)(buffer_in(origin_addr), buffer_in(result_addr), datatype_in(*datatype), (int)*target_rank,
+        *target_disp, op_in(*op), win_in(*win));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(get)(void *origin_addr, const int *origin_count, const int *origin_datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *target_count, const int *target_datatype, const int *win, int *ierror)
+ENTRY void NAME(get)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *target_count,
+        const integer *target_datatype, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Get)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), *target_rank, *target_disp,
-        *target_count, datatype_in(*target_datatype), win_in(*win)));
+    int rc = fits("MPI_Get", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*target_count))
+        rc = CALL(Get_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win));
+    else
+        rc = CALL(Get)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(get_accumulate)(void *origin_addr, const int *origin_count, const int *origin_datatype,
-        void *result_addr, const int *result_count, const int *result_datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *target_count, const int *target_datatype, const int *op,
-        const int *win, int *ierror)
+ENTRY void NAME(get_accumulate)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        void *result_addr, const integer *result_count, const integer *result_datatype, const integer *target_rank,
+        const MPI_Aint *target_disp, const integer *target_count, const integer *target_datatype, const integer *op,
+        const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Get_accumulate)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), buffer_in(result_addr),
-        *result_count, datatype_in(*result_datatype), *target_rank, *target_disp, *target_count,
-        datatype_in(*target_datatype), op_in(*op), win_in(*win)));
+    int rc = fits("MPI_Get_accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*result_count) ||
+        wide(*target_count))
+        rc = CALL(Get_accumulate_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), buffer_in(result_addr),
+        *result_count, datatype_in(*result_datatype), (int)*target_rank, *target_disp, *target_count,
+        datatype_in(*target_datatype), op_in(*op), win_in(*win));
+    else
+        rc = CALL(Get_accumulate)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype),
+        buffer_in(result_addr), (int)*result_count, datatype_in(*result_datatype), (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(put)(void *origin_addr, const int *origin_count, const int *origin_datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *target_count, const int *target_datatype, const int *win, int *ierror)
+ENTRY void NAME(put)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *target_count,
+        const integer *target_datatype, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Put)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), *target_rank, *target_disp,
-        *target_count, datatype_in(*target_datatype), win_in(*win)));
+    int rc = fits("MPI_Put", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*target_count))
+        rc = CALL(Put_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
+        *target_count, datatype_in(*target_datatype), win_in(*win));
+    else
+        rc = CALL(Put)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(raccumulate)(void *origin_addr, const int *origin_count, const int *origin_datatype,
-        const int *target_rank, const MPI_Aint *target_disp, const int *target_count, const int *target_datatype,
-        const int *op, const int *win, int *request, int *ierror)
+ENTRY void NAME(raccumulate)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *target_count,
+        const integer *target_datatype, const integer *op, const integer *win, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Raccumulate)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), *target_rank, *target_disp,
-        *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
+    int rc = fits("MPI_Raccumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*target_count))
+        rc = CALL(Raccumulate_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank,
+        *target_disp, *target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
+    else
+        rc = CALL(Raccumulate)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype), (int)*target_rank,
+        *target_disp, (int)*target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rget)(void *origin_addr, const int *origin_count, const int *origin_datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *target_count, const int *target_datatype, const int *win,
-        int *request, int *ierror)
+ENTRY void NAME(rget)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *target_count,
+        const integer *target_datatype, const integer *win, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Rget)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), *target_rank, *target_disp,
+    int rc = fits("MPI_Rget", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*target_count))
+        rc = CALL(Rget_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
+    else
+        rc = CALL(Rget)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rget_accumulate)(void *origin_addr, const int *origin_count, const int *origin_datatype,
-        void *result_addr, const int *result_count, const int *result_datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *target_count, const int *target_datatype, const int *op,
-        const int *win, int *request, int *ierror)
+ENTRY void NAME(rget_accumulate)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        void *result_addr, const integer *result_count, const integer *result_datatype, const integer *target_rank,
+        const MPI_Aint *target_disp, const integer *target_count, const integer *target_datatype, const integer *op,
+        const integer *win, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Rget_accumulate)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), buffer_in(result_addr),
-        *result_count, datatype_in(*result_datatype), *target_rank, *target_disp, *target_count,
+    int rc = fits("MPI_Rget_accumulate", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*result_count) ||
+        wide(*target_count))
+        rc = CALL(Rget_accumulate_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), buffer_in(result_addr),
+        *result_count, datatype_in(*result_datatype), (int)*target_rank, *target_disp, *target_count,
         datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
+    else
+        rc = CALL(Rget_accumulate)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype),
+        buffer_in(result_addr), (int)*result_count, datatype_in(*result_datatype), (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), op_in(*op), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(rput)(void *origin_addr, const int *origin_count, const int *origin_datatype, const int *target_rank,
-        const MPI_Aint *target_disp, const int *target_count, const int *target_datatype, const int *win,
-        int *request, int *ierror)
+ENTRY void NAME(rput)(void *origin_addr, const integer *origin_count, const integer *origin_datatype,
+        const integer *target_rank, const MPI_Aint *target_disp, const integer *target_count,
+        const integer *target_datatype, const integer *win, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Rput)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), *target_rank, *target_disp,
+    int rc = fits("MPI_Rput", "target_rank", *target_rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (wide(*origin_count) ||
+        wide(*target_count))
+        rc = CALL(Rput_c)(buffer_in(origin_addr), *origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
         *target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
+    else
+        rc = CALL(Rput)(buffer_in(origin_addr), (int)*origin_count, datatype_in(*origin_datatype), (int)*target_rank, *target_disp,
+        (int)*target_count, datatype_in(*target_datatype), win_in(*win), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_allocate)(const MPI_Aint *size, const int *disp_unit, const int *info, const int *comm,
-        void *baseptr, int *win, int *ierror)
+ENTRY void NAME(win_allocate)(const MPI_Aint *size, const integer *disp_unit, const integer *info,
+        const integer *comm, void *baseptr, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
-    int rc = CALL(Win_allocate)(*size, *disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
+    int rc;
+    if (wide(*disp_unit))
+        rc = CALL(Win_allocate_c)(*size, *disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
+    else
+        rc = CALL(Win_allocate)(*size, (int)*disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
     if (!rc)
         *win = win_out(c_win);
     done(ierror, rc);
@@ -110,8 +199,8 @@ ENTRY void NAME(win_allocate)(const MPI_Aint *size, const int *disp_unit, const 
 SAME(win_allocate, win_allocate_f08)
 SAME(win_allocate, win_allocate_cptr)
 
-ENTRY void NAME(win_allocate_c_f08)(const MPI_Aint *size, const MPI_Aint *disp_unit, const int *info, const int *comm,
-        void *baseptr, int *win, int *ierror)
+ENTRY void NAME(win_allocate_c_f08)(const MPI_Aint *size, const MPI_Aint *disp_unit, const integer *info,
+        const integer *comm, void *baseptr, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = CALL(Win_allocate_c)(*size, *disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
@@ -120,11 +209,15 @@ ENTRY void NAME(win_allocate_c_f08)(const MPI_Aint *size, const MPI_Aint *disp_u
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_allocate_shared)(const MPI_Aint *size, const int *disp_unit, const int *info, const int *comm,
-        void *baseptr, int *win, int *ierror)
+ENTRY void NAME(win_allocate_shared)(const MPI_Aint *size, const integer *disp_unit, const integer *info,
+        const integer *comm, void *baseptr, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
-    int rc = CALL(Win_allocate_shared)(*size, *disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
+    int rc;
+    if (wide(*disp_unit))
+        rc = CALL(Win_allocate_shared_c)(*size, *disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
+    else
+        rc = CALL(Win_allocate_shared)(*size, (int)*disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
     if (!rc)
         *win = win_out(c_win);
     done(ierror, rc);
@@ -132,8 +225,8 @@ ENTRY void NAME(win_allocate_shared)(const MPI_Aint *size, const int *disp_unit,
 SAME(win_allocate_shared, win_allocate_shared_f08)
 SAME(win_allocate_shared, win_allocate_shared_cptr)
 
-ENTRY void NAME(win_allocate_shared_c_f08)(const MPI_Aint *size, const MPI_Aint *disp_unit, const int *info,
-        const int *comm, void *baseptr, int *win, int *ierror)
+ENTRY void NAME(win_allocate_shared_c_f08)(const MPI_Aint *size, const MPI_Aint *disp_unit, const integer *info,
+        const integer *comm, void *baseptr, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = CALL(Win_allocate_shared_c)(*size, *disp_unit, info_in(*info), comm_in(*comm), baseptr, &c_win);
@@ -142,28 +235,32 @@ ENTRY void NAME(win_allocate_shared_c_f08)(const MPI_Aint *size, const MPI_Aint 
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_attach)(const int *win, void *base, const MPI_Aint *size, int *ierror)
+ENTRY void NAME(win_attach)(const integer *win, void *base, const MPI_Aint *size, integer *ierror)
 {
     done(ierror, CALL(Win_attach)(win_in(*win), buffer_in(base), *size));
 }
 
-ENTRY void NAME(win_complete)(const int *win, int *ierror)
+ENTRY void NAME(win_complete)(const integer *win, integer *ierror)
 {
     done(ierror, CALL(Win_complete)(win_in(*win)));
 }
 SAME(win_complete, win_complete_f08)
 
-ENTRY void NAME(win_create)(void *base, const MPI_Aint *size, const int *disp_unit, const int *info, const int *comm,
-        int *win, int *ierror)
+ENTRY void NAME(win_create)(void *base, const MPI_Aint *size, const integer *disp_unit, const integer *info,
+        const integer *comm, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
-    int rc = CALL(Win_create)(buffer_in(base), *size, *disp_unit, info_in(*info), comm_in(*comm), &c_win);
+    int rc;
+    if (wide(*disp_unit))
+        rc = CALL(Win_create_c)(buffer_in(base), *size, *disp_unit, info_in(*info), comm_in(*comm), &c_win);
+    else
+        rc = CALL(Win_create)(buffer_in(base), *size, (int)*disp_unit, info_in(*info), comm_in(*comm), &c_win);
     if (!rc)
         *win = win_out(c_win);
     done(ierror, rc);
 }
 
-ENTRY void NAME(win_create_dynamic)(const int *info, const int *comm, int *win, int *ierror)
+ENTRY void NAME(win_create_dynamic)(const integer *info, const integer *comm, integer *win, integer *ierror)
 {
     MPI_Win c_win = MPI_WIN_NULL;
     int rc = CALL(Win_create_dynamic)(info_in(*info), comm_in(*comm), &c_win);
@@ -173,42 +270,57 @@ ENTRY void NAME(win_create_dynamic)(const int *info, const int *comm, int *win, 
 }
 SAME(win_create_dynamic, win_create_dynamic_f08)
 
-ENTRY void NAME(win_detach)(const int *win, void *base, int *ierror)
+ENTRY void NAME(win_detach)(const integer *win, void *base, integer *ierror)
 {
     done(ierror, CALL(Win_detach)(win_in(*win), buffer_in(base)));
 }
 
-ENTRY void NAME(win_fence)(const int *assert, const int *win, int *ierror)
+ENTRY void NAME(win_fence)(const integer *assert, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_fence)(*assert, win_in(*win)));
+    int rc = fits("MPI_Win_fence", "assert", *assert, MPI_ERR_ASSERT);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_fence)((int)*assert, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_fence, win_fence_f08)
 
-ENTRY void NAME(win_flush)(const int *rank, const int *win, int *ierror)
+ENTRY void NAME(win_flush)(const integer *rank, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_flush)(*rank, win_in(*win)));
+    int rc = fits("MPI_Win_flush", "rank", *rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_flush)((int)*rank, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_flush, win_flush_f08)
 
-ENTRY void NAME(win_flush_all)(const int *win, int *ierror)
+ENTRY void NAME(win_flush_all)(const integer *win, integer *ierror)
 {
     done(ierror, CALL(Win_flush_all)(win_in(*win)));
 }
 SAME(win_flush_all, win_flush_all_f08)
 
-ENTRY void NAME(win_flush_local)(const int *rank, const int *win, int *ierror)
+ENTRY void NAME(win_flush_local)(const integer *rank, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_flush_local)(*rank, win_in(*win)));
+    int rc = fits("MPI_Win_flush_local", "rank", *rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_flush_local)((int)*rank, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_flush_local, win_flush_local_f08)
 
-ENTRY void NAME(win_flush_local_all)(const int *win, int *ierror)
+ENTRY void NAME(win_flush_local_all)(const integer *win, integer *ierror)
 {
     done(ierror, CALL(Win_flush_local_all)(win_in(*win)));
 }
 SAME(win_flush_local_all, win_flush_local_all_f08)
 
-ENTRY void NAME(win_free)(int *win, int *ierror)
+ENTRY void NAME(win_free)(integer *win, integer *ierror)
 {
     MPI_Win c_win = win_in(*win);
     int rc = CALL(Win_free)(&c_win);
@@ -217,7 +329,7 @@ ENTRY void NAME(win_free)(int *win, int *ierror)
 }
 SAME(win_free, win_free_f08)
 
-ENTRY void NAME(win_get_group)(const int *win, int *group, int *ierror)
+ENTRY void NAME(win_get_group)(const integer *win, integer *group, integer *ierror)
 {
     MPI_Group c_group = MPI_GROUP_NULL;
     int rc = CALL(Win_get_group)(win_in(*win), &c_group);
@@ -227,7 +339,7 @@ ENTRY void NAME(win_get_group)(const int *win, int *group, int *ierror)
 }
 SAME(win_get_group, win_get_group_f08)
 
-ENTRY void NAME(win_get_info)(const int *win, int *info_used, int *ierror)
+ENTRY void NAME(win_get_info)(const integer *win, integer *info_used, integer *ierror)
 {
     MPI_Info c_info_used = MPI_INFO_NULL;
     int rc = CALL(Win_get_info)(win_in(*win), &c_info_used);
@@ -237,57 +349,94 @@ ENTRY void NAME(win_get_info)(const int *win, int *info_used, int *ierror)
 }
 SAME(win_get_info, win_get_info_f08)
 
-ENTRY void NAME(win_lock)(const int *lock_type, const int *rank, const int *assert, const int *win, int *ierror)
+ENTRY void NAME(win_lock)(const integer *lock_type, const integer *rank, const integer *assert, const integer *win,
+        integer *ierror)
 {
-    done(ierror, CALL(Win_lock)(*lock_type, *rank, *assert, win_in(*win)));
+    int rc = fits("MPI_Win_lock", "lock_type", *lock_type, MPI_ERR_LOCKTYPE);
+    if (!rc)
+        rc = fits("MPI_Win_lock", "rank", *rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Win_lock", "assert", *assert, MPI_ERR_ASSERT);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_lock)((int)*lock_type, (int)*rank, (int)*assert, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_lock, win_lock_f08)
 
-ENTRY void NAME(win_lock_all)(const int *assert, const int *win, int *ierror)
+ENTRY void NAME(win_lock_all)(const integer *assert, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_lock_all)(*assert, win_in(*win)));
+    int rc = fits("MPI_Win_lock_all", "assert", *assert, MPI_ERR_ASSERT);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_lock_all)((int)*assert, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_lock_all, win_lock_all_f08)
 
-ENTRY void NAME(win_post)(const int *group, const int *assert, const int *win, int *ierror)
+ENTRY void NAME(win_post)(const integer *group, const integer *assert, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_post)(group_in(*group), *assert, win_in(*win)));
+    int rc = fits("MPI_Win_post", "assert", *assert, MPI_ERR_ASSERT);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_post)(group_in(*group), (int)*assert, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_post, win_post_f08)
 
-ENTRY void NAME(win_set_info)(const int *win, const int *info, int *ierror)
+ENTRY void NAME(win_set_info)(const integer *win, const integer *info, integer *ierror)
 {
     done(ierror, CALL(Win_set_info)(win_in(*win), info_in(*info)));
 }
 SAME(win_set_info, win_set_info_f08)
 
-ENTRY void NAME(win_shared_query)(const int *win, const int *rank, MPI_Aint *size, int *disp_unit, void *baseptr,
-        int *ierror)
+ENTRY void NAME(win_shared_query)(const integer *win, const integer *rank, MPI_Aint *size, integer *disp_unit,
+        void *baseptr, integer *ierror)
 {
-    done(ierror, CALL(Win_shared_query)(win_in(*win), *rank, size, disp_unit, baseptr));
+    int rc = fits("MPI_Win_shared_query", "rank", *rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else if (EIGHT)
+        rc = CALL(Win_shared_query_c)(win_in(*win), (int)*rank, size, (MPI_Aint *)disp_unit, baseptr);
+    else
+        rc = CALL(Win_shared_query)(win_in(*win), (int)*rank, size, (int *)disp_unit, baseptr);
+    done(ierror, rc);
 }
 SAME(win_shared_query, win_shared_query_f08)
 SAME(win_shared_query, win_shared_query_cptr)
 
-ENTRY void NAME(win_shared_query_c_f08)(const int *win, const int *rank, MPI_Aint *size, MPI_Aint *disp_unit,
-        void *baseptr, int *ierror)
+ENTRY void NAME(win_shared_query_c_f08)(const integer *win, const integer *rank, MPI_Aint *size, MPI_Aint *disp_unit,
+        void *baseptr, integer *ierror)
 {
-    done(ierror, CALL(Win_shared_query_c)(win_in(*win), *rank, size, disp_unit, baseptr));
+    int rc = fits("MPI_Win_shared_query_c", "rank", *rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_shared_query_c)(win_in(*win), (int)*rank, size, disp_unit, baseptr);
+    done(ierror, rc);
 }
 
-ENTRY void NAME(win_start)(const int *group, const int *assert, const int *win, int *ierror)
+ENTRY void NAME(win_start)(const integer *group, const integer *assert, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_start)(group_in(*group), *assert, win_in(*win)));
+    int rc = fits("MPI_Win_start", "assert", *assert, MPI_ERR_ASSERT);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_start)(group_in(*group), (int)*assert, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_start, win_start_f08)
 
-ENTRY void NAME(win_sync)(const int *win, int *ierror)
+ENTRY void NAME(win_sync)(const integer *win, integer *ierror)
 {
     done(ierror, CALL(Win_sync)(win_in(*win)));
 }
 SAME(win_sync, win_sync_f08)
 
-ENTRY void NAME(win_test)(const int *win, int *flag, int *ierror)
+ENTRY void NAME(win_test)(const integer *win, logical *flag, integer *ierror)
 {
     int c_flag = 0;
     int rc = CALL(Win_test)(win_in(*win), &c_flag);
@@ -297,19 +446,24 @@ ENTRY void NAME(win_test)(const int *win, int *flag, int *ierror)
 }
 SAME(win_test, win_test_f08)
 
-ENTRY void NAME(win_unlock)(const int *rank, const int *win, int *ierror)
+ENTRY void NAME(win_unlock)(const integer *rank, const integer *win, integer *ierror)
 {
-    done(ierror, CALL(Win_unlock)(*rank, win_in(*win)));
+    int rc = fits("MPI_Win_unlock", "rank", *rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_WIN, *win, rc);
+    else
+        rc = CALL(Win_unlock)((int)*rank, win_in(*win));
+    done(ierror, rc);
 }
 SAME(win_unlock, win_unlock_f08)
 
-ENTRY void NAME(win_unlock_all)(const int *win, int *ierror)
+ENTRY void NAME(win_unlock_all)(const integer *win, integer *ierror)
 {
     done(ierror, CALL(Win_unlock_all)(win_in(*win)));
 }
 SAME(win_unlock_all, win_unlock_all_f08)
 
-ENTRY void NAME(win_wait)(const int *win, int *ierror)
+ENTRY void NAME(win_wait)(const integer *win, integer *ierror)
 {
     done(ierror, CALL(Win_wait)(win_in(*win)));
 }

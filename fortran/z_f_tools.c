@@ -2,8 +2,8 @@
 /* The functions of MPI-5.0 chapter 15 (Tool Support) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(pcontrol)(const int *level)
+ENTRY void NAME(pcontrol)(const integer *level)
 {
-    CALL(Pcontrol)(*level);
+    CALL(Pcontrol)((int)*level);
 }
 SAME(pcontrol, pcontrol_f08)

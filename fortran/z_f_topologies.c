@@ -2,220 +2,516 @@
 /* The functions of MPI-5.0 chapter 8 (Virtual Topologies for MPI Processes) by their external names. Compiled twice, see NAME. */
 #include "gompi_f.h"
 
-ENTRY void NAME(cart_coords)(const int *comm, const int *rank, const int *maxdims, int *coords, int *ierror)
+ENTRY void NAME(cart_coords)(const integer *comm, const integer *rank, const integer *maxdims, integer *coords,
+        integer *ierror)
 {
-    done(ierror, CALL(Cart_coords)(comm_in(*comm), *rank, *maxdims, coords));
+    struct gompi_array c_coords = {0};
+    int rc = fits("MPI_Cart_coords", "rank", *rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Cart_coords", "maxdims", *maxdims, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_room(&c_coords, *maxdims, coords);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Cart_coords)(comm_in(*comm), (int)*rank, (int)*maxdims, c_coords.data);
+    if (!rc)
+        ints_out(coords, *maxdims, &c_coords);
+    ints_free(&c_coords);
+    done(ierror, rc);
 }
 SAME(cart_coords, cart_coords_f08)
 
-ENTRY void NAME(cart_create)(const int *comm_old, const int *ndims, const int *dims, const int *periods,
-        const int *reorder, int *comm_cart, int *ierror)
+ENTRY void NAME(cart_create)(const integer *comm_old, const integer *ndims, const integer *dims,
+        const logical *periods, const logical *reorder, integer *comm_cart, integer *ierror)
 {
+    struct gompi_array c_dims = {0};
     struct gompi_array c_periods = {0};
     MPI_Comm c_comm_cart = MPI_COMM_NULL;
-    int rc = logicals_in(&c_periods, *ndims, periods);
+    int rc = fits("MPI_Cart_create", "ndims", *ndims, MPI_ERR_DIMS);
+    if (!rc)
+        rc = all_fit("MPI_Cart_create", "dims", *ndims, dims, MPI_ERR_DIMS);
+    if (!rc)
+        rc = ints_in(&c_dims, *ndims, dims);
+    if (!rc)
+        rc = logicals_in(&c_periods, *ndims, periods);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm_old, rc);
     else
-        rc = CALL(Cart_create)(comm_in(*comm_old), *ndims, dims, c_periods.data, logical_in(*reorder), &c_comm_cart);
+        rc = CALL(Cart_create)(comm_in(*comm_old), (int)*ndims, c_dims.data, c_periods.data, logical_in(*reorder), &c_comm_cart);
     if (!rc)
         *comm_cart = comm_out(c_comm_cart);
+    ints_free(&c_dims);
     gompi_array_free(&c_periods);
     done(ierror, rc);
 }
 SAME(cart_create, cart_create_f08)
 
-ENTRY void NAME(cart_get)(const int *comm, const int *maxdims, int *dims, int *periods, int *coords, int *ierror)
+ENTRY void NAME(cart_get)(const integer *comm, const integer *maxdims, integer *dims, logical *periods,
+        integer *coords, integer *ierror)
 {
+    struct gompi_array c_dims = {0};
     struct gompi_array c_periods = {0};
-    int rc = gompi_array_make(&c_periods, *maxdims, sizeof(int));
+    struct gompi_array c_coords = {0};
+    int rc = fits("MPI_Cart_get", "maxdims", *maxdims, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_room(&c_dims, *maxdims, dims);
+    if (!rc)
+        rc = gompi_array_make(&c_periods, *maxdims, sizeof(int));
+    if (!rc)
+        rc = ints_room(&c_coords, *maxdims, coords);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Cart_get)(comm_in(*comm), *maxdims, dims, c_periods.data, coords);
-    if (!rc)
+        rc = CALL(Cart_get)(comm_in(*comm), (int)*maxdims, c_dims.data, c_periods.data, c_coords.data);
+    if (!rc) {
+        ints_out(dims, *maxdims, &c_dims);
         logicals_out(periods, *maxdims, c_periods.data);
+        ints_out(coords, *maxdims, &c_coords);
+    }
+    ints_free(&c_dims);
     gompi_array_free(&c_periods);
+    ints_free(&c_coords);
     done(ierror, rc);
 }
 SAME(cart_get, cart_get_f08)
 
-ENTRY void NAME(cart_map)(const int *comm, const int *ndims, const int *dims, const int *periods, int *newrank,
-        int *ierror)
+ENTRY void NAME(cart_map)(const integer *comm, const integer *ndims, const integer *dims, const logical *periods,
+        integer *newrank, integer *ierror)
 {
+    struct gompi_array c_dims = {0};
     struct gompi_array c_periods = {0};
-    int rc = logicals_in(&c_periods, *ndims, periods);
+    int c_newrank = 0;
+    int rc = fits("MPI_Cart_map", "ndims", *ndims, MPI_ERR_DIMS);
+    if (!rc)
+        rc = all_fit("MPI_Cart_map", "dims", *ndims, dims, MPI_ERR_DIMS);
+    if (!rc)
+        rc = ints_in(&c_dims, *ndims, dims);
+    if (!rc)
+        rc = logicals_in(&c_periods, *ndims, periods);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
     else
-        rc = CALL(Cart_map)(comm_in(*comm), *ndims, dims, c_periods.data, newrank);
+        rc = CALL(Cart_map)(comm_in(*comm), (int)*ndims, c_dims.data, c_periods.data, int_to(newrank, &c_newrank));
+    if (!rc)
+        int_out(newrank, c_newrank);
+    ints_free(&c_dims);
     gompi_array_free(&c_periods);
     done(ierror, rc);
 }
 SAME(cart_map, cart_map_f08)
 
-ENTRY void NAME(cart_rank)(const int *comm, const int *coords, int *rank, int *ierror)
+ENTRY void NAME(cart_rank)(const integer *comm, const integer *coords, integer *rank, integer *ierror)
 {
-    done(ierror, CALL(Cart_rank)(comm_in(*comm), coords, rank));
+    struct gompi_array c_coords = {0};
+    int c_rank = 0;
+    int rc = all_fit("MPI_Cart_rank", "coords", dims_of(*comm), coords, MPI_ERR_DIMS);
+    if (!rc)
+        rc = ints_in(&c_coords, dims_of(*comm), coords);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Cart_rank)(comm_in(*comm), c_coords.data, int_to(rank, &c_rank));
+    if (!rc)
+        int_out(rank, c_rank);
+    ints_free(&c_coords);
+    done(ierror, rc);
 }
 SAME(cart_rank, cart_rank_f08)
 
-ENTRY void NAME(cart_shift)(const int *comm, const int *direction, const int *disp, int *rank_source, int *rank_dest,
-        int *ierror)
+ENTRY void NAME(cart_shift)(const integer *comm, const integer *direction, const integer *disp, integer *rank_source,
+        integer *rank_dest, integer *ierror)
 {
-    done(ierror, CALL(Cart_shift)(comm_in(*comm), *direction, *disp, rank_source, rank_dest));
+    int c_rank_source = 0;
+    int c_rank_dest = 0;
+    int rc = fits("MPI_Cart_shift", "direction", *direction, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Cart_shift", "disp", *disp, MPI_ERR_DIMS);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Cart_shift)(comm_in(*comm), (int)*direction, (int)*disp, int_to(rank_source, &c_rank_source),
+        int_to(rank_dest, &c_rank_dest));
+    if (!rc) {
+        int_out(rank_source, c_rank_source);
+        int_out(rank_dest, c_rank_dest);
+    }
+    done(ierror, rc);
 }
 SAME(cart_shift, cart_shift_f08)
 
-ENTRY void NAME(cartdim_get)(const int *comm, int *ndims, int *ierror)
+ENTRY void NAME(cartdim_get)(const integer *comm, integer *ndims, integer *ierror)
 {
-    done(ierror, CALL(Cartdim_get)(comm_in(*comm), ndims));
+    int c_ndims = 0;
+    int rc = CALL(Cartdim_get)(comm_in(*comm), int_to(ndims, &c_ndims));
+    if (!rc)
+        int_out(ndims, c_ndims);
+    done(ierror, rc);
 }
 SAME(cartdim_get, cartdim_get_f08)
 
-ENTRY void NAME(dims_create)(const int *nnodes, const int *ndims, int *dims, int *ierror)
+ENTRY void NAME(dims_create)(const integer *nnodes, const integer *ndims, integer *dims, integer *ierror)
 {
-    done(ierror, CALL(Dims_create)(*nnodes, *ndims, dims));
+    struct gompi_array c_dims = {0};
+    int rc = fits("MPI_Dims_create", "nnodes", *nnodes, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Dims_create", "ndims", *ndims, MPI_ERR_DIMS);
+    if (!rc)
+        rc = all_fit("MPI_Dims_create", "dims", *ndims, dims, MPI_ERR_DIMS);
+    if (!rc)
+        rc = ints_room(&c_dims, *ndims, dims);
+    if (rc)
+        rc = gompi_raise(RAISE_SELF, 0, rc);
+    else
+        rc = CALL(Dims_create)((int)*nnodes, (int)*ndims, c_dims.data);
+    if (!rc)
+        ints_out(dims, *ndims, &c_dims);
+    ints_free(&c_dims);
+    done(ierror, rc);
 }
 SAME(dims_create, dims_create_f08)
 
-ENTRY void NAME(dist_graph_create)(const int *comm_old, const int *n, const int *sources, const int *degrees,
-        const int *destinations, const int *weights, const int *info, const int *reorder, int *comm_dist_graph,
-        int *ierror)
+ENTRY void NAME(dist_graph_create)(const integer *comm_old, const integer *n, const integer *sources,
+        const integer *degrees, const integer *destinations, const integer *weights, const integer *info,
+        const logical *reorder, integer *comm_dist_graph, integer *ierror)
 {
+    struct gompi_array c_sources = {0};
+    struct gompi_array c_degrees = {0};
+    struct gompi_array c_destinations = {0};
+    struct gompi_array c_weights = {0};
     MPI_Comm c_comm_dist_graph = MPI_COMM_NULL;
-    int rc = CALL(Dist_graph_create)(comm_in(*comm_old), *n, sources, degrees, destinations, weights_in(weights), info_in(*info),
-        logical_in(*reorder), &c_comm_dist_graph);
+    int rc = fits("MPI_Dist_graph_create", "n", *n, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Dist_graph_create", "sources", *n, sources, MPI_ERR_RANK);
+    if (!rc)
+        rc = all_fit("MPI_Dist_graph_create", "degrees", *n, degrees, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Dist_graph_create", "destinations", sum_of(*n, degrees), destinations, MPI_ERR_RANK);
+    if (!rc)
+        rc = weights_fit("MPI_Dist_graph_create", "weights", sum_of(*n, degrees), weights);
+    if (!rc)
+        rc = ints_in(&c_sources, *n, sources);
+    if (!rc)
+        rc = ints_in(&c_degrees, *n, degrees);
+    if (!rc)
+        rc = ints_in(&c_destinations, sum_of(*n, degrees), destinations);
+    if (!rc)
+        rc = weights_in(&c_weights, sum_of(*n, degrees), weights);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+    else
+        rc = CALL(Dist_graph_create)(comm_in(*comm_old), (int)*n, c_sources.data, c_degrees.data, c_destinations.data,
+        c_weights.data, info_in(*info), logical_in(*reorder), &c_comm_dist_graph);
     if (!rc)
         *comm_dist_graph = comm_out(c_comm_dist_graph);
+    ints_free(&c_sources);
+    ints_free(&c_degrees);
+    ints_free(&c_destinations);
+    ints_free(&c_weights);
     done(ierror, rc);
 }
 SAME(dist_graph_create, dist_graph_create_f08)
 
-ENTRY void NAME(dist_graph_create_adjacent)(const int *comm_old, const int *indegree, const int *sources,
-        const int *sourceweights, const int *outdegree, const int *destinations, const int *destweights,
-        const int *info, const int *reorder, int *comm_dist_graph, int *ierror)
+ENTRY void NAME(dist_graph_create_adjacent)(const integer *comm_old, const integer *indegree, const integer *sources,
+        const integer *sourceweights, const integer *outdegree, const integer *destinations,
+        const integer *destweights, const integer *info, const logical *reorder, integer *comm_dist_graph,
+        integer *ierror)
 {
+    struct gompi_array c_sources = {0};
+    struct gompi_array c_sourceweights = {0};
+    struct gompi_array c_destinations = {0};
+    struct gompi_array c_destweights = {0};
     MPI_Comm c_comm_dist_graph = MPI_COMM_NULL;
-    int rc = CALL(Dist_graph_create_adjacent)(comm_in(*comm_old), *indegree, sources, weights_in(sourceweights), *outdegree,
-        destinations, weights_in(destweights), info_in(*info), logical_in(*reorder), &c_comm_dist_graph);
+    int rc = fits("MPI_Dist_graph_create_adjacent", "indegree", *indegree, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Dist_graph_create_adjacent", "sources", *indegree, sources, MPI_ERR_RANK);
+    if (!rc)
+        rc = weights_fit("MPI_Dist_graph_create_adjacent", "sourceweights", *indegree, sourceweights);
+    if (!rc)
+        rc = fits("MPI_Dist_graph_create_adjacent", "outdegree", *outdegree, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Dist_graph_create_adjacent", "destinations", *outdegree, destinations, MPI_ERR_RANK);
+    if (!rc)
+        rc = weights_fit("MPI_Dist_graph_create_adjacent", "destweights", *outdegree, destweights);
+    if (!rc)
+        rc = ints_in(&c_sources, *indegree, sources);
+    if (!rc)
+        rc = weights_in(&c_sourceweights, *indegree, sourceweights);
+    if (!rc)
+        rc = ints_in(&c_destinations, *outdegree, destinations);
+    if (!rc)
+        rc = weights_in(&c_destweights, *outdegree, destweights);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+    else
+        rc = CALL(Dist_graph_create_adjacent)(comm_in(*comm_old), (int)*indegree, c_sources.data, c_sourceweights.data,
+        (int)*outdegree, c_destinations.data, c_destweights.data, info_in(*info), logical_in(*reorder),
+        &c_comm_dist_graph);
     if (!rc)
         *comm_dist_graph = comm_out(c_comm_dist_graph);
+    ints_free(&c_sources);
+    ints_free(&c_sourceweights);
+    ints_free(&c_destinations);
+    ints_free(&c_destweights);
     done(ierror, rc);
 }
 SAME(dist_graph_create_adjacent, dist_graph_create_adjacent_f08)
 
-ENTRY void NAME(dist_graph_neighbors)(const int *comm, const int *maxindegree, int *sources, int *sourceweights,
-        const int *maxoutdegree, int *destinations, int *destweights, int *ierror)
+ENTRY void NAME(dist_graph_neighbors)(const integer *comm, const integer *maxindegree, integer *sources,
+        integer *sourceweights, const integer *maxoutdegree, integer *destinations, integer *destweights,
+        integer *ierror)
 {
-    done(ierror, CALL(Dist_graph_neighbors)(comm_in(*comm), *maxindegree, sources, weights_in(sourceweights), *maxoutdegree,
-        destinations, weights_in(destweights)));
+    struct gompi_array c_sources = {0};
+    struct gompi_array c_sourceweights = {0};
+    struct gompi_array c_destinations = {0};
+    struct gompi_array c_destweights = {0};
+    int rc = fits("MPI_Dist_graph_neighbors", "maxindegree", *maxindegree, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Dist_graph_neighbors", "maxoutdegree", *maxoutdegree, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_room(&c_sources, *maxindegree, sources);
+    if (!rc)
+        rc = weights_room(&c_sourceweights, *maxindegree, sourceweights);
+    if (!rc)
+        rc = ints_room(&c_destinations, *maxoutdegree, destinations);
+    if (!rc)
+        rc = weights_room(&c_destweights, *maxoutdegree, destweights);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Dist_graph_neighbors)(comm_in(*comm), (int)*maxindegree, c_sources.data, c_sourceweights.data,
+        (int)*maxoutdegree, c_destinations.data, c_destweights.data);
+    if (!rc) {
+        ints_out(sources, *maxindegree, &c_sources);
+        weights_out(sourceweights, *maxindegree, &c_sourceweights);
+        ints_out(destinations, *maxoutdegree, &c_destinations);
+        weights_out(destweights, *maxoutdegree, &c_destweights);
+    }
+    ints_free(&c_sources);
+    ints_free(&c_sourceweights);
+    ints_free(&c_destinations);
+    ints_free(&c_destweights);
+    done(ierror, rc);
 }
 SAME(dist_graph_neighbors, dist_graph_neighbors_f08)
 
-ENTRY void NAME(dist_graph_neighbors_count)(const int *comm, int *indegree, int *outdegree, int *weighted,
-        int *ierror)
+ENTRY void NAME(dist_graph_neighbors_count)(const integer *comm, integer *indegree, integer *outdegree,
+        logical *weighted, integer *ierror)
 {
+    int c_indegree = 0;
+    int c_outdegree = 0;
     int c_weighted = 0;
-    int rc = CALL(Dist_graph_neighbors_count)(comm_in(*comm), indegree, outdegree, &c_weighted);
-    if (!rc)
+    int rc = CALL(Dist_graph_neighbors_count)(comm_in(*comm), int_to(indegree, &c_indegree), int_to(outdegree, &c_outdegree),
+        &c_weighted);
+    if (!rc) {
+        int_out(indegree, c_indegree);
+        int_out(outdegree, c_outdegree);
         *weighted = logical_out(c_weighted);
+    }
     done(ierror, rc);
 }
 SAME(dist_graph_neighbors_count, dist_graph_neighbors_count_f08)
 
-ENTRY void NAME(graph_create)(const int *comm_old, const int *nnodes, const int *index, const int *edges,
-        const int *reorder, int *comm_graph, int *ierror)
+ENTRY void NAME(graph_create)(const integer *comm_old, const integer *nnodes, const integer *index,
+        const integer *edges, const logical *reorder, integer *comm_graph, integer *ierror)
 {
+    struct gompi_array c_index = {0};
+    struct gompi_array c_edges = {0};
     MPI_Comm c_comm_graph = MPI_COMM_NULL;
-    int rc = CALL(Graph_create)(comm_in(*comm_old), *nnodes, index, edges, logical_in(*reorder), &c_comm_graph);
+    int rc = fits("MPI_Graph_create", "nnodes", *nnodes, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Graph_create", "index", *nnodes, index, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Graph_create", "edges", last_of(*nnodes, index), edges, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_index, *nnodes, index);
+    if (!rc)
+        rc = ints_in(&c_edges, last_of(*nnodes, index), edges);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm_old, rc);
+    else
+        rc = CALL(Graph_create)(comm_in(*comm_old), (int)*nnodes, c_index.data, c_edges.data, logical_in(*reorder), &c_comm_graph);
     if (!rc)
         *comm_graph = comm_out(c_comm_graph);
+    ints_free(&c_index);
+    ints_free(&c_edges);
     done(ierror, rc);
 }
 SAME(graph_create, graph_create_f08)
 
-ENTRY void NAME(graph_get)(const int *comm, const int *maxindex, const int *maxedges, int *index, int *edges,
-        int *ierror)
+ENTRY void NAME(graph_get)(const integer *comm, const integer *maxindex, const integer *maxedges, integer *index,
+        integer *edges, integer *ierror)
 {
-    done(ierror, CALL(Graph_get)(comm_in(*comm), *maxindex, *maxedges, index, edges));
+    struct gompi_array c_index = {0};
+    struct gompi_array c_edges = {0};
+    int rc = fits("MPI_Graph_get", "maxindex", *maxindex, MPI_ERR_ARG);
+    if (!rc)
+        rc = fits("MPI_Graph_get", "maxedges", *maxedges, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_room(&c_index, *maxindex, index);
+    if (!rc)
+        rc = ints_room(&c_edges, *maxedges, edges);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Graph_get)(comm_in(*comm), (int)*maxindex, (int)*maxedges, c_index.data, c_edges.data);
+    if (!rc) {
+        ints_out(index, *maxindex, &c_index);
+        ints_out(edges, *maxedges, &c_edges);
+    }
+    ints_free(&c_index);
+    ints_free(&c_edges);
+    done(ierror, rc);
 }
 SAME(graph_get, graph_get_f08)
 
-ENTRY void NAME(graph_map)(const int *comm, const int *nnodes, const int *index, const int *edges, int *newrank,
-        int *ierror)
+ENTRY void NAME(graph_map)(const integer *comm, const integer *nnodes, const integer *index, const integer *edges,
+        integer *newrank, integer *ierror)
 {
-    done(ierror, CALL(Graph_map)(comm_in(*comm), *nnodes, index, edges, newrank));
+    struct gompi_array c_index = {0};
+    struct gompi_array c_edges = {0};
+    int c_newrank = 0;
+    int rc = fits("MPI_Graph_map", "nnodes", *nnodes, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Graph_map", "index", *nnodes, index, MPI_ERR_ARG);
+    if (!rc)
+        rc = all_fit("MPI_Graph_map", "edges", last_of(*nnodes, index), edges, MPI_ERR_RANK);
+    if (!rc)
+        rc = ints_in(&c_index, *nnodes, index);
+    if (!rc)
+        rc = ints_in(&c_edges, last_of(*nnodes, index), edges);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Graph_map)(comm_in(*comm), (int)*nnodes, c_index.data, c_edges.data, int_to(newrank, &c_newrank));
+    if (!rc)
+        int_out(newrank, c_newrank);
+    ints_free(&c_index);
+    ints_free(&c_edges);
+    done(ierror, rc);
 }
 SAME(graph_map, graph_map_f08)
 
-ENTRY void NAME(graph_neighbors)(const int *comm, const int *rank, const int *maxneighbors, int *neighbors,
-        int *ierror)
+ENTRY void NAME(graph_neighbors)(const integer *comm, const integer *rank, const integer *maxneighbors,
+        integer *neighbors, integer *ierror)
 {
-    done(ierror, CALL(Graph_neighbors)(comm_in(*comm), *rank, *maxneighbors, neighbors));
+    struct gompi_array c_neighbors = {0};
+    int rc = fits("MPI_Graph_neighbors", "rank", *rank, MPI_ERR_RANK);
+    if (!rc)
+        rc = fits("MPI_Graph_neighbors", "maxneighbors", *maxneighbors, MPI_ERR_ARG);
+    if (!rc)
+        rc = ints_room(&c_neighbors, *maxneighbors, neighbors);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Graph_neighbors)(comm_in(*comm), (int)*rank, (int)*maxneighbors, c_neighbors.data);
+    if (!rc)
+        ints_out(neighbors, *maxneighbors, &c_neighbors);
+    ints_free(&c_neighbors);
+    done(ierror, rc);
 }
 SAME(graph_neighbors, graph_neighbors_f08)
 
-ENTRY void NAME(graph_neighbors_count)(const int *comm, const int *rank, int *nneighbors, int *ierror)
+ENTRY void NAME(graph_neighbors_count)(const integer *comm, const integer *rank, integer *nneighbors, integer *ierror)
 {
-    done(ierror, CALL(Graph_neighbors_count)(comm_in(*comm), *rank, nneighbors));
+    int c_nneighbors = 0;
+    int rc = fits("MPI_Graph_neighbors_count", "rank", *rank, MPI_ERR_RANK);
+    if (rc)
+        rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else
+        rc = CALL(Graph_neighbors_count)(comm_in(*comm), (int)*rank, int_to(nneighbors, &c_nneighbors));
+    if (!rc)
+        int_out(nneighbors, c_nneighbors);
+    done(ierror, rc);
 }
 SAME(graph_neighbors_count, graph_neighbors_count_f08)
 
-ENTRY void NAME(graphdims_get)(const int *comm, int *nnodes, int *nedges, int *ierror)
+ENTRY void NAME(graphdims_get)(const integer *comm, integer *nnodes, integer *nedges, integer *ierror)
 {
-    done(ierror, CALL(Graphdims_get)(comm_in(*comm), nnodes, nedges));
+    int c_nnodes = 0;
+    int c_nedges = 0;
+    int rc = CALL(Graphdims_get)(comm_in(*comm), int_to(nnodes, &c_nnodes), int_to(nedges, &c_nedges));
+    if (!rc) {
+        int_out(nnodes, c_nnodes);
+        int_out(nedges, c_nedges);
+    }
+    done(ierror, rc);
 }
 SAME(graphdims_get, graphdims_get_f08)
 
-ENTRY void NAME(ineighbor_allgather)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ineighbor_allgather)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ineighbor_allgather)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Ineighbor_allgather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ineighbor_allgather)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_allgatherv)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ineighbor_allgatherv)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *comm,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ineighbor_allgatherv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts,
-        displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Ineighbor_allgatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ineighbor_allgatherv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_alltoall)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *request, int *ierror)
+ENTRY void NAME(ineighbor_alltoall)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ineighbor_alltoall)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Ineighbor_alltoall_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
         datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ineighbor_alltoall)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_alltoallv)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtype,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtype, const int *comm, int *request,
-        int *ierror)
+ENTRY void NAME(ineighbor_alltoallv)(void *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, void *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Ineighbor_alltoallv)(buffer_in(sendbuf), sendcounts, sdispls, datatype_in(*sendtype), buffer_in(recvbuf),
-        recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm), &c_request);
+    int rc;
+    if (EIGHT)
+        rc = CALL(Ineighbor_alltoallv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), &c_request);
+    else
+        rc = CALL(Ineighbor_alltoallv)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(ineighbor_alltoallw)(void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const int *recvtypes,
-        const int *comm, int *request, int *ierror)
+ENTRY void NAME(ineighbor_alltoallw)(void *sendbuf, const integer *sendcounts, const MPI_Aint *sdispls,
+        const integer *sendtypes, void *recvbuf, const integer *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtypes, const integer *comm, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -224,92 +520,152 @@ ENTRY void NAME(ineighbor_alltoallw)(void *sendbuf, const int *sendcounts, const
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Ineighbor_alltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), &c_request);
     else
-        rc = CALL(Ineighbor_alltoallw)(buffer_in(sendbuf), sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf), recvcounts,
-        rdispls, k.types[1].data, comm_in(*comm), &c_request);
+        rc = CALL(Ineighbor_alltoallw)(buffer_in(sendbuf), (const int *)sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf),
+        (const int *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, false);
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgather)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *ierror)
+ENTRY void NAME(neighbor_allgather)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *ierror)
 {
-    done(ierror, CALL(Neighbor_allgather)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), comm_in(*comm)));
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_allgather_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Neighbor_allgather)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgather_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(neighbor_allgather_init)(void *sendbuf, const integer *sendcount, const integer *sendtype,
+        void *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Neighbor_allgather_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_allgather_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        *recvcount, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Neighbor_allgather_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(neighbor_allgatherv)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *comm,
+        integer *ierror)
+{
+    int rc;
+    if (EIGHT)
+        rc = CALL(Neighbor_allgatherv_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Neighbor_allgatherv)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(neighbor_allgatherv_init)(void *sendbuf, const integer *sendcount, const integer *sendtype,
+        void *recvbuf, const integer *recvcounts, const integer *displs, const integer *recvtype, const integer *comm,
+        const integer *info, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (EIGHT)
+        rc = CALL(Neighbor_allgatherv_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const MPI_Count *)recvcounts, (const MPI_Aint *)displs, datatype_in(*recvtype), comm_in(*comm),
+        info_in(*info), &c_request);
+    else
+        rc = CALL(Neighbor_allgatherv_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (const int *)recvcounts, (const int *)displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info),
+        &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(neighbor_alltoall)(void *sendbuf, const integer *sendcount, const integer *sendtype, void *recvbuf,
+        const integer *recvcount, const integer *recvtype, const integer *comm, integer *ierror)
+{
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_alltoall_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Neighbor_alltoall)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(neighbor_alltoall_init)(void *sendbuf, const integer *sendcount, const integer *sendtype,
+        void *recvbuf, const integer *recvcount, const integer *recvtype, const integer *comm, const integer *info,
+        integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (wide(*sendcount) ||
+        wide(*recvcount))
+        rc = CALL(Neighbor_alltoall_init_c)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Neighbor_alltoall_init)(buffer_in(sendbuf), (int)*sendcount, datatype_in(*sendtype), buffer_in(recvbuf),
+        (int)*recvcount, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    if (!rc)
+        *request = request_out(c_request);
+    done(ierror, rc);
+}
+
+ENTRY void NAME(neighbor_alltoallv)(void *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, void *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, integer *ierror)
+{
+    int rc;
+    if (EIGHT)
+        rc = CALL(Neighbor_alltoallv_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm));
+    else
+        rc = CALL(Neighbor_alltoallv)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls, datatype_in(*sendtype),
+        buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls, datatype_in(*recvtype), comm_in(*comm));
+    done(ierror, rc);
+}
+
+ENTRY void NAME(neighbor_alltoallv_init)(void *sendbuf, const integer *sendcounts, const integer *sdispls,
+        const integer *sendtype, void *recvbuf, const integer *recvcounts, const integer *rdispls,
+        const integer *recvtype, const integer *comm, const integer *info, integer *request, integer *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc;
+    if (EIGHT)
+        rc = CALL(Neighbor_alltoallv_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, (const MPI_Aint *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const MPI_Count *)recvcounts, (const MPI_Aint *)rdispls,
+        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
+    else
+        rc = CALL(Neighbor_alltoallv_init)(buffer_in(sendbuf), (const int *)sendcounts, (const int *)sdispls,
+        datatype_in(*sendtype), buffer_in(recvbuf), (const int *)recvcounts, (const int *)rdispls,
         datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
     if (!rc)
         *request = request_out(c_request);
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_allgatherv)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Neighbor_allgatherv)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts,
-        displs, datatype_in(*recvtype), comm_in(*comm)));
-}
-
-ENTRY void NAME(neighbor_allgatherv_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcounts, const int *displs, const int *recvtype, const int *comm, const int *info, int *request,
-        int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Neighbor_allgatherv_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), recvcounts,
-        displs, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(neighbor_alltoall)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Neighbor_alltoall)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), comm_in(*comm)));
-}
-
-ENTRY void NAME(neighbor_alltoall_init)(void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf,
-        const int *recvcount, const int *recvtype, const int *comm, const int *info, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Neighbor_alltoall_init)(buffer_in(sendbuf), *sendcount, datatype_in(*sendtype), buffer_in(recvbuf), *recvcount,
-        datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(neighbor_alltoallv)(void *sendbuf, const int *sendcounts, const int *sdispls, const int *sendtype,
-        void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtype, const int *comm, int *ierror)
-{
-    done(ierror, CALL(Neighbor_alltoallv)(buffer_in(sendbuf), sendcounts, sdispls, datatype_in(*sendtype), buffer_in(recvbuf),
-        recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm)));
-}
-
-ENTRY void NAME(neighbor_alltoallv_init)(void *sendbuf, const int *sendcounts, const int *sdispls,
-        const int *sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, const int *recvtype,
-        const int *comm, const int *info, int *request, int *ierror)
-{
-    MPI_Request c_request = MPI_REQUEST_NULL;
-    int rc = CALL(Neighbor_alltoallv_init)(buffer_in(sendbuf), sendcounts, sdispls, datatype_in(*sendtype), buffer_in(recvbuf),
-        recvcounts, rdispls, datatype_in(*recvtype), comm_in(*comm), info_in(*info), &c_request);
-    if (!rc)
-        *request = request_out(c_request);
-    done(ierror, rc);
-}
-
-ENTRY void NAME(neighbor_alltoallw)(void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const int *recvtypes,
-        const int *comm, int *ierror)
+ENTRY void NAME(neighbor_alltoallw)(void *sendbuf, const integer *sendcounts, const MPI_Aint *sdispls,
+        const integer *sendtypes, void *recvbuf, const integer *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtypes, const integer *comm, integer *ierror)
 {
     struct gompi_kept k = {0};
     int rc = gompi_peer_types(&k.types[0], comm_in(*comm), true, 0, in_place(sendbuf), sendtypes);
@@ -317,16 +673,19 @@ ENTRY void NAME(neighbor_alltoallw)(void *sendbuf, const int *sendcounts, const 
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_alltoallw_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm));
     else
-        rc = CALL(Neighbor_alltoallw)(buffer_in(sendbuf), sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf), recvcounts,
-        rdispls, k.types[1].data, comm_in(*comm));
+        rc = CALL(Neighbor_alltoallw)(buffer_in(sendbuf), (const int *)sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf),
+        (const int *)recvcounts, rdispls, k.types[1].data, comm_in(*comm));
     gompi_release(&k, !rc);
     done(ierror, rc);
 }
 
-ENTRY void NAME(neighbor_alltoallw_init)(void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
-        const int *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls, const int *recvtypes,
-        const int *comm, const int *info, int *request, int *ierror)
+ENTRY void NAME(neighbor_alltoallw_init)(void *sendbuf, const integer *sendcounts, const MPI_Aint *sdispls,
+        const integer *sendtypes, void *recvbuf, const integer *recvcounts, const MPI_Aint *rdispls,
+        const integer *recvtypes, const integer *comm, const integer *info, integer *request, integer *ierror)
 {
     struct gompi_kept k = {0};
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -335,17 +694,26 @@ ENTRY void NAME(neighbor_alltoallw_init)(void *sendbuf, const int *sendcounts, c
         rc = gompi_peer_types(&k.types[1], comm_in(*comm), true, 1, in_place(recvbuf), recvtypes);
     if (rc)
         rc = gompi_raise(RAISE_COMM, *comm, rc);
+    else if (EIGHT)
+        rc = CALL(Neighbor_alltoallw_init_c)(buffer_in(sendbuf), (const MPI_Count *)sendcounts, sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const MPI_Count *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info),
+        &c_request);
     else
-        rc = CALL(Neighbor_alltoallw_init)(buffer_in(sendbuf), sendcounts, sdispls, k.types[0].data, buffer_in(recvbuf),
-        recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info), &c_request);
+        rc = CALL(Neighbor_alltoallw_init)(buffer_in(sendbuf), (const int *)sendcounts, sdispls, k.types[0].data,
+        buffer_in(recvbuf), (const int *)recvcounts, rdispls, k.types[1].data, comm_in(*comm), info_in(*info),
+        &c_request);
     if (!rc)
         *request = request_out(c_request);
     gompi_keep(&k, rc ? NULL : request, true);
     done(ierror, rc);
 }
 
-ENTRY void NAME(topo_test)(const int *comm, int *status, int *ierror)
+ENTRY void NAME(topo_test)(const integer *comm, integer *status, integer *ierror)
 {
-    done(ierror, CALL(Topo_test)(comm_in(*comm), status));
+    int c_status = 0;
+    int rc = CALL(Topo_test)(comm_in(*comm), int_to(status, &c_status));
+    if (!rc)
+        int_out(status, c_status);
+    done(ierror, rc);
 }
 SAME(topo_test, topo_test_f08)

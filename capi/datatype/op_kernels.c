@@ -44,6 +44,7 @@ PAIR_TYPE(float_int, float, int)
 PAIR_TYPE(double_int, double, int)
 PAIR_TYPE(long_int, long, int)
 PAIR_TYPE(int_int, int, int)
+PAIR_TYPE(i64_i64, int64_t, int64_t)
 PAIR_TYPE(short_int, short, int)
 PAIR_TYPE(long_double_int, long double, int)
 PAIR_TYPE(float_float, float, float)
@@ -61,6 +62,9 @@ typedef float wide_f16, wide_c16, wide_f32, wide_c32;
 typedef double wide_f64, wide_c64;
 typedef long double wide_f80, wide_c80;
 typedef _Float128 wide_f128, wide_c128;
+
+// core/datatype's TwoInteger8.
+#define MPI_2INTEGER8 ((MPI_Datatype)0x233)
 
 // The predefined datatypes: name after MPI_, C type, class. The class names the operations that are allowed.
 #define TYPES(X) \
@@ -87,7 +91,7 @@ typedef _Float128 wide_f128, wide_c128;
 	X(FLOAT_INT, float_int, PAIR) X(DOUBLE_INT, double_int, PAIR) X(LONG_INT, long_int, PAIR) \
 	X(2INT, int_int, PAIR) \
 	X(SHORT_INT, short_int, PAIR) X(LONG_DOUBLE_INT, long_double_int, PAIR) X(2REAL, float_float, PAIR) \
-	X(2DOUBLE_PRECISION, double_double, PAIR) X(2INTEGER, int_int, PAIR)
+	X(2DOUBLE_PRECISION, double_double, PAIR) X(2INTEGER, int_int, PAIR) X(2INTEGER8, i64_i64, PAIR)
 
 // One loop: a is the origin's element, b the target's.
 #define KERNEL(name, type, statement) \
@@ -142,7 +146,7 @@ LOGICAL_KERNELS(u128) REPLACE_KERNEL(u128)
 FLOATING(f16) FLOATING(f32) FLOATING(f64) FLOATING(f80) FLOATING(f128)
 COMPLEX(c16) COMPLEX(c32) COMPLEX(c64) COMPLEX(c80) COMPLEX(c128)
 PAIR_KERNELS(float_int) PAIR_KERNELS(double_int) PAIR_KERNELS(long_int) PAIR_KERNELS(int_int) PAIR_KERNELS(short_int)
-PAIR_KERNELS(long_double_int) PAIR_KERNELS(float_float) PAIR_KERNELS(double_double)
+PAIR_KERNELS(i64_i64) PAIR_KERNELS(long_double_int) PAIR_KERNELS(float_float) PAIR_KERNELS(double_double)
 
 // Rows and columns.
 enum { ROW_SUM = 1, ROW_MIN, ROW_MAX, ROW_PROD, ROW_BAND, ROW_BOR, ROW_BXOR,

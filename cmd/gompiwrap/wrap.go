@@ -48,6 +48,7 @@ func abiOf(argv0 string) bool { return strings.HasSuffix(argv0, abiSuffix) }
 type wrapper struct {
 	lang   language
 	abi    bool // link with libmpi_abi, not with libgompirma
+	eight  bool // Fortran's INTEGERs have 8 bytes, and there are bindings for those
 	prefix string
 	getenv func(string) string
 	exists func(path string) bool   // a file
@@ -96,6 +97,7 @@ next:
 			strings.Join(w.lang.compilers, ", "), w.lang.variables[0])
 	}
 
+	w.eight = w.lang.name == langFortran.name && eightBytes(compiler, rest) && w.exists(w.eightDir())
 	join := func(parts ...[]string) action {
 		var all []string
 		for _, part := range parts {
@@ -163,6 +165,33 @@ func (w wrapper) libdir() string {
 	return filepath.Join(w.prefix, "lib")
 }
 
+// eightDir is where the modules and the mpif.h for INTEGERs of 8 bytes lie.
+func (w wrapper) eightDir() string { return filepath.Join(w.prefix, "lib/gompirma/fortran/i8") }
+
+// eightBytes tells whether the compiler's options make default INTEGERs of 8 bytes; the last one that says something
+// about their size counts.
+func eightBytes(compiler, args []string) bool {
+	eight := false
+	all := append(append([]string{}, compiler...), args...)
+	for i, arg := range all {
+		value := ""
+		if i+1 < len(all) {
+			value = all[i+1]
+		}
+		switch {
+		case arg == "-fdefault-integer-8", arg == "-finteger-4-integer-8", arg == "-i8",
+			arg == "-integer-size" && value == "64", arg == "-integer-size=64", arg == "-qintsize=8",
+			arg == "-s" && (value == "integer64" || value == "default64"):
+			eight = true
+		case arg == "-fno-default-integer-8", arg == "-i4", arg == "-integer-size" && value == "32",
+			arg == "-integer-size=32", arg == "-qintsize=4",
+			arg == "-s" && (value == "integer32" || value == "default32"):
+			eight = false
+		}
+	}
+	return eight
+}
+
 // moduleDir is where the Fortran modules lie, "" if there are none.
 func (w wrapper) moduleDir() string {
 	dir := filepath.Join(w.prefix, "lib/gompirma/fortran")
@@ -174,6 +203,9 @@ func (w wrapper) moduleDir() string {
 
 func (w wrapper) includes() []string {
 	dirs := []string{filepath.Join(w.prefix, "include")}
+	if w.eight { // first, since its mpif.h comes before that of include
+		return append([]string{w.eightDir()}, dirs...)
+	}
 	if dir := w.moduleDir(); dir != "" {
 		dirs = append(dirs, dir)
 	}
@@ -184,6 +216,9 @@ func (w wrapper) libraries() []string {
 	main, fortran := "gompirma", "gompirma_fortran"
 	if w.abi {
 		main, fortran = "mpi_abi", "mpifort_abi"
+	}
+	if w.eight {
+		fortran += "_i8"
 	}
 	if w.lang.name == langFortran.name && w.exists(filepath.Join(w.libdir(), "lib"+fortran+".so")) {
 		return []string{fortran, main}

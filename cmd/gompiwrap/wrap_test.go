@@ -36,6 +36,10 @@ const abiLink = "-L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi -Wl,--enab
 func TestCommand(t *testing.T) {
 	fortran := []string{"/p/lib/gompirma/fortran", "/p/lib/libgompirma_fortran.so",
 		"/p/lib/gompirma/abi/libmpifort_abi.so"}
+	eight := append([]string{"/p/lib/gompirma/fortran/i8", "/p/lib/libgompirma_fortran_i8.so",
+		"/p/lib/gompirma/abi/libmpifort_abi_i8.so"}, fortran...)
+	const eightCompile = "gfortran -I/p/lib/gompirma/fortran/i8 -I/p/include -fallow "
+	const eightLink = " -L/p/lib -Wl,-rpath,/p/lib -Wl,--enable-new-dtags -lgompirma_fortran_i8 -lgompirma"
 	for _, c := range []struct {
 		name, argv0, args string
 		env               map[string]string
@@ -82,6 +86,23 @@ func TestCommand(t *testing.T) {
 				"-lmpi_abi"},
 		{"standard ABI in Fortran without modules", "gompifort", "--abi x.f90", nil, nil,
 			"gfortran -I/p/include x.f90 " + abiLink},
+		{"INTEGERs of 8 bytes", "gompifort", "-fdefault-integer-8 x.f", nil, eight,
+			eightCompile + "-fdefault-integer-8 x.f" + eightLink},
+		{"INTEGERs of 8 bytes, compile", "mpif77", "-c -i8 x.f", nil, eight, eightCompile + "-c -i8 x.f"},
+		{"INTEGERs of 8 bytes by two words", "mpif90", "-integer-size 64 -c x.f", nil, eight,
+			eightCompile + "-integer-size 64 -c x.f"},
+		{"INTEGERs of 8 bytes by the compiler's options", "gompifort", "x.f",
+			map[string]string{"GOMPI_FC": "gfortran -fdefault-integer-8"}, eight,
+			"gfortran -fdefault-integer-8 -I/p/lib/gompirma/fortran/i8 -I/p/include -fallow x.f" + eightLink},
+		{"the last word on INTEGERs", "gompifort", "-fdefault-integer-8 -c x.f -fno-default-integer-8", nil, eight,
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fdefault-integer-8 -c x.f " +
+				"-fno-default-integer-8"},
+		{"INTEGERs of 8 bytes without bindings for them", "gompifort", "-fdefault-integer-8 -c x.f", nil, fortran,
+			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fdefault-integer-8 -c x.f"},
+		{"INTEGERs of 8 bytes and the standard ABI", "mpifort_abi", "-fdefault-integer-8 x.f", nil, eight,
+			eightCompile + "-fdefault-integer-8 x.f -L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi " +
+				"-Wl,--enable-new-dtags -lmpifort_abi_i8 -lmpi_abi"},
+		{"an option of C's", "gompicc", "-i8 x.c", nil, eight, "gcc -I/p/include -i8 x.c " + link},
 		{"C beside Fortran", "gompicc", "x.c", nil, fortran, "gcc -I/p/include x.c " + link},
 	} {
 		t.Run(c.name, func(t *testing.T) {

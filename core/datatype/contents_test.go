@@ -189,7 +189,7 @@ func TestPredefinedSizes(t *testing.T) {
 		abi.MPI_SHORT_INT: {6, 8, 4}, abi.MPI_DOUBLE_INT: {12, 16, 8}, abi.MPI_LONG_INT: {12, 16, 8},
 		abi.MPI_LONG_DOUBLE_INT: {20, 32, 16},
 		abi.MPI_FLOAT_INT:       {8, 8, 4}, abi.MPI_2DOUBLE_PRECISION: {16, 16, 8}, abi.MPI_WCHAR: {4, 4, 4},
-		abi.MPI_AINT: {8, 8, 8}, abi.MPI_REAL2: {2, 2, 2},
+		abi.MPI_AINT: {8, 8, 8}, abi.MPI_REAL2: {2, 2, 2}, TwoInteger8: {16, 16, 8},
 	} {
 		b := BasicOf(h)
 		require.Equal(t, want, [3]int64{b.Size, b.Extent, b.Align}, b.Name)
@@ -203,7 +203,7 @@ func TestPredefinedSizes(t *testing.T) {
 		require.EqualValues(t, 1, typ.Elements())
 		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(typ.Free()))
 	})
-	require.Equal(t, 70, count)
+	require.Equal(t, 71, count)
 	_, lb := named(abi.MPI_SHORT_INT).TrueExtent()
 	require.EqualValues(t, 8, lb)
 	for _, h := range []uintptr{0, abi.MPI_DATATYPE_NULL, 0x204, 0x2ff, 0x300, abi.MPI_SUM, 0x5fffffff,

@@ -96,6 +96,10 @@ const (
 	endBasic   = 0x300
 )
 
+// TwoInteger8 is the handle of a pair of two INTEGER8s, which the ABI has no name for: a slot among its Fortran pairs that
+// it leaves free. It is MPI_2INTEGER where Fortran's INTEGERs have 8 bytes.
+const TwoInteger8 = 0x233
+
 // basics holds the predefined types at handle - firstBasic; Size 0 where there is none. The sizes are those of the LP64
 // ABI and of gfortran's default kinds.
 var basics [endBasic - firstBasic]Basic
@@ -182,6 +186,7 @@ func init() {
 		pair(abi.MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Fortran, abi.MPI_DOUBLE_PRECISION,
 			abi.MPI_DOUBLE_PRECISION),
 		pair(abi.MPI_2INTEGER, "MPI_2INTEGER", Fortran, abi.MPI_INTEGER, abi.MPI_INTEGER),
+		pair(TwoInteger8, "MPIX_2INTEGER8", Fortran, abi.MPI_INTEGER8, abi.MPI_INTEGER8),
 	} {
 		basics[b.Handle-firstBasic] = b
 	}

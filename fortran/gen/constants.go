@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
+	"gompirma/core/datatype"
 )
 
 // constant is a named constant of Fortran.
@@ -79,12 +80,18 @@ func number(name string) int64 {
 	panic("no constant " + name)
 }
 
-// kinds are the constants that declarations need.
-func kinds() []constant {
+// eightByteTypes are the values of the datatypes of default INTEGERs and LOGICALs where those have 8 bytes: the types of
+// that size, so that C and other processes need not know what MPI_INTEGER is here. The ABI has no pair of INTEGER8s.
+var eightByteTypes = map[string]int64{
+	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"), "MPI_2INTEGER": datatype.TwoInteger8,
+}
+
+// kinds are the constants that declarations need, where INTEGERs have so many bytes.
+func kinds(bytes int64) []constant {
 	return []constant{
 		{name: "MPI_ADDRESS_KIND", value: 8},
 		{name: "MPI_COUNT_KIND", value: 8},
-		{name: "MPI_INTEGER_KIND", value: 4},
+		{name: "MPI_INTEGER_KIND", value: bytes},
 		{name: "MPI_OFFSET_KIND", value: 8},
 		{name: "MPI_STATUS_SIZE", value: number("MPI_F_STATUS_SIZE")},
 	}
@@ -95,11 +102,14 @@ type sentinel struct{ name, typ, dims, f08 string }
 
 // symbol returns the sentinel's linker symbol, that of its common block in mpif.h. What has a type of its own in
 // mpi_f08 has a symbol of its own there: gfortran takes one symbol of two types for a mistake, where one file uses both
-// modules.
-func (s sentinel) symbol(b binding) string {
+// modules. Those of INTEGERs of 8 bytes are others, so that a program that mixes sizes is found out.
+func (s sentinel) symbol(b binding, bytes int) string {
 	prefix := "gompi_f_"
 	if b == f08 && s.f08 != "" {
 		prefix = "gompi_f08_"
+	}
+	if bytes == 8 {
+		prefix += "i8_"
 	}
 	return prefix + strings.ToLower(strings.TrimPrefix(s.name, "MPI_")) + "_"
 }
@@ -146,9 +156,9 @@ var copyFunctions = []struct{ name, callback string }{
 	{"MPI_NULL_DELETE_FN", ""},
 }
 
-// mpifHeader writes mpif.h, which must be right in fixed and in free form: statements between columns 7 and 72, no
-// continuation lines.
-func mpifHeader() []byte {
+// mpifHeader writes mpif.h for INTEGERs of so many bytes. It must be right in fixed and in free form: statements between
+// columns 7 and 72, no continuation lines.
+func mpifHeader(size int) []byte {
 	var b bytes.Buffer
 	statement := func(format string, args ...any) {
 		line := fmt.Sprintf("      "+format, args...)
@@ -160,11 +170,18 @@ func mpifHeader() []byte {
 	fmt.Fprintf(&b, "! %s\n", notice)
 	b.WriteString("! MPI for programs in fixed and free form, without interfaces: constants and what external " +
 		"functions\n! return. Everything in it is in the module mpi too, which also checks the arguments of " +
-		"calls.\n! INTEGERs have 4 bytes, whatever options like -fdefault-integer-8 want: with 8 the next " +
-		"line divides by 0.\n")
-	statement("INTEGER GOMPI_INTEGERS_HAVE_4_BYTES")
-	statement("PARAMETER (GOMPI_INTEGERS_HAVE_4_BYTES=1/(8/KIND(1)-1))")
-	for _, k := range kinds() {
+		"calls.\n")
+	if size == 8 {
+		b.WriteString("! INTEGERs have 8 bytes, as -fdefault-integer-8 makes them: with 4 the next line divides by 0.\n")
+		statement("INTEGER GOMPI_INTEGERS_HAVE_8_BYTES")
+		statement("PARAMETER (GOMPI_INTEGERS_HAVE_8_BYTES=1/(KIND(1)/8))")
+	} else {
+		b.WriteString("! INTEGERs have 4 bytes. With 8 the next line divides by 0: gompifort has another mpif.h for " +
+			"-fdefault-integer-8.\n")
+		statement("INTEGER GOMPI_INTEGERS_HAVE_4_BYTES")
+		statement("PARAMETER (GOMPI_INTEGERS_HAVE_4_BYTES=1/(8/KIND(1)-1))")
+	}
+	for _, k := range kinds(int64(size)) {
 		statement("INTEGER %s", k.name)
 		statement("PARAMETER (%s=%d)", k.name, k.value)
 	}
@@ -178,6 +195,9 @@ func mpifHeader() []byte {
 			statement("INTEGER(KIND=%s) %s", k.kind, k.name)
 		} else {
 			statement("INTEGER %s", k.name)
+		}
+		if other := eightByteTypes[k.name]; other != 0 && size == 8 {
+			k.value = other
 		}
 		statement("PARAMETER (%s=%d)", k.name, k.value)
 	}
@@ -197,7 +217,7 @@ func mpifHeader() []byte {
 			typ = "CHARACTER"
 		}
 		statement("%s %s%s", typ, s.name, dims)
-		statement("COMMON /%s/ %s", strings.ToUpper(strings.TrimSuffix(s.symbol(f90), "_")), s.name)
+		statement("COMMON /%s/ %s", strings.ToUpper(strings.TrimSuffix(s.symbol(f90, size), "_")), s.name)
 	}
 	b.WriteString("! Functions\n")
 	for _, f := range abi.Functions() {
@@ -229,8 +249,10 @@ func constantsModule() []byte {
 	t.line("implicit none")
 	t.line("public")
 	t.line("")
-	for _, k := range kinds() {
-		t.line("integer, parameter :: %s = %d", k.name, k.value)
+	for i, k := range kinds(4) {
+		t.differs(kinds(8)[i].value != k.value, func(bytes int) {
+			t.line("integer, parameter :: %s = %d", k.name, kinds(int64(bytes))[i].value)
+		})
 	}
 	t.line("")
 	for _, h := range handleTypes {
@@ -239,7 +261,7 @@ func constantsModule() []byte {
 		t.line("end type")
 	}
 	t.line("")
-	t.line("! The same eight integers as a status of C.")
+	t.line("! The same eight numbers as a status of C.")
 	t.line("type, bind(C) :: MPI_Status")
 	t.line("  integer :: MPI_SOURCE")
 	t.line("  integer :: MPI_TAG")
@@ -314,7 +336,9 @@ func constantsModule() []byte {
 		if s.dims != "" {
 			dims = ", dimension(" + s.dims + ")"
 		}
-		t.line("%s%s, bind(C, name=\"%s\"), target :: %s", typ, dims, s.symbol(f90), s.name)
+		t.differs(true, func(bytes int) {
+			t.line("%s%s, bind(C, name=\"%s\"), target :: %s", typ, dims, s.symbol(f90, bytes), s.name)
+		})
 	}
 	t.indent--
 	t.line("end module")
@@ -333,11 +357,18 @@ func (t *fortran) handleConstants(b binding) {
 			t.line("")
 			t.line("! %s.", group)
 		}
-		if b == f08 {
-			t.line("type(%s), parameter :: %s = %s(%d)", k.handle, k.name, k.handle, k.value)
-		} else {
-			t.line("integer, parameter :: %s = %d", k.name, k.value)
-		}
+		other := eightByteTypes[k.name]
+		t.differs(other != 0, func(bytes int) {
+			value := k.value
+			if bytes == 8 {
+				value = other
+			}
+			if b == f08 {
+				t.line("type(%s), parameter :: %s = %s(%d)", k.handle, k.name, k.handle, value)
+			} else {
+				t.line("integer, parameter :: %s = %d", k.name, value)
+			}
+		})
 	}
 	if b == f90 {
 		for _, k := range removedConstants() {
@@ -359,6 +390,8 @@ func (t *fortran) handleConstants(b binding) {
 		if b == f90 {
 			typ = s.typ + ", dimension(" + s.dims + ")"
 		}
-		t.line("%s, bind(C, name=\"%s\"), target :: %s", typ, s.symbol(b), s.name)
+		t.differs(true, func(bytes int) {
+			t.line("%s, bind(C, name=\"%s\"), target :: %s", typ, s.symbol(b, bytes), s.name)
+		})
 	}
 }

@@ -91,13 +91,35 @@ var (
 	decl = regexp.MustCompile(`^(.*) :: (\w+)(\(.*\))?$`)
 )
 
-// bodies reads all interface bodies of a module's source; it knows nothing of how they were written.
-func bodies(t *testing.T, path, module string) map[string]body {
+// sized returns a source as the compiler sees it where INTEGERs have so many bytes.
+func sized(t *testing.T, source string, bytes int) string {
+	var lines []string
+	keep := true
+	for _, line := range strings.Split(source, "\n") {
+		switch {
+		case line == "#ifdef GOMPI_F_INTEGER_8":
+			keep = bytes == 8
+		case line == "#else":
+			keep = !keep
+		case line == "#endif":
+			keep = true
+		case strings.HasPrefix(line, "#"):
+			t.Fatalf("unexpected %q", line)
+		case keep:
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// bodies reads all interface bodies of a module's source for INTEGERs of so many bytes; it knows nothing of how they
+// were written.
+func bodies(t *testing.T, path, module string, bytes int) map[string]body {
 	root, err := moduleRoot()
 	require.NoError(t, err)
 	source, err := os.ReadFile(filepath.Join(root, path))
 	require.NoError(t, err)
-	text := strings.ReplaceAll(string(source), "&\n", "")
+	text := strings.ReplaceAll(sized(t, string(source), bytes), "&\n", "")
 	_, text, found := strings.Cut(text, "\nmodule "+module+"\n")
 	require.True(t, found)
 	all := map[string]body{}
@@ -316,20 +338,38 @@ func compareDeclaration(t *testing.T, f function, p fact, inF08 bool, got declar
 	require.Equal(t, wantRank, rank, "%s%s", at, got.shape)
 }
 
+// named returns the name of a procedure: those that start MPI have others where INTEGERs have 8 bytes.
+func named(name string, bytes int) string {
+	switch strings.TrimPrefix(name, "P") {
+	case "MPI_Init", "MPI_Init_thread", "MPI_Session_init":
+		if bytes == 8 {
+			return name + "_i8"
+		}
+	}
+	return name
+}
+
 func TestFactsF08(t *testing.T) {
-	got := bodies(t, "fortran/z_mpi_f08.f90", "mpi_f08")
+	for _, bytes := range []int{4, 8} {
+		factsF08(t, bytes)
+	}
+}
+
+func factsF08(t *testing.T, bytes int) {
+	got := bodies(t, "fortran/z_mpi_f08.F90", "mpi_f08", bytes)
 	seen := 0
 	for _, f := range facts(t) {
 		if !f.F08 {
 			continue
 		}
 		args := arguments(f, "f08_parameter")
-		name := f.Name + "_f08"
+		suffix := "_f08"
 		for _, a := range args {
 			if a.Kind == "BUFFER" {
-				name = f.Name + "_f08ts"
+				suffix = "_f08ts"
 			}
 		}
+		name := named(f.Name, bytes) + suffix
 		for _, prefix := range []string{"", "P"} {
 			b, ok := got[prefix+name]
 			require.True(t, ok, prefix+name)
@@ -352,14 +392,20 @@ func TestFactsF08(t *testing.T) {
 }
 
 func TestFactsMPI(t *testing.T) {
-	got := bodies(t, "fortran/z_mpi.f90", "mpi")
+	for _, bytes := range []int{4, 8} {
+		factsMPI(t, bytes)
+	}
+}
+
+func factsMPI(t *testing.T, bytes int) {
+	got := bodies(t, "fortran/z_mpi.F90", "mpi", bytes)
 	for _, f := range facts(t) {
 		if !f.F90 || strings.HasSuffix(f.Name, "_c") {
 			continue
 		}
 		args := arguments(f, "f90_parameter")
 		for _, prefix := range []string{"", "P"} {
-			b, ok := got[prefix+f.Name]
+			b, ok := got[named(prefix+f.Name, bytes)]
 			require.True(t, ok, prefix+f.Name)
 			require.Equal(t, names(args), append([]string{}, b.args...), f.Name)
 			require.Equal(t, resultOf(f), b.result, f.Name)

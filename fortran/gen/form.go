@@ -239,9 +239,10 @@ func suffix(f *abi.Function) string {
 	return "_f08"
 }
 
-// ambiguous reports whether the large-count form cannot have the generic name: either Fortran does not distinguish
-// the two, because they differ in a callback or in kinds that are the same number, or there is no small form.
-func ambiguous(f *abi.Function) bool {
+// ambiguous reports whether the large-count form cannot have the generic name where INTEGERs have so many bytes: either
+// Fortran does not distinguish the two, because they differ in a callback or in kinds that are the same number, or there
+// is no small form.
+func ambiguous(f *abi.Function, bytes int) bool {
 	small, large := f, f.Twin
 	if large == nil {
 		return false
@@ -250,11 +251,11 @@ func ambiguous(f *abi.Function) bool {
 		small, large = large, small
 	}
 	a, b := f08.params(small), f08.params(large)
-	if len(a) != len(b) {
+	if len(b) > len(a)+1 { // one more may be ierror, which a call need not have
 		return false
 	}
 	for i := range a {
-		if eight(f08.class(small, a[i])) != eight(f08.class(large, b[i])) {
+		if eight(f08.class(small, a[i]), bytes) != eight(f08.class(large, b[i]), bytes) {
 			return false
 		}
 	}
@@ -262,10 +263,14 @@ func ambiguous(f *abi.Function) bool {
 }
 
 // eight maps the classes of integers of 8 bytes to one.
-func eight(class string) string {
-	switch class {
-	case "aint", "count", "offset":
+func eight(class string, bytes int) string {
+	switch {
+	case class == "aint", class == "count", class == "offset", class == "integer" && bytes == 8:
 		return "8"
 	}
 	return class
 }
+
+// starts has the functions of which every program calls one. In the modules for INTEGERs of 8 bytes they have other
+// linker symbols, so that a program cannot be linked with the library for those of 4 bytes.
+var starts = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Session_init": true}

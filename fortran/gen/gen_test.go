@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -100,13 +101,42 @@ func TestRoles(t *testing.T) {
 func TestAmbiguous(t *testing.T) {
 	var names []string
 	for _, f := range abi.Functions() {
-		if f.Large && f.F08 && ambiguous(f) {
+		if f.Large && f.F08 && ambiguous(f, 4) {
 			names = append(names, f.Name)
 		}
 	}
 	require.ElementsMatch(t, []string{"MPI_Op_create_c", "MPI_Register_datarep_c", "MPI_Type_create_resized_c",
 		"MPI_Type_get_extent_c",
 		"MPI_Type_get_true_extent_c", "MPI_File_get_type_extent_c"}, names)
+}
+
+// TestAmbiguousEight: where INTEGERs have 8 bytes only a large-count form with so many more arguments has the generic
+// name.
+func TestAmbiguousEight(t *testing.T) {
+	var names []string
+	for _, f := range abi.Functions() {
+		if f.Large && f.F08 && !ambiguous(f, 8) {
+			names = append(names, f.Name)
+		}
+	}
+	require.ElementsMatch(t, []string{"MPI_Type_get_contents_c"}, names)
+}
+
+// TestWide: no INTEGER reaches C without a look at its size: each is judged, goes to the large-count form, or comes out
+// of an int.
+func TestWide(t *testing.T) {
+	for _, f := range shims() {
+		text := string(f.content)
+		for _, function := range strings.Split(text, "\nENTRY ")[1:] {
+			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror, and gives its level no meaning
+				continue
+			}
+			for _, m := range regexp.MustCompile(`\(int\)\*(\w+)`).FindAllStringSubmatch(function, -1) {
+				require.Regexp(t, `fits\("\w+",\s+"`+m[1]+`"|wide\(\*`+m[1]+`\)|wide\(s_\w+\.count\)|if \(EIGHT\)`,
+					function)
+			}
+		}
+	}
 }
 
 func TestLines(t *testing.T) {
@@ -118,7 +148,7 @@ func TestLines(t *testing.T) {
 				if !strings.HasPrefix(line, "!") {
 					require.LessOrEqual(t, len(line), 72, "%s:%d: fixed form", f.path, i+1)
 				}
-			case strings.HasSuffix(f.path, ".f90"):
+			case strings.HasSuffix(f.path, ".F90"):
 				require.LessOrEqual(t, len(line), 132, "%s:%d", f.path, i+1)
 			}
 			require.Equal(t, strings.TrimRight(line, " \t"), line, "%s:%d", f.path, i+1)

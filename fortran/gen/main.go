@@ -72,10 +72,11 @@ type file struct {
 
 func generate() []file {
 	files := []file{
-		{"fortran/mpif.h", mpifHeader()},
-		{"fortran/z_constants.f90", constantsModule()},
-		{"fortran/z_mpi.f90", mpiModule()},
-		{"fortran/z_mpi_f08.f90", f08Module()},
+		{"fortran/mpif.h", mpifHeader(4)},
+		{"fortran/i8/mpif.h", mpifHeader(8)},
+		{"fortran/z_constants.F90", constantsModule()},
+		{"fortran/z_mpi.F90", mpiModule()},
+		{"fortran/z_mpi_f08.F90", f08Module()},
 		{"fortran/test/z_symbols.c", symbolsTest()},
 	}
 	return append(files, shims()...)

@@ -38,14 +38,22 @@ func (t *fortran) procedure(b binding, f *abi.Function, name, label string) {
 	}
 }
 
-// specific writes the interface body of a function's specific procedure in mpi_f08.
-func (t *fortran) specific(f *abi.Function, prefix string) {
-	name := prefix + f.Name + suffix(f)
+// specific writes the interface body of a function's specific procedure in mpi_f08, where INTEGERs have so many bytes.
+func (t *fortran) specific(f *abi.Function, prefix string, bytes int) {
+	name := started(prefix+f.Name, f, bytes) + suffix(f)
 	label := ""
 	if hasChoice(f) {
 		label = strings.ToLower(name) + "_" // descriptors of the standard's form are passed to what has BIND(C)
 	}
 	t.procedure(f08, f, name, label)
+}
+
+// started returns the name of a function's procedure where INTEGERs have so many bytes.
+func started(name string, f *abi.Function, bytes int) string {
+	if starts[f.Name] && bytes == 8 {
+		return name + "_i8"
+	}
+	return name
 }
 
 func f08Module() []byte {
@@ -68,6 +76,7 @@ func f08Module() []byte {
 	t.line("")
 	t.line("! The functions, by their names with MPI_ and PMPI_ (MPI-5.0 19.1.2). A large-count form has the " +
 		"generic name of the small one.")
+	t.line("! Where INTEGERs have 8 bytes, both would take the same arguments: the small one takes large counts, too.")
 	t.line("module mpi_f08")
 	t.indent++
 	t.line("use, intrinsic :: iso_c_binding, only: C_PTR")
@@ -78,15 +87,23 @@ func f08Module() []byte {
 	t.line("private :: C_PTR")
 	for _, prefix := range []string{"", "P"} {
 		for _, f := range abi.Functions() {
-			if !f08.exists(f) || f.Large && !ambiguous(f) {
+			if !f08.exists(f) || f.Large && !ambiguous(f, 4) {
 				continue
 			}
 			t.line("")
 			t.line("interface %s%s", prefix, f.Name)
 			t.indent++
-			t.specific(f, prefix)
-			if f.Twin != nil && !ambiguous(f) {
-				t.specific(f.Twin, prefix)
+			t.differs(starts[f.Name], func(bytes int) { t.specific(f, prefix, bytes) })
+			if f.Twin != nil && !ambiguous(f, 4) {
+				if ambiguous(f, 8) {
+					t.only8(func() {
+						t.indent--
+						t.line("end interface")
+						t.line("interface %s%s", prefix, f.Twin.Name)
+						t.indent++
+					})
+				}
+				t.specific(f.Twin, prefix, 4)
 			}
 			t.indent--
 			t.line("end interface")
@@ -138,13 +155,15 @@ func mpiModule() []byte {
 			}
 			pointer := hasPointer(f)
 			t.line("")
-			if pointer {
+			if pointer || starts[f.Name] { // with a generic name
 				t.line("interface %s%s", prefix, f.Name)
 			} else {
 				t.line("interface")
 			}
 			t.indent++
-			t.procedure(f90, f, prefix+f.Name, "")
+			t.differs(starts[f.Name], func(bytes int) {
+				t.procedure(f90, f, started(prefix+f.Name, f, bytes), "")
+			})
 			if pointer {
 				var b fortran
 				b.indent = t.indent

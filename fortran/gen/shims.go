@@ -45,6 +45,11 @@ var beforehand = map[string]string{
 	"session_finalize": "gompi_forget_sections();",
 }
 
+// afterwards are statements behind a successful call.
+var afterwards = map[string]string{
+	"abi_get_fortran_info": "tell_sizes(c_info);",
+}
+
 // handleNames are the names of the conversions in fortran/gompi_f.h: comm_in, comm_out and so on.
 var handleNames = map[string]string{
 	"MPI_Comm": "comm", "MPI_Datatype": "datatype", "MPI_Errhandler": "errhandler", "MPI_File": "file",
@@ -59,8 +64,12 @@ type shim struct {
 	params     []string // of the prototype
 	hidden     []string // lengths of strings, behind all others
 	locals     []string // declarations
+	checks     []string // expressions that judge a number and give an error code, in front of open
+	large      []string // arguments of the call's large-count form
+	wide       []string // conditions under which that is called; "EIGHT": wherever INTEGERs are no ints
 	open       []string // expressions that prepare an argument and give an error class
 	args       []string // of the call
+	called     []string // statements after any call
 	success    []string // statements after a successful call
 	always     []string // statements after the call and after a failed preparation
 	request    string   // the Fortran variable that gets a request, if there is one
@@ -179,13 +188,13 @@ func writeShim(out *bytes.Buffer, f *abi.Function, b binding, label string) {
 	for _, p := range f.Params {
 		switch {
 		case p.Name == "ierror":
-			s.params = append(s.params, "int *ierror")
+			s.params = append(s.params, "integer *ierror")
 		case p.Kind.Name == "VARARGS":
 		case !shown[p] && p.Kind.Fortran == "none":
 			if strings.HasSuffix(p.C, "]") || strings.Contains(p.C, "*") {
-				s.args = append(s.args, "NULL")
+				s.arg("NULL")
 			} else {
-				s.args = append(s.args, "0")
+				s.arg("0")
 			}
 		case shown[p]:
 			s.param(p)
@@ -214,58 +223,72 @@ func (s *shim) count(p *abi.Param) string {
 	panic("gen: " + s.f.Name + ": no length of " + p.Name)
 }
 
+// arg adds an argument of the call that is the same in both forms.
+func (s *shim) arg(expression string) { s.args2(expression, expression) }
+
+// args2 adds one that is not.
+func (s *shim) args2(small, large string) {
+	s.args = append(s.args, small)
+	s.large = append(s.large, large)
+}
+
+// array declares an array of C's, which open makes ready and free gives back.
+func (s *shim) array(local, open, free string) {
+	s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
+	s.open = append(s.open, open)
+	s.always = append(s.always, free+"(&"+local+");")
+}
+
 func (s *shim) param(p *abi.Param) {
 	local := "c_" + p.Name
 	switch class := s.b.class(s.f, p); class {
-	case "integer", "aint", "count", "offset":
-		typ := map[string]string{"integer": "int", "aint": "MPI_Aint", "count": "MPI_Count",
-			"offset": "MPI_Offset"}[class]
-		s.params = append(s.params, s.pointer(p, typ))
-		switch {
-		case p.Kind.Name == "WEIGHT":
-			s.args = append(s.args, "weights_in("+p.Name+")")
-		case strings.Contains(p.CType(), "(*)"):
-			s.args = append(s.args, "("+p.CType()+")"+p.Name)
-		case p.Pointer():
-			s.args = append(s.args, p.Name)
-		default:
-			s.args = append(s.args, "*"+p.Name)
+	case "integer":
+		s.params = append(s.params, s.pointer(p, "integer"))
+		s.integer(p, local)
+	case "aint", "count", "offset":
+		s.params = append(s.params, s.pointer(p, eightTypes[class]))
+		if p.Pointer() {
+			s.arg(p.Name)
+		} else {
+			s.arg("*" + p.Name)
 		}
 	case "logical_void":
 		s.params = append(s.params, "void *"+p.Name)
-		s.args = append(s.args, p.Name)
+		s.arg(p.Name)
 	case "logical":
-		s.params = append(s.params, s.pointer(p, "int"))
+		s.params = append(s.params, s.pointer(p, "logical"))
 		switch {
+		case len(p.Length) > 0 && p.Dir == abi.In:
+			s.array(local, "logicals_in(&"+local+", "+s.count(p)+", "+p.Name+")", "gompi_array_free")
+			s.arg(local + ".data")
 		case len(p.Length) > 0:
-			s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
-			s.always = append(s.always, "gompi_array_free(&"+local+");")
-			s.args = append(s.args, local+".data")
-			if p.Dir == abi.In {
-				s.open = append(s.open, "logicals_in(&"+local+", "+s.count(p)+", "+p.Name+")")
-			} else {
-				s.open = append(s.open, "gompi_array_make(&"+local+", "+s.count(p)+", sizeof(int))")
-				s.success = append(s.success,
-					"logicals_out("+p.Name+", "+s.count(p)+", "+local+".data);")
-			}
+			s.array(local, "gompi_array_make(&"+local+", "+s.count(p)+", sizeof(int))", "gompi_array_free")
+			s.arg(local + ".data")
+			s.success = append(s.success, "logicals_out("+p.Name+", "+s.count(p)+", "+local+".data);")
 		case p.Pointer():
 			s.locals = append(s.locals, "int "+local+" = 0;")
-			s.args = append(s.args, "&"+local)
+			s.arg("&" + local)
 			s.success = append(s.success, "*"+p.Name+" = logical_out("+local+");")
 		default:
-			s.args = append(s.args, "logical_in(*"+p.Name+")")
+			s.arg("logical_in(*" + p.Name + ")")
 		}
 	case "handle":
 		s.handle(p, local)
 	case "status":
-		s.params = append(s.params, strings.Replace(s.pointer(p, "MPI_Status"), "const MPI_Status",
-			"MPI_Status", 1))
-		s.args = append(s.args, "status_in("+p.Name+")")
+		if len(p.Length) > 0 {
+			panic("gen: " + s.f.Name + ": an array of statuses")
+		}
+		s.params = append(s.params, s.pointer(p, "f_status"))
+		s.locals = append(s.locals, "MPI_Status "+local+";")
+		s.arg("status_to(" + p.Name + ", &" + local + ")")
+		if p.Dir != abi.In {
+			s.called = append(s.called, "status_out("+p.Name+", &"+local+");")
+		}
 	case "character":
 		s.character(p, local)
 	case "c_ptr":
 		s.params = append(s.params, "void *"+p.Name)
-		s.args = append(s.args, p.Name)
+		s.arg(p.Name)
 		if p.Kind.Name == "C_BUFFER2" {
 			s.success = append(s.success, "pointer_out("+p.Name+");")
 		}
@@ -277,18 +300,155 @@ func (s *shim) param(p *abi.Param) {
 		s.params = append(s.params, "void *"+p.Name)
 		if p.Kind.Name == "C_BUFFER2" { // nothing is given back in it
 			s.locals = append(s.locals, "void *"+local+";", "(void)"+p.Name+";")
-			s.args = append(s.args, "&"+local)
+			s.arg("&" + local)
 			return
 		}
-		s.args = append(s.args, "buffer_in("+p.Name+")")
+		s.arg("buffer_in(" + p.Name + ")")
 	default:
 		panic("gen: " + s.f.Name + ": " + p.Name + " is a " + class)
 	}
 }
 
+var eightTypes = map[string]string{"aint": "MPI_Aint", "count": "MPI_Count", "offset": "MPI_Offset"}
+
+// largeForm reports whether a function has a large-count form with the same arguments.
+func largeForm(f *abi.Function) bool {
+	return !f.Large && f.Twin != nil && len(f.Twin.Params) == len(f.Params)
+}
+
+// integer converts an INTEGER of default size, or an array of them. If an int does not hold it, the large-count form
+// takes it; else it is an error.
+func (s *shim) integer(p *abi.Param, local string) {
+	large := ""
+	if largeForm(s.f) {
+		large = eightTypes[p.Kind.FLarge]
+	}
+	array := len(p.Length) > 0
+	length := ""
+	if array {
+		length = s.length(p)
+	}
+	switch {
+	case large != "" && (length == "*" || !array && p.Dir != abi.In):
+		// What C would keep, or writes: always in the form whose numbers have 8 bytes.
+		s.args2("("+p.CType()+")"+p.Name, "("+strings.Replace(p.CType(), "int", large, 1)+")"+p.Name)
+		s.whenWide("EIGHT")
+	case large != "" && array:
+		s.array(local, "ints_in(&"+local+", "+length+", "+p.Name+")", "ints_free")
+		s.args2(local+".data", "("+strings.Replace(p.CType(), "int", large, 1)+")"+p.Name)
+		s.whenWide("any_wide(" + length + ", " + p.Name + ")")
+	case large != "":
+		s.args2("(int)*"+p.Name, "*"+p.Name)
+		s.whenWide("wide(*" + p.Name + ")")
+	case array && p.Kind.Name == "WEIGHT":
+		way := "weights_in"
+		if p.Dir == abi.In {
+			s.checks = append(s.checks, "weights_fit("+s.judged(p)+length+", "+p.Name+")")
+		} else {
+			way = "weights_room"
+			s.success = append(s.success, "weights_out("+p.Name+", "+length+", &"+local+");")
+		}
+		s.array(local, way+"(&"+local+", "+length+", "+p.Name+")", "ints_free")
+		s.arg(local + ".data")
+	case array:
+		way := "ints_in"
+		if p.Dir != abi.Out {
+			s.checks = append(s.checks, "all_fit("+s.judged(p)+length+", "+p.Name+", "+errorClass(p)+")")
+		}
+		if p.Dir != abi.In {
+			way = "ints_room"
+			s.success = append(s.success, "ints_out("+p.Name+", "+length+", &"+local+");")
+		}
+		s.array(local, way+"(&"+local+", "+length+", "+p.Name+")", "ints_free")
+		if strings.Contains(p.CType(), "(*)") {
+			s.arg("(" + p.CType() + ")" + local + ".data")
+		} else {
+			s.arg(local + ".data")
+		}
+	case p.Pointer():
+		if p.Dir == abi.InOut {
+			s.checks = append(s.checks, "fits("+s.judged(p)+"*"+p.Name+", "+errorClass(p)+")")
+			s.locals = append(s.locals, "int "+local+" = (int)*"+p.Name+";")
+		} else {
+			s.locals = append(s.locals, "int "+local+" = 0;")
+		}
+		s.arg("int_to(" + p.Name + ", &" + local + ")")
+		s.success = append(s.success, "int_out("+p.Name+", "+local+");")
+	default:
+		s.checks = append(s.checks, "fits("+s.judged(p)+"*"+p.Name+", "+errorClass(p)+")")
+		s.arg("(int)*" + p.Name)
+	}
+}
+
+// judged returns the first arguments of a function that judges a parameter.
+func (s *shim) judged(p *abi.Param) string { return `"` + s.f.Name + `", "` + p.Name + `", ` }
+
+// whenWide adds a condition under which the large-count form is called.
+func (s *shim) whenWide(condition string) {
+	for _, c := range s.wide {
+		if c == condition {
+			return
+		}
+	}
+	s.wide = append(s.wide, condition)
+}
+
+// lengths are the C expressions of lengths that the table has no parameter for.
+var lengths = map[string]string{
+	"MPI_Cart_rank coords":                         "dims_of(*comm)",
+	"MPI_Graph_create edges":                       "last_of(*nnodes, index)",
+	"MPI_Graph_map edges":                          "last_of(*nnodes, index)",
+	"MPI_Dist_graph_create destinations":           "sum_of(*n, degrees)",
+	"MPI_Dist_graph_create weights":                "sum_of(*n, degrees)",
+	"MPI_Dist_graph_create_adjacent sourceweights": "*indegree",
+	"MPI_Dist_graph_create_adjacent destweights":   "*outdegree",
+	"MPI_Dist_graph_neighbors sourceweights":       "*maxindegree",
+	"MPI_Dist_graph_neighbors destweights":         "*maxoutdegree",
+}
+
+// length returns the C expression of an array's number of INTEGERs; "*" if only the communicator's size or its
+// topology tells it.
+func (s *shim) length(p *abi.Param) string {
+	switch {
+	case len(p.Length) == 2:
+		return p.Length[1] + " * (MPI_Count)" + s.count(p)
+	case p.Length[0] != "*":
+		return s.count(p)
+	case lengths[s.f.Name+" "+p.Name] != "":
+		return lengths[s.f.Name+" "+p.Name]
+	case largeForm(s.f):
+		return "*"
+	}
+	panic("gen: " + s.f.Name + ": no length of " + p.Name)
+}
+
+// errorClass returns the class of the error that a parameter's value is none.
+func errorClass(p *abi.Param) string {
+	if p.Name == "root" {
+		return "MPI_ERR_ROOT"
+	}
+	switch p.Kind.Name {
+	case "RANK", "RANK_NNI":
+		return "MPI_ERR_RANK"
+	case "TAG":
+		return "MPI_ERR_TAG"
+	case "COORDINATE", "DIMENSION", "NUM_DIMS":
+		return "MPI_ERR_DIMS"
+	case "KEYVAL":
+		return "MPI_ERR_KEYVAL"
+	case "ASSERT":
+		return "MPI_ERR_ASSERT"
+	case "LOCK_TYPE":
+		return "MPI_ERR_LOCKTYPE"
+	case "ACCESS_MODE":
+		return "MPI_ERR_AMODE"
+	}
+	return "MPI_ERR_ARG"
+}
+
 func (s *shim) handle(p *abi.Param, local string) {
 	name := handleNames[p.Kind.C]
-	s.params = append(s.params, s.pointer(p, "int"))
+	s.params = append(s.params, s.pointer(p, "integer"))
 	_, pointer := p.Handle()
 	switch {
 	case len(p.Length) > 0 && p.Length[0] == "*": // the w forms of all-to-all
@@ -308,27 +468,27 @@ func (s *shim) handle(p *abi.Param, local string) {
 		}
 		s.open = append(s.open, fmt.Sprintf("gompi_peer_types(&%s, comm_in(*comm), %s, %s, %s, %s)", array,
 			neighbor, which, s.ignored(buffer), p.Name))
-		s.args = append(s.args, array+".data")
+		s.arg(array + ".data")
 	case len(p.Length) > 0:
 		s.locals = append(s.locals, "struct gompi_array "+local+" = {0};")
 		s.always = append(s.always, "gompi_array_free(&"+local+");")
 		s.open = append(s.open, fmt.Sprintf("%ss_in(&%s, %s, %s)", name, local, s.count(p), p.Name))
-		s.args = append(s.args, local+".data")
+		s.arg(local + ".data")
 		if p.Dir != abi.In {
 			panic("gen: " + s.f.Name + ": an array of handles comes out")
 		}
 	case !pointer:
-		s.args = append(s.args, name+"_in(*"+p.Name+")")
+		s.arg(name + "_in(*" + p.Name + ")")
 	case p.Dir == abi.In: // MPI_Cancel
 		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+name+"_in(*"+p.Name+");")
-		s.args = append(s.args, "&"+local)
+		s.arg("&" + local)
 	case p.Dir == abi.InOut:
 		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+name+"_in(*"+p.Name+");")
-		s.args = append(s.args, "&"+local)
+		s.arg("&" + local)
 		s.always = append(s.always, "*"+p.Name+" = "+name+"_out("+local+");")
 	default:
 		s.locals = append(s.locals, p.Kind.C+" "+local+" = "+nullOf(p.Kind.C)+";")
-		s.args = append(s.args, "&"+local)
+		s.arg("&" + local)
 		s.success = append(s.success, "*"+p.Name+" = "+name+"_out("+local+");")
 		if p.Kind.C == "MPI_Request" {
 			s.request = p.Name
@@ -376,13 +536,13 @@ func (s *shim) character(p *abi.Param, local string) {
 		s.locals = append(s.locals, "struct gompi_string "+local+" = {0};")
 		s.open = append(s.open, fmt.Sprintf("gompi_string_in(&%s, %s, %s, %s)", local, text, length,
 			stripped(s.f)))
-		s.args = append(s.args, local+".text")
+		s.arg(local + ".text")
 		s.always = append(s.always, "gompi_string_free(&"+local+");")
 		return
 	}
 	size := outSize(s.f, p)
 	s.locals = append(s.locals, "char "+local+"["+size+"] = \"\";")
-	s.args = append(s.args, local)
+	s.arg(local)
 	s.success = append(s.success, fmt.Sprintf("gompi_string_out(%s, %s, %s);", text, length, local))
 }
 
@@ -479,10 +639,10 @@ func (s *shim) descriptor(p *abi.Param) {
 				p.Name, count.Name, datatype.Name))
 		} else {
 			s.open = append(s.open,
-				fmt.Sprintf("gompi_section_partitions(&%s, %s, *partitions, *%s, datatype_in(*%s))",
+				fmt.Sprintf("gompi_section_partitions(&%s, %s, (int)*partitions, *%s, datatype_in(*%s))",
 					local, p.Name, count.Name, datatype.Name))
 		}
-		s.args = append(s.args, local+".addr")
+		s.arg(local + ".addr")
 		s.always = append(s.always, "section_close(&"+local+");")
 		s.described(count, local+".count")
 		s.described(datatype, local+".type")
@@ -491,15 +651,15 @@ func (s *shim) descriptor(p *abi.Param) {
 		what := fmt.Sprintf("k.buffer[%d]", s.keptBuffer)
 		s.keptBuffer++
 		s.open = append(s.open, fmt.Sprintf("scratch_open(&%s, %s, %v)", what, p.Name, p.Dir != abi.In))
-		s.args = append(s.args, what+".addr")
+		s.arg(what + ".addr")
 	case whole:
 		s.open = append(s.open, "whole("+p.Name+")")
-		s.args = append(s.args, "buffer_in("+p.Name+"->base_addr)")
+		s.arg("buffer_in(" + p.Name + "->base_addr)")
 	case single:
 		s.open = append(s.open, fmt.Sprintf("single(%s, datatype_in(*%s))", p.Name, datatype.Name))
-		s.args = append(s.args, "buffer_in("+p.Name+"->base_addr)")
+		s.arg("buffer_in(" + p.Name + "->base_addr)")
 	case address:
-		s.args = append(s.args, "buffer_in("+p.Name+"->base_addr)")
+		s.arg("buffer_in(" + p.Name + "->base_addr)")
 	}
 }
 
@@ -534,17 +694,11 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 			continue
 		}
 		f := strings.Split(l, "\x00")
-		value := f[2]
-		for _, p := range s.f.Params {
-			if p.Name == f[1] && strings.HasSuffix(value, ".count") && s.b.class(s.f, p) == "integer" {
-				value = "(int)" + value
-			}
-		}
-		for i, a := range s.args {
-			if a == "*"+f[1] || a == "datatype_in(*"+f[1]+")" {
-				s.args[i] = value
-			}
-		}
+		name, value := f[1], f[2]
+		replace(s.large, value, "*"+name, "datatype_in(*"+name+")")
+		replace(s.wide, "wide("+value+")", "wide(*"+name+")")
+		replace(s.args, "(int)"+value, "(int)*"+name)
+		replace(s.args, value, "*"+name, "datatype_in(*"+name+")")
 	}
 	name := s.f.Name[4:]
 	out.WriteString("\n")
@@ -572,23 +726,49 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 	if before := beforehand[base(s.f)]; before != "" {
 		fmt.Fprintf(out, "    %s\n", before)
 	}
-	simple := len(s.open)+len(s.success)+len(s.always) == 0 && !s.kept
+	if after := afterwards[base(s.f)]; after != "" {
+		s.success = append(s.success, after)
+	}
+	open := append(append([]string{}, s.checks...), s.open...)
+	simple := len(open)+len(s.wide)+len(s.called)+len(s.success)+len(s.always) == 0 && !s.kept
 	switch {
 	case !ierror:
 		fmt.Fprintf(out, "    %s;\n}\n", call)
 		return
 	case simple:
-		fmt.Fprintf(out, "    done(ierror, %s);\n}\n", wrapC("CALL("+name+")(", s.args, ")"))
+		fmt.Fprintf(out, "    done(ierror, %s);\n}\n", call)
 		return
-	case len(s.open) == 0:
+	case len(open) == 0 && len(s.wide) == 0:
 		fmt.Fprintf(out, "    int rc = %s;\n", call)
+	case len(open) == 0:
+		out.WriteString("    int rc;\n")
 	default:
-		fmt.Fprintf(out, "    int rc = %s;\n", s.open[0])
-		for _, o := range s.open[1:] {
+		fmt.Fprintf(out, "    int rc = %s;\n", open[0])
+		for _, o := range open[1:] {
 			fmt.Fprintf(out, "    if (!rc)\n        rc = %s;\n", o)
 		}
-		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise(%s, rc);\n    else\n        rc = %s;\n",
-			s.raised(), call)
+		fmt.Fprintf(out, "    if (rc)\n        rc = gompi_raise(%s, rc);\n", s.raised())
+		if len(s.wide) == 0 {
+			fmt.Fprintf(out, "    else\n        rc = %s;\n", call)
+		} else {
+			out.WriteString("    else ")
+		}
+	}
+	if len(s.wide) > 0 {
+		if len(open) == 0 {
+			out.WriteString("    ")
+		}
+		conditions := s.wide
+		for _, c := range s.wide {
+			if c == "EIGHT" {
+				conditions = []string{c}
+			}
+		}
+		fmt.Fprintf(out, "if (%s)\n        rc = %s;\n    else\n        rc = %s;\n",
+			strings.Join(conditions, " ||\n        "), wrapC("CALL("+name+"_c)(", s.large, ")"), call)
+	}
+	for _, l := range s.called {
+		fmt.Fprintf(out, "    %s\n", l)
 	}
 	switch {
 	case len(s.success) == 1:
@@ -612,6 +792,17 @@ func (s *shim) write(out *bytes.Buffer, label string) {
 		}
 	}
 	out.WriteString("    done(ierror, rc);\n}\n")
+}
+
+// replace puts a value in the place of each of some items of a list.
+func replace(list []string, value string, items ...string) {
+	for i := range list {
+		for _, item := range items {
+			if list[i] == item {
+				list[i] = value
+			}
+		}
+	}
 }
 
 // symbolsTest writes a C program that names every symbol the modules and mpif.h refer to.
@@ -643,19 +834,40 @@ func symbolsTest() []byte {
 	for _, c := range copyFunctions {
 		names = append(names, strings.ToLower(c.name)+"_")
 	}
-	for _, s := range sentinels() {
-		names = append(names, s.symbol(f90))
-		if s.f08 != "" {
-			names = append(names, s.symbol(f08))
+	symbols := func(bytes int) []string {
+		var list []string
+		for _, s := range sentinels() {
+			list = append(list, s.symbol(f90, bytes))
+			if s.f08 != "" {
+				list = append(list, s.symbol(f08, bytes))
+			}
 		}
+		if bytes == 8 {
+			for _, f := range abi.Functions() {
+				if starts[f.Name] {
+					name := started(base(f), f, bytes)
+					list = append(list, "mpi_"+name+"_", "pmpi_"+name+"_", "mpi_"+name+"_f08_", "pmpi_"+name+"_f08_")
+				}
+			}
+		}
+		return list
 	}
-	for _, n := range names {
-		fmt.Fprintf(&b, "extern char %s[];\n", n)
+	each := func(format string) {
+		write := func(list []string) {
+			for _, n := range list {
+				fmt.Fprintf(&b, format, n)
+			}
+		}
+		write(names)
+		b.WriteString("#ifdef GOMPI_F_INTEGER_8\n")
+		write(symbols(8))
+		b.WriteString("#else\n")
+		write(symbols(4))
+		b.WriteString("#endif\n")
 	}
+	each("extern char %s[];\n")
 	b.WriteString("\nstatic char *const symbols[] = {\n")
-	for _, n := range names {
-		fmt.Fprintf(&b, "    %s,\n", n)
-	}
+	each("    %s,\n")
 	b.WriteString(`};
 
 int main(void)

@@ -27,6 +27,26 @@ func (t *fortran) line(format string, args ...any) {
 	t.WriteString(text + "\n")
 }
 
+// differs writes what may differ between INTEGERs of 4 bytes and those of 8: once if it does not.
+func (t *fortran) differs(yes bool, write func(bytes int)) {
+	if !yes {
+		write(4)
+		return
+	}
+	t.only8(func() { write(8) })
+	t.Truncate(t.Len() - len("#endif\n"))
+	t.WriteString("#else\n")
+	write(4)
+	t.WriteString("#endif\n")
+}
+
+// only8 writes what there is for INTEGERs of 8 bytes alone.
+func (t *fortran) only8(write func()) {
+	t.WriteString("#ifdef GOMPI_F_INTEGER_8\n")
+	write()
+	t.WriteString("#endif\n")
+}
+
 // wrapC joins the items of a list with commas, in lines of at most 120 characters.
 func wrapC(head string, items []string, tail string) string {
 	var b strings.Builder

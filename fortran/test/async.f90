@@ -85,10 +85,10 @@ contains
     integer, asynchronous :: x
     integer(kind=MPI_ADDRESS_KIND) :: size, disp
     type(MPI_Win) :: w
-    size = 4
+    size = integer_bytes
     disp = 0
     x = -1
-    call MPI_Win_create(x, size, 4, MPI_INFO_NULL, MPI_COMM_SELF, w)
+    call MPI_Win_create(x, size, integer_bytes, MPI_INFO_NULL, MPI_COMM_SELF, w)
     call MPI_Win_fence(0, w)
     x = 2
     call MPI_Win_fence(0, w)

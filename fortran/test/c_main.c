@@ -17,8 +17,8 @@ static void expect(int ok, const char *what) {
 }
 
 int main(int argc, char **argv) {
-	int memory[4] = {0}, rank, n, count;
-	MPI_Fint f_comm, f_win, f_status[MPI_F_STATUS_SIZE], made, ierror = -1;
+	int rank, n, count;
+	MPI_Fint memory[4] = {0}, f_comm, f_win, f_status[MPI_F_STATUS_SIZE], made, ierror = -1;
 	MPI_Comm comm;
 	MPI_Win win;
 	MPI_Status s;
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 
 	f08_part(f_comm, f_status, &made);
 	expect(MPI_Status_f2c(f_status, &s) == MPI_SUCCESS && s.MPI_TAG == 9 && s.MPI_SOURCE == rank, "status_f2c");
-	MPI_Get_count(&s, MPI_INT, &count);
+	MPI_Get_count(&s, sizeof(MPI_Fint) == sizeof(int) ? MPI_INT : MPI_INT64_T, &count);
 	expect(count == 2, "count of Fortran's status");
 	expect(MPI_Status_f2f08(f_status, &s08) == MPI_SUCCESS && s08.MPI_TAG == 9, "status_f2f08");
 	s.MPI_TAG = 0;
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
 	expect(MPI_Status_f082f(&s08, f_status) == MPI_SUCCESS && f_status[MPI_F_TAG] == 10, "status_f082f");
 	type = MPI_Type_f2c(made);
 	MPI_Type_size(type, &count);
-	expect(count == 24, "a datatype that Fortran made");
+	expect(count == 6 * (int)sizeof(MPI_Fint), "a datatype that Fortran made");
 	MPI_Type_free(&type);
 	expect(type == MPI_DATATYPE_NULL && MPI_Type_c2f(type) == (MPI_Fint)(intptr_t)MPI_DATATYPE_NULL,
 	       "a null datatype");

@@ -37,8 +37,8 @@ subroutine f08_part(comm, status, made) bind(C)
   use, intrinsic :: iso_c_binding
   use mpi_f08
   implicit none
-  integer(C_INT), value :: comm
-  integer(C_INT) :: status(MPI_STATUS_SIZE), made
+  integer, value :: comm
+  integer :: status(MPI_STATUS_SIZE), made
   type(MPI_Status) :: s
   type(MPI_Comm) :: c
   type(MPI_Datatype) :: t

@@ -1,13 +1,14 @@
 ! What every test of this folder uses: expect, and check_end, which says PASS or how many errors there were. It uses the module mpi, whatever the
 ! test itself does: the bindings may be mixed in one program.
 module check
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64
+  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64
   use mpi
   implicit none
   private
   public :: check_begin, check_end, expect, expect_class, check_rank, check_size
 
   integer, protected :: check_rank, check_size
+  integer, parameter, public :: integer_bytes = storage_size(0) / 8
   integer :: errors = 0
 
   interface expect
@@ -35,7 +36,7 @@ contains
   end subroutine
 
   subroutine expect_integer(got, want, what)
-    integer, intent(in) :: got, want
+    integer(int32), intent(in) :: got, want
     character(len=*), intent(in) :: what
     character(len=40) :: numbers
     write (numbers, '(a,i0,a,i0)') ' is ', got, ', not ', want
@@ -76,7 +77,7 @@ contains
     character(len=*), intent(in) :: what
     integer :: class, ierror
     call MPI_Error_class(code, class, ierror)
-    call expect_integer(class, want, what // ': error class')
+    call expect(class, want, what // ': error class')
   end subroutine
 
   subroutine check_end()

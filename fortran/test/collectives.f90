@@ -135,7 +135,7 @@ contains
     type(MPI_Comm) :: ring
     a = [(10 * me + i, i = 0, n - 1)]
     counts = 1
-    displs = [(4 * i, i = 0, n - 1)]
+    displs = [(integer_bytes * i, i = 0, n - 1)]
     types = MPI_INTEGER
     b = gap
     call MPI_Alltoallw(a, counts, displs, types, b, counts, displs, types, MPI_COMM_WORLD)

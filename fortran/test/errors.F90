@@ -15,6 +15,7 @@ program errors_test
   integer, asynchronous :: memory(4), value
   integer(kind=MPI_ADDRESS_KIND) :: size, disp
   character(len=MPI_MAX_ERROR_STRING) :: text
+  character(len=20) :: wanted
   WIN :: w
   ERRHANDLER :: h
   COMM :: c
@@ -23,11 +24,11 @@ program errors_test
   call MPI_Init(ierror)
   call check_begin()
   call MPI_Comm_rank(MPI_COMM_WORLD, me, ierror)
-  size = 16
+  size = 4 * integer_bytes
   disp = 3
   memory = 0
   value = 1
-  call MPI_Win_create(memory, size, 4, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
+  call MPI_Win_create(memory, size, integer_bytes, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
   call MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN, ierror)
   call MPI_Win_get_errhandler(w, h, ierror)
   call expect(h == MPI_ERRORS_RETURN, 'win_get_errhandler')
@@ -37,7 +38,8 @@ program errors_test
   call MPI_Put(memory, 2, MPI_INTEGER, 0, disp, 2, MPI_INTEGER, w, ierror)
   call expect_class(ierror, MPI_ERR_RMA_RANGE, 'put past the window')
   call MPI_Error_string(ierror, text, length, code)
-  call expect(index(text, '16 bytes') > 0, 'the text has the window''s size: ' // trim(text))
+  write (wanted, '(i0,a)') 4 * integer_bytes, ' bytes'
+  call expect(index(text, trim(wanted)) > 0, 'the text has the window''s size: ' // trim(text))
   call MPI_Put(value, 1, MPI_INTEGER, 7, disp, 1, MPI_INTEGER, w, ierror)
   call expect_class(ierror, MPI_ERR_RANK, 'put to no process')
   call MPI_Put(value, -1, MPI_INTEGER, 0, disp, 1, MPI_INTEGER, w, ierror)

@@ -13,38 +13,38 @@ program handles
   implicit none
   INCLUDE_MPI
   interface
-    integer(C_INT) function c_check_handles(comm, win, type, op, info, group, errhandler, request) bind(C)
+    integer function c_check_handles(comm, win, type, op, info, group, errhandler, request) bind(C)
       import
-      integer(C_INT), value :: comm, win, type, op, info, group, errhandler, request
+      integer, value :: comm, win, type, op, info, group, errhandler, request
     end function
-    integer(C_INT) function c_check_predefined(world, integer, sum, null) bind(C)
+    integer function c_check_predefined(world, integer, sum, null) bind(C)
       import
-      integer(C_INT), value :: world, integer, sum, null
+      integer, value :: world, integer, sum, null
     end function
     subroutine c_make(comm, type) bind(C)
       import
-      integer(C_INT) :: comm, type
+      integer :: comm, type
     end subroutine
-    integer(C_INT) function c_check_status(status) bind(C)
+    integer function c_check_status(status) bind(C)
       import
-      integer(C_INT) :: status(*)
+      integer :: status(*)
     end function
-    integer(C_INT) function c_is_ignore(status) bind(C)
+    integer function c_is_ignore(status) bind(C)
       import
       !GCC$ attributes no_arg_check :: status
       type(*) :: status(*)
     end function
-    integer(C_INT) function c_key() bind(C)
+    integer function c_key() bind(C)
       import
     end function
     subroutine c_set(comm, key, pointer) bind(C)
       import
-      integer(C_INT), value :: comm, key
+      integer, value :: comm, key
       integer(C_INTPTR_T), value :: pointer
     end subroutine
     integer(C_INTPTR_T) function c_get(comm, key, set_by_fortran) bind(C)
       import
-      integer(C_INT), value :: comm, key, set_by_fortran
+      integer, value :: comm, key, set_by_fortran
     end function
   end interface
   integer :: ierror, n, key, mine
@@ -63,10 +63,10 @@ program handles
 
   call MPI_Init(ierror)
   call check_begin()
-  size = 16
+  size = 4 * integer_bytes
   memory = 0
   call MPI_Comm_dup(MPI_COMM_WORLD, c, ierror)
-  call MPI_Win_create(memory, size, 4, MPI_INFO_NULL, c, w, ierror)
+  call MPI_Win_create(memory, size, integer_bytes, MPI_INFO_NULL, c, w, ierror)
   call MPI_Type_contiguous(3, MPI_INTEGER, t, ierror)
   call MPI_Info_create(i, ierror)
   call MPI_Info_set(i, 'a', 'b', ierror)

@@ -4,7 +4,8 @@
 
 /* Each returns 0, or the number of what is wrong. */
 
-int c_check_handles(int comm, int win, int type, int op, int info, int group, int errhandler, int request) {
+MPI_Fint c_check_handles(MPI_Fint comm, MPI_Fint win, MPI_Fint type, MPI_Fint op, MPI_Fint info, MPI_Fint group,
+			 MPI_Fint errhandler, MPI_Fint request) {
 	MPI_Comm c = MPI_Comm_f2c(comm);
 	MPI_Win w = MPI_Win_f2c(win);
 	MPI_Datatype t = MPI_Type_fromint(type);
@@ -14,7 +15,7 @@ int c_check_handles(int comm, int win, int type, int op, int info, int group, in
 	MPI_Group g;
 	if (MPI_Win_toint(w) != win || MPI_Win_get_group(w, &g) != MPI_SUCCESS || MPI_Group_free(&g) != MPI_SUCCESS)
 		return 2;
-	if (MPI_Type_toint(t) != type || MPI_Type_size(t, &size) != MPI_SUCCESS || size != 12)
+	if (MPI_Type_toint(t) != type || MPI_Type_size(t, &size) != MPI_SUCCESS || size != 3 * (int)sizeof(MPI_Fint))
 		return 3;
 	if (MPI_Op_toint(MPI_Op_fromint(op)) != op || MPI_Op_commutative(MPI_Op_fromint(op), &n) != MPI_SUCCESS)
 		return 4;
@@ -28,23 +29,24 @@ int c_check_handles(int comm, int win, int type, int op, int info, int group, in
 		return 7;
 	MPI_Request r = MPI_Request_fromint(request);
 	MPI_Status s;
-	int got = 0;
+	MPI_Fint got = 0;
 	if (MPI_Request_toint(r) != request || r == MPI_REQUEST_NULL)
 		return 8;
-	if (MPI_Recv(&got, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &s) != MPI_SUCCESS || got != 4711 ||
+	if (MPI_Recv(&got, sizeof got, MPI_BYTE, 0, 9, MPI_COMM_SELF, &s) != MPI_SUCCESS || got != 4711 ||
 	    MPI_Wait(&r, MPI_STATUS_IGNORE) != MPI_SUCCESS)
 		return 9;
 	return 0;
 }
 
-/* Predefined handles have the values of the ABI. */
-int c_check_predefined(int world, int integer, int sum, int null) {
-	return !(world == (int)(intptr_t)MPI_COMM_WORLD && integer == (int)(intptr_t)MPI_INTEGER &&
+/* Predefined handles have the values of the ABI; an INTEGER of 8 bytes is what C knows as INTEGER8. */
+MPI_Fint c_check_predefined(MPI_Fint world, MPI_Fint integer, MPI_Fint sum, MPI_Fint null) {
+	MPI_Datatype of_fortran = sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8;
+	return !(world == (int)(intptr_t)MPI_COMM_WORLD && integer == (int)(intptr_t)of_fortran &&
 		 sum == (int)(intptr_t)MPI_SUM && null == (int)(intptr_t)MPI_WIN_NULL);
 }
 
 /* c_make gives Fortran handles. */
-void c_make(int *comm, int *type) {
+void c_make(MPI_Fint *comm, MPI_Fint *type) {
 	MPI_Comm c;
 	MPI_Datatype t;
 	MPI_Comm_dup(MPI_COMM_SELF, &c);
@@ -53,21 +55,22 @@ void c_make(int *comm, int *type) {
 	*type = MPI_Type_toint(t);
 }
 
-/* A status that Fortran received with is the same eight integers here. */
-int c_check_status(const MPI_Status *status) {
+/* A status that Fortran received with has the same eight numbers here. */
+MPI_Fint c_check_status(const MPI_Fint *status) {
 	int count = -1;
 	MPI_Fint f_status[8];
-	MPI_Status s;
-	MPI_Get_count(status, MPI_INTEGER, &count);
-	MPI_Status_c2f(status, f_status);
-	MPI_Status_f2c(f_status, &s);
-	if (s.MPI_TAG != 77)
+	MPI_Status s, again;
+	MPI_Status_f2c(status, &s);
+	MPI_Get_count(&s, sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8, &count);
+	MPI_Status_c2f(&s, f_status);
+	MPI_Status_f2c(f_status, &again);
+	if (again.MPI_TAG != 77)
 		return 2;
-	return !(status->MPI_SOURCE == 0 && status->MPI_TAG == 77 && count == 3);
+	return !(s.MPI_SOURCE == 0 && s.MPI_TAG == 77 && count == 3);
 }
 
 /* Which of the addresses that stand for no status is this? Those of mpi and mpif.h, and those of mpi_f08. */
-int c_is_ignore(const MPI_Fint *status) {
+MPI_Fint c_is_ignore(const MPI_Fint *status) {
 	const MPI_F08_status *f08 = (const MPI_F08_status *)status;
 	if (f08 == MPI_F08_STATUS_IGNORE || f08 == MPI_F08_STATUSES_IGNORE)
 		return f08 == MPI_F08_STATUS_IGNORE ? 3 : 4;
@@ -75,15 +78,17 @@ int c_is_ignore(const MPI_Fint *status) {
 }
 
 /* Attributes. C sets a pointer; what Fortran set C gets as the address of the value. */
-int c_key(void) {
+MPI_Fint c_key(void) {
 	int key;
 	MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
 	return key;
 }
 
-void c_set(int comm, int key, MPI_Aint pointer) { MPI_Comm_set_attr(MPI_Comm_fromint(comm), key, (void *)pointer); }
+void c_set(MPI_Fint comm, MPI_Fint key, MPI_Aint pointer) {
+	MPI_Comm_set_attr(MPI_Comm_fromint(comm), key, (void *)pointer);
+}
 
-MPI_Aint c_get(int comm, int key, int set_by_fortran) {
+MPI_Aint c_get(MPI_Fint comm, MPI_Fint key, MPI_Fint set_by_fortran) {
 	void *value = NULL;
 	int flag = 0;
 	MPI_Comm_get_attr(MPI_Comm_fromint(comm), key, &value, &flag);

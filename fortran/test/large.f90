@@ -1,6 +1,7 @@
 ! Large counts in mpi_f08: the generic names take MPI_COUNT_KIND too, also where a count does not fit in 32 bits.
 !
 ! np: 2
+! integers: 4
 ! timeout: 60
 ! bindings: f08
 ! with: check.F90

@@ -48,10 +48,10 @@ program mends
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, h, ierror)
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, h, ierror)
   call MPI_Errhandler_free(h, ierror)
-  size = 64
+  size = 16 * integer_bytes
   memory = 7
   values = 5
-  call MPI_Win_create(memory, size, 4, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
+  call MPI_Win_create(memory, size, integer_bytes, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
   call MPI_Win_create_errhandler(on_win, h, ierror)
   call MPI_Win_set_errhandler(w, h, ierror)
   call MPI_Errhandler_free(h, ierror)

@@ -26,7 +26,7 @@ program rma
   implicit none
   integer :: ierror, me, n, next, before, i
   COMM :: comm
-  integer, parameter :: unit = 4
+  integer, parameter :: unit = integer_bytes
 
   call MPI_Init(ierror)
   call check_begin()

@@ -24,8 +24,8 @@ program sections
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   next = mod(me + 1, ranks)
   call expect(MPI_SUBARRAYS_SUPPORTED, 'MPI_SUBARRAYS_SUPPORTED')
-  bytes = most * 4
-  call MPI_Win_create(memory, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+  bytes = most * integer_bytes
+  call MPI_Win_create(memory, bytes, integer_bytes, MPI_INFO_NULL, MPI_COMM_WORLD, win)
   call rank1()
   call rank2()
   call rank3()
@@ -245,7 +245,7 @@ contains
     call scramble(buf, n)
     if (me == 0) then
       call MPI_Bcast(values, n, MPI_INTEGER, 0, MPI_COMM_WORLD)
-      call MPI_Unpack(values, 4 * n, zeros(1), buf, n, MPI_INTEGER, MPI_COMM_SELF)
+      call MPI_Unpack(values, integer_bytes * n, zeros(1), buf, n, MPI_INTEGER, MPI_COMM_SELF)
     else
       call MPI_Bcast(buf, n, MPI_INTEGER, 0, MPI_COMM_WORLD)
     end if
@@ -351,13 +351,13 @@ contains
     integer :: k
     allocate (p(number), q(number))
     do k = 1, number
-      p(k) = particle([k, k, k] * 1d0, k)
+      p(k) = particle([k, k, k] * 1d0, int(k, C_INT))
       q(k) = particle([0d0, 0d0, 0d0], -1)
     end do
     call MPI_Get_address(p(1), start)
     call MPI_Get_address(p(1)%x, at(1))
     call MPI_Get_address(p(1)%id, at(2))
-    call MPI_Type_create_struct(2, [3, 1], at - start, [MPI_DOUBLE_PRECISION, MPI_INTEGER], parts)
+    call MPI_Type_create_struct(2, [3, 1], at - start, [MPI_DOUBLE_PRECISION, MPI_INTEGER4], parts)
     call MPI_Type_create_resized(parts, 0_MPI_ADDRESS_KIND, int(storage_size(p) / 8, MPI_ADDRESS_KIND), whole)
     call MPI_Type_commit(whole)
     room = number * (storage_size(q) / 8)
@@ -365,12 +365,12 @@ contains
     call MPI_Win_fence(0, v)
     call MPI_Put(p(number:2:-2), number / 2, whole, 0, none, number / 2, whole, v)
     call MPI_Win_fence(0, v)
-    call expect(q(1:number / 2)%id, p(number:2:-2)%id, 'every second structure, backwards')
+    call expect(int(q(1:number / 2)%id), int(p(number:2:-2)%id), 'every second structure, backwards')
     call expect(all(q(1:number / 2)%x(3) == p(number:2:-2)%x(3)), 'their numbers')
     call expect(all(q(number / 2 + 1:)%id == -1), 'what is behind them')
     call MPI_Get(p(2:number:2), 5, whole, 0, none, 5, whole, v)
     call MPI_Win_fence(0, v)
-    call expect(p(1:12)%id, [1, number, 3, number - 2, 5, number - 4, 7, number - 6, 9, number - 8, 11, 12], 'get of five')
+    call expect(int(p(1:12)%id), [1, number, 3, number - 2, 5, number - 4, 7, number - 6, 9, number - 8, 11, 12], 'get of five')
     z = [(cmplx(k, -k, C_DOUBLE_COMPLEX), k = 1, 9)]
     call MPI_Put(z(9:1:-4)%re, 3, MPI_DOUBLE_PRECISION, 0, none, 3, MPI_DOUBLE_PRECISION, v)
     call MPI_Win_fence(0, v)

@@ -36,10 +36,10 @@ program sentinels
   call MPI_Type_commit(t, ierror)
   call MPI_Sendrecv(MPI_BOTTOM, 1, t, next, 0, b, 4, MPI_INTEGER, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
   call expect(b, [before + 1, before + 2, -1, -1], 'sendrecv from MPI_BOTTOM')
-  size = 16
+  size = 4 * integer_bytes
   disp = 0
   b = -1
-  call MPI_Win_create(b, size, 4, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
+  call MPI_Win_create(b, size, integer_bytes, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
   call MPI_Win_fence(0, w, ierror)
   call MPI_Put(MPI_BOTTOM, 1, t, next, disp, 2, MPI_INTEGER, w, ierror)
   call MPI_Win_fence(0, w, ierror)

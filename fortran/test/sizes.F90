@@ -8,7 +8,7 @@
 
 program sizes
   use check
-  use, intrinsic :: iso_fortran_env
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int64, real32, real64
   use, intrinsic :: iso_c_binding
   MODULE_MPI
   implicit none
@@ -40,10 +40,10 @@ program sizes
   call MPI_Sizeof(c16, n, ierror)
   call expect(n, 16, 'complex(real64)')
   call MPI_Sizeof(l, n, ierror)
-  call expect(n, 4, 'logical')
+  call expect(n, integer_bytes, 'logical')
   call MPI_Sizeof(text, n, ierror)
   call expect(n, 7, 'character')
-  call MPI_Abi_get_fortran_booleans(4, yes, no, l, ierror)
+  call MPI_Abi_get_fortran_booleans(integer_bytes, yes, no, l, ierror)
   call expect(l .and. transfer(yes, 0) == transfer(.true., 0) .and. transfer(no, 0) == transfer(.false., 0), 'abi_get_fortran_booleans')
   call MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, t, ierror)
   call MPI_Type_size(t, n, ierror)

@@ -152,10 +152,10 @@ program standin
 #ifdef USE_F08
   call MPI_Register_datarep_c('large', read_many, MPI_CONVERSION_FN_NULL_C, extent_of, extra, ierror)
   call expect(seen, 3, 'conversion with a large count')
-  call expect(c_calls, 11, 'calls of C functions')
+  call expect(int(c_calls), 11, 'calls of C functions')
 #else
-  call expect(c_calls, 10, 'calls of C functions')
+  call expect(int(c_calls), 10, 'calls of C functions')
 #endif
-  call expect(c_errors, 0, 'what C functions got')
+  call expect(int(c_errors), 0, 'what C functions got')
   call check_end()
 end program

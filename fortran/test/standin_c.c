@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* What MPI_INTEGER is in Fortran. */
+#define FORTRAN_INTEGER (sizeof(MPI_Fint) == sizeof(int) ? MPI_INTEGER : MPI_INTEGER8)
+
 int c_errors, c_calls;
 
 static void want(int ok) { c_errors += !ok; }
@@ -73,21 +76,21 @@ int MPI_Session_create_errhandler(MPI_Session_errhandler_function *function, MPI
 
 int MPI_Register_datarep(const char *name, MPI_Datarep_conversion_function *read,
 			 MPI_Datarep_conversion_function *write, MPI_Datarep_extent_function *extent, void *extra) {
-	int user[4] = {0}, file[4] = {1, 2, 3, 4};
+	MPI_Fint user[4] = {0}, file[4] = {1, 2, 3, 4};
 	MPI_Aint size = 0;
 	c_calls++;
 	want(!strcmp(name, "mine") && write == MPI_CONVERSION_FN_NULL);
-	want(read(user, MPI_INTEGER, 4, file, 5000000000, extra) == MPI_SUCCESS && user[0] == 1 && user[3] == 4);
-	want(extent(MPI_INTEGER, &size, extra) == MPI_SUCCESS && size == 40);
+	want(read(user, FORTRAN_INTEGER, 4, file, 5000000000, extra) == MPI_SUCCESS && user[0] == 1 && user[3] == 4);
+	want(extent(FORTRAN_INTEGER, &size, extra) == MPI_SUCCESS && size == 40);
 	return MPI_SUCCESS;
 }
 
 int MPI_Register_datarep_c(const char *name, MPI_Datarep_conversion_function_c *read,
 			   MPI_Datarep_conversion_function_c *write, MPI_Datarep_extent_function *extent, void *extra) {
-	int user[4] = {0}, file[4] = {1, 2, 3, 4};
+	MPI_Fint user[4] = {0}, file[4] = {1, 2, 3, 4};
 	(void)extent;
 	c_calls++;
 	want(!strcmp(name, "large") && write == MPI_CONVERSION_FN_NULL_C);
-	want(read(user, MPI_INTEGER, 4, file, 5000000000, extra) == MPI_SUCCESS && user[3] == 4);
+	want(read(user, FORTRAN_INTEGER, 4, file, 5000000000, extra) == MPI_SUCCESS && user[3] == 4);
 	return MPI_SUCCESS;
 }

@@ -22,12 +22,12 @@ program tool_test
   call check_begin()
   call MPI_Comm_rank(MPI_COMM_WORLD, me, ierror)
   call MPI_Comm_size(MPI_COMM_WORLD, n, ierror)
-  size = 24
+  size = 6 * integer_bytes
   memory = -1
   values = [(10 * me + i, i = 1, 6)]
   calls = 0
   elements = 0
-  call MPI_Win_create(memory, size, 4, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
+  call MPI_Win_create(memory, size, integer_bytes, MPI_INFO_NULL, MPI_COMM_WORLD, w, ierror)
   call MPI_Win_fence(0, w, ierror)
   do i = 1, 3
     disp = 2 * i - 2

@@ -2,6 +2,7 @@
 ! a send from the section gives what a send from a copy of it would.
 !
 ! np: 1
+! integers: 4
 ! timeout: 60
 ! bindings: f08
 ! with: check.F90

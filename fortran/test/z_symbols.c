@@ -2086,6 +2086,32 @@ extern char mpi_conversion_fn_null_c_[];
 extern char mpi_null_copy_fn_[];
 extern char mpi_dup_fn_[];
 extern char mpi_null_delete_fn_[];
+#ifdef GOMPI_F_INTEGER_8
+extern char gompi_f_i8_bottom_[];
+extern char gompi_f_i8_in_place_[];
+extern char gompi_f_i8_buffer_automatic_[];
+extern char gompi_f_i8_status_ignore_[];
+extern char gompi_f08_i8_status_ignore_[];
+extern char gompi_f_i8_statuses_ignore_[];
+extern char gompi_f08_i8_statuses_ignore_[];
+extern char gompi_f_i8_errcodes_ignore_[];
+extern char gompi_f_i8_unweighted_[];
+extern char gompi_f_i8_weights_empty_[];
+extern char gompi_f_i8_argv_null_[];
+extern char gompi_f_i8_argvs_null_[];
+extern char mpi_init_i8_[];
+extern char pmpi_init_i8_[];
+extern char mpi_init_i8_f08_[];
+extern char pmpi_init_i8_f08_[];
+extern char mpi_init_thread_i8_[];
+extern char pmpi_init_thread_i8_[];
+extern char mpi_init_thread_i8_f08_[];
+extern char pmpi_init_thread_i8_f08_[];
+extern char mpi_session_init_i8_[];
+extern char pmpi_session_init_i8_[];
+extern char mpi_session_init_i8_f08_[];
+extern char pmpi_session_init_i8_f08_[];
+#else
 extern char gompi_f_bottom_[];
 extern char gompi_f_in_place_[];
 extern char gompi_f_buffer_automatic_[];
@@ -2098,6 +2124,7 @@ extern char gompi_f_unweighted_[];
 extern char gompi_f_weights_empty_[];
 extern char gompi_f_argv_null_[];
 extern char gompi_f_argvs_null_[];
+#endif
 
 static char *const symbols[] = {
     mpi_bsend_,
@@ -4184,6 +4211,32 @@ static char *const symbols[] = {
     mpi_null_copy_fn_,
     mpi_dup_fn_,
     mpi_null_delete_fn_,
+#ifdef GOMPI_F_INTEGER_8
+    gompi_f_i8_bottom_,
+    gompi_f_i8_in_place_,
+    gompi_f_i8_buffer_automatic_,
+    gompi_f_i8_status_ignore_,
+    gompi_f08_i8_status_ignore_,
+    gompi_f_i8_statuses_ignore_,
+    gompi_f08_i8_statuses_ignore_,
+    gompi_f_i8_errcodes_ignore_,
+    gompi_f_i8_unweighted_,
+    gompi_f_i8_weights_empty_,
+    gompi_f_i8_argv_null_,
+    gompi_f_i8_argvs_null_,
+    mpi_init_i8_,
+    pmpi_init_i8_,
+    mpi_init_i8_f08_,
+    pmpi_init_i8_f08_,
+    mpi_init_thread_i8_,
+    pmpi_init_thread_i8_,
+    mpi_init_thread_i8_f08_,
+    pmpi_init_thread_i8_f08_,
+    mpi_session_init_i8_,
+    pmpi_session_init_i8_,
+    mpi_session_init_i8_f08_,
+    pmpi_session_init_i8_f08_,
+#else
     gompi_f_bottom_,
     gompi_f_in_place_,
     gompi_f_buffer_automatic_,
@@ -4196,6 +4249,7 @@ static char *const symbols[] = {
     gompi_f_weights_empty_,
     gompi_f_argv_null_,
     gompi_f_argvs_null_,
+#endif
 };
 
 int main(void)

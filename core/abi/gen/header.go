@@ -128,9 +128,14 @@ const headerBottom = `
 
 /*
  * The standard ABI does not know the Fortran compiler, so what follows is no part of it: it is here for programs that were written against
- * it. An INTEGER of Fortran is taken to be an int. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
+ * it. An INTEGER of Fortran is taken to be an int; with GOMPIRMA_FORTRAN_I8 it has 8 bytes, as in a program that -fdefault-integer-8 has
+ * compiled. A handle's integer is the same in C (MPI_Comm_toint) and in Fortran (MPI_VAL).
  */
+#ifdef GOMPIRMA_FORTRAN_I8
+typedef int64_t MPI_Fint;
+#else
 typedef int MPI_Fint;
+#endif
 
 /* TYPE(MPI_Status) of mpi_f08. */
 typedef struct MPI_F08_status {

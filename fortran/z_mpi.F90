@@ -88,8 +88,16 @@ module mpi
   integer, parameter :: MPI_DOUBLE = 532
   integer, parameter :: MPI_C_DOUBLE_COMPLEX = 534
   integer, parameter :: MPI_CXX_DOUBLE_COMPLEX = 535
+#ifdef GOMPI_F_INTEGER_8
+  integer, parameter :: MPI_LOGICAL = 728
+#else
   integer, parameter :: MPI_LOGICAL = 536
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, parameter :: MPI_INTEGER = 729
+#else
   integer, parameter :: MPI_INTEGER = 537
+#endif
   integer, parameter :: MPI_REAL = 538
   integer, parameter :: MPI_COMPLEX = 539
   integer, parameter :: MPI_DOUBLE_PRECISION = 540
@@ -108,7 +116,11 @@ module mpi
   integer, parameter :: MPI_LONG_DOUBLE_INT = 557
   integer, parameter :: MPI_2REAL = 560
   integer, parameter :: MPI_2DOUBLE_PRECISION = 561
+#ifdef GOMPI_F_INTEGER_8
+  integer, parameter :: MPI_2INTEGER = 563
+#else
   integer, parameter :: MPI_2INTEGER = 562
+#endif
 
   ! Datatypes: logicals, characters, bytes and integers of a fixed size.
   integer, parameter :: MPI_C_BOOL = 568
@@ -153,8 +165,16 @@ module mpi
   integer, parameter :: MPI_COMBINER_STRUCT_INTEGER = -110
 
   ! No status is wanted.
+#ifdef GOMPI_F_INTEGER_8
+  integer, dimension(MPI_STATUS_SIZE), bind(C, name="gompi_f_i8_status_ignore_"), target :: MPI_STATUS_IGNORE
+#else
   integer, dimension(MPI_STATUS_SIZE), bind(C, name="gompi_f_status_ignore_"), target :: MPI_STATUS_IGNORE
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, dimension(MPI_STATUS_SIZE,1), bind(C, name="gompi_f_i8_statuses_ignore_"), target :: MPI_STATUSES_IGNORE
+#else
   integer, dimension(MPI_STATUS_SIZE,1), bind(C, name="gompi_f_statuses_ignore_"), target :: MPI_STATUSES_IGNORE
+#endif
 
   ! Predefined callbacks.
   external :: MPI_COMM_NULL_COPY_FN
@@ -4093,20 +4113,36 @@ module mpi
     end subroutine
   end interface
 
-  interface
+  interface MPI_Init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine MPI_Init_i8(ierror)
+      import
+      integer, intent(out) :: ierror
+    end subroutine
+#else
     subroutine MPI_Init(ierror)
       import
       integer, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
-  interface
+  interface MPI_Init_thread
+#ifdef GOMPI_F_INTEGER_8
+    subroutine MPI_Init_thread_i8(required, provided, ierror)
+      import
+      integer, intent(in) :: required
+      integer, intent(out) :: provided
+      integer, intent(out) :: ierror
+    end subroutine
+#else
     subroutine MPI_Init_thread(required, provided, ierror)
       import
       integer, intent(in) :: required
       integer, intent(out) :: provided
       integer, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface
@@ -4211,7 +4247,16 @@ module mpi
     end subroutine
   end interface
 
-  interface
+  interface MPI_Session_init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine MPI_Session_init_i8(info, errhandler, session, ierror)
+      import
+      integer, intent(in) :: info
+      integer, intent(in) :: errhandler
+      integer, intent(out) :: session
+      integer, intent(out) :: ierror
+    end subroutine
+#else
     subroutine MPI_Session_init(info, errhandler, session, ierror)
       import
       integer, intent(in) :: info
@@ -4219,6 +4264,7 @@ module mpi
       integer, intent(out) :: session
       integer, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface
@@ -9690,20 +9736,36 @@ module mpi
     end subroutine
   end interface
 
-  interface
+  interface PMPI_Init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine PMPI_Init_i8(ierror)
+      import
+      integer, intent(out) :: ierror
+    end subroutine
+#else
     subroutine PMPI_Init(ierror)
       import
       integer, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
-  interface
+  interface PMPI_Init_thread
+#ifdef GOMPI_F_INTEGER_8
+    subroutine PMPI_Init_thread_i8(required, provided, ierror)
+      import
+      integer, intent(in) :: required
+      integer, intent(out) :: provided
+      integer, intent(out) :: ierror
+    end subroutine
+#else
     subroutine PMPI_Init_thread(required, provided, ierror)
       import
       integer, intent(in) :: required
       integer, intent(out) :: provided
       integer, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface
@@ -9808,7 +9870,16 @@ module mpi
     end subroutine
   end interface
 
-  interface
+  interface PMPI_Session_init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine PMPI_Session_init_i8(info, errhandler, session, ierror)
+      import
+      integer, intent(in) :: info
+      integer, intent(in) :: errhandler
+      integer, intent(out) :: session
+      integer, intent(out) :: ierror
+    end subroutine
+#else
     subroutine PMPI_Session_init(info, errhandler, session, ierror)
       import
       integer, intent(in) :: info
@@ -9816,6 +9887,7 @@ module mpi
       integer, intent(out) :: session
       integer, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface

@@ -6,7 +6,11 @@ module gompi_types
 
   integer, parameter :: MPI_ADDRESS_KIND = 8
   integer, parameter :: MPI_COUNT_KIND = 8
+#ifdef GOMPI_F_INTEGER_8
+  integer, parameter :: MPI_INTEGER_KIND = 8
+#else
   integer, parameter :: MPI_INTEGER_KIND = 4
+#endif
   integer, parameter :: MPI_OFFSET_KIND = 8
   integer, parameter :: MPI_STATUS_SIZE = 8
 
@@ -44,7 +48,7 @@ module gompi_types
     integer :: MPI_VAL
   end type
 
-  ! The same eight integers as a status of C.
+  ! The same eight numbers as a status of C.
   type, bind(C) :: MPI_Status
     integer :: MPI_SOURCE
     integer :: MPI_TAG
@@ -442,12 +446,44 @@ module gompi_constants
   logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
 
   ! Variables whose address has a meaning; in mpif.h they are common blocks.
+#ifdef GOMPI_F_INTEGER_8
+  integer, bind(C, name="gompi_f_i8_bottom_"), target :: MPI_BOTTOM
+#else
   integer, bind(C, name="gompi_f_bottom_"), target :: MPI_BOTTOM
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, bind(C, name="gompi_f_i8_in_place_"), target :: MPI_IN_PLACE
+#else
   integer, bind(C, name="gompi_f_in_place_"), target :: MPI_IN_PLACE
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, bind(C, name="gompi_f_i8_buffer_automatic_"), target :: MPI_BUFFER_AUTOMATIC
+#else
   integer, bind(C, name="gompi_f_buffer_automatic_"), target :: MPI_BUFFER_AUTOMATIC
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, dimension(1), bind(C, name="gompi_f_i8_errcodes_ignore_"), target :: MPI_ERRCODES_IGNORE
+#else
   integer, dimension(1), bind(C, name="gompi_f_errcodes_ignore_"), target :: MPI_ERRCODES_IGNORE
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, dimension(1), bind(C, name="gompi_f_i8_unweighted_"), target :: MPI_UNWEIGHTED
+#else
   integer, dimension(1), bind(C, name="gompi_f_unweighted_"), target :: MPI_UNWEIGHTED
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  integer, dimension(1), bind(C, name="gompi_f_i8_weights_empty_"), target :: MPI_WEIGHTS_EMPTY
+#else
   integer, dimension(1), bind(C, name="gompi_f_weights_empty_"), target :: MPI_WEIGHTS_EMPTY
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  character(kind=C_CHAR), dimension(1), bind(C, name="gompi_f_i8_argv_null_"), target :: MPI_ARGV_NULL
+#else
   character(kind=C_CHAR), dimension(1), bind(C, name="gompi_f_argv_null_"), target :: MPI_ARGV_NULL
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  character(kind=C_CHAR), dimension(1,1), bind(C, name="gompi_f_i8_argvs_null_"), target :: MPI_ARGVS_NULL
+#else
   character(kind=C_CHAR), dimension(1,1), bind(C, name="gompi_f_argvs_null_"), target :: MPI_ARGVS_NULL
+#endif
 end module

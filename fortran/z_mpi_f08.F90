@@ -230,8 +230,16 @@ module gompi_f08_constants
   type(MPI_Datatype), parameter :: MPI_DOUBLE = MPI_Datatype(532)
   type(MPI_Datatype), parameter :: MPI_C_DOUBLE_COMPLEX = MPI_Datatype(534)
   type(MPI_Datatype), parameter :: MPI_CXX_DOUBLE_COMPLEX = MPI_Datatype(535)
+#ifdef GOMPI_F_INTEGER_8
+  type(MPI_Datatype), parameter :: MPI_LOGICAL = MPI_Datatype(728)
+#else
   type(MPI_Datatype), parameter :: MPI_LOGICAL = MPI_Datatype(536)
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  type(MPI_Datatype), parameter :: MPI_INTEGER = MPI_Datatype(729)
+#else
   type(MPI_Datatype), parameter :: MPI_INTEGER = MPI_Datatype(537)
+#endif
   type(MPI_Datatype), parameter :: MPI_REAL = MPI_Datatype(538)
   type(MPI_Datatype), parameter :: MPI_COMPLEX = MPI_Datatype(539)
   type(MPI_Datatype), parameter :: MPI_DOUBLE_PRECISION = MPI_Datatype(540)
@@ -250,7 +258,11 @@ module gompi_f08_constants
   type(MPI_Datatype), parameter :: MPI_LONG_DOUBLE_INT = MPI_Datatype(557)
   type(MPI_Datatype), parameter :: MPI_2REAL = MPI_Datatype(560)
   type(MPI_Datatype), parameter :: MPI_2DOUBLE_PRECISION = MPI_Datatype(561)
+#ifdef GOMPI_F_INTEGER_8
+  type(MPI_Datatype), parameter :: MPI_2INTEGER = MPI_Datatype(563)
+#else
   type(MPI_Datatype), parameter :: MPI_2INTEGER = MPI_Datatype(562)
+#endif
 
   ! Datatypes: logicals, characters, bytes and integers of a fixed size.
   type(MPI_Datatype), parameter :: MPI_C_BOOL = MPI_Datatype(568)
@@ -290,11 +302,20 @@ module gompi_f08_constants
   type(MPI_Datatype), parameter :: MPI_COMPLEX32 = MPI_Datatype(747)
 
   ! No status is wanted.
+#ifdef GOMPI_F_INTEGER_8
+  type(MPI_Status), bind(C, name="gompi_f08_i8_status_ignore_"), target :: MPI_STATUS_IGNORE
+#else
   type(MPI_Status), bind(C, name="gompi_f08_status_ignore_"), target :: MPI_STATUS_IGNORE
+#endif
+#ifdef GOMPI_F_INTEGER_8
+  type(MPI_Status), dimension(1), bind(C, name="gompi_f08_i8_statuses_ignore_"), target :: MPI_STATUSES_IGNORE
+#else
   type(MPI_Status), dimension(1), bind(C, name="gompi_f08_statuses_ignore_"), target :: MPI_STATUSES_IGNORE
+#endif
 end module
 
 ! The functions, by their names with MPI_ and PMPI_ (MPI-5.0 19.1.2). A large-count form has the generic name of the small one.
+! Where INTEGERs have 8 bytes, both would take the same arguments: the small one takes large counts, too.
 module mpi_f08
   use, intrinsic :: iso_c_binding, only: C_PTR
   use gompi_f08_constants
@@ -314,6 +335,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Bsend_c
+#endif
     subroutine MPI_Bsend_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="mpi_bsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -339,6 +364,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Bsend_init_c
+#endif
     subroutine MPI_Bsend_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="mpi_bsend_init_c_f08ts_")
       import
@@ -360,6 +389,10 @@ module mpi_f08
       integer, intent(in) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Buffer_attach_c
+#endif
     subroutine MPI_Buffer_attach_c_f08ts(buffer, size, ierror) bind(C, name="mpi_buffer_attach_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buffer
@@ -375,6 +408,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Buffer_detach_c
+#endif
     subroutine MPI_Buffer_detach_c_f08(buffer_addr, size, ierror)
       import
       type(C_PTR), intent(out) :: buffer_addr
@@ -414,6 +451,10 @@ module mpi_f08
       integer, intent(in) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Comm_attach_buffer_c
+#endif
     subroutine MPI_Comm_attach_buffer_c_f08ts(comm, buffer, size, ierror) bind(C, name="mpi_comm_attach_buffer_c_f08ts_")
       import
       type(MPI_Comm), intent(in) :: comm
@@ -431,6 +472,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Comm_detach_buffer_c
+#endif
     subroutine MPI_Comm_detach_buffer_c_f08(comm, buffer_addr, size, ierror)
       import
       type(MPI_Comm), intent(in) :: comm
@@ -465,6 +510,10 @@ module mpi_f08
       integer, intent(out) :: count
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Get_count_c
+#endif
     subroutine MPI_Get_count_c_f08(status, datatype, count, ierror)
       import
       type(MPI_Status), intent(in) :: status
@@ -486,6 +535,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ibsend_c
+#endif
     subroutine MPI_Ibsend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="mpi_ibsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -522,6 +575,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Imrecv_c
+#endif
     subroutine MPI_Imrecv_c_f08ts(buf, count, datatype, message, request, ierror) bind(C, name="mpi_imrecv_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buf
@@ -557,6 +614,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Irecv_c
+#endif
     subroutine MPI_Irecv_c_f08ts(buf, count, datatype, source, tag, comm, request, ierror) bind(C, name="mpi_irecv_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buf
@@ -582,6 +643,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Irsend_c
+#endif
     subroutine MPI_Irsend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="mpi_irsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -607,6 +672,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Isend_c
+#endif
     subroutine MPI_Isend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="mpi_isend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -638,6 +707,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Isendrecv_c
+#endif
     subroutine MPI_Isendrecv_c_f08ts(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, &
         recvtag, comm, request, ierror) bind(C, name="mpi_isendrecv_c_f08ts_")
       import
@@ -672,6 +745,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Isendrecv_replace_c
+#endif
     subroutine MPI_Isendrecv_replace_c_f08ts(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) &
         bind(C, name="mpi_isendrecv_replace_c_f08ts_")
       import
@@ -700,6 +777,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Issend_c
+#endif
     subroutine MPI_Issend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="mpi_issend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -735,6 +816,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Mrecv_c
+#endif
     subroutine MPI_Mrecv_c_f08ts(buf, count, datatype, message, status, ierror) bind(C, name="mpi_mrecv_c_f08ts_")
       import
       type(*), dimension(..) :: buf
@@ -769,6 +854,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Recv_c
+#endif
     subroutine MPI_Recv_c_f08ts(buf, count, datatype, source, tag, comm, status, ierror) bind(C, name="mpi_recv_c_f08ts_")
       import
       type(*), dimension(..) :: buf
@@ -795,6 +884,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Recv_init_c
+#endif
     subroutine MPI_Recv_init_c_f08ts(buf, count, datatype, source, tag, comm, request, ierror) bind(C, &
         name="mpi_recv_init_c_f08ts_")
       import
@@ -874,6 +967,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Rsend_c
+#endif
     subroutine MPI_Rsend_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="mpi_rsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -899,6 +996,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Rsend_init_c
+#endif
     subroutine MPI_Rsend_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="mpi_rsend_init_c_f08ts_")
       import
@@ -924,6 +1025,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Send_c
+#endif
     subroutine MPI_Send_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="mpi_send_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -948,6 +1053,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Send_init_c
+#endif
     subroutine MPI_Send_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="mpi_send_init_c_f08ts_")
       import
@@ -980,6 +1089,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Sendrecv_c
+#endif
     subroutine MPI_Sendrecv_c_f08ts(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, &
         comm, status, ierror) bind(C, name="mpi_sendrecv_c_f08ts_")
       import
@@ -1014,6 +1127,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Sendrecv_replace_c
+#endif
     subroutine MPI_Sendrecv_replace_c_f08ts(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) bind(C, &
         name="mpi_sendrecv_replace_c_f08ts_")
       import
@@ -1038,6 +1155,10 @@ module mpi_f08
       integer, intent(in) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Session_attach_buffer_c
+#endif
     subroutine MPI_Session_attach_buffer_c_f08ts(session, buffer, size, ierror) bind(C, &
         name="mpi_session_attach_buffer_c_f08ts_")
       import
@@ -1056,6 +1177,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Session_detach_buffer_c
+#endif
     subroutine MPI_Session_detach_buffer_c_f08(session, buffer_addr, size, ierror)
       import
       type(MPI_Session), intent(in) :: session
@@ -1093,6 +1218,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ssend_c
+#endif
     subroutine MPI_Ssend_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="mpi_ssend_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -1118,6 +1247,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ssend_init_c
+#endif
     subroutine MPI_Ssend_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="mpi_ssend_init_c_f08ts_")
       import
@@ -1326,6 +1459,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Precv_init_c
+#endif
     subroutine MPI_Precv_init_c_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) bind(C, &
         name="mpi_precv_init_c_f08ts_")
       import
@@ -1357,6 +1494,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Psend_init_c
+#endif
     subroutine MPI_Psend_init_c_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) bind(C, &
         name="mpi_psend_init_c_f08ts_")
       import
@@ -1390,6 +1531,10 @@ module mpi_f08
       integer, intent(out) :: count
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Get_elements_c
+#endif
     subroutine MPI_Get_elements_c_f08(status, datatype, count, ierror)
       import
       type(MPI_Status), intent(in) :: status
@@ -1411,6 +1556,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Pack_c
+#endif
     subroutine MPI_Pack_c_f08ts(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) bind(C, &
         name="mpi_pack_c_f08ts_")
       import
@@ -1438,6 +1587,10 @@ module mpi_f08
       integer(kind=MPI_ADDRESS_KIND), intent(inout) :: position
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Pack_external_c
+#endif
     subroutine MPI_Pack_external_c_f08ts(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) bind(C, &
         name="mpi_pack_external_c_f08ts_")
       import
@@ -1461,6 +1614,10 @@ module mpi_f08
       integer(kind=MPI_ADDRESS_KIND), intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Pack_external_size_c
+#endif
     subroutine MPI_Pack_external_size_c_f08(datarep, incount, datatype, size, ierror)
       import
       character(len=*), intent(in) :: datarep
@@ -1480,6 +1637,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Pack_size_c
+#endif
     subroutine MPI_Pack_size_c_f08(incount, datatype, comm, size, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: incount
@@ -1506,6 +1667,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_contiguous_c
+#endif
     subroutine MPI_Type_contiguous_c_f08(count, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1531,6 +1696,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_darray_c
+#endif
     subroutine MPI_Type_create_darray_c_f08(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, &
         array_of_psizes, order, oldtype, newtype, ierror)
       import
@@ -1558,6 +1727,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_hindexed_c
+#endif
     subroutine MPI_Type_create_hindexed_c_f08(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1579,6 +1752,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_hindexed_block_c
+#endif
     subroutine MPI_Type_create_hindexed_block_c_f08(count, blocklength, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1600,6 +1777,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_hvector_c
+#endif
     subroutine MPI_Type_create_hvector_c_f08(count, blocklength, stride, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1621,6 +1802,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_indexed_block_c
+#endif
     subroutine MPI_Type_create_indexed_block_c_f08(count, blocklength, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1664,6 +1849,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_struct_c
+#endif
     subroutine MPI_Type_create_struct_c_f08(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, &
         ierror)
       import
@@ -1689,6 +1878,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_create_subarray_c
+#endif
     subroutine MPI_Type_create_subarray_c_f08(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, &
         newtype, ierror)
       import
@@ -1759,6 +1952,10 @@ module mpi_f08
       integer, intent(out) :: combiner
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_get_envelope_c
+#endif
     subroutine MPI_Type_get_envelope_c_f08(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, &
         ierror)
       import
@@ -1822,6 +2019,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_indexed_c
+#endif
     subroutine MPI_Type_indexed_c_f08(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1840,6 +2041,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_size_c
+#endif
     subroutine MPI_Type_size_c_f08(datatype, size, ierror)
       import
       type(MPI_Datatype), intent(in) :: datatype
@@ -1858,6 +2063,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Type_vector_c
+#endif
     subroutine MPI_Type_vector_c_f08(count, blocklength, stride, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -1882,6 +2091,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Unpack_c
+#endif
     subroutine MPI_Unpack_c_f08ts(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) bind(C, &
         name="mpi_unpack_c_f08ts_")
       import
@@ -1909,6 +2122,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Unpack_external_c
+#endif
     subroutine MPI_Unpack_external_c_f08ts(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) bind(C, &
         name="mpi_unpack_external_c_f08ts_")
       import
@@ -1952,6 +2169,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Allgather_c
+#endif
     subroutine MPI_Allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="mpi_allgather_c_f08ts_")
       import
@@ -1981,6 +2202,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Allgather_init_c
+#endif
     subroutine MPI_Allgather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, &
         ierror) bind(C, name="mpi_allgather_init_c_f08ts_")
       import
@@ -2011,6 +2236,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Allgatherv_c
+#endif
     subroutine MPI_Allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) &
         bind(C, name="mpi_allgatherv_c_f08ts_")
       import
@@ -2042,6 +2271,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Allgatherv_init_c
+#endif
     subroutine MPI_Allgatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, &
         request, ierror) bind(C, name="mpi_allgatherv_init_c_f08ts_")
       import
@@ -2070,6 +2303,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Allreduce_c
+#endif
     subroutine MPI_Allreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(C, name="mpi_allreduce_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: sendbuf
@@ -2096,6 +2333,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Allreduce_init_c
+#endif
     subroutine MPI_Allreduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) bind(C, &
         name="mpi_allreduce_init_c_f08ts_")
       import
@@ -2124,6 +2365,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Alltoall_c
+#endif
     subroutine MPI_Alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="mpi_alltoall_c_f08ts_")
       import
@@ -2153,6 +2398,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Alltoall_init_c
+#endif
     subroutine MPI_Alltoall_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, &
         ierror) bind(C, name="mpi_alltoall_init_c_f08ts_")
       import
@@ -2184,6 +2433,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Alltoallv_c
+#endif
     subroutine MPI_Alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, &
         ierror) bind(C, name="mpi_alltoallv_c_f08ts_")
       import
@@ -2217,6 +2470,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Alltoallv_init_c
+#endif
     subroutine MPI_Alltoallv_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, &
         info, request, ierror) bind(C, name="mpi_alltoallv_init_c_f08ts_")
       import
@@ -2250,6 +2507,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Alltoallw_c
+#endif
     subroutine MPI_Alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, &
         ierror) bind(C, name="mpi_alltoallw_c_f08ts_")
       import
@@ -2283,6 +2544,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Alltoallw_init_c
+#endif
     subroutine MPI_Alltoallw_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, &
         comm, info, request, ierror) bind(C, name="mpi_alltoallw_init_c_f08ts_")
       import
@@ -2329,6 +2594,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Bcast_c
+#endif
     subroutine MPI_Bcast_c_f08ts(buffer, count, datatype, root, comm, ierror) bind(C, name="mpi_bcast_c_f08ts_")
       import
       type(*), dimension(..) :: buffer
@@ -2353,6 +2622,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Bcast_init_c
+#endif
     subroutine MPI_Bcast_init_c_f08ts(buffer, count, datatype, root, comm, info, request, ierror) bind(C, &
         name="mpi_bcast_init_c_f08ts_")
       import
@@ -2378,6 +2651,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Exscan_c
+#endif
     subroutine MPI_Exscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(C, name="mpi_exscan_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: sendbuf
@@ -2404,6 +2681,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Exscan_init_c
+#endif
     subroutine MPI_Exscan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) bind(C, &
         name="mpi_exscan_init_c_f08ts_")
       import
@@ -2433,6 +2714,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Gather_c
+#endif
     subroutine MPI_Gather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) bind(C, &
         name="mpi_gather_c_f08ts_")
       import
@@ -2464,6 +2749,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Gather_init_c
+#endif
     subroutine MPI_Gather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, &
         ierror) bind(C, name="mpi_gather_init_c_f08ts_")
       import
@@ -2496,6 +2785,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Gatherv_c
+#endif
     subroutine MPI_Gatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) &
         bind(C, name="mpi_gatherv_c_f08ts_")
       import
@@ -2529,6 +2822,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Gatherv_init_c
+#endif
     subroutine MPI_Gatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, &
         request, ierror) bind(C, name="mpi_gatherv_init_c_f08ts_")
       import
@@ -2561,6 +2858,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iallgather_c
+#endif
     subroutine MPI_Iallgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) &
         bind(C, name="mpi_iallgather_c_f08ts_")
       import
@@ -2591,6 +2892,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iallgatherv_c
+#endif
     subroutine MPI_Iallgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, &
         ierror) bind(C, name="mpi_iallgatherv_c_f08ts_")
       import
@@ -2620,6 +2925,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iallreduce_c
+#endif
     subroutine MPI_Iallreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(C, &
         name="mpi_iallreduce_c_f08ts_")
       import
@@ -2648,6 +2957,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ialltoall_c
+#endif
     subroutine MPI_Ialltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) bind(C, &
         name="mpi_ialltoall_c_f08ts_")
       import
@@ -2679,6 +2992,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ialltoallv_c
+#endif
     subroutine MPI_Ialltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, &
         request, ierror) bind(C, name="mpi_ialltoallv_c_f08ts_")
       import
@@ -2712,6 +3029,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ialltoallw_c
+#endif
     subroutine MPI_Ialltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, &
         request, ierror) bind(C, name="mpi_ialltoallw_c_f08ts_")
       import
@@ -2749,6 +3070,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ibcast_c
+#endif
     subroutine MPI_Ibcast_c_f08ts(buffer, count, datatype, root, comm, request, ierror) bind(C, name="mpi_ibcast_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buffer
@@ -2774,6 +3099,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iexscan_c
+#endif
     subroutine MPI_Iexscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(C, &
         name="mpi_iexscan_c_f08ts_")
       import
@@ -2803,6 +3132,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Igather_c
+#endif
     subroutine MPI_Igather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) &
         bind(C, name="mpi_igather_c_f08ts_")
       import
@@ -2835,6 +3168,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Igatherv_c
+#endif
     subroutine MPI_Igatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, &
         ierror) bind(C, name="mpi_igatherv_c_f08ts_")
       import
@@ -2866,6 +3203,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ireduce_c
+#endif
     subroutine MPI_Ireduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) bind(C, &
         name="mpi_ireduce_c_f08ts_")
       import
@@ -2894,6 +3235,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ireduce_scatter_c
+#endif
     subroutine MPI_Ireduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) bind(C, &
         name="mpi_ireduce_scatter_c_f08ts_")
       import
@@ -2921,6 +3266,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ireduce_scatter_block_c
+#endif
     subroutine MPI_Ireduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) bind(C, &
         name="mpi_ireduce_scatter_block_c_f08ts_")
       import
@@ -2947,6 +3296,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iscan_c
+#endif
     subroutine MPI_Iscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(C, &
         name="mpi_iscan_c_f08ts_")
       import
@@ -2976,6 +3329,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iscatter_c
+#endif
     subroutine MPI_Iscatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) &
         bind(C, name="mpi_iscatter_c_f08ts_")
       import
@@ -3008,6 +3365,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Iscatterv_c
+#endif
     subroutine MPI_Iscatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, &
         ierror) bind(C, name="mpi_iscatterv_c_f08ts_")
       import
@@ -3074,6 +3435,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_c
+#endif
     subroutine MPI_Reduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) bind(C, name="mpi_reduce_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: sendbuf
@@ -3102,6 +3467,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_init_c
+#endif
     subroutine MPI_Reduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) bind(C, &
         name="mpi_reduce_init_c_f08ts_")
       import
@@ -3128,6 +3497,10 @@ module mpi_f08
       type(MPI_Op), intent(in) :: op
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_local_c
+#endif
     subroutine MPI_Reduce_local_c_f08ts(inbuf, inoutbuf, count, datatype, op, ierror) bind(C, name="mpi_reduce_local_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: inbuf
@@ -3151,6 +3524,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_scatter_c
+#endif
     subroutine MPI_Reduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) bind(C, &
         name="mpi_reduce_scatter_c_f08ts_")
       import
@@ -3176,6 +3553,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_scatter_block_c
+#endif
     subroutine MPI_Reduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) bind(C, &
         name="mpi_reduce_scatter_block_c_f08ts_")
       import
@@ -3203,6 +3584,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_scatter_block_init_c
+#endif
     subroutine MPI_Reduce_scatter_block_init_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) &
         bind(C, name="mpi_reduce_scatter_block_init_c_f08ts_")
       import
@@ -3232,6 +3617,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Reduce_scatter_init_c
+#endif
     subroutine MPI_Reduce_scatter_init_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) bind(C, &
         name="mpi_reduce_scatter_init_c_f08ts_")
       import
@@ -3258,6 +3647,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Scan_c
+#endif
     subroutine MPI_Scan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(C, name="mpi_scan_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: sendbuf
@@ -3284,6 +3677,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Scan_init_c
+#endif
     subroutine MPI_Scan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) bind(C, &
         name="mpi_scan_init_c_f08ts_")
       import
@@ -3313,6 +3710,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Scatter_c
+#endif
     subroutine MPI_Scatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) bind(C, &
         name="mpi_scatter_c_f08ts_")
       import
@@ -3344,6 +3745,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Scatter_init_c
+#endif
     subroutine MPI_Scatter_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, &
         ierror) bind(C, name="mpi_scatter_init_c_f08ts_")
       import
@@ -3376,6 +3781,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Scatterv_c
+#endif
     subroutine MPI_Scatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) &
         bind(C, name="mpi_scatterv_c_f08ts_")
       import
@@ -3409,6 +3818,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Scatterv_init_c
+#endif
     subroutine MPI_Scatterv_init_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, &
         request, ierror) bind(C, name="mpi_scatterv_init_c_f08ts_")
       import
@@ -4240,6 +4653,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ineighbor_allgather_c
+#endif
     subroutine MPI_Ineighbor_allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
         ierror) bind(C, name="mpi_ineighbor_allgather_c_f08ts_")
       import
@@ -4270,6 +4687,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ineighbor_allgatherv_c
+#endif
     subroutine MPI_Ineighbor_allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
         request, ierror) bind(C, name="mpi_ineighbor_allgatherv_c_f08ts_")
       import
@@ -4300,6 +4721,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ineighbor_alltoall_c
+#endif
     subroutine MPI_Ineighbor_alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
         ierror) bind(C, name="mpi_ineighbor_alltoall_c_f08ts_")
       import
@@ -4331,6 +4756,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ineighbor_alltoallv_c
+#endif
     subroutine MPI_Ineighbor_alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
         comm, request, ierror) bind(C, name="mpi_ineighbor_alltoallv_c_f08ts_")
       import
@@ -4364,6 +4793,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Ineighbor_alltoallw_c
+#endif
     subroutine MPI_Ineighbor_alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
         recvtypes, comm, request, ierror) bind(C, name="mpi_ineighbor_alltoallw_c_f08ts_")
       import
@@ -4394,6 +4827,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_allgather_c
+#endif
     subroutine MPI_Neighbor_allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="mpi_neighbor_allgather_c_f08ts_")
       import
@@ -4423,6 +4860,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_allgather_init_c
+#endif
     subroutine MPI_Neighbor_allgather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
         request, ierror) bind(C, name="mpi_neighbor_allgather_init_c_f08ts_")
       import
@@ -4453,6 +4894,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_allgatherv_c
+#endif
     subroutine MPI_Neighbor_allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
         ierror) bind(C, name="mpi_neighbor_allgatherv_c_f08ts_")
       import
@@ -4484,6 +4929,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_allgatherv_init_c
+#endif
     subroutine MPI_Neighbor_allgatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
         info, request, ierror) bind(C, name="mpi_neighbor_allgatherv_init_c_f08ts_")
       import
@@ -4514,6 +4963,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_alltoall_c
+#endif
     subroutine MPI_Neighbor_alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="mpi_neighbor_alltoall_c_f08ts_")
       import
@@ -4543,6 +4996,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_alltoall_init_c
+#endif
     subroutine MPI_Neighbor_alltoall_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
         request, ierror) bind(C, name="mpi_neighbor_alltoall_init_c_f08ts_")
       import
@@ -4574,6 +5031,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_alltoallv_c
+#endif
     subroutine MPI_Neighbor_alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
         comm, ierror) bind(C, name="mpi_neighbor_alltoallv_c_f08ts_")
       import
@@ -4607,6 +5068,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_alltoallv_init_c
+#endif
     subroutine MPI_Neighbor_alltoallv_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
         recvtype, comm, info, request, ierror) bind(C, name="mpi_neighbor_alltoallv_init_c_f08ts_")
       import
@@ -4640,6 +5105,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_alltoallw_c
+#endif
     subroutine MPI_Neighbor_alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, &
         comm, ierror) bind(C, name="mpi_neighbor_alltoallw_c_f08ts_")
       import
@@ -4673,6 +5142,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Neighbor_alltoallw_init_c
+#endif
     subroutine MPI_Neighbor_alltoallw_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
         recvtypes, comm, info, request, ierror) bind(C, name="mpi_neighbor_alltoallw_init_c_f08ts_")
       import
@@ -5183,19 +5656,35 @@ module mpi_f08
   end interface
 
   interface MPI_Init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine MPI_Init_i8_f08(ierror)
+      import
+      integer, optional, intent(out) :: ierror
+    end subroutine
+#else
     subroutine MPI_Init_f08(ierror)
       import
       integer, optional, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface MPI_Init_thread
+#ifdef GOMPI_F_INTEGER_8
+    subroutine MPI_Init_thread_i8_f08(required, provided, ierror)
+      import
+      integer, intent(in) :: required
+      integer, intent(out) :: provided
+      integer, optional, intent(out) :: ierror
+    end subroutine
+#else
     subroutine MPI_Init_thread_f08(required, provided, ierror)
       import
       integer, intent(in) :: required
       integer, intent(out) :: provided
       integer, optional, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface MPI_Initialized
@@ -5301,6 +5790,15 @@ module mpi_f08
   end interface
 
   interface MPI_Session_init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine MPI_Session_init_i8_f08(info, errhandler, session, ierror)
+      import
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Errhandler), intent(in) :: errhandler
+      type(MPI_Session), intent(out) :: session
+      integer, optional, intent(out) :: ierror
+    end subroutine
+#else
     subroutine MPI_Session_init_f08(info, errhandler, session, ierror)
       import
       type(MPI_Info), intent(in) :: info
@@ -5308,6 +5806,7 @@ module mpi_f08
       type(MPI_Session), intent(out) :: session
       integer, optional, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface MPI_Unpublish_name
@@ -5335,6 +5834,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Accumulate_c
+#endif
     subroutine MPI_Accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, op, win, ierror) bind(C, name="mpi_accumulate_c_f08ts_")
       import
@@ -5395,6 +5898,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Get_c
+#endif
     subroutine MPI_Get_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, ierror) bind(C, name="mpi_get_c_f08ts_")
       import
@@ -5428,6 +5935,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Get_accumulate_c
+#endif
     subroutine MPI_Get_accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) bind(C, &
         name="mpi_get_accumulate_c_f08ts_")
@@ -5462,6 +5973,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Put_c
+#endif
     subroutine MPI_Put_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, ierror) bind(C, name="mpi_put_c_f08ts_")
       import
@@ -5493,6 +6008,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Raccumulate_c
+#endif
     subroutine MPI_Raccumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, op, win, request, ierror) bind(C, name="mpi_raccumulate_c_f08ts_")
       import
@@ -5525,6 +6044,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Rget_c
+#endif
     subroutine MPI_Rget_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, request, ierror) bind(C, name="mpi_rget_c_f08ts_")
       import
@@ -5561,6 +6084,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Rget_accumulate_c
+#endif
     subroutine MPI_Rget_accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) bind(C, &
         name="mpi_rget_accumulate_c_f08ts_")
@@ -5597,6 +6124,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Rput_c
+#endif
     subroutine MPI_Rput_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, request, ierror) bind(C, name="mpi_rput_c_f08ts_")
       import
@@ -5624,6 +6155,10 @@ module mpi_f08
       type(MPI_Win), intent(out) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Win_allocate_c
+#endif
     subroutine MPI_Win_allocate_c_f08(size, disp_unit, info, comm, baseptr, win, ierror)
       import
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
@@ -5647,6 +6182,10 @@ module mpi_f08
       type(MPI_Win), intent(out) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Win_allocate_shared_c
+#endif
     subroutine MPI_Win_allocate_shared_c_f08(size, disp_unit, info, comm, baseptr, win, ierror)
       import
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
@@ -5688,6 +6227,10 @@ module mpi_f08
       type(MPI_Win), intent(out) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Win_create_c
+#endif
     subroutine MPI_Win_create_c_f08ts(base, size, disp_unit, info, comm, win, ierror) bind(C, name="mpi_win_create_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: base
@@ -5837,6 +6380,10 @@ module mpi_f08
       type(C_PTR), intent(out) :: baseptr
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Win_shared_query_c
+#endif
     subroutine MPI_Win_shared_query_c_f08(win, rank, size, disp_unit, baseptr, ierror)
       import
       type(MPI_Win), intent(in) :: win
@@ -5937,6 +6484,10 @@ module mpi_f08
       integer, intent(in) :: count
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_Status_set_elements_c
+#endif
     subroutine MPI_Status_set_elements_c_f08(status, datatype, count, ierror)
       import
       type(MPI_Status), intent(inout) :: status
@@ -6105,6 +6656,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iread_c
+#endif
     subroutine MPI_File_iread_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, name="mpi_file_iread_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6126,6 +6681,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iread_all_c
+#endif
     subroutine MPI_File_iread_all_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, name="mpi_file_iread_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6149,6 +6708,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iread_at_c
+#endif
     subroutine MPI_File_iread_at_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iread_at_c_f08ts_")
       import
@@ -6174,6 +6737,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iread_at_all_c
+#endif
     subroutine MPI_File_iread_at_all_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iread_at_all_c_f08ts_")
       import
@@ -6198,6 +6765,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iread_shared_c
+#endif
     subroutine MPI_File_iread_shared_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iread_shared_c_f08ts_")
       import
@@ -6220,6 +6791,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iwrite_c
+#endif
     subroutine MPI_File_iwrite_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, name="mpi_file_iwrite_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6241,6 +6816,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iwrite_all_c
+#endif
     subroutine MPI_File_iwrite_all_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iwrite_all_c_f08ts_")
       import
@@ -6265,6 +6844,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iwrite_at_c
+#endif
     subroutine MPI_File_iwrite_at_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iwrite_at_c_f08ts_")
       import
@@ -6290,6 +6873,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iwrite_at_all_c
+#endif
     subroutine MPI_File_iwrite_at_all_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iwrite_at_all_c_f08ts_")
       import
@@ -6314,6 +6901,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_iwrite_shared_c
+#endif
     subroutine MPI_File_iwrite_shared_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="mpi_file_iwrite_shared_c_f08ts_")
       import
@@ -6357,6 +6948,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_c
+#endif
     subroutine MPI_File_read_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="mpi_file_read_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6378,6 +6973,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_all_c
+#endif
     subroutine MPI_File_read_all_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="mpi_file_read_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6398,6 +6997,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_all_begin_c
+#endif
     subroutine MPI_File_read_all_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="mpi_file_read_all_begin_c_f08ts_")
       import
@@ -6430,6 +7033,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_at_c
+#endif
     subroutine MPI_File_read_at_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_read_at_c_f08ts_")
       import
@@ -6455,6 +7062,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_at_all_c
+#endif
     subroutine MPI_File_read_at_all_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_read_at_all_c_f08ts_")
       import
@@ -6479,6 +7090,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_at_all_begin_c
+#endif
     subroutine MPI_File_read_at_all_begin_c_f08ts(fh, offset, buf, count, datatype, ierror) bind(C, &
         name="mpi_file_read_at_all_begin_c_f08ts_")
       import
@@ -6512,6 +7127,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_ordered_c
+#endif
     subroutine MPI_File_read_ordered_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_read_ordered_c_f08ts_")
       import
@@ -6534,6 +7153,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_ordered_begin_c
+#endif
     subroutine MPI_File_read_ordered_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="mpi_file_read_ordered_begin_c_f08ts_")
       import
@@ -6565,6 +7188,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_read_shared_c
+#endif
     subroutine MPI_File_read_shared_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_read_shared_c_f08ts_")
       import
@@ -6655,6 +7282,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_c
+#endif
     subroutine MPI_File_write_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="mpi_file_write_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6676,6 +7307,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_all_c
+#endif
     subroutine MPI_File_write_all_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="mpi_file_write_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -6696,6 +7331,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_all_begin_c
+#endif
     subroutine MPI_File_write_all_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="mpi_file_write_all_begin_c_f08ts_")
       import
@@ -6729,6 +7368,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_at_c
+#endif
     subroutine MPI_File_write_at_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_write_at_c_f08ts_")
       import
@@ -6754,6 +7397,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_at_all_c
+#endif
     subroutine MPI_File_write_at_all_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_write_at_all_c_f08ts_")
       import
@@ -6778,6 +7425,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_at_all_begin_c
+#endif
     subroutine MPI_File_write_at_all_begin_c_f08ts(fh, offset, buf, count, datatype, ierror) bind(C, &
         name="mpi_file_write_at_all_begin_c_f08ts_")
       import
@@ -6811,6 +7462,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_ordered_c
+#endif
     subroutine MPI_File_write_ordered_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_write_ordered_c_f08ts_")
       import
@@ -6833,6 +7488,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_ordered_begin_c
+#endif
     subroutine MPI_File_write_ordered_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="mpi_file_write_ordered_begin_c_f08ts_")
       import
@@ -6865,6 +7524,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface MPI_File_write_shared_c
+#endif
     subroutine MPI_File_write_shared_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="mpi_file_write_shared_c_f08ts_")
       import
@@ -7118,6 +7781,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Bsend_c
+#endif
     subroutine PMPI_Bsend_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="pmpi_bsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -7143,6 +7810,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Bsend_init_c
+#endif
     subroutine PMPI_Bsend_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="pmpi_bsend_init_c_f08ts_")
       import
@@ -7164,6 +7835,10 @@ module mpi_f08
       integer, intent(in) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Buffer_attach_c
+#endif
     subroutine PMPI_Buffer_attach_c_f08ts(buffer, size, ierror) bind(C, name="pmpi_buffer_attach_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buffer
@@ -7179,6 +7854,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Buffer_detach_c
+#endif
     subroutine PMPI_Buffer_detach_c_f08(buffer_addr, size, ierror)
       import
       type(C_PTR), intent(out) :: buffer_addr
@@ -7218,6 +7897,10 @@ module mpi_f08
       integer, intent(in) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Comm_attach_buffer_c
+#endif
     subroutine PMPI_Comm_attach_buffer_c_f08ts(comm, buffer, size, ierror) bind(C, name="pmpi_comm_attach_buffer_c_f08ts_")
       import
       type(MPI_Comm), intent(in) :: comm
@@ -7235,6 +7918,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Comm_detach_buffer_c
+#endif
     subroutine PMPI_Comm_detach_buffer_c_f08(comm, buffer_addr, size, ierror)
       import
       type(MPI_Comm), intent(in) :: comm
@@ -7269,6 +7956,10 @@ module mpi_f08
       integer, intent(out) :: count
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Get_count_c
+#endif
     subroutine PMPI_Get_count_c_f08(status, datatype, count, ierror)
       import
       type(MPI_Status), intent(in) :: status
@@ -7290,6 +7981,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ibsend_c
+#endif
     subroutine PMPI_Ibsend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="pmpi_ibsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -7326,6 +8021,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Imrecv_c
+#endif
     subroutine PMPI_Imrecv_c_f08ts(buf, count, datatype, message, request, ierror) bind(C, name="pmpi_imrecv_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buf
@@ -7361,6 +8060,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Irecv_c
+#endif
     subroutine PMPI_Irecv_c_f08ts(buf, count, datatype, source, tag, comm, request, ierror) bind(C, name="pmpi_irecv_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buf
@@ -7386,6 +8089,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Irsend_c
+#endif
     subroutine PMPI_Irsend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="pmpi_irsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -7411,6 +8118,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Isend_c
+#endif
     subroutine PMPI_Isend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="pmpi_isend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -7442,6 +8153,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Isendrecv_c
+#endif
     subroutine PMPI_Isendrecv_c_f08ts(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, &
         recvtag, comm, request, ierror) bind(C, name="pmpi_isendrecv_c_f08ts_")
       import
@@ -7476,6 +8191,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Isendrecv_replace_c
+#endif
     subroutine PMPI_Isendrecv_replace_c_f08ts(buf, count, datatype, dest, sendtag, source, recvtag, comm, request, ierror) &
         bind(C, name="pmpi_isendrecv_replace_c_f08ts_")
       import
@@ -7504,6 +8223,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Issend_c
+#endif
     subroutine PMPI_Issend_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, name="pmpi_issend_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous, target :: buf
@@ -7539,6 +8262,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Mrecv_c
+#endif
     subroutine PMPI_Mrecv_c_f08ts(buf, count, datatype, message, status, ierror) bind(C, name="pmpi_mrecv_c_f08ts_")
       import
       type(*), dimension(..) :: buf
@@ -7573,6 +8300,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Recv_c
+#endif
     subroutine PMPI_Recv_c_f08ts(buf, count, datatype, source, tag, comm, status, ierror) bind(C, name="pmpi_recv_c_f08ts_")
       import
       type(*), dimension(..) :: buf
@@ -7599,6 +8330,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Recv_init_c
+#endif
     subroutine PMPI_Recv_init_c_f08ts(buf, count, datatype, source, tag, comm, request, ierror) bind(C, &
         name="pmpi_recv_init_c_f08ts_")
       import
@@ -7678,6 +8413,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Rsend_c
+#endif
     subroutine PMPI_Rsend_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="pmpi_rsend_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -7703,6 +8442,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Rsend_init_c
+#endif
     subroutine PMPI_Rsend_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="pmpi_rsend_init_c_f08ts_")
       import
@@ -7728,6 +8471,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Send_c
+#endif
     subroutine PMPI_Send_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="pmpi_send_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -7753,6 +8500,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Send_init_c
+#endif
     subroutine PMPI_Send_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="pmpi_send_init_c_f08ts_")
       import
@@ -7785,6 +8536,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Sendrecv_c
+#endif
     subroutine PMPI_Sendrecv_c_f08ts(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, &
         recvtag, comm, status, ierror) bind(C, name="pmpi_sendrecv_c_f08ts_")
       import
@@ -7819,6 +8574,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Sendrecv_replace_c
+#endif
     subroutine PMPI_Sendrecv_replace_c_f08ts(buf, count, datatype, dest, sendtag, source, recvtag, comm, status, ierror) &
         bind(C, name="pmpi_sendrecv_replace_c_f08ts_")
       import
@@ -7843,6 +8602,10 @@ module mpi_f08
       integer, intent(in) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Session_attach_buffer_c
+#endif
     subroutine PMPI_Session_attach_buffer_c_f08ts(session, buffer, size, ierror) bind(C, &
         name="pmpi_session_attach_buffer_c_f08ts_")
       import
@@ -7861,6 +8624,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Session_detach_buffer_c
+#endif
     subroutine PMPI_Session_detach_buffer_c_f08(session, buffer_addr, size, ierror)
       import
       type(MPI_Session), intent(in) :: session
@@ -7898,6 +8665,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ssend_c
+#endif
     subroutine PMPI_Ssend_c_f08ts(buf, count, datatype, dest, tag, comm, ierror) bind(C, name="pmpi_ssend_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: buf
@@ -7923,6 +8694,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ssend_init_c
+#endif
     subroutine PMPI_Ssend_init_c_f08ts(buf, count, datatype, dest, tag, comm, request, ierror) bind(C, &
         name="pmpi_ssend_init_c_f08ts_")
       import
@@ -8131,6 +8906,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Precv_init_c
+#endif
     subroutine PMPI_Precv_init_c_f08ts(buf, partitions, count, datatype, source, tag, comm, info, request, ierror) bind(C, &
         name="pmpi_precv_init_c_f08ts_")
       import
@@ -8162,6 +8941,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Psend_init_c
+#endif
     subroutine PMPI_Psend_init_c_f08ts(buf, partitions, count, datatype, dest, tag, comm, info, request, ierror) bind(C, &
         name="pmpi_psend_init_c_f08ts_")
       import
@@ -8195,6 +8978,10 @@ module mpi_f08
       integer, intent(out) :: count
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Get_elements_c
+#endif
     subroutine PMPI_Get_elements_c_f08(status, datatype, count, ierror)
       import
       type(MPI_Status), intent(in) :: status
@@ -8217,6 +9004,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Pack_c
+#endif
     subroutine PMPI_Pack_c_f08ts(inbuf, incount, datatype, outbuf, outsize, position, comm, ierror) bind(C, &
         name="pmpi_pack_c_f08ts_")
       import
@@ -8244,6 +9035,10 @@ module mpi_f08
       integer(kind=MPI_ADDRESS_KIND), intent(inout) :: position
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Pack_external_c
+#endif
     subroutine PMPI_Pack_external_c_f08ts(datarep, inbuf, incount, datatype, outbuf, outsize, position, ierror) bind(C, &
         name="pmpi_pack_external_c_f08ts_")
       import
@@ -8267,6 +9062,10 @@ module mpi_f08
       integer(kind=MPI_ADDRESS_KIND), intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Pack_external_size_c
+#endif
     subroutine PMPI_Pack_external_size_c_f08(datarep, incount, datatype, size, ierror)
       import
       character(len=*), intent(in) :: datarep
@@ -8286,6 +9085,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Pack_size_c
+#endif
     subroutine PMPI_Pack_size_c_f08(incount, datatype, comm, size, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: incount
@@ -8312,6 +9115,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_contiguous_c
+#endif
     subroutine PMPI_Type_contiguous_c_f08(count, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8337,6 +9144,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_darray_c
+#endif
     subroutine PMPI_Type_create_darray_c_f08(size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, &
         array_of_psizes, order, oldtype, newtype, ierror)
       import
@@ -8364,6 +9175,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_hindexed_c
+#endif
     subroutine PMPI_Type_create_hindexed_c_f08(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8385,6 +9200,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_hindexed_block_c
+#endif
     subroutine PMPI_Type_create_hindexed_block_c_f08(count, blocklength, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8406,6 +9225,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_hvector_c
+#endif
     subroutine PMPI_Type_create_hvector_c_f08(count, blocklength, stride, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8427,6 +9250,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_indexed_block_c
+#endif
     subroutine PMPI_Type_create_indexed_block_c_f08(count, blocklength, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8471,6 +9298,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_struct_c
+#endif
     subroutine PMPI_Type_create_struct_c_f08(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype, &
         ierror)
       import
@@ -8496,6 +9327,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_create_subarray_c
+#endif
     subroutine PMPI_Type_create_subarray_c_f08(ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, &
         newtype, ierror)
       import
@@ -8566,6 +9401,10 @@ module mpi_f08
       integer, intent(out) :: combiner
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_get_envelope_c
+#endif
     subroutine PMPI_Type_get_envelope_c_f08(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner, &
         ierror)
       import
@@ -8629,6 +9468,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_indexed_c
+#endif
     subroutine PMPI_Type_indexed_c_f08(count, array_of_blocklengths, array_of_displacements, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8647,6 +9490,10 @@ module mpi_f08
       integer, intent(out) :: size
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_size_c
+#endif
     subroutine PMPI_Type_size_c_f08(datatype, size, ierror)
       import
       type(MPI_Datatype), intent(in) :: datatype
@@ -8665,6 +9512,10 @@ module mpi_f08
       type(MPI_Datatype), intent(out) :: newtype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Type_vector_c
+#endif
     subroutine PMPI_Type_vector_c_f08(count, blocklength, stride, oldtype, newtype, ierror)
       import
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
@@ -8689,6 +9540,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Unpack_c
+#endif
     subroutine PMPI_Unpack_c_f08ts(inbuf, insize, position, outbuf, outcount, datatype, comm, ierror) bind(C, &
         name="pmpi_unpack_c_f08ts_")
       import
@@ -8716,6 +9571,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Unpack_external_c
+#endif
     subroutine PMPI_Unpack_external_c_f08ts(datarep, inbuf, insize, position, outbuf, outcount, datatype, ierror) bind(C, &
         name="pmpi_unpack_external_c_f08ts_")
       import
@@ -8759,6 +9618,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Allgather_c
+#endif
     subroutine PMPI_Allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="pmpi_allgather_c_f08ts_")
       import
@@ -8788,6 +9651,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Allgather_init_c
+#endif
     subroutine PMPI_Allgather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, &
         ierror) bind(C, name="pmpi_allgather_init_c_f08ts_")
       import
@@ -8818,6 +9685,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Allgatherv_c
+#endif
     subroutine PMPI_Allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, ierror) &
         bind(C, name="pmpi_allgatherv_c_f08ts_")
       import
@@ -8849,6 +9720,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Allgatherv_init_c
+#endif
     subroutine PMPI_Allgatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, &
         request, ierror) bind(C, name="pmpi_allgatherv_init_c_f08ts_")
       import
@@ -8877,6 +9752,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Allreduce_c
+#endif
     subroutine PMPI_Allreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(C, &
         name="pmpi_allreduce_c_f08ts_")
       import
@@ -8904,6 +9783,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Allreduce_init_c
+#endif
     subroutine PMPI_Allreduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) bind(C, &
         name="pmpi_allreduce_init_c_f08ts_")
       import
@@ -8932,6 +9815,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Alltoall_c
+#endif
     subroutine PMPI_Alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="pmpi_alltoall_c_f08ts_")
       import
@@ -8961,6 +9848,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Alltoall_init_c
+#endif
     subroutine PMPI_Alltoall_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request, &
         ierror) bind(C, name="pmpi_alltoall_init_c_f08ts_")
       import
@@ -8992,6 +9883,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Alltoallv_c
+#endif
     subroutine PMPI_Alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, &
         ierror) bind(C, name="pmpi_alltoallv_c_f08ts_")
       import
@@ -9025,6 +9920,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Alltoallv_init_c
+#endif
     subroutine PMPI_Alltoallv_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
         comm, info, request, ierror) bind(C, name="pmpi_alltoallv_init_c_f08ts_")
       import
@@ -9058,6 +9957,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Alltoallw_c
+#endif
     subroutine PMPI_Alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, &
         ierror) bind(C, name="pmpi_alltoallw_c_f08ts_")
       import
@@ -9091,6 +9994,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Alltoallw_init_c
+#endif
     subroutine PMPI_Alltoallw_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, &
         comm, info, request, ierror) bind(C, name="pmpi_alltoallw_init_c_f08ts_")
       import
@@ -9137,6 +10044,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Bcast_c
+#endif
     subroutine PMPI_Bcast_c_f08ts(buffer, count, datatype, root, comm, ierror) bind(C, name="pmpi_bcast_c_f08ts_")
       import
       type(*), dimension(..) :: buffer
@@ -9161,6 +10072,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Bcast_init_c
+#endif
     subroutine PMPI_Bcast_init_c_f08ts(buffer, count, datatype, root, comm, info, request, ierror) bind(C, &
         name="pmpi_bcast_init_c_f08ts_")
       import
@@ -9186,6 +10101,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Exscan_c
+#endif
     subroutine PMPI_Exscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(C, name="pmpi_exscan_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: sendbuf
@@ -9212,6 +10131,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Exscan_init_c
+#endif
     subroutine PMPI_Exscan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) bind(C, &
         name="pmpi_exscan_init_c_f08ts_")
       import
@@ -9241,6 +10164,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Gather_c
+#endif
     subroutine PMPI_Gather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) bind(C, &
         name="pmpi_gather_c_f08ts_")
       import
@@ -9272,6 +10199,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Gather_init_c
+#endif
     subroutine PMPI_Gather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, &
         ierror) bind(C, name="pmpi_gather_init_c_f08ts_")
       import
@@ -9304,6 +10235,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Gatherv_c
+#endif
     subroutine PMPI_Gatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, ierror) &
         bind(C, name="pmpi_gatherv_c_f08ts_")
       import
@@ -9337,6 +10272,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Gatherv_init_c
+#endif
     subroutine PMPI_Gatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, &
         request, ierror) bind(C, name="pmpi_gatherv_init_c_f08ts_")
       import
@@ -9369,6 +10308,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iallgather_c
+#endif
     subroutine PMPI_Iallgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) &
         bind(C, name="pmpi_iallgather_c_f08ts_")
       import
@@ -9399,6 +10342,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iallgatherv_c
+#endif
     subroutine PMPI_Iallgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request, &
         ierror) bind(C, name="pmpi_iallgatherv_c_f08ts_")
       import
@@ -9428,6 +10375,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iallreduce_c
+#endif
     subroutine PMPI_Iallreduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(C, &
         name="pmpi_iallreduce_c_f08ts_")
       import
@@ -9456,6 +10407,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ialltoall_c
+#endif
     subroutine PMPI_Ialltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, ierror) &
         bind(C, name="pmpi_ialltoall_c_f08ts_")
       import
@@ -9487,6 +10442,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ialltoallv_c
+#endif
     subroutine PMPI_Ialltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, &
         request, ierror) bind(C, name="pmpi_ialltoallv_c_f08ts_")
       import
@@ -9520,6 +10479,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ialltoallw_c
+#endif
     subroutine PMPI_Ialltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, &
         request, ierror) bind(C, name="pmpi_ialltoallw_c_f08ts_")
       import
@@ -9557,6 +10520,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ibcast_c
+#endif
     subroutine PMPI_Ibcast_c_f08ts(buffer, count, datatype, root, comm, request, ierror) bind(C, name="pmpi_ibcast_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: buffer
@@ -9582,6 +10549,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iexscan_c
+#endif
     subroutine PMPI_Iexscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(C, &
         name="pmpi_iexscan_c_f08ts_")
       import
@@ -9611,6 +10582,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Igather_c
+#endif
     subroutine PMPI_Igather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) &
         bind(C, name="pmpi_igather_c_f08ts_")
       import
@@ -9643,6 +10618,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Igatherv_c
+#endif
     subroutine PMPI_Igatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request, &
         ierror) bind(C, name="pmpi_igatherv_c_f08ts_")
       import
@@ -9674,6 +10653,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ireduce_c
+#endif
     subroutine PMPI_Ireduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) bind(C, &
         name="pmpi_ireduce_c_f08ts_")
       import
@@ -9702,6 +10685,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ireduce_scatter_c
+#endif
     subroutine PMPI_Ireduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) bind(C, &
         name="pmpi_ireduce_scatter_c_f08ts_")
       import
@@ -9729,6 +10716,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ireduce_scatter_block_c
+#endif
     subroutine PMPI_Ireduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) bind(C, &
         name="pmpi_ireduce_scatter_block_c_f08ts_")
       import
@@ -9755,6 +10746,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iscan_c
+#endif
     subroutine PMPI_Iscan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(C, &
         name="pmpi_iscan_c_f08ts_")
       import
@@ -9784,6 +10779,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iscatter_c
+#endif
     subroutine PMPI_Iscatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request, ierror) &
         bind(C, name="pmpi_iscatter_c_f08ts_")
       import
@@ -9816,6 +10815,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Iscatterv_c
+#endif
     subroutine PMPI_Iscatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, &
         ierror) bind(C, name="pmpi_iscatterv_c_f08ts_")
       import
@@ -9882,6 +10885,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_c
+#endif
     subroutine PMPI_Reduce_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) bind(C, &
         name="pmpi_reduce_c_f08ts_")
       import
@@ -9911,6 +10918,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_init_c
+#endif
     subroutine PMPI_Reduce_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, ierror) bind(C, &
         name="pmpi_reduce_init_c_f08ts_")
       import
@@ -9937,6 +10948,10 @@ module mpi_f08
       type(MPI_Op), intent(in) :: op
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_local_c
+#endif
     subroutine PMPI_Reduce_local_c_f08ts(inbuf, inoutbuf, count, datatype, op, ierror) bind(C, &
         name="pmpi_reduce_local_c_f08ts_")
       import
@@ -9961,6 +10976,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_scatter_c
+#endif
     subroutine PMPI_Reduce_scatter_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) bind(C, &
         name="pmpi_reduce_scatter_c_f08ts_")
       import
@@ -9986,6 +11005,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_scatter_block_c
+#endif
     subroutine PMPI_Reduce_scatter_block_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) bind(C, &
         name="pmpi_reduce_scatter_block_c_f08ts_")
       import
@@ -10013,6 +11036,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_scatter_block_init_c
+#endif
     subroutine PMPI_Reduce_scatter_block_init_c_f08ts(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, ierror) &
         bind(C, name="pmpi_reduce_scatter_block_init_c_f08ts_")
       import
@@ -10042,6 +11069,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Reduce_scatter_init_c
+#endif
     subroutine PMPI_Reduce_scatter_init_c_f08ts(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, ierror) &
         bind(C, name="pmpi_reduce_scatter_init_c_f08ts_")
       import
@@ -10068,6 +11099,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Scan_c
+#endif
     subroutine PMPI_Scan_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(C, name="pmpi_scan_c_f08ts_")
       import
       type(*), dimension(..), intent(in) :: sendbuf
@@ -10094,6 +11129,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Scan_init_c
+#endif
     subroutine PMPI_Scan_init_c_f08ts(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) bind(C, &
         name="pmpi_scan_init_c_f08ts_")
       import
@@ -10123,6 +11162,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Scatter_c
+#endif
     subroutine PMPI_Scatter_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) bind(C, &
         name="pmpi_scatter_c_f08ts_")
       import
@@ -10154,6 +11197,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Scatter_init_c
+#endif
     subroutine PMPI_Scatter_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request, &
         ierror) bind(C, name="pmpi_scatter_init_c_f08ts_")
       import
@@ -10186,6 +11233,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Scatterv_c
+#endif
     subroutine PMPI_Scatterv_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) &
         bind(C, name="pmpi_scatterv_c_f08ts_")
       import
@@ -10219,6 +11270,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Scatterv_init_c
+#endif
     subroutine PMPI_Scatterv_init_c_f08ts(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, &
         info, request, ierror) bind(C, name="pmpi_scatterv_init_c_f08ts_")
       import
@@ -11050,6 +12105,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ineighbor_allgather_c
+#endif
     subroutine PMPI_Ineighbor_allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
         ierror) bind(C, name="pmpi_ineighbor_allgather_c_f08ts_")
       import
@@ -11080,6 +12139,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ineighbor_allgatherv_c
+#endif
     subroutine PMPI_Ineighbor_allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
         request, ierror) bind(C, name="pmpi_ineighbor_allgatherv_c_f08ts_")
       import
@@ -11110,6 +12173,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ineighbor_alltoall_c
+#endif
     subroutine PMPI_Ineighbor_alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
         ierror) bind(C, name="pmpi_ineighbor_alltoall_c_f08ts_")
       import
@@ -11141,6 +12208,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ineighbor_alltoallv_c
+#endif
     subroutine PMPI_Ineighbor_alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
         comm, request, ierror) bind(C, name="pmpi_ineighbor_alltoallv_c_f08ts_")
       import
@@ -11174,6 +12245,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Ineighbor_alltoallw_c
+#endif
     subroutine PMPI_Ineighbor_alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
         recvtypes, comm, request, ierror) bind(C, name="pmpi_ineighbor_alltoallw_c_f08ts_")
       import
@@ -11204,6 +12279,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_allgather_c
+#endif
     subroutine PMPI_Neighbor_allgather_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
         bind(C, name="pmpi_neighbor_allgather_c_f08ts_")
       import
@@ -11233,6 +12312,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_allgather_init_c
+#endif
     subroutine PMPI_Neighbor_allgather_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
         request, ierror) bind(C, name="pmpi_neighbor_allgather_init_c_f08ts_")
       import
@@ -11263,6 +12346,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_allgatherv_c
+#endif
     subroutine PMPI_Neighbor_allgatherv_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
         ierror) bind(C, name="pmpi_neighbor_allgatherv_c_f08ts_")
       import
@@ -11294,6 +12381,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_allgatherv_init_c
+#endif
     subroutine PMPI_Neighbor_allgatherv_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
         info, request, ierror) bind(C, name="pmpi_neighbor_allgatherv_init_c_f08ts_")
       import
@@ -11324,6 +12415,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_alltoall_c
+#endif
     subroutine PMPI_Neighbor_alltoall_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) bind(C, &
         name="pmpi_neighbor_alltoall_c_f08ts_")
       import
@@ -11353,6 +12448,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_alltoall_init_c
+#endif
     subroutine PMPI_Neighbor_alltoall_init_c_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
         request, ierror) bind(C, name="pmpi_neighbor_alltoall_init_c_f08ts_")
       import
@@ -11384,6 +12483,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_alltoallv_c
+#endif
     subroutine PMPI_Neighbor_alltoallv_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
         comm, ierror) bind(C, name="pmpi_neighbor_alltoallv_c_f08ts_")
       import
@@ -11417,6 +12520,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_alltoallv_init_c
+#endif
     subroutine PMPI_Neighbor_alltoallv_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
         recvtype, comm, info, request, ierror) bind(C, name="pmpi_neighbor_alltoallv_init_c_f08ts_")
       import
@@ -11450,6 +12557,10 @@ module mpi_f08
       type(MPI_Comm), intent(in) :: comm
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_alltoallw_c
+#endif
     subroutine PMPI_Neighbor_alltoallw_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
         recvtypes, comm, ierror) bind(C, name="pmpi_neighbor_alltoallw_c_f08ts_")
       import
@@ -11483,6 +12594,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Neighbor_alltoallw_init_c
+#endif
     subroutine PMPI_Neighbor_alltoallw_init_c_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
         recvtypes, comm, info, request, ierror) bind(C, name="pmpi_neighbor_alltoallw_init_c_f08ts_")
       import
@@ -11993,19 +13108,35 @@ module mpi_f08
   end interface
 
   interface PMPI_Init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine PMPI_Init_i8_f08(ierror)
+      import
+      integer, optional, intent(out) :: ierror
+    end subroutine
+#else
     subroutine PMPI_Init_f08(ierror)
       import
       integer, optional, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface PMPI_Init_thread
+#ifdef GOMPI_F_INTEGER_8
+    subroutine PMPI_Init_thread_i8_f08(required, provided, ierror)
+      import
+      integer, intent(in) :: required
+      integer, intent(out) :: provided
+      integer, optional, intent(out) :: ierror
+    end subroutine
+#else
     subroutine PMPI_Init_thread_f08(required, provided, ierror)
       import
       integer, intent(in) :: required
       integer, intent(out) :: provided
       integer, optional, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface PMPI_Initialized
@@ -12111,6 +13242,15 @@ module mpi_f08
   end interface
 
   interface PMPI_Session_init
+#ifdef GOMPI_F_INTEGER_8
+    subroutine PMPI_Session_init_i8_f08(info, errhandler, session, ierror)
+      import
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Errhandler), intent(in) :: errhandler
+      type(MPI_Session), intent(out) :: session
+      integer, optional, intent(out) :: ierror
+    end subroutine
+#else
     subroutine PMPI_Session_init_f08(info, errhandler, session, ierror)
       import
       type(MPI_Info), intent(in) :: info
@@ -12118,6 +13258,7 @@ module mpi_f08
       type(MPI_Session), intent(out) :: session
       integer, optional, intent(out) :: ierror
     end subroutine
+#endif
   end interface
 
   interface PMPI_Unpublish_name
@@ -12145,6 +13286,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Accumulate_c
+#endif
     subroutine PMPI_Accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, op, win, ierror) bind(C, name="pmpi_accumulate_c_f08ts_")
       import
@@ -12205,6 +13350,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Get_c
+#endif
     subroutine PMPI_Get_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, ierror) bind(C, name="pmpi_get_c_f08ts_")
       import
@@ -12239,6 +13388,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Get_accumulate_c
+#endif
     subroutine PMPI_Get_accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror) bind(C, &
         name="pmpi_get_accumulate_c_f08ts_")
@@ -12273,6 +13426,10 @@ module mpi_f08
       type(MPI_Win), intent(in) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Put_c
+#endif
     subroutine PMPI_Put_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, ierror) bind(C, name="pmpi_put_c_f08ts_")
       import
@@ -12304,6 +13461,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Raccumulate_c
+#endif
     subroutine PMPI_Raccumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, op, win, request, ierror) bind(C, name="pmpi_raccumulate_c_f08ts_")
       import
@@ -12336,6 +13497,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Rget_c
+#endif
     subroutine PMPI_Rget_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, request, ierror) bind(C, name="pmpi_rget_c_f08ts_")
       import
@@ -12372,6 +13537,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Rget_accumulate_c
+#endif
     subroutine PMPI_Rget_accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, result_addr, result_count, &
         result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror) bind(C, &
         name="pmpi_rget_accumulate_c_f08ts_")
@@ -12408,6 +13577,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Rput_c
+#endif
     subroutine PMPI_Rput_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, &
         target_datatype, win, request, ierror) bind(C, name="pmpi_rput_c_f08ts_")
       import
@@ -12435,6 +13608,10 @@ module mpi_f08
       type(MPI_Win), intent(out) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Win_allocate_c
+#endif
     subroutine PMPI_Win_allocate_c_f08(size, disp_unit, info, comm, baseptr, win, ierror)
       import
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
@@ -12458,6 +13635,10 @@ module mpi_f08
       type(MPI_Win), intent(out) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Win_allocate_shared_c
+#endif
     subroutine PMPI_Win_allocate_shared_c_f08(size, disp_unit, info, comm, baseptr, win, ierror)
       import
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: size
@@ -12499,6 +13680,10 @@ module mpi_f08
       type(MPI_Win), intent(out) :: win
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Win_create_c
+#endif
     subroutine PMPI_Win_create_c_f08ts(base, size, disp_unit, info, comm, win, ierror) bind(C, name="pmpi_win_create_c_f08ts_")
       import
       type(*), dimension(..), asynchronous, target :: base
@@ -12648,6 +13833,10 @@ module mpi_f08
       type(C_PTR), intent(out) :: baseptr
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Win_shared_query_c
+#endif
     subroutine PMPI_Win_shared_query_c_f08(win, rank, size, disp_unit, baseptr, ierror)
       import
       type(MPI_Win), intent(in) :: win
@@ -12748,6 +13937,10 @@ module mpi_f08
       integer, intent(in) :: count
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_Status_set_elements_c
+#endif
     subroutine PMPI_Status_set_elements_c_f08(status, datatype, count, ierror)
       import
       type(MPI_Status), intent(inout) :: status
@@ -12916,6 +14109,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iread_c
+#endif
     subroutine PMPI_File_iread_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, name="pmpi_file_iread_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -12937,6 +14134,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iread_all_c
+#endif
     subroutine PMPI_File_iread_all_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iread_all_c_f08ts_")
       import
@@ -12961,6 +14162,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iread_at_c
+#endif
     subroutine PMPI_File_iread_at_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iread_at_c_f08ts_")
       import
@@ -12986,6 +14191,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iread_at_all_c
+#endif
     subroutine PMPI_File_iread_at_all_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iread_at_all_c_f08ts_")
       import
@@ -13010,6 +14219,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iread_shared_c
+#endif
     subroutine PMPI_File_iread_shared_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iread_shared_c_f08ts_")
       import
@@ -13032,6 +14245,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iwrite_c
+#endif
     subroutine PMPI_File_iwrite_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, name="pmpi_file_iwrite_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -13053,6 +14270,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iwrite_all_c
+#endif
     subroutine PMPI_File_iwrite_all_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iwrite_all_c_f08ts_")
       import
@@ -13077,6 +14298,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iwrite_at_c
+#endif
     subroutine PMPI_File_iwrite_at_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iwrite_at_c_f08ts_")
       import
@@ -13102,6 +14327,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iwrite_at_all_c
+#endif
     subroutine PMPI_File_iwrite_at_all_c_f08ts(fh, offset, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iwrite_at_all_c_f08ts_")
       import
@@ -13126,6 +14355,10 @@ module mpi_f08
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_iwrite_shared_c
+#endif
     subroutine PMPI_File_iwrite_shared_c_f08ts(fh, buf, count, datatype, request, ierror) bind(C, &
         name="pmpi_file_iwrite_shared_c_f08ts_")
       import
@@ -13169,6 +14402,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_c
+#endif
     subroutine PMPI_File_read_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="pmpi_file_read_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -13190,6 +14427,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_all_c
+#endif
     subroutine PMPI_File_read_all_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="pmpi_file_read_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -13210,6 +14451,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_all_begin_c
+#endif
     subroutine PMPI_File_read_all_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="pmpi_file_read_all_begin_c_f08ts_")
       import
@@ -13243,6 +14488,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_at_c
+#endif
     subroutine PMPI_File_read_at_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_read_at_c_f08ts_")
       import
@@ -13268,6 +14517,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_at_all_c
+#endif
     subroutine PMPI_File_read_at_all_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_read_at_all_c_f08ts_")
       import
@@ -13292,6 +14545,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_at_all_begin_c
+#endif
     subroutine PMPI_File_read_at_all_begin_c_f08ts(fh, offset, buf, count, datatype, ierror) bind(C, &
         name="pmpi_file_read_at_all_begin_c_f08ts_")
       import
@@ -13325,6 +14582,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_ordered_c
+#endif
     subroutine PMPI_File_read_ordered_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_read_ordered_c_f08ts_")
       import
@@ -13347,6 +14608,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_ordered_begin_c
+#endif
     subroutine PMPI_File_read_ordered_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="pmpi_file_read_ordered_begin_c_f08ts_")
       import
@@ -13379,6 +14644,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_read_shared_c
+#endif
     subroutine PMPI_File_read_shared_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_read_shared_c_f08ts_")
       import
@@ -13469,6 +14738,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_c
+#endif
     subroutine PMPI_File_write_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, name="pmpi_file_write_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
@@ -13490,6 +14763,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_all_c
+#endif
     subroutine PMPI_File_write_all_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_write_all_c_f08ts_")
       import
@@ -13512,6 +14789,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_all_begin_c
+#endif
     subroutine PMPI_File_write_all_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="pmpi_file_write_all_begin_c_f08ts_")
       import
@@ -13545,6 +14826,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_at_c
+#endif
     subroutine PMPI_File_write_at_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_write_at_c_f08ts_")
       import
@@ -13570,6 +14855,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_at_all_c
+#endif
     subroutine PMPI_File_write_at_all_c_f08ts(fh, offset, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_write_at_all_c_f08ts_")
       import
@@ -13594,6 +14883,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_at_all_begin_c
+#endif
     subroutine PMPI_File_write_at_all_begin_c_f08ts(fh, offset, buf, count, datatype, ierror) bind(C, &
         name="pmpi_file_write_at_all_begin_c_f08ts_")
       import
@@ -13627,6 +14920,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_ordered_c
+#endif
     subroutine PMPI_File_write_ordered_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_write_ordered_c_f08ts_")
       import
@@ -13649,6 +14946,10 @@ module mpi_f08
       type(MPI_Datatype), intent(in) :: datatype
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_ordered_begin_c
+#endif
     subroutine PMPI_File_write_ordered_begin_c_f08ts(fh, buf, count, datatype, ierror) bind(C, &
         name="pmpi_file_write_ordered_begin_c_f08ts_")
       import
@@ -13681,6 +14982,10 @@ module mpi_f08
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine
+#ifdef GOMPI_F_INTEGER_8
+  end interface
+  interface PMPI_File_write_shared_c
+#endif
     subroutine PMPI_File_write_shared_c_f08ts(fh, buf, count, datatype, status, ierror) bind(C, &
         name="pmpi_file_write_shared_c_f08ts_")
       import
