@@ -118,9 +118,15 @@ static int take_lock_for(struct gompi_stream *s, bool exclusive) {
 		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
 	}
+	gompi_add_total(&locks_waiting, 1); // first: whoever is rung for from the ticket on looks for that
 	s->ticket = gompi_lock_queue(m);
+	// Who gave the lock back before there was a ticket has rung for nobody.
+	if (gompi_lock_turn(m, s->ticket, exclusive)) {
+		gompi_sub_total(&locks_waiting, 1);
+		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+		return MPI_SUCCESS;
+	}
 	s->waits = WAITS_FOR_LOCK;
-	gompi_add_total(&locks_waiting, 1);
 	return MPI_SUCCESS;
 }
 

@@ -229,7 +229,8 @@ static int locate(struct work *k) {
 	if (k->w->attached != NULL) {
 		char *here;
 		k->to = (uintptr_t)m->offset; // an address of this process
-		if (to < from || (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS && !is_attached(k)))
+		if (to < from ||
+		    (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS && !is_attached(k)))
 			return gompi_because(MPI_ERR_RMA_RANGE, WHY_NOT_ATTACHED, from, to);
 	} else {
 		if (to < from || to > (uint64_t)k->w->size)
