@@ -50,18 +50,15 @@ func waiting(p *shm.Policy) C.struct_gompi_policy {
 		quiet_looks: C.int32_t(p.QuietLooks), crowded: C.bool(p.Crowded)}
 }
 
-// agentPath is the part of an RMA operation's progress that is C's: serving the agent's ring.
+// agentPath is the part of a process' progress that is C's: what waits serve, and the agent.
 type agentPath struct{}
 
-func (agentPath) Serve() bool {
-	// A call into C costs more than this look, which waits in Go make all the time.
-	if p := core.Self(); p != nil && p.Node.AgentRingEmpty() {
-		return false
-	}
-	return bool(C.gompi_ring_serve())
-}
-func (agentPath) Run()  { C.gompi_agent_run() }
-func (agentPath) Stop() { C.gompi_agent_stop() }
+func (agentPath) Serve() bool    { return bool(C.gompi_serve()) }
+func (agentPath) ServeAll() bool { return bool(C.gompi_serve_all()) }
+func (agentPath) Lasts()         { C.gompi_serve_lasts() }
+func (agentPath) ServeLast()     { C.gompi_serve_last() }
+func (agentPath) Run()           { C.gompi_agent_run() }
+func (agentPath) Stop()          { C.gompi_agent_stop() }
 
 // Call returns the name of the MPI function that this thread is in, "" in a thread of the library's own.
 func (agentPath) Call() string {

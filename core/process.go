@@ -28,8 +28,8 @@ type DataPath interface {
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
 	CloseComm(h uintptr)
-	// Serve applies one-sided operations that have arrived for this process; whether there were any.
-	Serve() bool
+	// Services is what a thread that waits does for this process, in C or in Go.
+	shm.Services
 	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
 	Run()
 	Stop()
@@ -112,7 +112,7 @@ func Start(data DataPath) error {
 	}
 	data.Open(p.Node, job)
 	p.Node.Call = data.Call
-	p.Node.AddService(data.Serve)
+	p.Node.Services = data
 	p.Node.Host = p.host
 	if p.Places.Count > 1 {
 		if wrong != nil {
@@ -185,14 +185,12 @@ func (p *Process) host(rank int) string {
 	return p.Places.Host(rank)
 }
 
-// openFabric opens the network between the nodes, which every wait serves from then on.
+// openFabric opens the network between the nodes.
 func (p *Process) openFabric(timeout time.Duration) error {
 	if err := fabric.Open(p.Boot, p.Places.NodeOf, timeout); err != nil {
 		return err
 	}
 	p.spans = true
-	p.Node.AddService(fabric.Progress)
-	p.Node.AddReminder(fabric.Lasts)
 	return nil
 }
 

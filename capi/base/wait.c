@@ -94,8 +94,7 @@ bool gompi_serve_all(void) {
 	return worked;
 }
 
-// Serves whoever rang no doorbell, since he saw a thread that polls, which does so no longer.
-static void serve_last(void) {
+void gompi_serve_last(void) {
 	for (int i = 0; i < services_number; i++)
 		if (services[i]->ends != NULL)
 			services[i]->ends();
@@ -103,8 +102,7 @@ static void serve_last(void) {
 			services[i]->serve();
 }
 
-// Tells the services that a wait lasts.
-static void tell_lasting(void) {
+void gompi_serve_lasts(void) {
 	for (int i = 0; i < services_number; i++)
 		if (services[i]->lasts != NULL)
 			services[i]->lasts();
@@ -140,7 +138,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			goto out;
 		bool worked = gompi_serve();
 		if (i == LASTS)
-			tell_lasting();
+			gompi_serve_lasts();
 		if (worked) {
 			now = gompi_now_ns();
 			eager = policy->crowded ? 0 : EAGER;
@@ -169,7 +167,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 		gompi_sub_total(&me->pollers, 1);
 		gompi_full_fence_after_change();
 		if (!gompi_serve_all()) {
-			tell_lasting();
+			gompi_serve_lasts();
 			int64_t start = gompi_now_ns();
 			gompi_sleep_on(&w->wake, seen, policy->slice);
 			gompi_up.take_signals(); // in a wait that Go has called
@@ -185,6 +183,6 @@ out:
 	gompi_sub(&me->blocked, 1);
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();
-	serve_last();
+	gompi_serve_last();
 	return rc;
 }

@@ -47,7 +47,7 @@ struct gompi_waiting {
 // which must be woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
 
-// Work that a thread which waits does for its process: serving a ring, say. ready is a quick look whether there is any;
+// Work that a thread which waits does for its process, in C here or in Go (core/shm): serving a ring, say. ready is a quick look whether there is any;
 // serve does it, without waiting for anything, and says whether there was something to do. Both may be called by
 // several threads at once.
 struct gompi_service {
@@ -65,6 +65,10 @@ bool gompi_serve(void);
 // The same for who goes to sleep: asks every service, since what a look sees is not all. A thread that only started
 // something may have taken out what somebody rang for, and left the rest of it to who comes for it.
 bool gompi_serve_all(void);
+// Tells the services that a wait lasts.
+void gompi_serve_lasts(void);
+// Serves whoever rang no doorbell, since he saw a thread that polls, which does so no longer.
+void gompi_serve_last(void);
 
 // Sleeps until *word differs from seen, a wake-up, or so many nanoseconds.
 void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);

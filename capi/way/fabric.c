@@ -70,9 +70,29 @@ static void give_up(struct gompi_stream *s, int class) {
 	gompi_mutex_give(&answers_mu);
 }
 
+// This thread is told of an error of the stream.
+static __attribute__((cold)) int tell_class(struct gompi_stream *s, int class) {
+	gompi_mutex_take(&answers_mu);
+	const struct gompi_reason reason = s->reason;
+	gompi_mutex_give(&answers_mu);
+	if (reason.class == class)
+		gompi_reason_keep(&reason);
+	return class;
+}
+
 static int over_class(struct gompi_stream *s) {
 	int class = (int)gompi_load(&s->broken);
-	return class != 0 ? class : gompi_fabric_gone(s->peer) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+	if (__builtin_expect(class != 0, 0))
+		return tell_class(s, class);
+	return gompi_fabric_gone(s->peer) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+// The class of the first error that nobody has been told of.
+static int take_class(struct gompi_stream *s) {
+	if (__builtin_expect(gompi_load(&s->class) == 0, 1))
+		return MPI_SUCCESS;
+	int class = (int)gompi_swap_total(&s->class, 0);
+	return class == 0 ? MPI_SUCCESS : tell_class(s, class);
 }
 
 static bool number_reached(void *arg) {
@@ -245,10 +265,12 @@ static bool lacks_result(struct gompi_stream *s, uint64_t number) {
 static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (first == gompi_load_acquire(&s->results_end))
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_NO_RESULT, m->status, m->length);
 	struct gompi_stream_result *r = &gompi_load(&s->results)[first % STREAM_RESULTS_MOST];
-	if (r->number != m->status || (m->op == MPI_SUCCESS && (m->bytes != r->bytes || m->length != r->bytes)))
-		return MPI_ERR_INTERN;
+	if (r->number != m->status)
+		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_RESULT, m->status, r->number);
+	if (m->op == MPI_SUCCESS && (m->bytes != r->bytes || m->length != r->bytes))
+		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_LENGTH, m->length, r->bytes);
 	if (m->op == MPI_SUCCESS)
 		memcpy(r->to, m->data, r->bytes);
 	uint64_t cost = result_cost(r->bytes);
@@ -257,21 +279,32 @@ static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
 	return MPI_SUCCESS;
 }
 
+// Looks whether an answer says what can be, and takes what it brings. 0 or the class of a stream that is broken.
+static int check_answer(struct gompi_stream *s, const struct gompi_message *m) {
+	const uint64_t done = gompi_load(&s->done), sent = gompi_load(&s->sent);
+	if (m->status < done)
+		return gompi_because(MPI_ERR_INTERN, WHY_ANSWER_BEHIND, m->status, done);
+	if (m->status > sent)
+		return gompi_because(MPI_ERR_INTERN, WHY_ANSWER_AHEAD, m->status, sent);
+	int class = m->kind == STREAM_RESULT ? give_result(s, m) : MPI_SUCCESS;
+	if (class != MPI_SUCCESS || !lacks_result(s, m->status))
+		return class;
+	const struct gompi_stream_result *r =
+		&gompi_load(&s->results)[gompi_load(&s->results_first) % STREAM_RESULTS_MOST];
+	return gompi_because(MPI_ERR_INTERN, WHY_RESULT_MISSING, m->status, r->number);
+}
+
 // Takes an answer of a stream that is not over, under answers_mu.
 static void take_answer(struct gompi_stream *s, const struct gompi_message *m) {
 	// From another process: a class that there is not is an error all the same, so is an end without one.
 	int class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER, broken = 0;
+	uint32_t none = 0;
+	if (class != MPI_SUCCESS && gompi_change_once(&s->class, &none, (uint32_t) class))
+		s->reason = (struct gompi_reason){.class = class, .why = m->type, .a = m->offset, .b = m->bytes};
 	if (m->wants_reply & STREAM_BROKEN)
 		broken = class != MPI_SUCCESS ? class : MPI_ERR_INTERN;
-	if (broken == 0 && (m->status < gompi_load(&s->done) || m->status > gompi_load(&s->sent)))
-		broken = MPI_ERR_INTERN;
-	if (broken == 0 && m->kind == STREAM_RESULT)
-		broken = give_result(s, m);
-	if (broken == 0 && lacks_result(s, m->status))
-		broken = MPI_ERR_INTERN;
-	uint32_t none = 0;
-	if (class != MPI_SUCCESS)
-		gompi_change_once(&s->class, &none, (uint32_t) class);
+	else if ((broken = check_answer(s, m)) != MPI_SUCCESS)
+		s->reason = gompi_reason_take(broken);
 	if (broken != 0)
 		gompi_store_release(&s->broken, (uint32_t)broken); // pairs with is_over
 	else
@@ -362,7 +395,7 @@ static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, 
 	if (s->w->attached == NULL && (stays || whole->result == NULL))
 		return MPI_SUCCESS;
 	int rc = ask_and_await(s, gompi_load(&s->due), whole->operation->call);
-	return rc == MPI_SUCCESS ? (int)gompi_swap_total(&s->class, 0) : rc;
+	return rc == MPI_SUCCESS ? take_class(s) : rc;
 }
 
 bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const void *origin, uint64_t bytes) {
@@ -550,11 +583,8 @@ static int end_stream(struct gompi_stream *s, uint64_t number, const char *call)
 		int last = await(s, transferred, 0, call);
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
-	if (__builtin_expect(gompi_load(&s->class) != 0, 0)) {
-		int class = (int)gompi_swap_total(&s->class, 0);
-		rc = rc == MPI_SUCCESS ? class : rc;
-	}
-	return rc;
+	int class = take_class(s);
+	return rc == MPI_SUCCESS ? class : rc;
 }
 
 // The same for target, or for all streams: but for that to the process follower, of which only what comes back is

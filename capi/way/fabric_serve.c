@@ -10,6 +10,7 @@
 #include "base/wait.h"
 #include "way/stream.h"
 #include "win/lock.h"
+#include "win/why.h"
 #include "win/win_table.h"
 
 static struct gompi_mutex serve_mu;
@@ -29,8 +30,12 @@ static void send_answer(struct gompi_stream *s, int bits) {
 				    .kind = STREAM_DONE,
 				    .wants_reply = (uint8_t)bits,
 				    .op = (uint16_t)s->refused,
+				    .type = (uint16_t)s->why.why,
+				    .offset = s->why.a,
+				    .bytes = s->why.b,
 				    .status = s->applied};
 	s->refused = MPI_SUCCESS;
+	s->why = (struct gompi_reason){0};
 	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
 }
 
@@ -47,7 +52,10 @@ static void refuse_record(int peer, const struct gompi_message *of, int class) {
 				    .origin = -1,
 				    .kind = STREAM_DONE,
 				    .wants_reply = STREAM_BROKEN,
-				    .op = (uint16_t) class};
+				    .op = (uint16_t) class,
+				    .type = class == MPI_ERR_WIN ? WHY_WINDOW : WHY_UNSAID,
+				    .offset = of->window,
+				    .bytes = (uint64_t)of->origin};
 	gompi_fabric_commit(peer, sizeof *m, FABRIC_NOW);
 }
 
@@ -73,12 +81,17 @@ static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const 
 		class = gompi_message_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
 	else
 		memcpy(r->data, reply, bytes);
+	struct gompi_reason why = {0};
+	if (class != MPI_SUCCESS)
+		why = gompi_reason_take(class);
 	*r = (struct gompi_message){.window = m->window,
 				    .origin = s->w->me,
 				    .kind = STREAM_RESULT,
 				    .op = (uint16_t) class,
+				    .type = (uint16_t)why.why,
 				    .length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0),
-				    .bytes = class == MPI_SUCCESS ? bytes : 0,
+				    .offset = why.a,
+				    .bytes = class == MPI_SUCCESS ? bytes : why.b,
 				    .status = s->applied + 1};
 	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_SOON);
 }
@@ -97,7 +110,7 @@ static void leave_locks(struct gompi_stream *s) {
 static int take_lock_for(struct gompi_stream *s, bool exclusive) {
 	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
 	if (s->holds != HOLDS_NOTHING)
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_LOCKED_ALREADY, s->applied + 1, s->holds);
 	s->exclusive = exclusive;
 	s->next_lock = locks;
 	locks = s;
@@ -105,15 +118,21 @@ static int take_lock_for(struct gompi_stream *s, bool exclusive) {
 		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
 		return MPI_SUCCESS;
 	}
+	gompi_add_total(&locks_waiting, 1); // first: whoever is rung for from the ticket on looks for that
 	s->ticket = gompi_lock_queue(m);
+	// Who gave the lock back before there was a ticket has rung for nobody.
+	if (gompi_lock_turn(m, s->ticket, exclusive)) {
+		gompi_sub_total(&locks_waiting, 1);
+		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+		return MPI_SUCCESS;
+	}
 	s->waits = WAITS_FOR_LOCK;
-	gompi_add_total(&locks_waiting, 1);
 	return MPI_SUCCESS;
 }
 
 static int give_lock_back(struct gompi_stream *s) {
 	if (s->holds == HOLDS_NOTHING)
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_NOT_LOCKED, s->applied + 1, s->arrived - s->applied);
 	bool exclusive = s->holds == HOLDS_EXCLUSIVE;
 	s->holds = HOLDS_NOTHING;
 	leave_locks(s);
@@ -131,7 +150,7 @@ static void use_post(struct gompi_stream *s) {
 // Begins an access epoch of the stream's member, or waits for its exposure epoch. A class.
 static int start_here(struct gompi_stream *s) {
 	if (s->started)
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_STARTED_ALREADY, s->applied + 1, s->posts);
 	if (s->posts > 0)
 		use_post(s);
 	else
@@ -142,7 +161,7 @@ static int start_here(struct gompi_stream *s) {
 static int complete_here(struct gompi_stream *s) {
 	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
 	if (!s->started)
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_NOT_STARTED, s->applied + 1, s->posts);
 	s->started = false;
 	// total, so a release: the epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
 	gompi_add_total(&m->completed, 1);
@@ -185,18 +204,21 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 		class = gompi_message_apply(m, NULL, STREAM_DATA, NULL);
 	}
 	s->applied++;
-	if (class != MPI_SUCCESS && s->refused == MPI_SUCCESS)
+	if (class != MPI_SUCCESS && s->refused == MPI_SUCCESS) {
 		s->refused = class;
+		s->why = gompi_reason_take(class);
+	}
 	if (asks || class != MPI_SUCCESS)
 		send_answer(s, 0);
 }
 
-// Ends a stream that does not keep to the protocol, or for which there is no memory.
+// Ends a stream that does not keep to the protocol, or for which there is no memory: gompi_because has said why.
 static void stop_stream(struct gompi_stream *s, int class) {
 	s->stopped = true;
 	if (s->holds != HOLDS_NOTHING)
 		give_lock_back(s);
 	s->refused = class;
+	s->why = gompi_reason_take(class);
 	send_answer(s, STREAM_BROKEN);
 }
 
@@ -209,7 +231,9 @@ static void keep_record(struct gompi_stream *s, const struct gompi_message *m) {
 			room *= 2;
 		char *kept = room > STREAM_KEPT ? NULL : realloc(s->kept, room);
 		if (kept == NULL) {
-			stop_stream(s, room > STREAM_KEPT ? MPI_ERR_INTERN : MPI_ERR_NO_MEM);
+			stop_stream(s, room > STREAM_KEPT
+					       ? gompi_because(MPI_ERR_INTERN, WHY_KEPT, room, STREAM_KEPT)
+					       : gompi_because(MPI_ERR_NO_MEM, WHY_NO_MEMORY, room, s->kept_end));
 			return;
 		}
 		s->kept = kept;
@@ -271,9 +295,9 @@ static void take_operation(int peer, const struct gompi_message *m) {
 		return;
 	}
 	if (!s->stopped && m->status != s->arrived + 1)
-		stop_stream(s, MPI_ERR_INTERN);
+		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_OUT_OF_ORDER, m->status, s->arrived));
 	else if (s->stopped && (m->wants_reply & STREAM_ASKS))
-		stop_stream(s, MPI_ERR_INTERN);
+		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_AFTER_END, m->status, s->applied));
 	if (!s->stopped) {
 		s->arrived++;
 		if (s->waits != WAITS_FOR_NOTHING)

@@ -7,6 +7,7 @@
 #include "update/update.h"
 #include "way/layout.h"
 #include "win/attached.h"
+#include "win/why.h"
 
 _Static_assert(sizeof(struct gompi_message) == 40, "the header shares a cache line with a turn and 16 bytes of data");
 
@@ -191,44 +192,48 @@ static int locate(struct work *k) {
 	bool fetches = k->kind == MESSAGE_FETCH || k->kind == MESSAGE_FETCH_PULL;
 	bool takes = k->kind != MESSAGE_GET && k->kind != MESSAGE_GET_PULL && // data of the origin
 		     !(fetches && (MPI_Op)(uintptr_t)m->op == MPI_NO_OP);
-	if (m->length > k->most || m->bytes == 0 || hi < 0 || m->bytes % k->element != 0)
-		return MPI_ERR_INTERN;
+	if (m->length > k->most)
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->length, k->most);
+	if (m->bytes == 0 || hi < 0 || m->bytes % k->element != 0)
+		return gompi_because(MPI_ERR_INTERN, WHY_BYTES, m->bytes, k->element);
 	if (pulls) {
 		if (end - data < (int64_t)sizeof k->buffers)
-			return MPI_ERR_INTERN;
+			return gompi_because(MPI_ERR_INTERN, WHY_NO_ADDRESSES, m->length, sizeof k->buffers);
 		memcpy(&k->buffers, data, sizeof k->buffers);
 		data += sizeof k->buffers;
 		if (k->pull == NULL)
 			return MPI_ERR_UNSUPPORTED_OPERATION;
 		if (takes != (k->buffers.origin != 0))
-			return MPI_ERR_INTERN;
+			return gompi_because(MPI_ERR_INTERN, WHY_OTHER_ADDRESSES, k->buffers.origin,
+					     takes ? m->bytes : 0);
 	}
 	if (m->kind & MESSAGE_LAYOUT) {
 		const struct gompi_message_pieces *p = (const struct gompi_message_pieces *)data;
 		if (end - data < (int64_t)sizeof *p || p->n <= 0 ||
 		    p->n > (end - (const char *)p->word) / (int64_t)sizeof p->word[0] ||
 		    !gompi_layout_open(&k->layout, p->word, p->n, (int64_t)k->element, (int64_t)m->bytes, &lo, &hi))
-			return MPI_ERR_INTERN;
+			return gompi_because(MPI_ERR_INTERN, WHY_NO_LAYOUT, (uint64_t)(end - data), m->bytes);
 		data = (const char *)(p->word + (p->n | 1));
 	} else {
 		k->layout = (struct gompi_layout){.run = {0, (int64_t)m->bytes, 1, 0}};
 	}
 	k->data = data;
 	if (!pulls && m->bytes > k->most)
-		return MPI_ERR_INTERN;
-	if (!pulls && takes && end - data < (int64_t)m->bytes * (k->kind == MESSAGE_COMPARE_AND_SWAP ? 2 : 1))
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_MUCH, m->bytes, k->most);
+	uint64_t sides = k->kind == MESSAGE_COMPARE_AND_SWAP ? 2 : 1;
+	if (!pulls && takes && end - data < (int64_t)(m->bytes * sides))
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_SHORT, end < data ? 0 : (uint64_t)(end - data),
+				     m->bytes * sides);
 	uint64_t from = m->offset + (uint64_t)lo, to = m->offset + (uint64_t)hi - k->gap;
-	if (to < from)
-		return MPI_ERR_RMA_RANGE;
 	if (k->w->attached != NULL) {
 		char *here;
 		k->to = (uintptr_t)m->offset; // an address of this process
-		if (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS && !is_attached(k))
-			return MPI_ERR_RMA_RANGE;
+		if (to < from ||
+		    (gompi_attached_find(k->w, k->w->me, from, to, &here) != MPI_SUCCESS && !is_attached(k)))
+			return gompi_because(MPI_ERR_RMA_RANGE, WHY_NOT_ATTACHED, from, to);
 	} else {
-		if (to > (uint64_t)k->w->size)
-			return MPI_ERR_RMA_RANGE;
+		if (to < from || to > (uint64_t)k->w->size)
+			return gompi_because(MPI_ERR_RMA_RANGE, WHY_OUTSIDE, to, (uint64_t)k->w->size);
 		k->to = (uintptr_t)k->w->base + m->offset;
 	}
 	return MPI_SUCCESS;
@@ -238,10 +243,12 @@ int gompi_message_put(struct gompi_win *w, const struct gompi_message *m, uint64
 	const uint64_t bytes = m->bytes, size = (uint64_t)w->size;
 	if (w->attached != NULL)
 		return gompi_message_apply(m, NULL, most, NULL);
-	if (m->length > most || bytes == 0 || bytes > m->length)
-		return MPI_ERR_INTERN;
+	if (m->length > most)
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->length, most);
+	if (bytes == 0 || bytes > m->length)
+		return gompi_because(MPI_ERR_INTERN, WHY_TOO_SHORT, m->length, bytes);
 	if (bytes > size || m->offset > size - bytes)
-		return MPI_ERR_RMA_RANGE;
+		return gompi_because(MPI_ERR_RMA_RANGE, WHY_OUTSIDE, m->offset + bytes, size);
 	char *to = (char *)w->base + m->offset;
 	if (__builtin_expect(bytes == 8, 1))
 		memcpy(to, m->data, 8);
@@ -259,17 +266,17 @@ int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t mos
 	struct work *k = &work;
 	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (k->w == NULL)
-		return MPI_ERR_WIN;
+		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->window, (uint64_t)m->origin);
 	if (k->kind >= MESSAGE_ACCUMULATE) {
 		MPI_Datatype element = (MPI_Datatype)(uintptr_t)m->type;
 		const struct gompi_type *type = gompi_type_get(element);
 		if (type == NULL || m->type >= GOMPI_PREDEFINED || type->extent <= 0)
-			return MPI_ERR_TYPE;
+			return gompi_because(MPI_ERR_TYPE, WHY_ELEMENT, m->type, m->bytes);
 		k->element = (uint64_t)type->extent;
 		if (k->kind != MESSAGE_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)m->op, element) == NULL)
-			return MPI_ERR_OP;
+			return gompi_because(MPI_ERR_OP, WHY_OPERATION, m->op, m->type);
 		if (k->kind == MESSAGE_COMPARE_AND_SWAP && (!gompi_swappable(element) || m->bytes != k->element))
-			return MPI_ERR_TYPE;
+			return gompi_because(MPI_ERR_TYPE, WHY_ELEMENT, m->type, m->bytes);
 		k->gap = (uint64_t)(type->extent - type->true_ub);
 	}
 	int rc = locate(k);
@@ -294,6 +301,6 @@ int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t mos
 	case MESSAGE_FETCH_PULL:
 		return apply_pulled(k);
 	default:
-		return MPI_ERR_INTERN;
+		return gompi_because(MPI_ERR_INTERN, WHY_KIND, m->kind, (uint64_t)k->w->me);
 	}
 }

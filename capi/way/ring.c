@@ -6,6 +6,7 @@
 #include "base/wait.h"
 #include "way/cma.h"
 #include "way/way.h"
+#include "win/why.h"
 
 static inline struct gompi_ring *ring_of(int process) {
 	return (struct gompi_ring *)(gompi_node.agent_rings + (size_t)process * gompi_node.agent_stride);
@@ -24,6 +25,19 @@ _Static_assert(offsetof(struct gompi_ring_cell, message.data) + GOMPI_MESSAGE_DA
 // cell's first lap is lap 0.
 static inline uint64_t lap(uint64_t pos) { return pos / GOMPI_RING_CELLS * 4; }
 enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
+
+// --- Why something could not be applied, in an answer
+
+static void write_reason(struct gompi_message *m, int class) {
+	const struct gompi_reason r = gompi_reason_take(class);
+	m->type = (uint16_t)r.why;
+	m->offset = r.a;
+	m->bytes = r.b;
+}
+
+static void read_reason(const struct gompi_message *m, int class) {
+	gompi_reason_keep(&(struct gompi_reason){.class = class, .why = m->type, .a = m->offset, .b = m->bytes});
+}
 
 // --- At the origin
 
@@ -82,7 +96,9 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	if (rc != MPI_SUCCESS)
 		return rc;
 	rc = (int)cell->message.status;
-	if (rc == MPI_SUCCESS && result != NULL)
+	if (rc != MPI_SUCCESS)
+		read_reason(&cell->message, rc);
+	else if (result != NULL)
 		memcpy(result, cell->message.data, bytes);
 	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
 	gompi_wake(&ring_of(process)->space);
@@ -208,6 +224,8 @@ static void apply_all(struct gompi_ring *ring) {
 		int origin = gompi_on_node(m->origin);
 		if (m->wants_reply) {
 			c->message.status = (uint64_t)rc;
+			if (rc != MPI_SUCCESS)
+				write_reason(&c->message, rc);
 			gompi_store_release(&c->turn, lap(pos) + TURN_ANSWERED);
 		}
 		// release: the operation is before it; pairs with the acquire in acknowledged. The origin waits for

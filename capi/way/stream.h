@@ -18,6 +18,7 @@
 #include "base/mutex.h"
 #include "fabric/fabric.h"
 #include "way/message.h"
+#include "win/why.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -37,6 +38,7 @@ enum gompi_stream_kind {
 //	wants_reply  STREAM_ASKS, STREAM_BROKEN
 //	status       the record's number
 //	op           of an answer: the class of the first error since the last one
+//	type, offset, bytes    of such an answer: the reason and its numbers (win/why.h)
 enum {
 	STREAM_ASKS = 1,   // answer at once how far you are
 	STREAM_BROKEN = 2, // of an answer: no record after this number will be applied
@@ -75,6 +77,7 @@ struct gompi_stream {
 	gompi_a64 ahead;            // bytes sent since one of which it is not known that it has been applied
 	gompi_a32 has_lock;         // it has been sent, and not given back, or not completed
 	gompi_a32 class;            // of the first error that nobody has been told of
+	struct gompi_reason reason; // of that one, or of the end; under answers_mu in fabric.c
 	gompi_a32 broken;           // class; the member applies nothing any more
 	gompi_a32 transfers;        // under way
 	struct gompi_mutex lock_mu; // of who sends the lock
@@ -87,6 +90,7 @@ struct gompi_stream {
 	// As a target: under the lock in fabric_serve.c.
 	uint64_t arrived, applied; // numbers
 	int refused;               // class of the first error that has not been answered
+	struct gompi_reason why;   // of that one
 	enum { HOLDS_NOTHING, HOLDS_SHARED, HOLDS_EXCLUSIVE } holds; // this process' lock, for the member
 	// What it waits for, and all that has arrived since with it.
 	enum { WAITS_FOR_NOTHING, WAITS_FOR_LOCK, WAITS_FOR_POST } waits;

@@ -8,6 +8,7 @@
 #include "win/epoch.h"
 #include "base/verdict.h"
 #include "fabric/meet.h"
+#include "win/why.h"
 #include "win/win_table.h"
 #include "base/call.h"
 
@@ -239,11 +240,16 @@ int gompi_not_a_window(MPI_Win win, const char *call) {
 }
 
 int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
-	const char *text = class == MPI_ERR_PROC_ABORTED ? gompi_lost_text()
-			   : class == MPI_ERR_RMA_RANGE && w->attached != NULL
-				   ? "no memory that its target has attached holds all of an operation"
-				   : "an operation could not be applied at its target";
-	return gompi_win_error((MPI_Win)w->handle, call, class, "%s", text);
+	char why[200];
+	gompi_reason_text(class, why, sizeof why);
+	if (class == MPI_ERR_PROC_ABORTED)
+		return gompi_win_error((MPI_Win)w->handle, call, class, "%s", gompi_lost_text());
+	if (class == MPI_ERR_RMA_RANGE && w->attached != NULL)
+		return gompi_win_error((MPI_Win)w->handle, call, class,
+				       "no memory that its target has attached holds all of an operation%s%s",
+				       why[0] != 0 ? ": " : "", why);
+	return gompi_win_error((MPI_Win)w->handle, call, class, "an operation could not be applied at its target%s%s",
+			       why[0] != 0 ? ": " : "", why);
 }
 
 int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v) {

@@ -35,6 +35,13 @@ func nodes(t testing.TB, n int) []*shm.Node {
 	return out
 }
 
+// services is messages as all that waits serve.
+type services struct{ *p2p.Engine }
+
+func (s services) Serve() bool    { return s.Progress() }
+func (s services) ServeAll() bool { return s.Progress() }
+func (s services) ServeLast()     { s.Progress() }
+
 // job is n processes of one node inside this one. Their collectives go over messages: slots are C's, whose tests are
 // tests/c/unit/collectives.c and the conformance programs.
 func job(t testing.TB, n int) []*Engine {
@@ -42,6 +49,7 @@ func job(t testing.TB, n int) []*Engine {
 	for i, nd := range nodes(t, n) {
 		msg, err := p2p.New(nd, p2p.Config{Rank: i, Size: n})
 		require.NoError(t, err)
+		nd.Services = services{msg}
 		es[i] = New(msg)
 	}
 	stop := make(chan struct{})

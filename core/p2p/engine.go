@@ -78,8 +78,6 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	}
 	e.World = comm.NewWorld(host{e}, cfg.Rank, cfg.Size)
 	e.Self = comm.NewSelf(host{e}, cfg.Rank)
-	nd.AddService(e.Progress)
-	nd.AddReminder(e.m.Remind)
 	return e, nil
 }
 
@@ -108,6 +106,9 @@ func (e *Engine) Progress() bool {
 	}
 	return worked
 }
+
+// Lasts tells the receivers of all sends under way that this process waits for them.
+func (e *Engine) Lasts() { e.m.Remind() }
 
 // broken returns an error once messages can no longer come.
 func (e *Engine) broken() error {

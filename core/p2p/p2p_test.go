@@ -46,6 +46,13 @@ func waitAll(e *Engine, rs ...*request.Request) error {
 	return first
 }
 
+// services is messages as all that waits serve.
+type services struct{ *Engine }
+
+func (s services) Serve() bool    { return s.Progress() }
+func (s services) ServeAll() bool { return s.Progress() }
+func (s services) ServeLast()     { s.Progress() }
+
 // jobWithout is job without agents.
 func jobWithout(t testing.TB, n int) []*Engine {
 	f, err := shm.CreateControl(n, 1)
@@ -59,6 +66,7 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		require.NoError(t, err)
 		es[i], err = New(nd, Config{Rank: i, Size: n})
 		require.NoError(t, err)
+		nd.Services = services{es[i]}
 	}
 	t.Cleanup(func() {
 		for _, e := range es {

@@ -32,12 +32,12 @@ type Node struct {
 	// Host returns the name of the host of a rank in MPI_COMM_WORLD, for texts. Set before the first wait.
 	Host func(rank int) string
 
+	// Services is what waits do for this process. Set before the first wait.
+	Services Services
+
 	heap     heap
 	promises promises
 	giving   giving
-	services []func() bool
-
-	reminders []func()
 }
 
 // CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children
@@ -135,7 +135,7 @@ func Open(fd, me int) (*Node, error) {
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
-	nd := &Node{fd: fd, N: n, Me: me, Policy: policyFor(n, cores)}
+	nd := &Node{fd: fd, N: n, Me: me, Policy: policyFor(n, cores), Services: nothing{}}
 	nd.giving.init(n, cores)
 	if segment == 0 {
 		err = nd.openMemfd()
@@ -198,13 +198,6 @@ func (nd *Node) Control() []byte { return nd.control }
 func (nd *Node) MessageRing(i int) []byte {
 	o := MessageRing(nd.N, i)
 	return nd.control[o : o+MessageRingSize : o+MessageRingSize]
-}
-
-// AgentRingEmpty returns whether nothing has been put into the agent's inbox of this process that has not been served:
-// its first word counts what origins have put in, the one a cache line further what has been served (capi/way/ring.h).
-func (nd *Node) AgentRingEmpty() bool {
-	o := AgentRing(nd.N, nd.Me)
-	return atomic.LoadUint64(u64(nd.control, o)) == atomic.LoadUint64(u64(nd.control, o+CacheLine))
 }
 
 // Pid returns the process id of process i as it wrote it, 0 before it has started.

@@ -165,6 +165,32 @@ func TestTooMuchIsAnError(t *testing.T) {
 	})
 }
 
+// counted counts what a wait asks of the services.
+type counted struct{ serve, all, lasts, last int }
+
+func (c *counted) Serve() bool    { c.serve++; return false }
+func (c *counted) ServeAll() bool { c.all++; return false }
+func (c *counted) Lasts()         { c.lasts++ }
+func (c *counted) ServeLast()     { c.last++ }
+
+// TestWaitServes: a wait serves while it polls, asks for everything before it sleeps, says that it lasts, and serves once
+// more when it has ended, since others have seen it poll.
+func TestWaitServes(t *testing.T) {
+	onBoth(t, 1, func(t *testing.T, nd []*Node) {
+		c := &counted{}
+		nd[0].Services = c
+		require.NoError(t, nd[0].Wait(func() bool { return c.serve == 3 }))
+		require.Equal(t, counted{serve: 3, last: 1}, *c)
+		require.NoError(t, nd[0].Wait(func() bool {
+			require.Zero(t, c.last-1, "within the wait")
+			return c.all == 1 && c.lasts >= 1
+		}))
+		require.Equal(t, 1, c.all, "before it sleeps")
+		require.Equal(t, 2, c.last)
+		require.Zero(t, atomic.LoadInt32(nd[0].i32(0, CellPollers)))
+	})
+}
+
 func TestWaitIsWokenAndEndsWithADeath(t *testing.T) {
 	onBoth(t, 2, wokenAndEndsWithADeath)
 }

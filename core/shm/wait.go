@@ -72,39 +72,37 @@ func (nd *Node) ForceDoorbell(i int) {
 }
 
 // What Policy leaves to the waits here: how often a crowded one offers its core before it sleeps, and when one that
-// polls calls the reminders.
+// polls says that it lasts.
 const (
-	yields   = 200
-	remindAt = 20 * time.Microsecond
+	yields  = 200
+	lastsAt = 20 * time.Microsecond
 )
 
-// AddService registers work that a waiting thread does for its process between looks at its condition, such as serving
-// a ring. It returns whether it found something to do, must not block, and may be called from several threads at once.
-// Call before the first Wait.
-func (nd *Node) AddService(service func() bool) { nd.services = append(nd.services, service) }
-
-// AddReminder has f called by each wait that lasts, without anything locked; it must not block. Call before the first
-// Wait.
-func (nd *Node) AddReminder(f func()) { nd.reminders = append(nd.reminders, f) }
-
-func (nd *Node) remind() {
-	for _, f := range nd.reminders {
-		f()
-	}
+// Services is what a thread that waits does for its process between looks at its condition, such as serving a ring: all
+// that a wait in C does (capi/base/wait.h), since others rely on whoever polls, whatever language it waits in. None of it
+// blocks, and several threads may be at it at once.
+type Services interface {
+	// Serve does what is ready and returns whether there was anything.
+	Serve() bool
+	// ServeAll is Serve for who goes to sleep, which asks for what a look does not see as well.
+	ServeAll() bool
+	// Lasts is called by each wait that lasts, without anything locked, once and before it sleeps.
+	Lasts()
+	// ServeLast is called by a wait that has ended: it serves whoever has rung no doorbell since he saw it poll.
+	ServeLast()
 }
+
+// nothing is the services of a node without any.
+type nothing struct{}
+
+func (nothing) Serve() bool    { return false }
+func (nothing) ServeAll() bool { return false }
+func (nothing) Lasts()         {}
+func (nothing) ServeLast()     {}
 
 // TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go
 // (capi/handlers.c); called by waits.
 var TakeSignals = func() {}
-
-// Serve runs every service once and returns whether one of them found something to do.
-func (nd *Node) Serve() bool {
-	worked := false
-	for _, service := range nd.services {
-		worked = service() || worked
-	}
-	return worked
-}
 
 // Wait returns nil as soon as done returns true; done is called from this thread only. It polls a bounded time, then
 // sleeps until Wake(me). While it polls it serves what arrives for this process, so that senders need not wake the
@@ -126,18 +124,17 @@ func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 		if done() {
 			return true
 		}
-		return nd.Serve() && done()
+		return nd.Services.Serve() && done()
 	}, what)
 	atomic.AddInt32(nd.i32(nd.Me, CellPollers), -1)
-	// Whoever put something into a ring while it saw a poller here has not rung the doorbell.
-	nd.Serve()
+	nd.Services.ServeLast()
 	return err
 }
 
 func (nd *Node) wait(done func() bool, what Waiting) error {
 	p := &nd.Policy
 	var start time.Time
-	reminded := false
+	told := false
 	for i := 0; ; i++ {
 		if done() {
 			return nil
@@ -153,9 +150,9 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 				start = now
 			} else if now.Sub(start) > p.Poll {
 				break
-			} else if !reminded && now.Sub(start) > remindAt {
-				reminded = true
-				nd.remind()
+			} else if !told && now.Sub(start) > lastsAt {
+				told = true
+				nd.Services.Lasts()
 			}
 		}
 		before := time.Now()
@@ -176,11 +173,11 @@ func (nd *Node) wait(done func() bool, what Waiting) error {
 		}
 		// Asleep this thread serves nobody: the agent takes over.
 		atomic.AddInt32(nd.i32(nd.Me, CellPollers), -1)
-		if nd.Serve() {
+		if nd.Services.ServeAll() {
 			atomic.AddInt32(nd.i32(nd.Me, CellPollers), 1)
 			continue
 		}
-		nd.remind()
+		nd.Services.Lasts()
 		before := time.Now()
 		futexSleep(nd.u32(nd.Me, CellWake), seen, p.Slice)
 		TakeSignals()

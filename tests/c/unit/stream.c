@@ -274,6 +274,80 @@ static void locks_in_turn(void) {
 	      "lock word %#llx, %u waiting", (unsigned long long)gompi_load(&m->lock), gompi_load(&m->lock_elsewhere));
 }
 
+/* --- A lock that is given back just when a record asks for it: thread 0 gives it back, thread 1 takes the record,
+ * thread 2 ends a wait in which others have seen it poll. Then the record has the lock, or the agent has been rung for,
+ * since nobody looks otherwise. */
+
+enum { HANDOVERS = 60000 };
+static gompi_a32 came;
+static bool somebody_polls;
+
+/* A barrier that all leave at the same moment, if they have cores. */
+static void step_together(uint32_t *steps) {
+	const uint32_t all = ++*steps * (somebody_polls ? 3 : 2);
+	gompi_add_total(&came, 1);
+	for (int looks = 0; gompi_load_total(&came) < all; looks++)
+		if (looks > 1000)
+			sched_yield();
+}
+
+static void handed_over(struct gompi_stream *s, int k) {
+	struct gompi_cell *me = gompi_my_cell();
+	bool rung = gompi_load(&me->agent_sleeps) == 0;
+	CHECK(s->waits == WAITS_FOR_NOTHING || rung, "handover %d: the lock is free, and nobody looks", k);
+	gompi_serve();
+	CHECK(s->waits == WAITS_FOR_NOTHING && s->holds == HOLDS_EXCLUSIVE, "handover %d: it waits (%d, %d)", k,
+	      (int)s->waits, (int)s->holds);
+}
+
+static void tell_target(struct gompi_stream *s, enum gompi_stream_kind kind) {
+	struct gompi_message m = {.window = (uint32_t)w->handle,
+				  .origin = OTHER,
+				  .kind = (uint8_t)kind,
+				  .type = 1,
+				  .status = s->arrived + 1};
+	rma->record(PEER, (const char *)&m, sizeof m);
+}
+
+static void hand_over(int i) {
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_cell *me = gompi_my_cell();
+	uint32_t steps = 0;
+	for (int k = 0; k < HANDOVERS; k++) {
+		if (i == 0) {
+			CHECK(gompi_lock_try(gompi_member(w, 0), true, false), "the lock is taken");
+			gompi_store_total(&me->agent_sleeps, 1);
+			gompi_add_total(&me->pollers, somebody_polls);
+		}
+		step_together(&steps);
+		for (volatile int pause = i == 1 ? 0 : k % 500; pause > 0; pause--) /* until the record is looked at */
+			;
+		if (i == 0)
+			gompi_unlock(w, 0, true);
+		if (i == 1)
+			tell_target(s, STREAM_LOCK);
+		if (i == 2) {
+			gompi_serve();
+			gompi_sub_total(&me->pollers, 1);
+			gompi_full_fence_after_change();
+			gompi_serve_last();
+		}
+		step_together(&steps);
+		if (i == 1) {
+			handed_over(s, k);
+			tell_target(s, STREAM_UNLOCK);
+		}
+		step_together(&steps);
+	}
+}
+
+static void handovers(bool polls) {
+	fresh(true, false);
+	somebody_polls = polls;
+	gompi_store(&came, 0);
+	unit_threads(polls ? 3 : 2, hand_over);
+}
+
 /* One round trip is all that an epoch takes. */
 static void round_trips(void) {
 	fresh(true, false);
@@ -472,6 +546,8 @@ int main(void) {
 		soon_waits = false;
 	}
 	round_trips();
+	handovers(false);
+	handovers(true);
 	posts_and_starts();
 	refused();
 	forged();
