@@ -177,6 +177,7 @@ func lookupComm(h uintptr) *comm.Comm {
 // made up. It does not return.
 func abort(code int32, message string) {
 	code = exitStatus(code)
+	core.YieldToLauncher()
 	if rank := core.Rank(); rank >= 0 {
 		fmt.Fprintf(os.Stderr, "gompirma: rank %d: %s\n", rank, message)
 	} else {

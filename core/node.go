@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,9 +17,10 @@ import (
 // openNode opens the shared memory of this node and returns who is on which.
 //
 // gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it
-// through /proc. A process without a launcher makes its own.
-func openNode(b boot.Client) (*shm.Node, *boot.Places, error) {
-	places, err := boot.Nodes(b)
+// through /proc. A process without a launcher makes its own. silent is how long the way to another process may be lost
+// meanwhile, 0: for ever.
+func openNode(b boot.Client, silent time.Duration) (*shm.Node, *boot.Places, error) {
+	places, err := boot.Nodes(b, silent)
 	if err != nil {
 		return nil, nil, mpierr.Wrap(err, "waiting to learn who is on which node")
 	}

@@ -80,8 +80,8 @@ func Running() bool { return self.Load() != nil }
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
 
-// leastInInit is how long a step of MPI_Init may take at least, whatever is set for a silent peer: the others may load
-// libfabric meanwhile, which takes seconds where many do on a loaded machine.
+// leastInInit is how long is waited for the launcher and for processes of which nobody knows anything at least, whatever
+// is set for a silent peer.
 const leastInInit = 10 * time.Second
 
 // Start is MPI_Init (MPI-5.0 11.2): it takes the process' place in the job. Collective over the job.
@@ -99,11 +99,13 @@ func Start(data DataPath) error {
 	launcher.Store(&b)
 	// A limit that is wrong matters, and is told, if there are several nodes.
 	timeout, wrong := boot.PeerTimeout()
+	silent := timeout
 	if timeout > 0 {
-		b.Limit(max(timeout, leastInInit))
+		silent = max(timeout, leastInInit)
 	}
+	b.Limit(silent)
 	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
-	if p.Node, p.Places, err = openNode(b); err != nil {
+	if p.Node, p.Places, err = openNode(b, silent); err != nil {
 		return err
 	}
 	job := Job{Rank: p.Rank, Size: p.Size, Places: p.Places.IndexOf(), NodeOf: p.Places.NodeOf}
@@ -144,14 +146,6 @@ func Start(data DataPath) error {
 		p.Coll.AgentThread()
 		data.Run()
 	}()
-	if p.spans {
-		p.agent.Add(1)
-		go func() {
-			defer p.agent.Done()
-			runtime.LockOSThread()
-			fabric.Run()
-		}()
-	}
 	if lost := b.HangUp(); lost != nil {
 		go endWithLauncher(lost)
 	}
@@ -162,6 +156,15 @@ func Start(data DataPath) error {
 	if err != nil {
 		self.Store(nil)
 		return mpierr.Wrap(err, "waiting for all ranks to be ready for messages")
+	}
+	p.Places.Next.Settled(b)
+	if p.spans { // whoever is asked for a sign of life from now on has somebody to give it
+		p.agent.Add(1)
+		go func() {
+			defer p.agent.Done()
+			runtime.LockOSThread()
+			fabric.Run()
+		}()
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
 		self.Store(nil)
@@ -222,6 +225,7 @@ func Finish() error {
 	p.Node.SetState(p.Node.Me, shm.Finalized)
 	leaving.Store(true)
 	err := p.Boot.Finalize()
+	p.Places.Next.Close()
 	p.data.Stop()
 	if p.spans {
 		fabric.Stop()
@@ -265,6 +269,32 @@ func Rank() int {
 // launcher; the caller then ends the process.
 func Abort(code int) {
 	if b := launcher.Load(); b != nil {
-		(*b).Abort(code)
+		(*b).Abort(code, lost())
+	}
+}
+
+// lost is the rank whose end has ended the waits of this node, -1: none has.
+func lost() int {
+	p := self.Load()
+	if p == nil || p.Node.Broken() == 0 {
+		return -1
+	}
+	for i, rank := range p.Places.Local {
+		if p.Node.State(i) == shm.Dead {
+			return rank
+		}
+	}
+	rank, _ := p.Node.Lost()
+	return rank
+}
+
+// graceLost is how long other launchers have to notice the death of a process.
+const graceLost = time.Second
+
+// YieldToLauncher is called before an Abort, and before anything is said of it. If that is because a process is lost, a
+// launcher that cannot be told so should see it, too, and end the job with what it has to say.
+func YieldToLauncher() {
+	if b := launcher.Load(); b != nil && !(*b).Judges() && lost() >= 0 {
+		time.Sleep(graceLost)
 	}
 }

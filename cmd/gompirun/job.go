@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +21,8 @@ const (
 	graceLinger = 300 * time.Millisecond // for what ranks left running to end by itself
 	graceKilled = 200 * time.Millisecond // for the system to take away what was killed
 	graceOutput = time.Second            // for somebody to read gompirun's output after a signal
+	graceEnding = 10 * time.Second       // for what is on its way out, to be judged by its status
+	graceLost   = time.Second            // for the end of a rank that others know of
 )
 
 // job is everything about the processes. After newJob its plain fields belong to the goroutine in run.
@@ -43,6 +43,9 @@ type job struct {
 	living  int         // ranks that run
 	state   state
 	verdict *verdict
+	ends    []end     // not judged yet
+	held    time.Time // since when they are, zero: not
+	looking bool      // a look will come
 
 	initialized bool  // some rank has called MPI_Init
 	outsiders   []int // ranks that ended well without it
@@ -116,6 +119,7 @@ const (
 	gone                // it had time to end by SIGTERM
 	abandon             // SIGKILL was sent to all
 	giveUp              // nobody reads gompirun's output
+	look                // whether ends can be judged
 )
 
 func (j *job) after(d time.Duration, t tick) { time.AfterFunc(d, func() { j.mail.send(t) }) }
@@ -157,9 +161,12 @@ func (j *job) handle(event any) {
 		j.state = running
 		go j.out.wait()
 	case ended:
-		for _, c := range j.inOrder(e.children) {
-			j.rankEnded(j.rankOf[c.pid], c.status)
+		for _, c := range e.children {
+			if rank, ok := j.rankOf[c.pid]; ok {
+				j.noteEnd(rank, c.status)
+			}
 		}
+		j.judgeEnds()
 	case said:
 		j.rankSaid(e.rank, e.event)
 	case interrupted:
@@ -198,26 +205,8 @@ func (j *job) end(s syscall.Signal) {
 	j.after(graceTerm, kill)
 }
 
-// inOrder leaves out what is no rank. Nothing tells which of several that ended since somebody looked was the first:
-// one that a signal killed is the more likely cause, then the lowest rank.
-func (j *job) inOrder(children []child) []child {
-	ranks := slices.DeleteFunc(children, func(c child) bool { _, ok := j.rankOf[c.pid]; return !ok })
-	slices.SortFunc(ranks, func(a, b child) int {
-		if a.status.Signaled() != b.status.Signaled() {
-			if a.status.Signaled() {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(j.rankOf[a.pid], j.rankOf[b.pid])
-	})
-	return ranks
-}
-
+// rankEnded says what the end of a rank means for the job.
 func (j *job) rankEnded(rank int, status syscall.WaitStatus) {
-	j.pmi.Drain(rank)
-	j.ranks[rank].ended = true
-	j.living--
 	st := j.pmi.State(rank)
 	v, hard := j.judge(rank, status, st)
 	if v == nil && !st.Initialized {
@@ -253,7 +242,8 @@ func (j *job) rankSaid(rank int, e pmi1.Event) {
 			j.fail(j.outsider(j.outsiders[0]))
 		}
 	case pmi1.Aborted:
-		j.fail(j.aborted(rank, j.pmi.State(rank)))
+		j.ends = append(j.ends, end{rank: rank, word: true})
+		j.judgeEnds()
 	case pmi1.Failed:
 		j.fail(&verdict{statusFailed, []string{fmt.Sprintf("%s does not speak PMI-1: %v", j.name(rank),
 			j.pmi.State(rank).Err)}})
@@ -302,6 +292,9 @@ func (j *job) tick(t tick) {
 	case abandon:
 		j.alone = true
 		j.out.abandon()
+	case look:
+		j.looking = false
+		j.judgeEnds()
 	case giveUp:
 		j.signalAll(syscall.SIGKILL)
 		j.endLeftovers(syscall.SIGKILL)

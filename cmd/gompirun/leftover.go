@@ -41,12 +41,7 @@ func childrenOf(parent int, proc string) (children []process) {
 		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile(proc + "/" + name + "/stat")
-		if err != nil {
-			continue
-		}
-		// pid (name) state parent group ...; the name may hold anything.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		fields := statOf(proc, name)
 		if len(fields) < 3 {
 			continue
 		}
@@ -58,4 +53,13 @@ func childrenOf(parent int, proc string) (children []process) {
 		}
 	}
 	return children
+}
+
+// statOf is what /proc tells of a process behind its name, which may hold anything: state, parent, group and so on.
+func statOf(proc, pid string) [][]byte {
+	stat, err := os.ReadFile(proc + "/" + pid + "/stat")
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 }

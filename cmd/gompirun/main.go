@@ -5,6 +5,7 @@
 //	options.go   what the command line asks for
 //	launch.go    finding programs, starting and reaping processes
 //	job.go       what happens to the job, event by event
+//	ends.go      which end of a rank was the first
 //	nodes.go     the memory of the node, or of those that --nodes pretends
 //	output.go    lines of many processes on one stream
 //	pmi.go       the launcher's side of PMI-1

@@ -57,7 +57,11 @@ func (j *job) aborted(rank int, st pmi1.State) *verdict {
 	if status == 0 {
 		status = statusFailed
 	}
-	return &verdict{status, []string{fmt.Sprintf("%s called MPI_Abort with status %d", j.name(rank), st.Status)}}
+	line := fmt.Sprintf("%s called MPI_Abort with status %d", j.name(rank), st.Status)
+	if st.Lost >= 0 {
+		line += fmt.Sprintf(" because rank %d was lost to it", st.Lost)
+	}
+	return &verdict{status, []string{line}}
 }
 
 // activity says in a few words what a running rank does, as far as it tells.

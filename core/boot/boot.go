@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gompirma/core/abi"
+	"gompirma/core/boot/pmi1"
 	"gompirma/core/mpierr"
 )
 
@@ -44,17 +45,23 @@ type Client interface {
 	// message.
 	Fence() error
 
-	// Limit sets how long Put, Get and Fence wait, 0: for ever; then their errors say so. The first Fence waits for
-	// ever: a process may have much to do before it comes to MPI_Init, but after that Fence all are there.
+	// Limit sets how long is waited for the launcher, 0: for ever; then errors say so. It counts for a Fence only
+	// where nobody knows whether the processes live that it waits for, and never for the first one: a process may
+	// have much to do before it comes to MPI_Init.
 	Limit(d time.Duration)
+	// Watched says who knows whether they live.
+	Watched(w pmi1.Watch)
 
 	// Finalize tells the launcher that this process has finished its part and may end. Only Rank, Size and JobID
 	// may be called afterwards.
 	Finalize() error
 	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status where that
 	// is possible. It returns at once, possibly while another thread is in Fence. The caller ends its process next.
-	Abort(status int) error
-
+	// lost is the rank whose end is why, -1: none is.
+	Abort(status, lost int) error
+	// Judges returns whether the launcher, told who is lost, says what became of that rank instead of this one's
+	// Abort.
+	Judges() bool
 	// Control returns the node's control segment if the launcher has made it; then the launcher also watches the
 	// processes and ends them all when one dies.
 	Control() (Control, bool)

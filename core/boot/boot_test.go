@@ -146,8 +146,8 @@ func TestSingleton(t *testing.T) {
 	require.False(t, ok)
 	require.Nil(t, a.HangUp())
 	require.NoError(t, a.Fence())
-	require.NoError(t, a.Abort(1))
-	p, err := Nodes(a)
+	require.NoError(t, a.Abort(1, -1))
+	p, err := Nodes(a, 0)
 	require.NoError(t, err)
 	require.Equal(t, &Places{NodeOf: []int32{0}, Count: 1, Local: []int{0}, hosts: []string{host()}}, p)
 	require.NoError(t, a.Finalize())
@@ -242,7 +242,7 @@ func TestUniverseAndControl(t *testing.T) {
 		n, ok := c.AppNum()
 		require.True(t, ok)
 		require.Zero(t, n)
-		p, err := Nodes(c) // gompirun said that all are here: nothing to exchange, so one after the other works
+		p, err := Nodes(c, 0) // gompirun said that all are here: nothing to exchange, so one after the other works
 		require.NoError(t, err)
 		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i,
 			hosts: []string{host()}}, p)
@@ -344,9 +344,10 @@ func TestLimit(t *testing.T) {
 			return c.Fence()
 		})
 		err := clients[0].Fence()
-		require.ErrorContains(t, err, "not answered for 20ms")
+		require.ErrorContains(t, err, "not all processes have come for 20ms")
+		require.ErrorContains(t, err, EnvTimeout)
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
-		require.NoError(t, clients[0].Abort(1))
+		require.NoError(t, clients[0].Abort(1, -1))
 	}
 	clients = openJob(t, 2, nil)
 	each(t, clients, Client.Fence)
@@ -358,7 +359,7 @@ func TestLimit(t *testing.T) {
 	clients[1].Limit(0)
 	go func() {
 		time.Sleep(5 * limit)
-		clients[1].Abort(1)
+		clients[1].Abort(1, -1)
 	}()
 	require.NotContains(t, fmt.Sprint(clients[1].Fence()), "not answered")
 }
@@ -395,7 +396,7 @@ func process() error {
 	if err != nil {
 		return err
 	}
-	places, err := Nodes(c)
+	places, err := Nodes(c, 0)
 	if err != nil {
 		return err
 	}
@@ -420,7 +421,7 @@ func process() error {
 		}
 	}
 	if os.Getenv(underHydra) == "abort" && c.Rank() == 1 {
-		if err := c.Abort(23); err != nil {
+		if err := c.Abort(23, -1); err != nil {
 			return err
 		}
 	}

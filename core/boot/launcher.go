@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -25,7 +26,8 @@ const (
 type launched struct {
 	*pmi1.Client
 	rank, size int
-	limit      int // bytes of one stored value
+	limit      int  // bytes of one stored value
+	ours       bool // the launcher is gompirun
 	control    *Control
 
 	universe func() int
@@ -87,7 +89,10 @@ func openDescriptor(env func(string) (string, bool), value string) (Client, erro
 	if err != nil {
 		return nil, err
 	}
-	l.control = findControl(env, c.KvsName())
+	if l.ours = ofOurs(env, c.KvsName()); l.ours {
+		l.control = findControl(env)
+		l.Watched(byLauncher{})
+	}
 	return l, nil
 }
 
@@ -126,11 +131,19 @@ func number(env func(string) (string, bool), name string) (int, error) {
 	return n, nil
 }
 
-// findControl returns the control segment of this job, or nil.
-func findControl(env func(string) (string, bool), job string) *Control {
-	if owner, _ := env(EnvJob); owner != job {
-		return nil
-	}
+// ofOurs returns whether gompirun is the launcher of a job.
+func ofOurs(env func(string) (string, bool), job string) bool {
+	owner, _ := env(EnvJob)
+	return owner == job
+}
+
+// byLauncher is a launcher that sees all processes, and ends the job when one does not live any longer: gompirun.
+type byLauncher struct{ pmi1.Unwatched }
+
+func (byLauncher) Sees() bool { return true }
+
+// findControl returns the control segment that gompirun has handed down, or nil.
+func findControl(env func(string) (string, bool)) *Control {
 	var c Control
 	for name, into := range map[string]*int{EnvControlFd: &c.Fd, EnvLocalRank: &c.NodeRank,
 		EnvLocalRanks: &c.NodeSize} {
@@ -169,9 +182,17 @@ func (l *launched) Get(_ int, key string) (string, error) {
 	return value, classified(err)
 }
 
-func (l *launched) Fence() error           { return classified(l.Barrier()) }
-func (l *launched) Finalize() error        { return classified(l.Client.Finalize()) }
-func (l *launched) Abort(status int) error { return classified(l.Client.Abort(status)) }
+func (l *launched) Fence() error    { return classified(l.Barrier()) }
+func (l *launched) Finalize() error { return classified(l.Client.Finalize()) }
+
+func (l *launched) Abort(status, lost int) error {
+	if !l.ours {
+		lost = -1
+	}
+	return classified(l.Client.Abort(status, lost))
+}
+
+func (l *launched) Judges() bool { return l.ours }
 
 func (l *launched) Control() (Control, bool) {
 	if l.control == nil {
@@ -187,5 +208,14 @@ func classified(err error) error {
 	if err == nil {
 		return nil
 	}
-	return failure("%s", strings.TrimSpace(err.Error()))
+	return failure("%s", explained(err))
+}
+
+// explained is the text of an error of waiting, with what can be done about it.
+func explained(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if errors.Is(err, pmi1.ErrIncomplete) {
+		text += " (" + EnvTimeout + " sets how long is waited then, 0: for ever)"
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,7 @@ type Places struct {
 	// ranks on this process' node, ascending; Local[0] is the one that does what is done once on a node
 	Local []int
 	Index int // of this process in Local
+	Next  *Neighbour
 
 	hosts []string // of each node
 }
@@ -39,9 +41,22 @@ func (p *Places) IndexOf() []int32 {
 func (p *Places) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 
 // Nodes finds out which processes can share memory: same running system, same namespaces (processes, users, network),
-// same user. Collective. Costs one published value and about 2 sqrt(Size) fetched ones for each process, nothing when
-// gompirun said that all run on one node.
-func Nodes(c Client) (*Places, error) { return nodes(c, identity(), host()) }
+// same user. Collective. Costs two published values and about 2 sqrt(Size) fetched ones for each process, nothing when
+// gompirun said that all run on one node. From then on the processes watch each other where the launcher does not tell
+// whether they live; silent is how long the way between two may be lost, 0: for ever.
+func Nodes(c Client, silent time.Duration) (*Places, error) {
+	next := listen(c)
+	p, err := nodes(c, identity(), host())
+	if err != nil {
+		next.Close()
+		return nil, err
+	}
+	if p.Next = next; next != nil {
+		next.watch(c, p.NodeOf[next.rank] == p.NodeOf[c.Rank()], silent)
+		c.Watched(next)
+	}
+	return p, nil
+}
 
 // hostBytes is how much of a host's name others are told: with the hash of the identity no more than an address has.
 const hostBytes = 48

@@ -1,7 +1,7 @@
 package boot
 
 import (
-	"strings"
+	"fmt"
 	"time"
 
 	"gompirma/core/boot/pmi1"
@@ -43,6 +43,7 @@ type pmixJob struct {
 	rank, size int
 	limit      time.Duration
 	met        bool // a fence is over
+	watch      pmi1.Watch
 }
 
 func openPMIx(rank string) (Client, error) {
@@ -58,7 +59,7 @@ func openPMIx(rank string) (Client, error) {
 			"libpmix cannot be loaded: %v: install it (Debian's package libpmix2), or name its folder "+
 			"in LD_LIBRARY_PATH, %s", rank, err, instead)
 	}
-	p := &pmixJob{lib: lib}
+	p := &pmixJob{lib: lib, watch: pmi1.Unwatched{}}
 	if p.job, p.rank, err = lib.Init(); err != nil {
 		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v: it may be gone or of another "+
 			"version than libpmix here; start the program by it anew, %s", rank, err, instead)
@@ -100,7 +101,7 @@ func (p *pmixJob) Get(rank int, key string) (value string, err error) {
 	if err := checkKey(key); err != nil {
 		return "", err
 	}
-	err = p.unlessLost(p.limit, func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
+	err = p.within(p.limit, nil, func() (e error) { value, e = p.lib.Get(rank, "gompirma."+key); return e })
 	if err != nil {
 		return "", failure("key %q of rank %d: %v", key, rank, err)
 	}
@@ -112,45 +113,52 @@ func (p *pmixJob) Fence() error {
 	if !p.met {
 		limit = 0
 	}
-	err := p.unlessLost(limit, p.lib.Fence)
+	err := p.within(limit, p.watch, p.lib.Fence)
 	p.met = p.met || err == nil
 	return told(err)
 }
 
 func (p *pmixJob) Limit(d time.Duration) { p.limit = d }
+func (p *pmixJob) Watched(w pmi1.Watch)  { p.watch = w }
 
 // Finalize must not wait for the others, which PMIx_Finalize does not do unless it is asked to.
-func (p *pmixJob) Finalize() error { return told(p.lib.Finalize()) }
-
-func (p *pmixJob) Abort(status int) error {
-	answered := make(chan error, 1)
-	go func() { answered <- p.lib.Abort(status, "MPI_Abort") }()
-	select {
-	case err := <-answered:
-		return told(err)
-	case <-time.After(pmixAbortTime):
-		return failure("the launcher does not answer")
+func (p *pmixJob) Finalize() error {
+	done := make(chan error, 1)
+	go func() { done <- p.lib.Finalize() }()
+	// The connection to the launcher ends on the way: that it is lost means nothing.
+	err, failed := pmi1.Await(done, nil, p.limit, nil, pmi1.TakeSignals)
+	if failed != nil {
+		return told(failed)
 	}
+	return told(err)
 }
 
-// unlessLost does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0.
-func (p *pmixJob) unlessLost(limit time.Duration, do func() error) error {
+func (p *pmixJob) Abort(status, lost int) error {
+	text := "MPI_Abort"
+	if lost >= 0 {
+		text = fmt.Sprintf("rank %d is lost", lost)
+	}
+	answered := make(chan error, 1)
+	go func() { answered <- p.lib.Abort(status, text) }()
+	err, failed := pmi1.Await(answered, p.lib.Lost(), pmixAbortTime, nil, func() {})
+	if failed != nil {
+		return told(failed)
+	}
+	return told(err)
+}
+
+func (p *pmixJob) Judges() bool { return false }
+
+// within does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0 or watch sees
+// all that it waits for.
+func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
-	var late <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		late = timer.C
+	err, failed := pmi1.Await(done, p.lib.Lost(), limit, watch, pmi1.TakeSignals)
+	if failed != nil {
+		return failed
 	}
-	select {
-	case err := <-done:
-		return err
-	case <-late:
-		return pmi1.Silence(limit)
-	case <-p.lib.Lost():
-		return failure("the launcher is gone")
-	}
+	return err
 }
 
 // gather is AllGather: the launcher's servers bring the values of all to each, so that to get one costs no message.
@@ -162,7 +170,7 @@ func (p *pmixJob) gather(name, value string) ([]string, error) {
 		return nil, err
 	}
 	all := make([]string, p.size)
-	err := p.unlessLost(p.limit, func() (err error) {
+	err := p.within(p.limit, nil, func() (err error) {
 		for r := range all {
 			if all[r], err = p.lib.Get(r, "gompirma."+name); err != nil {
 				return failure("key %q of rank %d: %v", name, r, err)
@@ -178,5 +186,5 @@ func told(err error) error {
 	if err == nil {
 		return nil
 	}
-	return failure("the launcher (PMIx): %s", strings.TrimSpace(err.Error()))
+	return failure("the launcher (PMIx): %s", explained(err))
 }

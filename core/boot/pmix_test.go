@@ -167,7 +167,7 @@ func TestPMIx(t *testing.T) {
 	_, err := c.Get(1, "absent")
 	require.ErrorContains(t, err, "NOT-FOUND")
 	require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
-	require.NoError(t, c.Abort(7))
+	require.NoError(t, c.Abort(7, -1))
 	require.Equal(t, []int{7}, s.aborted)
 }
 

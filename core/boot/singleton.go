@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gompirma/core/boot/pmi1"
 )
 
 // singleton is a job of one process that no launcher started.
@@ -29,9 +31,11 @@ func (*singleton) UniverseSize() int        { return 1 }
 func (s *singleton) JobID() string          { return s.id }
 func (*singleton) Fence() error             { return nil }
 func (*singleton) Finalize() error          { return nil }
-func (*singleton) Abort(int) error          { return nil }
+func (*singleton) Abort(int, int) error     { return nil }
+func (*singleton) Judges() bool             { return true }
 func (*singleton) Control() (Control, bool) { return Control{}, false }
 func (*singleton) Limit(time.Duration)      {}
+func (*singleton) Watched(pmi1.Watch)       {}
 func (*singleton) HangUp() <-chan struct{}  { return nil }
 
 func (s *singleton) Put(key, value string) error {

@@ -26,7 +26,8 @@ type Client struct {
 
 	// Under request.
 	limit  time.Duration
-	met    bool  // a barrier is over
+	met    bool // a barrier is over
+	watch  Watch
 	silent error // the launcher has not answered in time: what it says now would be the answer to something else
 
 	mu        sync.Mutex
@@ -44,18 +45,16 @@ func NewClient(conn io.ReadWriteCloser) (*Client, error) {
 		answers: make(chan Message, 1),
 		closed:  make(chan struct{}),
 		lost:    make(chan struct{}),
+		watch:   Unwatched{},
 	}
 	go c.read()
-	// Whatever is on the other end may be no launcher at all. Later waits may take as long as the slowest process.
-	silent := time.AfterFunc(introduceTimeout, func() { conn.Close() })
-	err := c.introduce()
-	if !silent.Stop() {
-		err = fmt.Errorf("the launcher did not answer within %v", introduceTimeout)
-	}
-	if err != nil {
+	// Whatever is on the other end may be no launcher at all.
+	c.limit = introduceTimeout
+	if err := c.introduce(); err != nil {
 		c.Close()
 		return nil, err
 	}
+	c.Limit(0)
 	return c, nil
 }
 
@@ -200,11 +199,7 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	if err := c.send(m); err != nil {
 		return Message{}, err
 	}
-	limit := c.limit
-	if m.Cmd == barrier && !c.met {
-		limit = 0
-	}
-	answer, err := c.answer(m.Cmd, limit)
+	answer, err := c.answer(m.Cmd)
 	if err != nil {
 		return Message{}, err
 	}
@@ -225,40 +220,36 @@ func (c *Client) Limit(d time.Duration) {
 	c.limit = d
 }
 
-// Silence is the error of a launcher that has not answered for a time.
-func Silence(d time.Duration) error {
-	return fmt.Errorf("the launcher has not answered for %v: a process of the job, a host or the way to it is "+
-		"lost", d)
+// Watched has Barrier wait for processes that live, however late they are, and end with an error when one does not.
+func (c *Client) Watched(w Watch) {
+	c.request.Lock()
+	defer c.request.Unlock()
+	c.watch = w
 }
 
-// answer waits for the launcher's answer to cmd, but no longer than limit unless that is 0.
-func (c *Client) answer(cmd string, limit time.Duration) (Message, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	var late <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		late = timer.C
-	}
-	for {
-		select {
-		case m := <-c.answers:
-			return m, nil
-		case <-c.closed:
-			select {
-			case m := <-c.answers: // it came just before the end
-				return m, nil
-			default:
-				return Message{}, fmt.Errorf("cmd=%s: %w", cmd, c.err)
-			}
-		case <-late:
-			c.silent = fmt.Errorf("cmd=%s: %w", cmd, Silence(limit))
-			return Message{}, c.silent
-		case <-tick.C:
-			TakeSignals()
+// answer waits for the launcher's answer to cmd.
+func (c *Client) answer(cmd string) (Message, error) {
+	limit, watch := c.limit, Watch(nil)
+	if cmd == barrier {
+		watch = c.watch
+		if !c.met {
+			limit = 0
 		}
 	}
+	answer, err := Await(c.answers, c.closed, limit, watch, TakeSignals)
+	switch {
+	case err == nil:
+		return answer, nil
+	case err == ErrClosed:
+		select {
+		case answer = <-c.answers: // it came just before the end
+			return answer, nil
+		default:
+			return answer, fmt.Errorf("cmd=%s: %w", cmd, c.err)
+		}
+	}
+	c.silent = fmt.Errorf("cmd=%s: %w", cmd, err)
+	return answer, c.silent
 }
 
 // check says whether an answer is the expected one and reports success. An answer without rc is taken as success: some
@@ -344,10 +335,17 @@ func (c *Client) Finalize() error {
 }
 
 // Abort asks the launcher to end the job with a status. It does not wait for anything; the caller ends its process
-// next.
-func (c *Client) Abort(status int) error {
-	return c.send(New("abort", "exitcode", strconv.Itoa(status)))
+// next. lost is the process whose end is why, negative: none is, or the launcher has no ear for it.
+func (c *Client) Abort(status, lost int) error {
+	m := New("abort", "exitcode", strconv.Itoa(status))
+	if lost >= 0 {
+		m.pairs = append(m.pairs, pair{lostKey, strconv.Itoa(lost)})
+	}
+	return c.send(m)
 }
+
+// lostKey is of gompirun's abort alone.
+const lostKey = "lost"
 
 // Lost is closed when the connection ends although this side did not end it: the launcher is gone.
 func (c *Client) Lost() <-chan struct{} { return c.lost }

@@ -13,6 +13,7 @@
 //	cmd=barrier_in                              cmd=barrier_out, once every process has sent its barrier_in
 //	cmd=finalize                                cmd=finalize_ack
 //	cmd=abort exitcode=1                        no answer: the launcher ends the job
+//	cmd=abort exitcode=1 lost=0                 the same, because process 0 is lost; to our launcher only
 //
 // A process that was not given a descriptor connects to a port and begins with cmd=initack pmiid=ID; the answer is four
 // lines, cmd=initack, cmd=set size=N, cmd=set rank=R and cmd=set debug=D.

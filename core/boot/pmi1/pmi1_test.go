@@ -136,9 +136,9 @@ func TestAbort(t *testing.T) {
 	}})
 	inBarrier := make(chan error)
 	go func() { inBarrier <- clients[1].Barrier() }()
-	require.NoError(t, clients[1].Abort(42), "while another thread is in a barrier")
+	require.NoError(t, clients[1].Abort(42, 0), "while another thread is in a barrier")
 	require.Equal(t, 1, <-aborted)
-	require.Equal(t, State{Initialized: true, Aborted: true, Status: 42}, s.State(1))
+	require.Equal(t, State{Initialized: true, Aborted: true, Status: 42, Lost: 0}, s.State(1))
 	clients[1].Close()
 	require.Error(t, <-inBarrier)
 }

@@ -53,6 +53,7 @@ type State struct {
 	Finalized   bool
 	Aborted     bool
 	Status      int   // of the abort
+	Lost        int   // of the abort: the process whose end was why, -1: none
 	Err         error // how it broke the protocol
 }
 
@@ -219,7 +220,14 @@ func (s *Server) handle(rank int, line string) error {
 		if err != nil {
 			return err
 		}
-		s.change(rank, Aborted, func(st *State) bool { st.Aborted, st.Status = true, status; return true })
+		lost, err := m.Int(lostKey)
+		if err != nil || lost < 0 || lost >= s.cfg.Size || lost == rank {
+			lost = -1
+		}
+		s.change(rank, Aborted, func(st *State) bool {
+			st.Aborted, st.Status, st.Lost = true, status, lost
+			return true
+		})
 		return nil
 	default:
 		return s.answer(rank, result(m.Cmd+"_result", "unknown_command"))

@@ -1,0 +1,200 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"gompirma/core/boot/pmi1"
+)
+
+// Neighbour is what each process knows of the next one during MPI_Init: whether it lives. So the job knows of all, and
+// nobody has to take one that is late for lost, where the launcher does not tell.
+//
+// Every process listens on a port that nobody ever talks to, and has a connection to that of the next rank. The kernel
+// makes the connection, answers for a process that lives whatever it does, and ends it when the process does; a host or
+// a way that is lost answers no more.
+type Neighbour struct {
+	rank  int
+	gone  chan struct{} // closed when it is known not to live
+	err   error         // why; after gone
+	sees  atomic.Bool   // there is a connection, or was until gone
+	tried atomic.Pointer[error]
+	over  context.CancelFunc // ends the watch; nil: there is none
+	own   net.Listener
+}
+
+// portKey is of each process: port and addresses of its host.
+func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
+
+// mostAddresses is how many of a host's are told.
+const mostAddresses = 6
+
+// listen opens this process' port and publishes where it is. Whoever cannot listen is not watched. nil: the launcher
+// watches, or there is nobody else.
+func listen(c Client) *Neighbour {
+	if l, ok := c.(*launched); ok && l.ours || c.Size() == 1 {
+		return nil
+	}
+	n := &Neighbour{rank: (c.Rank() + 1) % c.Size(), gone: make(chan struct{})}
+	text := ""
+	if l, err := net.Listen("tcp", ":0"); err == nil {
+		n.own = l
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		text = strings.Join(append([]string{port}, addressesHere()...), " ")
+	}
+	if c.Put(portKey(c.Rank()), text) != nil {
+		n.Close()
+		return nil
+	}
+	return n
+}
+
+// addressesHere are those of this host by which others may reach it.
+func addressesHere() (out []string) {
+	list, _ := net.InterfaceAddrs()
+	for _, a := range list {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && len(out) < mostAddresses {
+			out = append(out, n.IP.String())
+		}
+	}
+	return out
+}
+
+// watch begins to watch the next process, by what it has published. here: it is on this node. silent is for how long the
+// way to it may be lost, 0: for ever.
+func (n *Neighbour) watch(c Client, here bool, silent time.Duration) {
+	value, err := c.Get(n.rank, portKey(n.rank))
+	port, addresses, _ := strings.Cut(value, " ")
+	if err == nil && port == "" {
+		err = errors.New("it has no port")
+	}
+	if err != nil {
+		n.tried.Store(&err)
+		return
+	}
+	list := strings.Fields(addresses)
+	if here {
+		list = append([]string{"127.0.0.1", "::1"}, list...)
+	} else { // bridges of containers have the same address on many hosts
+		own := addressesHere()
+		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(own, a) })
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n.over = cancel
+	go n.run(ctx, list, port, silent)
+}
+
+// run connects by the first address that answers, and waits for the end of the connection.
+func (n *Neighbour) run(ctx context.Context, addresses []string, port string, silent time.Duration) {
+	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: silent > 0, Idle: inSteps(silent / 3),
+		Interval: inSteps(silent / 6), Count: 3}}
+	if silent == 0 {
+		dialer.KeepAlive = -1
+	}
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	results := make(chan result, len(addresses))
+	for _, a := range addresses {
+		go func() {
+			conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(a, port))
+			results <- result{conn, err}
+		}()
+	}
+	failed := fmt.Errorf("none of the addresses of its host is another one than those here")
+	var conn net.Conn
+	for range addresses {
+		r := <-results
+		switch {
+		case r.err != nil:
+			failed = r.err
+		case conn != nil:
+			r.conn.Close()
+		default:
+			conn = r.conn
+			n.sees.Store(true)
+			go n.wait(ctx, conn)
+		}
+	}
+	if conn == nil {
+		n.tried.Store(&failed)
+	}
+}
+
+// wait tells when the connection ends by itself.
+func (n *Neighbour) wait(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	_, err := io.Copy(io.Discard, conn)
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = errors.New("its connection has ended")
+	}
+	n.err = err
+	close(n.gone)
+}
+
+// inSteps is a time as the kernel has those: whole seconds, at least one.
+func inSteps(d time.Duration) time.Duration { return max(d.Round(time.Second), time.Second) }
+
+// Sees returns whether it is known if the next process lives. nil: nobody is watched.
+func (n *Neighbour) Sees() bool { return n != nil && n.sees.Load() }
+
+// Gone is closed when the next process does not live, or is not reached any longer; Err says so.
+func (n *Neighbour) Gone() <-chan struct{} {
+	if n == nil {
+		return nil
+	}
+	return n.gone
+}
+
+func (n *Neighbour) Err() error {
+	return fmt.Errorf("rank %d has ended, or its host or the way to it is lost: %w", n.rank, n.err)
+}
+
+// Unknown says why it is not known whether the next process lives; "" if it is.
+func (n *Neighbour) Unknown() string {
+	if n == nil || n.Sees() {
+		return ""
+	}
+	if why := n.tried.Load(); why != nil {
+		return fmt.Sprintf("rank %d cannot be asked: %v", n.rank, *why)
+	}
+	return fmt.Sprintf("rank %d has not answered", n.rank)
+}
+
+// Settled ends the watch of the next process, when MPI_Init is over; this one can still be watched by those who have not
+// heard that yet.
+func (n *Neighbour) Settled(c Client) {
+	if n != nil {
+		if n.over != nil {
+			n.over()
+		}
+		c.Watched(pmi1.Unwatched{})
+	}
+}
+
+// Close ends all of it: whoever still watches this process takes it for gone.
+func (n *Neighbour) Close() {
+	if n == nil {
+		return
+	}
+	if n.over != nil {
+		n.over()
+	}
+	if n.own != nil {
+		n.own.Close()
+	}
+}

@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/boot/pmi1"
+	"gompirma/core/mpierr"
+)
+
+// watched starts a job under a launcher that does not tell who lives, and has its processes watch each other.
+func watched(t *testing.T, clients []Client) []*Places {
+	places := make([]*Places, len(clients))
+	each(t, clients, func(c Client) (err error) {
+		places[c.Rank()], err = Nodes(c, time.Minute)
+		return err
+	})
+	for _, p := range places {
+		t.Cleanup(p.Next.Close)
+		require.Eventually(t, p.Next.Sees, 10*time.Second, time.Millisecond, "%s", p.Next.Unknown())
+	}
+	return places
+}
+
+// A process that lives is waited for however late it is, if somebody tells that it does: gompirun, or the process itself.
+func TestLateIsWaitedFor(t *testing.T) {
+	const limit = 20 * time.Millisecond
+	byPMIx, _ := pmixJobOf(t, 3)
+	byPMI := openJob(t, 3, nil)
+	watched(t, byPMIx)
+	watched(t, byPMI)
+	for name, clients := range map[string][]Client{"gompirun": openJob(t, 3, map[string]string{EnvJob: "job.7"}),
+		"PMI-1": byPMI, "PMIx": byPMIx} {
+		t.Run(name, func(t *testing.T) {
+			each(t, clients, func(c Client) error {
+				c.Limit(limit)
+				for late := range clients {
+					if c.Rank() == late {
+						time.Sleep(5*pmi1.PatienceTick + limit)
+					}
+					if err := c.Fence(); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// One that ends is not waited for.
+func TestNeighbourEnds(t *testing.T) {
+	byPMIx, _ := pmixJobOf(t, 3)
+	for _, clients := range [][]Client{openJob(t, 3, nil), byPMIx} {
+		places := watched(t, clients)
+		for _, c := range clients {
+			c.Limit(0)
+		}
+		places[1].Next.Close()
+		err := clients[0].Fence()
+		require.ErrorContains(t, err, "rank 1 has ended, or its host or the way to it is lost")
+		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
+		places[2].Next.Settled(clients[2])
+	}
+}
+
+// Of one that cannot be asked nobody knows anything: the time counts, and the text says so.
+func TestNeighbourCannotBeAsked(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	l.Close()
+	for _, told := range []string{port, ""} {
+		clients := openJob(t, 2, nil)
+		require.NoError(t, clients[1].Put(portKey(1), told))
+		each(t, clients, Client.Fence)
+		n := &Neighbour{rank: 1, gone: make(chan struct{})}
+		n.watch(clients[0], true, time.Minute)
+		defer n.Close()
+		clients[0].Watched(n)
+		clients[0].Limit(20 * time.Millisecond)
+		err := clients[0].Fence()
+		require.ErrorContains(t, err, "not all processes have come for 20ms")
+		require.ErrorContains(t, err, "rank 1 cannot be asked: ")
+		require.ErrorContains(t, err, EnvTimeout)
+	}
+}
