@@ -42,7 +42,7 @@ static const char *unfit_why(const char *name) {
 // and takes a third of a second to start.
 static const char own[] = "tcp";
 
-static bool is_own(const char *name) { return name != NULL && strcmp(name, own) == 0; }
+static bool is_own_tcp(const char *name) { return name != NULL && strcmp(name, own) == 0; }
 
 // Returns true if this provider of libfabric carries what it carries by TCP.
 static bool by_tcp(const char *name) { return strncmp(name, own, strlen(own)) == 0; }
@@ -125,7 +125,7 @@ static bool fits(const struct fi_info *i) {
 bool gompi_net_choose(const char *wanted, struct gompi_provider *chosen, char why[GOMPI_FABRIC_TEXT]) {
 	const char *asked = wanted != NULL ? wanted : asked_of_libfabric();
 	choose_own(chosen);
-	if (asked == NULL ? !has_device() || !gompi_libfabric_load(why) : is_own(asked))
+	if (asked == NULL ? !has_device() || !gompi_libfabric_load(why) : is_own_tcp(asked))
 		return true;
 	struct fi_info *all = candidates(wanted, why), *i;
 	if (all == NULL)
@@ -180,7 +180,7 @@ int gompi_net_candidates(const char *wanted, struct gompi_candidate *list, int m
 	struct gompi_provider chosen;
 	struct fi_info *all;
 	why[0] = 0;
-	const bool any = gompi_net_choose(wanted, &chosen, why), taken = any && is_own(chosen.name);
+	const bool any = gompi_net_choose(wanted, &chosen, why), taken = any && is_own_tcp(chosen.name);
 	int n = 1;
 	choose_own(&list[0].provider);
 	list[0].taken = taken;
@@ -322,15 +322,15 @@ bool gompi_net_open(const struct gompi_provider *provider, char address[GOMPI_AD
 		    char host[GOMPI_HOST], size_t *host_length, char why[GOMPI_FABRIC_TEXT]) {
 	struct gompi_net *n = &gompi_net;
 	*host_length = 0;
-	if (is_own(provider->name) && provider->version != GOMPI_TCP_VERSION) {
+	if (is_own_tcp(provider->name) && provider->version != GOMPI_TCP_VERSION) {
 		snprintf(why, GOMPI_FABRIC_TEXT,
 			 "rank 0 speaks version %u of gompirma's TCP, this process version %u: all nodes of a job need "
 			 "the same gompirma",
 			 provider->version, GOMPI_TCP_VERSION);
 		return false;
 	}
-	if (!(is_own(provider->name) ? open_own(address, length, host, host_length, why)
-				     : open_provider(provider, address, length, why)))
+	if (!(is_own_tcp(provider->name) ? open_own(address, length, host, host_length, why)
+					 : open_provider(provider, address, length, why)))
 		return false;
 	n->local_keys = (n->info->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
 	// A device must know the memory, or makes the keys.

@@ -143,7 +143,7 @@ static enum gompi_reach reach_of(const struct ifaddrs *i, const struct gompi_hos
 
 static int place_of(const struct gompi_host_address *a) { return 2 * a->reach + (a->family == 6); }
 
-bool gompi_host_here(struct gompi_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes) {
+bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes) {
 	const char *only = getenv("GOMPIRMA_INTERFACE");
 	if (only != NULL && *only == 0)
 		only = NULL;
@@ -194,7 +194,7 @@ bool gompi_host_here(struct gompi_host *h, char names[GOMPI_HOST_ADDRESSES][16],
 
 enum { HEAD = 10 }; // identity, loopback, number
 
-size_t gompi_host_write(const struct gompi_host *h, char *to) {
+size_t gompi_host_write(const struct gompi_tcp_host *h, char *to) {
 	memcpy(to, &h->identity, sizeof h->identity);
 	to[8] = h->loopback;
 	to[9] = (char)h->n;
@@ -202,7 +202,7 @@ size_t gompi_host_write(const struct gompi_host *h, char *to) {
 	return HEAD + (size_t)h->n * sizeof *h->a;
 }
 
-bool gompi_host_read(struct gompi_host *h, const char *from, size_t bytes) {
+bool gompi_host_read(struct gompi_tcp_host *h, const char *from, size_t bytes) {
 	memset(h, 0, sizeof *h);
 	if (bytes < HEAD || from[9] < 0 || from[9] > GOMPI_HOST_ADDRESSES ||
 	    bytes != HEAD + (size_t)from[9] * sizeof *h->a)

@@ -27,7 +27,7 @@ struct gompi_host_address {
 };
 _Static_assert(sizeof(struct gompi_host_address) == 18, "an address as it is published");
 
-struct gompi_host {
+struct gompi_tcp_host {
 	uint64_t identity; // the same for processes that have one loopback interface
 	bool loopback;     // and it is listened on
 	int n;
@@ -36,11 +36,11 @@ struct gompi_host {
 
 // The addresses of this host that GOMPIRMA_INTERFACE permits, best first. names: those of their interfaces, may be
 // NULL. false: why says what is wrong.
-bool gompi_host_here(struct gompi_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes);
+bool gompi_host_here(struct gompi_tcp_host *h, char names[GOMPI_HOST_ADDRESSES][16], char *why, size_t why_bytes);
 
 // As it is published: bytes. And back; false: that is no host.
-size_t gompi_host_write(const struct gompi_host *h, char *to);
-bool gompi_host_read(struct gompi_host *h, const char *from, size_t bytes);
+size_t gompi_host_write(const struct gompi_tcp_host *h, char *to);
+bool gompi_host_read(struct gompi_tcp_host *h, const char *from, size_t bytes);
 
 // What to connect to: returns its length.
 socklen_t gompi_host_sockaddr(const struct gompi_host_address *a, uint16_t port, struct sockaddr_storage *s);

@@ -67,9 +67,9 @@ static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, cons
 // --- Links
 
 // Makes the link of a socket; NULL: there is no memory, and the socket is closed.
-static struct gompi_link *add_link(int fd, enum gompi_link_state state, int64_t deadline) {
+static struct gompi_tcp_link *add_link(int fd, enum gompi_link_state state, int64_t deadline) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	struct gompi_link *l = calloc(1, sizeof *l);
+	struct gompi_tcp_link *l = calloc(1, sizeof *l);
 	if (l == NULL) {
 		close(fd);
 		return NULL;
@@ -94,9 +94,9 @@ static struct gompi_link *add_link(int fd, enum gompi_link_state state, int64_t 
 }
 
 // Links that have been closed, kept until nobody in a call refers to them.
-static struct gompi_link *closed;
+static struct gompi_tcp_link *closed;
 
-void gompi_link_close(struct gompi_link *l) {
+void gompi_link_close(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
 		return;
@@ -110,7 +110,7 @@ void gompi_link_close(struct gompi_link *l) {
 		l->next->before = l->before;
 	*(l->before != NULL ? &l->before->next : &t->links) = l->next;
 	if (l->stalled)
-		for (struct gompi_link **at = &t->stalled; *at != NULL; at = &(*at)->next_stalled)
+		for (struct gompi_tcp_link **at = &t->stalled; *at != NULL; at = &(*at)->next_stalled)
 			if (*at == l) {
 				*at = l->next_stalled;
 				break;
@@ -130,7 +130,7 @@ void gompi_link_close(struct gompi_link *l) {
 }
 
 void gompi_links_free(void) {
-	struct gompi_link *l;
+	struct gompi_tcp_link *l;
 	while ((l = closed) != NULL) {
 		closed = l->next;
 		free(l->stash);
@@ -138,7 +138,7 @@ void gompi_links_free(void) {
 	}
 }
 
-void gompi_link_watch(struct gompi_link *l, bool out) {
+void gompi_link_watch(struct gompi_tcp_link *l, bool out) {
 	const uint32_t events = (l->stalled ? 0u : (uint32_t)EPOLLIN) | (out ? (uint32_t)EPOLLOUT : 0u);
 	if (l->fd < 0 || events == l->watched)
 		return;
@@ -157,20 +157,20 @@ void gompi_timer_at(int64_t when) {
 }
 
 // Sends a few bytes at once, or not at all.
-static bool send_now(struct gompi_link *l, const void *what, size_t bytes) {
+static bool send_now(struct gompi_tcp_link *l, const void *what, size_t bytes) {
 	return send(l->fd, what, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
 // --- Trying the addresses of a peer
 
-static struct gompi_host *peer_host(const struct gompi_tcp_peer *p) {
+static struct gompi_tcp_host *peer_host(const struct gompi_tcp_peer *p) {
 	return &gompi_tcp_state.hosts[gompi_tcp_state.job.node_of[p->rank]];
 }
 
 // The i-th address of a peer's host: behind those that it has published, the loopback interface.
 static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, int i) {
 	static const struct gompi_host_address loopback = {4, REACH_HOST, {127, 0, 0, 1}};
-	const struct gompi_host *h = peer_host(p);
+	const struct gompi_tcp_host *h = peer_host(p);
 	return i < h->n ? h->a[i] : loopback;
 }
 
@@ -178,7 +178,7 @@ static struct gompi_host_address tried_address(const struct gompi_tcp_peer *p, i
 // this very host, then as they are published.
 static void order_addresses(struct gompi_tcp_peer *p) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
-	const struct gompi_host *h = peer_host(p);
+	const struct gompi_tcp_host *h = peer_host(p);
 	const bool here = h->identity == t->here.identity;
 	const int worked = t->worked[t->job.node_of[p->rank]];
 	p->n = 0;
@@ -204,7 +204,7 @@ static void stop_wanting(struct gompi_tcp_peer *p) {
 		}
 }
 
-static void drop_attempts(struct gompi_tcp_peer *p, const struct gompi_link *but) {
+static void drop_attempts(struct gompi_tcp_peer *p, const struct gompi_tcp_link *but) {
 	for (int i = 0; i < GOMPI_ATTEMPTS; i++) {
 		if (p->attempts[i] != NULL && p->attempts[i] != but)
 			gompi_link_close(p->attempts[i]);
@@ -265,7 +265,7 @@ static int attempt(struct gompi_tcp_peer *p, int address, int64_t now) {
 		close(fd);
 		return error;
 	}
-	struct gompi_link *l = add_link(fd, LINK_CONNECTING, now + ATTEMPT);
+	struct gompi_tcp_link *l = add_link(fd, LINK_CONNECTING, now + ATTEMPT);
 	if (l == NULL)
 		return ENOMEM;
 	l->peer = p;
@@ -409,7 +409,7 @@ void gompi_peer_wants(struct gompi_tcp_peer *p) {
 }
 
 // An attempt is over. The next address is tried at once.
-static void attempt_failed(struct gompi_link *l, int error) {
+static void attempt_failed(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
 	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
@@ -425,7 +425,7 @@ static void attempt_failed(struct gompi_link *l, int error) {
 }
 
 // The other side is at it as well: its own request will do, or this one is made again.
-static void attempt_later(struct gompi_link *l) {
+static void attempt_later(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	const int64_t now = gompi_now_ns();
 	for (int i = 0; i < GOMPI_ATTEMPTS; i++)
@@ -439,7 +439,7 @@ static void attempt_later(struct gompi_link *l) {
 	gompi_timer_at(p->next_try);
 }
 
-static void open_link(struct gompi_link *l, struct gompi_tcp_peer *p, enum gompi_link_state state) {
+static void open_link(struct gompi_tcp_link *l, struct gompi_tcp_peer *p, enum gompi_link_state state) {
 	drop_attempts(p, l);
 	if (p->wants)
 		stop_wanting(p);
@@ -455,7 +455,7 @@ static void open_link(struct gompi_link *l, struct gompi_tcp_peer *p, enum gompi
 // --- The handshake
 
 // Takes so many bytes of a message before the link is open. 1: they are there; 0: not yet; -1: it has ended.
-static int take_message(struct gompi_link *l, size_t bytes) {
+static int take_message(struct gompi_tcp_link *l, size_t bytes) {
 	while (l->have < bytes) {
 		ssize_t n = recv(l->fd, l->in.bytes + l->have, bytes - l->have, MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
@@ -485,7 +485,7 @@ static enum gompi_verdict_of_link judge_peer(struct gompi_tcp_peer *p) {
 }
 
 // A stranger has sent its request.
-static void judge_stranger(struct gompi_link *l) {
+static void judge_stranger(struct gompi_tcp_link *l) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct request r;
 	memcpy(&r, l->in.bytes, sizeof r);
@@ -511,7 +511,7 @@ static void judge_stranger(struct gompi_link *l) {
 }
 
 // Who has been asked has sent its number: it is answered with the request.
-static void send_request(struct gompi_link *l) {
+static void send_request(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct hello h;
 	memcpy(&h, l->in.bytes, sizeof h);
@@ -529,7 +529,7 @@ static void send_request(struct gompi_link *l) {
 }
 
 // Its verdict is there.
-static void take_verdict(struct gompi_link *l) {
+static void take_verdict(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = l->peer;
 	struct verdict v;
@@ -556,7 +556,7 @@ static void take_verdict(struct gompi_link *l) {
 	gompi_link_send(l);
 }
 
-void gompi_link_handshake(struct gompi_link *l, bool out) {
+void gompi_link_handshake(struct gompi_tcp_link *l, bool out) {
 	int error = 0, taken;
 	socklen_t length = sizeof error;
 	switch (l->state) {
@@ -593,7 +593,7 @@ void gompi_link_handshake(struct gompi_link *l, bool out) {
 
 // --- The end of a link
 
-void gompi_link_broken(struct gompi_link *l, int error) {
+void gompi_link_broken(struct gompi_tcp_link *l, int error) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = l->peer;
 	const enum gompi_link_state state = l->state;
@@ -614,13 +614,13 @@ void gompi_link_broken(struct gompi_link *l, int error) {
 	}
 }
 
-static bool is_idle(const struct gompi_link *l) {
+static bool is_idle(const struct gompi_tcp_link *l) {
 	return l->state == LINK_OPEN && l->peer->first == NULL && l->peer->requests == NULL && !l->in_body &&
 	       l->have == 0 && !l->stalled;
 }
 
 // The link is given up by both.
-static void part(struct gompi_link *l) {
+static void part(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	p->link = NULL;
 	gompi_tcp_counts.idle++;
@@ -629,7 +629,7 @@ static void part(struct gompi_link *l) {
 		gompi_peer_wants(p);
 }
 
-void gompi_link_bye(struct gompi_link *l, enum gompi_tcp_kind kind) {
+void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
 	static const uint64_t go = TCP_GO;
 	if (kind == TCP_BYE && l->state == LINK_BYE) {
 		part(l);
@@ -663,8 +663,8 @@ static void give_links_up(int at_least) {
 		t->most_links = (int)(r.rlim_cur / 2);
 	int many = gompi_tcp_counts.links - t->most_links;
 	for (many = many > at_least ? many : at_least; many > 0; many--) {
-		struct gompi_link *oldest = NULL, *stranger = NULL;
-		for (struct gompi_link *l = t->links; l != NULL; l = l->next) {
+		struct gompi_tcp_link *oldest = NULL, *stranger = NULL;
+		for (struct gompi_tcp_link *l = t->links; l != NULL; l = l->next) {
 			if (l->state == LINK_STRANGE && (stranger == NULL || l->deadline < stranger->deadline))
 				stranger = l;
 			if (is_idle(l) && (oldest == NULL || l->used < oldest->used))
@@ -772,7 +772,7 @@ void gompi_listener_ready(int fd) {
 		}
 		const int one = 1;
 		setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		struct gompi_link *l = add_link(got, LINK_STRANGE, gompi_now_ns() + PROOF);
+		struct gompi_tcp_link *l = add_link(got, LINK_STRANGE, gompi_now_ns() + PROOF);
 		if (l == NULL)
 			return;
 		struct hello h = {.greeting = greeting};
@@ -795,7 +795,7 @@ void gompi_timers(int64_t now) {
 		// It has not rung: the time of this look is a little later.
 	}
 	t->timer_at = 0;
-	for (struct gompi_link *l = t->links, *next; l != NULL; l = next) {
+	for (struct gompi_tcp_link *l = t->links, *next; l != NULL; l = next) {
 		next = l->next;
 		if (l->deadline == 0 || l->fd < 0)
 			continue;

@@ -18,10 +18,10 @@ enum {
 
 // --- Items
 
-static struct gompi_item *items_free;
+static struct gompi_tcp_item *items_free;
 
-struct gompi_item *gompi_item_get(void) {
-	struct gompi_item *i = items_free;
+struct gompi_tcp_item *gompi_item_get(void) {
+	struct gompi_tcp_item *i = items_free;
 	if (i != NULL)
 		items_free = i->next;
 	else if ((i = malloc(sizeof *i)) == NULL)
@@ -30,13 +30,13 @@ struct gompi_item *gompi_item_get(void) {
 	return i;
 }
 
-void gompi_item_put(struct gompi_item *i) {
+void gompi_item_put(struct gompi_tcp_item *i) {
 	free(i->copy);
 	i->next = items_free;
 	items_free = i;
 }
 
-void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_item *i) {
+void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i) {
 	i->next = NULL;
 	if (p->first == NULL)
 		p->first = i;
@@ -48,7 +48,7 @@ void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_item *i) {
 // --- Sending
 
 // What is left of an item.
-static int item_pieces(const struct gompi_item *i, struct iovec *v) {
+static int item_pieces(const struct gompi_tcp_item *i, struct iovec *v) {
 	int n = 0;
 	size_t sent = i->sent;
 	if (sent < i->head_bytes) {
@@ -65,7 +65,7 @@ static int item_pieces(const struct gompi_item *i, struct iovec *v) {
 // Counts bytes as sent, and ends the items that are.
 static void count_sent(struct gompi_tcp_peer *p, size_t bytes) {
 	while (p->first != NULL) {
-		struct gompi_item *i = p->first;
+		struct gompi_tcp_item *i = p->first;
 		const size_t all = i->head_bytes + i->data.iov_len, left = all - i->sent;
 		if (bytes < left) {
 			i->sent += bytes;
@@ -79,13 +79,13 @@ static void count_sent(struct gompi_tcp_peer *p, size_t bytes) {
 	}
 }
 
-void gompi_link_send(struct gompi_link *l) {
+void gompi_link_send(struct gompi_tcp_link *l) {
 	struct gompi_tcp_peer *p = l->peer;
 	while (l->state == LINK_OPEN && p->first != NULL) {
 		struct iovec v[2 * PIECES];
 		int n = 0;
 		size_t bytes = 0;
-		for (struct gompi_item *i = p->first; i != NULL && n + 2 <= 2 * PIECES; i = i->next)
+		for (struct gompi_tcp_item *i = p->first; i != NULL && n + 2 <= 2 * PIECES; i = i->next)
 			n += item_pieces(i, v + n);
 		for (int k = 0; k < n; k++)
 			bytes += v[k].iov_len;
@@ -107,8 +107,8 @@ void gompi_link_send(struct gompi_link *l) {
 	gompi_link_watch(l, l->state == LINK_OPEN && p->first != NULL);
 }
 
-bool gompi_link_tell(struct gompi_link *l, enum gompi_tcp_kind kind) {
-	struct gompi_item *i = gompi_item_get();
+bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind) {
+	struct gompi_tcp_item *i = gompi_item_get();
 	if (i == NULL)
 		return false;
 	i->head.kind = kind;
@@ -120,7 +120,7 @@ bool gompi_link_tell(struct gompi_link *l, enum gompi_tcp_kind kind) {
 
 void gompi_links_forget(const struct gompi_tcp_memory *m) {
 	static char zeros[64 << 10];
-	for (struct gompi_link *l = gompi_tcp_state.links; l != NULL; l = l->next) {
+	for (struct gompi_tcp_link *l = gompi_tcp_state.links; l != NULL; l = l->next) {
 		if (l->memory == m) {
 			l->sink = NULL;
 			l->memory = NULL;
@@ -128,7 +128,7 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 		if (l->peer == NULL || l->peer->link != l)
 			continue;
 		// What is under way was to be answered before the memory went: a peer that is wrong gets zeros.
-		for (struct gompi_item *i = l->peer->first; i != NULL; i = i->next)
+		for (struct gompi_tcp_item *i = l->peer->first; i != NULL; i = i->next)
 			if (i->memory == m) {
 				if (i->data.iov_len > sizeof zeros) {
 					i->copy = calloc(1, i->data.iov_len);
@@ -142,14 +142,14 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 }
 
 void gompi_peer_fail(struct gompi_tcp_peer *p, int error) {
-	struct gompi_item *i;
+	struct gompi_tcp_item *i;
 	while ((i = p->first) != NULL) {
 		p->first = i->next;
 		if (i->context != NULL)
 			gompi_complete(i->context, 0, error);
 		gompi_item_put(i);
 	}
-	struct gompi_request *r;
+	struct gompi_tcp_request *r;
 	while ((r = p->requests) != NULL) {
 		p->requests = r->next;
 		gompi_complete(r->context, 0, error);
@@ -159,10 +159,10 @@ void gompi_peer_fail(struct gompi_tcp_peer *p, int error) {
 
 // --- What arrives
 
-static struct gompi_request *answered_request(struct gompi_tcp_peer *p, uint64_t id) {
-	for (struct gompi_request **at = &p->requests; *at != NULL; at = &(*at)->next)
+static struct gompi_tcp_request *answered_request(struct gompi_tcp_peer *p, uint64_t id) {
+	for (struct gompi_tcp_request **at = &p->requests; *at != NULL; at = &(*at)->next)
 		if ((*at)->id == id) {
-			struct gompi_request *r = *at;
+			struct gompi_tcp_request *r = *at;
 			*at = r->next;
 			return r;
 		}
@@ -171,7 +171,7 @@ static struct gompi_request *answered_request(struct gompi_tcp_peer *p, uint64_t
 
 // The registered bytes that a head names; NULL: there are none.
 static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64_t access,
-			struct gompi_tcp_memory **memory) {
+			  struct gompi_tcp_memory **memory) {
 	struct gompi_tcp_memory *m = gompi_tcp_memory_of(h->key);
 	if (m == NULL || (m->access & access) == 0 || h->offset > m->bytes || bytes > m->bytes - h->offset)
 		return NULL;
@@ -180,8 +180,9 @@ static char *named_memory(const struct gompi_tcp_head *h, uint64_t bytes, uint64
 }
 
 // Answers a read or write; data may be none. false: there is no memory.
-static bool answer(struct gompi_link *l, uint64_t id, int error, struct iovec data, const struct gompi_tcp_memory *m) {
-	struct gompi_item *i = gompi_item_get();
+static bool answer(struct gompi_tcp_link *l, uint64_t id, int error, struct iovec data,
+		   const struct gompi_tcp_memory *m) {
+	struct gompi_tcp_item *i = gompi_item_get();
 	if (i == NULL)
 		return false;
 	i->head.kind = data.iov_len > 0 ? TCP_DATA : TCP_DONE;
@@ -197,7 +198,7 @@ static bool answer(struct gompi_link *l, uint64_t id, int error, struct iovec da
 }
 
 // The head is there: finds out where what follows goes. false: the link is of no more use. *wait: there is no place.
-static bool begin_body(struct gompi_link *l, bool *wait) {
+static bool begin_body(struct gompi_tcp_link *l, bool *wait) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	const struct gompi_tcp_head *h = &l->in.head;
 	struct gompi_tcp_memory *m = NULL;
@@ -205,7 +206,7 @@ static bool begin_body(struct gompi_link *l, bool *wait) {
 	l->left = h->length;
 	switch (h->kind) {
 	case TCP_FRAME: {
-		struct gompi_place *place = t->places;
+		struct gompi_tcp_place *place = t->places;
 		if (place == NULL)
 			return *wait = true;
 		if (h->length > place->bytes)
@@ -231,10 +232,10 @@ static bool begin_body(struct gompi_link *l, bool *wait) {
 }
 
 // What follows the head has arrived. false: the link is of no more use, or has ended.
-static bool end_body(struct gompi_link *l) {
+static bool end_body(struct gompi_tcp_link *l) {
 	const struct gompi_tcp_head h = l->in.head;
 	struct gompi_tcp_memory *m;
-	struct gompi_request *r;
+	struct gompi_tcp_request *r;
 	char *at;
 	l->in_body = false;
 	l->have = 0;
@@ -286,7 +287,7 @@ static bool end_body(struct gompi_link *l) {
 }
 
 // Takes bytes that have arrived. How many; less than there are: there is no place for the rest, or *fine is false.
-static size_t parse(struct gompi_link *l, const char *bytes, size_t n, bool *fine) {
+static size_t parse(struct gompi_tcp_link *l, const char *bytes, size_t n, bool *fine) {
 	size_t at = 0;
 	for (;;) {
 		if (!l->in_body) {
@@ -327,7 +328,7 @@ static size_t parse(struct gompi_link *l, const char *bytes, size_t n, bool *fin
 }
 
 // Keeps bytes for which there is no place.
-static bool keep(struct gompi_link *l, const char *bytes, size_t n) {
+static bool keep(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (!l->stalled) {
 		l->stalled = true;
 		l->next_stalled = gompi_tcp_state.stalled;
@@ -346,11 +347,11 @@ static bool keep(struct gompi_link *l, const char *bytes, size_t n) {
 }
 
 // Returns true if the link waits for a place: its head is there, and nothing can follow.
-static bool waits_for_place(const struct gompi_link *l) {
+static bool waits_for_place(const struct gompi_tcp_link *l) {
 	return !l->in_body && l->have == GOMPI_TCP_SHORT && l->in.head.kind == TCP_FRAME;
 }
 
-static bool take_bytes(struct gompi_link *l, const char *bytes, size_t n) {
+static bool take_bytes(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	bool fine = true;
 	size_t taken = parse(l, bytes, n, &fine);
 	if (fine && waits_for_place(l))
@@ -364,7 +365,7 @@ bool gompi_links_unstall(void) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	bool worked = false;
 	while (t->stalled != NULL && t->places != NULL) {
-		struct gompi_link *l = t->stalled;
+		struct gompi_tcp_link *l = t->stalled;
 		char *stash = l->stash;
 		t->stalled = l->next_stalled;
 		l->stalled = false;
@@ -377,7 +378,7 @@ bool gompi_links_unstall(void) {
 	return worked;
 }
 
-bool gompi_link_receive(struct gompi_link *l) {
+bool gompi_link_receive(struct gompi_tcp_link *l) {
 	static char scratch[GOMPI_SCRATCH], nobodys[GOMPI_SCRATCH];
 	size_t all = 0;
 	while (all < LOOK_MOST && !l->stalled) {

@@ -48,8 +48,8 @@ struct gompi_tcp_memory {
 struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key);
 
 // Something to be sent.
-struct gompi_item {
-	struct gompi_item *next;
+struct gompi_tcp_item {
+	struct gompi_tcp_item *next;
 	struct gompi_tcp_head head;
 	uint32_t head_bytes;
 	struct iovec data;                     // what follows the head
@@ -60,8 +60,8 @@ struct gompi_item {
 };
 
 // A read or write under way: its answer has not come.
-struct gompi_request {
-	struct gompi_request *next;
+struct gompi_tcp_request {
+	struct gompi_tcp_request *next;
 	uint64_t id;
 	void *context;
 	char *to; // of a read
@@ -85,17 +85,17 @@ enum {
 	GOMPI_ATTEMPTS = 4,       // links to a peer that are tried at the same time
 };
 
-struct gompi_link {
+struct gompi_tcp_link {
 	int fd;
 	enum gompi_link_state state;
-	bool requested;                   // by this side, and its request has left
-	uint32_t watched;                 // what epoll says of it
-	int address;                      // which of the host's, of one that this side has asked for
-	struct gompi_link *next, *before; // all of them
-	struct gompi_tcp_peer *peer;      // NULL: not known
-	int64_t deadline;                 // 0: none
-	int64_t used;                     // when something has gone through it last
-	uint64_t mine[2], theirs[2];      // numbers drawn by lot, for the proofs
+	bool requested;                       // by this side, and its request has left
+	uint32_t watched;                     // what epoll says of it
+	int address;                          // which of the host's, of one that this side has asked for
+	struct gompi_tcp_link *next, *before; // all of them
+	struct gompi_tcp_peer *peer;          // NULL: not known
+	int64_t deadline;                     // 0: none
+	int64_t used;                         // when something has gone through it last
+	uint64_t mine[2], theirs[2];          // numbers drawn by lot, for the proofs
 
 	// What arrives: the head, then bytes for a sink, NULL: nobody wants them.
 	union {
@@ -106,18 +106,18 @@ struct gompi_link {
 	bool in_body;
 	char *sink;
 	size_t left;
-	struct gompi_place *place;             // of a message
-	struct gompi_request *answered;        // of the answer to a read
+	struct gompi_tcp_place *place;         // of a message
+	struct gompi_tcp_request *answered;    // of the answer to a read
 	const struct gompi_tcp_memory *memory; // of a write, whose bytes go there
 	char *stash;                           // bytes for which there was no place
 	size_t stash_at, stash_bytes;
-	struct gompi_link *next_stalled;
+	struct gompi_tcp_link *next_stalled;
 	bool stalled;
 };
 
 // A place for a message.
-struct gompi_place {
-	struct gompi_place *next;
+struct gompi_tcp_place {
+	struct gompi_tcp_place *next;
 	char *at;
 	size_t bytes;
 	void *context;
@@ -125,12 +125,12 @@ struct gompi_place {
 
 struct gompi_tcp_peer {
 	int rank;
-	struct gompi_link *link;                     // the one that is open, or is about to be
-	struct gompi_link *attempts[GOMPI_ATTEMPTS]; // asked for by this side
+	struct gompi_tcp_link *link;                     // the one that is open, or is about to be
+	struct gompi_tcp_link *attempts[GOMPI_ATTEMPTS]; // asked for by this side
 	bool gone;
 	bool has_been; // connected
-	struct gompi_item *first, *last;
-	struct gompi_request *requests;
+	struct gompi_tcp_item *first, *last;
+	struct gompi_tcp_request *requests;
 	struct gompi_tcp_peer *next; // of those that want a link
 
 	// Trying. A round is over when all addresses have been tried.
@@ -148,20 +148,20 @@ struct gompi_tcp_peer {
 
 struct gompi_tcp_state {
 	struct gompi_tcp_job job;
-	struct gompi_host here;
+	struct gompi_tcp_host here;
 	uint16_t port;
 	int listeners[GOMPI_HOST_ADDRESSES], n_listeners;
 	int epoll, timer;
 	int64_t timer_at;
 	struct gompi_tcp_peer **peers; // by rank
-	struct gompi_host *hosts;      // by node
+	struct gompi_tcp_host *hosts;  // by node
 	int8_t *worked;                // by node: the address that has been connected to, -1: none
-	struct gompi_link *links;
+	struct gompi_tcp_link *links;
 	struct gompi_tcp_peer *wanting;
-	struct gompi_place *places, *places_last; // that wait for messages
-	struct gompi_place *places_free;
-	struct gompi_link *stalled;
-	struct gompi_link *hot;
+	struct gompi_tcp_place *places, *places_last; // that wait for messages
+	struct gompi_tcp_place *places_free;
+	struct gompi_tcp_link *stalled;
+	struct gompi_tcp_link *hot;
 	uint64_t id;
 	int most_links;
 	bool short_of_files; // and it has been said
@@ -173,15 +173,15 @@ struct gompi_tcp_peer *gompi_tcp_peer(int rank); // NULL: there is no memory
 // --- link.c: what goes through a link
 
 // Sends what it can of what waits for the peer.
-void gompi_link_send(struct gompi_link *l);
+void gompi_link_send(struct gompi_tcp_link *l);
 // Puts an item behind what waits; the head's kind, length and the rest are filled in.
-struct gompi_item *gompi_item_get(void);
-void gompi_item_put(struct gompi_item *i);
-void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_item *i);
+struct gompi_tcp_item *gompi_item_get(void);
+void gompi_item_put(struct gompi_tcp_item *i);
+void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
 // Sends a head alone, ahead of nothing; false: there is no memory.
-bool gompi_link_tell(struct gompi_link *l, enum gompi_tcp_kind kind);
+bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 // Takes what has arrived, up to a bound. Whether there was something.
-bool gompi_link_receive(struct gompi_link *l);
+bool gompi_link_receive(struct gompi_tcp_link *l);
 // Goes on with bytes that waited for places.
 bool gompi_links_unstall(void);
 // Forgets that memory: what still goes there is dropped, what comes from there is zeros.
@@ -197,16 +197,16 @@ void gompi_peer_wants(struct gompi_tcp_peer *p);
 // The listener, the clock, or a link that is not open has something to do.
 void gompi_listener_ready(int fd);
 void gompi_timers(int64_t now);
-void gompi_link_handshake(struct gompi_link *l, bool out);
+void gompi_link_handshake(struct gompi_tcp_link *l, bool out);
 // A link that was open has ended; error is of the system, 0: orderly.
-void gompi_link_broken(struct gompi_link *l, int error);
-void gompi_link_close(struct gompi_link *l);
+void gompi_link_broken(struct gompi_tcp_link *l, int error);
+void gompi_link_close(struct gompi_tcp_link *l);
 // Frees those that have been closed; nobody in a call refers to one.
 void gompi_links_free(void);
 // Answers to an offer to give it up.
-void gompi_link_bye(struct gompi_link *l, enum gompi_tcp_kind kind);
+void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 // Has the system say when something arrives, and if out when there is room.
-void gompi_link_watch(struct gompi_link *l, bool out);
+void gompi_link_watch(struct gompi_tcp_link *l, bool out);
 // When the clock is to ring at the latest.
 void gompi_timer_at(int64_t when);
 

@@ -53,7 +53,7 @@ void gompi_complete(void *context, size_t length, int error) {
 
 // --- Looking
 
-static void link_ready(struct gompi_link *l, uint32_t events) {
+static void link_ready(struct gompi_tcp_link *l, uint32_t events) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (l->fd < 0)
 		return; // closed by what came before
@@ -90,7 +90,7 @@ static void look_around(void) {
 	if (t->stalled != NULL)
 		gompi_links_unstall();
 	// The next of a series comes from where the last one did.
-	struct gompi_link *hot = t->hot;
+	struct gompi_tcp_link *hot = t->hot;
 	if (hot != NULL && ++looks % HOT_LOOKS != 0 && (hot->stalled || gompi_link_receive(hot)))
 		return;
 	if (hot == NULL || looks % HOT_LOOKS == 0)
@@ -141,7 +141,7 @@ struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
 }
 
 // Puts an item on its way; it is what is left of it that waits. Bytes of an item without a context are copied.
-static int enqueue(struct gompi_tcp_peer *p, struct gompi_item *i, bool copy) {
+static int enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
 	if (copy && i->data.iov_len > 0) {
 		i->copy = malloc(i->data.iov_len);
 		if (i->copy == NULL) {
@@ -166,7 +166,7 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 		return -FI_ENOTCONN;
 	struct gompi_tcp_head head = {.kind = TCP_FRAME, .length = (uint32_t)bytes};
 	size_t sent = 0;
-	struct gompi_link *l = p->link;
+	struct gompi_tcp_link *l = p->link;
 	if (l != NULL && l->state == LINK_OPEN && p->first == NULL) {
 		struct iovec v[2] = {{&head, GOMPI_TCP_SHORT}, {(void *)(uintptr_t)at, bytes}};
 		struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
@@ -182,7 +182,7 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 		}
 		sent = n > 0 ? (size_t)n : 0;
 	}
-	struct gompi_item *i = gompi_item_get();
+	struct gompi_tcp_item *i = gompi_item_get();
 	if (i == NULL) // part of it may have left
 		abort();
 	i->head = head;
@@ -203,12 +203,12 @@ static ssize_t ep_inject(struct fid_ep *ep, const void *at, size_t bytes, fi_add
 
 static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi_addr_t from, void *context) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
-	struct gompi_place *place = t->places_free;
+	struct gompi_tcp_place *place = t->places_free;
 	if (place != NULL)
 		t->places_free = place->next;
 	else if ((place = malloc(sizeof *place)) == NULL)
 		return -FI_ENOMEM;
-	*place = (struct gompi_place){NULL, at, bytes, context};
+	*place = (struct gompi_tcp_place){NULL, at, bytes, context};
 	if (t->places == NULL)
 		t->places = place;
 	else
@@ -220,8 +220,8 @@ static ssize_t ep_recv(struct fid_ep *ep, void *at, size_t bytes, void *desc, fi
 static ssize_t start_request(const struct fi_msg_rma *m, enum gompi_tcp_kind kind) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	struct gompi_tcp_peer *p = gompi_tcp_peer((int)m->addr);
-	struct gompi_item *i = gompi_item_get();
-	struct gompi_request *r = malloc(sizeof *r);
+	struct gompi_tcp_item *i = gompi_item_get();
+	struct gompi_tcp_request *r = malloc(sizeof *r);
 	if (p == NULL || i == NULL || r == NULL || p->gone) {
 		if (i != NULL)
 			gompi_item_put(i);
@@ -229,11 +229,11 @@ static ssize_t start_request(const struct fi_msg_rma *m, enum gompi_tcp_kind kin
 		return p != NULL && p->gone ? -FI_ENOTCONN : -FI_ENOMEM;
 	}
 	const struct iovec data = *m->msg_iov;
-	*r = (struct gompi_request){.next = p->requests,
-				    .id = ++t->id,
-				    .context = m->context,
-				    .to = kind == TCP_READ ? data.iov_base : NULL,
-				    .bytes = data.iov_len};
+	*r = (struct gompi_tcp_request){.next = p->requests,
+					.id = ++t->id,
+					.context = m->context,
+					.to = kind == TCP_READ ? data.iov_base : NULL,
+					.bytes = data.iov_len};
 	p->requests = r;
 	i->head = (struct gompi_tcp_head){.kind = kind,
 					  .length = kind == TCP_WRITE ? (uint32_t)data.iov_len : 0,
@@ -382,9 +382,9 @@ bool gompi_tcp_begin(const struct gompi_tcp_job *job) {
 	return true;
 }
 
-static void free_places(struct gompi_place *first) {
+static void free_places(struct gompi_tcp_place *first) {
 	while (first != NULL) {
-		struct gompi_place *next = first->next;
+		struct gompi_tcp_place *next = first->next;
 		free(first);
 		first = next;
 	}
@@ -430,7 +430,7 @@ bool gompi_tcp_refused(int peer) {
 bool gompi_tcp_addresses(char *text, size_t bytes) {
 	static const char *const what[] = {"network of the default route", "another network",
 					   "of a bridge, containers or virtual machines", "of one link", "this host"};
-	struct gompi_host h;
+	struct gompi_tcp_host h;
 	char names[GOMPI_HOST_ADDRESSES][16], address[INET6_ADDRSTRLEN];
 	if (!gompi_host_here(&h, names, text, bytes))
 		return false;
