@@ -133,16 +133,16 @@ static inline bool weights_special(const integer *weights) {
 
 /* Predefined handles are the same numbers in C and Fortran and lie below 4096, says the ABI; of others the library
  * knows. */
-#define GOMPI_HANDLE(type, name, function)                                               \
-	static inline MPI_##type name##_in(integer handle) {                             \
+#define GOMPI_HANDLE(type, name, function)                                              \
+	static inline MPI_##type name##_in(integer handle) {                            \
 		if ((uinteger)handle < 4096 || wide(handle)) /* wide: none, C says so */ \
-			return (MPI_##type)(intptr_t)handle;                             \
-		return PMPI_##function##_fromint((int)handle);                           \
-	}                                                                                \
-	static inline integer name##_out(MPI_##type handle) {                            \
-		if ((uintptr_t)handle < 4096)                                            \
-			return (integer)(intptr_t)handle;                                \
-		return PMPI_##function##_toint(handle);                                  \
+			return (MPI_##type)(intptr_t)handle;                            \
+		return PMPI_##function##_fromint((int)handle);                          \
+	}                                                                               \
+	static inline integer name##_out(MPI_##type handle) {                           \
+		if ((uintptr_t)handle < 4096)                                           \
+			return (integer)(intptr_t)handle;                               \
+		return PMPI_##function##_toint(handle);                                 \
 	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)

@@ -41,8 +41,7 @@ __attribute__((constructor)) static void look_for_mixed_sizes(void) {
 	if (!found)
 		return;
 	fprintf(stderr,
-		"gompirma: this program has parts with INTEGERs of %d bytes, and runs with the Fortran library for "
-		"those "
+		"gompirma: this program has parts with INTEGERs of %d bytes, and runs with the Fortran library for those "
 		"of %d: compile and link all of it with the same options (-fdefault-integer-8 or not)\n",
 		EIGHT ? 4 : 8, (int)sizeof(integer));
 	_exit(1);

@@ -92,8 +92,8 @@ ENTRY void NAME(type_struct)(const integer *count, const integer *array_of_block
 	if (rc)
 		done(ierror, gompi_raise(RAISE_SELF, 0, rc));
 	else
-		NAME(type_create_struct)
-		(count, array_of_blocklengths, displacements.data, array_of_types, newtype, ierror);
+		NAME(type_create_struct)(count, array_of_blocklengths, displacements.data, array_of_types, newtype,
+					 ierror);
 	gompi_array_free(&displacements);
 }
 
