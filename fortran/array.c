@@ -51,7 +51,8 @@ static int neighbors(MPI_Comm comm, int *from, int *to) {
 	return MPI_SUCCESS; /* no topology: the call will say so */
 }
 
-int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored, const integer *from) {
+int gompi_peer_types(struct gompi_array *a, MPI_Comm comm, bool neighbor, int which, bool ignored,
+		     const integer *from) {
 	int n[2] = {0, 0}, rc, inter = 0;
 	if (ignored) {
 		n[which] = 0;

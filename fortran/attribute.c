@@ -32,49 +32,52 @@ static inline int keyval_fits(const char *function, integer keyval, enum gompi_o
 			    : MPI_SUCCESS;
 }
 
-#define ATTRIBUTES(Type, type, object)                                                                               \
-	ENTRY void NAME(type##_get_attr)(const integer *object, const integer *keyval, MPI_Aint *attribute_val, logical *flag, integer *ierror) { \
-		void *pointer = NULL;                                                                                \
-		int c_flag = 0, rc = keyval_fits("MPI_" #Type "_get_attr", *keyval, RAISE_##type, *object); \
-		if (!rc) \
-			rc = CALL(Type##_get_attr)(IN_##type(*object), (int)*keyval, &pointer, &c_flag); \
-		if (!rc) {                                                                                           \
-			if (c_flag)                                                                                  \
-				*attribute_val = value_of((int)*keyval, pointer);                                    \
-			*flag = logical_out(c_flag);                                                                 \
-		}                                                                                                    \
-		done(ierror, rc);                                                                                    \
-	}                                                                                                            \
-	SAME(type##_get_attr, type##_get_attr_f08)                                                                   \
-                                                                                                                     \
-	ENTRY void NAME(type##_set_attr)(const integer *object, const integer *keyval, const MPI_Aint *attribute_val, integer *ierror) { \
-		void *cell; \
-		int rc = keyval_fits("MPI_" #Type "_set_attr", *keyval, RAISE_##type, *object); \
-		if (rc) { \
-			done(ierror, rc); \
-			return; \
-		} \
-		cell = gompi_attribute_cell(*attribute_val);                                                   \
-		rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), (int)*keyval, cell)                        \
-			      : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM);                                  \
-		if (rc)                                                                                              \
-			gompi_attribute_free(cell);                                                                  \
-		done(ierror, rc);                                                                                    \
-	}                                                                                                            \
-	SAME(type##_set_attr, type##_set_attr_f08)                                                                   \
-                                                                                                                     \
-	ENTRY void NAME(type##_create_keyval)(gompi_procedure * copy_fn, gompi_procedure * delete_fn, integer *keyval, \
-					      const MPI_Aint *extra_state, integer *ierror) {                        \
-		struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, false);                  \
-		int c_keyval = MPI_KEYVAL_INVALID; \
-		int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete, int_to(keyval, &c_keyval), k) \
-			   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                             \
-		if (!rc) \
-			int_out(keyval, c_keyval); \
-		else \
-			free(k);                                                                                     \
-		done(ierror, rc);                                                                                    \
-	}                                                                                                            \
+#define ATTRIBUTES(Type, type, object)                                                                                \
+	ENTRY void NAME(type##_get_attr)(const integer *object, const integer *keyval, MPI_Aint *attribute_val,       \
+					 logical *flag, integer *ierror) {                                            \
+		void *pointer = NULL;                                                                                 \
+		int c_flag = 0, rc = keyval_fits("MPI_" #Type "_get_attr", *keyval, RAISE_##type, *object);           \
+		if (!rc)                                                                                              \
+			rc = CALL(Type##_get_attr)(IN_##type(*object), (int)*keyval, &pointer, &c_flag);              \
+		if (!rc) {                                                                                            \
+			if (c_flag)                                                                                   \
+				*attribute_val = value_of((int)*keyval, pointer);                                     \
+			*flag = logical_out(c_flag);                                                                  \
+		}                                                                                                     \
+		done(ierror, rc);                                                                                     \
+	}                                                                                                             \
+	SAME(type##_get_attr, type##_get_attr_f08)                                                                    \
+                                                                                                                      \
+	ENTRY void NAME(type##_set_attr)(const integer *object, const integer *keyval, const MPI_Aint *attribute_val, \
+					 integer *ierror) {                                                           \
+		void *cell;                                                                                           \
+		int rc = keyval_fits("MPI_" #Type "_set_attr", *keyval, RAISE_##type, *object);                       \
+		if (rc) {                                                                                             \
+			done(ierror, rc);                                                                             \
+			return;                                                                                       \
+		}                                                                                                     \
+		cell = gompi_attribute_cell(*attribute_val);                                                          \
+		rc = cell ? CALL(Type##_set_attr)(IN_##type(*object), (int)*keyval, cell)                             \
+			  : gompi_raise(RAISE_##type, *object, MPI_ERR_NO_MEM);                                       \
+		if (rc)                                                                                               \
+			gompi_attribute_free(cell);                                                                   \
+		done(ierror, rc);                                                                                     \
+	}                                                                                                             \
+	SAME(type##_set_attr, type##_set_attr_f08)                                                                    \
+                                                                                                                      \
+	ENTRY void NAME(type##_create_keyval)(gompi_procedure * copy_fn, gompi_procedure * delete_fn,                 \
+					      integer * keyval, const MPI_Aint *extra_state, integer *ierror) {       \
+		struct gompi_keyval *k = gompi_keyval_new(copy_fn, delete_fn, *extra_state, false);                   \
+		int c_keyval = MPI_KEYVAL_INVALID;                                                                    \
+		int rc = k ? CALL(Type##_create_keyval)(gompi_##type##_copy, gompi_##type##_delete,                   \
+							int_to(keyval, &c_keyval), k)                                 \
+			   : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                              \
+		if (!rc)                                                                                              \
+			int_out(keyval, c_keyval);                                                                    \
+		else                                                                                                  \
+			free(k);                                                                                      \
+		done(ierror, rc);                                                                                     \
+	}                                                                                                             \
 	SAME(type##_create_keyval, type##_create_keyval_f08)
 
 #define IN_comm comm_in

@@ -22,23 +22,24 @@ ENTRY void NAME(op_create)(gompi_procedure *user_fn, const logical *commute, int
 	}
 	function = gompi_op_function(user_fn);
 	rc = function ? CALL(Op_create)(function, logical_in(*commute), &c_op)
-			  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
+		      : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);
 	if (!rc)
 		*op = op_out(c_op);
 	done(ierror, rc);
 }
 SAME(op_create, op_create_f08)
 
-#define CREATE_ERRHANDLER(Type, type)                                                                          \
-	ENTRY void NAME(type##_create_errhandler)(gompi_procedure * procedure, integer *errhandler, integer *ierror) { \
-		MPI_##Type##_errhandler_function *function = gompi_##type##_errhandler_function(procedure);    \
-		MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                             \
-		int rc = function ? CALL(Type##_create_errhandler)(function, &c_errhandler)                    \
-				  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                                \
-		if (!rc)                                                                                       \
-			*errhandler = errhandler_out(c_errhandler);                                            \
-		done(ierror, rc);                                                                              \
-	}                                                                                                      \
+#define CREATE_ERRHANDLER(Type, type)                                                                       \
+	ENTRY void NAME(type##_create_errhandler)(gompi_procedure * procedure, integer * errhandler,        \
+						  integer * ierror) {                                       \
+		MPI_##Type##_errhandler_function *function = gompi_##type##_errhandler_function(procedure); \
+		MPI_Errhandler c_errhandler = MPI_ERRHANDLER_NULL;                                          \
+		int rc = function ? CALL(Type##_create_errhandler)(function, &c_errhandler)                 \
+				  : gompi_raise(RAISE_SELF, 0, MPI_ERR_NO_MEM);                             \
+		if (!rc)                                                                                    \
+			*errhandler = errhandler_out(c_errhandler);                                         \
+		done(ierror, rc);                                                                           \
+	}                                                                                                   \
 	SAME(type##_create_errhandler, type##_create_errhandler_f08)
 
 CREATE_ERRHANDLER(Comm, comm)
@@ -183,7 +184,7 @@ static struct datarep *new_datarep(gompi_procedure *read, gompi_procedure *write
 #define REGISTER_DATAREP(label, function, reader, writer, null)                                                       \
 	ENTRY void NAME(label)(const char *datarep, gompi_procedure *read_conversion_fn,                              \
 			       gompi_procedure *write_conversion_fn, gompi_procedure *dtype_file_extent_fn,           \
-			       MPI_Aint *extra_state, integer *ierror, size_t datarep_len) {                              \
+			       MPI_Aint *extra_state, integer *ierror, size_t datarep_len) {                          \
 		struct gompi_string name = {0};                                                                       \
 		struct datarep *d =                                                                                   \
 			new_datarep(read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);      \

@@ -53,8 +53,8 @@ static int statuses_in(struct gompi_array *a, MPI_Count n, const f_status *statu
 	return rc;
 }
 
-/* open_many makes the arrays of a call with n requests, each the program's own if it has C's form; an error is raised, and
- * its code returned. statuses and indices are NULL where the call has none. */
+/* open_many makes the arrays of a call with n requests, each the program's own if it has C's form. An error is raised
+ * and its code returned. statuses and indices are NULL where the call has none. */
 static inline int open_many(struct gompi_array *c_requests, struct gompi_array *c_statuses,
 			    struct gompi_array *c_indices, const char *function, integer n, const integer *requests,
 			    f_status *statuses, integer *indices) {
@@ -96,9 +96,11 @@ static inline void indices_out(integer *to, int completions, const int *indices)
 		to[i] = indices[i] + 1;
 }
 
-ENTRY void NAME(waitall)(const integer *count, integer *array_of_requests, f_status *array_of_statuses, integer *ierror) {
+ENTRY void NAME(waitall)(const integer *count, integer *array_of_requests, f_status *array_of_statuses,
+			 integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
-	int rc = open_many(&requests, &statuses, &indices, "MPI_Waitall", *count, array_of_requests, array_of_statuses, NULL);
+	int rc = open_many(&requests, &statuses, &indices, "MPI_Waitall", *count, array_of_requests, array_of_statuses,
+			   NULL);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -111,9 +113,11 @@ ENTRY void NAME(waitall)(const integer *count, integer *array_of_requests, f_sta
 }
 SAME(waitall, waitall_f08)
 
-ENTRY void NAME(testall)(const integer *count, integer *array_of_requests, logical *flag, f_status *array_of_statuses, integer *ierror) {
+ENTRY void NAME(testall)(const integer *count, integer *array_of_requests, logical *flag, f_status *array_of_statuses,
+			 integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
-	int c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Testall", *count, array_of_requests, array_of_statuses, NULL);
+	int c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Testall", *count, array_of_requests,
+				       array_of_statuses, NULL);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -127,10 +131,12 @@ ENTRY void NAME(testall)(const integer *count, integer *array_of_requests, logic
 }
 SAME(testall, testall_f08)
 
-ENTRY void NAME(waitany)(const integer *count, integer *array_of_requests, integer *index, f_status *status, integer *ierror) {
+ENTRY void NAME(waitany)(const integer *count, integer *array_of_requests, integer *index, f_status *status,
+			 integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
 	MPI_Status c_status;
-	int c_index = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Waitany", *count, array_of_requests, NULL, NULL);
+	int c_index = MPI_UNDEFINED,
+	    rc = open_many(&requests, &statuses, &indices, "MPI_Waitany", *count, array_of_requests, NULL, NULL);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -145,10 +151,12 @@ ENTRY void NAME(waitany)(const integer *count, integer *array_of_requests, integ
 }
 SAME(waitany, waitany_f08)
 
-ENTRY void NAME(testany)(const integer *count, integer *array_of_requests, integer *index, logical *flag, f_status *status, integer *ierror) {
+ENTRY void NAME(testany)(const integer *count, integer *array_of_requests, integer *index, logical *flag,
+			 f_status *status, integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
 	MPI_Status c_status;
-	int c_index = MPI_UNDEFINED, c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Testany", *count, array_of_requests, NULL, NULL);
+	int c_index = MPI_UNDEFINED, c_flag = 0,
+	    rc = open_many(&requests, &statuses, &indices, "MPI_Testany", *count, array_of_requests, NULL, NULL);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -164,9 +172,11 @@ ENTRY void NAME(testany)(const integer *count, integer *array_of_requests, integ
 }
 SAME(testany, testany_f08)
 
-ENTRY void NAME(waitsome)(const integer *incount, integer *array_of_requests, integer *outcount, integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
+ENTRY void NAME(waitsome)(const integer *incount, integer *array_of_requests, integer *outcount,
+			  integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
-	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Waitsome", *incount, array_of_requests, array_of_statuses, array_of_indices);
+	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Waitsome", *incount,
+					      array_of_requests, array_of_statuses, array_of_indices);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -181,9 +191,11 @@ ENTRY void NAME(waitsome)(const integer *incount, integer *array_of_requests, in
 }
 SAME(waitsome, waitsome_f08)
 
-ENTRY void NAME(testsome)(const integer *incount, integer *array_of_requests, integer *outcount, integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
+ENTRY void NAME(testsome)(const integer *incount, integer *array_of_requests, integer *outcount,
+			  integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
-	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Testsome", *incount, array_of_requests, array_of_statuses, array_of_indices);
+	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Testsome", *incount,
+					      array_of_requests, array_of_statuses, array_of_indices);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -200,9 +212,11 @@ SAME(testsome, testsome_f08)
 
 /* The same without releasing requests. */
 
-ENTRY void NAME(request_get_status_all)(const integer *count, const integer *array_of_requests, logical *flag, f_status *array_of_statuses, integer *ierror) {
+ENTRY void NAME(request_get_status_all)(const integer *count, const integer *array_of_requests, logical *flag,
+					f_status *array_of_statuses, integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
-	int c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_all", *count, array_of_requests, array_of_statuses, NULL);
+	int c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_all", *count,
+				       array_of_requests, array_of_statuses, NULL);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -216,10 +230,13 @@ ENTRY void NAME(request_get_status_all)(const integer *count, const integer *arr
 }
 SAME(request_get_status_all, request_get_status_all_f08)
 
-ENTRY void NAME(request_get_status_any)(const integer *count, const integer *array_of_requests, integer *index, logical *flag, f_status *status, integer *ierror) {
+ENTRY void NAME(request_get_status_any)(const integer *count, const integer *array_of_requests, integer *index,
+					logical *flag, f_status *status, integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
 	MPI_Status c_status;
-	int c_index = MPI_UNDEFINED, c_flag = 0, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_any", *count, array_of_requests, NULL, NULL);
+	int c_index = MPI_UNDEFINED, c_flag = 0,
+	    rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_any", *count, array_of_requests,
+			   NULL, NULL);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);
@@ -235,9 +252,11 @@ ENTRY void NAME(request_get_status_any)(const integer *count, const integer *arr
 }
 SAME(request_get_status_any, request_get_status_any_f08)
 
-ENTRY void NAME(request_get_status_some)(const integer *incount, const integer *array_of_requests, integer *outcount, integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
+ENTRY void NAME(request_get_status_some)(const integer *incount, const integer *array_of_requests, integer *outcount,
+					 integer *array_of_indices, f_status *array_of_statuses, integer *ierror) {
 	struct gompi_array requests = {0}, statuses = {0}, indices = {0};
-	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_some", *incount, array_of_requests, array_of_statuses, array_of_indices);
+	int n = MPI_UNDEFINED, rc = open_many(&requests, &statuses, &indices, "MPI_Request_get_status_some", *incount,
+					      array_of_requests, array_of_statuses, array_of_indices);
 	if (rc) {
 		close_many(&requests, &statuses, &indices, 0, NULL);
 		done(ierror, rc);

@@ -2,8 +2,8 @@
  * offers that ABI, they fit.
  *
  * What Fortran passes: everything by reference; handles as INTEGERs with the values of MPI_X_toint; a status as eight
- * INTEGERs, the words that C has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all other
- * arguments; ierror as a null pointer where mpi_f08 leaves it out. INTEGERs have 4 bytes or 8: integer.h.
+ * INTEGERs, the words that C has; LOGICALs with the compiler's values; the lengths of strings as size_t behind all
+ * other arguments; ierror as a null pointer where mpi_f08 leaves it out. INTEGERs have 4 bytes or 8: integer.h.
  *
  * Every file with entry points is compiled twice: as mpi_put_, which calls MPI_Put, and as pmpi_put_, which calls
  * PMPI_Put. So a profiling library in C sees the calls of Fortran programs too, and one in Fortran that calls pmpi_put_
@@ -133,16 +133,16 @@ static inline bool weights_special(const integer *weights) {
 
 /* Predefined handles are the same numbers in C and Fortran and lie below 4096, says the ABI; of others the library
  * knows. */
-#define GOMPI_HANDLE(type, name, function)                                              \
-	static inline MPI_##type name##_in(integer handle) {                            \
+#define GOMPI_HANDLE(type, name, function)                                               \
+	static inline MPI_##type name##_in(integer handle) {                             \
 		if ((uinteger)handle < 4096 || wide(handle)) /* wide: none, C says so */ \
-			return (MPI_##type)(intptr_t)handle;                            \
-		return PMPI_##function##_fromint((int)handle);                          \
-	}                                                                               \
-	static inline integer name##_out(MPI_##type handle) {                           \
-		if ((uintptr_t)handle < 4096)                                           \
-			return (integer)(intptr_t)handle;                               \
-		return PMPI_##function##_toint(handle);                                 \
+			return (MPI_##type)(intptr_t)handle;                             \
+		return PMPI_##function##_fromint((int)handle);                           \
+	}                                                                                \
+	static inline integer name##_out(MPI_##type handle) {                            \
+		if ((uintptr_t)handle < 4096)                                            \
+			return (integer)(intptr_t)handle;                                \
+		return PMPI_##function##_toint(handle);                                  \
 	}
 GOMPI_HANDLE(Comm, comm, Comm)
 GOMPI_HANDLE(Datatype, datatype, Type)
@@ -317,7 +317,8 @@ void gompi_forget_sections(void);
 
 enum gompi_object { RAISE_SELF, RAISE_COMM, RAISE_WIN, RAISE_FILE, RAISE_SESSION };
 
-/* gompi_raise calls the error handler of an object with an error class or code, as the C functions do, and returns it. */
+/* gompi_raise calls the error handler of an object with an error class or code, as the C functions do, and returns
+ * it. */
 int gompi_raise(enum gompi_object kind, integer object, int code);
 /* gompi_raise_wide raises MPI_ERR_ARG on MPI_COMM_SELF: a function's result is no INTEGER of default size. The text has
  * the value, and the function to use instead. It returns the code. */

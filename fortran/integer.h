@@ -1,7 +1,7 @@
 /* INTEGERs and LOGICALs of default size, and how they become C's ints.
  *
- * The bindings are compiled for INTEGERs of 4 bytes, and for those of 8 that options like -fdefault-integer-8 make, with
- * GOMPI_F_INTEGER_8. Where an INTEGER is an int nothing here costs anything: each function below is one that the
+ * The bindings are compiled for INTEGERs of 4 bytes, and with GOMPI_F_INTEGER_8 for those of 8 that options like
+ * -fdefault-integer-8 make. Where an INTEGER is an int nothing here costs anything: each function below is one that the
  * compiler sees through. Where it is not, counts and displacements that an int does not hold go to the large-count form
  * of the function, and any other argument that an int does not hold is an error of that argument.
  */

@@ -70,26 +70,26 @@ MPI_Aint gompi_attribute_value(void *pointer) { return is_cell(pointer) ? *(MPI_
 /* ---- Keys ---- */
 
 /* The predefined procedures, which a program may also call itself. */
-#define NO_COPY(name)                                                                                    \
+#define NO_COPY(name)                                                                                            \
 	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
 			MPI_Aint *out, logical *flag, integer *ierror) {                                         \
-		(void)object, (void)keyval, (void)extra, (void)in, (void)out;                            \
-		*flag = gompi_f_false;                                                                   \
-		done(ierror, MPI_SUCCESS);                                                               \
+		(void)object, (void)keyval, (void)extra, (void)in, (void)out;                                    \
+		*flag = gompi_f_false;                                                                           \
+		done(ierror, MPI_SUCCESS);                                                                       \
 	}
-#define COPY(name)                                                                                       \
+#define COPY(name)                                                                                               \
 	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *extra, const MPI_Aint *in, \
 			MPI_Aint *out, logical *flag, integer *ierror) {                                         \
-		(void)object, (void)keyval, (void)extra;                                                 \
-		*out = *in;                                                                              \
-		*flag = gompi_f_true;                                                                    \
-		done(ierror, MPI_SUCCESS);                                                               \
+		(void)object, (void)keyval, (void)extra;                                                         \
+		*out = *in;                                                                                      \
+		*flag = gompi_f_true;                                                                            \
+		done(ierror, MPI_SUCCESS);                                                                       \
 	}
-#define NO_DELETE(name)                                                                                     \
+#define NO_DELETE(name)                                                                                             \
 	ENTRY void name(const integer *object, const integer *keyval, const MPI_Aint *value, const MPI_Aint *extra, \
-			integer *ierror) {                                                                      \
-		(void)object, (void)keyval, (void)value, (void)extra;                                       \
-		done(ierror, MPI_SUCCESS);                                                                  \
+			integer *ierror) {                                                                          \
+		(void)object, (void)keyval, (void)value, (void)extra;                                               \
+		done(ierror, MPI_SUCCESS);                                                                          \
 	}
 NO_COPY(mpi_comm_null_copy_fn_)
 COPY(mpi_comm_dup_fn_)
@@ -103,8 +103,8 @@ NO_DELETE(mpi_win_null_delete_fn_)
 NO_COPY(mpi_null_copy_fn_)
 NO_DELETE(mpi_null_delete_fn_)
 
-ENTRY void mpi_dup_fn_(const integer *comm, const integer *keyval, const integer *extra, const integer *in, integer *out,
-		       logical *flag, integer *ierror) {
+ENTRY void mpi_dup_fn_(const integer *comm, const integer *keyval, const integer *extra, const integer *in,
+		       integer *out, logical *flag, integer *ierror) {
 	(void)comm, (void)keyval, (void)extra;
 	*out = *in;
 	*flag = gompi_f_true;
@@ -155,8 +155,8 @@ static int delete (integer object, integer keyval, struct gompi_keyval *k, void 
 		((void (*)(integer *, integer *, integer *, integer *, integer *))k->delete)(&object, &keyval, &old,
 											     &extra, &ierror);
 	} else {
-		((void (*)(integer *, integer *, MPI_Aint *, MPI_Aint *, integer *))k->delete)(
-			&object, &keyval, &value, &k->extra, &ierror);
+		((void (*)(integer *, integer *, MPI_Aint *, MPI_Aint *, integer *))k->delete)(&object, &keyval, &value,
+											       &k->extra, &ierror);
 	}
 	if (!ierror)
 		gompi_attribute_free(pointer);

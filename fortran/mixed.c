@@ -1,9 +1,10 @@
 /* Mixed sizes of INTEGERs are found out.
  *
  * A program whose objects were compiled for INTEGERs of one size and linked with the library for the other would pass
- * halves of numbers. With mpif.h its sentinels have the other size's names then, or the other library is there too: nothing else
- * defines them. It ends before it has done anything. With the modules for INTEGERs of 8 bytes it does not link: there
- * the functions of which each program calls one have symbols that only this library for them has. */
+ * halves of numbers. With mpif.h its sentinels have the names of the other size then, or the other library is there
+ * too, since nothing else defines them: it ends before it has done anything. With the modules for INTEGERs of 8 bytes
+ * it does not link: the functions of which each program calls one have symbols there that only the library for those
+ * has. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -41,7 +42,8 @@ __attribute__((constructor)) static void look_for_mixed_sizes(void) {
 	if (!found)
 		return;
 	fprintf(stderr,
-		"gompirma: this program has parts with INTEGERs of %d bytes, and runs with the Fortran library for those "
+		"gompirma: this program has parts with INTEGERs of %d bytes, and runs with the Fortran library for "
+		"those "
 		"of %d: compile and link all of it with the same options (-fdefault-integer-8 or not)\n",
 		EIGHT ? 4 : 8, (int)sizeof(integer));
 	_exit(1);

@@ -63,7 +63,7 @@ ENTRY void NAME(type_ub)(const integer *datatype, integer *ub, integer *ierror) 
 	narrow(rc, "MPI_Type_ub", c_lb + c_extent, "MPI_Type_get_extent", ub, ierror);
 }
 
-/* ---- Constructors. Their displacements are those of the functions that came instead, which also take large counts. ----
+/* ---- Constructors: those that came instead, with displacements of default size. ----
  */
 
 ENTRY void NAME(type_hvector)(const integer *count, const integer *blocklength, const integer *stride,
@@ -92,8 +92,8 @@ ENTRY void NAME(type_struct)(const integer *count, const integer *array_of_block
 	if (rc)
 		done(ierror, gompi_raise(RAISE_SELF, 0, rc));
 	else
-		NAME(type_create_struct)(count, array_of_blocklengths, displacements.data, array_of_types, newtype,
-					 ierror);
+		NAME(type_create_struct)
+	(count, array_of_blocklengths, displacements.data, array_of_types, newtype, ierror);
 	gompi_array_free(&displacements);
 }
 

@@ -76,8 +76,8 @@ MPI_User_function_c *gompi_op_function_c(gompi_procedure *procedure) {
 
 /* Error handlers: (object, error_code). */
 
-#define ERRHANDLER(type, name)                                                         \
-	static struct kind name##_handlers;                                            \
+#define ERRHANDLER(type, name)                                                                    \
+	static struct kind name##_handlers;                                                       \
 	static void call_##name(int i, MPI_##type *object, int *code) {                           \
 		integer handle = name##_out(*object), f_code = *code;                             \
 		((void (*)(integer *, integer *))name##_handlers.procedure[i])(&handle, &f_code); \

@@ -93,11 +93,14 @@ func TestCommand(t *testing.T) {
 			eightCompile + "-integer-size 64 -c x.f"},
 		{"INTEGERs of 8 bytes by the compiler's options", "gompifort", "x.f",
 			map[string]string{"GOMPI_FC": "gfortran -fdefault-integer-8"}, eight,
-			"gfortran -fdefault-integer-8 -I/p/lib/gompirma/fortran/i8 -I/p/include -fallow x.f" + eightLink},
-		{"the last word on INTEGERs", "gompifort", "-fdefault-integer-8 -c x.f -fno-default-integer-8", nil, eight,
+			"gfortran -fdefault-integer-8 -I/p/lib/gompirma/fortran/i8 -I/p/include -fallow x.f" +
+				eightLink},
+		{"the last word on INTEGERs", "gompifort", "-fdefault-integer-8 -c x.f -fno-default-integer-8", nil,
+			eight,
 			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fdefault-integer-8 -c x.f " +
 				"-fno-default-integer-8"},
-		{"INTEGERs of 8 bytes without bindings for them", "gompifort", "-fdefault-integer-8 -c x.f", nil, fortran,
+		{"INTEGERs of 8 bytes without bindings for them", "gompifort", "-fdefault-integer-8 -c x.f", nil,
+			fortran,
 			"gfortran -I/p/include -I/p/lib/gompirma/fortran -fallow -fdefault-integer-8 -c x.f"},
 		{"INTEGERs of 8 bytes and the standard ABI", "mpifort_abi", "-fdefault-integer-8 x.f", nil, eight,
 			eightCompile + "-fdefault-integer-8 x.f -L/p/lib/gompirma/abi -Wl,-rpath,/p/lib/gompirma/abi " +

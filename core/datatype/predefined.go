@@ -96,8 +96,8 @@ const (
 	endBasic   = 0x300
 )
 
-// TwoInteger8 is the handle of a pair of two INTEGER8s, which the ABI has no name for: a slot among its Fortran pairs that
-// it leaves free. It is MPI_2INTEGER where Fortran's INTEGERs have 8 bytes.
+// TwoInteger8 is the handle of a pair of two INTEGER8s, which the ABI has no name for: a slot among its Fortran pairs
+// that it leaves free. It is MPI_2INTEGER where Fortran's INTEGERs have 8 bytes.
 const TwoInteger8 = 0x233
 
 // basics holds the predefined types at handle - firstBasic; Size 0 where there is none. The sizes are those of the LP64

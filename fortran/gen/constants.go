@@ -80,10 +80,11 @@ func number(name string) int64 {
 	panic("no constant " + name)
 }
 
-// eightByteTypes are the values of the datatypes of default INTEGERs and LOGICALs where those have 8 bytes: the types of
-// that size, so that C and other processes need not know what MPI_INTEGER is here. The ABI has no pair of INTEGER8s.
+// eightByteTypes are the values of the datatypes of default INTEGERs and LOGICALs where those have 8 bytes: the types
+// of that size, so that C and other processes need not know what MPI_INTEGER is here. The ABI has no pair of INTEGER8s.
 var eightByteTypes = map[string]int64{
-	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"), "MPI_2INTEGER": datatype.TwoInteger8,
+	"MPI_LOGICAL": number("MPI_LOGICAL8"), "MPI_INTEGER": number("MPI_INTEGER8"),
+	"MPI_2INTEGER": datatype.TwoInteger8,
 }
 
 // kinds are the constants that declarations need, where INTEGERs have so many bytes.
@@ -156,8 +157,8 @@ var copyFunctions = []struct{ name, callback string }{
 	{"MPI_NULL_DELETE_FN", ""},
 }
 
-// mpifHeader writes mpif.h for INTEGERs of so many bytes. It must be right in fixed and in free form: statements between
-// columns 7 and 72, no continuation lines.
+// mpifHeader writes mpif.h for INTEGERs of so many bytes. It must be right in fixed and in free form: statements
+// between columns 7 and 72, no continuation lines.
 func mpifHeader(size int) []byte {
 	var b bytes.Buffer
 	statement := func(format string, args ...any) {
@@ -172,12 +173,13 @@ func mpifHeader(size int) []byte {
 		"functions\n! return. Everything in it is in the module mpi too, which also checks the arguments of " +
 		"calls.\n")
 	if size == 8 {
-		b.WriteString("! INTEGERs have 8 bytes, as -fdefault-integer-8 makes them: with 4 the next line divides by 0.\n")
+		b.WriteString("! INTEGERs have 8 bytes, as -fdefault-integer-8 makes them: with 4 the next line " +
+			"divides by 0.\n")
 		statement("INTEGER GOMPI_INTEGERS_HAVE_8_BYTES")
 		statement("PARAMETER (GOMPI_INTEGERS_HAVE_8_BYTES=1/(KIND(1)/8))")
 	} else {
-		b.WriteString("! INTEGERs have 4 bytes. With 8 the next line divides by 0: gompifort has another mpif.h for " +
-			"-fdefault-integer-8.\n")
+		b.WriteString("! INTEGERs have 4 bytes. With 8 the next line divides by 0: gompifort has another " +
+			"mpif.h for -fdefault-integer-8.\n")
 		statement("INTEGER GOMPI_INTEGERS_HAVE_4_BYTES")
 		statement("PARAMETER (GOMPI_INTEGERS_HAVE_4_BYTES=1/(8/KIND(1)-1))")
 	}

@@ -240,8 +240,8 @@ func suffix(f *abi.Function) string {
 }
 
 // ambiguous reports whether the large-count form cannot have the generic name where INTEGERs have so many bytes: either
-// Fortran does not distinguish the two, because they differ in a callback or in kinds that are the same number, or there
-// is no small form.
+// Fortran does not distinguish the two, because they differ in a callback or in kinds that are the same number, or
+// there is no small form.
 func ambiguous(f *abi.Function, bytes int) bool {
 	small, large := f, f.Twin
 	if large == nil {

@@ -128,7 +128,7 @@ func TestWide(t *testing.T) {
 	for _, f := range shims() {
 		text := string(f.content)
 		for _, function := range strings.Split(text, "\nENTRY ")[1:] {
-			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror, and gives its level no meaning
+			if strings.Contains(function, "NAME(pcontrol)") { // has no ierror, gives its level no meaning
 				continue
 			}
 			for _, m := range regexp.MustCompile(`\(int\)\*(\w+)`).FindAllStringSubmatch(function, -1) {

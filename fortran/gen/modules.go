@@ -76,7 +76,8 @@ func f08Module() []byte {
 	t.line("")
 	t.line("! The functions, by their names with MPI_ and PMPI_ (MPI-5.0 19.1.2). A large-count form has the " +
 		"generic name of the small one.")
-	t.line("! Where INTEGERs have 8 bytes, both would take the same arguments: the small one takes large counts, too.")
+	t.line("! Where INTEGERs have 8 bytes, both would take the same arguments: the small one takes large counts, " +
+		"too.")
 	t.line("module mpi_f08")
 	t.indent++
 	t.line("use, intrinsic :: iso_c_binding, only: C_PTR")

@@ -639,7 +639,8 @@ func (s *shim) descriptor(p *abi.Param) {
 				p.Name, count.Name, datatype.Name))
 		} else {
 			s.open = append(s.open,
-				fmt.Sprintf("gompi_section_partitions(&%s, %s, (int)*partitions, *%s, datatype_in(*%s))",
+				fmt.Sprintf("gompi_section_partitions(&%s, %s, (int)*partitions, *%s, "+
+					"datatype_in(*%s))",
 					local, p.Name, count.Name, datatype.Name))
 		}
 		s.arg(local + ".addr")
@@ -846,7 +847,8 @@ func symbolsTest() []byte {
 			for _, f := range abi.Functions() {
 				if starts[f.Name] {
 					name := started(base(f), f, bytes)
-					list = append(list, "mpi_"+name+"_", "pmpi_"+name+"_", "mpi_"+name+"_f08_", "pmpi_"+name+"_f08_")
+					list = append(list, "mpi_"+name+"_", "pmpi_"+name+"_", "mpi_"+name+"_f08_",
+						"pmpi_"+name+"_f08_")
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,9 @@ func TestFortranLeftOut(t *testing.T) {
 			out := t.TempDir()
 			// of an earlier build
 			for _, name := range []string{"lib/libgompirma_fortran.so.0.1.0", "include/mpif.h",
-				"lib/gompirma/fortran/mpi.mod", "lib/pkgconfig/gompirma-fortran.pc"} {
+				"lib/gompirma/fortran/mpi.mod", "lib/pkgconfig/gompirma-fortran.pc",
+				"lib/libgompirma_fortran_i8.so.0.1.0", "lib/gompirma/fortran/i8/mpi.mod",
+				"lib/pkgconfig/gompirma-fortran-i8.pc"} {
 				path := filepath.Join(out, name)
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 				require.NoError(t, os.WriteFile(path, nil, 0o644))
@@ -63,6 +66,11 @@ func TestFortranLeftOut(t *testing.T) {
 // library and threads.
 func TestFortranNeedsTheABIAlone(t *testing.T) {
 	library := needFortran(t)
+	needsTheABIAlone(t, library)
+	needsTheABIAlone(t, strings.Replace(library, "fortran.so", "fortran_i8.so", 1))
+}
+
+func needsTheABIAlone(t *testing.T, library string) {
 	out, err := exec.Command("nm", "-D", "--undefined-only", library).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(string(out), "\n") {
@@ -94,6 +102,7 @@ func TestFortranFlags(t *testing.T) {
 		"-std=f2018 -Wall -Wextra -Wimplicit-procedure -Werror",
 		"-std=legacy -frecursive -fstack-arrays -static-libgfortran",
 		"-g -fsanitize=address,undefined -fno-sanitize-recover",
+		"-O2 -fdefault-integer-8",
 	} {
 		t.Run(flags, func(t *testing.T) {
 			for name, want := range examples {
@@ -116,13 +125,54 @@ func TestFortranFlags(t *testing.T) {
 			}
 		})
 	}
+	// By hand, with what is there for INTEGERs of the other size.
 	for name := range examples {
-		args := []string{"-fdefault-integer-8", "-c", "-o", filepath.Join(t.TempDir(), "program.o"),
-			filepath.Join(top, "fortran/examples", name)}
-		cmd := exec.Command(filepath.Join(bin, "gompifort"), args...)
-		out, err := cmd.CombinedOutput()
-		require.Error(t, err, "%s with INTEGERs of 8 bytes", name)
-		require.Regexp(t, "mpif.h:6:.*\n*.*Division by zero|INTEGER\\(8\\)|no specific subroutine", string(out),
-			name)
+		for option, dirs := range map[string][]string{
+			"-fdefault-integer-8":    {"include", "lib/gompirma/fortran"},
+			"-fno-default-integer-8": {"lib/gompirma/fortran/i8", "lib/gompirma/fortran/i8"},
+		} {
+			cmd := exec.Command("gfortran", option, "-I"+filepath.Join(built(t), dirs[0]),
+				"-I"+filepath.Join(built(t), dirs[1]), "-c",
+				"-o", filepath.Join(t.TempDir(), "program.o"),
+				filepath.Join(top, "fortran/examples", name))
+			out, err := cmd.CombinedOutput()
+			require.Error(t, err, "%s with %s", name, option)
+			require.Regexp(t, "mpif.h:6:.*\n*.*Division by zero|INTEGER\\(8\\)|no specific subroutine",
+				string(out), name)
+		}
+	}
+}
+
+// What is compiled for INTEGERs of one size does not run with the library for the other, and says so.
+func TestFortranMixedIntegers(t *testing.T) {
+	needFortran(t)
+	bin := filepath.Join(built(t), "bin")
+	for _, c := range []struct{ source, compiled, linked, fails string }{
+		{"stencil_f77.f", "-fdefault-integer-8", "", "parts with INTEGERs of 8 bytes"},
+		{"stencil_f77.f", "", "-fdefault-integer-8", "parts with INTEGERs of 4 bytes"},
+		{"counter_mpi.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_'"},
+		{"heat_f08.f90", "-fdefault-integer-8", "", "undefined reference to `mpi_init_i8_f08_'"},
+		{"heat_f08.f90", "-fdefault-integer-8", "-fdefault-integer-8", ""},
+	} {
+		name := fmt.Sprintf("%s compiled with %q, linked with %q", c.source, c.compiled, c.linked)
+		dir := t.TempDir()
+		object, program := filepath.Join(dir, "program.o"), filepath.Join(dir, "program")
+		args := append(strings.Fields(c.compiled), "-c", "-J", dir, "-o", object,
+			filepath.Join(top, "fortran/examples", c.source))
+		out, err := exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+		args = append(strings.Fields(c.linked), "-o", program, object)
+		out, err = exec.Command(filepath.Join(bin, "gompifort"), args...).CombinedOutput()
+		if err == nil {
+			cmd := exec.Command(filepath.Join(bin, "gompirun"), "--timeout", "60", "-n", "2", program)
+			cmd.Dir = dir
+			out, err = cmd.CombinedOutput()
+		}
+		if c.fails == "" {
+			require.NoError(t, err, "%s: %s", name, out)
+			continue
+		}
+		require.Error(t, err, name)
+		require.Contains(t, string(out), c.fails, name)
 	}
 }

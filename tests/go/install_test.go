@@ -106,7 +106,14 @@ func TestInstall(t *testing.T) {
 				lib/gompirma/fortran/mpi.mod lib/gompirma/fortran/mpi_f08.mod lib/gompirma/fortran/gompi_types.mod
 				lib/gompirma/fortran/gompi_constants.mod lib/gompirma/fortran/gompi_f08_constants.mod lib/gompirma/fortran/gompi_callbacks.mod
 				lib/gompirma/fortran/flags lib/pkgconfig/gompirma-fortran.pc
-				lib/gompirma/abi/libmpifort_abi.so lib/gompirma/abi/libmpifort_abi.so.1 lib/pkgconfig/gompirma-abi-fortran.pc`)...)
+				lib/gompirma/abi/libmpifort_abi.so lib/gompirma/abi/libmpifort_abi.so.1 lib/pkgconfig/gompirma-abi-fortran.pc
+				lib/gompirma/abi/libgompirma_fortran_i8.so.0 lib/libgompirma_fortran_i8.so lib/libgompirma_fortran_i8.so.0
+				lib/libgompirma_fortran_i8.so.0.1.0 lib/gompirma/fortran/i8/mpif.h
+				lib/gompirma/fortran/i8/mpi.mod lib/gompirma/fortran/i8/mpi_f08.mod lib/gompirma/fortran/i8/gompi_types.mod
+				lib/gompirma/fortran/i8/gompi_constants.mod lib/gompirma/fortran/i8/gompi_f08_constants.mod
+				lib/gompirma/fortran/i8/gompi_callbacks.mod lib/pkgconfig/gompirma-fortran-i8.pc
+				lib/gompirma/abi/libmpifort_abi_i8.so lib/gompirma/abi/libmpifort_abi_i8.so.1
+				lib/pkgconfig/gompirma-abi-fortran-i8.pc`)...)
 		}
 		require.ElementsMatch(t, want, files)
 	})

@@ -253,11 +253,15 @@ end program
 			require.Equal(t, 2, strings.Count(out, "told all: 5000\n"))
 		}
 	}
-	if library := filepath.Join(built(t), "lib/gompirma/abi/libmpifort_abi.so.1"); fileExists(library) {
+	for _, size := range []string{"", "_i8"} {
+		library := filepath.Join(built(t), "lib/gompirma/abi/libmpifort_abi"+size+".so.1")
+		if !fileExists(library) {
+			continue
+		}
 		libraries, undefined := dynamic(t, library)
 		require.Equal(t, []string{"libmpi_abi.so.1"}, libraries)
 		for _, name := range undefined {
-			require.True(t, standard(name), "libmpifort_abi.so.1: %s is not in the standard ABI", name)
+			require.True(t, standard(name), "%s: %s is not in the standard ABI", library, name)
 		}
 	}
 }
