@@ -6,196 +6,37 @@
 // in which all meet when all have begun with it, and after some broadcasts, in which it waits for nobody, it meets.
 #include "fabric/meet.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/abi.h"
-#include "base/mutex.h"
+#include "fabric/desk.h"
 #include "fabric/fabric.h"
 
-enum {
-	LOOSE = 4,     // broadcasts in a row without a meeting
-	AHEAD = 8,     // more than so many calls no member is ahead of another: a power of two above LOOSE + 2
-	UNKNOWN = 64,  // records of one peer that are kept for meetings that are not open here
-	BUCKETS = 256, // of meetings by their ids
-};
-
-enum meet_kind { MEET_BARRIER, MEET_GATHER, MEET_BCAST, MEET_DIFFERENT, MEET_KINDS };
-
-// A record. Of a kind with data that follows.
-struct meet_record {
-	uint64_t id;
-	uint32_t generation; // number of the call
-	uint16_t round;
-	uint16_t kind;
-	struct meet_said {
-		uint64_t what, plan;
-		uint32_t bytes; // of a member's data
-		int32_t rank;
-	} said; // MEET_DIFFERENT: another one follows, which does not go together with it
-	char data[];
-};
-
-// What has come in a round of a call.
-struct arrival {
-	gompi_a32 generation; // of the call; stored last
-	uint32_t length;      // of record; 0: there was no memory for it
-	uint32_t room;
-	struct meet_record *record;
-};
-
-struct gompi_meeting {
-	uint64_t id;
-	struct gompi_meeting *next; // of its bucket
-	int n, me, rounds;
-	gompi_a32 generation; // calls so far
-	int loose;
-	struct edge {
-		int32_t to, from; // peers
-		struct arrival arrival[AHEAD];
-	} edge[]; // [rounds]
-};
-
-// A record for a meeting that is not open here.
-struct unknown {
-	struct unknown *next;
-	int peer;
-	uint32_t length;
-	struct meet_record record;
-};
-
-static struct {
-	struct gompi_mutex mu; // of all below, and of arrivals until their generation is stored
-	struct gompi_meeting *bucket[BUCKETS];
-	struct unknown *unknown;
-} desk;
-
-static struct gompi_meeting **meeting_bucket(uint64_t id) {
-	return &desk.bucket[(id * 0x9e3779b97f4a7c15u) >> 56 & (BUCKETS - 1)];
-}
-
-// --- What arrives
-
-// Puts a record of peer to where the call that it is for looks. What no member sends is dropped. Under desk.mu.
-static void take_arrival(struct gompi_meeting *m, int peer, const struct meet_record *r, size_t length) {
-	if (r->round >= m->rounds || m->edge[r->round].from != peer)
-		return;
-	if (r->generation - gompi_load(&m->generation) >= AHEAD)
-		return;
-	struct arrival *a = &m->edge[r->round].arrival[r->generation % AHEAD];
-	if (gompi_load(&a->generation) == r->generation)
-		return;
-	a->length = (uint32_t)length;
-	if (length > a->room) {
-		struct meet_record *more = realloc(a->record, length);
-		if (more != NULL) {
-			a->record = more;
-			a->room = (uint32_t)length;
-		} else {
-			a->length = 0;
-		}
-	}
-	if (a->length != 0)
-		memcpy(a->record, r, length);
-	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
-}
-
-// Keeps a record until its meeting is opened. Under desk.mu.
-static void keep_unknown(int peer, const struct meet_record *r, size_t length) {
-	struct unknown **end = &desk.unknown;
-	int kept = 0;
-	for (; *end != NULL; end = &(*end)->next)
-		kept += (*end)->peer == peer;
-	struct unknown *u = kept < UNKNOWN ? malloc(offsetof(struct unknown, record) + length) : NULL;
-	if (u == NULL)
-		return;
-	u->next = NULL;
-	u->peer = peer;
-	u->length = (uint32_t)length;
-	memcpy(&u->record, r, length);
-	*end = u;
-}
-
-static void meet_arrives(int peer, const char *data, size_t length) {
-	const struct meet_record *r = (const void *)data;
-	if (length < sizeof *r || length > sizeof *r + GOMPI_MEET_MOST || r->kind >= MEET_KINDS)
-		return;
-	gompi_mutex_take(&desk.mu);
-	struct gompi_meeting *m = *meeting_bucket(r->id);
-	while (m != NULL && m->id != r->id)
-		m = m->next;
-	if (m != NULL)
-		take_arrival(m, peer, r, length);
-	else
-		keep_unknown(peer, r, length);
-	gompi_mutex_give(&desk.mu);
-	gompi_wake(&gompi_my_cell()->wait);
-}
-
-void gompi_meet_start(void) {
-	static const struct gompi_port_handler handler = {.record = meet_arrives};
-	gompi_fabric_listen(FABRIC_MEET, &handler);
-}
-
-// --- Opening and closing
-
-struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32_t *peers) {
-	int rounds = 0;
-	while (rounds < 31 && 1 << rounds < n)
-		rounds++;
-	struct gompi_meeting *m = calloc(1, sizeof *m + (size_t)rounds * sizeof m->edge[0]);
-	if (m == NULL)
-		return NULL;
-	m->id = id, m->n = n, m->me = me, m->rounds = rounds;
-	for (int r = 0; r < rounds; r++) {
-		m->edge[r].to = peers[(me + (1LL << r)) % n];
-		m->edge[r].from = peers[(me + n - (1LL << r)) % n];
-	}
-	struct gompi_meeting **bucket = meeting_bucket(id);
-	gompi_mutex_take(&desk.mu);
-	m->next = *bucket;
-	*bucket = m;
-	for (struct unknown **at = &desk.unknown; *at != NULL;) {
-		struct unknown *u = *at;
-		if (u->record.id != id) {
-			at = &u->next;
-			continue;
-		}
-		take_arrival(m, u->peer, &u->record, u->length);
-		*at = u->next;
-		free(u);
-	}
-	gompi_mutex_give(&desk.mu);
-	return m;
-}
-
-void gompi_meeting_close(struct gompi_meeting *m) {
-	if (m == NULL)
-		return;
-	gompi_mutex_take(&desk.mu);
-	struct gompi_meeting **at = meeting_bucket(m->id);
-	while (*at != m)
-		at = &(*at)->next;
-	*at = m->next;
-	gompi_mutex_give(&desk.mu);
-	for (int r = 0; r < m->rounds; r++)
-		for (int i = 0; i < AHEAD; i++)
-			free(m->edge[r].arrival[i].record);
-	free(m);
-}
+enum { LOOSE = 4 }; // broadcasts in a row without a meeting
+_Static_assert(LOOSE + 2 < GOMPI_MEET_AHEAD, "what comes for calls to come");
 
 // --- Rounds
 
-// Room for a record of a round with bytes of data, to be committed. NULL: see gompi_fabric_reserve.
+// A call has ended with rc, an error class or 0.
+static int end_call(struct gompi_meeting *m, int rc) {
+	m->failed = m->failed || rc > 0;
+	return rc;
+}
+
+// Room for a record of a round with bytes of data, to be committed. NULL: see gompi_desk_admit, gompi_fabric_reserve.
 static struct meet_record *meet_reserve(struct gompi_meeting *m, int round, enum meet_kind kind, size_t bytes,
-					int *class) {
-	struct meet_record *r =
-		(void *)gompi_fabric_reserve(m->edge[round].to, FABRIC_MEET, sizeof *r + bytes, FABRIC_WAIT, class);
+					const struct gompi_waiting *what, int *class) {
+	struct meet_record *r = NULL;
+	uint8_t advance;
+	*class = gompi_desk_admit(m, round, sizeof *r + bytes, what, &advance);
+	if (*class == 0)
+		r = (void *)gompi_fabric_reserve(m->edge[round].to, FABRIC_MEET, sizeof *r + bytes, FABRIC_WAIT, class);
 	if (r != NULL)
 		*r = (struct meet_record){.id = m->id,
 					  .generation = gompi_load(&m->generation),
 					  .round = (uint16_t)round,
-					  .kind = (uint16_t)kind};
+					  .kind = (uint8_t)kind,
+					  .advance = advance};
 	return r;
 }
 
@@ -217,7 +58,7 @@ static bool has_arrived(void *arg) {
 static int await_arrival(struct gompi_meeting *m, int round, const struct gompi_waiting *what,
 			 const struct meet_record **r, size_t *bytes) {
 	uint32_t g = gompi_load(&m->generation);
-	struct arrival_wait w = {&m->edge[round].arrival[g % AHEAD], g};
+	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_MEET_AHEAD], g};
 	// The others have sent by now: this looks at once, where a wait first looks for what comes from this node.
 	if (!has_arrived(&w) && !(gompi_fabric_progress() && has_arrived(&w))) {
 		struct gompi_waiting on = {what->call, m->edge[round].from, what->object};
@@ -225,8 +66,6 @@ static int await_arrival(struct gompi_meeting *m, int round, const struct gompi_
 		if (rc)
 			return rc;
 	}
-	if (w.arrival->length == 0)
-		return MPI_ERR_NO_MEM;
 	*r = w.arrival->record;
 	*bytes = w.arrival->length - sizeof **r;
 	return 0;
@@ -234,38 +73,27 @@ static int await_arrival(struct gompi_meeting *m, int round, const struct gompi_
 
 static void next_call(struct gompi_meeting *m) { gompi_store(&m->generation, gompi_load(&m->generation) + 1); }
 
-int gompi_meet_begin(struct gompi_meeting *m) {
-	int class = 0;
+// --- Nothing of all to all
+
+static int barrier(struct gompi_meeting *m, const struct gompi_waiting *what) {
 	next_call(m);
 	m->loose = 0;
-	if (m->rounds == 0)
-		return 0;
-	if (meet_reserve(m, 0, MEET_BARRIER, 0, &class) == NULL)
-		return class;
-	meet_commit(m, 0, 0);
-	return 0;
-}
-
-int gompi_meet_end(struct gompi_meeting *m, const struct gompi_waiting *what) {
 	for (int round = 0; round < m->rounds; round++) {
 		const struct meet_record *r;
 		size_t bytes;
-		int rc = await_arrival(m, round, what, &r, &bytes), class = 0;
+		int rc;
+		if (meet_reserve(m, round, MEET_BARRIER, 0, what, &rc) == NULL)
+			return rc;
+		meet_commit(m, round, 0);
+		rc = await_arrival(m, round, what, &r, &bytes);
 		if (rc)
 			return rc;
-		if (round + 1 == m->rounds)
-			break;
-		if (meet_reserve(m, round + 1, MEET_BARRIER, 0, &class) == NULL)
-			return class;
-		meet_commit(m, round + 1, 0);
 	}
+	m->all_open = true;
 	return 0;
 }
 
-int gompi_meet(struct gompi_meeting *m, const struct gompi_waiting *what) {
-	int rc = gompi_meet_begin(m);
-	return rc ? rc : gompi_meet_end(m, what);
-}
+int gompi_meet(struct gompi_meeting *m, const struct gompi_waiting *what) { return end_call(m, barrier(m, what)); }
 
 // --- Data of all to all
 
@@ -283,8 +111,8 @@ static void meet_blocks(struct gompi_meeting *m, char *all, char *packed, int la
 	memcpy(in ? all : packed + heads, in ? packed + heads : all, rest);
 }
 
-int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
-		      void *all, uint32_t bytes, const struct gompi_waiting *what) {
+static int gather(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
+		  void *all, uint32_t bytes, const struct gompi_waiting *what) {
 	struct meet_said mine = {words->what, words->plan, bytes, words->rank}, other = mine;
 	bool bad = differs != NULL;
 	if (bad)
@@ -292,11 +120,11 @@ int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, c
 	next_call(m);
 	m->loose = 0;
 	for (int round = 0, d = 1; round < m->rounds; round++, d *= 2) {
-		int k = d < m->n - d ? d : m->n - d, class = 0;
+		int k = d < m->n - d ? d : m->n - d, rc;
 		size_t length = bad ? sizeof other : (size_t)k * bytes;
-		struct meet_record *to = meet_reserve(m, round, bad ? MEET_DIFFERENT : MEET_GATHER, length, &class);
+		struct meet_record *to = meet_reserve(m, round, bad ? MEET_DIFFERENT : MEET_GATHER, length, what, &rc);
 		if (to == NULL)
-			return class;
+			return rc;
 		to->said = mine;
 		if (bad)
 			memcpy(to->data, &other, sizeof other);
@@ -304,7 +132,7 @@ int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, c
 			meet_blocks(m, all, to->data, m->me, k, bytes, false);
 		meet_commit(m, round, length);
 		const struct meet_record *r;
-		int rc = await_arrival(m, round, what, &r, &length);
+		rc = await_arrival(m, round, what, &r, &length);
 		if (rc)
 			return rc;
 		bool fits = r->kind == MEET_GATHER && say_the_same(&r->said, &mine) && length == (size_t)k * bytes;
@@ -317,18 +145,24 @@ int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, c
 				memcpy(&other, r->data, sizeof other);
 		}
 	}
+	m->all_open = true;
 	if (!bad)
 		return 0;
 	*words = (struct gompi_meet_words){other.what, other.plan, other.rank};
 	return GOMPI_MEET_DIFFER;
 }
 
+int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
+		      void *all, uint32_t bytes, const struct gompi_waiting *what) {
+	return end_call(m, gather(m, words, differs, all, bytes, what));
+}
+
 // --- Data of one to all
 
-int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words *words, const void **data,
+static int broadcast(struct gompi_meeting *m, int root, struct gompi_meet_words *words, const void **data,
 		     uint32_t *bytes, const struct gompi_waiting *what) {
 	if (++m->loose > LOOSE) {
-		int rc = gompi_meet(m, what);
+		int rc = barrier(m, what);
 		if (rc)
 			return rc;
 		m->loose = 1;
@@ -350,7 +184,7 @@ int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words 
 	while (--round >= 0) {
 		if (place + (1LL << round) >= m->n)
 			continue;
-		struct meet_record *to = meet_reserve(m, round, MEET_BCAST, *bytes, &rc);
+		struct meet_record *to = meet_reserve(m, round, MEET_BCAST, *bytes, what, &rc);
 		if (to == NULL)
 			return rc;
 		to->said = (struct meet_said){words->what, words->plan, *bytes, words->rank};
@@ -359,4 +193,9 @@ int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words 
 		meet_commit(m, round, *bytes);
 	}
 	return 0;
+}
+
+int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words *words, const void **data,
+		     uint32_t *bytes, const struct gompi_waiting *what) {
+	return end_call(m, broadcast(m, root, words, data, bytes, what));
 }

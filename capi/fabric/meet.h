@@ -34,11 +34,6 @@ void gompi_meeting_close(struct gompi_meeting *m);
 // once. 0; MPI_ERR_PROC_ABORTED: a member is gone, and the meeting of no more use; MPI_ERR_NO_MEM.
 int gompi_meet(struct gompi_meeting *m, const struct gompi_waiting *what);
 
-// The same in two halves. The first sends the first round's record, with or behind what this process has sent to that
-// member before; the second does the rest. Nothing else is called on m in between.
-int gompi_meet_begin(struct gompi_meeting *m);
-int gompi_meet_end(struct gompi_meeting *m, const struct gompi_waiting *what);
-
 // What a member says that its call is about. Members say the same if they make calls that belong together.
 struct gompi_meet_words {
 	uint64_t what, plan;
@@ -59,8 +54,9 @@ int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, c
 		      void *all, uint32_t bytes, const struct gompi_waiting *what);
 
 // Gives all members what root says and up to GOMPI_MEET_MOST bytes that it brings. At root words, *data and *bytes are
-// sent; elsewhere they are set, and *data is there until the next call on m. Root waits for nobody, or once in a while;
-// the others wait for what goes down a binomial tree.
+// sent; elsewhere they are set, and *data is there until the next call on m. The others wait for what goes down a
+// binomial tree. Root waits for nobody; or once in a while; or, when it has sent much to who has not opened the meetings
+// that it was for, until this one is open there (desk.h).
 int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words *words, const void **data,
 		     uint32_t *bytes, const struct gompi_waiting *what);
 

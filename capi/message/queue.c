@@ -1,24 +1,9 @@
 #include "message/queue.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/abi.h"
-
-void *gompi_must_have(size_t bytes) {
-	void *p = calloc(1, bytes);
-	if (p == NULL) {
-		char line[100];
-		int n = snprintf(line, sizeof line, "gompirma: no memory for a message (%zu bytes)\n", bytes);
-		if (write(2, line, (size_t)n) < 0) {
-			// nobody to tell
-		}
-		abort();
-	}
-	return p;
-}
 
 // An index: fifos by source and tag.
 struct gompi_index {

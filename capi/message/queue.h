@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/must_have.h"
+
 struct gompi_fifo;
 
 // A receive or a message in a list; it is in one at most, and the first thing in its struct.
@@ -130,10 +132,6 @@ static inline struct gompi_queue *gompi_queue_of(struct gompi_queues *qs, uint64
 // Ends an empty queue.
 void gompi_queue_drop(struct gompi_queues *qs, struct gompi_queue *q);
 void gompi_queues_close(struct gompi_queues *qs);
-
-// So many bytes, zeroed. Where a message that has come cannot be kept the process cannot go on: it ends, with a line
-// that says so.
-void *gompi_must_have(size_t bytes);
 
 #pragma GCC visibility pop
 #endif

@@ -1,6 +1,7 @@
 /* Proves: meetings of any number of members meet, give all the data of all and of one, in any order of arrival and
  * whenever each opens them; what does not go together is told to all; records of strangers change nothing
- * (fabric/meet.c). */
+ * (fabric/meet.c). Whoever is ahead of others in many meetings waits when they keep much, nothing is lost, and nobody
+ * waits for a meeting that another thread is in (fabric/desk.c). */
 #include "network.h"
 
 enum { MOST = 9, CALLS = 300 };
@@ -12,15 +13,7 @@ static gompi_a32 called[MOST];
 static void barrier(struct gompi_meeting *m, unsigned k) {
 	static const struct gompi_waiting what = {"a barrier", -1, 0};
 	gompi_store(&called[network_self], k);
-	int rc;
-	if (k % 2) {
-		rc = gompi_meet(m, &what);
-	} else {
-		rc = gompi_meet_begin(m);
-		sched_yield();
-		if (rc == 0)
-			rc = gompi_meet_end(m, &what);
-	}
+	int rc = gompi_meet(m, &what);
 	CHECK(rc == 0, "call %u: a barrier returns %d", k, rc);
 	for (int i = 0; i < network_members; i++)
 		CHECK(gompi_load(&called[i]) >= k, "call %u: member %d has not called", k, i);
@@ -70,16 +63,21 @@ static void bcast(struct gompi_meeting *m, unsigned k, unsigned bytes, int root)
 
 static uint64_t meeting_number;
 
-static void run(int i) {
+static struct gompi_meeting *open_meeting(uint64_t number, int i) {
 	int32_t peers[MOST];
+	for (int k = 0; k < network_members; k++)
+		peers[k] = network_peer(i, k);
+	struct gompi_meeting *m = gompi_meeting_open(network_id(number, i), network_members, i, peers);
+	CHECK(m != NULL, "no meeting");
+	return m;
+}
+
+static void run(int i) {
 	unsigned common = (unsigned)meeting_number;
 	network_self = i, network_seed = 17 + (unsigned)i;
-	for (int k = 0; k < network_members; k++)
-		peers[k] = k;
 	for (unsigned d = network_draw(2000); d > 0; d--) /* who is late has records that it does not know yet */
 		sched_yield();
-	struct gompi_meeting *m = gompi_meeting_open(network_id(meeting_number, i), network_members, i, peers);
-	CHECK(m != NULL, "no meeting");
+	struct gompi_meeting *m = open_meeting(meeting_number, i);
 	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
 		unsigned r = (unsigned)rand_r(&common) / 7,
 			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % 1800 : (r >> 10) % 20;
@@ -103,6 +101,97 @@ static void run(int i) {
 	gompi_meeting_close(m);
 }
 
+/* --- Whoever is ahead */
+
+enum { MEETINGS = 3000, OTHER_MEETING = 1000000, OTHER_CALL = 77 };
+static unsigned most_data;
+static gompi_a32 root_at; /* the meeting that the root is in */
+static gompi_a32 asked;   /* it waits for a peer to open one */
+
+static void hear_question(int member, const struct meet_record *r) {
+	if (r->kind == MEET_ASK)
+		gompi_store(&asked, 1);
+}
+
+static void all_broadcasts(int i) {
+	unsigned common = most_data;
+	for (unsigned k = 1; k <= MEETINGS && check_errors == 0; k++) {
+		unsigned bytes = (unsigned)rand_r(&common) / 7 % (most_data + 1);
+		if (i == 0)
+			gompi_store(&root_at, k);
+		struct gompi_meeting *m = open_meeting(meeting_number + k, i);
+		bcast(m, k, bytes, 0);
+		gompi_meeting_close(m);
+	}
+	if (i == 0)
+		gompi_store(&root_at, MEETINGS + 1);
+}
+
+/* Member 0 is ahead of the others until it waits. Then its other thread and the others make a call in another meeting,
+ * before they come to the first of those that member 0 is in. */
+static void far_ahead(int i) {
+	bool other_thread = i == network_members;
+	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
+	if (i == 0) {
+		all_broadcasts(0);
+		return;
+	}
+	while (gompi_load(&asked) == 0 && gompi_load(&root_at) <= MEETINGS)
+		sched_yield();
+	unsigned at = gompi_load(&root_at), most = GOMPI_ADVANCE / (sizeof(struct meet_record) + GOMPI_ADVANCE_MORE);
+	CHECK((!other_thread && i != 1) || at <= most + 1,
+	      "%u members, up to %u bytes: the root waits in meeting %u, the last may be %u", network_members,
+	      most_data, at, most + 1);
+	struct gompi_meeting *m = open_meeting(OTHER_MEETING + meeting_number, network_self);
+	bcast(m, OTHER_CALL, 100, 0);
+	gompi_meeting_close(m);
+	if (!other_thread)
+		all_broadcasts(i);
+}
+
+/* --- What comes for a meeting that is closed */
+
+static gompi_a32 told; /* bytes that member 1 has been told of */
+static gompi_a32 goes; /* questions answered */
+
+static void listen_to(int member, const struct meet_record *r) {
+	if (member != 1)
+		return;
+	if (r->kind == MEET_GO)
+		gompi_add(&goes, 1);
+	if (r->kind == MEET_GO || r->kind == MEET_SETTLED)
+		gompi_add(&told, r->said.bytes);
+}
+
+/* A call fails, its meeting is closed, and its records come then: as many as may ever. */
+static void late(void) {
+	static _Alignas(8) char data[sizeof(struct meet_record) + GOMPI_MEET_MOST];
+	struct meet_record *r = (void *)data;
+	const uint32_t cost = sizeof data + GOMPI_ADVANCE_MORE;
+	static const struct gompi_waiting what = {"a barrier", -1, 0};
+	network_self = 0, network_members = 2, network_listens = listen_to;
+	for (unsigned turn = 0; turn < 3; turn++) {
+		uint32_t sent = 0, told_before = gompi_load(&told);
+		struct gompi_meeting *m = open_meeting(OTHER_MEETING, 0);
+		*r = (struct meet_record){.id = m->id, .generation = 1, .kind = MEET_BCAST, .advance = 1};
+		gompi_store_total(&gompi_header()->broken, 1);
+		int rc = gompi_meet(m, &what);
+		gompi_store_total(&gompi_header()->broken, 0);
+		CHECK(rc == MPI_ERR_PROC_ABORTED, "a barrier without the other returns %d", rc);
+		gompi_meeting_close(m);
+		for (; sent < 10 * cost; sent += cost)
+			handler->record(network_peer(0, 1), data, sizeof data);
+		r->kind = MEET_ASK;
+		handler->record(network_peer(0, 1), data, sizeof *r);
+		while (mail_serve()) {
+		}
+		CHECK(gompi_load(&goes) == turn + 1, "%u questions, %u answers", turn + 1, gompi_load(&goes));
+		/* the first answer tells of what was before, too */
+		CHECK(turn == 0 || gompi_load(&told) - told_before == sent, "%u bytes of %u are settled",
+		      gompi_load(&told) - told_before, sent);
+	}
+}
+
 int main(void) {
 	unit_node(1);
 	network_start();
@@ -113,6 +202,17 @@ int main(void) {
 		unit_threads(network_members, run);
 		CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
 	}
+	network_listens = hear_question;
+	for (network_members = 2; network_members <= 3; network_members++)
+		for (most_data = 0; most_data <= 2000 && check_errors == 0; most_data += 1000) {
+			meeting_number += MEETINGS;
+			gompi_store(&root_at, 0);
+			gompi_store(&asked, 0);
+			unit_threads(network_members + 1, far_ahead);
+			CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
+		}
+	if (check_errors == 0)
+		late();
 	CHECK(gompi_load(&network_strangers) > 100, "%u strange records", gompi_load(&network_strangers));
 	return unit_end();
 }

@@ -7,26 +7,14 @@
 
 #include "coll/protocol.h"
 #include "coll/span.h"
+#include "fabric/desk.h"
 
-enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = 8, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
-enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED }; /* counts */
-
-/* A record, as meet.c has it: see commit. */
-struct meet_record {
-	uint64_t id;
-	uint32_t generation;
-	uint16_t round, kind;
-	uint64_t what, plan;
-	uint32_t bytes;
-	int32_t rank;
-	char data[];
-};
-enum { BARRIER, GATHER, BCAST, DIFFERENT };
+enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_MEET_AHEAD, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
+enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
 
 /* --- The network */
 
 static struct meet_record *open_record;
-static uint64_t sent;
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	CHECK(port == FABRIC_MEET && length >= sizeof *open_record && length <= sizeof *open_record + GOMPI_MEET_MOST,
@@ -37,16 +25,32 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 /* What the call under way says, as this test understands it. */
 static struct meet_record said;
 
+/* A peer has every meeting open. */
+static void answer(int peer, const struct meet_record *r, size_t length) {
+	struct meet_record back = {.id = r->id, .round = r->round, .kind = MEET_GO};
+	if (r->kind != MEET_ASK)
+		back = (struct meet_record){.kind = MEET_SETTLED, .said.bytes = (uint32_t)length + GOMPI_ADVANCE_MORE};
+	if (r->kind == MEET_ASK || r->advance != 0)
+		handler->record(peer, (const char *)&back, sizeof back);
+}
+
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct meet_record *r = open_record;
 	volatile char sum = 0;
 	for (size_t i = 0; i < length; i++)
 		sum = (char)(sum + ((char *)r)[i]); /* all of it has been written */
-	CHECK(r->id == said.id && r->generation - said.generation < 2, "call %u sends as number %u", said.generation,
-	      r->generation);
-	CHECK(r->kind != GATHER || (r->what == said.what && r->plan == said.plan && r->bytes == said.bytes),
-	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->what, (unsigned long long)r->plan, r->bytes);
-	sent++;
+	bool own = r->kind < MEET_GO;               /* no answer */
+	CHECK(!own || (r->id == said.id && (r->kind == MEET_ASK || r->generation - said.generation < 2)),
+	      "call %u sends as number %u", said.generation, r->generation);
+	CHECK(r->kind != MEET_GATHER || (r->said.what == said.said.what && r->said.plan == said.said.plan &&
+					 r->said.bytes == said.said.bytes),
+	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->said.what, (unsigned long long)r->said.plan,
+	      r->said.bytes);
+	fuzz_count[own ? SENT : ANSWERED]++;
+	if (own && draw(2)) /* or never */
+		answer(peer, r, length);
+	else if (r->kind == MEET_ASK)
+		answer(peer, r, length);
 	free(r);
 }
 bool gompi_fabric_progress(void) { return false; }
@@ -87,22 +91,23 @@ static void hand_changed(int peer, const struct meet_record *r, size_t length) {
 			c->round = (uint16_t)(draw(2) ? draw(6) : word);
 			break;
 		case 3:
-			c->kind = (uint16_t)(draw(2) ? draw(5) : word);
+			c->kind = (uint8_t)(draw(2) ? draw(MEET_KINDS + 1) : word);
+			c->advance = (uint8_t)draw(3);
 			break;
 		case 4:
-			c->what = draw(2) ? gompi_what((int)draw(20), (int)draw(MOST), draw(100)) : word;
+			c->said.what = draw(2) ? gompi_what((int)draw(20), (int)draw(MOST), draw(100)) : word;
 			break;
 		case 5:
-			c->what = draw(2) ? (0xf0 + draw(3)) << 56 : c->what ^ 1ull << draw(64);
+			c->said.what = draw(2) ? (0xf0 + draw(3)) << 56 : c->said.what ^ 1ull << draw(64);
 			break;
 		case 6:
-			c->plan = draw(2) ? gompi_plan(draw(4000), draw(9)) : word;
+			c->said.plan = draw(2) ? gompi_plan(draw(4000), draw(9)) : word;
 			break;
 		case 7:
-			c->bytes = (uint32_t)(draw(2) ? c->bytes + draw(17) - 8 : word);
+			c->said.bytes = (uint32_t)(draw(2) ? c->said.bytes + draw(17) - 8 : word);
 			break;
 		case 8:
-			c->rank = (int32_t)(draw(2) ? draw(2 * MOST) - MOST : word);
+			c->said.rank = (int32_t)(draw(2) ? draw(2 * MOST) - MOST : word);
 			break;
 		default:
 			change_bytes((char *)c, size);
@@ -128,7 +133,7 @@ static void due(int round, int behind, int kind, const void *data, size_t length
 	int peer = peers[(me + n - (1 << round)) % n];
 	*r = said;
 	r->generation = generation + 1 + (uint32_t)behind;
-	r->round = (uint16_t)round, r->kind = (uint16_t)kind, r->rank = (me + n - (1 << round)) % n;
+	r->round = (uint16_t)round, r->kind = (uint8_t)kind, r->said.rank = (me + n - (1 << round)) % n;
 	if (length > 0)
 		memcpy(r->data, data, length);
 	for (uint64_t k = changes ? draw(3) : 0; k > 0; k--)
@@ -141,7 +146,7 @@ static void due(int round, int behind, int kind, const void *data, size_t length
 
 static void barrier_due(void) {
 	for (int round = 0; round < rounds; round++)
-		due(round, 0, BARRIER, NULL, 0);
+		due(round, 0, MEET_BARRIER, NULL, 0);
 }
 
 /* all has the data of all members, bytes of each. */
@@ -151,7 +156,7 @@ static void gather_due(const char *all, uint32_t bytes) {
 		char *packed = malloc((size_t)k * bytes + 1);
 		for (int i = 0; i < k; i++)
 			memcpy(packed + (size_t)i * bytes, all + (size_t)((first + i) % n) * bytes, bytes);
-		due(round, 0, GATHER, packed, (size_t)k * bytes);
+		due(round, 0, MEET_GATHER, packed, (size_t)k * bytes);
 		free(packed);
 	}
 }
@@ -167,7 +172,7 @@ static void bcast_due(int root, const void *data, uint32_t bytes) {
 	while (round < rounds && (place >> round & 1) == 0)
 		round++;
 	if (place != 0)
-		due(round, 0, BCAST, data, bytes);
+		due(round, 0, MEET_BCAST, data, bytes);
 }
 
 static void begin_meeting(uint64_t id, int members, int which) {
@@ -198,7 +203,7 @@ static void one_gather(struct gompi_meeting *m) {
 		full[i] = content((int)(i / bytes), i % bytes);
 	memset(all, CANARY, size + 1);
 	memcpy(all + (size_t)me * bytes, full + (size_t)me * bytes, bytes);
-	said.what = words.what, said.plan = words.plan, said.bytes = bytes;
+	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
 	gather_due(full, bytes);
 	said.generation = ++generation;
 	loose = 0;
@@ -224,7 +229,7 @@ static void one_bcast(struct gompi_meeting *m) {
 	for (size_t i = 0; i < bytes; i++)
 		full[i] = content(root, i);
 	const void *data = full;
-	said.what = words.what, said.plan = words.plan, said.bytes = bytes;
+	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
 	said.generation = generation + 1; /* or the next one */
 	bcast_due(root, full, bytes);
 	generation++;
@@ -239,7 +244,7 @@ static void one_bcast(struct gompi_meeting *m) {
 	/* It stays until the next call, whatever comes. */
 	for (int k = 0; changes && k < 3; k++) {
 		struct meet_record r = said;
-		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = BCAST, r.round = (uint16_t)draw(4);
+		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = MEET_BCAST, r.round = (uint16_t)draw(4);
 		hand_changed(peers[(me + n - (1 << r.round) % n) % n], &r, sizeof r);
 	}
 	CHECK(memcmp(seen, data, got) == 0, "what a broadcast has got is gone");
@@ -324,10 +329,10 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each) {
 	bool little = reduces ? bytes <= gompi_least(GOMPI_SLOT_SMALL, GOMPI_MEET_MOST / (uint64_t)n)
 			      : (uint64_t)members * stride <= GOMPI_SLOT_SMALL &&
 					(uint64_t)n * most * stride <= 2 * GOMPI_SLOT_SMALL;
-	said.what = gompi_what(kind, root, reduces ? bytes : 0);
-	said.plan = gompi_plan(longest, 1);
+	said.said.what = gompi_what(kind, root, reduces ? bytes : 0);
+	said.said.plan = gompi_plan(longest, 1);
 	*each = little ? reduces ? bytes : most * stride : 0;
-	said.bytes = (uint32_t)*each;
+	said.said.bytes = (uint32_t)*each;
 	char *all = calloc(1, (uint64_t)n * *each + 1);
 	uint64_t next[MOST] = {0};
 	for (int rank = 0; little && rank < members; rank++) {
@@ -403,7 +408,8 @@ static void one_collective(void) {
 		char data[GOMPI_SLOT_SMALL];
 		for (uint64_t i = 0; i < comes; i++)
 			data[i] = content(root, i);
-		said.what = gompi_what(GOMPI_BCAST, root, bytes), said.plan = gompi_plan(bytes, 1), said.bytes = comes;
+		said.said.what = gompi_what(GOMPI_BCAST, root, bytes), said.said.plan = gompi_plan(bytes, 1),
+		said.said.bytes = comes;
 		bcast_due(node_of[root], data, comes);
 	} else {
 		char *all = all_rows(kind, root, bytes, &each);
@@ -516,9 +522,10 @@ static void part(uint64_t records) {
 
 int main(int argc, char **argv) {
 	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[HANDED] >= RECORDS) {
-		static const char *const names[] = {"strange", "calls", "sure", "different", "refused"};
-		static const uint64_t least[] = {RECORDS / 10, 1000, 1000, 1000, 100};
-		for (int i = 0; i < 5; i++)
+		static const char *const names[] = {"strange", "calls", "sure",    "different",
+						    "refused", "sent",  "answered"};
+		static const uint64_t least[] = {RECORDS / 10, 1000, 1000, 1000, 100, 1000, 100};
+		for (int i = 0; i < 7; i++)
 			CHECK(fuzz_count[STRANGE + i] > least[i], "%s: %llu", names[i],
 			      (unsigned long long)fuzz_count[STRANGE + i]);
 	}

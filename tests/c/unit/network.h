@@ -1,9 +1,11 @@
 /* A network among threads of one process (fabric/fabric.h), for what meets over it: a list of records for each member,
  * whose order among different senders is random, and now and then a record that no member sends. A member's meeting has
- * an id of its own (network_id), so that one process can have those of all; it is the first word of a record. */
+ * an id of its own (network_id), so that one process can have those of all; it is the first word of a record. For the
+ * same reason each member calls the others by numbers of its own (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
+#include "fabric/desk.h"
 #include "only_meetings.h"
 
 struct letter {
@@ -16,7 +18,7 @@ struct letter {
 enum { NETWORK_MOST = 16 };
 
 static struct box {
-	pthread_mutex_t mu;
+	pthread_mutex_t serving, mu;                              /* one thread takes out at a time; of the lists */
 	struct letter *first[NETWORK_MOST], **last[NETWORK_MOST]; /* by sender */
 	gompi_a32 letters;
 } boxes[NETWORK_MOST];
@@ -28,10 +30,18 @@ static int network_members;
 
 static unsigned network_draw(unsigned below) { return (unsigned)rand_r(&network_seed) / 7 % below; }
 
+/* How a member calls another one. */
+static int32_t network_peer(int member, int other) { return member * NETWORK_MOST + other; }
+
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	CHECK(port == FABRIC_MEET && wait == FABRIC_WAIT && open_letter == NULL && length <= GOMPI_FABRIC_RECORD,
+	int from = peer / NETWORK_MOST, to = peer % NETWORK_MOST;
+	bool answer = wait == FABRIC_ANSWER, strange = to == from || to >= network_members;
+	CHECK(port == FABRIC_MEET && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_FABRIC_RECORD,
 	      "a record of %zu bytes for port %d", length, port);
-	CHECK(peer != network_self && peer >= 0 && peer < network_members, "%d sends to %d", network_self, peer);
+	CHECK(answer || (from == network_self && !strange), "%d sends to %d as %d", network_self, to, from);
+	*class = MPI_ERR_PROC_ABORTED;
+	if (strange)
+		return NULL;
 	open_letter = malloc(sizeof *open_letter + length);
 	if (open_letter == NULL)
 		abort();
@@ -43,24 +53,26 @@ static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) |
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct letter *l = open_letter;
-	struct box *b = &boxes[peer];
+	int from = peer / NETWORK_MOST, to = peer % NETWORK_MOST;
+	struct box *b = &boxes[to];
 	uint64_t id;
 	open_letter = NULL;
-	l->next = NULL, l->length = length, l->from = network_self;
+	l->next = NULL, l->length = length, l->from = from;
 	memcpy(&id, l->data, sizeof id);
-	id = network_id(id, peer);
+	id = network_id(id, to);
 	memcpy(l->data, &id, sizeof id);
 	pthread_mutex_lock(&b->mu);
-	if (b->first[network_self] == NULL)
-		b->last[network_self] = &b->first[network_self];
-	*b->last[network_self] = l;
-	b->last[network_self] = &l->next;
+	if (b->first[from] == NULL)
+		b->last[from] = &b->first[from];
+	*b->last[from] = l;
+	b->last[from] = &l->next;
 	pthread_mutex_unlock(&b->mu);
 	gompi_add_total(&b->letters, 1);
 	gompi_wake(&gompi_my_cell()->wait);
 }
 
 static gompi_a32 network_strangers;
+static void (*network_listens)(int member, const struct meet_record *r); /* to all records, if it is not NULL */
 
 /* A record that no member sends, or with the head of one of them. */
 static void strange(int to, const struct letter *l) {
@@ -71,8 +83,8 @@ static void strange(int to, const struct letter *l) {
 	if (network_draw(4) != 0)
 		memcpy(data, l->data, sizeof(uint64_t) * (1 + network_draw(3)));
 	gompi_add(&network_strangers, 1);
-	/* who really sends in this round may say anything, so another one says it */
-	handler->record(network_draw(2) ? to : network_members + (int)network_draw(3), data, length);
+	/* who is a member may say anything, so one says it that never is */
+	handler->record(network_peer(to, network_draw(2) ? to : NETWORK_MOST - 1 - (int)network_draw(3)), data, length);
 }
 
 static bool mail_ready(void) {
@@ -82,26 +94,37 @@ static bool mail_ready(void) {
 	return false;
 }
 
+/* A letter for a member, NULL: there is none. */
+static struct letter *take_letter(struct box *b) {
+	pthread_mutex_lock(&b->mu);
+	int from = (int)network_draw((unsigned)network_members);
+	for (int k = 0; k < network_members && b->first[from] == NULL; k++)
+		from = (from + 1) % network_members;
+	struct letter *l = b->first[from];
+	if (l != NULL)
+		b->first[from] = l->next;
+	pthread_mutex_unlock(&b->mu);
+	return l;
+}
+
 static bool mail_serve(void) {
 	bool worked = false;
 	for (int i = 0; i < network_members; i++) {
 		struct box *b = &boxes[i];
-		if (gompi_load_total(&b->letters) == 0 || pthread_mutex_trylock(&b->mu) != 0)
+		if (gompi_load_total(&b->letters) == 0 || pthread_mutex_trylock(&b->serving) != 0)
 			continue;
-		int from = (int)network_draw((unsigned)network_members);
-		for (int k = 0; k < network_members && b->first[from] == NULL; k++)
-			from = (from + 1) % network_members;
-		struct letter *l = b->first[from];
+		struct letter *l = take_letter(b);
 		if (l != NULL) {
-			b->first[from] = l->next;
 			if (network_draw(8) == 0)
 				strange(i, l);
-			handler->record(l->from, l->data, l->length);
+			if (network_listens != NULL)
+				network_listens(i, (const struct meet_record *)(const void *)l->data);
+			handler->record(network_peer(i, l->from), l->data, l->length);
 			gompi_sub_total(&b->letters, 1);
 			free(l);
 			worked = true;
 		}
-		pthread_mutex_unlock(&b->mu);
+		pthread_mutex_unlock(&b->serving);
 	}
 	return worked;
 }
@@ -113,15 +136,19 @@ static void network_start(void) {
 	static const struct gompi_service mail = {.ready = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
 	gompi_meet_start();
-	for (int i = 0; i < NETWORK_MOST; i++)
+	for (int i = 0; i < NETWORK_MOST; i++) {
+		pthread_mutex_init(&boxes[i].serving, NULL);
 		pthread_mutex_init(&boxes[i].mu, NULL);
+	}
 }
 
-/* Whether everything has been received. */
+/* Whether everything has been received but answers, for which nobody need have waited. */
 static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MOST; i++)
-		if (gompi_load(&boxes[i].letters) != 0)
-			return false;
+		for (int k = 0; k < NETWORK_MOST; k++)
+			for (const struct letter *l = boxes[i].first[k]; l != NULL; l = l->next)
+				if (((const struct meet_record *)(const void *)l->data)->kind < MEET_GO)
+					return false;
 	return true;
 }
 

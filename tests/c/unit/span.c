@@ -142,7 +142,7 @@ static void run(int me) {
 	int32_t local[MOST], leaders[MOST], peers[MOST];
 	network_self = me, network_seed = 5 + (unsigned)me;
 	for (int i = n - 1; i >= 0; i--) {
-		leaders[node_of[i]] = i;
+		leaders[node_of[i]] = network_peer(me, i);
 		if (node_of[i] == node_of[me])
 			local[place_of[i]] = i;
 	}

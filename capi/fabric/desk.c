@@ -1,0 +1,319 @@
+#include "fabric/desk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "base/must_have.h"
+#include "fabric/fabric.h"
+
+enum { BUCKETS = 256 };
+
+// A record for a meeting that is not open here.
+struct early {
+	struct early *next; // of its bucket
+	struct account *of;
+	uint32_t length;
+	struct meet_record record;
+};
+
+// A meeting that has been closed before all had come that was sent to it.
+struct closed {
+	struct closed *next;
+	uint64_t id;
+};
+
+// What this process and a peer have sent each other in advance. It stays.
+struct account {
+	struct account *next; // of its bucket
+	int32_t peer;
+	uint32_t ahead;     // bytes that the peer has not said to have settled
+	uint32_t kept;      // bytes of the peer's in early records here
+	uint32_t settled;   // bytes of the peer's that have found their meetings, which it has not been told
+	uint32_t questions; // of the peer's that are kept here
+};
+
+static struct {
+	struct gompi_mutex mu; // of all below, and of arrivals until their generation is stored
+	struct gompi_meeting *meeting[BUCKETS];
+	struct early *early[BUCKETS];   // by the ids of their meetings
+	struct closed *closed[BUCKETS]; // the same
+	struct account *account[BUCKETS];
+} desk;
+
+static size_t bucket_of(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 56 & (BUCKETS - 1); }
+
+static struct gompi_meeting *find_meeting(uint64_t id) {
+	struct gompi_meeting *m = desk.meeting[bucket_of(id)];
+	while (m != NULL && m->id != id)
+		m = m->next;
+	return m;
+}
+
+static struct account *account_with(int peer) {
+	struct account **first = &desk.account[bucket_of((uint32_t)peer)], *a = *first;
+	while (a != NULL && a->peer != peer)
+		a = a->next;
+	if (a == NULL) {
+		a = gompi_must_have(sizeof *a);
+		*a = (struct account){.next = *first, .peer = peer};
+		*first = a;
+	}
+	return a;
+}
+
+static struct closed **find_closed(uint64_t id) {
+	struct closed **at = &desk.closed[bucket_of(id)];
+	while (*at != NULL && (*at)->id != id)
+		at = &(*at)->next;
+	return at;
+}
+
+// --- Answers
+
+// What is to be sent once the lock is given back.
+struct answer {
+	int peer;
+	struct meet_record record;
+};
+
+static void send_answer(const struct answer *a) {
+	int class;
+	char *to = gompi_fabric_reserve(a->peer, FABRIC_MEET, sizeof a->record, FABRIC_ANSWER, &class);
+	if (to == NULL && class == MPI_ERR_NO_MEM)
+		gompi_no_memory(sizeof a->record); // the peer would wait for ever
+	if (to == NULL)
+		return; // the peer is gone
+	memcpy(to, &a->record, sizeof a->record);
+	gompi_fabric_commit(a->peer, sizeof a->record, FABRIC_NOW);
+}
+
+static uint32_t take_settled(struct account *a) {
+	uint32_t settled = a->settled;
+	a->settled = 0;
+	return settled;
+}
+
+static struct answer go_ahead(struct account *a, const struct meet_record *question) {
+	return (struct answer){
+		a->peer,
+		{.id = question->id, .round = question->round, .kind = MEET_GO, .said.bytes = take_settled(a)}};
+}
+
+// So many bytes of a's peer have found their meeting. Whether it is to be told.
+static bool settle(struct account *a, size_t length, struct answer *answer) {
+	a->settled += (uint32_t)length + GOMPI_ADVANCE_MORE;
+	if (a->settled < GOMPI_ADVANCE / 4)
+		return false;
+	*answer = (struct answer){a->peer, {.kind = MEET_SETTLED, .said.bytes = take_settled(a)}};
+	return true;
+}
+
+static void is_settled(struct account *a, uint32_t bytes) { a->ahead -= bytes < a->ahead ? bytes : a->ahead; }
+
+// --- What arrives
+
+static bool is_member(const struct gompi_meeting *m, int peer, const struct meet_record *r) {
+	return r->round < m->rounds && m->edge[r->round].from == peer;
+}
+
+// Puts a record to where the call that it is for looks. What no member sends is dropped.
+static void take_arrival(struct gompi_meeting *m, int peer, const struct meet_record *r, size_t length) {
+	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_MEET_AHEAD)
+		return;
+	struct arrival *a = &m->edge[r->round].arrival[r->generation % GOMPI_MEET_AHEAD];
+	if (gompi_load(&a->generation) == r->generation)
+		return;
+	a->length = (uint32_t)length;
+	if (length > a->room) {
+		free(a->record);
+		a->record = gompi_must_have(length);
+		a->room = (uint32_t)length;
+	}
+	memcpy(a->record, r, length);
+	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
+}
+
+// Takes a record for a meeting that is open. Whether there is an answer.
+static bool take_record(struct gompi_meeting *m, struct account *a, const struct meet_record *r, size_t length,
+			struct answer *answer) {
+	if (r->kind != MEET_ASK) {
+		take_arrival(m, a->peer, r, length);
+		return r->advance != 0 && settle(a, length, answer);
+	}
+	if (!is_member(m, a->peer, r))
+		return false;
+	*answer = go_ahead(a, r);
+	return true;
+}
+
+// Keeps a record until its meeting is opened. More than it may no member sends.
+static void keep_early(struct account *a, const struct meet_record *r, size_t length) {
+	bool asks = r->kind == MEET_ASK;
+	size_t cost = length + GOMPI_ADVANCE_MORE;
+	if (asks ? length != sizeof *r || a->questions >= GOMPI_QUESTIONS : a->kept + cost > GOMPI_ADVANCE)
+		return;
+	*(asks ? &a->questions : &a->kept) += asks ? 1 : (uint32_t)cost;
+	struct early *e = gompi_must_have(offsetof(struct early, record) + length), **to;
+	e->of = a;
+	e->length = (uint32_t)length;
+	memcpy(&e->record, r, length);
+	to = &desk.early[bucket_of(r->id)];
+	e->next = *to;
+	*to = e;
+}
+
+// Takes what is kept for a meeting, NULL: nothing is. The caller frees it.
+static struct early *take_early(uint64_t id) {
+	struct early **at = &desk.early[bucket_of(id)], *e;
+	while ((e = *at) != NULL && e->record.id != id)
+		at = &e->next;
+	if (e == NULL)
+		return NULL;
+	*at = e->next;
+	if (e->record.kind == MEET_ASK)
+		e->of->questions--;
+	else
+		e->of->kept -= e->length + GOMPI_ADVANCE_MORE;
+	return e;
+}
+
+// A peer has opened the meeting that has been asked about.
+static void take_go(int peer, const struct meet_record *r) {
+	struct gompi_meeting *m = find_meeting(r->id);
+	if (m != NULL && r->round < m->rounds && m->edge[r->round].to == peer)
+		gompi_store(&m->edge[r->round].open, 1);
+}
+
+static void meet_arrives(int peer, const char *data, size_t length) {
+	const struct meet_record *r = (const void *)data;
+	if (length < sizeof *r || length > sizeof *r + GOMPI_MEET_MOST || r->kind >= MEET_KINDS)
+		return;
+	struct answer answer;
+	bool answers = false;
+	gompi_mutex_take(&desk.mu);
+	if (r->kind == MEET_GO || r->kind == MEET_SETTLED) {
+		is_settled(account_with(peer), r->said.bytes);
+		if (r->kind == MEET_GO)
+			take_go(peer, r);
+	} else {
+		struct gompi_meeting *m = find_meeting(r->id);
+		if (m != NULL && r->kind != MEET_ASK && r->advance == 0) {
+			take_arrival(m, peer, r, length);
+		} else if (m != NULL) {
+			answers = take_record(m, account_with(peer), r, length, &answer);
+		} else if (r->kind == MEET_ASK || r->advance != 0) {
+			struct account *a = account_with(peer);
+			if (*find_closed(r->id) == NULL)
+				keep_early(a, r, length);
+			else if (r->kind != MEET_ASK)
+				answers = settle(a, length, &answer);
+			else
+				answers = true, answer = go_ahead(a, r);
+		}
+	}
+	gompi_mutex_give(&desk.mu);
+	if (answers)
+		send_answer(&answer);
+	gompi_wake(&gompi_my_cell()->wait);
+}
+
+void gompi_meet_start(void) {
+	static const struct gompi_port_handler handler = {.record = meet_arrives};
+	gompi_fabric_listen(FABRIC_MEET, &handler);
+}
+
+// --- Opening and closing
+
+struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32_t *peers) {
+	int rounds = 0;
+	while (rounds < 31 && 1 << rounds < n)
+		rounds++;
+	struct gompi_meeting *m = calloc(1, sizeof *m + (size_t)rounds * sizeof m->edge[0]);
+	if (m == NULL)
+		return NULL;
+	m->id = id, m->n = n, m->me = me, m->rounds = rounds;
+	for (int r = 0; r < rounds; r++) {
+		m->edge[r].to = peers[(me + (1LL << r)) % n];
+		m->edge[r].from = peers[(me + n - (1LL << r)) % n];
+	}
+	struct gompi_meeting **bucket = &desk.meeting[bucket_of(id)];
+	gompi_mutex_take(&desk.mu);
+	m->next = *bucket;
+	*bucket = m;
+	struct closed **before = find_closed(id), *gone = *before;
+	if (gone != NULL)
+		*before = gone->next; // the number is used again
+	free(gone);
+	for (struct early *e; (e = take_early(id)) != NULL; free(e)) {
+		struct answer answer;
+		if (!take_record(m, e->of, &e->record, e->length, &answer))
+			continue;
+		gompi_mutex_give(&desk.mu);
+		send_answer(&answer);
+		gompi_mutex_take(&desk.mu);
+	}
+	gompi_mutex_give(&desk.mu);
+	return m;
+}
+
+void gompi_meeting_close(struct gompi_meeting *m) {
+	if (m == NULL)
+		return;
+	struct closed *c = m->failed ? gompi_must_have(sizeof *c) : NULL;
+	gompi_mutex_take(&desk.mu);
+	struct gompi_meeting **at = &desk.meeting[bucket_of(m->id)];
+	while (*at != m)
+		at = &(*at)->next;
+	*at = m->next;
+	if (c != NULL) {
+		struct closed **first = &desk.closed[bucket_of(m->id)];
+		*c = (struct closed){*first, m->id};
+		*first = c;
+	}
+	gompi_mutex_give(&desk.mu);
+	for (int r = 0; r < m->rounds; r++)
+		for (int i = 0; i < GOMPI_MEET_AHEAD; i++)
+			free(m->edge[r].arrival[i].record);
+	free(m);
+}
+
+// --- What is sent in advance
+
+static bool is_open(void *arg) { return gompi_load(&((struct edge *)arg)->open) != 0; }
+
+// Waits until the peer of a round has opened the meeting.
+static int ask(struct gompi_meeting *m, int round, const struct gompi_waiting *what) {
+	struct edge *e = &m->edge[round];
+	int class = 0;
+	char *to = gompi_fabric_reserve(e->to, FABRIC_MEET, sizeof(struct meet_record), FABRIC_WAIT, &class);
+	if (to == NULL)
+		return class;
+	const struct meet_record r = {.id = m->id, .round = (uint16_t)round, .kind = MEET_ASK};
+	memcpy(to, &r, sizeof r);
+	gompi_fabric_commit(e->to, sizeof r, FABRIC_NOW);
+	struct gompi_waiting on = {what->call, e->to, what->object};
+	return gompi_await(&gompi_my_cell()->wait, is_open, e, &on);
+}
+
+// Whether a record may be sent to the peer of a round in advance, which it counts then.
+static bool in_advance(const struct edge *e, uint32_t cost) {
+	gompi_mutex_take(&desk.mu);
+	struct account *a = account_with(e->to);
+	bool may = a->ahead + cost <= GOMPI_ADVANCE;
+	if (may)
+		a->ahead += cost;
+	gompi_mutex_give(&desk.mu);
+	return may;
+}
+
+int gompi_desk_admit(struct gompi_meeting *m, int round, size_t length, const struct gompi_waiting *what,
+		     uint8_t *advance) {
+	struct edge *e = &m->edge[round];
+	const uint32_t cost = (uint32_t)length + GOMPI_ADVANCE_MORE;
+	*advance = 0;
+	if (m->all_open || is_open(e))
+		return 0;
+	*advance = in_advance(e, cost) || (gompi_fabric_progress() && in_advance(e, cost));
+	return *advance ? 0 : ask(m, round, what);
+}
