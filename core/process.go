@@ -80,8 +80,8 @@ func Running() bool { return self.Load() != nil }
 func Started() bool   { return started.Load() }
 func Finalized() bool { return finalized.Load() }
 
-// leastInInit is how long is waited for the launcher and for processes of which nobody knows anything at least, whatever
-// is set for a silent peer.
+// leastInInit is how long is waited for the launcher and for processes of which nobody knows anything at least,
+// whatever is set for a silent peer.
 const leastInInit = 10 * time.Second
 
 // Start is MPI_Init (MPI-5.0 11.2): it takes the process' place in the job. Collective over the job.
@@ -295,6 +295,6 @@ const graceLost = time.Second
 // launcher that cannot be told so should see it, too, and end the job with what it has to say.
 func YieldToLauncher() {
 	if b := launcher.Load(); b != nil && !(*b).Judges() && lost() >= 0 {
-		time.Sleep(graceLost)
+		<-time.After(graceLost)
 	}
 }

@@ -47,9 +47,9 @@ struct gompi_waiting {
 // which must be woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
 
-// Work that a thread which waits does for its process, in C here or in Go (core/shm): serving a ring, say. ready is a quick look whether there is any;
-// serve does it, without waiting for anything, and says whether there was something to do. Both may be called by
-// several threads at once.
+// Work that a thread which waits does for its process, in C here or in Go (core/shm): serving a ring, say. ready is a
+// quick look whether there is any; serve does it, without waiting for anything, and says whether there was something to
+// do. Both may be called by several threads at once.
 struct gompi_service {
 	bool (*ready)(void);
 	bool (*serve)(void);

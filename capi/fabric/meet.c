@@ -111,7 +111,7 @@ static void meet_blocks(struct gompi_meeting *m, char *all, char *packed, int la
 	memcpy(in ? all : packed + heads, in ? packed + heads : all, rest);
 }
 
-static int gather(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
+static int all_to_all(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
 		  void *all, uint32_t bytes, const struct gompi_waiting *what) {
 	struct meet_said mine = {words->what, words->plan, bytes, words->rank}, other = mine;
 	bool bad = differs != NULL;
@@ -154,7 +154,7 @@ static int gather(struct gompi_meeting *m, struct gompi_meet_words *words, const
 
 int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
 		      void *all, uint32_t bytes, const struct gompi_waiting *what) {
-	return end_call(m, gather(m, words, differs, all, bytes, what));
+	return end_call(m, all_to_all(m, words, differs, all, bytes, what));
 }
 
 // --- Data of one to all

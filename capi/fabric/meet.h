@@ -55,8 +55,8 @@ int gompi_meet_gather(struct gompi_meeting *m, struct gompi_meet_words *words, c
 
 // Gives all members what root says and up to GOMPI_MEET_MOST bytes that it brings. At root words, *data and *bytes are
 // sent; elsewhere they are set, and *data is there until the next call on m. The others wait for what goes down a
-// binomial tree. Root waits for nobody; or once in a while; or, when it has sent much to who has not opened the meetings
-// that it was for, until this one is open there (desk.h).
+// binomial tree. Root waits for nobody; or once in a while; or, when it has sent much to who has not opened the
+// meetings that it was for, until this one is open there (desk.h).
 int gompi_meet_bcast(struct gompi_meeting *m, int root, struct gompi_meet_words *words, const void **data,
 		     uint32_t *bytes, const struct gompi_waiting *what);
 

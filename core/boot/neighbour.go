@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,13 +49,19 @@ func listen(c Client) *Neighbour {
 	if l, err := net.Listen("tcp", ":0"); err == nil {
 		n.own = l
 		_, port, _ := net.SplitHostPort(l.Addr().String())
-		text = strings.Join(append([]string{port}, addressesHere()...), " ")
+		text = strings.Join(append([]string{port, interfaces()}, addressesHere()...), " ")
 	}
 	if c.Put(portKey(c.Rank()), text) != nil {
 		n.Close()
 		return nil
 	}
 	return n
+}
+
+// interfaces names what this process' addresses belong to: those of processes with the same name are the same hosts'.
+func interfaces() string {
+	link, _ := os.Readlink("/proc/self/ns/net")
+	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
 }
 
 // addressesHere are those of this host by which others may reach it.
@@ -68,20 +75,20 @@ func addressesHere() (out []string) {
 	return out
 }
 
-// watch begins to watch the next process, by what it has published. here: it is on this node. silent is for how long the
-// way to it may be lost, 0: for ever.
-func (n *Neighbour) watch(c Client, here bool, silent time.Duration) {
+// watch begins to watch the next process, by what it has published. silent is for how long the way to it may be lost,
+// 0: for ever.
+func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
-	port, addresses, _ := strings.Cut(value, " ")
-	if err == nil && port == "" {
+	fields := strings.Fields(value)
+	if err == nil && len(fields) < 2 {
 		err = errors.New("it has no port")
 	}
 	if err != nil {
 		n.tried.Store(&err)
 		return
 	}
-	list := strings.Fields(addresses)
-	if here {
+	port, list := fields[0], fields[2:]
+	if fields[1] == interfaces() {
 		list = append([]string{"127.0.0.1", "::1"}, list...)
 	} else { // bridges of containers have the same address on many hosts
 		own := addressesHere()
@@ -110,7 +117,7 @@ func (n *Neighbour) run(ctx context.Context, addresses []string, port string, si
 			results <- result{conn, err}
 		}()
 	}
-	failed := fmt.Errorf("none of the addresses of its host is another one than those here")
+	failed := errors.New("its host has no address that this one has not")
 	var conn net.Conn
 	for range addresses {
 		r := <-results
@@ -175,8 +182,8 @@ func (n *Neighbour) Unknown() string {
 	return fmt.Sprintf("rank %d has not answered", n.rank)
 }
 
-// Settled ends the watch of the next process, when MPI_Init is over; this one can still be watched by those who have not
-// heard that yet.
+// Settled ends the watch of the next process, when MPI_Init is over; this one can still be watched by those who have
+// not heard that yet.
 func (n *Neighbour) Settled(c Client) {
 	if n != nil {
 		if n.over != nil {

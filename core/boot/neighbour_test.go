@@ -26,7 +26,8 @@ func watched(t *testing.T, clients []Client) []*Places {
 	return places
 }
 
-// A process that lives is waited for however late it is, if somebody tells that it does: gompirun, or the process itself.
+// A process that lives is waited for however late it is, if somebody tells that it does: gompirun, or the process
+// itself.
 func TestLateIsWaitedFor(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	byPMIx, _ := pmixJobOf(t, 3)
@@ -75,12 +76,12 @@ func TestNeighbourCannotBeAsked(t *testing.T) {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, err)
 	l.Close()
-	for _, told := range []string{port, ""} {
+	for _, told := range []string{port + " " + interfaces(), port + " elsewhere", port, ""} {
 		clients := openJob(t, 2, nil)
 		require.NoError(t, clients[1].Put(portKey(1), told))
 		each(t, clients, Client.Fence)
 		n := &Neighbour{rank: 1, gone: make(chan struct{})}
-		n.watch(clients[0], true, time.Minute)
+		n.watch(clients[0], time.Minute)
 		defer n.Close()
 		clients[0].Watched(n)
 		clients[0].Limit(20 * time.Millisecond)

@@ -52,7 +52,7 @@ func Nodes(c Client, silent time.Duration) (*Places, error) {
 		return nil, err
 	}
 	if p.Next = next; next != nil {
-		next.watch(c, p.NodeOf[next.rank] == p.NodeOf[c.Rank()], silent)
+		next.watch(c, silent)
 		c.Watched(next)
 	}
 	return p, nil

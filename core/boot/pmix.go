@@ -149,8 +149,8 @@ func (p *pmixJob) Abort(status, lost int) error {
 
 func (p *pmixJob) Judges() bool { return false }
 
-// within does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0 or watch sees
-// all that it waits for.
+// within does what may wait for the launcher, until that is gone, and no longer than limit unless that is 0 or watch
+// sees all that it waits for.
 func (p *pmixJob) within(limit time.Duration, watch pmi1.Watch, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

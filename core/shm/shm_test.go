@@ -173,8 +173,8 @@ func (c *counted) ServeAll() bool { c.all++; return false }
 func (c *counted) Lasts()         { c.lasts++ }
 func (c *counted) ServeLast()     { c.last++ }
 
-// TestWaitServes: a wait serves while it polls, asks for everything before it sleeps, says that it lasts, and serves once
-// more when it has ended, since others have seen it poll.
+// TestWaitServes: a wait serves while it polls, asks for everything before it sleeps, says that it lasts, and serves
+// once more when it has ended, since others have seen it poll.
 func TestWaitServes(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, nd []*Node) {
 		c := &counted{}

@@ -79,8 +79,8 @@ const (
 )
 
 // Services is what a thread that waits does for its process between looks at its condition, such as serving a ring: all
-// that a wait in C does (capi/base/wait.h), since others rely on whoever polls, whatever language it waits in. None of it
-// blocks, and several threads may be at it at once.
+// that a wait in C does (capi/base/wait.h), since others rely on whoever polls, whatever language it waits in. None of
+// it blocks, and several threads may be at it at once.
 type Services interface {
 	// Serve does what is ready and returns whether there was anything.
 	Serve() bool

@@ -9,8 +9,8 @@ import (
 // PatienceTick is how often a wait looks whether its Patience is over.
 const PatienceTick = 100 * time.Millisecond
 
-// Patience is how long is waited for something. It counts the time in which this process ran: while that was stopped, or
-// got no processor, what it waits for may have been stopped, too, or lies there unseen.
+// Patience is how long is waited for something. It counts the time in which this process ran: while that was stopped,
+// or got no processor, what it waits for may have been stopped, too, or lies there unseen.
 type Patience struct {
 	left    time.Duration
 	last    time.Time
@@ -58,8 +58,9 @@ var (
 // graceGone is how long a launcher has to end this process because of another one's end, which it can judge better.
 const graceGone = time.Second
 
-// Await returns what the launcher gives to ready. It waits no longer than limit, unless that is 0 or watch sees all that
-// it waits for; watch is nil if that is the launcher alone. tick is called every PatienceTick. ErrClosed: closed is.
+// Await returns what the launcher gives to ready. It waits no longer than limit, unless that is 0 or watch sees all
+// that it waits for; watch is nil if that is the launcher alone. tick is called every PatienceTick. ErrClosed: closed
+// is.
 func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, watch Watch, tick func()) (value T,
 	err error) {
 	ticker := time.NewTicker(PatienceTick)
