@@ -242,7 +242,8 @@ func TestUniverseAndControl(t *testing.T) {
 		n, ok := c.AppNum()
 		require.True(t, ok)
 		require.Zero(t, n)
-		p, err := Nodes(c, 0) // gompirun said that all are here: nothing to exchange, so one after the other works
+		// gompirun said that all are here: nothing to exchange, so one after the other works
+		p, err := Nodes(c, 0)
 		require.NoError(t, err)
 		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i,
 			hosts: []string{host()}}, p)

@@ -84,11 +84,11 @@ func Await[T any](ready <-chan T, closed <-chan struct{}, limit time.Duration, w
 				return value, watch.Err()
 			case !patience.Over(now):
 			case watch == nil:
-				return value, fmt.Errorf("the launcher has not answered for %v: it is stopped, or the way "+
-					"to it is lost", limit)
+				return value, fmt.Errorf("the launcher has not answered for %v: "+
+					"it is stopped, or the way to it is lost", limit)
 			case !watch.Sees():
-				return value, fmt.Errorf("%w for %v, and the launcher does not tell whether they live: %s",
-					ErrIncomplete, limit, watch.Unknown())
+				return value, fmt.Errorf("%w for %v, and the launcher does not tell whether "+
+					"they live: %s", ErrIncomplete, limit, watch.Unknown())
 			}
 			tick()
 		}
