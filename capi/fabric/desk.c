@@ -41,17 +41,17 @@ static struct {
 	struct account *account[BUCKETS];
 } desk;
 
-static size_t bucket_of(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 56 & (BUCKETS - 1); }
+static size_t desk_bucket(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 56 & (BUCKETS - 1); }
 
 static struct gompi_meeting *find_meeting(uint64_t id) {
-	struct gompi_meeting *m = desk.meeting[bucket_of(id)];
+	struct gompi_meeting *m = desk.meeting[desk_bucket(id)];
 	while (m != NULL && m->id != id)
 		m = m->next;
 	return m;
 }
 
 static struct account *account_with(int peer) {
-	struct account **first = &desk.account[bucket_of((uint32_t)peer)], *a = *first;
+	struct account **first = &desk.account[desk_bucket((uint32_t)peer)], *a = *first;
 	while (a != NULL && a->peer != peer)
 		a = a->next;
 	if (a == NULL) {
@@ -63,7 +63,7 @@ static struct account *account_with(int peer) {
 }
 
 static struct closed **find_closed(uint64_t id) {
-	struct closed **at = &desk.closed[bucket_of(id)];
+	struct closed **at = &desk.closed[desk_bucket(id)];
 	while (*at != NULL && (*at)->id != id)
 		at = &(*at)->next;
 	return at;
@@ -77,7 +77,7 @@ struct answer {
 	struct meet_record record;
 };
 
-static void send_answer(const struct answer *a) {
+static void answer_peer(const struct answer *a) {
 	int class;
 	char *to = gompi_fabric_reserve(a->peer, FABRIC_MEET, sizeof a->record, FABRIC_ANSWER, &class);
 	if (to == NULL && class == MPI_ERR_NO_MEM)
@@ -101,7 +101,7 @@ static struct answer go_ahead(struct account *a, const struct meet_record *quest
 }
 
 // So many bytes of a's peer have found their meeting. Whether it is to be told.
-static bool settle(struct account *a, size_t length, struct answer *answer) {
+static bool settle_with(struct account *a, size_t length, struct answer *answer) {
 	a->settled += (uint32_t)length + GOMPI_ADVANCE_MORE;
 	if (a->settled < GOMPI_ADVANCE / 4)
 		return false;
@@ -135,11 +135,11 @@ static void take_arrival(struct gompi_meeting *m, int peer, const struct meet_re
 }
 
 // Takes a record for a meeting that is open. Whether there is an answer.
-static bool take_record(struct gompi_meeting *m, struct account *a, const struct meet_record *r, size_t length,
-			struct answer *answer) {
+static bool take_for_open(struct gompi_meeting *m, struct account *a, const struct meet_record *r, size_t length,
+			  struct answer *answer) {
 	if (r->kind != MEET_ASK) {
 		take_arrival(m, a->peer, r, length);
-		return r->advance != 0 && settle(a, length, answer);
+		return r->advance != 0 && settle_with(a, length, answer);
 	}
 	if (!is_member(m, a->peer, r))
 		return false;
@@ -148,7 +148,7 @@ static bool take_record(struct gompi_meeting *m, struct account *a, const struct
 }
 
 // Keeps a record until its meeting is opened. More than it may no member sends.
-static void keep_early(struct account *a, const struct meet_record *r, size_t length) {
+static void keep_for_later(struct account *a, const struct meet_record *r, size_t length) {
 	bool asks = r->kind == MEET_ASK;
 	size_t cost = length + GOMPI_ADVANCE_MORE;
 	if (asks ? length != sizeof *r || a->questions >= GOMPI_QUESTIONS : a->kept + cost > GOMPI_ADVANCE)
@@ -158,14 +158,14 @@ static void keep_early(struct account *a, const struct meet_record *r, size_t le
 	e->of = a;
 	e->length = (uint32_t)length;
 	memcpy(&e->record, r, length);
-	to = &desk.early[bucket_of(r->id)];
+	to = &desk.early[desk_bucket(r->id)];
 	e->next = *to;
 	*to = e;
 }
 
 // Takes what is kept for a meeting, NULL: nothing is. The caller frees it.
 static struct early *take_early(uint64_t id) {
-	struct early **at = &desk.early[bucket_of(id)], *e;
+	struct early **at = &desk.early[desk_bucket(id)], *e;
 	while ((e = *at) != NULL && e->record.id != id)
 		at = &e->next;
 	if (e == NULL)
@@ -201,20 +201,20 @@ static void meet_arrives(int peer, const char *data, size_t length) {
 		if (m != NULL && r->kind != MEET_ASK && r->advance == 0) {
 			take_arrival(m, peer, r, length);
 		} else if (m != NULL) {
-			answers = take_record(m, account_with(peer), r, length, &answer);
+			answers = take_for_open(m, account_with(peer), r, length, &answer);
 		} else if (r->kind == MEET_ASK || r->advance != 0) {
 			struct account *a = account_with(peer);
 			if (*find_closed(r->id) == NULL)
-				keep_early(a, r, length);
+				keep_for_later(a, r, length);
 			else if (r->kind != MEET_ASK)
-				answers = settle(a, length, &answer);
+				answers = settle_with(a, length, &answer);
 			else
 				answers = true, answer = go_ahead(a, r);
 		}
 	}
 	gompi_mutex_give(&desk.mu);
 	if (answers)
-		send_answer(&answer);
+		answer_peer(&answer);
 	gompi_wake(&gompi_my_cell()->wait);
 }
 
@@ -237,7 +237,7 @@ struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32
 		m->edge[r].to = peers[(me + (1LL << r)) % n];
 		m->edge[r].from = peers[(me + n - (1LL << r)) % n];
 	}
-	struct gompi_meeting **bucket = &desk.meeting[bucket_of(id)];
+	struct gompi_meeting **bucket = &desk.meeting[desk_bucket(id)];
 	gompi_mutex_take(&desk.mu);
 	m->next = *bucket;
 	*bucket = m;
@@ -247,10 +247,10 @@ struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32
 	free(gone);
 	for (struct early *e; (e = take_early(id)) != NULL; free(e)) {
 		struct answer answer;
-		if (!take_record(m, e->of, &e->record, e->length, &answer))
+		if (!take_for_open(m, e->of, &e->record, e->length, &answer))
 			continue;
 		gompi_mutex_give(&desk.mu);
-		send_answer(&answer);
+		answer_peer(&answer);
 		gompi_mutex_take(&desk.mu);
 	}
 	gompi_mutex_give(&desk.mu);
@@ -262,12 +262,12 @@ void gompi_meeting_close(struct gompi_meeting *m) {
 		return;
 	struct closed *c = m->failed ? gompi_must_have(sizeof *c) : NULL;
 	gompi_mutex_take(&desk.mu);
-	struct gompi_meeting **at = &desk.meeting[bucket_of(m->id)];
+	struct gompi_meeting **at = &desk.meeting[desk_bucket(m->id)];
 	while (*at != m)
 		at = &(*at)->next;
 	*at = m->next;
 	if (c != NULL) {
-		struct closed **first = &desk.closed[bucket_of(m->id)];
+		struct closed **first = &desk.closed[desk_bucket(m->id)];
 		*c = (struct closed){*first, m->id};
 		*first = c;
 	}
@@ -283,7 +283,7 @@ void gompi_meeting_close(struct gompi_meeting *m) {
 static bool is_open(void *arg) { return gompi_load(&((struct edge *)arg)->open) != 0; }
 
 // Waits until the peer of a round has opened the meeting.
-static int ask(struct gompi_meeting *m, int round, const struct gompi_waiting *what) {
+static int ask_peer_to_open(struct gompi_meeting *m, int round, const struct gompi_waiting *what) {
 	struct edge *e = &m->edge[round];
 	int class = 0;
 	char *to = gompi_fabric_reserve(e->to, FABRIC_MEET, sizeof(struct meet_record), FABRIC_WAIT, &class);
@@ -315,5 +315,5 @@ int gompi_desk_admit(struct gompi_meeting *m, int round, size_t length, const st
 	if (m->all_open || is_open(e))
 		return 0;
 	*advance = in_advance(e, cost) || (gompi_fabric_progress() && in_advance(e, cost));
-	return *advance ? 0 : ask(m, round, what);
+	return *advance ? 0 : ask_peer_to_open(m, round, what);
 }

@@ -112,7 +112,7 @@ static void meet_blocks(struct gompi_meeting *m, char *all, char *packed, int la
 }
 
 static int all_to_all(struct gompi_meeting *m, struct gompi_meet_words *words, const struct gompi_meet_words *differs,
-		  void *all, uint32_t bytes, const struct gompi_waiting *what) {
+		      void *all, uint32_t bytes, const struct gompi_waiting *what) {
 	struct meet_said mine = {words->what, words->plan, bytes, words->rank}, other = mine;
 	bool bad = differs != NULL;
 	if (bad)

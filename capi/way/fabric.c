@@ -181,29 +181,38 @@ static int ask_and_await(struct gompi_stream *s, uint64_t number, const char *ca
 // Whether a member is locked alone, and the lock is to be taken.
 static inline bool locks_one(uint32_t state) { return (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED; }
 
-// Whether this epoch needs a lock or start that has not been sent.
-static inline bool lacks_lock(struct gompi_stream *s) {
-	const struct gompi_win *w = s->w;
-	if (gompi_load_acquire(&s->has_lock))
-		return false;
-	uint32_t state = gompi_load(&w->targets[s->rank].state);
+// Whether the epoch with a member in this state needs a lock or start.
+static inline bool needs_lock(const struct gompi_win *w, uint32_t state) {
 	return locks_one(state) || (state & TARGET_STARTED) ||
 	       ((gompi_load(&w->access) & ACCESS_LOCK_ALL) && !w->lock_all_nocheck);
+}
+
+// Whether this epoch needs a lock or start that has not been sent.
+static inline bool lacks_lock(struct gompi_stream *s) {
+	return !gompi_load_acquire(&s->has_lock) && needs_lock(s->w, gompi_load(&s->w->targets[s->rank].state));
+}
+
+// Sends a lock or start unless one has been sent, under lock_mu: only while it is sent, which whoever is next must not
+// overtake. 0 or an error class.
+static int send_lock_locked(struct gompi_stream *s, enum gompi_stream_kind kind, bool exclusive) {
+	if (gompi_load(&s->has_lock))
+		return MPI_SUCCESS;
+	int rc = send_word(s, kind, exclusive, 0);
+	if (rc == MPI_SUCCESS)
+		gompi_store_release(&s->has_lock, 1);
+	return rc;
 }
 
 // Puts the lock or start that this epoch needs before the first record. 0 or an error class.
 static int lock_first(struct gompi_stream *s) {
 	if (!lacks_lock(s))
 		return MPI_SUCCESS;
-	uint32_t state = gompi_load(&s->w->targets[s->rank].state);
 	int rc = MPI_SUCCESS;
-	gompi_mutex_take(&s->lock_mu); // only while the lock is sent, which whoever is next must not overtake
-	if (!gompi_load(&s->has_lock)) {
-		rc = send_word(s, state & TARGET_STARTED ? STREAM_START : STREAM_LOCK,
-			       locks_one(state) && (state & TARGET_EXCLUSIVE), 0);
-		if (rc == MPI_SUCCESS)
-			gompi_store_release(&s->has_lock, 1);
-	}
+	gompi_mutex_take(&s->lock_mu);
+	uint32_t state = gompi_load(&s->w->targets[s->rank].state);
+	if (needs_lock(s->w, state))
+		rc = send_lock_locked(s, state & TARGET_STARTED ? STREAM_START : STREAM_LOCK,
+				      locks_one(state) && (state & TARGET_EXCLUSIVE));
 	gompi_mutex_give(&s->lock_mu);
 	return rc;
 }
@@ -625,31 +634,43 @@ static int fabric_settle(struct gompi_win *w, int peer, const char *call) {
 	return end_streams(w, GOMPI_ALL, false, peer, call);
 }
 
-// The lock that this thread has asked for last, if it was of a member on another node.
+// The lock that this thread has asked for last, if it was of a member on another node: its number of those of the
+// stream.
 static _Thread_local struct {
 	uintptr_t window;
 	int target;
+	uint32_t lock;
 } asked_last __attribute__((tls_model("initial-exec")));
 
 int gompi_lock_in_order(const char *call) {
 	struct gompi_win *w = asked_last.window == 0 ? NULL : gompi_win_get((MPI_Win)asked_last.window);
 	asked_last.window = 0;
-	if (w == NULL || w->away == NULL || (uint32_t)asked_last.target >= w->n ||
-	    !(gompi_load(&w->targets[asked_last.target].state) & TARGET_LOCKED))
+	if (w == NULL || w->away == NULL || (uint32_t)asked_last.target >= w->n)
 		return MPI_SUCCESS;
-	struct gompi_stream *s = gompi_stream_of(w, asked_last.target);
+	// One that another thread has asked for since is that thread's affair: it may be waited for for long.
+	struct gompi_stream *s = gompi_stream_known(w, asked_last.target);
+	int rc = MPI_SUCCESS;
 	if (s == NULL)
-		return MPI_ERR_NO_MEM;
-	int rc = lock_first(s);
-	return rc == MPI_SUCCESS ? await_lock(s, call) : rc;
+		return rc;
+	gompi_mutex_take(&s->lock_mu);
+	uint32_t state = gompi_load(&w->targets[s->rank].state);
+	bool mine = gompi_load(&s->locks) == asked_last.lock && locks_one(state);
+	if (mine)
+		rc = send_lock_locked(s, STREAM_LOCK, state & TARGET_EXCLUSIVE);
+	gompi_mutex_give(&s->lock_mu);
+	return mine && rc == MPI_SUCCESS ? await_lock(s, call) : rc;
 }
 
 // The first operation takes the lock: lock_first.
 static int fabric_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {
-	if (target != GOMPI_ALL) {
-		asked_last.window = w->handle;
-		asked_last.target = target;
-	}
+	if (target == GOMPI_ALL)
+		return MPI_SUCCESS;
+	struct gompi_stream *s = gompi_stream_of(w, target);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	asked_last.window = w->handle;
+	asked_last.target = target;
+	asked_last.lock = gompi_add(&s->locks, 1) + 1;
 	return MPI_SUCCESS;
 }
 
@@ -671,8 +692,13 @@ static int fabric_unlock(struct gompi_win *w, int target, bool exclusive, const 
 	if (target != GOMPI_ALL) {
 		if ((s = gompi_stream_of(w, target)) == NULL)
 			return MPI_ERR_NO_MEM;
-		if (!gompi_load_acquire(&s->has_lock)) // nothing has been done under it, but it has been asked for
-			rc = send_word(s, STREAM_LOCK, exclusive, 0);
+		// If nothing has been done under it it has still been asked for. Another thread may ask for it in its
+		// order just now, so that only one of the two sends it.
+		if (!gompi_load_acquire(&s->has_lock)) {
+			gompi_mutex_take(&s->lock_mu);
+			rc = send_lock_locked(s, STREAM_LOCK, exclusive);
+			gompi_mutex_give(&s->lock_mu);
+		}
 		if (rc == MPI_SUCCESS)
 			rc = send_unlock(s, call);
 		return rc == MPI_SUCCESS ? end_unlock(s, call) : rc;

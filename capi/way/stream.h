@@ -75,6 +75,7 @@ struct gompi_stream {
 	gompi_a64 done;             // so many have been applied
 	gompi_a64 locked;           // of the last lock or start
 	gompi_a64 ahead;            // bytes sent since one of which it is not known that it has been applied
+	gompi_a32 locks;            // so many times MPI_Win_lock has asked for the lock of this member
 	gompi_a32 has_lock;         // it has been sent, and not given back, or not completed
 	gompi_a32 class;            // of the first error that nobody has been told of
 	struct gompi_reason reason; // of that one, or of the end; under answers_mu in fabric.c

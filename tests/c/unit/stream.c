@@ -348,6 +348,38 @@ static void handovers(bool polls) {
 	unit_threads(polls ? 3 : 2, hand_over);
 }
 
+/* --- A lock that one thread ends while another one, which has asked for it, asks for the next: it is asked for once,
+ * and given back. */
+
+enum { ENDINGS = 3000 };
+
+static void end_locks(int i) {
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	uint32_t steps = 0;
+	for (int k = 0; k < ENDINGS; k++) {
+		if (i == 1)
+			FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+		step_together(&steps);
+		if (i == 1) {
+			for (volatile int pause = k % 300; pause > 0; pause--)
+				;
+			FINE(gompi_lock_in_order("lock"));
+		} else {
+			FINE(gompi_win_unlock(OTHER, win));
+		}
+		step_together(&steps);
+		CHECK(s->holds == HOLDS_NOTHING && gompi_load(&s->has_lock) == 0, "round %d: it has a lock", k);
+		step_together(&steps);
+	}
+}
+
+static void ended_by_another(void) {
+	fresh(true, false);
+	somebody_polls = false;
+	gompi_store(&came, 0);
+	unit_threads(2, end_locks);
+}
+
 /* One round trip is all that an epoch takes. */
 static void round_trips(void) {
 	fresh(true, false);
@@ -548,6 +580,7 @@ int main(void) {
 	round_trips();
 	handovers(false);
 	handovers(true);
+	ended_by_another();
 	posts_and_starts();
 	refused();
 	forged();

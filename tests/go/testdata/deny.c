@@ -34,10 +34,10 @@ int main(int argc, char **argv) {
 	struct sock_fprog program = {1, code};
 	int i = 2;
 	for (; i < argc && i < 2 + MOST && strcmp(argv[i], "--") != 0; i++) {
-		code[program.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-								   (unsigned)number(argv[i]), 0, 1);
-		code[program.len++] = (struct sock_filter)BPF_STMT(
-			BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)atoi(argv[1]));
+		code[program.len++] =
+			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number(argv[i]), 0, 1);
+		code[program.len++] =
+			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)atoi(argv[1]));
 	}
 	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	if (i + 1 >= argc) {
