@@ -91,6 +91,10 @@ func (dataPath) DispUnit(h uintptr, rank int) int32 {
 	return int32(C.gompi_win_unit(C.uintptr_t(h), C.int(rank)))
 }
 
+func (dataPath) LowestAway(h uintptr, below int) int {
+	return int(C.gompi_win_lowest_away(C.uintptr_t(h), C.int(below)))
+}
+
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
 
 func (dataPath) MayFree(h uintptr) error {

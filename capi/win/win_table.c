@@ -179,6 +179,14 @@ int gompi_win_unit(uintptr_t handle, int rank) {
 	return w == NULL || (uint32_t)rank >= w->n ? 1 : (int)w->targets[rank].disp_unit;
 }
 
+int gompi_win_lowest_away(uintptr_t handle, int below) {
+	const struct gompi_win *w = gompi_win_get((MPI_Win)handle);
+	for (int i = 0; w != NULL && w->away != NULL && i < below && i < (int)w->n; i++)
+		if ((w->targets[i].state & TARGET_AWAY) != 0 && w->away[i].size > 0)
+			return i;
+	return -1;
+}
+
 void gompi_win_close(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)

@@ -678,7 +678,7 @@ func (w *Window) tellHints(mine []byte) ([]byte, error) {
 }
 
 // SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory.
-// MPI_PROC_NULL stands for the lowest rank of this node with memory. Memory that is not mapped here, or none, has size
+// MPI_PROC_NULL stands for the lowest rank with memory, on any node. Memory that is not mapped here, or none, has size
 // 0 and address 0. MPI_ERR_RANK: no such rank; MPI_ERR_RMA_FLAVOR: a dynamic window.
 func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, err error) {
 	if w.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC {
@@ -686,11 +686,17 @@ func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, 
 			"a dynamic window has no one memory that could be queried")
 	}
 	if rank == abi.MPI_PROC_NULL {
-		i := slices.IndexFunc(w.targets, func(t Target) bool { return t.Size > 0 })
-		if i < 0 {
+		lowest := w.Group.Size()
+		if i := slices.IndexFunc(w.targets, func(t Target) bool { return t.Size > 0 }); i >= 0 {
+			lowest = int(w.targets[i].Rank)
+		}
+		if away := w.host.Data.LowestAway(w.Handle, lowest); away >= 0 {
+			lowest = away
+		}
+		if lowest == w.Group.Size() {
 			return 0, 1, 0, nil
 		}
-		rank = w.targets[i].Rank
+		rank = int32(lowest)
 	}
 	if rank < 0 || int(rank) >= w.Group.Size() {
 		return 0, 0, 0, mpierr.New(abi.MPI_ERR_RANK, "rank %d in a window of %d processes", rank,
