@@ -4,6 +4,7 @@
  * np: 1 2 4
  * nodes: 2
  * ref: none (MPI 4.1; older libraries take windows of MPI_Win_allocate_shared only)
+ * timeout: 60
  */
 #include "../check.h"
 
