@@ -1,0 +1,200 @@
+package gotest
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Jobs of several nodes in which a rank is late, or dies, or whose launcher does.
+
+// phases is a program whose rank 1 stays for so many seconds in the phase that its arguments name, where the others wait
+// for it. It says "up RANK PID" before.
+const phases = `
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <dlfcn.h>
+#include <ifaddrs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static const char *phase;
+static int rank, seconds;
+static void up(void) { printf("up %d %d\n", rank, (int)getpid()); fflush(stdout); }
+static void stay(const char *where)
+{
+    if (strcmp(phase, where) != 0)
+        return;
+    up();
+    if (rank == 1)
+        sleep((unsigned)seconds);
+}
+/* what the library calls when it opens the network between nodes */
+int getifaddrs(struct ifaddrs **list)
+{
+    static int (*next)(struct ifaddrs **);
+    if (next == NULL) {
+        next = (int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs");
+        stay("network");
+    }
+    return next(list);
+}
+int main(int argc, char **argv)
+{
+    if (argc < 3 || getenv("PMI_RANK") == NULL)
+        return 99;
+    phase = argv[1];
+    seconds = atoi(argv[2]);
+    rank = atoi(getenv("PMI_RANK"));
+    stay("init");
+    MPI_Init(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    stay("barrier");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(phase, "barriers") == 0 || strcmp(phase, "busy") == 0) {
+        up();
+        for (volatile long i = 1;; i++)
+            if (strcmp(phase, "barriers") == 0 || i % 1000000 == 0)
+                MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (strcmp(phase, "alone") == 0) {
+        up();
+        for (;;)
+            pause();
+    }
+    stay("finalize");
+    MPI_Finalize();
+    printf("done\n");
+    return 0;
+}
+`
+
+// pids waits until all ranks of a job have said "up", and returns their process ids.
+func (l *launch) pids(t *testing.T, n int) []int {
+	t.Helper()
+	pids := make([]int, n)
+	require.Eventually(t, func() bool {
+		seen := 0
+		for _, line := range strings.Split(l.out.String(), "\n") {
+			var rank, pid int
+			if k, _ := fmt.Sscanf(line, "up %d %d", &rank, &pid); k == 2 {
+				pids[rank] = pid
+				seen++
+			}
+		}
+		return seen == n
+	}, hang, time.Millisecond, "%s%s", &l.out, &l.err)
+	return pids
+}
+
+// hydra is how MPICH's launcher starts a program of n ranks on so many pretended nodes.
+func hydra(t *testing.T, nodes, n int, program ...string) []string {
+	t.Helper()
+	mpiexec, err := exec.LookPath("mpiexec.mpich")
+	require.NoError(t, err)
+	args := []string{mpiexec}
+	for i := range nodes {
+		if i > 0 {
+			args = append(args, ":")
+		}
+		args = append(args, "-n", fmt.Sprint(n/nodes), "-env", "GOMPIRMA_NODE", fmt.Sprint(i))
+		args = append(args, program...)
+	}
+	return args
+}
+
+// A rank that lives is waited for, longer than a silent peer is and than MPI_Init gives anybody of whom it knows nothing.
+func TestLateInInit(t *testing.T) {
+	program := compile(t, phases, "-rdynamic")
+	const timeout, late = "GOMPIRMA_PEER_TIMEOUT=1", "12"
+	runs := []*launch{prepare(t, "--nodes", "4", "-n", "4", program, "network", late)}
+	if _, err := exec.LookPath("mpiexec.mpich"); err == nil {
+		args := hydra(t, 2, 4, program, "network", late)
+		runs = append(runs, prepareProgram(t, args[0], args[1:]...))
+	}
+	for _, l := range runs {
+		l.cmd.Env = append(l.cmd.Env, timeout)
+		require.NoError(t, l.cmd.Start())
+	}
+	for _, l := range runs {
+		require.Zero(t, l.wait(t), "%s", &l.err)
+		require.Empty(t, l.err.String())
+		require.Equal(t, 4, strings.Count(l.out.String(), "done\n"))
+	}
+}
+
+// Whose end it was that ended the others is what gompirun says, also where they notice it before.
+func TestKilledOverNodes(t *testing.T) {
+	program := compile(t, phases, "-rdynamic")
+	for i, phase := range []string{"barriers", "busy", "alone", "barriers", "busy", "barriers", "busy", "barrier",
+		"finalize", "network", "init", "barriers", "busy"} {
+		l := prepare(t, "--nodes", "2", "-n", "4", program, phase, "600")
+		require.NoError(t, l.cmd.Start())
+		pids := l.pids(t, 4)
+		victim := i % 4
+		require.NoError(t, syscall.Kill(pids[victim], syscall.SIGKILL))
+		require.Equal(t, 137, l.wait(t), "%s: %s", phase, &l.err)
+		lines := strings.Split(strings.TrimSpace(l.err.String()), "\n")
+		require.Contains(t, lines[len(lines)-1], fmt.Sprintf("gompirun: rank %d (program) was killed by signal 9",
+			victim), "%s: %s", phase, &l.err)
+	}
+}
+
+// However far a job is, nothing is left of it when its launcher is killed.
+func TestLauncherKilledInPhases(t *testing.T) {
+	program := compile(t, phases, "-rdynamic")
+	for _, phase := range []string{"init", "network", "barrier", "barriers", "alone", "finalize"} {
+		for nodes := 1; nodes <= 2; nodes++ {
+			if phase == "network" && nodes == 1 {
+				continue // there is none
+			}
+			starts := [][]string{{"", "--nodes", fmt.Sprint(nodes), "-n", "2", program, phase, "600"}}
+			if _, err := exec.LookPath("mpiexec.mpich"); err == nil {
+				starts = append(starts, hydra(t, nodes, 2, program, phase, "600"))
+			}
+			for _, args := range starts {
+				var l *launch
+				if args[0] == "" {
+					l = prepare(t, args[1:]...)
+				} else {
+					l = prepareProgram(t, args[0], args[1:]...)
+				}
+				require.NoError(t, l.cmd.Start())
+				l.pids(t, 2)
+				require.NoError(t, l.cmd.Process.Kill())
+				require.Equal(t, 137, l.wait(t), "%s, nodes: %d, %v", phase, nodes, args)
+			}
+		}
+	}
+}
+
+// Where the loopback interface is down pretended nodes cannot reach each other, and gompirun says so before it starts
+// anything.
+func TestLoopbackIsDown(t *testing.T) {
+	program := compile(t, phases, "-rdynamic")
+	unshare := []string{"unshare", "--map-root-user", "--net"}
+	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {
+		t.Skip("a network namespace cannot be made here")
+	}
+	inside := func(args ...string) (int, string) {
+		l := prepare(t, args...)
+		l.cmd.Args = append(slices.Clone(unshare), l.cmd.Args...)
+		var err error
+		l.cmd.Path, err = exec.LookPath(unshare[0])
+		require.NoError(t, err)
+		return l.run(t), l.err.String()
+	}
+	status, says := inside("--nodes", "2", "-n", "2", program, "none", "0")
+	require.Equal(t, 2, status)
+	require.Contains(t, says, "the loopback interface lo, which is down: ip link set lo up\n")
+	require.Equal(t, 1, strings.Count(says, "\n"), says)
+	status, says = inside("-n", "2", program, "none", "0")
+	require.Zero(t, status, says)
+}
