@@ -9,6 +9,8 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"syscall"
+	"time"
 
 	"gompirma/core"
 	"gompirma/core/abi"
@@ -19,8 +21,13 @@ import (
 
 // Chapter 11 (start and end), and what chapter 9 has besides env.c.
 
+// graceFlush is how long a process that ends may be held by what it has printed: by a pipe that nobody reads, or by a
+// thread that waits for input.
+const graceFlush = 5 * time.Second
+
 // exit ends the process with everything it has printed.
 func exit(code int32) {
+	time.AfterFunc(graceFlush, func() { syscall.Exit(int(code)) })
 	os.Stderr.Sync()
 	C.gompi_end(C.int(code))
 }

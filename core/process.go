@@ -97,6 +97,9 @@ func Start(data DataPath) error {
 		return err
 	}
 	launcher.Store(&b)
+	if lost := b.HangUp(); lost != nil {
+		go endWithLauncher(lost)
+	}
 	// A limit that is wrong matters, and is told, if there are several nodes.
 	timeout, wrong := boot.PeerTimeout()
 	silent := timeout
@@ -146,9 +149,6 @@ func Start(data DataPath) error {
 		p.Coll.AgentThread()
 		data.Run()
 	}()
-	if lost := b.HangUp(); lost != nil {
-		go endWithLauncher(lost)
-	}
 	// Everybody's rings are there.
 	fenced := p.Node.Publish(shm.Waiting{Peer: -1})
 	err = b.Fence()

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -101,8 +102,15 @@ func newJob(opts *options) (*job, error) {
 				"are not bound\n", opts.bind, len(j.ranks))
 		}
 	}
+	sizes := blocks(len(j.ranks), opts.nodes, opts.perNode)
+	if len(sizes) > 1 {
+		interfaces, _ := net.Interfaces() // what cannot be known is no reason
+		if err := checkLoopback(interfaces); err != nil {
+			return nil, err
+		}
+	}
 	var err error
-	if j.nodes, err = makeNodes(blocks(len(j.ranks), opts.nodes, opts.perNode)); err != nil {
+	if j.nodes, err = makeNodes(sizes); err != nil {
 		return nil, err
 	}
 	j.pmi = j.newServer()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"strings"
 
@@ -32,6 +33,18 @@ func blocks(n, nodes, perNode int) (sizes []int) {
 		sizes = append(sizes, (i+1)*n/nodes-i*n/nodes)
 	}
 	return sizes
+}
+
+// checkLoopback refuses pretended nodes where the ranks could not reach each other: what goes from an address of a
+// machine to another one of its own goes over the loopback interface, whatever network it has besides.
+func checkLoopback(interfaces []net.Interface) error {
+	for _, one := range interfaces {
+		if one.Flags&net.FlagLoopback != 0 && one.Flags&net.FlagUp == 0 {
+			return fmt.Errorf("--nodes: the ranks reach each other over the loopback interface %s, which "+
+				"is down: ip link set %s up", one.Name, one.Name)
+		}
+	}
+	return nil
 }
 
 // makeNodes makes the memory of nodes with so many ranks each.

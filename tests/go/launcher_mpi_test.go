@@ -142,6 +142,37 @@ func TestFatalStatusAlone(t *testing.T) {
 	}
 }
 
+// A process without a launcher ends after MPI_Abort, also where another thread keeps a stream that would be flushed.
+func TestAbortWithHeldStream(t *testing.T) {
+	program := compile(t, `
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_barrier_t held;
+static void *hold(void *arg)
+{
+    flockfile(stdout);
+    pthread_barrier_wait(&held);
+    for (;;)
+        pause();
+    return arg;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    MPI_Init(&argc, &argv);
+    pthread_barrier_init(&held, NULL, 2);
+    pthread_create(&thread, NULL, hold, NULL);
+    pthread_barrier_wait(&held);
+    MPI_Abort(MPI_COMM_WORLD, 7);
+    return 0;
+}
+`, "-pthread")
+	l := prepareProgram(t, program)
+	require.Equal(t, 7, l.run(t), &l.err)
+}
+
 func TestLauncherMPITimeout(t *testing.T) {
 	program := compile(t, endings)
 	status, _, err := gompirun(t, "--timeout", "0.5", "-n", "4", program, "hang")

@@ -14,8 +14,8 @@ import (
 
 // Jobs of several nodes in which a rank is late, or dies, or whose launcher does.
 
-// phases is a program whose rank 1 stays for so many seconds in the phase that its arguments name, where the others wait
-// for it. It says "up RANK PID" before.
+// phases is a program whose rank 1 stays for so many seconds in the phase that its arguments name, where the others
+// wait for it. It says "up RANK PID" before.
 const phases = `
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -110,7 +110,8 @@ func hydra(t *testing.T, nodes, n int, program ...string) []string {
 	return args
 }
 
-// A rank that lives is waited for, longer than a silent peer is and than MPI_Init gives anybody of whom it knows nothing.
+// A rank that lives is waited for, longer than a silent peer is and than MPI_Init gives anybody of whom it knows
+// nothing.
 func TestLateInInit(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	const timeout, late = "GOMPIRMA_PEER_TIMEOUT=1", "12"
@@ -142,8 +143,8 @@ func TestKilledOverNodes(t *testing.T) {
 		require.NoError(t, syscall.Kill(pids[victim], syscall.SIGKILL))
 		require.Equal(t, 137, l.wait(t), "%s: %s", phase, &l.err)
 		lines := strings.Split(strings.TrimSpace(l.err.String()), "\n")
-		require.Contains(t, lines[len(lines)-1], fmt.Sprintf("gompirun: rank %d (program) was killed by signal 9",
-			victim), "%s: %s", phase, &l.err)
+		says := fmt.Sprintf("gompirun: rank %d (program) was killed by signal 9", victim)
+		require.Contains(t, lines[len(lines)-1], says, "%s: %s", phase, &l.err)
 	}
 }
 
