@@ -7,6 +7,7 @@ package main
 import "C"
 
 import (
+	"errors"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -124,7 +125,7 @@ func winError(h uintptr, class C.int) error {
 func (dataPath) Share(nd *shm.Node, addr uintptr, size int64) error {
 	fd, image, ok := nd.Image()
 	if !ok {
-		return unix.EFBIG
+		return errors.New("the node's memory is a segment of System V (ulimit -f, or no memfd_create)")
 	}
 	return system(C.gompi_in_place_share(C.int(fd), C.uint64_t(image), C.uintptr_t(addr), C.size_t(size)))
 }

@@ -1,14 +1,17 @@
 package shm
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // backing is what the memory of a node is made of. There are two: a memfd, and a segment of System V where the user may
-// not have files of that size (ulimit -f). Neither has a name, once it is open.
+// not have files of that size (ulimit -f), or no memfd. Neither has a name, once it is open.
 type backing interface {
 	// mapping maps [off, off+size), whole pages, at an address, whatever is there, or at one that the system
 	// chooses (nil). The error is the system's, as in all.
@@ -31,14 +34,89 @@ func (fd memfd) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, err
 
 func (fd memfd) take(off, size int64) error {
 	for {
-		if err := unix.Fallocate(int(fd), 0, off, size); err != unix.EINTR {
+		if err := unix.Fallocate(int(fd), 0, off, size); denied(err) {
+			return takeMapped(fd, off, size)
+		} else if err != unix.EINTR {
 			return err
 		}
 	}
 }
 
 func (fd memfd) give(off, size int64) {
-	unix.Fallocate(int(fd), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, roundUp(size, PageSize))
+	if denied(unix.Fallocate(int(fd), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off,
+		roundUp(size, PageSize))) {
+		giveMapped(fd, off, size)
+	}
+}
+
+// takeMapped and giveMapped are take and give where no call does it: through a mapping.
+func takeMapped(m backing, off, size int64) error {
+	return whileMapped(m, off, size, func(b []byte) error {
+		err := populate(b)
+		if err == unix.EINVAL { // a system that does not know it (before Linux 5.14)
+			for at := int64(0); at < int64(len(b)); at += PageSize {
+				atomic.AddUint32(u32(b, at), 0)
+			}
+			return nil
+		}
+		return err
+	})
+}
+
+func giveMapped(m backing, off, size int64) {
+	whileMapped(m, off, size, func(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) })
+}
+
+// denied returns whether an error is that of a call which this process may not make, as a container's seccomp profile
+// says it.
+func denied(err error) bool { return err == unix.EPERM || err == unix.EACCES || err == unix.ENOSYS }
+
+// create makes the file of a node's memory, empty: a memfd. Where that is denied the file is one without a name in a
+// folder, which is for a header only; why says so then. An error says what is to be done.
+func create() (fd int, why error, err error) {
+	fd, why = unix.MemfdCreate("gompirma", 0)
+	if why == nil {
+		return fd, nil, nil
+	}
+	why = fmt.Errorf("memfd_create: %w", why)
+	if !denied(errors.Unwrap(why)) {
+		return -1, nil, why
+	}
+	for _, folder := range []string{"/dev/shm", os.TempDir()} {
+		if fd, err = nameless(folder); err == nil {
+			return fd, why, nil
+		}
+	}
+	return -1, nil, fmt.Errorf("%w, and no file in /dev/shm or %s: %w%s", why, os.TempDir(), err, toDo)
+}
+
+// toDo is what to do where a filter denies calls.
+const toDo = ": the seccomp profile of the container, say, must allow memfd_create"
+
+// nameless makes a file without a name that has memory for its first page.
+func nameless(folder string) (int, error) {
+	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR, 0o600)
+	if err != nil { // a file system that does not know it
+		var f *os.File
+		if f, err = os.CreateTemp(folder, "gompirma"); err != nil {
+			return -1, err
+		}
+		defer f.Close()
+		if err = os.Remove(f.Name()); err != nil {
+			return -1, err
+		}
+		if fd, err = unix.Dup(int(f.Fd())); err != nil {
+			return -1, err
+		}
+	}
+	if err = memfd(fd).growHead(); err == nil {
+		_, err = unix.Pwrite(fd, []byte{0}, 0)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 // grow gives a memfd its size. All of it is address space only, but the system compares it with what files may have

@@ -40,20 +40,25 @@ type Node struct {
 	reminders []func()
 }
 
-// CreateControl makes the shared memory of a node of n processes and returns its memfd (close-on-exec not set: children
+// CreateControl makes the shared memory of a node of n processes and returns its file (close-on-exec not set: children
 // inherit it). nodes is how many share this machine's cores: 1, but where they are pretended.
 func CreateControl(n, nodes int) (*os.File, error) {
 	if n < 1 || n > MaxProcesses {
 		return nil, fmt.Errorf("%d processes on one node: from 1 to %d are possible", n, MaxProcesses)
 	}
 	cores := max(usableCores()/nodes, 1)
-	fd, err := unix.MemfdCreate("gompirma", 0)
+	fd, why, err := create()
 	if err != nil {
-		return nil, fmt.Errorf("memfd_create: %w", err)
+		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), "gompirma-control")
-	if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
-		err = createInSegment(fd, n, cores)
+	if why != nil {
+		if err = createInSegment(fd, n, cores, why); err != nil {
+			err = fmt.Errorf("%w%s", err, toDo)
+		}
+	} else if err = memfd(fd).grow(ImageOffset(n, n)); err == unix.EFBIG {
+		err = createInSegment(fd, n, cores,
+			fmt.Errorf("files may not have %d bytes (ulimit -f)", ImageOffset(n, n)))
 	} else if err == nil {
 		err = createIn(memfd(fd), n, cores, 0)
 	}
@@ -64,14 +69,14 @@ func CreateControl(n, nodes int) (*os.File, error) {
 	return f, nil
 }
 
-// createInSegment makes the memory in a segment of System V, of which the memfd tells.
-func createInSegment(fd, n, cores int) error {
+// createInSegment makes the memory in a segment of System V, of which the file tells: why it is not the file itself.
+func createInSegment(fd, n, cores int, why error) error {
 	if err := memfd(fd).growHead(); err != nil {
 		return err
 	}
 	id, err := makeSegment()
 	if err != nil {
-		return fmt.Errorf("files may not have %d bytes (ulimit -f), and shmget: %w", ImageOffset(n, n), err)
+		return fmt.Errorf("%w, and shmget: %w", why, err)
 	}
 	s, err := attachSegment(id, PageSize)
 	if err == nil {

@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -70,30 +69,6 @@ func (s segment) mapping(at unsafe.Pointer, off, size int64) (unsafe.Pointer, er
 	return p, nil
 }
 
-func (s segment) take(off, size int64) error {
-	return s.with(off, size, func(b []byte) error {
-		err := populate(b)
-		if err == unix.EINVAL { // a system that does not know it (before Linux 5.14)
-			for at := int64(0); at < int64(len(b)); at += PageSize {
-				atomic.AddUint32(u32(b, at), 0)
-			}
-			return nil
-		}
-		return err
-	})
-}
+func (s segment) take(off, size int64) error { return takeMapped(s, off, size) }
 
-func (s segment) give(off, size int64) {
-	s.with(off, size, func(b []byte) error { return unix.Madvise(b, unix.MADV_REMOVE) })
-}
-
-// with calls do for the whole pages of a range while they are mapped.
-func (s segment) with(off, size int64, do func([]byte) error) error {
-	from, to := off/PageSize*PageSize, roundUp(off+size, PageSize)
-	p, err := s.mapping(nil, from, to-from)
-	if err != nil {
-		return err
-	}
-	defer unix.MunmapPtr(p, uintptr(to-from))
-	return do(bytesAt(p, to-from))
-}
+func (s segment) give(off, size int64) { giveMapped(s, off, size) }

@@ -28,7 +28,7 @@ func segmented(t *testing.T, n int) []*Node {
 	require.NoError(t, err)
 	f := os.NewFile(uintptr(fd), "")
 	defer f.Close()
-	require.NoError(t, createInSegment(fd, n, 1))
+	require.NoError(t, createInSegment(fd, n, 1, nil))
 	return opened(t, f, n)
 }
 

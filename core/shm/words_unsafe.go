@@ -27,6 +27,17 @@ func bytesAt(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p),
 // address returns where mapped memory begins.
 func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
+// whileMapped calls do for the whole pages of a range of memory while they are mapped.
+func whileMapped(m backing, off, size int64, do func([]byte) error) error {
+	from, to := off/PageSize*PageSize, roundUp(off+size, PageSize)
+	p, err := m.mapping(nil, from, to-from)
+	if err != nil {
+		return err
+	}
+	defer unix.MunmapPtr(p, uintptr(to-from))
+	return do(bytesAt(p, to-from))
+}
+
 func unmap(b []byte) { unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }
 
 // mapInto maps [off, off+size) at the first multiple of align in room, which holds size+align bytes of address space,

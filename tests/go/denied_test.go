@@ -1,0 +1,116 @@
+package gotest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// denying starts a command for which system calls fail, as a container's seccomp profile has it; skips the test where
+// there are no such filters.
+func denying(t *testing.T, deny string, errno unix.Errno, calls string, command ...string) *launch {
+	args := append([]string{strconv.Itoa(int(errno))}, strings.Fields(calls)...)
+	l := prepareProgram(t, deny, append(append([]string{}, args...), "--", "true")...)
+	if l.run(t) == 77 {
+		t.Skip(l.err.String())
+	}
+	return prepareProgram(t, deny, append(append(args, "--"), command...)...)
+}
+
+// TestDenied: memfd_create and fallocate are denied, one or both, and jobs run all the same.
+func TestDenied(t *testing.T) {
+	program, deny := compile(t, usesAll), compileFile(t, "deny.c")
+	gompirun := filepath.Join(built(t), "bin/gompirun")
+	before, _ := os.ReadFile("/proc/sysvipc/shm")
+	for _, calls := range []string{"memfd_create", "fallocate", "memfd_create fallocate"} {
+		for _, errno := range []unix.Errno{unix.EPERM, unix.ENOSYS, unix.EACCES} {
+			for _, c := range []struct {
+				command string
+				ranks   int
+			}{{gompirun + " -n 4 ", 4}, {"", 1}, {"mpiexec.mpich -n 2 ", 2}} {
+				t.Run(fmt.Sprint(calls, int(errno), filepath.Base(c.command)), func(t *testing.T) {
+					if c.ranks == 2 {
+						needCommand(t, "mpiexec.mpich")
+					}
+					l := denying(t, deny, errno, calls, strings.Fields(c.command+program)...)
+					l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_SHARE_IN_PLACE=1")
+					require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+					var want []string
+					for i := range c.ranks {
+						want = append(want, fmt.Sprintf("right %d of %d", i, c.ranks))
+					}
+					require.Equal(t, want, sorted(l.out.String()))
+					require.Empty(t, l.err.String())
+				})
+			}
+		}
+	}
+	after, _ := os.ReadFile("/proc/sysvipc/shm")
+	require.Equal(t, len(strings.Split(string(before), "\n")), len(strings.Split(string(after), "\n")), "%s%s",
+		before, after)
+}
+
+// TestDeniedAll: where there is no way left the error says what is to be done.
+func TestDeniedAll(t *testing.T) {
+	program, deny := compile(t, usesAll), compileFile(t, "deny.c")
+	for _, command := range []string{filepath.Join(built(t), "bin/gompirun") + " -n 2 " + program, program} {
+		l := denying(t, deny, unix.EPERM, "memfd_create shmget", strings.Fields(command)...)
+		require.NotZero(t, l.run(t))
+		require.Regexp(t, `^gompi\S+: .*memfd_create: operation not permitted, and shmget: operation not permitted: `+
+			`the seccomp profile of the container, say, must allow memfd_create.*\n$`, l.err.String())
+	}
+}
+
+// givesBack has a window's memory, and memory shared in place, back with the system after MPI_Win_free: the blocks of
+// the node's memory are as before.
+const givesBack = `
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+enum { SIZE = 8 << 20 };
+static long blocks(void)
+{
+    struct stat s;
+    return fstat(atoi(getenv("GOMPIRMA_CONTROL_FD")), &s) == 0 ? (long)s.st_blocks / 2048 : -1;
+}
+int main(void)
+{
+    MPI_Win win;
+    MPI_Info info;
+    char *mem, *own = malloc(SIZE);
+    memset(own, 1, SIZE);
+    MPI_Init(NULL, NULL);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "gompirma_share_in_place", "require");
+    long before = blocks();
+    for (int i = 0; i < 3; i++) {
+        MPI_Win_allocate(SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+        long with = blocks();
+        memset(mem, 1, SIZE);
+        MPI_Win_free(&win);
+        printf("%ld MiB, %ld\n", with - before, blocks() - before);
+        MPI_Win_create(own, SIZE, 1, info, MPI_COMM_WORLD, &win);
+        with = blocks();
+        MPI_Win_free(&win);
+        printf("%ld MiB, %ld\n", with - before, blocks() - before);
+    }
+    MPI_Finalize();
+    return 0;
+}
+`
+
+// TestDeniedGivesBack: without fallocate memory goes back to the system too.
+func TestDeniedGivesBack(t *testing.T) {
+	program, deny := compile(t, givesBack), compileFile(t, "deny.c")
+	l := denying(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
+	require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.out.String())
+}
