@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/abi.h"
-#include "base/core.h"
 #include "base/up.h"
 
 // A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
@@ -44,7 +43,6 @@ bool gompi_yield_long(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
 	*now = gompi_now_ns();
-	gompi_core_offered(before, *now);
 	return *now - before >= gompi_node.policy.long_yield;
 }
 

@@ -41,8 +41,6 @@ static bool unit_sleep_forever, unit_hurry;
 static gompi_a64 unit_sleeps; /* so many times a thread was put to sleep on a futex */
 static gompi_a32 unit_asleep; /* so many are just now */
 static gompi_a32 unit_membarriers;
-static _Thread_local uint64_t unit_cores[2]; /* the first 64 cores that this thread was allowed last, and before */
-static gompi_a32 unit_core_calls;
 
 long __real_syscall(long number, long a, long b, long c, void *d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f);
@@ -56,11 +54,6 @@ long __wrap_syscall(long number, long a, long b, long c, void *d, long e, long f
 	}
 	if (number == SYS_membarrier)
 		gompi_add(&unit_membarriers, 1);
-	if (number == SYS_sched_setaffinity) {
-		gompi_add(&unit_core_calls, 1);
-		unit_cores[1] = unit_cores[0];
-		memcpy(unit_cores, (void *)c, sizeof unit_cores[0]);
-	}
 	return __real_syscall(number, a, b, c, d, e, f);
 }
 
