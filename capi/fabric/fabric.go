@@ -19,11 +19,6 @@ package fabric
 static inline uint32_t libfabric_version(void) {
 	return gompi_libfabric.version != NULL ? gompi_libfabric.version() : 0;
 }
-
-static inline void lasts(void) {
-	gompi_fabric_push(-1);
-	gompi_agent_asleep();
-}
 */
 import "C"
 
@@ -189,7 +184,3 @@ func Stop() { C.gompi_net_agent_stop() }
 
 // End closes the network, once Run has returned. Nobody waits for anything of this process any longer.
 func End() { C.gompi_net_end() }
-
-// Progress is a step of a wait in Go, Lasts is called by one that lasts.
-func Progress() bool { return bool(C.gompi_fabric_progress()) }
-func Lasts()         { C.lasts() }

@@ -25,7 +25,10 @@ func kernel() Kernel {
 		k.Release = unix.ByteSliceToString(name.Release[:])
 	}
 	if fd, err := unix.MemfdCreate("gompi-info", unix.MFD_CLOEXEC); err == nil {
-		k.Memfd = unix.Fallocate(fd, 0, 0, int64(os.Getpagesize())) == nil
+		k.Memfd = true
+		unix.Close(fd)
+	}
+	if fd, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {
 		if again, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), unix.O_RDWR|unix.O_CLOEXEC,
 			0); err == nil {
 			k.ProcFd = true

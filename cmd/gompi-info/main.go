@@ -177,7 +177,8 @@ func (i Info) print(out io.Writer) error {
 
 	k := i.Kernel
 	w.line("kernel", "%s", k.Release)
-	w.line("kernel", "memfd_create: %s", yes(k.Memfd))
+	w.line("kernel", "memfd_create: %s%s", yes(k.Memfd),
+		unless(k.Memfd, ", so shared memory is a segment of System V"))
 	w.line("kernel", "membarrier (private, expedited): %s", yes(k.Membarrier))
 	w.line("kernel", "process_vm_readv / writev: %s", k.ProcessVM)
 	w.line("kernel", "/proc/PID/fd of own processes: %s", yes(k.ProcFd))

@@ -128,7 +128,3 @@ func Leaving() { fabric.Leaving() }
 func Run()  { fabric.Run() }
 func Stop() { fabric.Stop() }
 func End()  { fabric.End() }
-
-// Progress is a step of a wait in Go, Lasts is called by one that lasts.
-func Progress() bool { return fabric.Progress() }
-func Lasts()         { fabric.Lasts() }

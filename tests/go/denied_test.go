@@ -3,6 +3,7 @@ package gotest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -113,4 +114,72 @@ func TestDeniedGivesBack(t *testing.T) {
 	l := denying(t, deny, unix.EPERM, "fallocate", filepath.Join(built(t), "bin/gompirun"), "-n", "1", program)
 	require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
 	require.Equal(t, strings.Repeat("8 MiB, 0\n", 6), l.out.String())
+}
+
+// pingPong waits for answers over the network for a second. From MPI_Init on a thread that changes the cores that it
+// may use ends its process.
+const pingPong = `
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <mpi.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void forbid(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {4, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+        MPI_Abort(MPI_COMM_WORLD, 77);
+}
+int main(void)
+{
+    int rank, more = 1;
+    double end;
+    MPI_Init(NULL, NULL);
+    forbid();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (end = MPI_Wtime() + 1; more;) {
+        more = MPI_Wtime() < end;
+        for (int i = 0; i < 100; i++)
+            if (rank == 0) {
+                MPI_Send(&more, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+                MPI_Recv(&more, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            } else {
+                MPI_Recv(&more, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                MPI_Send(&more, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+            }
+    }
+    MPI_Finalize();
+    puts("over");
+    return 0;
+}
+`
+
+// TestCoresAreTheProgramsAffair: no thread changes the cores that it may use, however busy they are.
+func TestCoresAreTheProgramsAffair(t *testing.T) {
+	program := compile(t, pingPong)
+	for range 2 {
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		require.NoError(t, busy.Start())
+		t.Cleanup(func() {
+			busy.Process.Kill()
+			busy.Wait()
+		})
+	}
+	l := prepareProgram(t, filepath.Join(built(t), "bin/gompirun"), "--nodes", "2", "-n", "2", program)
+	status := l.run(t)
+	if status == 77 {
+		t.Skip("there are no filters of system calls")
+	}
+	require.Zero(t, status, "%s%s", &l.out, &l.err)
+	require.Equal(t, "over\nover\n", l.out.String())
 }
