@@ -662,6 +662,8 @@ static void give_links_up(int at_least) {
 	if (r.rlim_cur / 2 < INT32_MAX)
 		t->most_links = (int)(r.rlim_cur / 2);
 	int many = gompi_tcp_counts.links - t->most_links;
+	for (const struct gompi_tcp_link *l = t->links; l != NULL; l = l->next)
+		many -= l->state == LINK_BYE; // which go already
 	for (many = many > at_least ? many : at_least; many > 0; many--) {
 		struct gompi_tcp_link *oldest = NULL, *stranger = NULL;
 		for (struct gompi_tcp_link *l = t->links; l != NULL; l = l->next) {

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "base/must_have.h"
 #include "base/wait.h"
 
 enum {
@@ -131,9 +132,7 @@ void gompi_links_forget(const struct gompi_tcp_memory *m) {
 		for (struct gompi_tcp_item *i = l->peer->first; i != NULL; i = i->next)
 			if (i->memory == m) {
 				if (i->data.iov_len > sizeof zeros) {
-					i->copy = calloc(1, i->data.iov_len);
-					if (i->copy == NULL)
-						abort();
+					i->copy = gompi_must_have(i->data.iov_len);
 				}
 				i->data.iov_base = i->copy != NULL ? i->copy : zeros;
 				i->memory = NULL;

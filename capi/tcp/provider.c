@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/must_have.h"
 #include "base/wait.h"
 #include "tcp/link.h"
 
@@ -38,9 +39,7 @@ static struct {
 void gompi_complete(void *context, size_t length, int error) {
 	if (done.n == done.room) {
 		const size_t room = done.room == 0 ? 256 : 2 * done.room;
-		struct completion *ring = malloc(room * sizeof *ring);
-		if (ring == NULL)
-			abort(); // what would never be told
+		struct completion *ring = gompi_must_have(room * sizeof *ring); // or it would never be told
 		for (size_t i = 0; i < done.n; i++)
 			ring[i] = done.ring[(done.first + i) & (done.room - 1)];
 		free(done.ring);
@@ -141,13 +140,9 @@ struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
 }
 
 // Puts an item on its way; it is what is left of it that waits. Bytes of an item without a context are copied.
-static int enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
+static void enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
 	if (copy && i->data.iov_len > 0) {
-		i->copy = malloc(i->data.iov_len);
-		if (i->copy == NULL) {
-			gompi_item_put(i);
-			return -FI_ENOMEM;
-		}
+		i->copy = gompi_must_have(i->data.iov_len);
 		memcpy(i->copy, i->data.iov_base, i->data.iov_len);
 		i->data.iov_base = i->copy;
 	}
@@ -156,7 +151,6 @@ static int enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy
 		gompi_peer_wants(p);
 	else
 		gompi_link_watch(p->link, p->link->state == LINK_OPEN);
-	return 0;
 }
 
 static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes, void *context) {
@@ -183,14 +177,17 @@ static ssize_t send_bytes(struct gompi_tcp_peer *p, const void *at, size_t bytes
 		sent = n > 0 ? (size_t)n : 0;
 	}
 	struct gompi_tcp_item *i = gompi_item_get();
-	if (i == NULL) // part of it may have left
-		abort();
+	if (i == NULL && sent == 0)
+		return -FI_EAGAIN;
+	if (i == NULL)
+		gompi_no_memory(sizeof *i); // half a message has left
 	i->head = head;
 	i->head_bytes = GOMPI_TCP_SHORT;
 	i->data = (struct iovec){(void *)(uintptr_t)at, bytes};
 	i->sent = sent;
 	i->context = context;
-	return enqueue(p, i, context == NULL);
+	enqueue(p, i, context == NULL);
+	return 0;
 }
 
 static ssize_t ep_send(struct fid_ep *ep, const void *at, size_t bytes, void *desc, fi_addr_t to, void *context) {
