@@ -452,13 +452,119 @@ static uint32_t introduce(int fd, uint32_t rank, uint32_t destination, int chang
 	return v.said;
 }
 
+/* A peer offers to give the link up: not while something of this side is under way, then at once. The next link. */
+static int offers(int fd) {
+	static char to[8];
+	const uint64_t bye = TCP_BYE, stay = TCP_STAY, go = TCP_GO, confirm = TCP_CONFIRM;
+	uint64_t said;
+	struct iovec v = {to, sizeof to};
+	struct fi_rma_iov from = {3, sizeof to, 99};
+	struct fi_context2 context;
+	struct fi_msg_rma m = {
+		.msg_iov = &v, .iov_count = 1, .addr = 1, .rma_iov = &from, .rma_iov_count = 1, .context = &context};
+	struct gompi_tcp_head h;
+	CHECK(fi_readmsg(tcp.ep, &m, FI_COMPLETION) == 0, "a read");
+	read_all(fd, &h, sizeof h);
+	CHECK(h.kind == TCP_READ && h.key == 99 && h.offset == 3 && h.bytes == sizeof to, "what is read");
+	send(fd, &bye, sizeof bye, 0);
+	read_all(fd, &said, sizeof said);
+	CHECK(said == stay, "the answer to an offer is %llu", (unsigned long long)said);
+	h = (struct gompi_tcp_head){.kind = TCP_DATA, .length = sizeof to, .id = h.id};
+	send(fd, &h, sizeof h, 0);
+	send(fd, "abcdefgh", sizeof to, 0);
+	struct fi_cq_msg_entry e;
+	ssize_t n;
+	while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+	}
+	CHECK(n == 1 && e.op_context == &context && memcmp(to, "abcdefgh", sizeof to) == 0, "what has been read");
+	send(fd, &bye, sizeof bye, 0);
+	read_all(fd, &said, sizeof said);
+	CHECK(said == go, "the answer to the second offer is %llu", (unsigned long long)said);
+	is_closed(fd);
+	CHECK(lost_n == 0, "who has given up its link is lost");
+	fd = call_me();
+	CHECK(introduce(fd, 1, ME, 0, NULL, NULL) == YES, "another link");
+	send(fd, &confirm, sizeof confirm, 0);
+	return fd;
+}
+
+/* More messages come than there are places: they wait, in order, and what comes once there are places is seen. */
+static void crowd(int fd) {
+	enum { PLACES = 64, MESSAGES = 3 * PLACES };
+	static uint32_t all[MESSAGES][4];
+	void *held[PLACES];
+	struct fi_cq_msg_entry e;
+	for (uint32_t i = 0; i < MESSAGES; i++)
+		memcpy(all[i], (uint32_t[]){TCP_FRAME, 8, 1, i}, sizeof all[i]);
+	CHECK(send(fd, all, sizeof all, 0) == sizeof all, "the messages");
+	for (uint32_t i = 0, taken = 0; i < MESSAGES; i++) {
+		uint32_t number;
+		ssize_t n;
+		while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+		}
+		memcpy(&number, (char *)e.op_context + 4, sizeof number);
+		CHECK(n == 1 && e.len == 8 && number == i, "message %u comes as number %u", number, i);
+		held[taken++] = e.op_context;
+		if (taken < PLACES)
+			continue;
+		if (i + 1 < MESSAGES) /* no place is left */
+			for (int k = 0; k < 100; k++)
+				CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "a message without a place");
+		for (; taken > 0; taken--)
+			CHECK(fi_recv(tcp.ep, held[taken - 1], 64, NULL, FI_ADDR_UNSPEC, held[taken - 1]) == 0,
+			      "a place");
+	}
+	memcpy(all[0], (uint32_t[]){TCP_FRAME, 8, 1, 0}, sizeof all[0]);
+	CHECK(send(fd, all[0], sizeof all[0], 0) == sizeof all[0], "one more");
+	CHECK(gompi_tcp_state.peers[1]->link->watched == EPOLLIN, "nobody looks for what comes after a crowd");
+	while (!step()) {
+	}
+	CHECK(got[1] == 1, "%d messages", got[1]);
+	uint32_t answer[4];
+	read_all(fd, answer, sizeof answer);
+	CHECK(answer[0] == TCP_FRAME && answer[2] == 1, "the answer");
+}
+
+/* Both ask at the same time, and both requests have left: that of the lower rank counts. */
+static void crossing(int listener, uint32_t rank) {
+	const uint64_t confirm = TCP_CONFIRM;
+	uint64_t confirmed = 0;
+	struct hello h = {0x31706d6f67, {7, rank}};
+	struct request r;
+	struct pollfd on = {.fd = listener, .events = POLLIN};
+	gompi_tcp_reach((int)rank);
+	while (poll(&on, 1, 0) == 0)
+		step();
+	int asked = accept(listener, NULL, NULL);
+	send(asked, &h, sizeof h, MSG_NOSIGNAL);
+	read_all(asked, &r, sizeof r);
+	CHECK(r.source == ME && r.destination == rank && r.proof == proof(1, ME, rank, h.number, r.number),
+	      "the request of %u to %u", r.source, r.destination);
+	int asks = call_me();
+	uint32_t said = introduce(asks, rank, ME, 0, NULL, NULL);
+	CHECK(said == (rank < ME ? YES : CROSSED), "rank %u is told %u", rank, said);
+	if (rank < ME) {
+		send(asks, &confirm, sizeof confirm, MSG_NOSIGNAL);
+		is_closed(asked);
+		return;
+	}
+	is_closed(asks);
+	struct verdict v = {.said = YES};
+	v.proof = proof(2 | (uint64_t)YES << 32, ME, rank, h.number, r.number);
+	send(asked, &v, sizeof v, MSG_NOSIGNAL);
+	read_all(asked, &confirmed, sizeof confirmed);
+	CHECK(confirmed == confirm, "the link is not confirmed");
+}
+
 static void strangers(void) {
 	int port, listener = listen_here(&port), silent[40];
 	memset(got, 0, sizeof got);
 	open_tcp(port);
-	close(listener);
 	for (int i = 0; i < 40; i++)
 		silent[i] = call_me();
+	crossing(listener, ME - 100);
+	crossing(listener, ME + 100);
+	close(listener);
 	int fd = call_me();
 	CHECK(introduce(fd, 1, ME, 1, NULL, NULL) == 0, "a wrong proof is answered");
 	is_closed(fd);
@@ -497,13 +603,15 @@ static void strangers(void) {
 	read_all(fd, &a, sizeof a);
 	CHECK(a.kind == TCP_DONE && a.key == FI_EACCES && memory[0] == 0, "a write to what is only to be read");
 	fi_close(&mr->fid);
+	for (int i = 0; i < 40; i++)
+		is_closed(silent[i]);
+	fd = offers(fd);
+	crowd(fd);
 	/* A message that no place can hold. */
 	const uint32_t long_one[] = {TCP_FRAME, 65};
 	send(fd, long_one, sizeof long_one, 0);
 	is_closed(fd);
 	CHECK(lost_n == 1, "%d peers are lost", lost_n);
-	for (int i = 0; i < 40; i++)
-		is_closed(silent[i]);
 	CHECK(gompi_tcp_counts.strangers == 42, "%llu strangers", (unsigned long long)gompi_tcp_counts.strangers);
 	gompi_tcp_end();
 }
