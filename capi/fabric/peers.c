@@ -374,7 +374,8 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 	return record + sizeof(struct gompi_record_head);
 }
 
-// What a record cannot be reserved for. Of an answer that is never want of memory: whoever has asked would wait for ever.
+// Says why a record cannot be reserved. For an answer that is never want of memory: whoever has asked would wait for
+// ever.
 static char *no_record(enum gompi_fabric_wait wait, int class, int *out) {
 	if (wait == FABRIC_ANSWER && class == MPI_ERR_NO_MEM)
 		gompi_no_memory(sizeof(struct gompi_frame));
