@@ -20,6 +20,7 @@ enum {
 	REFUSED_NS = 500000000, // a connection that has been there and cannot be made again
 	AGAIN_NS = 150000000,   // between two questions then
 	UNANSWERED = 8,         // questions that are asked without an answer
+	WITNESSES = 3,          // processes of a node that are asked whether only its lowest one is silent
 };
 
 static struct {
@@ -119,25 +120,38 @@ static void mark_gone(int rank, int why) {
 		}
 }
 
-// The lowest living process of a node, -1: there is none.
-static int lowest_of(int node) {
-	for (int rank = health.first[node]; rank < gompi_net.size; rank++)
-		if (health.node_of[rank] == node && !gompi_fabric_gone(rank))
-			return rank;
+// The next living process of the node of rank, -1: there is none.
+static int living_after(int rank) {
+	for (int next = rank + 1; next < gompi_net.size; next++)
+		if (health.node_of[next] == health.node_of[rank] && !gompi_fabric_gone(next))
+			return next;
 	return -1;
 }
 
+// The lowest living process of a node, -1: there is none.
+static int lowest_of(int node) {
+	const int first = health.first[node];
+	return gompi_fabric_gone(first) ? living_after(first) : first;
+}
+
+static void tell(int to, struct death d) {
+	int class;
+	char *at = gompi_fabric_reserve(to, FABRIC_OWN, sizeof d, FABRIC_ANSWER, &class);
+	if (at == NULL)
+		return;
+	memcpy(at, &d, sizeof d);
+	gompi_fabric_commit(to, sizeof d, FABRIC_NOW);
+}
+
 // Tells the nodes 1, 2, 4 ... behind this one, which tell on: each hears it from several others, and a death that all
-// see at the same time makes no more messages than one that a single process sees.
+// see at the same time makes no more messages than one that a single process sees. On the node of a process that is
+// silent the next one may be, too.
 static void tell_death(int rank, int why) {
-	const struct death d = {rank, why};
 	for (int64_t ahead = 1; ahead < health.nodes; ahead *= 2) {
-		int to = lowest_of((int)((health.node + ahead) % health.nodes)), class;
-		char *at = to < 0 ? NULL : gompi_fabric_reserve(to, FABRIC_OWN, sizeof d, FABRIC_ANSWER, &class);
-		if (at == NULL)
-			continue;
-		memcpy(at, &d, sizeof d);
-		gompi_fabric_commit(to, sizeof d, FABRIC_NOW);
+		const int node = (int)((health.node + ahead) % health.nodes);
+		int more = why == GOMPI_LOST_SILENT && node == health.node_of[rank] ? WITNESSES : 0;
+		for (int to = lowest_of(node); to >= 0; to = more-- > 0 ? living_after(to) : -1)
+			tell(to, (struct death){rank, why});
 	}
 }
 
@@ -228,7 +242,25 @@ static int64_t heard_at(struct gompi_peer *p, int64_t now, int64_t since) {
 
 static bool silent(int64_t heard, int64_t now) { return health.timeout > 0 && now - heard > health.timeout; }
 
-// Asks the next node.
+// Asks others of the node of a process that is silent. Whether one of them has answered after that time.
+static bool has_witness(int of, int64_t after, int64_t now) {
+	bool lives = false;
+	int class;
+	for (int rank = living_after(of), n = 0; rank >= 0 && n < WITNESSES; rank = living_after(rank), n++) {
+		struct gompi_peer *p = gompi_peer_of(rank, &class);
+		if (p == NULL)
+			continue;
+		heard_at(p, now, 0);
+		if (p->heard > after)
+			lives = true;
+		else
+			ask_peer(p, now);
+	}
+	return lives;
+}
+
+// Asks the next node. Before its lowest process has been silent for too long others of the node are asked, so that one
+// that is stopped is not taken for all of them.
 static void look_next(int64_t now) {
 	int to = -1;
 	for (int i = 1; i < health.nodes && to < 0; i++)
@@ -240,8 +272,10 @@ static void look_next(int64_t now) {
 	if (to != health.target)
 		p->watched = now;
 	health.target = to;
-	if (silent(heard_at(p, now, p->watched), now))
-		lose(to, GOMPI_LOST_SILENT_NODE);
+	const int64_t heard = heard_at(p, now, p->watched), doubt = heard + health.timeout - health.timeout / 4;
+	const bool witness = health.timeout > 0 && now > doubt && has_witness(to, doubt, now);
+	if (silent(heard, now))
+		lose(to, witness ? GOMPI_LOST_SILENT : GOMPI_LOST_SILENT_NODE);
 	else
 		ask_peer(p, now);
 }

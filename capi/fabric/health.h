@@ -1,10 +1,10 @@
 // Who still lives. A network tells neither of a dead process nor of a cut link, so processes ask each other.
 //
 // The lowest living process of each node asks that of the next node every 750 ms, and whoever waits for a peer to take
-// something asks it too. An answer comes from the peer's agent. A peer that does not answer for too long is lost, with
-// all of its node if it is the one that the next node's is asked by; so is one whose connection has ended. Processes of
-// a node see each other's deaths. The first of a node to learn of one tells some other nodes, which tell on: all waits
-// of the job end, for log2 of the nodes messages of each.
+// something asks it too. An answer comes from the peer's agent. A peer that does not answer for too long is lost, and
+// all of its node if it is the lowest and three others of the node are silent too; so is one whose connection has
+// ended. Processes of a node see each other's deaths. The first of a node to learn of one tells some other nodes, which
+// tell on: all waits of the job end, for log2 of the nodes messages of each.
 #ifndef GOMPI_FABRIC_HEALTH_H
 #define GOMPI_FABRIC_HEALTH_H
 

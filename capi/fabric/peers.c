@@ -8,6 +8,7 @@
 
 #include "base/abi.h"
 #include "base/call.h"
+#include "base/must_have.h"
 #include "base/wait.h"
 #include "fabric/agent.h"
 #include "fabric/health.h"
@@ -373,12 +374,21 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 	return record + sizeof(struct gompi_record_head);
 }
 
+// Says why a record cannot be reserved. For an answer that is never want of memory: whoever has asked would wait for
+// ever.
+static char *no_record(enum gompi_fabric_wait wait, int class, int *out) {
+	if (wait == FABRIC_ANSWER && class == MPI_ERR_NO_MEM)
+		gompi_no_memory(sizeof(struct gompi_frame));
+	*out = class;
+	return NULL;
+}
+
 // gompi_fabric_reserve, where something is to be made or waited for.
 static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
 						    enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_of(peer, class);
 	if (p == NULL)
-		return NULL;
+		return no_record(wait, *class, class);
 	gompi_mutex_take(&p->lock);
 	while (lacks_room(p, record_bytes(length))) {
 		int rc = MPI_ERR_PROC_ABORTED;
@@ -391,10 +401,8 @@ static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port po
 		gompi_mutex_give(&p->lock);
 		if (rc == MPI_ERR_PENDING && wait == FABRIC_WAIT)
 			rc = wait_for_room(p);
-		if (rc != MPI_SUCCESS) {
-			*class = rc;
-			return NULL;
-		}
+		if (rc != MPI_SUCCESS)
+			return no_record(wait, rc, class);
 		gompi_mutex_take(&p->lock);
 	}
 	return begin_record(p, port, length);

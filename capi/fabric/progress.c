@@ -13,8 +13,9 @@ enum {
 	RETRY_LOOKS = 16,
 };
 
-// Places that have been emptied, for the serving thread to give back.
+// Places that have been emptied, for the serving thread to give back; and how many there was no memory for.
 static struct gompi_frame *unposted;
+static int lacking;
 
 static atomic_flag serving = ATOMIC_FLAG_INIT; // a thread is the serving one
 
@@ -118,14 +119,26 @@ static void complete(struct gompi_op *op, size_t length, int error) {
 	case GOMPI_OP_RECEIVE:
 		if (error != 0)
 			gompi_add(&gompi_net_counts.frames_dropped, 1);
-		else if (!take_frame(f, length) && (f = gompi_frame_get()) == NULL)
-			break; // there is one place less
+		else if (!take_frame(f, length)) {
+			lacking++;
+			break;
+		}
 		f->next = unposted;
 		unposted = f;
 		break;
 	case GOMPI_OP_PART:
 		gompi_part_done(op, error);
 		break;
+	}
+}
+
+// Makes places for those whose frames are kept, as far as there is memory.
+static void make_places(void) {
+	struct gompi_frame *f;
+	while (lacking > 0 && (f = gompi_frame_get()) != NULL) {
+		f->next = unposted;
+		unposted = f;
+		lacking--;
 	}
 }
 
@@ -149,6 +162,8 @@ static bool serve_once(void) {
 
 	worked = gompi_transfers_end() || worked;
 	struct fi_cq_msg_entry e[BATCH];
+	if (__builtin_expect(lacking > 0, 0)) // there was no memory before
+		make_places();
 	if (!gompi_net_try())
 		return worked;
 	if (unposted != NULL)
@@ -160,6 +175,8 @@ static bool serve_once(void) {
 		take_error();
 	for (ssize_t i = 0; i < n; i++)
 		complete(e[i].op_context, e[i].len, 0);
+	if (__builtin_expect(lacking > 0, 0))
+		make_places();
 	if (unposted != NULL && gompi_net_try()) {
 		post_receives();
 		gompi_net_give();

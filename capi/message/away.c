@@ -122,9 +122,20 @@ static void give_read(struct gompi_lane *l, struct gompi_read *d) {
 	l->spare_read = d;
 }
 
-// Operations of several messages that may go on are the affair of those who wait, or of the agent.
-static void tell_hooks(struct gompi_messages *m) {
-	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
+// Gives a lane back after what the network has brought. Here nothing is copied, waited for or done in another thread's
+// place, since all that arrives would have to wait for it: operations of several messages that may go on, data that is
+// to be copied, and what another thread found the lock taken for are the affair of those who wait, or of the agent.
+static void end_served(struct gompi_lane *l) {
+	struct gompi_messages *m = l->home;
+	if (__builtin_expect(l->must_flush, 0)) {
+		l->must_flush = false;
+		gompi_flush_behind(l);
+	}
+	bool more = l->work != NULL;
+	if (__builtin_expect(more, 0))
+		l->completed = true; // so that who sleeps is woken
+	gompi_lane_let_go(l);
+	if (__builtin_expect(more || gompi_load(&l->missed) != 0 || gompi_load(&m->stepped) != 0, 0))
 		gompi_doorbell(gompi_messages_cell(m, m->node.me));
 }
 
@@ -138,8 +149,7 @@ static void read_done(struct gompi_transfer *t, int class) {
 		gompi_end_pull(l, r, class);
 	else
 		gompi_ask_for_pieces(l, r);
-	gompi_lane_end_started(l);
-	tell_hooks(l->home);
+	end_served(l);
 }
 
 void gompi_away_read(struct gompi_lane *l, struct gompi_request *r) {
@@ -260,8 +270,7 @@ void gompi_away_arrived(struct gompi_messages *m, int peer, const char *data, si
 			ask_flow_of(l, p, FLOW_KEEP);
 		}
 	}
-	gompi_lane_end_started(l);
-	tell_hooks(m);
+	end_served(l);
 }
 
 void gompi_away_room(struct gompi_messages *m, int peer) {
@@ -272,9 +281,8 @@ void gompi_away_room(struct gompi_messages *m, int peer) {
 			continue;
 		gompi_lane_take(l);
 		gompi_flush_link(l, &to->link[i]);
-		gompi_lane_end_started(l);
+		end_served(l);
 	}
-	tell_hooks(m);
 }
 
 static void hear_record(int peer, const char *data, size_t length) {

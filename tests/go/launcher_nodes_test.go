@@ -131,6 +131,23 @@ func TestLateInInit(t *testing.T) {
 	}
 }
 
+// One process that is stopped is not its whole node, though it is the one that speaks for it, and nothing is left of
+// the job.
+func TestStoppedOverNodes(t *testing.T) {
+	program := compile(t, phases, "-rdynamic")
+	for _, phase := range []string{"barriers", "busy"} {
+		l := prepare(t, "--nodes", "2", "-n", "6", program, phase, "600")
+		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_PEER_TIMEOUT=2")
+		require.NoError(t, l.cmd.Start())
+		victim := l.pids(t, 6)[3]
+		require.NoError(t, syscall.Kill(victim, syscall.SIGSTOP))
+		require.NotZero(t, l.wait(t))
+		require.Contains(t, l.err.String(), "rank 3 of MPI_COMM_WORLD")
+		require.NotContains(t, l.err.String(), "whole node")
+		require.Error(t, syscall.Kill(victim, 0), "the stopped process is left")
+	}
+}
+
 // Whose end it was that ended the others is what gompirun says, also where they notice it before.
 func TestKilledOverNodes(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")

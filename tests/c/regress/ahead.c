@@ -5,9 +5,12 @@
  * MPI-5.0 6.1
  * np: 2 3
  * nodes: 2
- * args: dup create_group split bcast long reduce gather scatter idup ibcast send
+ * args: dup create_group split bcast long reduce gather gatherv scatter scatterv scan idup ibcast ireduce send isend
+ * args: bsend persistent partitioned put lock accumulate fetch request
  * ref: mpich
  * timeout: 100
+ *
+ * So far ahead as wanted: GOMPIRMA_TEST_ROUNDS=100000 gompirun -n 2 --nodes 2 PROGRAM dup
  */
 #include <unistd.h>
 
@@ -15,8 +18,12 @@
 
 enum { TURNS = 3000, LENGTH = 20000 };
 
-static int rank, n, mine[LENGTH];
+static int rank, n, turns, mine[LENGTH];
 static MPI_Group group;
+static MPI_Win win;
+static long *window;
+static MPI_Request repeated;
+static int travels;
 
 /* A communicator is made, used once and freed. */
 static void use(MPI_Comm c, int turn) {
@@ -24,6 +31,52 @@ static void use(MPI_Comm c, int turn) {
 	MPI_Bcast(&x, 1, MPI_INT, 0, c);
 	CHECK(x == turn, "communicator %d: %d", turn, x);
 	MPI_Comm_free(&c);
+}
+
+/* Rank 0 sends in a way that needs no receive, the last rank receives. */
+static void one_sends(const char *what, int turn) {
+	static int *words; /* one for each turn: nobody knows when it has left */
+	MPI_Request request;
+	if (words == NULL)
+		words = calloc((size_t)turns, sizeof *words);
+	int *x = &words[turn];
+	*x = turn;
+	if (rank != 0) {
+		MPI_Recv(x, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		CHECK(*x == turn, "turn %d: %d", turn, *x);
+	} else if (strcmp(what, "isend") == 0) {
+		MPI_Isend(x, 1, MPI_INT, n - 1, turn % 50, MPI_COMM_WORLD, &request);
+		MPI_Request_free(&request);
+	} else if (strcmp(what, "bsend") == 0) {
+		MPI_Bsend(x, 1, MPI_INT, n - 1, turn % 50, MPI_COMM_WORLD);
+	} else {
+		travels = turn;
+		MPI_Start(&repeated);
+		MPI_Wait(&repeated, MPI_STATUS_IGNORE);
+	}
+}
+
+/* Rank 0 works on the window of the last rank. */
+static void one_sided(const char *what, int turn) {
+	static long values[1 << 12], one = 1;
+	long *x = &values[turn % (1 << 12)], was;
+	MPI_Request request;
+	MPI_Aint at = turn % 64;
+	*x = turn;
+	if (strcmp(what, "lock") == 0)
+		MPI_Win_lock(turn % 2 == 0 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, n - 1, 0, win);
+	if (strcmp(what, "put") == 0 || strcmp(what, "lock") == 0)
+		MPI_Put(x, 1, MPI_LONG, n - 1, at, 1, MPI_LONG, win);
+	else if (strcmp(what, "accumulate") == 0)
+		MPI_Accumulate(&one, 1, MPI_LONG, n - 1, at, 1, MPI_LONG, MPI_SUM, win);
+	else if (strcmp(what, "fetch") == 0)
+		MPI_Fetch_and_op(&one, &was, MPI_LONG, n - 1, at, MPI_SUM, win);
+	else if (MPI_Rput(x, 1, MPI_LONG, n - 1, at, 1, MPI_LONG, win, &request) == MPI_SUCCESS)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (strcmp(what, "lock") == 0)
+		MPI_Win_unlock(n - 1, win);
+	else if (turn % (1 << 11) == 0) /* values are used again */
+		MPI_Win_flush(n - 1, win);
 }
 
 static void body(const char *what, int turn) {
@@ -63,6 +116,26 @@ static void body(const char *what, int turn) {
 		x = turn + rank;
 		MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, n - 1, MPI_COMM_WORLD);
 		CHECK(rank != n - 1 || all[0] == turn, "turn %d: %d", turn, all[0]);
+	} else if (strcmp(what, "gatherv") == 0) {
+		static const int counts[8] = {1, 1, 1, 1, 1, 1, 1, 1}, displs[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+		x = turn + rank;
+		MPI_Gatherv(&x, 1, MPI_INT, all, counts, displs, MPI_INT, n - 1, MPI_COMM_WORLD);
+		CHECK(rank != n - 1 || all[0] == turn, "turn %d: %d", turn, all[0]);
+	} else if (strcmp(what, "scatterv") == 0) {
+		static const int counts[8] = {1, 1, 1, 1, 1, 1, 1, 1}, displs[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+		for (int i = 0; i < n; i++)
+			all[i] = turn + i;
+		MPI_Scatterv(all, counts, displs, MPI_INT, &x, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		CHECK(x == turn + rank, "turn %d: %d", turn, x);
+	} else if (strcmp(what, "scan") == 0) {
+		x = turn;
+		MPI_Scan(&x, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		CHECK(all[0] == turn * (rank + 1), "turn %d: %d", turn, all[0]);
+	} else if (strcmp(what, "ireduce") == 0) {
+		x = turn;
+		MPI_Ireduce(&x, all, 1, MPI_INT, MPI_SUM, n - 1, MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		CHECK(rank != n - 1 || all[0] == n * turn, "turn %d: %d", turn, all[0]);
 	} else if (strcmp(what, "scatter") == 0) {
 		for (int i = 0; i < n; i++)
 			all[i] = turn + i;
@@ -75,17 +148,95 @@ static void body(const char *what, int turn) {
 		else
 			MPI_Recv(&x, 1, MPI_INT, 0, turn % 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		CHECK(x == turn, "turn %d: %d", turn, x);
+	} else if (rank != 0 && rank != n - 1) {
+		return; /* the rest is between two */
+	} else if (strcmp(what, "isend") == 0 || strcmp(what, "bsend") == 0 || strcmp(what, "persistent") == 0) {
+		one_sends(what, turn);
+	} else if (strcmp(what, "partitioned") == 0) {
+		travels = turn;
+		MPI_Start(&repeated);
+		if (rank == 0)
+			MPI_Pready(0, repeated);
+		MPI_Wait(&repeated, MPI_STATUS_IGNORE);
+		CHECK(travels == turn, "turn %d: %d", turn, travels);
+	} else if (rank == 0) {
+		one_sided(what, turn);
 	}
+}
+
+/* Rank 0 needs nobody until the end: what it does to the last rank's window is seen there afterwards. */
+static int is_one_sided(const char *what) {
+	return strcmp(what, "put") == 0 || strcmp(what, "lock") == 0 || strcmp(what, "accumulate") == 0 ||
+	       strcmp(what, "fetch") == 0 || strcmp(what, "request") == 0;
+}
+
+static void begin_window(void) {
+	MPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);
+	memset(window, 0, 64 * sizeof(long));
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0 && strcmp(check_arg, "lock") != 0)
+		MPI_Win_lock(MPI_LOCK_SHARED, n - 1, 0, win);
+}
+
+static void end_window(void) {
+	if (rank == 0 && strcmp(check_arg, "lock") != 0)
+		MPI_Win_unlock(n - 1, win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == n - 1) {
+		int sums = strcmp(check_arg, "accumulate") == 0 || strcmp(check_arg, "fetch") == 0;
+		long sum = 0;
+		for (int i = 0; i < 64; i++)
+			sum += window[i];
+		if (sums)
+			CHECK(sum == turns, "%ld of %d updates", sum, turns);
+		else
+			for (int turn = turns > 64 ? turns - 64 : 0; turn < turns; turn++)
+				CHECK(window[turn % 64] == turn, "turn %d: %ld", turn, window[turn % 64]);
+	}
+	MPI_Win_free(&win);
+}
+
+/* What is sent again and again from rank 0 to the last one. */
+static void begin_repeated(void) {
+	static char buffer[1 << 24];
+	if (rank != 0 && rank != n - 1)
+		return;
+	if (strcmp(check_arg, "persistent") == 0 && rank == 0)
+		MPI_Send_init(&travels, 1, MPI_INT, n - 1, 0, MPI_COMM_WORLD, &repeated);
+	else if (strcmp(check_arg, "partitioned") == 0 && rank == 0)
+		MPI_Psend_init(&travels, 1, 1, MPI_INT, n - 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &repeated);
+	else if (strcmp(check_arg, "partitioned") == 0)
+		MPI_Precv_init(&travels, 1, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &repeated);
+	else if (strcmp(check_arg, "bsend") == 0)
+		MPI_Buffer_attach(buffer, sizeof buffer);
+}
+
+static void end_repeated(void) {
+	int size;
+	void *at;
+	if (repeated != MPI_REQUEST_NULL)
+		MPI_Request_free(&repeated);
+	if (strcmp(check_arg, "bsend") == 0)
+		MPI_Buffer_detach(&at, &size);
 }
 
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	rank = check_rank, n = check_size;
 	MPI_Comm_group(MPI_COMM_WORLD, &group);
+	const char *times = getenv("GOMPIRMA_TEST_ROUNDS");
+	turns = times != NULL ? atoi(times) : TURNS;
+	repeated = MPI_REQUEST_NULL;
+	begin_repeated();
+	if (is_one_sided(check_arg))
+		begin_window();
 	if (rank == n - 1)
 		sleep(1);
-	for (int turn = 0; turn < TURNS; turn++)
+	for (int turn = 0; turn < turns; turn++)
 		body(check_arg, turn);
+	if (is_one_sided(check_arg))
+		end_window();
+	end_repeated();
 	MPI_Group_free(&group);
 	return check_end();
 }
