@@ -167,7 +167,8 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
 struct gompi_request *gompi_request_new(uint64_t context, const struct gompi_request_kind *kind, uintptr_t object);
 // Completes it: result has been written. If the application has freed it, it goes.
 void gompi_request_complete(struct gompi_request *r);
-// Ends a request that neither the application nor an operation needs. result.class, or what is wrong with that; v tells.
+// Ends a request that neither the application nor an operation needs. result.class, or what is wrong with that, which v
+// tells.
 int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v);
 
 #pragma GCC visibility pop

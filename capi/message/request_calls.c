@@ -5,7 +5,7 @@
 
 // Stores the status of a request that is complete or inactive and leaves it as it is. A generalized request's query
 // function may have failed: that is the call's error, any other error is told by the call that ends the request.
-static int look(const char *call, MPI_Request h, MPI_Status *status) {
+static int look_at_request(const char *call, MPI_Request h, MPI_Status *status) {
 	struct gompi_request *r;
 	switch (gompi_what_is(h, &r)) {
 	case GOMPI_LIVE:
@@ -38,7 +38,7 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 		gompi_message_progress();
 	*flag = w != GOMPI_LIVE || gompi_load_acquire(&r->state) != REQUEST_ACTIVE;
 	if (*flag)
-		return look(call, request, status);
+		return look_at_request(call, request, status);
 	gompi_message_polled();
 	return MPI_SUCCESS;
 }
@@ -54,7 +54,7 @@ int gompi_request_get_status_all(int count, const MPI_Request requests[], int *f
 	if (!*flag)
 		gompi_message_polled();
 	for (int i = 0; i < count && *flag; i++) {
-		int code = look(call, requests[i], gompi_status_at(statuses, i));
+		int code = look_at_request(call, requests[i], gompi_status_at(statuses, i));
 		if (rc == MPI_SUCCESS)
 			rc = code;
 	}
@@ -74,7 +74,7 @@ int gompi_request_get_status_any(int count, const MPI_Request requests[], int *i
 	*flag = i >= 0 || active == 0;
 	*index = i >= 0 ? i : MPI_UNDEFINED;
 	if (i >= 0)
-		return look(call, requests[i], status);
+		return look_at_request(call, requests[i], status);
 	if (*flag)
 		gompi_status_empty(status);
 	else
@@ -99,7 +99,7 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 	for (int i = 0; i < incount; i++) {
 		if (!gompi_is_active(requests[i], &complete) || !complete)
 			continue;
-		int code = look(call, requests[i], gompi_status_at(statuses, n));
+		int code = look_at_request(call, requests[i], gompi_status_at(statuses, n));
 		if (rc == MPI_SUCCESS)
 			rc = code;
 		indices[n++] = i;
@@ -111,7 +111,7 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 }
 
 // The request at an address, or NULL: then *rc is what the call returns, if it is wrong.
-static struct gompi_request *single(const char *call, const MPI_Request *at, int *rc) {
+static struct gompi_request *single_request(const char *call, const MPI_Request *at, int *rc) {
 	struct gompi_request *r;
 	*rc = MPI_SUCCESS;
 	if (at == NULL || gompi_load(&gompi_messages_here) == NULL) {
@@ -130,7 +130,7 @@ static struct gompi_request *single(const char *call, const MPI_Request *at, int
 int gompi_request_free(MPI_Request *request) {
 	const char *call = "MPI_Request_free";
 	int rc;
-	struct gompi_request *r = single(call, request, &rc);
+	struct gompi_request *r = single_request(call, request, &rc);
 	if (r == NULL) {
 		if (rc == MPI_SUCCESS)
 			*request = MPI_REQUEST_NULL;
@@ -160,7 +160,7 @@ int gompi_request_free(MPI_Request *request) {
 int gompi_cancel(MPI_Request *request) {
 	const char *call = "MPI_Cancel";
 	int rc;
-	struct gompi_request *r = single(call, request, &rc);
+	struct gompi_request *r = single_request(call, request, &rc);
 	if (r == NULL)
 		return rc;
 	if (r->kind != NULL) {
@@ -180,7 +180,7 @@ int gompi_cancel(MPI_Request *request) {
 }
 
 // Whether a request can be started; else the verdict's class is MPI_ERR_REQUEST.
-static bool startable(const struct gompi_request *r, struct gompi_verdict *v) {
+static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r == NULL || !r->persistent)
 		gompi_wrong(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");
 	else if (!gompi_is_idle(r))
@@ -191,7 +191,7 @@ static bool startable(const struct gompi_request *r, struct gompi_verdict *v) {
 	return false;
 }
 
-static int start(struct gompi_request *r, struct gompi_verdict *v) {
+static int start_again(struct gompi_request *r, struct gompi_verdict *v) {
 	if (__builtin_expect(r->kind == NULL, 1)) {
 		gompi_request_restart(r);
 		return MPI_SUCCESS;
@@ -208,10 +208,10 @@ int gompi_start(MPI_Request *request) {
 	const char *call = "MPI_Start";
 	struct gompi_verdict v;
 	int rc;
-	struct gompi_request *r = single(call, request, &rc);
+	struct gompi_request *r = single_request(call, request, &rc);
 	if (r == NULL && rc != MPI_SUCCESS)
 		return rc;
-	if (__builtin_expect(startable(r, &v) && start(r, &v) == MPI_SUCCESS, 1))
+	if (__builtin_expect(is_startable(r, &v) && start_again(r, &v) == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;
 	return gompi_call_refuse(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
 }
@@ -235,12 +235,12 @@ int gompi_startall(int count, MPI_Request requests[]) {
 		bool nothing = gompi_what_is(requests[i], &r) == GOMPI_NOTHING;
 		if (nothing)
 			gompi_wrong(&v, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
-		if (nothing || !startable(r, &v))
+		if (nothing || !is_startable(r, &v))
 			return refuse_at(call, &v, i, count, r);
 	}
 	for (int i = 0; i < count; i++) {
 		r = gompi_request_of(requests[i]);
-		if (start(r, &v) != MPI_SUCCESS)
+		if (start_again(r, &v) != MPI_SUCCESS)
 			return refuse_at(call, &v, i, count, r);
 	}
 	return MPI_SUCCESS;

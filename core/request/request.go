@@ -1,6 +1,6 @@
-// Package request owns what Go knows of an operation under way: a message, a persistent operation, a collective. Whoever
-// starts an operation embeds or fills a Request. The application's requests are C's (capi/message/request.h), which
-// completes, tests and frees them all alike, and asks Operation for what Go carries out.
+// Package request owns what Go knows of an operation under way: a message, a persistent operation, a collective.
+// Whoever starts an operation embeds or fills a Request. The application's requests are C's (capi/message/request.h),
+// which completes, tests and frees them all alike, and asks Operation for what Go carries out.
 //
 // It must not know messages or windows: what differs between kinds of requests is behind Operation.
 package request
@@ -24,8 +24,8 @@ type Operation interface {
 	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the
 	// request is complete.
 	Cancel() error
-	// Query is called once when a completed request whose life is elsewhere is looked at, before its status is read;
-	// its error is the call's error.
+	// Query is called once when a completed request whose life is elsewhere is looked at, before its status is
+	// read; its error is the call's error.
 	Query(st *Status) error
 	// Release is called when neither the application nor the operation needs the request any longer.
 	Release() error
