@@ -199,7 +199,7 @@ func TestLauncherKilledInPhases(t *testing.T) {
 func TestLoopbackIsDown(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
 	unshare := []string{"unshare", "--net"}
-	if os.Geteuid() != 0 { // root may, also where it has another root directory, in which nobody gets a user namespace
+	if os.Geteuid() != 0 { // root needs no user namespace, which nobody gets in another root directory
 		unshare = append(unshare, "--map-root-user")
 	}
 	if exec.Command(unshare[0], append(slices.Clone(unshare[1:]), "true")...).Run() != nil {
