@@ -1,6 +1,7 @@
 // Peers: records gather in frames, frames leave in order and for credits.
 #include "fabric/peer.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -374,21 +375,11 @@ static inline char *begin_record(struct gompi_peer *p, enum gompi_port port, siz
 	return record + sizeof(struct gompi_record_head);
 }
 
-// Says why a record cannot be reserved. For an answer that is never want of memory: whoever has asked would wait for
-// ever.
-static char *no_record(enum gompi_fabric_wait wait, int class, int *out) {
-	if (wait == FABRIC_ANSWER && class == MPI_ERR_NO_MEM)
-		gompi_no_memory(sizeof(struct gompi_frame));
-	*out = class;
-	return NULL;
-}
-
 // gompi_fabric_reserve, where something is to be made or waited for.
-static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
-						    enum gompi_fabric_wait wait, int *class) {
+static char *reserve_closer(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	struct gompi_peer *p = gompi_peer_of(peer, class);
 	if (p == NULL)
-		return no_record(wait, *class, class);
+		return NULL;
 	gompi_mutex_take(&p->lock);
 	while (lacks_room(p, record_bytes(length))) {
 		int rc = MPI_ERR_PROC_ABORTED;
@@ -401,11 +392,28 @@ static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port po
 		gompi_mutex_give(&p->lock);
 		if (rc == MPI_ERR_PENDING && wait == FABRIC_WAIT)
 			rc = wait_for_room(p);
-		if (rc != MPI_SUCCESS)
-			return no_record(wait, rc, class);
+		if (rc != MPI_SUCCESS) {
+			*class = rc;
+			return NULL;
+		}
 		gompi_mutex_take(&p->lock);
 	}
 	return begin_record(p, port, length);
+}
+
+// Whoever has asked for an answer would wait for ever without it. So want of memory, which a provider may have for a
+// moment, is no reason to leave it out: without it the process cannot go on.
+static __attribute__((noinline)) char *reserve_slow(int peer, enum gompi_port port, size_t length,
+						    enum gompi_fabric_wait wait, int *class) {
+	enum { TRIES = 1000 };
+	for (int i = 0;; i++) {
+		char *at = reserve_closer(peer, port, length, wait, class);
+		if (__builtin_expect(at != NULL || wait != FABRIC_ANSWER || *class != MPI_ERR_NO_MEM, 1))
+			return at;
+		if (i == TRIES)
+			gompi_no_memory(sizeof(struct gompi_frame));
+		sched_yield();
+	}
 }
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
