@@ -138,14 +138,13 @@ int gompi_request_free(MPI_Request *request) {
 	}
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
-	bool active = gompi_load(&r->state) == REQUEST_ACTIVE;
+	bool active = gompi_load(&r->state) == REQUEST_ACTIVE, other = !active && r->kind != NULL;
 	if (!active || r->kind == NULL || !r->kind->keeps)
 		gompi_request_remove(r);
 	if (active)
 		r->freed = true;
-	else if (r->kind == NULL)
-		gompi_request_give(r);
-	bool other = !active && r->kind != NULL;
+	else if (!other)
+		gompi_request_give(r); // and is no more
 	gompi_lane_give(l);
 	*request = MPI_REQUEST_NULL;
 	if (!other)
