@@ -97,7 +97,7 @@ static bool scatter_reduced(struct gompi_slots *t, const char *name, const void 
 }
 
 // The bytes of count elements. false: there are fewer than none, or more than a block can have.
-static inline bool bytes_of(const struct gompi_type *t, int64_t count, uint64_t *bytes) {
+static inline bool bytes_of_block(const struct gompi_type *t, int64_t count, uint64_t *bytes) {
 	int64_t n;
 	if (t == NULL || !gompi_type_bytes(t, count, &n) || n > GOMPI_MOST_BLOCK)
 		return false;
@@ -111,7 +111,7 @@ int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_REDUCE_SCATTER);
 	uint64_t size[MOST_HERE];
 	int rc;
-	if (t != NULL && t->n <= MOST_HERE && bytes_of(gompi_type_get(datatype), recvcount, &size[0])) {
+	if (t != NULL && t->n <= MOST_HERE && bytes_of_block(gompi_type_get(datatype), recvcount, &size[0])) {
 		for (int i = 1; i < t->n; i++)
 			size[i] = size[0];
 		if (scatter_reduced(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
@@ -129,7 +129,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, struct numbers cou
 	uint64_t size[MOST_HERE];
 	int rc, i = 0;
 	if (t != NULL && t->n <= MOST_HERE && counts.at != NULL) {
-		while (i < t->n && bytes_of(type, number_at(counts, i), &size[i]))
+		while (i < t->n && bytes_of_block(type, number_at(counts, i), &size[i]))
 			i++;
 		if (i == t->n && scatter_reduced(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
 			return rc;
