@@ -1,9 +1,14 @@
 package main
 
 /*
-#include "message/call.h"
+#include "base/poll.h"
 */
 import "C"
 
-// polled is called where a call that programs repeat, such as MPI_Improbe, found nothing.
-func polled() { C.gompi_message_polled() }
+import "gompirma/core"
+
+// polled is called where a call that programs repeat, such as MPI_Test, found nothing: poll.h.
+func polled() {
+	C.gompi_polled()
+	core.Self().Messages.Polled()
+}

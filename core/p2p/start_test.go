@@ -81,11 +81,9 @@ func TestWaitingSenderIsServed(t *testing.T) {
 			require.NoError(t, b.Probe(b.World, 0, 0, 0, &st))
 			done := make(chan error)
 			wait := func() {
-				for i := 1; tests && !s.IsComplete(); i++ {
+				for tests && !s.IsComplete() {
 					a.Progress()
-					if i%1024 == 0 {
-						a.Lasts()
-					}
+					a.Polled()
 				}
 				done <- a.Wait(s, nil)
 			}
