@@ -52,33 +52,12 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long nh, 
 	return n;
 }
 
-/* Two processes here, the third on another node. */
-static void open_three(void) {
-	static const int32_t places[] = {0, 1, -1};
-	size_t cells = 4096 + 2 * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
-	char *control = unit_memory(cells + 2 * rings);
-	processes = 2;
-	for (int i = 0; i < 2; i++) {
-		struct gompi_cell *cell = (struct gompi_cell *)(void *)(control + 4096 + i * 4096);
-		gompi_store(&cell->pid, (int32_t)getpid());
-		gompi_store(&cell->state, 1);
-		process[i] = gompi_engine_open(&(struct gompi_engine_place){.control = control,
-									    .rings = control + cells,
-									    .cell_stride = 4096,
-									    .ring_stride = rings,
-									    .n = 2,
-									    .me = i,
-									    .size = 3,
-									    .rank = i,
-									    .places = places});
-	}
-}
-
 int main(void) {
 	static char out[MESSAGES][BYTES], in[MESSAGES][BYTES], small[MESSAGES][64];
 	struct gompi_request *s[MESSAGES], *r[MESSAGES], *f[MESSAGES];
+	static const int32_t places[] = {0, 1, -1}; /* the third is on another node */
 	unit_node(1);
-	open_three();
+	open_here(2, 3, places, false);
 	struct gompi_cell *cell = gompi_messages_cell(process[0], 0);
 	for (int i = 0; i < MESSAGES; i++) {
 		fill(out[i], BYTES, (uint32_t)i);

@@ -55,11 +55,8 @@ static void open_apart(int n) {
 	}
 }
 
-static void open_all(int n, bool no_cma) {
-	if (apart) {
-		open_apart(n);
-		return;
-	}
+/* The first n of a job of so many, which share a node. */
+static void open_here(int n, int size, const int32_t *places, bool no_cma) {
 	size_t cells = 4096 + (size_t)n * 4096, rings = (size_t)GOMPI_LANES * GOMPI_INBOX_SIZE;
 	char *control = unit_memory(cells + (size_t)n * rings);
 	processes = n;
@@ -73,12 +70,21 @@ static void open_all(int n, bool no_cma) {
 									    .ring_stride = rings,
 									    .n = n,
 									    .me = i,
-									    .size = n,
+									    .size = size,
 									    .rank = i,
+									    .places = places,
 									    .no_cma = no_cma});
 		if (process[i] == NULL)
 			abort();
 	}
+}
+
+static void open_all(int n, bool no_cma) {
+	if (apart) {
+		open_apart(n);
+		return;
+	}
+	open_here(n, n, NULL, no_cma);
 }
 
 static bool serve_all(void) {
