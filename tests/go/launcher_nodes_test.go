@@ -133,10 +133,10 @@ func TestLateInInit(t *testing.T) {
 }
 
 // One process that is stopped is not its whole node, though it is the one that speaks for it, and nothing is left of
-// the job.
+// the job. In the last phase all wait for rank 1, so that only the watch over nodes sees it.
 func TestStoppedOverNodes(t *testing.T) {
 	program := compile(t, phases, "-rdynamic")
-	for _, phase := range []string{"barriers", "busy"} {
+	for _, phase := range []string{"barriers", "busy", "barrier"} {
 		l := prepare(t, "--nodes", "2", "-n", "6", program, phase, "600")
 		l.cmd.Env = append(l.cmd.Env, "GOMPIRMA_PEER_TIMEOUT=2")
 		require.NoError(t, l.cmd.Start())

@@ -154,7 +154,7 @@ static struct under_way {
 	uint64_t access; /* FI_SEND, FI_RECV, FI_WRITE, FI_READ */
 	uint64_t address, key;
 } under_way[UNDER_WAY], places[UNDER_WAY];
-static int under_way_n, places_n;
+static int under_way_n, places_n, all_places;
 
 static ssize_t begin(struct under_way u) {
 	if (refused(4) || under_way_n == UNDER_WAY)
@@ -266,34 +266,63 @@ static void provider(size_t key_bytes) {
 	for (int i = 0; i < FABRIC_PORTS; i++)
 		gompi_fabric_listen((enum gompi_port)i, &handler);
 	CHECK(gompi_peers_open() && gompi_net_receive() == 0 && places_n > 0, "opening");
+	all_places = places_n;
 	gompi_fabric_open = true;
 }
 
 /* --- What is done */
 
-/* The peer has taken all frames, and says so. */
-static void credits(void) {
+/* A frame of the peer without a record, which has taken all frames and says so. Whether there was room for it. */
+static bool arrives(enum gompi_frame_kind kind, uint32_t number) {
 	struct gompi_peer *p = gompi_peer_known(PEER);
 	if (p == NULL || places_n == 0 || under_way_n == UNDER_WAY)
-		return;
-	struct gompi_frame_head h = {.source = PEER, .length = sizeof h, .kind = GOMPI_FRAME_CREDITS, .taken = p->sent};
+		return false;
+	struct gompi_frame_head h = {
+		.source = PEER, .length = sizeof h, .kind = kind, .number = number, .taken = p->sent};
 	h.tag = gompi_frame_tag(&h);
 	struct under_way u = places[--places_n];
 	memcpy(u.at, &h, sizeof h);
 	under_way[under_way_n++] = u;
+	return true;
+}
+static void credits(void) { arrives(GOMPI_FRAME_CREDITS, 0); }
+
+/* The peer's frames come in any order. A place whose frame is kept for later is replaced, whether there is memory for
+ * another one at once or not. */
+static void any_order(int n) {
+	uint32_t number = 0;
+	while (number < (uint32_t)n) {
+		struct gompi_frame *held = NULL, *f;
+		while (number == 0 && refuses && (mode & FI_MR_LOCAL) != 0 && (f = gompi_frame_get()) != NULL)
+			f->next = held, held = f; /* until there is no memory, the first time */
+		for (int i = (int)draw(GOMPI_WINDOW / 2); i > 0; i--)
+			number += arrives(GOMPI_FRAME_RECORDS, number);
+		while (under_way_n > 0)
+			gompi_fabric_progress();
+		while ((f = held) != NULL) {
+			held = f->next;
+			gompi_frame_put(f);
+		}
+		for (int i = 0; i < 200; i++)
+			gompi_fabric_progress();
+		CHECK(gompi_peer_known(PEER)->arrived == number && places_n == all_places,
+		      "%u of %u frames have been taken, and there are %d of %d places", gompi_peer_known(PEER)->arrived,
+		      number, places_n, all_places);
+	}
 }
 
 static void records(int n) {
 	for (int i = 0; i < n; i++) {
 		size_t length = 8 + draw(i % 10 == 0 ? GOMPI_FABRIC_RECORD - 7 : 200);
 		int class;
-		char *at = gompi_fabric_reserve(PEER, FABRIC_RMA, length, draw(8) == 0 ? FABRIC_ANSWER : FABRIC_TRY,
-						&class);
+		enum gompi_fabric_wait wait = draw(8) == 0 ? FABRIC_ANSWER : FABRIC_TRY;
+		char *at = gompi_fabric_reserve(PEER, FABRIC_RMA, length, wait, &class);
 		if (at != NULL) {
 			memset(at, 7, length);
 			gompi_fabric_commit(PEER, length, draw(3) == 0 ? FABRIC_NOW : FABRIC_SOON);
 		} else {
-			CHECK(class == MPI_ERR_PENDING || (refuses && class == MPI_ERR_NO_MEM), "no room: %d", class);
+			CHECK(wait == FABRIC_TRY && (class == MPI_ERR_PENDING || (refuses && class == MPI_ERR_NO_MEM)),
+			      "no room: %d", class);
 		}
 		gompi_fabric_progress();
 		if (draw(5) == 0)
@@ -437,6 +466,7 @@ int main(void) {
 			refuses = i >> BITS & 1;
 			records(300);
 			transfers(40);
+			any_order(200);
 			closing(i % 2 == (i >> 2) % 2);
 			CHECK((mode & FI_MR_LOCAL) == 0 || local_used > 300, "%d uses of memory", local_used);
 			CHECK(remote_used > (refuses ? 10 : 40) && moves_done >= 40 && (moves_failed == 0 || refuses),
