@@ -5,6 +5,7 @@ package main
 #include "base/call.h"
 #include "base/wait.h"
 #include "fabric/meet.h"
+#include "tcp/address.h"
 #include "way/ring.h"
 #include "way/serve.h"
 #include "way/stream.h"
@@ -16,6 +17,7 @@ import (
 	"unsafe"
 
 	"gompirma/core"
+	"gompirma/core/boot"
 	"gompirma/core/shm"
 )
 
@@ -41,6 +43,28 @@ func openNode(nd *shm.Node, job core.Job) {
 	C.gompi_ring_open()
 	C.gompi_stream_open()
 	C.gompi_meet_start()
+}
+
+// permitted is what GOMPIRMA_INTERFACE and GOMPIRMA_PORTS let others connect to. What is wrong with them is told by
+// network, if there is one.
+func permitted() (w boot.Where) {
+	var why [256]C.char
+	var first, last C.int
+	if C.gompi_ports_permitted(&first, &last, &why[0], C.size_t(len(why))) {
+		w.First, w.Last = int(first), int(last)
+	}
+	var host C.struct_gompi_tcp_host
+	if !C.gompi_host_here(&host, nil, &why[0], C.size_t(len(why))) {
+		return w
+	}
+	for i := range host.a[:host.n] {
+		if host.a[i].reach < C.REACH_LINK {
+			var text [C.INET6_ADDRSTRLEN]C.char
+			C.gompi_host_text(&host.a[i], &text[0])
+			w.Addresses = append(w.Addresses, C.GoString(&text[0]))
+		}
+	}
+	return w
 }
 
 // waiting is the policy of the node for C.

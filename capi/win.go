@@ -14,6 +14,7 @@ import (
 
 	"gompirma/core"
 	"gompirma/core/abi"
+	"gompirma/core/boot"
 	"gompirma/core/comm"
 	"gompirma/core/errhandler"
 	"gompirma/core/group"
@@ -33,6 +34,7 @@ func (dataPath) Open(nd *shm.Node, job core.Job) {
 	openNode(nd, job)
 }
 
+func (dataPath) Permitted() boot.Where       { return permitted() }
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
 

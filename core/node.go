@@ -17,10 +17,10 @@ import (
 // openNode opens the shared memory of this node and returns who is on which.
 //
 // gompirun hands the memory down. Under other launchers the lowest rank of the node makes it and the others open it
-// through /proc. A process without a launcher makes its own. silent is how long the way to another process may be lost
-// meanwhile, 0: for ever.
-func openNode(b boot.Client, silent time.Duration) (*shm.Node, *boot.Places, error) {
-	places, err := boot.Nodes(b, silent)
+// through /proc. A process without a launcher makes its own. permitted is what others may connect to, silent how long
+// the way to another process may be lost meanwhile, 0: for ever.
+func openNode(b boot.Client, permitted func() boot.Where, silent time.Duration) (*shm.Node, *boot.Places, error) {
+	places, err := boot.Nodes(b, permitted, silent)
 	if err != nil {
 		return nil, nil, mpierr.Wrap(err, "waiting to learn who is on which node")
 	}

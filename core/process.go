@@ -25,6 +25,8 @@ type DataPath interface {
 	rma.DataPath
 	// Open tells it where the node's memory is, and who is on the node.
 	Open(nd *shm.Node, job Job)
+	// Permitted is what others may connect to on this host; may be called before Open.
+	Permitted() boot.Where
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
 	CloseComm(h uintptr)
@@ -108,7 +110,7 @@ func Start(data DataPath) error {
 	}
 	b.Limit(silent)
 	p := &Process{Rank: b.Rank(), Size: b.Size(), Boot: b, data: data}
-	if p.Node, p.Places, err = openNode(b, silent); err != nil {
+	if p.Node, p.Places, err = openNode(b, data.Permitted, silent); err != nil {
 		return err
 	}
 	job := Job{Rank: p.Rank, Size: p.Size, Places: p.Places.IndexOf(), NodeOf: p.Places.NodeOf}

@@ -147,7 +147,7 @@ func TestSingleton(t *testing.T) {
 	require.Nil(t, a.HangUp())
 	require.NoError(t, a.Fence())
 	require.NoError(t, a.Abort(1, -1))
-	p, err := Nodes(a, 0)
+	p, err := Nodes(a, anywhere, 0)
 	require.NoError(t, err)
 	require.Equal(t, &Places{NodeOf: []int32{0}, Count: 1, Local: []int{0}, hosts: []string{host()}}, p)
 	require.NoError(t, a.Finalize())
@@ -243,7 +243,7 @@ func TestUniverseAndControl(t *testing.T) {
 		require.True(t, ok)
 		require.Zero(t, n)
 		// gompirun said that all are here: nothing to exchange, so one after the other works
-		p, err := Nodes(c, 0)
+		p, err := Nodes(c, anywhere, 0)
 		require.NoError(t, err)
 		require.Equal(t, &Places{NodeOf: []int32{0, 0}, Count: 1, Local: []int{0, 1}, Index: i,
 			hosts: []string{host()}}, p)
@@ -397,7 +397,7 @@ func process() error {
 	if err != nil {
 		return err
 	}
-	places, err := Nodes(c, 0)
+	places, err := Nodes(c, anywhere, 0)
 	if err != nil {
 		return err
 	}

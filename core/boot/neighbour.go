@@ -30,6 +30,7 @@ type Neighbour struct {
 	tried atomic.Pointer[error]
 	over  context.CancelFunc // ends the watch; nil: there is none
 	own   net.Listener
+	here  []string // addresses of this host
 }
 
 // portKey is of each process: port and addresses of its host.
@@ -38,18 +39,46 @@ func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
 // mostAddresses is how many of a host's are told.
 const mostAddresses = 6
 
+// Where is what others may connect to on this host.
+type Where struct {
+	Addresses   []string // best first
+	First, Last int      // ports; 0 and 0: any
+}
+
+// listenIn opens a port that is permitted. Of few ports none is taken: they are for the network, a port for each rank
+// of a node, and nobody knows yet how many those are, at most all.
+func (w Where) listenIn(size int) (net.Listener, error) {
+	if w.First == 0 {
+		return net.Listen("tcp", ":0")
+	}
+	n := w.Last - w.First + 1
+	if n < 2*size {
+		return nil, fmt.Errorf("%d ports are permitted, %d ranks may want two each", n, size)
+	}
+	var err error
+	for i := range n { // ranks of a node begin at different ones
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf(":%d", w.First+(os.Getpid()+size+i)%n)); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
 // listen opens this process' port and publishes where it is. Whoever cannot listen is not watched. nil: the launcher
 // watches, or there is nobody else.
-func listen(c Client) *Neighbour {
+func listen(c Client, permitted func() Where) *Neighbour {
 	if l, ok := c.(*launched); ok && l.ours || c.Size() == 1 {
 		return nil
 	}
-	n := &Neighbour{rank: (c.Rank() + 1) % c.Size(), gone: make(chan struct{})}
+	where := permitted()
+	where.Addresses = where.Addresses[:min(len(where.Addresses), mostAddresses)]
+	n := &Neighbour{rank: (c.Rank() + 1) % c.Size(), gone: make(chan struct{}), here: where.Addresses}
 	text := ""
-	if l, err := net.Listen("tcp", ":0"); err == nil {
+	if l, err := where.listenIn(c.Size()); err == nil {
 		n.own = l
 		_, port, _ := net.SplitHostPort(l.Addr().String())
-		text = strings.Join(append([]string{port, interfaces()}, addressesHere()...), " ")
+		text = strings.Join(append([]string{port, interfaces()}, n.here...), " ")
 	}
 	if c.Put(portKey(c.Rank()), text) != nil {
 		n.Close()
@@ -62,17 +91,6 @@ func listen(c Client) *Neighbour {
 func interfaces() string {
 	link, _ := os.Readlink("/proc/self/ns/net")
 	return strings.ReplaceAll(bootID()+"/"+link, " ", "")
-}
-
-// addressesHere are those of this host by which others may reach it.
-func addressesHere() (out []string) {
-	list, _ := net.InterfaceAddrs()
-	for _, a := range list {
-		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && len(out) < mostAddresses {
-			out = append(out, n.IP.String())
-		}
-	}
-	return out
 }
 
 // watch begins to watch the next process, by what it has published. silent is for how long the way to it may be lost,
@@ -91,8 +109,7 @@ func (n *Neighbour) watch(c Client, silent time.Duration) {
 	if fields[1] == interfaces() {
 		list = append([]string{"127.0.0.1", "::1"}, list...)
 	} else { // bridges of containers have the same address on many hosts
-		own := addressesHere()
-		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(own, a) })
+		list = slices.DeleteFunc(list, func(a string) bool { return slices.Contains(n.here, a) })
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	n.over = cancel

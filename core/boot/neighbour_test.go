@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -12,11 +13,14 @@ import (
 	"gompirma/core/mpierr"
 )
 
+// anywhere permits what a host has that knows itself only.
+func anywhere() Where { return Where{Addresses: []string{"127.0.0.1"}} }
+
 // watched starts a job under a launcher that does not tell who lives, and has its processes watch each other.
 func watched(t *testing.T, clients []Client) []*Places {
 	places := make([]*Places, len(clients))
 	each(t, clients, func(c Client) (err error) {
-		places[c.Rank()], err = Nodes(c, time.Minute)
+		places[c.Rank()], err = Nodes(c, anywhere, time.Minute)
 		return err
 	})
 	for _, p := range places {
@@ -67,6 +71,31 @@ func TestNeighbourEnds(t *testing.T) {
 		require.Equal(t, int32(abi.MPI_ERR_OTHER), mpierr.ClassOf(err))
 		places[2].Next.Settled(clients[2])
 	}
+}
+
+// A process is watched at a port that is permitted, and by the addresses that are; ports that the network may need all
+// of are left to it.
+func TestNeighbourPorts(t *testing.T) {
+	clients := openJob(t, 2, nil)
+	l, err := net.Listen("tcp", ":0")
+	require.NoError(t, err)
+	first := l.Addr().(*net.TCPAddr).Port - 3 // one of the four is taken
+	defer l.Close()
+	where := Where{Addresses: []string{"192.0.2.1"}, First: first, Last: first + 3}
+	permitted := func() Where { return where }
+	n := listen(clients[0], permitted)
+	require.NotNil(t, n.own)
+	defer n.Close()
+	port := n.own.Addr().(*net.TCPAddr).Port
+	require.True(t, first <= port && port < first+3, "%d of %d to %d", port, first, first+3)
+	where.Last--
+	none := listen(clients[1], permitted)
+	defer none.Close()
+	require.Nil(t, none.own)
+	each(t, clients, Client.Fence)
+	value, err := clients[1].Get(0, portKey(0))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("%d %s 192.0.2.1", port, interfaces()), value)
 }
 
 // Of one that cannot be asked nobody knows anything: the time counts, and the text says so.

@@ -43,9 +43,9 @@ func (p *Places) Host(rank int) string { return p.hosts[p.NodeOf[rank]] }
 // Nodes finds out which processes can share memory: same running system, same namespaces (processes, users, network),
 // same user. Collective. Costs two published values and about 2 sqrt(Size) fetched ones for each process, nothing when
 // gompirun said that all run on one node. From then on the processes watch each other where the launcher does not tell
-// whether they live; silent is how long the way between two may be lost, 0: for ever.
-func Nodes(c Client, silent time.Duration) (*Places, error) {
-	next := listen(c)
+// whether they live, through what is permitted; silent is how long the way between two may be lost, 0: for ever.
+func Nodes(c Client, permitted func() Where, silent time.Duration) (*Places, error) {
+	next := listen(c, permitted)
 	p, err := nodes(c, identity(), host())
 	if err != nil {
 		next.Close()
