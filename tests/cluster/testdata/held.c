@@ -30,7 +30,9 @@ static void hold(const char *place) {
 // A program's functions come before those of libraries.
 int getifaddrs(struct ifaddrs **all) {
 	int (*real)(struct ifaddrs **) = (int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs");
-	hold("addresses");
+	static int asked;
+	if (++asked == 2)
+		hold("addresses");
 	return real(all);
 }
 
