@@ -45,8 +45,8 @@ func openNode(nd *shm.Node, job core.Job) {
 	C.gompi_meet_start()
 }
 
-// permitted is what GOMPIRMA_INTERFACE and GOMPIRMA_PORTS let others connect to. What is wrong with them is told by
-// network, if there is one.
+// permitted is what GOMPIRMA_INTERFACE and GOMPIRMA_PORTS let others connect to. What is wrong with them the
+// network tells, if there is one.
 func permitted() (w boot.Where) {
 	var why [256]C.char
 	var first, last C.int

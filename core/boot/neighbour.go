@@ -36,6 +36,9 @@ type Neighbour struct {
 // portKey is of each process: port and addresses of its host.
 func portKey(rank int) string { return "port." + strconv.Itoa(rank) }
 
+// noPort begins what a process publishes that has none; why follows.
+const noPort = "none "
+
 // mostAddresses is how many of a host's are told.
 const mostAddresses = 6
 
@@ -56,7 +59,7 @@ func (w Where) listenIn(size int) (net.Listener, error) {
 		return nil, fmt.Errorf("%d ports are permitted, %d ranks may want two each", n, size)
 	}
 	var err error
-	for i := range n { // ranks of a node begin at different ones
+	for i := range n { // ranks of a node begin at different ones, and behind those where their networks begin
 		var l net.Listener
 		if l, err = net.Listen("tcp", fmt.Sprintf(":%d", w.First+(os.Getpid()+size+i)%n)); err == nil {
 			return l, nil
@@ -74,8 +77,11 @@ func listen(c Client, permitted func() Where) *Neighbour {
 	where := permitted()
 	where.Addresses = where.Addresses[:min(len(where.Addresses), mostAddresses)]
 	n := &Neighbour{rank: (c.Rank() + 1) % c.Size(), gone: make(chan struct{}), here: where.Addresses}
-	text := ""
-	if l, err := where.listenIn(c.Size()); err == nil {
+	l, err := where.listenIn(c.Size())
+	text := noPort
+	if err != nil {
+		text += err.Error()
+	} else {
 		n.own = l
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		text = strings.Join(append([]string{port, interfaces()}, n.here...), " ")
@@ -98,8 +104,8 @@ func interfaces() string {
 func (n *Neighbour) watch(c Client, silent time.Duration) {
 	value, err := c.Get(n.rank, portKey(n.rank))
 	fields := strings.Fields(value)
-	if err == nil && len(fields) < 2 {
-		err = errors.New("it has no port")
+	if why, none := strings.CutPrefix(value, noPort); err == nil && (none || len(fields) < 2) {
+		err = fmt.Errorf("it has no port: %s", why)
 	}
 	if err != nil {
 		n.tried.Store(&err)
