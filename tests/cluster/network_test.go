@@ -113,8 +113,8 @@ func TestPortsOfProcess(t *testing.T) {
 	l.prepare(t)
 	folder, err := os.MkdirTemp(os.Getenv("BED"), "held") // hosts do not share /tmp
 	require.NoError(t, err)
-	r := start(t, "", l.command([]int{1, 1}, "env", "GOMPIRMA_PORTS=20000-20009", program("held"), folder, "connect",
-		"h1")...)
+	r := start(t, "", l.command([]int{1, 1}, "env", "GOMPIRMA_PORTS=20000-20009", program("held"), folder,
+		"connect", "h1")...)
 	require.Eventually(t, func() bool {
 		held, _ := filepath.Glob(folder + "/held.*")
 		return len(held) == 1
