@@ -99,7 +99,8 @@ func TestNeighbourPorts(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%d %s 192.0.2.1", port, interfaces()), value)
 	n.rank = 1
 	n.watch(clients[0], time.Minute)
-	require.Contains(t, n.Unknown(), "rank 1 cannot be asked: it has no port: 3 ports are permitted, 2 ranks may want two each")
+	require.Contains(t, n.Unknown(),
+		"rank 1 cannot be asked: it has no port: 3 ports are permitted, 2 ranks may want two each")
 }
 
 // Of one that cannot be asked nobody knows anything: the time counts, and the text says so.
