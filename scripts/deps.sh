@@ -64,7 +64,7 @@ fresh)
 esac
 case ${1:-build} in
 bench-fabric | cluster)
-	need iproute2 ip tc
+	need iproute2 ip tc ss
 	need util-linux unshare nsenter setpriv
 	;;
 esac
