@@ -72,13 +72,7 @@ func (a *collective) makeRequest(to uintptr, make func(*coll.Engine, *coll.Call)
 	if err != nil {
 		return err
 	}
-	h, ok := request.Handles.Add(r)
-	if !ok {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "%d requests are live: there is no room for another one",
-			request.Handles.Most())
-	}
-	*out[uintptr](to) = h
-	return nil
+	return storeRequest(r, to)
 }
 
 // call looks up what the arguments stand for. Those that do not count at this process are not looked at.

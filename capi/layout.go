@@ -45,7 +45,7 @@ var (
 	_ = same[C.GOMPI_MARK_SLOTS-shm.MarkSlots]
 	_ = same[C.GOMPI_LANES*C.GOMPI_INBOX_SIZE-shm.MessageRingSize]
 	_ = same[C.GOMPI_MOST_PROCESSES-shm.MaxProcesses]
-	_ = same[C.GOMPI_MESSAGE_REQUEST-1-handle.Datatype]
+	_ = same[C.GOMPI_REQUEST-1-handle.Datatype]
 	_ = same[unsafe.Sizeof(C.struct_gompi_win_member{})-rma.MemberSize]
 	_ = same[unsafe.Sizeof(C.struct_gompi_away_plan{})-unsafe.Sizeof(rma.Member{})]
 	_ = same[unsafe.Offsetof(C.struct_gompi_away_plan{}.size)-unsafe.Offsetof(rma.Member{}.Size)]

@@ -77,15 +77,11 @@ func messages() *p2p.Engine {
 // onPartitioned calls f with the partitioned request behind a handle.
 func onPartitioned(function string, h uintptr, f func(p *p2p.Partitioned) error) (rc int32) {
 	defer guard(function, 0, 0, &rc)
-	err := needRunning()
-	var r *request.Request
-	if err == nil {
-		r, err = requestOf(h)
-	}
-	if err != nil {
+	if err := needRunning(); err != nil {
 		return finish(function, 0, 0, err)
 	}
-	kind, on := ownerOf(r)
+	kind, on := ownerOf(h)
+	r := requestOf(h)
 	if r == nil || r.Kind != request.Partitioned {
 		return finish(function, kind, on, mpierr.New(abi.MPI_ERR_REQUEST, "%#x is no partitioned request", h))
 	}

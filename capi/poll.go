@@ -1,14 +1,9 @@
 package main
 
 /*
-#include "base/poll.h"
+#include "message/call.h"
 */
 import "C"
 
-import "gompirma/core"
-
-// polled is called where a call that programs repeat, such as MPI_Test, found nothing: poll.h.
-func polled() {
-	C.gompi_polled()
-	core.Self().Messages.Polled()
-}
+// polled is called where a call that programs repeat, such as MPI_Improbe, found nothing.
+func polled() { C.gompi_message_polled() }

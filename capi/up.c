@@ -46,35 +46,10 @@ static bool elements_in(uintptr_t datatype, int64_t bytes, int64_t *elements) {
 static bool bytes_of(uintptr_t datatype, int64_t elements, int64_t *bytes) {
 	return gompi_bytes_of(datatype, elements, (uintptr_t)bytes) != 0;
 }
-// A function of Go's for calls that C hands on.
-#define GOMPI_OTHER(name, call, parameters, ...)          \
-	static int other_##name parameters {              \
-		const char *outer = gompi_enter(call);    \
-		int rc = gompi_other_##name(__VA_ARGS__); \
-		gompi_leave(outer);                       \
-		return rc < 0 ? gompi_raise(rc) : rc;     \
-	}
-GOMPI_OTHER(wait, "MPI_Wait", (MPI_Request * request, MPI_Status *status), (uintptr_t)request, (uintptr_t)status)
-GOMPI_OTHER(test, "MPI_Test", (MPI_Request * request, int *flag, MPI_Status *status), (uintptr_t)request,
-	    (uintptr_t)flag, (uintptr_t)status)
-GOMPI_OTHER(waitall, "MPI_Waitall", (int n, MPI_Request requests[], MPI_Status statuses[]), n, (uintptr_t)requests,
-	    (uintptr_t)statuses)
-GOMPI_OTHER(testall, "MPI_Testall", (int n, MPI_Request requests[], int *flag, MPI_Status statuses[]), n,
-	    (uintptr_t)requests, (uintptr_t)flag, (uintptr_t)statuses)
-GOMPI_OTHER(waitany, "MPI_Waitany", (int n, MPI_Request requests[], int *index, MPI_Status *status), n,
-	    (uintptr_t)requests, (uintptr_t)index, (uintptr_t)status)
-GOMPI_OTHER(testany, "MPI_Testany", (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status), n,
-	    (uintptr_t)requests, (uintptr_t)index, (uintptr_t)flag, (uintptr_t)status)
-GOMPI_OTHER(waitsome, "MPI_Waitsome", (int n, MPI_Request requests[], int *out, int indices[], MPI_Status statuses[]),
-	    n, (uintptr_t)requests, (uintptr_t)out, (uintptr_t)indices, (uintptr_t)statuses)
-GOMPI_OTHER(testsome, "MPI_Testsome", (int n, MPI_Request requests[], int *out, int indices[], MPI_Status statuses[]),
-	    n, (uintptr_t)requests, (uintptr_t)out, (uintptr_t)indices, (uintptr_t)statuses)
-GOMPI_OTHER(request_get_status, "MPI_Request_get_status", (MPI_Request request, int *flag, MPI_Status *status),
-	    (uintptr_t)request, (uintptr_t)flag, (uintptr_t)status)
-GOMPI_OTHER(request_free, "MPI_Request_free", (MPI_Request * request), (uintptr_t)request)
-GOMPI_OTHER(cancel, "MPI_Cancel", (MPI_Request * request), (uintptr_t)request)
-GOMPI_OTHER(start, "MPI_Start", (MPI_Request * request), (uintptr_t)request)
-GOMPI_OTHER(startall, "MPI_Startall", (int n, MPI_Request requests[]), n, (uintptr_t)requests)
+
+static int request(uintptr_t object, enum gompi_request_what what, char *text) {
+	return gompi_other_request(object, (int)what, (uintptr_t)text);
+}
 
 static int collective(const struct gompi_collective *call) {
 	const char *outer = gompi_enter(call->name);
@@ -119,18 +94,6 @@ static __attribute__((constructor)) void fill(void) {
 		.more_slots = more_slots,
 		.call_operation = gompi_op_call_user,
 		.combine = combine,
-		.wait = other_wait,
-		.test = other_test,
-		.waitall = other_waitall,
-		.testall = other_testall,
-		.waitany = other_waitany,
-		.testany = other_testany,
-		.waitsome = other_waitsome,
-		.testsome = other_testsome,
-		.request_get_status = other_request_get_status,
-		.request_free = other_request_free,
-		.cancel = other_cancel,
-		.start = other_start,
-		.startall = other_startall,
+		.request = request,
 	};
 }

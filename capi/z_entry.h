@@ -116,12 +116,6 @@ extern GoInt32 gompi_isendrecv_replace_c(GoUintptr buf, GoInt64 count, GoUintptr
     GoInt32 sendtag, GoInt32 source, GoInt32 recvtag, GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_mprobe(GoInt32 source, GoInt32 tag, GoUintptr comm, GoUintptr message, GoUintptr status);
 extern GoInt32 gompi_mrecv_c(GoUintptr buf, GoInt64 count, GoUintptr datatype, GoUintptr message, GoUintptr status);
-extern GoInt32 gompi_request_get_status_all(GoInt32 count, GoUintptr array_of_requests, GoUintptr flag,
-    GoUintptr array_of_statuses);
-extern GoInt32 gompi_request_get_status_any(GoInt32 count, GoUintptr array_of_requests, GoUintptr indx,
-    GoUintptr flag, GoUintptr status);
-extern GoInt32 gompi_request_get_status_some(GoInt32 incount, GoUintptr array_of_requests, GoUintptr outcount,
-    GoUintptr array_of_indices, GoUintptr array_of_statuses);
 extern GoInt32 gompi_parrived(GoUintptr request, GoInt32 partition, GoUintptr flag);
 extern GoInt32 gompi_pready(GoInt32 partition, GoUintptr request);
 extern GoInt32 gompi_pready_list(GoInt32 length, GoUintptr array_of_partitions, GoUintptr request);
@@ -512,9 +506,6 @@ extern GoInt32 gompi_win_shared_query(GoUintptr win, GoInt32 rank, GoUintptr siz
     GoUintptr baseptr);
 extern GoInt32 gompi_win_shared_query_c(GoUintptr win, GoInt32 rank, GoUintptr size, GoUintptr disp_unit,
     GoUintptr baseptr);
-extern GoInt32 gompi_grequest_complete(GoUintptr request);
-extern GoInt32 gompi_grequest_start(GoUintptr query_fn, GoUintptr free_fn, GoUintptr cancel_fn, GoUintptr extra_state,
-    GoUintptr request);
 extern GoInt32 gompi_attr_delete(GoUintptr comm, GoInt32 keyval);
 extern GoInt32 gompi_attr_put(GoUintptr comm, GoInt32 keyval, GoUintptr attribute_val);
 extern GoInt32 gompi_keyval_create(GoUintptr copy_fn, GoUintptr delete_fn, GoUintptr keyval, GoUintptr extra_state);

@@ -549,20 +549,14 @@ GOMPI_ALIAS(MPI_Unpublish_name)
 
 int PMPI_Grequest_complete(MPI_Request request)
 {
-    const char *outer = gompi_enter("MPI_Grequest_complete");
-    int rc = gompi_grequest_complete((uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_grequest_complete(request);
 }
 GOMPI_ALIAS(MPI_Grequest_complete)
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
-    const char *outer = gompi_enter("MPI_Grequest_start");
-    int rc = gompi_grequest_start((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn, (uintptr_t)extra_state, (uintptr_t)request);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
 }
 GOMPI_ALIAS(MPI_Grequest_start)
 

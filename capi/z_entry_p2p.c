@@ -395,30 +395,21 @@ GOMPI_ALIAS(MPI_Request_get_status)
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
     MPI_Status *array_of_statuses)
 {
-    const char *outer = gompi_enter("MPI_Request_get_status_all");
-    int rc = gompi_request_get_status_all(count, (uintptr_t)array_of_requests, (uintptr_t)flag, (uintptr_t)array_of_statuses);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_request_get_status_all(count, array_of_requests, flag, array_of_statuses);
 }
 GOMPI_ALIAS(MPI_Request_get_status_all)
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
     MPI_Status *status)
 {
-    const char *outer = gompi_enter("MPI_Request_get_status_any");
-    int rc = gompi_request_get_status_any(count, (uintptr_t)array_of_requests, (uintptr_t)indx, (uintptr_t)flag, (uintptr_t)status);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_request_get_status_any(count, array_of_requests, indx, flag, status);
 }
 GOMPI_ALIAS(MPI_Request_get_status_any)
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
     int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    const char *outer = gompi_enter("MPI_Request_get_status_some");
-    int rc = gompi_request_get_status_some(incount, (uintptr_t)array_of_requests, (uintptr_t)outcount, (uintptr_t)array_of_indices, (uintptr_t)array_of_statuses);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
 GOMPI_ALIAS(MPI_Request_get_status_some)
 

@@ -29,6 +29,9 @@ struct gompi_collective {
 	} * agreed;
 };
 
+// MPI_Start, MPI_Cancel, and that nobody needs it any longer.
+enum gompi_request_what { GOMPI_REQUEST_START, GOMPI_REQUEST_CANCEL, GOMPI_REQUEST_RELEASE };
+
 // Filled in by capi/up.c before the first call of MPI. All of them may block for a short time and allocate; none is for
 // a fast path.
 struct gompi_up {
@@ -50,21 +53,9 @@ struct gompi_up {
 	// are; NULL if they cannot be.
 	void *(*attached_table)(uintptr_t win, int rank);
 	void *(*map_attached)(uintptr_t win, int64_t offset, int64_t size);
-	// Calls with a request that is not one of a message, and calls whose arguments are wrong. What the call
-	// returns.
-	int (*wait)(MPI_Request *request, MPI_Status *status);
-	int (*test)(MPI_Request *request, int *flag, MPI_Status *status);
-	int (*waitall)(int count, MPI_Request requests[], MPI_Status statuses[]);
-	int (*testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]);
-	int (*waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status);
-	int (*testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status);
-	int (*waitsome)(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]);
-	int (*testsome)(int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]);
-	int (*request_get_status)(MPI_Request request, int *flag, MPI_Status *status);
-	int (*request_free)(MPI_Request *request);
-	int (*cancel)(MPI_Request *request);
-	int (*start)(MPI_Request *request);
-	int (*startall)(int count, MPI_Request requests[]);
+	// What is to be done with a request of an operation that Go carries out: 0 or an error class, which text, of
+	// sizeof ((struct gompi_verdict *)0)->text bytes, tells.
+	int (*request)(uintptr_t object, enum gompi_request_what what, char *text);
 	// MPI_Barrier among members that share no memory. What the call returns.
 	int (*barrier_by_messages)(uintptr_t comm);
 	// Makes the members of a group known to C (group/group.h). false: there is no such group, or no memory.

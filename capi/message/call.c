@@ -45,6 +45,11 @@ int gompi_request_refuse(const struct gompi_request *r, const char *call) {
 	return gompi_call_refuse(&v, call, (MPI_Comm)r->comm);
 }
 
+int gompi_request_lost(int class, struct gompi_verdict *v) {
+	return gompi_wrong(v, class, "%s",
+			   class == MPI_ERR_PROC_ABORTED ? gompi_lost_text() : "the inbox of messages is damaged");
+}
+
 int gompi_call_wrong(const char *call, int class, const char *text, ...) {
 	struct gompi_verdict v;
 	va_list ap;
@@ -70,7 +75,7 @@ static bool over(void *arg) {
 int gompi_request_await(struct gompi_request *r, const char *call) {
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
 		struct gompi_messages *m = r->lane->home;
-		int world = r->world;
+		int world = r->kind != NULL ? -1 : r->world;
 		if (r->receive) {
 			world = -1;
 			struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
@@ -268,6 +273,19 @@ int gompi_complete_request(const struct gompi_request *s, const char *call, MPI_
 	}
 	gompi_lane_give(l);
 	return fine ? MPI_SUCCESS : no_request(call, (MPI_Comm)s->comm);
+}
+
+void gompi_request_query(struct gompi_request *r) {
+	if (__builtin_expect(r->kind != NULL, 0) && r->kind->query != NULL)
+		r->kind->query(r);
+}
+
+void gompi_request_settle(struct gompi_request *r) {
+	if (__builtin_expect(r->kind == NULL, 1))
+		return;
+	gompi_request_query(r);
+	if (!r->persistent && r->kind->release != NULL)
+		r->kind->release(r);
 }
 
 void gompi_request_end(struct gompi_request *r, MPI_Request *request) {

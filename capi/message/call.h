@@ -76,6 +76,8 @@ static inline void gompi_call_step(struct gompi_messages *m) {
 
 // Waits until a request is not active. 0, or what it can never become that for: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 int gompi_request_await(struct gompi_request *r, const char *call);
+// What that means.
+__attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 
 // What a send does that is not over at once: r has been checked. Waits for it. What the call returns.
 int gompi_send_blocking(const struct gompi_request *r, const char *call);
@@ -93,11 +95,11 @@ int gompi_complete_request(const struct gompi_request *r, const char *call, MPI_
 // Starts a persistent request.
 void gompi_request_restart(struct gompi_request *r);
 
-// The request behind a handle; NULL: there is none, or it is not of a message.
+// The request behind a handle; NULL: there is none.
 static inline struct gompi_request *gompi_request_of(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	if (__builtin_expect(h >> 27 != GOMPI_MESSAGE_REQUEST || m == NULL, 0))
+	if (__builtin_expect(h >> 27 != GOMPI_REQUEST || m == NULL, 0))
 		return NULL;
 	struct gompi_lane *l = &m->lane[h >> GOMPI_REQUEST_NUMBER_BITS & (GOMPI_LANES - 1)];
 	uint32_t number = h & ((1U << GOMPI_REQUEST_NUMBER_BITS) - 1);
@@ -121,7 +123,11 @@ static inline void gompi_status_of(const struct gompi_request *r, MPI_Status *st
 void gompi_message_progress(void);
 void gompi_message_polled(void);
 
-// What a call that completes a request does with it and its handle.
+// Finds out what has become of a complete request, if its kind has to be asked, for a call that looks at it; settle:
+// for one that ends it.
+void gompi_request_query(struct gompi_request *r);
+void gompi_request_settle(struct gompi_request *r);
+// What a call that completes a request, which has been settled, does with it and its handle.
 void gompi_request_end(struct gompi_request *r, MPI_Request *request);
 
 #pragma GCC visibility pop

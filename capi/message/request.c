@@ -34,6 +34,11 @@ struct gompi_request *gompi_request_take(struct gompi_lane *l) {
 void gompi_request_give(struct gompi_request *r) {
 	struct gompi_lane *l = r->lane;
 	gompi_buffer_drop(&r->buf);
+	if (__builtin_expect(r->kind != NULL, 0)) {
+		if (r->kind->drop != NULL)
+			r->kind->drop(r);
+		r->kind = NULL;
+	}
 	if (l->requests.spares == SPARES) {
 		free(r);
 		gompi_lane_freed(l);
@@ -196,8 +201,65 @@ void gompi_number_remove(struct gompi_numbers *s, uint64_t id) {
 	}
 }
 
+struct gompi_request *gompi_request_new(uint64_t context, const struct gompi_request_kind *kind, uintptr_t object) {
+	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+	if (m == NULL)
+		return NULL;
+	struct gompi_lane *l = gompi_lane_of(m, context);
+	gompi_lane_take(l);
+	struct gompi_request *r = gompi_request_take(l);
+	if (r != NULL) {
+		r->kind = kind;
+		r->object = object;
+		r->comm = 0;
+		r->buf.type = NULL;
+		gompi_store(&r->state, REQUEST_ACTIVE);
+		if (!gompi_request_add(r)) {
+			r->kind = NULL; // the caller has the object still
+			gompi_request_give(r);
+			r = NULL;
+		}
+	}
+	gompi_lane_give(l);
+	return r;
+}
+
+void gompi_request_complete(struct gompi_request *r) {
+	struct gompi_lane *l = r->lane;
+	gompi_lane_take(l);
+	bool freed = r->freed;
+	if (!freed) {
+		l->completed = true;
+		gompi_store_release(&r->state, REQUEST_COMPLETE);
+	}
+	gompi_lane_give(l);
+	struct gompi_verdict nobody;
+	if (freed)
+		gompi_request_forget(r, &nobody);
+}
+
+int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v) {
+	struct gompi_lane *l = r->lane;
+	if (r->kind != NULL && r->kind->release != NULL)
+		r->kind->release(r);
+	int class = r->result.class;
+	if (class != MPI_SUCCESS)
+		gompi_request_why(r, v);
+	gompi_lane_take(l);
+	if (r->handled)
+		gompi_request_remove(r);
+	gompi_request_give(r);
+	gompi_lane_give(l);
+	return class;
+}
+
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 	const struct gompi_result *s = &r->result;
+	if (r->kind != NULL) {
+		v->class = s->class;
+		r->kind->why(r, v);
+		return s->class;
+	}
 	switch (s->class) {
 	case MPI_ERR_TRUNCATE:
 		return gompi_wrong(v, s->class,

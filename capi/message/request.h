@@ -1,6 +1,7 @@
-// Requests of messages: a send or receive under way, and the handles that the application has of them.
-#ifndef GOMPI_MESSAGE_REQUEST_H
-#define GOMPI_MESSAGE_REQUEST_H
+// Requests: a send or receive under way, or an operation of another kind, and the handles that the application has of
+// them.
+#ifndef GOMPI_REQUEST_H
+#define GOMPI_REQUEST_H
 
 #include "fabric/fabric.h"
 #include "message/buffer.h"
@@ -16,6 +17,25 @@ struct gompi_result {
 	int32_t source, tag, class;
 	bool cancelled;
 	int64_t bytes;
+};
+
+struct gompi_request;
+
+// What differs between the kinds of requests besides messages. All are called without any lock; those that return an
+// int return 0 or an error code, which v tells. NULL: there is nothing to do, or it cannot be done.
+struct gompi_request_kind {
+	// Writes what has become of a complete request to result: before each look at it, if that is not there yet.
+	void (*query)(struct gompi_request *r);
+	// Starts a persistent request, which is active by now.
+	int (*start)(struct gompi_request *r, struct gompi_verdict *v);
+	int (*cancel)(struct gompi_request *r, struct gompi_verdict *v);
+	// Neither the application nor the operation needs the request any longer; result.class may become what is wrong
+	// with that. After drop there is nothing left of it: that touches nothing but object.
+	void (*release)(struct gompi_request *r);
+	void (*drop)(struct gompi_request *r);
+	// Writes what is wrong to v: class is result's.
+	void (*why)(const struct gompi_request *r, struct gompi_verdict *v);
+	bool keeps; // the handle of a request that is freed while it is active lives until it is complete
 };
 
 struct gompi_request {
@@ -39,6 +59,8 @@ struct gompi_request {
 			struct gompi_request *next; // in a list of work, of streams or of those to be used again
 		};
 	};
+	const struct gompi_request_kind *kind; // NULL: of a message
+	uintptr_t object;                      // what the kind keeps with it
 	gompi_a32 state;
 	bool receive;              // else a send
 	bool persistent;           // MPI_Start starts it again
@@ -65,8 +87,8 @@ struct gompi_request {
 	struct gompi_result result; // valid once it is complete
 };
 
-// Handles of requests of messages: this kind, which core/handle.Kind does not know, lane and number.
-enum { GOMPI_MESSAGE_REQUEST = 12, GOMPI_REQUEST_NUMBER_BITS = 25 };
+// Handles of requests: this kind, which core/handle.Kind does not know, lane and number.
+enum { GOMPI_REQUEST = 12, GOMPI_REQUEST_NUMBER_BITS = 25 };
 
 // The live requests of a lane by number: a table of a power of two of entries, number n in entry n modulo that. Free
 // entries are used in the order in which they became free, and an entry that is used again gets its last number plus
@@ -107,6 +129,7 @@ struct gompi_numbers {
 static inline void gompi_request_clear(struct gompi_request *r) {
 	memset((char *)r + offsetof(struct gompi_request, state), 0,
 	       offsetof(struct gompi_request, number) - offsetof(struct gompi_request, state));
+	r->kind = NULL;
 	r->id = 0;
 	r->to = NULL;
 	r->done = r->want = 0;
@@ -126,7 +149,7 @@ bool gompi_request_add(struct gompi_request *r);
 void gompi_request_remove(struct gompi_request *r);
 
 static inline uintptr_t gompi_request_handle(const struct gompi_request *r) {
-	return (uintptr_t)GOMPI_MESSAGE_REQUEST << 27 | r->number;
+	return (uintptr_t)GOMPI_REQUEST << 27 | r->number;
 }
 
 uint64_t gompi_number_add(struct gompi_numbers *s, struct gompi_request *r);
@@ -138,6 +161,15 @@ void gompi_requests_close(struct gompi_requests *s);
 
 // Writes what is wrong with a complete request to v; its class.
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
+
+// Makes an active request of another kind than messages, in the lane of a context, with a handle. NULL: there is no
+// memory, or too many are live.
+struct gompi_request *gompi_request_new(uint64_t context, const struct gompi_request_kind *kind, uintptr_t object);
+// Completes it: result has been written. If the application has freed it, it goes.
+void gompi_request_complete(struct gompi_request *r);
+// Ends a request that neither the application nor an operation needs. result.class, or what is wrong with that, which v
+// tells.
+int gompi_request_forget(struct gompi_request *r, struct gompi_verdict *v);
 
 #pragma GCC visibility pop
 #endif

@@ -26,6 +26,12 @@ int gompi_recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sou
     MPI_Request *request);
 int gompi_request_free(MPI_Request *request);
 int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status);
+int gompi_request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+    MPI_Status *array_of_statuses);
+int gompi_request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+    MPI_Status *status);
+int gompi_request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+    int array_of_indices[], MPI_Status *array_of_statuses);
 int gompi_rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int gompi_rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
     MPI_Request *request);
@@ -52,6 +58,9 @@ int gompi_waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_
 int gompi_waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
 int gompi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses);
+int gompi_grequest_complete(MPI_Request request);
+int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+    MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request);
 
 #pragma GCC visibility pop
 #endif

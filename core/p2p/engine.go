@@ -27,7 +27,6 @@ type Engine struct {
 	World *comm.Comm
 	Self  *comm.Comm
 
-	polls   atomic.Uint32 // calls of Polled
 	hooks   atomic.Pointer[[]*Hook]
 	hooking atomic.Bool // a thread runs the hooks, and again if a message completes then that they may go on with
 	hooksMu sync.Mutex

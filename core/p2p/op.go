@@ -42,16 +42,6 @@ func (e *Engine) known(r message.Request, b *Buffer) *op {
 	return o
 }
 
-// RequestOf returns the request of a message behind a handle that C has given to the application, with the communicator
-// that it was made on; nil if there is none.
-func (e *Engine) RequestOf(handle uintptr) (r *request.Request, comm uintptr) {
-	c := message.Of(handle)
-	if c.IsZero() {
-		return nil, 0
-	}
-	return &e.known(c, &Buffer{}).Request, c.Comm()
-}
-
 // HandleOf returns a handle of the request of a message for the application. ok is false if r is not of a message;
 // h is 0 if there are as many as can be.
 func HandleOf(r *request.Request) (h uintptr, ok bool) {

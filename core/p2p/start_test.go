@@ -81,9 +81,11 @@ func TestWaitingSenderIsServed(t *testing.T) {
 			require.NoError(t, b.Probe(b.World, 0, 0, 0, &st))
 			done := make(chan error)
 			wait := func() {
-				for tests && !s.IsComplete() {
+				for i := 1; tests && !s.IsComplete(); i++ {
 					a.Progress()
-					a.Polled()
+					if i%1024 == 0 {
+						a.Lasts()
+					}
 				}
 				done <- a.Wait(s, nil)
 			}

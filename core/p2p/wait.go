@@ -90,13 +90,3 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 // Flushed waits until nothing that this process has to send is left here: part of MPI_Finalize. What nobody has
 // received by the time that its receiver is in MPI_Finalize too is taken back.
 func (e *Engine) Flushed() error { return e.nd.Wait(e.m.Flushed) }
-
-// Polled is called where a call that programs repeat until it succeeds, such as MPI_Testall, found nothing: it may be a
-// wait.
-func (e *Engine) Polled() {
-	if e.polls.Add(1)%pollsToWait == 0 {
-		e.m.Remind()
-	}
-}
-
-const pollsToWait = 1024

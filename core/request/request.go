@@ -1,6 +1,6 @@
-// Package request owns the one object behind MPI_Request, whatever it stands for: a message, a persistent operation, a
-// collective, a one-sided operation, a generalized request. Whoever starts an operation embeds or fills a Request;
-// completing, testing and freeing are the same for all.
+// Package request owns what Go knows of an operation under way: a message, a persistent operation, a collective.
+// Whoever starts an operation embeds or fills a Request. The application's requests are C's (capi/message/request.h),
+// which completes, tests and frees them all alike, and asks Operation for what Go carries out.
 //
 // It must not know messages or windows: what differs between kinds of requests is behind Operation.
 package request
@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"gompirma/core/abi"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
@@ -18,9 +17,6 @@ import (
 // the empty status. It lies in the range that the ABI keeps for predefined requests.
 const Done = abi.MPI_REQUEST_NULL + 1
 
-// Handles holds the requests that the application has handles of.
-var Handles = handle.NewTable[Request](handle.Request)
-
 // Operation is what differs between the kinds of requests. Embed None for the methods a kind does not need.
 type Operation interface {
 	// Start begins a persistent operation (MPI_Start); the request is inactive.
@@ -28,8 +24,8 @@ type Operation interface {
 	// Cancel tries to cancel (MPI_Cancel); it must not block. Whether it succeeded is in the status once the
 	// request is complete.
 	Cancel() error
-	// Query is called once when a completed request is looked at, before its status is read (generalized requests
-	// and those whose life is elsewhere); its error is the call's error.
+	// Query is called once when a completed request whose life is elsewhere is looked at, before its status is
+	// read; its error is the call's error.
 	Query(st *Status) error
 	// Release is called when neither the application nor the operation needs the request any longer.
 	Release() error
@@ -63,7 +59,6 @@ const (
 	Send Kind = iota
 	Receive
 	Collective
-	Generalized
 	Partitioned
 )
 
@@ -73,6 +68,8 @@ const (
 type Request struct {
 	state atomic.Uint32
 	freed atomic.Uint32 // freedByUser, freedByOp
+	tell  atomic.Pointer[func()]
+	told  atomic.Bool // for this start of it
 	// Life is where the state of the request is if it is not here: that of a message is in C, which completes it,
 	// and which Op asks what has become of it. Set before anybody else sees the request.
 	Life *uint32
@@ -125,6 +122,7 @@ func (r *Request) SetInactive() { r.setLife(inactive) }
 // SetActive makes a persistent request active; called by Operation.Start.
 func (r *Request) SetActive() {
 	r.Err = nil
+	r.told.Store(false)
 	r.state.Store(active)
 }
 
@@ -132,8 +130,23 @@ func (r *Request) SetActive() {
 // If the application has freed the request meanwhile, it is released here.
 func (r *Request) Complete() {
 	r.state.Store(complete)
+	r.inform()
 	if r.freed.Load() != 0 && r.freed.Or(freedByOp)&freedByOp == 0 {
 		r.release()
+	}
+}
+
+// Tell has f called when the request is complete, once for each start of it: at once if it is.
+func (r *Request) Tell(f func()) {
+	r.tell.Store(&f)
+	if r.IsComplete() {
+		r.inform()
+	}
+}
+
+func (r *Request) inform() {
+	if f := r.tell.Load(); f != nil && r.told.CompareAndSwap(false, true) {
+		(*f)()
 	}
 }
 
@@ -163,7 +176,7 @@ func (r *Request) Free() error {
 func (r *Request) Finish(st *Status) (freed bool, err error) {
 	freed = !r.Persistent
 	err = r.Err
-	if r.asks() {
+	if r.Life != nil {
 		if e := r.Op.Query(&r.Status); err == nil {
 			err = e
 		}
@@ -180,20 +193,3 @@ func (r *Request) Finish(st *Status) (freed bool, err error) {
 	}
 	return
 }
-
-// Look returns the status of a complete request and leaves the request as it is (MPI_Request_get_status). The error is
-// that of a generalized request's query function; the operation's own waits for Finish.
-func (r *Request) Look() (Status, error) {
-	st := r.Status
-	if r.asks() {
-		err := r.Op.Query(&st)
-		if r.Kind != Generalized {
-			err = nil
-		}
-		return st, err
-	}
-	return st, nil
-}
-
-// asks returns whether Op knows what has become of the request.
-func (r *Request) asks() bool { return r.Op != nil && (r.Kind == Generalized || r.Life != nil) }

@@ -3,6 +3,7 @@ package request
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -16,14 +17,13 @@ import (
 type counted struct {
 	None
 	releases, queries int
-	fail              error
 }
 
 func (c *counted) Release() error { c.releases++; return nil }
 func (c *counted) Query(st *Status) error {
 	c.queries++
 	st.Tag = 77
-	return c.fail
+	return nil
 }
 
 func TestFinishReleases(t *testing.T) {
@@ -38,7 +38,7 @@ func TestFinishReleases(t *testing.T) {
 	require.True(t, freed)
 	require.Equal(t, Status{Source: 1, Tag: 2, Bytes: 3}, st)
 	require.Equal(t, 1, c.releases)
-	require.Zero(t, c.queries, "only generalized requests are asked")
+	require.Zero(t, c.queries, "only those whose life is elsewhere are asked")
 }
 
 func TestPersistentStays(t *testing.T) {
@@ -59,17 +59,21 @@ func TestPersistentStays(t *testing.T) {
 	require.Equal(t, 1, c.releases)
 }
 
-func TestGeneralizedIsAsked(t *testing.T) {
-	c := &counted{fail: mpierr.New(abi.MPI_ERR_OTHER, "no")}
-	r := &Request{Op: c, Kind: Generalized}
-	r.Complete()
-	st, err := r.Look()
-	require.Error(t, err)
-	require.Equal(t, int32(77), st.Tag)
-	_, err = r.Finish(&st)
-	require.Error(t, err)
-	require.Equal(t, 2, c.queries)
-	require.Equal(t, 1, c.releases)
+// TestTell: whoever comes last tells, once for each start.
+func TestTell(t *testing.T) {
+	for i := 0; i < 2000; i++ {
+		r := &Request{}
+		var told atomic.Int32
+		var wg sync.WaitGroup
+		wg.Add(1)
+		go func() { defer wg.Done(); r.Complete() }()
+		r.Tell(func() { told.Add(1) })
+		wg.Wait()
+		require.Equal(t, int32(1), told.Load())
+		r.SetActive()
+		r.Complete()
+		require.Equal(t, int32(2), told.Load())
+	}
 }
 
 // TestFreeAndCompleteAtOnce: exactly one of the two releases.

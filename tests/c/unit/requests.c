@@ -60,12 +60,12 @@ static void against_plain(void) {
 	int n = 0, olds = 0;
 	uint32_t x = 5;
 	open_one();
-	CHECK(of((uintptr_t)GOMPI_MESSAGE_REQUEST << 27) == NULL, "a handle before there is any");
+	CHECK(of((uintptr_t)GOMPI_REQUEST << 27) == NULL, "a handle before there is any");
 	for (int step = 0; step < STEPS; step++) {
 		int most = step / 20000 % 3 == 0 ? 10 : step / 20000 % 3 == 1 ? MOST : 300;
 		if (n < most && (n == 0 || next(&x) % 2 == 0)) {
 			live[n] = make((int)(next(&x) % GOMPI_LANES), &handle[n]);
-			CHECK(handle[n] >> 27 == GOMPI_MESSAGE_REQUEST, "handle %#zx", (size_t)handle[n]);
+			CHECK(handle[n] >> 27 == GOMPI_REQUEST, "handle %#zx", (size_t)handle[n]);
 			n++;
 		} else {
 			int i = (int)(next(&x) % (uint32_t)n);
@@ -85,7 +85,7 @@ static void against_plain(void) {
 				CHECK(of(handle[i]) == live[i], "step %d: handle %d", step, i);
 	}
 	for (uint32_t k = 0; k < 100000; k++) /* made up */
-		of((uintptr_t)GOMPI_MESSAGE_REQUEST << 27 | (next(&x) << 12 ^ next(&x)) % (1U << 27));
+		of((uintptr_t)GOMPI_REQUEST << 27 | (next(&x) << 12 ^ next(&x)) % (1U << 27));
 	while (n > 0)
 		end(live[--n]);
 	close_one();

@@ -1,0 +1,73 @@
+// What the calls on requests find behind handles.
+#ifndef GOMPI_MESSAGE_HANDLES_H
+#define GOMPI_MESSAGE_HANDLES_H
+
+#include "message/call.h"
+
+// What a handle stands for.
+enum gompi_what {
+	GOMPI_LIVE,    // a request
+	GOMPI_NOTHING, // MPI_REQUEST_NULL
+	GOMPI_DONE,    // the one that is always complete
+	GOMPI_NONE,    // no request, or one that was completed or freed
+};
+
+static inline enum gompi_what gompi_what_is(MPI_Request h, struct gompi_request **r) {
+	*r = gompi_request_of(h);
+	if (__builtin_expect(*r != NULL, 1))
+		return GOMPI_LIVE;
+	return h == GOMPI_REQUEST_DONE ? GOMPI_DONE : h == MPI_REQUEST_NULL ? GOMPI_NOTHING : GOMPI_NONE;
+}
+
+// Whether there is nothing to complete: then the status is empty.
+static inline bool gompi_is_idle(const struct gompi_request *r) {
+	return gompi_load((gompi_a32 *)&r->state) == REQUEST_INACTIVE;
+}
+
+// Whether a handle's request can complete, and whether it has.
+static inline bool gompi_is_active(MPI_Request h, bool *complete) {
+	struct gompi_request *r;
+	enum gompi_what w = gompi_what_is(h, &r);
+	*complete = w == GOMPI_DONE || (w == GOMPI_LIVE && gompi_is_complete(r));
+	return w == GOMPI_DONE || (w == GOMPI_LIVE && !gompi_is_idle(r));
+}
+
+static inline bool gompi_all_complete(int count, const MPI_Request requests[]) {
+	bool complete;
+	for (int i = 0; i < count; i++)
+		if (gompi_is_active(requests[i], &complete) && !complete)
+			return false;
+	return true;
+}
+
+// The first request that is complete, -1: none is. How many can complete, of those looked at.
+static inline int gompi_first_complete(int count, const MPI_Request requests[], int *active) {
+	bool complete;
+	*active = 0;
+	for (int i = 0; i < count; i++) {
+		*active += gompi_is_active(requests[i], &complete);
+		if (complete)
+			return i;
+	}
+	return -1;
+}
+
+static inline MPI_Status *gompi_status_at(MPI_Status *statuses, int i) {
+	return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+// The request that GOMPI_REQUEST_DONE stands for has this status.
+static inline void gompi_status_done(MPI_Status *status) {
+	gompi_status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, 0);
+}
+
+#pragma GCC visibility push(hidden)
+
+// Whether a call on an array has wrong arguments: a handle that is no request's, or, unless there is a place for each
+// result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG, MPI_ERR_REQUEST.
+bool gompi_array_refused(const char *call, int count, const MPI_Request requests[], bool place, int *rc);
+// What a call on one request returns whose handle is none of a request.
+__attribute__((cold)) int gompi_no_request(const char *call, MPI_Request request);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,246 @@
+// Looking at requests, freeing, cancelling and starting them (MPI-5.0 3.7.3, 3.7.6, 3.8.4, 3.9).
+#include "base/poll.h"
+#include "message/handles.h"
+#include "message/z_calls.h"
+
+// Stores the status of a request that is complete or inactive and leaves it as it is. A generalized request's query
+// function may have failed: that is the call's error, any other error is told by the call that ends the request.
+static int look_at_request(const char *call, MPI_Request h, MPI_Status *status) {
+	struct gompi_request *r;
+	switch (gompi_what_is(h, &r)) {
+	case GOMPI_LIVE:
+		if (gompi_is_idle(r))
+			break;
+		gompi_request_query(r);
+		gompi_status_of(r, status);
+		return r->kind != NULL && r->kind->query != NULL && r->result.class != MPI_SUCCESS
+			       ? gompi_request_refuse(r, call)
+			       : MPI_SUCCESS;
+	case GOMPI_DONE:
+		gompi_status_done(status);
+		return MPI_SUCCESS;
+	default:
+		break;
+	}
+	gompi_status_empty(status);
+	return MPI_SUCCESS;
+}
+
+int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
+	const char *call = "MPI_Request_get_status";
+	struct gompi_request *r;
+	if (__builtin_expect(flag == NULL || gompi_load(&gompi_messages_here) == NULL, 0))
+		return gompi_call_wrong(call, MPI_ERR_ARG, "flag is NULL");
+	enum gompi_what w = gompi_what_is(request, &r);
+	if (w == GOMPI_NONE)
+		return gompi_no_request(call, request);
+	if (w == GOMPI_LIVE && gompi_load(&r->state) == REQUEST_ACTIVE)
+		gompi_message_progress();
+	*flag = w != GOMPI_LIVE || gompi_load_acquire(&r->state) != REQUEST_ACTIVE;
+	if (*flag)
+		return look_at_request(call, request, status);
+	gompi_message_polled();
+	return MPI_SUCCESS;
+}
+
+int gompi_request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+	const char *call = "MPI_Request_get_status_all";
+	int rc = MPI_SUCCESS;
+	if (gompi_array_refused(call, count, requests, flag != NULL, &rc))
+		return rc;
+	if (!gompi_all_complete(count, requests))
+		gompi_message_progress();
+	*flag = gompi_all_complete(count, requests);
+	if (!*flag)
+		gompi_message_polled();
+	for (int i = 0; i < count && *flag; i++) {
+		int code = look_at_request(call, requests[i], gompi_status_at(statuses, i));
+		if (rc == MPI_SUCCESS)
+			rc = code;
+	}
+	return rc;
+}
+
+int gompi_request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
+	const char *call = "MPI_Request_get_status_any";
+	int rc, active;
+	if (gompi_array_refused(call, count, requests, index != NULL && flag != NULL, &rc))
+		return rc;
+	int i = gompi_first_complete(count, requests, &active);
+	if (i < 0 && active > 0) {
+		gompi_message_progress();
+		i = gompi_first_complete(count, requests, &active);
+	}
+	*flag = i >= 0 || active == 0;
+	*index = i >= 0 ? i : MPI_UNDEFINED;
+	if (i >= 0)
+		return look_at_request(call, requests[i], status);
+	if (*flag)
+		gompi_status_empty(status);
+	else
+		gompi_message_polled();
+	return MPI_SUCCESS;
+}
+
+int gompi_request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
+				  MPI_Status statuses[]) {
+	const char *call = "MPI_Request_get_status_some";
+	int rc = MPI_SUCCESS, active, n = 0;
+	bool complete;
+	if (gompi_array_refused(call, incount, requests, outcount != NULL && (incount == 0 || indices != NULL), &rc))
+		return rc;
+	if (gompi_first_complete(incount, requests, &active) < 0) {
+		if (active == 0) {
+			*outcount = MPI_UNDEFINED;
+			return MPI_SUCCESS;
+		}
+		gompi_message_progress();
+	}
+	for (int i = 0; i < incount; i++) {
+		if (!gompi_is_active(requests[i], &complete) || !complete)
+			continue;
+		int code = look_at_request(call, requests[i], gompi_status_at(statuses, n));
+		if (rc == MPI_SUCCESS)
+			rc = code;
+		indices[n++] = i;
+	}
+	*outcount = n;
+	if (n == 0)
+		gompi_message_polled();
+	return rc;
+}
+
+// The request at an address, or NULL: then *rc is what the call returns, if it is wrong.
+static struct gompi_request *single_request(const char *call, const MPI_Request *at, int *rc) {
+	struct gompi_request *r;
+	*rc = MPI_SUCCESS;
+	if (at == NULL || gompi_load(&gompi_messages_here) == NULL) {
+		*rc = gompi_call_wrong(call, MPI_ERR_ARG, "request is NULL");
+		return NULL;
+	}
+	enum gompi_what w = gompi_what_is(*at, &r);
+	if (w == GOMPI_NOTHING)
+		*rc = gompi_call_wrong(call, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+	else if (w == GOMPI_NONE)
+		*rc = gompi_no_request(call, *at);
+	return r;
+}
+
+// MPI-5.0 3.7.3: goes at once if it is complete or inactive, else when it is complete.
+int gompi_request_free(MPI_Request *request) {
+	const char *call = "MPI_Request_free";
+	int rc;
+	struct gompi_request *r = single_request(call, request, &rc);
+	if (r == NULL) {
+		if (rc == MPI_SUCCESS)
+			*request = MPI_REQUEST_NULL;
+		return rc;
+	}
+	struct gompi_lane *l = r->lane;
+	gompi_lane_take(l);
+	bool active = gompi_load(&r->state) == REQUEST_ACTIVE, other = !active && r->kind != NULL;
+	if (!active || r->kind == NULL || !r->kind->keeps)
+		gompi_request_remove(r);
+	if (active)
+		r->freed = true;
+	else if (!other)
+		gompi_request_give(r); // and is no more
+	gompi_lane_give(l);
+	*request = MPI_REQUEST_NULL;
+	if (!other)
+		return MPI_SUCCESS;
+	struct gompi_verdict v;
+	MPI_Comm comm = (MPI_Comm)r->comm;
+	r->result.class = MPI_SUCCESS; // the operation's own is nobody's any longer
+	return gompi_request_forget(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_call_refuse(&v, call, comm);
+}
+
+// MPI-5.0 3.8.4.
+int gompi_cancel(MPI_Request *request) {
+	const char *call = "MPI_Cancel";
+	int rc;
+	struct gompi_request *r = single_request(call, request, &rc);
+	if (r == NULL)
+		return rc;
+	if (r->kind != NULL) {
+		struct gompi_verdict v = {.class = MPI_SUCCESS};
+		if (r->kind->cancel == NULL)
+			gompi_wrong(&v, MPI_ERR_REQUEST,
+				    "only requests of point-to-point messages and generalized requests can be "
+				    "cancelled");
+		else
+			v.class = r->kind->cancel(r, &v);
+		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_call_refuse(&v, call, (MPI_Comm)r->comm);
+	}
+	gompi_lane_take(r->lane);
+	gompi_cancel_locked(r->lane, r);
+	gompi_lane_end(r->lane);
+	return MPI_SUCCESS;
+}
+
+// Whether a request can be started; else the verdict's class is MPI_ERR_REQUEST.
+static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
+	if (r == NULL || !r->persistent)
+		gompi_wrong(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");
+	else if (!gompi_is_idle(r))
+		gompi_wrong(v, MPI_ERR_REQUEST,
+			    "the persistent request is active: it must be completed before it is started again");
+	else
+		return true;
+	return false;
+}
+
+static int start_again(struct gompi_request *r, struct gompi_verdict *v) {
+	if (__builtin_expect(r->kind == NULL, 1)) {
+		gompi_request_restart(r);
+		return MPI_SUCCESS;
+	}
+	gompi_store(&r->state, REQUEST_ACTIVE);
+	int class = r->kind->start(r, v);
+	if (class != MPI_SUCCESS)
+		gompi_store(&r->state, REQUEST_INACTIVE);
+	return class;
+}
+
+// MPI_ERR_REQUEST: the request is not persistent, or active.
+int gompi_start(MPI_Request *request) {
+	const char *call = "MPI_Start";
+	struct gompi_verdict v;
+	int rc;
+	struct gompi_request *r = single_request(call, request, &rc);
+	if (r == NULL && rc != MPI_SUCCESS)
+		return rc;
+	if (__builtin_expect(is_startable(r, &v) && start_again(r, &v) == MPI_SUCCESS, 1))
+		return MPI_SUCCESS;
+	return gompi_call_refuse(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
+}
+
+static __attribute__((cold)) int refuse_at(const char *call, const struct gompi_verdict *why, int i, int n,
+					   const struct gompi_request *r) {
+	struct gompi_verdict v;
+	gompi_wrong(&v, why->class, "request %d of %d: %.300s", i, n, why->text);
+	return gompi_call_refuse(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
+}
+
+// Nothing is started unless all can be.
+int gompi_startall(int count, MPI_Request requests[]) {
+	const char *call = "MPI_Startall";
+	struct gompi_request *r;
+	struct gompi_verdict v;
+	int rc;
+	if (gompi_array_refused(call, count, requests, true, &rc))
+		return rc;
+	for (int i = 0; i < count; i++) {
+		bool nothing = gompi_what_is(requests[i], &r) == GOMPI_NOTHING;
+		if (nothing)
+			gompi_wrong(&v, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+		if (nothing || !is_startable(r, &v))
+			return refuse_at(call, &v, i, count, r);
+	}
+	for (int i = 0; i < count; i++) {
+		r = gompi_request_of(requests[i]);
+		if (start_again(r, &v) != MPI_SUCCESS)
+			return refuse_at(call, &v, i, count, r);
+	}
+	return MPI_SUCCESS;
+}
