@@ -32,6 +32,8 @@ var (
 	_ = same[C.GOMPI_SCAN-C.int(coll.KindScan)]
 	_ = same[C.GOMPI_EXSCAN-C.int(coll.KindExscan)]
 	_ = same[C.GOMPI_REDUCE_SCATTER-C.int(coll.KindReduceScatter)]
+	_ = same[C.GOMPI_ALLGATHERV-C.int(coll.KindAllgatherv)]
+	_ = same[C.GOMPI_REDUCE_SCATTER_BLOCK-C.int(coll.KindReduceScatterBlock)]
 )
 
 func init() {
@@ -254,10 +256,11 @@ func gompi_refuse_slots(comm, function, differ uintptr) int32 {
 func gompi_run_collective(call uintptr) int32 {
 	c := out[C.struct_gompi_collective](call)
 	from := func(s *C.struct_gompi_side) side {
-		return side{buf: uintptr(s.buf), count: int64(s.count), typ: uintptr(s._type)}
+		return side{buf: uintptr(s.buf), count: int64(s.count), typ: uintptr(s._type),
+			counts: uintptr(s.counts), displs: uintptr(s.displs)}
 	}
 	a := collective{function: C.GoString(c.name), kind: coll.Kind(c.kind), comm: uintptr(c.comm),
-		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv)}
+		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv), wide: bool(c.wide)}
 	if c.agreed != nil {
 		a.agreed = coll.Agreed{Known: true, Bytes: int(c.agreed.bytes)}
 		if c.agreed.differ != nil {

@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "datatype/user_op.h"
 #include "op_user.h"
 */
 import "C"
@@ -29,6 +30,8 @@ func createOp(function string, userFn uintptr, large bool, commute int32, at uin
 	if err == nil {
 		var o *op.Op
 		if o, err = op.Create(userFn, large, commute != 0); err == nil {
+			// Without memory for it calls with this operation go through Go.
+			C.gompi_user_op_open(C.uintptr_t(o.Handle()), C.uintptr_t(userFn), C.bool(large))
 			*out[uintptr](at) = o.Handle()
 		}
 	}
@@ -55,6 +58,7 @@ func gompi_op_free(at uintptr) (rc int32) {
 			err = o.Free()
 		}
 		if err == nil {
+			C.gompi_user_op_close(C.uintptr_t(*out[uintptr](at)))
 			*out[uintptr](at) = abi.MPI_OP_NULL
 		}
 	}

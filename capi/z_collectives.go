@@ -21,32 +21,6 @@ func gompi_allgather_init_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf 
 	return a.init(info, request)
 }
 
-// MPI-5.0 6.7
-//
-//export gompi_allgatherv
-func gompi_allgatherv(sendbuf uintptr, sendcount int32, sendtype, recvbuf, recvcounts, displs, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Allgatherv", kind: coll.KindAllgatherv, comm: comm,
-		send: side{buf: sendbuf, count: int64(sendcount), typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.7
-//
-//export gompi_allgatherv_c
-func gompi_allgatherv_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Allgatherv", kind: coll.KindAllgatherv, comm: comm, wide: true,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.5
 //
 //export gompi_allgatherv_init
@@ -601,42 +575,6 @@ func gompi_reduce_init_c(sendbuf, recvbuf uintptr, count int64, datatype, op uin
 		recv: side{buf: recvbuf, count: count, typ: datatype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.10.2
-//
-//export gompi_reduce_scatter
-func gompi_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Reduce_scatter", kind: coll.KindReduceScatter, op: op, comm: comm,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, counts: recvcounts, typ: datatype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.10.2
-//
-//export gompi_reduce_scatter_c
-func gompi_reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Reduce_scatter", kind: coll.KindReduceScatter, op: op, comm: comm, wide: true,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, counts: recvcounts, typ: datatype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.10.1
-//
-//export gompi_reduce_scatter_block_c
-func gompi_reduce_scatter_block_c(sendbuf, recvbuf uintptr, recvcount int64, datatype, op, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Reduce_scatter_block", kind: coll.KindReduceScatterBlock, op: op, comm: comm,
-		send: side{buf: sendbuf},
-		recv: side{buf: recvbuf, count: recvcount, typ: datatype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.9

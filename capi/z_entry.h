@@ -186,10 +186,6 @@ extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt
     GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
 extern GoInt32 gompi_allgather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_allgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_allgatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_allgatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_allgatherv_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
@@ -291,12 +287,6 @@ extern GoInt32 gompi_reduce_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64
     GoUintptr op, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_reduce_local_c(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op);
-extern GoInt32 gompi_reduce_scatter(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm);
-extern GoInt32 gompi_reduce_scatter_c(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm);
-extern GoInt32 gompi_reduce_scatter_block_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 recvcount,
-    GoUintptr datatype, GoUintptr op, GoUintptr comm);
 extern GoInt32 gompi_reduce_scatter_block_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 recvcount,
     GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_reduce_scatter_init(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,

@@ -43,20 +43,14 @@ GOMPI_ALIAS(MPI_Allgather_init_c)
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
     const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Allgatherv");
-    int rc = gompi_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Allgatherv)
 
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Allgatherv");
-    int rc = gompi_allgatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Allgatherv_c)
 
@@ -812,40 +806,28 @@ GOMPI_ALIAS(MPI_Reduce_local_c)
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Reduce_scatter");
-    int rc = gompi_reduce_scatter((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Reduce_scatter)
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Reduce_scatter");
-    int rc = gompi_reduce_scatter_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_c)
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Reduce_scatter_block");
-    int rc = gompi_reduce_scatter_block_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_block)
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Reduce_scatter_block");
-    int rc = gompi_reduce_scatter_block_c((uintptr_t)sendbuf, (uintptr_t)recvbuf, recvcount, (uintptr_t)datatype, (uintptr_t)op, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 GOMPI_ALIAS(MPI_Reduce_scatter_block_c)
 

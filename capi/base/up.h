@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// A blocking collective with one count for each side, as the application called it; handles as integers.
+// A blocking collective as the application called it; handles and addresses as integers.
 struct gompi_slots_differ;
 struct gompi_collective {
 	const char *name; // of the function
@@ -21,7 +21,9 @@ struct gompi_collective {
 		uintptr_t buf;
 		int64_t count;
 		uintptr_t type;
+		uintptr_t counts, displs; // arrays, one for each member, of int or, if wide, of MPI_Count and MPI_Aint
 	} send, recv;
+	bool wide;
 	// What gompi_span_run has found out; NULL: it was not asked. So many bytes, and whether another member differs.
 	const struct gompi_agreed {
 		uint64_t bytes;

@@ -1,67 +1,8 @@
-// The blocking collectives whose data lies together, of predefined operations, among members that share memory
+// The blocking collectives whose data lies together, in blocks of one size, among members that share memory
 // (MPI-5.0 6.4 to 6.11). What they do not take, errors of arguments among it, goes to Go before anything is changed.
-#include "base/up.h"
-#include "base/verdict.h"
+#include "coll/entry.h"
 #include "coll/span.h"
 #include "coll/z_calls.h"
-#include "comm/comm.h"
-#include "datatype/datatype.h"
-
-// Bytes of a block: with those of all members they fit into memory.
-static const int64_t MOST_BYTES = (int64_t)1 << 40;
-
-// The slots of a live communicator if its members share memory, else NULL.
-static inline struct gompi_slots *slots_for(MPI_Comm comm, int kind) {
-	struct gompi_comm *c = gompi_comm_get(comm);
-	return c != NULL && c->slots != NULL && gompi_slots_fit(kind, c->size) ? c->slots : NULL;
-}
-
-// Data of an argument that lies together.
-struct run {
-	char *at;
-	int64_t bytes;
-};
-
-// Whether count elements of a type lie together, somewhere in memory.
-static inline bool lies_together(struct run *r, const void *buf, MPI_Count count, MPI_Datatype type) {
-	const struct gompi_type *t = gompi_type_get(type);
-	if (t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || !gompi_type_bytes(t, count, &r->bytes) ||
-	    r->bytes > MOST_BYTES || gompi_nowhere(buf, t->origin))
-		return false;
-	r->at = (char *)buf + t->origin;
-	return true;
-}
-
-// What a call returns that slots have done.
-static __attribute__((noinline)) int slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm) {
-	if (rc == GOMPI_SLOTS_DIFFER)
-		return gompi_up.slots_differ((uintptr_t)comm, c->name, &c->differ);
-	if (rc < 0)
-		rc = MPI_ERR_INTERN;
-	return gompi_refuse(rc, c->name, gompi_slots_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
-}
-
-static inline int run_slots(struct gompi_slots *t, struct gompi_slots_call *c, MPI_Comm comm) {
-	int rc = gompi_slots_run(t, c);
-	return __builtin_expect(rc == GOMPI_SLOTS_DONE, 1) ? MPI_SUCCESS : slots_refused(rc, c, comm);
-}
-
-// The call as Go gets it.
-static inline struct gompi_side side(const void *buf, MPI_Count count, MPI_Datatype type) {
-	return (struct gompi_side){(uintptr_t)buf, count, (uintptr_t)type};
-}
-
-static __attribute__((noinline)) int to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv,
-					   MPI_Op op, int root, MPI_Comm comm) {
-	struct gompi_collective a = {.name = name,
-				     .kind = kind,
-				     .root = root,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send = send,
-				     .recv = recv};
-	return gompi_up.collective(&a);
-}
 
 // The span of a live communicator of which root is a member, else NULL.
 static inline struct gompi_span *span_for(MPI_Comm comm, int root) {
@@ -76,7 +17,7 @@ static int run_span(struct gompi_span *s, struct gompi_slots_call *c, struct gom
 	if (rc == GOMPI_SLOTS_DONE)
 		return MPI_SUCCESS;
 	if (rc != GOMPI_SLOTS_MESSAGES)
-		return slots_refused(rc, c, comm);
+		return gompi_slots_refused(rc, c, comm);
 	struct gompi_agreed agreed = {c->bytes, c->differ.rank >= 0 ? &c->differ : NULL};
 	struct gompi_collective a = {.name = c->name,
 				     .kind = c->kind,
@@ -93,22 +34,23 @@ static int run_span(struct gompi_span *s, struct gompi_slots_call *c, struct gom
 static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
 	struct gompi_span *s = span_for(comm, root);
-	struct run r;
-	if (s == NULL || !lies_together(&r, buffer, count, datatype))
-		return to_go("MPI_Bcast", GOMPI_BCAST, side(0, 0, 0), side(buffer, count, datatype), 0, root, comm);
+	struct gompi_whole r;
+	if (s == NULL || !gompi_lies_together(&r, buffer, count, datatype))
+		return gompi_collective_to_go("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
+					      gompi_side(buffer, count, datatype), 0, root, comm);
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
 	c.bytes = (uint64_t)r.bytes, c.out = r.at;
-	return run_span(s, &c, side(0, 0, 0), side(buffer, count, datatype), 0, comm);
+	return run_span(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
 }
 
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, GOMPI_BCAST);
-	struct run r;
-	if (t == NULL || (unsigned)root >= (unsigned)t->n || !lies_together(&r, buffer, count, datatype))
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_BCAST);
+	struct gompi_whole r;
+	if (t == NULL || (unsigned)root >= (unsigned)t->n || !gompi_lies_together(&r, buffer, count, datatype))
 		return bcast_elsewhere(buffer, count, datatype, root, comm);
 	struct gompi_slots_call c;
 	c.kind = GOMPI_BCAST, c.root = root, c.name = "MPI_Bcast", c.bytes = (uint64_t)r.bytes, c.out = r.at;
-	return run_slots(t, &c, comm);
+	return gompi_run_slots(t, &c, comm);
 }
 
 // Makes the call with an operation of member me. false: Go is to look at it.
@@ -116,23 +58,20 @@ static inline __attribute__((always_inline)) bool reduction_call(struct gompi_sl
 								 int kind, const void *sendbuf, void *recvbuf,
 								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
 								 int root) {
-	struct run in, out;
-	gompi_kernel kernel = gompi_op_kernel(op, datatype);
-	if (kernel == NULL || op == MPI_REPLACE || op == MPI_NO_OP)
+	struct gompi_whole in, out;
+	if (!gompi_reduction_of(&c->reduction, op, datatype))
 		return false;
 	bool gets = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
 	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE
 	bool in_place = sendbuf == MPI_IN_PLACE;
 	if (in_place && !may)
 		return false;
-	if (!lies_together(&in, in_place ? recvbuf : sendbuf, count, datatype))
+	if (!gompi_lies_together(&in, in_place ? recvbuf : sendbuf, count, datatype))
 		return false;
 	out.at = recvbuf;
-	if (gets && !in_place && (!lies_together(&out, recvbuf, count, datatype) || sendbuf == recvbuf))
+	if (gets && !in_place && (!gompi_lies_together(&out, recvbuf, count, datatype) || sendbuf == recvbuf))
 		return false;
 	c->kind = kind, c->root = root, c->name = name, c->bytes = (uint64_t)in.bytes, c->in = in.at, c->out = out.at;
-	c->reduction.size = (uint64_t)gompi_type_get(datatype)->size;
-	c->reduction.kernel = kernel;
 	return true;
 }
 
@@ -142,9 +81,10 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 							 MPI_Comm comm) {
 	struct gompi_span *s = gompi_span_fits(kind) ? span_for(comm, root) : NULL;
 	struct gompi_slots_call c;
-	struct gompi_side send = side(sendbuf, 0, 0), recv = side(recvbuf, count, datatype);
-	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return to_go(name, kind, send, recv, op, root, comm);
+	struct gompi_side send = gompi_side(sendbuf, 0, 0), recv = gompi_side(recvbuf, count, datatype);
+	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root) ||
+	    c.reduction.kernel == NULL)
+		return gompi_collective_to_go(name, kind, send, recv, op, root, comm);
 	return run_span(s, &c, send, recv, op, comm);
 }
 
@@ -152,12 +92,12 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 static __attribute__((noinline)) int reduction(const char *name, int kind, const void *sendbuf, void *recvbuf,
 					       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 					       MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, kind);
+	struct gompi_slots *t = gompi_slots_for(comm, kind);
 	struct gompi_slots_call c;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n ||
 	    !reduction_call(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
 		return reduction_elsewhere(name, kind, sendbuf, recvbuf, count, datatype, op, root, comm);
-	return run_slots(t, &c, comm);
+	return gompi_run_slots(t, &c, comm);
 }
 
 int gompi_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -179,102 +119,97 @@ int gompi_exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 	return reduction("MPI_Exscan", GOMPI_EXSCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
 
-// A call that gives or gets a block for each member, of which here is mine. Whether what this member sends itself is
-// what it gets, and lies elsewhere.
-static inline bool go_together(const struct run *send, const struct run *recv, const char *here) {
-	return send->bytes == recv->bytes && send->at != here;
-}
-
 int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, GOMPI_GATHER);
-	struct run in, out;
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHER);
+	struct gompi_whole in, out;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
 	struct gompi_slots_call c;
 	c.kind = GOMPI_GATHER, c.root = root, c.name = "MPI_Gather";
 	if (t->me == root) {
-		if (!lies_together(&out, recvbuf, recvcount, recvtype))
+		if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype))
 			goto go;
 		char *mine = out.at + (int64_t)root * out.bytes;
 		if (sendbuf == MPI_IN_PLACE)
-			in = (struct run){mine, out.bytes};
-		else if (!lies_together(&in, sendbuf, sendcount, sendtype) || !go_together(&in, &out, mine))
+			in = (struct gompi_whole){mine, out.bytes};
+		else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, mine))
 			goto go;
 		c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL};
-	} else if (!lies_together(&in, sendbuf, sendcount, sendtype)) {
+	} else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype)) {
 		goto go;
 	}
 	c.bytes = (uint64_t)in.bytes, c.in = in.at;
-	return run_slots(t, &c, comm);
+	return gompi_run_slots(t, &c, comm);
 go:
-	return to_go("MPI_Gather", GOMPI_GATHER, side(sendbuf, sendcount, sendtype), side(recvbuf, recvcount, recvtype),
-		     0, root, comm);
+	return gompi_collective_to_go("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
+				      gompi_side(recvbuf, recvcount, recvtype), 0, root, comm);
 }
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
 		    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, GOMPI_SCATTER);
-	struct run in, out;
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_SCATTER);
+	struct gompi_whole in, out;
 	if (t == NULL || (unsigned)root >= (unsigned)t->n)
 		goto go;
 	struct gompi_slots_call c;
 	c.kind = GOMPI_SCATTER, c.root = root, c.name = "MPI_Scatter";
 	if (t->me == root) {
-		if (!lies_together(&in, sendbuf, sendcount, sendtype))
+		if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype))
 			goto go;
 		char *mine = in.at + (int64_t)root * in.bytes;
 		if (recvbuf == MPI_IN_PLACE)
-			out = (struct run){mine, in.bytes};
-		else if (!lies_together(&out, recvbuf, recvcount, recvtype) || !go_together(&out, &in, mine))
+			out = (struct gompi_whole){mine, in.bytes};
+		else if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype) ||
+			 !gompi_go_together(&out, &in, mine))
 			goto go;
 		c.ins = (struct gompi_blocks){in.at, (uint64_t)in.bytes, NULL};
-	} else if (!lies_together(&out, recvbuf, recvcount, recvtype)) {
+	} else if (!gompi_lies_together(&out, recvbuf, recvcount, recvtype)) {
 		goto go;
 	}
 	c.bytes = (uint64_t)out.bytes, c.out = out.at;
-	return run_slots(t, &c, comm);
+	return gompi_run_slots(t, &c, comm);
 go:
-	return to_go("MPI_Scatter", GOMPI_SCATTER, side(sendbuf, sendcount, sendtype),
-		     side(recvbuf, recvcount, recvtype), 0, root, comm);
+	return gompi_collective_to_go("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
+				      gompi_side(recvbuf, recvcount, recvtype), 0, root, comm);
 }
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, GOMPI_ALLGATHER);
-	struct run in, out;
-	if (t == NULL || !lies_together(&out, recvbuf, recvcount, recvtype))
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLGATHER);
+	struct gompi_whole in, out;
+	if (t == NULL || !gompi_lies_together(&out, recvbuf, recvcount, recvtype))
 		goto go;
 	char *mine = out.at + (int64_t)t->me * out.bytes;
 	if (sendbuf == MPI_IN_PLACE)
-		in = (struct run){mine, out.bytes};
-	else if (!lies_together(&in, sendbuf, sendcount, sendtype) || !go_together(&in, &out, mine))
+		in = (struct gompi_whole){mine, out.bytes};
+	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, mine))
 		goto go;
 	struct gompi_slots_call c;
 	c.kind = GOMPI_ALLGATHER, c.root = 0, c.name = "MPI_Allgather", c.bytes = (uint64_t)in.bytes, c.in = in.at,
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL}, c.sizes = NULL;
-	return run_slots(t, &c, comm);
+	return gompi_run_slots(t, &c, comm);
 go:
-	return to_go("MPI_Allgather", GOMPI_ALLGATHER, side(sendbuf, sendcount, sendtype),
-		     side(recvbuf, recvcount, recvtype), 0, 0, comm);
+	return gompi_collective_to_go("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
+				      gompi_side(recvbuf, recvcount, recvtype), 0, 0, comm);
 }
 
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-	struct gompi_slots *t = slots_for(comm, GOMPI_ALLTOALL);
-	struct run in, out;
-	if (t == NULL || !lies_together(&out, recvbuf, recvcount, recvtype))
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLTOALL);
+	struct gompi_whole in, out;
+	if (t == NULL || !gompi_lies_together(&out, recvbuf, recvcount, recvtype))
 		goto go;
 	if (sendbuf == MPI_IN_PLACE)
 		in = out;
-	else if (!lies_together(&in, sendbuf, sendcount, sendtype) || !go_together(&in, &out, out.at))
+	else if (!gompi_lies_together(&in, sendbuf, sendcount, sendtype) || !gompi_go_together(&in, &out, out.at))
 		goto go;
 	struct gompi_slots_call c;
 	c.kind = GOMPI_ALLTOALL, c.root = 0, c.name = "MPI_Alltoall", c.bytes = (uint64_t)in.bytes;
 	c.ins = (struct gompi_blocks){in.at, (uint64_t)in.bytes, NULL};
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL};
-	return run_slots(t, &c, comm);
+	return gompi_run_slots(t, &c, comm);
 go:
-	return to_go("MPI_Alltoall", GOMPI_ALLTOALL, side(sendbuf, sendcount, sendtype),
-		     side(recvbuf, recvcount, recvtype), 0, 0, comm);
+	return gompi_collective_to_go("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
+				      gompi_side(recvbuf, recvcount, recvtype), 0, 0, comm);
 }

@@ -29,11 +29,13 @@ enum {
 	GOMPI_ALLREDUCE = 3,
 	GOMPI_GATHER = 4,
 	GOMPI_SCATTER = 6,
-	GOMPI_ALLGATHER = 8, // and MPI_Allgatherv
+	GOMPI_ALLGATHER = 8,  // and MPI_Allgatherv
+	GOMPI_ALLGATHERV = 9, // as Go counts it
 	GOMPI_ALLTOALL = 10,
 	GOMPI_SCAN = 13,
 	GOMPI_EXSCAN = 14,
-	GOMPI_REDUCE_SCATTER = 15, // and MPI_Reduce_scatter_block
+	GOMPI_REDUCE_SCATTER = 15,       // and MPI_Reduce_scatter_block
+	GOMPI_REDUCE_SCATTER_BLOCK = 16, // as Go counts it
 };
 
 enum {

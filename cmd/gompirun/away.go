@@ -269,7 +269,7 @@ func (s starter) hydra(o *options, places []host, env []string) ([]string, error
 				strings.NewReplacer("%%", "%%", "%0r", "%r").Replace(pattern))
 		}
 	}
-	if o.bind != "" {
+	if o.bind != "" && o.bind != "none" {
 		to := o.bind
 		if o.bindTo > 1 {
 			to += ":" + strconv.Itoa(o.bindTo)

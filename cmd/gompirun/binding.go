@@ -12,12 +12,17 @@ import (
 
 // bindings returns a set of processors for each of n ranks, or nil if there are too few. what is
 //
+//	""               each rank has its share of all cores, near each other and to its neighbors in rank, within
+//	                 one NUMA node if there are not fewer ranks than those; nil for one rank, which may have all
 //	core, hwthread   each rank has `each` cores of its own, with all their hardware threads that may be used, or so
 //	                 many hardware threads
 //	socket, numa     each rank has all processors of one; neighbors in rank share one
 //
 // sys is the folder of the processors' topology.
 func bindings(n int, what string, each int, sys string) []unix.CPUSet {
+	if what == "" {
+		return shares(n, processors("core", sys), processors("numa", sys))
+	}
 	units := processors(what, sys)
 	if len(units) == 0 {
 		return nil
@@ -34,12 +39,68 @@ func bindings(n int, what string, each int, sys string) []unix.CPUSet {
 	}
 	for rank := range sets {
 		for _, unit := range units[rank*each : (rank+1)*each] {
-			for i := range unit {
-				sets[rank][i] |= unit[i]
-			}
+			join(&sets[rank], &unit)
 		}
 	}
 	return sets
+}
+
+// shares returns the cores of each of n ranks, or nil.
+func shares(n int, cores, numas []unix.CPUSet) []unix.CPUSet {
+	if n < 2 || len(cores) < n || len(numas) == 0 {
+		return nil
+	}
+	within := make([][]unix.CPUSet, len(numas)) // the cores of each NUMA node
+	for _, core := range cores {
+		for i := range numas {
+			if overlap(&core, &numas[i]) {
+				within[i] = append(within[i], core)
+				break
+			}
+		}
+	}
+	sets := make([]unix.CPUSet, 0, n)
+	if n >= len(numas) {
+		for i, own := range within {
+			ranks := (i+1)*n/len(numas) - i*n/len(numas)
+			if len(own) < ranks {
+				sets = nil
+				break
+			}
+			sets = append(sets, divide(own, ranks)...)
+		}
+		if sets != nil {
+			return sets
+		}
+	}
+	return divide(slices.Concat(within...), n)
+}
+
+// divide returns n sets of units that follow each other, as many in each as in the others or one more.
+func divide(units []unix.CPUSet, n int) []unix.CPUSet {
+	sets := make([]unix.CPUSet, n)
+	for i := range sets {
+		for _, unit := range units[i*len(units)/n : (i+1)*len(units)/n] {
+			join(&sets[i], &unit)
+		}
+	}
+	return sets
+}
+
+// join adds the processors of unit to set.
+func join(set, unit *unix.CPUSet) {
+	for i := range unit {
+		set[i] |= unit[i]
+	}
+}
+
+func overlap(a, b *unix.CPUSet) bool {
+	for i := range a {
+		if a[i]&b[i] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // processors returns the processors that may be used, those of one core, hwthread, socket or numa together, in the

@@ -95,9 +95,9 @@ func newJob(opts *options) (*job, error) {
 	if err := checkDescriptors(len(j.ranks) + opts.nodes); err != nil {
 		return nil, err
 	}
-	if opts.bind != "" {
-		if j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1),
-			"/sys/devices/system/cpu"); j.bindings == nil && !opts.quiet {
+	if opts.bind != "none" {
+		j.bindings = bindings(len(j.ranks), opts.bind, max(opts.bindTo, 1), "/sys/devices/system/cpu")
+		if j.bindings == nil && opts.bind != "" && !opts.quiet {
 			fmt.Fprintf(os.Stderr, "gompirun: --bind-to %s: there are not enough for %d ranks, so they "+
 				"are not bound\n", opts.bind, len(j.ranks))
 		}

@@ -46,8 +46,9 @@ For the job, before the first program:
   --output-filename DIR   the same, as DIR/1/rank.R/stdout and stderr
   --timeout S             end the job after S seconds, say what each rank waited for, exit with status 124; else the
                           number in the variable MPIEXEC_TIMEOUT, if there is one above 0
-  --bind-to WHAT          none (default); core, hwthread: each rank to one of its own, if there are enough; socket, numa: to all
-                          processors of one, in blocks of ranks
+  --bind-to WHAT          none; core, hwthread: each rank to one of its own, if there are enough; socket, numa: to all
+                          processors of one, in blocks of ranks; if not said, each of several ranks to its share of
+                          the cores, if there are as many; not where Slurm or another launcher starts the ranks
   --map-by WHAT           :PE=N has --bind-to core, hwthread give each rank N of them; ppr:N:node is -ppn N
   -q, --quiet             no lines of gompirun's own about failures and warnings
   -V, --version           print the version
@@ -84,7 +85,7 @@ type options struct {
 	hosts     []host        // where the job runs, if one of them is not this machine
 	away      string        // which that is
 	passed    []passed      // options for the launcher that reaches them
-	bind      string        // what each rank is bound to, "": nothing
+	bind      string        // what each rank is bound to, "": a share of the cores where there are enough; "none"
 	bindTo    int           // how many of it, 0: 1
 	quiet     bool
 }
@@ -534,9 +535,7 @@ func (p *parser) setOutputName(value string) error {
 func (p *parser) setBind(value string) error {
 	what, _, _ := strings.Cut(value, ":") // modifiers say what to do if there are too few
 	switch what {
-	case "none":
-		p.opts.bind = ""
-	case "core", "hwthread", "socket", "numa":
+	case "none", "core", "hwthread", "socket", "numa":
 		p.opts.bind = what
 	case "package":
 		p.opts.bind = "socket"

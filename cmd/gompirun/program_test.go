@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // tree makes a folder with an executable at each path; a path ending in "-" is a file that is not executable.
@@ -198,6 +199,57 @@ func TestBindings(t *testing.T) {
 	require.Equal(t, many == 1, sets[1] == sets[2])
 	require.Equal(t, []int{0, 4, 5, 6}, cpuList("0,4-6,x,-1,3-y\n"))
 	require.Empty(t, cpuList(""))
+}
+
+// TestShares: what is not said to be bound otherwise gets its share of the cores, on one NUMA node as long as there are
+// not fewer ranks than those, and no core is two ranks'.
+func TestShares(t *testing.T) {
+	many := cores()
+	require.Nil(t, bindings(many+1, "", 1, "/nowhere"))
+	require.Nil(t, bindings(1, "", 1, "/nowhere"))
+	if many > 1 {
+		require.Len(t, bindings(many, "", 1, "/nowhere"), many)
+	}
+	machine := func(each ...int) (cores, numas []unix.CPUSet) { // hardware threads i and i + 100 are a core
+		numas = make([]unix.CPUSet, len(each))
+		for cpu, k := 0, 0; k < len(each); k++ {
+			for range each[k] {
+				var core unix.CPUSet
+				for _, thread := range []int{cpu, cpu + 100} {
+					core.Set(thread)
+					numas[k].Set(thread)
+				}
+				cores = append(cores, core)
+				cpu++
+			}
+		}
+		return cores, numas
+	}
+	for _, c := range []struct {
+		n    int
+		each []int
+		want []int // the first core of each rank, and how many there are
+	}{
+		{2, []int{4, 4}, []int{0, 4, 8}},
+		{3, []int{4, 4}, []int{0, 4, 6, 8}},
+		{4, []int{4, 4}, []int{0, 2, 4, 6, 8}},
+		{8, []int{4, 4}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}},
+		{2, []int{2, 2, 2, 2}, []int{0, 4, 8}},
+		{3, []int{8}, []int{0, 2, 5, 8}},
+		{4, []int{1, 5}, []int{0, 1, 3, 4, 6}}, // too few on the first one
+	} {
+		cores, numas := machine(c.each...)
+		sets := shares(c.n, cores, numas)
+		require.Len(t, sets, c.n)
+		for rank := range sets {
+			var want unix.CPUSet
+			for core := c.want[rank]; core < c.want[rank+1]; core++ {
+				want.Set(core)
+				want.Set(core + 100)
+			}
+			require.Equal(t, want, sets[rank], "%d ranks on %v: rank %d", c.n, c.each, rank)
+		}
+	}
 }
 
 func TestRanges(t *testing.T) {

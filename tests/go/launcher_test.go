@@ -581,6 +581,26 @@ func TestLauncherBinding(t *testing.T) {
 	if runtime.NumCPU() > 2 { // of two, both may be threads of one core
 		require.NotEqual(t, fmt.Sprintf("0-%d", runtime.NumCPU()-1), fields[len(fields)-1])
 	}
+	// Without it several ranks get their shares of the cores, which are other ones for each, and one rank gets all.
+	alone := prepare(t, "-n", "1", "grep", "Cpus_allowed_list", "/proc/self/status")
+	require.Zero(t, alone.run(t))
+	for _, bind := range []string{"", "none"} {
+		args := []string{"-n", "2", "grep", "Cpus_allowed_list", "/proc/self/status"}
+		if bind != "" {
+			args = append([]string{"--bind-to", bind}, args...)
+		}
+		l := prepare(t, args...)
+		require.Zero(t, l.run(t), &l.err)
+		require.Empty(t, l.err.String())
+		lines := strings.Split(strings.TrimSpace(l.out.String()), "\n")
+		require.Len(t, lines, 2)
+		if bind == "none" {
+			require.Equal(t, strings.Repeat(alone.out.String(), 2), l.out.String())
+		} else if runtime.NumCPU() > 2 || lines[0] != lines[1] {
+			require.NotEqual(t, lines[0], lines[1])
+			require.NotEqual(t, strings.TrimSpace(alone.out.String()), lines[0])
+		}
+	}
 	status, out, err := gompirun(t, "--bind-to", "core", "-n", strconv.Itoa(runtime.NumCPU()+1), "sh", "-c",
 		"echo x")
 	require.Zero(t, status)

@@ -1,0 +1,46 @@
+#include "coll/entry.h"
+
+#include "datatype/user_op.h"
+
+int gompi_slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm) {
+	if (rc == GOMPI_SLOTS_DIFFER)
+		return gompi_up.slots_differ((uintptr_t)comm, c->name, &c->differ);
+	if (rc < 0)
+		rc = MPI_ERR_INTERN;
+	return gompi_refuse(rc, c->name, gompi_slots_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
+}
+
+int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, MPI_Op op,
+			   int root, MPI_Comm comm) {
+	struct gompi_collective a = {.name = name,
+				     .kind = kind,
+				     .root = root,
+				     .op = (uintptr_t)op,
+				     .comm = (uintptr_t)comm,
+				     .send = send,
+				     .recv = recv};
+	return gompi_up.collective(&a);
+}
+
+int gompi_vector_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, MPI_Op op, bool wide,
+		       MPI_Comm comm) {
+	struct gompi_collective a = {.name = name,
+				     .kind = kind,
+				     .op = (uintptr_t)op,
+				     .comm = (uintptr_t)comm,
+				     .send = send,
+				     .recv = recv,
+				     .wide = wide};
+	return gompi_up.collective(&a);
+}
+
+bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype datatype) {
+	const struct gompi_user_op *u = gompi_user_op_get(op);
+	const struct gompi_type *t = gompi_type_get(datatype);
+	if (u == NULL || t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || t->origin != 0 || t->size <= 0 ||
+	    t->size != t->extent)
+		return false;
+	*r = (struct gompi_reduction){
+		.size = (uint64_t)t->size, .function = u->function, .large = u->large, .type = (uintptr_t)datatype};
+	return true;
+}

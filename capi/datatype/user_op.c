@@ -1,0 +1,35 @@
+#include "datatype/user_op.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct gompi_table gompi_user_op_table = {&gompi_table_nothing};
+
+// Those to be used again. None is given back to the system, so that a call that comes too late finds memory.
+static pthread_mutex_t spare_ops_mu = PTHREAD_MUTEX_INITIALIZER;
+static struct gompi_user_op *spare_ops;
+
+bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large) {
+	pthread_mutex_lock(&spare_ops_mu);
+	struct gompi_user_op *u = spare_ops;
+	if (u != NULL)
+		spare_ops = u->next;
+	pthread_mutex_unlock(&spare_ops_mu);
+	if (u == NULL && (u = malloc(sizeof *u)) == NULL)
+		return false;
+	*u = (struct gompi_user_op){.function = function, .large = large};
+	if (gompi_table_put(&gompi_user_op_table, handle, u))
+		return true;
+	free(u);
+	return false;
+}
+
+void gompi_user_op_close(uintptr_t handle) {
+	struct gompi_user_op *u = gompi_table_remove(&gompi_user_op_table, handle);
+	if (u == NULL)
+		return;
+	pthread_mutex_lock(&spare_ops_mu);
+	u->next = spare_ops;
+	spare_ops = u;
+	pthread_mutex_unlock(&spare_ops_mu);
+}

@@ -1,0 +1,28 @@
+// Operations of the application (MPI-5.0 6.9.5), for calls that need no Go; core/op makes them.
+#ifndef GOMPI_USER_OP_H
+#define GOMPI_USER_OP_H
+
+#include "base/abi.h"
+#include "base/table.h"
+
+struct gompi_user_op {
+	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c
+	bool large;
+	struct gompi_user_op *next; // of those without an operation
+};
+
+#pragma GCC visibility push(hidden)
+
+extern struct gompi_table gompi_user_op_table;
+
+// The operation with this handle, NULL: it is none of the application's.
+static inline const struct gompi_user_op *gompi_user_op_get(MPI_Op op) {
+	return gompi_table_get(&gompi_user_op_table, (uintptr_t)op);
+}
+
+// Makes one known. false: there is no memory.
+bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large);
+void gompi_user_op_close(uintptr_t handle);
+
+#pragma GCC visibility pop
+#endif
