@@ -9,7 +9,6 @@ package main
 import "C"
 
 import (
-	"runtime/cgo"
 	"unsafe"
 
 	"gompirma/core/abi"
@@ -22,6 +21,9 @@ import (
 
 // Requests of operations that Go carries out: what completes, frees, cancels and starts them is C's
 // (capi/message/wait_calls.c, request_calls.c), as for all others.
+
+// goRequests has those that C refers to by their handles in it.
+var goRequests = handle.NewTable[request.Request](handle.Request)
 
 // storeRequest stores a handle of r at an address. MPI_ERR_NO_MEM: too many are live.
 func storeRequest(r *request.Request, at uintptr) error {
@@ -48,11 +50,20 @@ func openRequest(r *request.Request) uintptr {
 	if c, ok := r.Owner.(*comm.Comm); ok {
 		on, context = c.Handle, c.Context(comm.PointToPoint)
 	}
-	object := cgo.NewHandle(r)
+	over := r.IsComplete() && !r.Persistent // then nothing but its result is of use
+	var object uintptr
+	if !over {
+		var ok bool
+		if object, ok = goRequests.Add(r); !ok {
+			return 0
+		}
+	}
 	var h C.uintptr_t
 	c := C.gompi_other_open(C.uintptr_t(object), C.uintptr_t(on), C.uint64_t(context), C.bool(r.Persistent), &h)
 	if c == nil {
-		object.Delete()
+		if !over {
+			goRequests.Remove(object)
+		}
 		return 0
 	}
 	r.Tell(func() {
@@ -66,6 +77,9 @@ func openRequest(r *request.Request) uintptr {
 		}
 		C.gompi_other_complete(c, &result, text)
 	})
+	if over {
+		r.Free()
+	}
 	return uintptr(h)
 }
 
@@ -75,7 +89,7 @@ func requestOf(h uintptr) *request.Request {
 	if object == 0 {
 		return nil
 	}
-	return cgo.Handle(object).Value().(*request.Request)
+	return goRequests.Get(uintptr(object))
 }
 
 // ownerOf returns the object that errors of the request behind a handle are raised on.
@@ -91,8 +105,7 @@ func ownerOf(h uintptr) (handle.Kind, uintptr) {
 //export gompi_other_request
 func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
 	defer guard("a request", 0, 0, &rc)
-	h := cgo.Handle(object)
-	r := h.Value().(*request.Request)
+	r := goRequests.Get(object)
 	var err error
 	switch what {
 	case C.GOMPI_REQUEST_START:
@@ -101,7 +114,7 @@ func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
 	case C.GOMPI_REQUEST_CANCEL:
 		err = r.Op.Cancel()
 	case C.GOMPI_REQUEST_RELEASE:
-		h.Delete()
+		goRequests.Remove(object)
 		err = r.Op.Release()
 	}
 	if err == nil {

@@ -53,14 +53,11 @@ int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
 	return gompi_run_slots(t, &c, comm);
 }
 
-// Makes the call with an operation of member me. false: Go is to look at it.
-static inline __attribute__((always_inline)) bool reduction_call(struct gompi_slots_call *c, int me, const char *name,
-								 int kind, const void *sendbuf, void *recvbuf,
-								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-								 int root) {
+// Makes the call of member me, but for its reduction. false: Go is to look at it.
+static inline __attribute__((always_inline)) bool reduction_sides(struct gompi_slots_call *c, int me, const char *name,
+								  int kind, const void *sendbuf, void *recvbuf,
+								  MPI_Count count, MPI_Datatype datatype, int root) {
 	struct gompi_whole in, out;
-	if (!gompi_reduction_of(&c->reduction, op, datatype))
-		return false;
 	bool gets = kind == GOMPI_REDUCE ? me == root : kind != GOMPI_EXSCAN || me > 0;
 	bool may = kind != GOMPI_REDUCE || gets; // MPI_IN_PLACE
 	bool in_place = sendbuf == MPI_IN_PLACE;
@@ -75,15 +72,32 @@ static inline __attribute__((always_inline)) bool reduction_call(struct gompi_sl
 	return true;
 }
 
-// The same as bcast_elsewhere.
+// The same with its reduction, of a predefined operation.
+static inline __attribute__((always_inline)) bool reduction_call(struct gompi_slots_call *c, int me, const char *name,
+								 int kind, const void *sendbuf, void *recvbuf,
+								 MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+								 int root) {
+	gompi_kernel kernel = gompi_op_kernel(op, datatype);
+	if (kernel == NULL || op == MPI_REPLACE || op == MPI_NO_OP ||
+	    !reduction_sides(c, me, name, kind, sendbuf, recvbuf, count, datatype, root))
+		return false;
+	c->reduction.size = (uint64_t)gompi_type_get(datatype)->size;
+	c->reduction.kernel = kernel;
+	return true;
+}
+
+// The same as bcast_elsewhere; operations of the application, too, which the quick way need not know.
 static __attribute__((noinline)) int reduction_elsewhere(const char *name, int kind, const void *sendbuf, void *recvbuf,
 							 MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
 							 MPI_Comm comm) {
-	struct gompi_span *s = gompi_span_fits(kind) ? span_for(comm, root) : NULL;
+	struct gompi_slots *t = gompi_slots_for(comm, kind);
 	struct gompi_slots_call c;
+	if (t != NULL && (unsigned)root < (unsigned)t->n && gompi_user_reduction(&c.reduction, op, datatype) &&
+	    reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
+		return gompi_run_slots(t, &c, comm);
+	struct gompi_span *s = gompi_span_fits(kind) ? span_for(comm, root) : NULL;
 	struct gompi_side send = gompi_side(sendbuf, 0, 0), recv = gompi_side(recvbuf, count, datatype);
-	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root) ||
-	    c.reduction.kernel == NULL)
+	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
 		return gompi_collective_to_go(name, kind, send, recv, op, root, comm);
 	return run_span(s, &c, send, recv, op, comm);
 }

@@ -9,13 +9,23 @@ struct gompi_table gompi_user_op_table = {&gompi_table_nothing};
 static pthread_mutex_t spare_ops_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct gompi_user_op *spare_ops;
 
+// Those that are known at once. Calls with any that are made beyond them go through Go.
+enum { MOST_KNOWN = 4096 };
+static unsigned known_ops; // under spare_ops_mu
+
 bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large) {
 	pthread_mutex_lock(&spare_ops_mu);
-	struct gompi_user_op *u = spare_ops;
-	if (u != NULL)
-		spare_ops = u->next;
+	struct gompi_user_op *u = NULL;
+	if (known_ops < MOST_KNOWN) {
+		known_ops++;
+		u = spare_ops;
+		if (u != NULL)
+			spare_ops = u->next;
+		else
+			u = malloc(sizeof *u);
+	}
 	pthread_mutex_unlock(&spare_ops_mu);
-	if (u == NULL && (u = malloc(sizeof *u)) == NULL)
+	if (u == NULL)
 		return false;
 	*u = (struct gompi_user_op){.function = function, .large = large};
 	if (gompi_table_put(&gompi_user_op_table, handle, u))
@@ -31,5 +41,6 @@ void gompi_user_op_close(uintptr_t handle) {
 	pthread_mutex_lock(&spare_ops_mu);
 	u->next = spare_ops;
 	spare_ops = u;
+	known_ops--;
 	pthread_mutex_unlock(&spare_ops_mu);
 }

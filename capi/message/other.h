@@ -7,7 +7,8 @@
 #pragma GCC visibility push(hidden)
 
 // Makes a request of an operation on a communicator (0: none), in the lane of a context, inactive if it is persistent;
-// object is what gompi_up.request is told. Its handle is stored. NULL: there is no memory, or too many are live.
+// object is what gompi_up.request is told, 0 if that is nothing: the operation is over. Its handle is stored. NULL:
+// there is no memory, or too many are live.
 struct gompi_request *gompi_other_open(uintptr_t object, uintptr_t comm, uint64_t context, bool persistent,
 				       uintptr_t *handle);
 // Completes it; text says what is wrong if the result's class is not 0.

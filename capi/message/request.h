@@ -45,6 +45,7 @@ struct gompi_request {
 			union {
 				struct gompi_message *matched; // receive: the message whose data is to come
 				struct gompi_link *to;         // send
+				char *text;                    // carried out by Go: what is wrong, or NULL
 			};
 			int64_t want; // receive: bytes that will come: what fits; send: that go in pieces
 			union {

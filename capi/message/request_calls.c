@@ -110,31 +110,35 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 	return rc;
 }
 
-// The request at an address, or NULL: then *rc is what the call returns, if it is wrong.
-static struct gompi_request *single_request(const char *call, const MPI_Request *at, int *rc) {
-	struct gompi_request *r;
-	*rc = MPI_SUCCESS;
+// The request at an address. false: there is none, and *rc is what the call returns. NULL: the one that is always
+// complete.
+static bool single_request(const char *call, const MPI_Request *at, struct gompi_request **r, int *rc) {
 	if (at == NULL || gompi_load(&gompi_messages_here) == NULL) {
 		*rc = gompi_call_wrong(call, MPI_ERR_ARG, "request is NULL");
-		return NULL;
+		return false;
 	}
-	enum gompi_what w = gompi_what_is(*at, &r);
-	if (w == GOMPI_NOTHING)
+	switch (gompi_what_is(*at, r)) {
+	case GOMPI_NOTHING:
 		*rc = gompi_call_wrong(call, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
-	else if (w == GOMPI_NONE)
+		return false;
+	case GOMPI_NONE:
 		*rc = gompi_no_request(call, *at);
-	return r;
+		return false;
+	default:
+		return true;
+	}
 }
 
 // MPI-5.0 3.7.3: goes at once if it is complete or inactive, else when it is complete.
 int gompi_request_free(MPI_Request *request) {
 	const char *call = "MPI_Request_free";
 	int rc;
-	struct gompi_request *r = single_request(call, request, &rc);
-	if (r == NULL) {
-		if (rc == MPI_SUCCESS)
-			*request = MPI_REQUEST_NULL;
+	struct gompi_request *r;
+	if (!single_request(call, request, &r, &rc))
 		return rc;
+	if (r == NULL) {
+		*request = MPI_REQUEST_NULL;
+		return MPI_SUCCESS;
 	}
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
@@ -159,9 +163,11 @@ int gompi_request_free(MPI_Request *request) {
 int gompi_cancel(MPI_Request *request) {
 	const char *call = "MPI_Cancel";
 	int rc;
-	struct gompi_request *r = single_request(call, request, &rc);
-	if (r == NULL)
+	struct gompi_request *r;
+	if (!single_request(call, request, &r, &rc))
 		return rc;
+	if (r == NULL)
+		return MPI_SUCCESS;
 	if (r->kind != NULL) {
 		struct gompi_verdict v = {.class = MPI_SUCCESS};
 		if (r->kind->cancel == NULL)
@@ -207,8 +213,8 @@ int gompi_start(MPI_Request *request) {
 	const char *call = "MPI_Start";
 	struct gompi_verdict v;
 	int rc;
-	struct gompi_request *r = single_request(call, request, &rc);
-	if (r == NULL && rc != MPI_SUCCESS)
+	struct gompi_request *r;
+	if (!single_request(call, request, &r, &rc))
 		return rc;
 	if (__builtin_expect(is_startable(r, &v) && start_again(r, &v) == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;

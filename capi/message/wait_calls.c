@@ -134,7 +134,7 @@ bool gompi_array_refused(const char *call, int count, const MPI_Request requests
 	else
 		while (i < count && gompi_what_is(requests[i], &r) != GOMPI_NONE)
 			i++;
-	if (__builtin_expect(i == count, 1))
+	if (__builtin_expect(i >= 0 && i == count, 1))
 		return false;
 	*rc = refuse_array(call, count, requests, i);
 	return true;
