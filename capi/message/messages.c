@@ -331,8 +331,18 @@ void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_messages *m = l->home;
 	l->completed = true;
 	gompi_store_release(&r->state, REQUEST_COMPLETE);
-	if (gompi_load(&m->hooks) >= HOOK)
+	if (gompi_load(&m->hooks) >= HOOK_RUNS)
 		gompi_store_total(&m->stepped, 1);
+}
+
+bool gompi_messages_step(struct gompi_messages *m) {
+	uint32_t hooks = gompi_load(&m->hooks);
+	bool runs = (hooks & HOOK_RUNS) != 0, worked = runs && m->step_runs(m);
+	if (hooks >= HOOK) {
+		worked = gompi_up.progress_messages() || worked;
+		worked = (runs && m->step_runs(m)) || worked; // Go has taken back that something has completed
+	}
+	return worked;
 }
 
 // The application's messages as a service of every wait.
@@ -344,7 +354,7 @@ static bool arrived(void) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_lane_ready(&m->lane[i]))
 			return true;
-	return gompi_load(&m->hooks) >= HOOK;
+	return gompi_load(&m->hooks) >= HOOK_RUNS;
 }
 
 static bool move(void) {
@@ -352,8 +362,8 @@ static bool move(void) {
 	if (m == NULL)
 		return false;
 	bool worked = gompi_messages_progress_all(m);
-	if (gompi_load(&m->hooks) >= HOOK)
-		worked = gompi_up.progress_messages() || worked;
+	if (gompi_load(&m->hooks) >= HOOK_RUNS)
+		worked = gompi_messages_step(m) || worked;
 	return worked;
 }
 

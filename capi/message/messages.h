@@ -138,8 +138,12 @@ struct gompi_messages {
 	uint64_t *probe;   // what others read to find out whether they can: a page
 	uintptr_t owner;   // what gompi_messages_block is given
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
-	gompi_a32 hooks;   // HOOK times the number of such operations, and HOOK_NETWORK
+	gompi_a32 hooks;   // HOOK times the number of those that Go has, HOOK_RUNS, HOOK_NETWORK
 	struct gompi_lane lane[GOMPI_LANES];
+	// The operations of several messages that C has: what goes on with them, which room plan sets with HOOK_RUNS.
+	bool (*step_runs)(struct gompi_messages *m);
+	struct gompi_plan_run *runs;
+	struct gompi_mutex runs_lock;  // held by the thread that goes on with them
 	struct gompi_mutex peers_lock; // to add to peers
 	uint32_t peers_number;
 	struct gompi_peers *_Atomic peers; // links to processes on other nodes
@@ -148,10 +152,14 @@ struct gompi_messages {
 // The one word that says what else is to be done besides looking at the lanes.
 enum {
 	HOOK_NETWORK = 1, // the job spans nodes
-	HOOK = 2,
+	HOOK_RUNS = 2,    // runs of plans are under way (plan/)
+	HOOK = 4,
 };
 
 #pragma GCC visibility push(hidden)
+
+// Lets operations of several messages go on. Whether there was something to do.
+bool gompi_messages_step(struct gompi_messages *m);
 
 // Where the messages of the application are; NULL: MPI is not running.
 extern struct gompi_messages *_Atomic gompi_messages_here;

@@ -76,8 +76,8 @@ void gompi_message_progress(void) {
 	if (__builtin_expect(hooks != 0, 0)) {
 		if (hooks & HOOK_NETWORK)
 			gompi_fabric_progress();
-		if (hooks >= HOOK)
-			gompi_up.progress_messages();
+		if (hooks >= HOOK_RUNS)
+			gompi_messages_step(m);
 	}
 }
 

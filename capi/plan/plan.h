@@ -72,6 +72,9 @@ struct gompi_plan_run {
 	struct gompi_verdict why; // class: MPI_SUCCESS so far
 	uintptr_t go;             // what gompi_plan_go is told
 	struct gompi_plan_mark *marks;
+	struct gompi_plan_run *later;  // in the list of those under way
+	struct gompi_request *request; // of a nonblocking or persistent call
+	void (*dropped)(uintptr_t go); // what is told that the run is no more, NULL: nobody
 	struct gompi_request *under_way[];
 };
 
@@ -81,14 +84,24 @@ struct gompi_plan_run {
 extern int (*gompi_plan_go)(uintptr_t go, int64_t what, struct gompi_verdict *v);
 
 // Makes a run, with zeroed memory of its own. NULL: there is no memory.
-struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send, void *recv,
-				 int32_t tag, bool urgent);
+struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send,
+				       void *recv, int32_t tag, bool urgent);
 void gompi_plan_close(struct gompi_plan_run *run);
 // Goes on as far as possible without waiting. Whether the run is over; if another thread is at it, that one does this
 // thread's part. agent: the calling thread is none of the application's.
 bool gompi_plan_poll(struct gompi_plan_run *run, bool agent);
+// Begins it again: it is over.
+void gompi_plan_reset(struct gompi_plan_run *run);
 // Ends a run whose messages cannot come any longer; its buffers are not touched after that.
 void gompi_plan_abandon(struct gompi_plan_run *run, int class, const char *text);
+
+// Does a run to its end. MPI_SUCCESS or run->why's class.
+int gompi_plan_do(struct gompi_plan_run *run, const char *call);
+// Makes a request of a run, inactive if persistent; else the run begins. It goes with the request. NULL: there is no
+// memory, or too many are live; the run is the caller's still.
+struct gompi_request *gompi_plan_request(struct gompi_plan_run *run, bool persistent);
+// Tells that the calling thread is none of the application's: it calls no function of that.
+void gompi_plan_agent(void);
 
 #pragma GCC visibility pop
 #endif

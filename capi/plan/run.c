@@ -6,8 +6,8 @@
 
 int (*gompi_plan_go)(uintptr_t go, int64_t what, struct gompi_verdict *v);
 
-struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send, void *recv,
-				 int32_t tag, bool urgent) {
+struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send,
+				       void *recv, int32_t tag, bool urgent) {
 	struct gompi_plan_run *run = calloc(1, sizeof *run + p->most * sizeof run->under_way[0]);
 	char *own = p->own > 0 && run != NULL ? calloc(1, (size_t)p->own) : NULL;
 	if (run == NULL || (p->own > 0 && own == NULL)) {
@@ -44,8 +44,8 @@ static bool take_result(struct gompi_plan_run *run, const struct gompi_request *
 	const struct gompi_result *s = &r->result;
 	if (s->class == MPI_SUCCESS) {
 		if (r->receive && s->bytes != r->buf.size)
-			remember(run, MPI_ERR_COUNT, "rank %d contributed %lld bytes where %lld were expected", s->source,
-				 (long long)s->bytes, (long long)r->buf.size);
+			remember(run, MPI_ERR_COUNT, "rank %d contributed %lld bytes where %lld were expected",
+				 s->source, (long long)s->bytes, (long long)r->buf.size);
 		return true;
 	}
 	if (run->why.class == MPI_SUCCESS || !is_of_length(s->class))
@@ -90,9 +90,8 @@ static bool start_message(struct gompi_plan_run *run, const struct gompi_step *s
 				  .receive = s->kind == STEP_RECV,
 				  .urgent = run->urgent,
 				  .buf = {.at = at, .size = bytes}};
-	if (!q.receive && (q.world == run->home->node.rank
-				   ? gompi_give_self(l, &q)
-				   : gompi_eager_anywhere(gompi_link_to(l, q.world), &q)))
+	if (!q.receive && (q.world == run->home->node.rank ? gompi_give_self(l, &q)
+							   : gompi_eager_anywhere(gompi_link_to(l, q.world), &q)))
 		return true;
 	gompi_lane_take(l);
 	struct gompi_request *r = gompi_request_take(l);
@@ -222,6 +221,15 @@ static bool go_on(struct gompi_plan_run *run, bool agent) {
 	return true;
 }
 
+void gompi_plan_reset(struct gompi_plan_run *run) {
+	while (gompi_swap_total(&run->busy, 1) != 0)
+		gompi_pause();
+	run->next = 0;
+	run->why.class = MPI_SUCCESS;
+	run->over = false;
+	gompi_store_total(&run->busy, 0);
+}
+
 bool gompi_plan_poll(struct gompi_plan_run *run, bool agent) {
 	for (;;) {
 		if (gompi_swap_total(&run->busy, 1) != 0) {
@@ -239,7 +247,7 @@ bool gompi_plan_poll(struct gompi_plan_run *run, bool agent) {
 
 void gompi_plan_abandon(struct gompi_plan_run *run, int class, const char *text) {
 	while (gompi_swap_total(&run->busy, 1) != 0)
-		;
+		gompi_pause();
 	if (!run->over) {
 		gompi_wrong(&run->why, class, "%s", text);
 		end_run(run);

@@ -5,7 +5,6 @@
 
 #include "plan/plan.h"
 
-
 enum { MOST_STEPS = 64, MEMBERS = 3 };
 
 static struct gompi_plan *plan_of(int rank) {
@@ -52,8 +51,9 @@ static void end_runs(struct gompi_plan_run *run[], struct gompi_plan *plan[], in
 	for (int i = 0; i < n; i++) {
 		struct gompi_engine_stock s;
 		gompi_engine_stock(process[i], &s);
-		CHECK(s.posted == 0 && s.unexpected == 0 && s.sends == 0, "%d: %lld posted, %lld unexpected, %lld sends", i,
-		      (long long)s.posted, (long long)s.unexpected, (long long)s.sends);
+		CHECK(s.posted == 0 && s.unexpected == 0 && s.sends == 0,
+		      "%d: %lld posted, %lld unexpected, %lld sends", i, (long long)s.posted, (long long)s.unexpected,
+		      (long long)s.sends);
 	}
 }
 
@@ -215,11 +215,56 @@ static void by_threads(void) {
 	}
 }
 
+/* Requests of runs: the engine goes on with them; persistent ones begin again. */
+static void as_requests(void) {
+	enum { TIMES = 50 };
+	struct gompi_plan *plan[MEMBERS];
+	struct gompi_request *r[MEMBERS];
+	double in[MEMBERS], out[MEMBERS];
+	for (int i = 0; i < MEMBERS; i++) {
+		plan[i] = sum_plan(i, 1, -1, 0);
+		in[i] = i + 1;
+		gompi_store_release(&gompi_messages_here, process[i]);
+		r[i] = gompi_plan_request(gompi_plan_open(plan[i], process[i], &in[i], &out[i], 77, true), true);
+		CHECK(r[i] != NULL && gompi_load(&r[i]->state) == REQUEST_INACTIVE, "member %d: not inactive", i);
+	}
+	for (int time = 0; time < TIMES; time++) {
+		struct gompi_verdict v;
+		for (int i = 0; i < MEMBERS; i++) {
+			out[i] = 0;
+			gompi_store(&r[i]->state, REQUEST_ACTIVE);
+			CHECK(r[i]->kind->start(r[i], &v) == MPI_SUCCESS, "time %d: member %d does not start", time, i);
+		}
+		int over = 0;
+		for (int turn = 0; turn < 1000 && over < MEMBERS; turn++) {
+			over = 0;
+			for (int i = 0; i < MEMBERS; i++) {
+				gompi_messages_progress_all(process[i]);
+				gompi_messages_step(process[i]);
+				over += gompi_is_complete(r[i]);
+			}
+		}
+		CHECK(over == MEMBERS, "time %d: %d are over", time, over);
+		for (int i = 0; i < MEMBERS; i++) {
+			CHECK(out[i] == 6 && r[i]->result.class == MPI_SUCCESS, "member %d: %g", i, out[i]);
+			CHECK((gompi_load(&process[i]->hooks) & HOOK_RUNS) == 0, "runs are still under way");
+			gompi_store(&r[i]->state, REQUEST_INACTIVE);
+		}
+	}
+	for (int i = 0; i < MEMBERS; i++) {
+		struct gompi_verdict v;
+		gompi_request_forget(r[i], &v);
+		free(plan[i]);
+	}
+	gompi_store_release(&gompi_messages_here, NULL);
+}
+
 int main(void) {
 	open_here(MEMBERS, MEMBERS, NULL, false);
 	in_rounds();
 	for_the_application();
 	given_up();
 	by_threads();
+	as_requests();
 	return unit_end();
 }
