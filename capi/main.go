@@ -29,6 +29,7 @@ import (
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"
 	_ "gompirma/capi/message"
+	_ "gompirma/capi/plan"
 	"gompirma/capi/pmix"
 	_ "gompirma/capi/rma"
 	_ "gompirma/capi/update"

@@ -32,7 +32,10 @@ func storeRequest(r *request.Request, at uintptr) error {
 		return nil
 	}
 	h, ok := p2p.HandleOf(r)
-	if !ok {
+	switch {
+	case r.Handle != 0:
+		h = r.Handle
+	case !ok:
 		h = openRequest(r)
 	}
 	if h == 0 {
@@ -120,8 +123,13 @@ func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
 	if err == nil {
 		return abi.MPI_SUCCESS
 	}
-	const room = len(C.struct_gompi_verdict{}.text)
-	b := slice[byte](text, room)
-	b[min(copy(b, err.Error()), room-1)] = 0
+	storeText(text, err)
 	return mpierr.ClassOf(err)
+}
+
+// storeText stores what is wrong at the address of a verdict's text.
+func storeText(at uintptr, err error) {
+	const room = len(C.struct_gompi_verdict{}.text)
+	b := slice[byte](at, room)
+	b[min(copy(b, err.Error()), room-1)] = 0
 }

@@ -6,6 +6,7 @@
 #include "cross.h"
 #include "error.h"
 #include "op_user.h"
+#include "plan/plan.h"
 
 static bool progress_messages(void) { return gompi_progress_messages() != 0; }
 
@@ -69,8 +70,14 @@ static int combine(uintptr_t reduction, const void *in, void *inout, uint64_t by
 	return gompi_combine_in_go(reduction, (uintptr_t)in, (uintptr_t)inout, bytes);
 }
 
+static int plan_go(uintptr_t go, int64_t what, struct gompi_verdict *v) {
+	return v->class = gompi_plan_go_step(go, what, (uintptr_t)v->text);
+}
+
 // Before any call.
 static __attribute__((constructor)) void fill(void) {
+	gompi_plan_go = plan_go;
+	gompi_plan_gone = gompi_plan_go_gone;
 	gompi_up = (struct gompi_up){
 		.raise = gompi_raise_error,
 		.progress_messages = progress_messages,

@@ -7,9 +7,13 @@
 #ifndef GOMPI_PLAN_H
 #define GOMPI_PLAN_H
 
+#include "base/order.h"
 #include "base/verdict.h"
 #include "coll/reduction.h"
-#include "message/messages.h"
+
+struct gompi_messages;
+struct gompi_request;
+struct gompi_type;
 
 enum gompi_step_kind {
 	STEP_SEND,    // from, bytes, to peer
@@ -32,6 +36,7 @@ struct gompi_spot {
 
 struct gompi_step {
 	uint8_t kind;
+	uint8_t via;   // of the plan's contexts
 	int32_t peer;  // the rank that messages are told by
 	int32_t world; // a send: rank in MPI_COMM_WORLD
 	struct gompi_spot from, to;
@@ -45,7 +50,8 @@ struct gompi_plan {
 	int64_t own;      // bytes of memory that a run has for itself
 	bool asks;        // a step calls a function of the application: not for the progress thread
 	int32_t source;   // this member's rank, as its messages tell it
-	uint64_t context; // and their context
+	uint64_t context[2]; // and their contexts, of one lane: among the group's own, and with the remote group
+	bool once;           // goes with its only run
 	uintptr_t comm;   // handle, which errors are raised on
 	struct gompi_reduction reduction;
 	struct gompi_step step[];
@@ -74,14 +80,19 @@ struct gompi_plan_run {
 	struct gompi_plan_mark *marks;
 	struct gompi_plan_run *later;  // in the list of those under way
 	struct gompi_request *request; // of a nonblocking or persistent call
-	void (*dropped)(uintptr_t go); // what is told that the run is no more, NULL: nobody
 	struct gompi_request *under_way[];
 };
 
 #pragma GCC visibility push(hidden)
 
-// Does a step STEP_GO. 0 or an error class, which v tells.
+// What Go is told of a run that has run->go, which capi/up.c fills in: to do a step STEP_GO, 0 or an error class, which
+// v tells; and that the request of the run is no more.
 extern int (*gompi_plan_go)(uintptr_t go, int64_t what, struct gompi_verdict *v);
+extern void (*gompi_plan_gone)(uintptr_t go);
+
+// Makes a plan of so many steps, which are to be filled in. NULL: there is no memory.
+struct gompi_plan *gompi_plan_new(uint32_t steps);
+struct gompi_step *gompi_plan_steps(struct gompi_plan *p);
 
 // Makes a run, with zeroed memory of its own. NULL: there is no memory.
 struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send,
@@ -99,7 +110,9 @@ void gompi_plan_abandon(struct gompi_plan_run *run, int class, const char *text)
 int gompi_plan_do(struct gompi_plan_run *run, const char *call);
 // Makes a request of a run, inactive if persistent; else the run begins. It goes with the request. NULL: there is no
 // memory, or too many are live; the run is the caller's still.
-struct gompi_request *gompi_plan_request(struct gompi_plan_run *run, bool persistent);
+struct gompi_request *gompi_plan_request(struct gompi_plan_run *run, bool persistent, uintptr_t *handle);
+// The application's messages, which its runs go by.
+struct gompi_messages *gompi_plan_home(void);
 // Tells that the calling thread is none of the application's: it calls no function of that.
 void gompi_plan_agent(void);
 

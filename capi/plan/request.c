@@ -99,8 +99,8 @@ static int start_run(struct gompi_request *r, struct gompi_verdict *v) {
 
 static void drop_run(struct gompi_request *r) {
 	struct gompi_plan_run *run = run_of(r);
-	if (run->dropped != NULL)
-		run->dropped(run->go);
+	if (run->go != 0)
+		gompi_plan_gone(run->go);
 	gompi_plan_close(run);
 }
 
@@ -108,10 +108,13 @@ static void say_run(const struct gompi_request *r, struct gompi_verdict *v) { *v
 
 static const struct gompi_request_kind plan_kind = {.start = start_run, .drop = drop_run, .why = say_run};
 
-struct gompi_request *gompi_plan_request(struct gompi_plan_run *run, bool persistent) {
-	struct gompi_request *r = gompi_request_new(run->plan->context, &plan_kind, (uintptr_t)run);
+struct gompi_messages *gompi_plan_home(void) { return gompi_load_acquire(&gompi_messages_here); }
+
+struct gompi_request *gompi_plan_request(struct gompi_plan_run *run, bool persistent, uintptr_t *handle) {
+	struct gompi_request *r = gompi_request_new(run->plan->context[0], &plan_kind, (uintptr_t)run);
 	if (r == NULL)
 		return NULL;
+	*handle = gompi_request_handle(r); // it may be complete and freed before this returns
 	r->comm = run->plan->comm;
 	r->persistent = persistent;
 	run->request = r;

@@ -5,6 +5,16 @@
 #include "message/call.h"
 
 int (*gompi_plan_go)(uintptr_t go, int64_t what, struct gompi_verdict *v);
+void (*gompi_plan_gone)(uintptr_t go);
+
+struct gompi_plan *gompi_plan_new(uint32_t steps) {
+	struct gompi_plan *p = calloc(1, sizeof *p + steps * sizeof p->step[0]);
+	if (p != NULL)
+		p->steps = steps;
+	return p;
+}
+
+struct gompi_step *gompi_plan_steps(struct gompi_plan *p) { return p->step; }
 
 struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send,
 				       void *recv, int32_t tag, bool urgent) {
@@ -29,6 +39,8 @@ void gompi_plan_close(struct gompi_plan_run *run) {
 		next = more->next;
 		free(more);
 	}
+	if (run->plan->once)
+		free((struct gompi_plan *)(uintptr_t)run->plan);
 	free(run->base[BASE_OWN]);
 	free(run);
 }
@@ -78,8 +90,8 @@ static bool reap(struct gompi_plan_run *run) {
 // Starts a message of bytes at an address. false: there is no memory.
 static bool start_message(struct gompi_plan_run *run, const struct gompi_step *s, char *at, int64_t bytes) {
 	const struct gompi_plan *p = run->plan;
-	struct gompi_lane *l = gompi_lane_of(run->home, p->context);
-	struct gompi_request q = {.context = p->context,
+	struct gompi_lane *l = gompi_lane_of(run->home, p->context[s->via]);
+	struct gompi_request q = {.context = p->context[s->via],
 				  .comm = p->comm,
 				  .source = p->source,
 				  .peer = s->peer,

@@ -449,7 +449,7 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that
 	// of the part below (and own).
 	partial, spare := copied(own), room(len(own))
-	v.do(func() error { copy(partial, own); return nil })
+	v.copy(partial, own)
 	result, empty := room(len(own)), exclusive
 	if !exclusive {
 		v.copy(result, own)
@@ -469,7 +469,7 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 			continue
 		}
 		if empty {
-			v.do(func() error { copy(result, b); return nil })
+			v.copy(result, b)
 			empty = false
 		} else {
 			v.combine(r, b, result)

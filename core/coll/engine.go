@@ -19,10 +19,12 @@ type Engine struct {
 	msg   *p2p.Engine
 	wire  Wire         // instead, if it is not nil
 	agent atomic.Int32 // system's id of the agent's thread
+	// of plans, nil: Go runs schedules
+	runner Runner
 }
 
 // New returns the collectives that go over the messages of msg.
-func New(msg *p2p.Engine) *Engine { return &Engine{msg: msg} }
+func New(msg *p2p.Engine) *Engine { return &Engine{msg: msg, runner: RunPlans} }
 
 // Wire carries what collectives send, for processes that are pretended: one process of a job that has no others. Both
 // functions return when they are done with b.
@@ -36,7 +38,12 @@ func Over(w Wire) *Engine { return &Engine{wire: w} }
 
 // AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were
 // written for the threads that the application knows of, and often for one of them only.
-func (e *Engine) AgentThread() { e.agent.Store(int32(unix.Gettid())) }
+func (e *Engine) AgentThread() {
+	e.agent.Store(int32(unix.Gettid()))
+	if e.runner != nil {
+		e.runner.Agent()
+	}
+}
 
 // onAgent returns whether the calling thread is the agent.
 func (e *Engine) onAgent() bool { return e.agent.Load() == int32(unix.Gettid()) }
@@ -174,6 +181,9 @@ func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode
 
 // run does a schedule of a blocking call to its end.
 func (e *Engine) run(s *schedule, c *comm.Comm) error {
+	if p := e.plan(s, c, nil); p != nil {
+		return e.runner.Run(p)
+	}
 	done, err := s.poll()
 	if done {
 		return err

@@ -35,6 +35,9 @@ func (r *reducer) set(o *op.Op, t *datatype.Type) {
 	}
 }
 
+// asks returns whether the operation is a function of the application.
+func (r *reducer) asks() bool { return r.op != nil && r.op.User() }
+
 // combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
 func (r *reducer) combine(in, inout []byte) error {
 	if len(in) == 0 {

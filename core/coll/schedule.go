@@ -49,6 +49,8 @@ const (
 	stepSend stepKind = iota
 	stepPass
 	stepRecv
+	stepCopy    // dst gets buf
+	stepCombine // dst = buf op dst
 	stepDo
 	stepCall // stepDo that calls a function of the application
 	stepWait
@@ -59,6 +61,8 @@ type step struct {
 	peer int
 	via  link
 	buf  []byte
+	dst  []byte
+	red  *reducer
 	do   func() error
 }
 
@@ -98,13 +102,13 @@ func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: ste
 
 // combine adds a local step that does inout = in op inout.
 func (s *schedule) combine(r *reducer, in, inout []byte) {
-	s.reducing(r, func() error { return r.combine(in, inout) })
+	s.steps = append(s.steps, step{kind: stepCombine, red: r, buf: in, dst: inout})
 }
 
 // reducing adds a local step that uses r.
 func (s *schedule) reducing(r *reducer, f func() error) {
 	kind := stepDo
-	if r.op != nil && r.op.User() {
+	if r.asks() {
 		kind = stepCall
 	}
 	s.steps = append(s.steps, step{kind: kind, do: f})
@@ -115,7 +119,7 @@ func (s *schedule) copy(dst, src []byte) {
 	if len(src) == 0 || len(dst) == 0 || &dst[0] == &src[0] {
 		return
 	}
-	s.do(func() error { copy(dst, src); return nil })
+	s.steps = append(s.steps, step{kind: stepCopy, buf: src, dst: dst})
 }
 
 // wait ends a round: the steps behind it run when all messages started so far are done.
@@ -171,13 +175,14 @@ func (s *schedule) pollLocked() (bool, error) {
 		if st.kind == stepWait && len(s.waiting) > 0 {
 			return false, nil
 		}
-		if st.kind == stepCall && s.foreign != nil && s.foreign() {
+		calls := st.kind == stepCall || st.kind == stepCombine && st.red.asks()
+		if calls && s.foreign != nil && s.foreign() {
 			s.stalled.Store(true)
 			return false, nil
 		}
 		s.stalled.Store(false)
 		s.next++
-		if st.kind == stepCall && s.err != nil {
+		if calls && s.err != nil {
 			continue // not on the wrong number of elements
 		}
 		if err := s.startLocked(st); err != nil {
@@ -196,6 +201,10 @@ func (s *schedule) startLocked(st *step) error {
 		p, err = st.via.send(st.peer, s.markedLocked(st.buf))
 	case stepRecv:
 		p, err = st.via.recv(st.peer, st.buf)
+	case stepCopy:
+		copy(st.dst, st.buf)
+	case stepCombine:
+		return st.red.combine(st.buf, st.dst)
 	case stepDo, stepCall:
 		return st.do()
 	}

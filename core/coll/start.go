@@ -130,8 +130,17 @@ func (x *operation) begin() (err error) {
 	if err := k.build(s.local, &o); err != nil {
 		return err
 	}
-	s.finish = append(o.after, func() error { return k.late })
+	s.finish = o.after
+	if k.late != nil {
+		s.finish = append(s.finish, func() error { return k.late })
+	}
 	x.Status = request.Empty
+	if len(s.steps) > 0 && !x.Persistent {
+		if p := x.e.plan(s, k.Comm, s.finish); p != nil {
+			x.Handle, err = x.e.runner.Start(p, func() { x.Release() })
+			return err
+		}
+	}
 	r := &start{x: x, s: s}
 	if r.progress(); r.over.Load() {
 		return nil

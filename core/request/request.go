@@ -74,6 +74,9 @@ type Request struct {
 	// and which Op asks what has become of it. Set before anybody else sees the request.
 	Life *uint32
 
+	// Handle is that of C's request if this one is only there for it: C has the rest.
+	Handle uintptr
+
 	Kind       Kind
 	Persistent bool
 	Status     Status

@@ -12,7 +12,7 @@ static struct gompi_plan *plan_of(int rank) {
 	if (p == NULL)
 		abort();
 	p->source = rank;
-	p->context = WORLD | 1;
+	p->context[0] = WORLD | 1;
 	return p;
 }
 
@@ -221,11 +221,12 @@ static void as_requests(void) {
 	struct gompi_plan *plan[MEMBERS];
 	struct gompi_request *r[MEMBERS];
 	double in[MEMBERS], out[MEMBERS];
+	uintptr_t handle;
 	for (int i = 0; i < MEMBERS; i++) {
 		plan[i] = sum_plan(i, 1, -1, 0);
 		in[i] = i + 1;
 		gompi_store_release(&gompi_messages_here, process[i]);
-		r[i] = gompi_plan_request(gompi_plan_open(plan[i], process[i], &in[i], &out[i], 77, true), true);
+		r[i] = gompi_plan_request(gompi_plan_open(plan[i], process[i], &in[i], &out[i], 77, true), true, &handle);
 		CHECK(r[i] != NULL && gompi_load(&r[i]->state) == REQUEST_INACTIVE, "member %d: not inactive", i);
 	}
 	for (int time = 0; time < TIMES; time++) {
