@@ -53,7 +53,8 @@ func openRequest(r *request.Request) uintptr {
 	if c, ok := r.Owner.(*comm.Comm); ok {
 		on, context = c.Handle, c.Context(comm.PointToPoint)
 	}
-	over := r.IsComplete() && !r.Persistent // then nothing but its result is of use
+	// Of a collective that is over nothing but its result is of use; a message may still be cancelled, in vain.
+	over := r.Kind == request.Collective && r.IsComplete() && !r.Persistent
 	var object uintptr
 	if !over {
 		var ok bool
