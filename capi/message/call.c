@@ -69,6 +69,8 @@ static bool over(void *arg) {
 	struct gompi_lane *l = r->lane;
 	if (gompi_lane_ready(l))
 		gompi_lane_progress(l);
+	if (r->kind != NULL)
+		gompi_call_step(l->home);
 	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->broken) != 0;
 }
 

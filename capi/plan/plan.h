@@ -46,13 +46,13 @@ struct gompi_step {
 
 struct gompi_plan {
 	uint32_t steps;
-	uint32_t most;    // messages that are under way at once, at most
-	int64_t own;      // bytes of memory that a run has for itself
-	bool asks;        // a step calls a function of the application: not for the progress thread
-	int32_t source;   // this member's rank, as its messages tell it
+	uint32_t most;       // messages that are under way at once, at most
+	int64_t own;         // bytes of memory that a run has for itself
+	bool asks;           // a step calls a function of the application: not for the progress thread
+	int32_t source;      // this member's rank, as its messages tell it
 	uint64_t context[2]; // and their contexts, of one lane: among the group's own, and with the remote group
 	bool once;           // goes with its only run
-	uintptr_t comm;   // handle, which errors are raised on
+	uintptr_t comm;      // handle, which errors are raised on
 	struct gompi_reduction reduction;
 	struct gompi_step step[];
 };
@@ -71,7 +71,7 @@ struct gompi_plan_run {
 	int32_t tag;  // of all its messages
 	bool urgent;  // the threads of others may compute: their processes look at once
 	bool stalled; // the next step is not for the thread that was at it last
-	bool over;
+	gompi_a32 over;
 	uint32_t next;  // step
 	uint32_t count; // of messages under way
 	gompi_a32 busy, missed;
@@ -79,6 +79,7 @@ struct gompi_plan_run {
 	uintptr_t go;             // what gompi_plan_go is told
 	struct gompi_plan_mark *marks;
 	struct gompi_plan_run *later;  // in the list of those under way
+	uint32_t users;                // threads that go on with it; guarded as the list is
 	struct gompi_request *request; // of a nonblocking or persistent call
 	struct gompi_request *under_way[];
 };

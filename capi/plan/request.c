@@ -10,6 +10,9 @@ void gompi_plan_agent(void) { on_agent = true; }
 
 static bool run_is_over(void *arg) {
 	struct gompi_plan_run *run = arg;
+	struct gompi_lane *l = gompi_lane_of(run->home, run->plan->context[0]);
+	if (gompi_lane_ready(l))
+		gompi_lane_progress(l);
 	return gompi_plan_poll(run, on_agent);
 }
 
@@ -34,23 +37,30 @@ static void tell(struct gompi_plan_run *run) {
 	gompi_request_complete(r);
 }
 
-// Goes on with all runs, again if something completes meanwhile that they may go on with. Of several threads the first
-// does that.
+// Goes on with all runs, again if something completes meanwhile that they may go on with. Threads do so side by side: one
+// that the system has stopped keeps the others from nothing but the run that it is at. The last one at a run that is
+// over tells so.
 static bool step_runs(struct gompi_messages *m) {
 	bool worked = false;
 	do {
-		if (!gompi_mutex_try(&m->runs_lock))
-			return worked;
-		gompi_store_total(&m->stepped, 0);
-		struct gompi_plan_run *over = NULL;
+		struct gompi_plan_run *over = NULL, *later;
 		bool stalled = false;
-		for (struct gompi_plan_run **at = &m->runs, *run; (run = *at) != NULL;) {
-			if (!gompi_plan_poll(run, on_agent)) {
-				stalled = stalled || run->stalled;
-				at = &run->later;
+		gompi_store_total(&m->stepped, 0);
+		gompi_mutex_take(&m->runs_lock);
+		for (struct gompi_plan_run *run = m->runs; run != NULL; run = later) {
+			run->users++;
+			gompi_mutex_give(&m->runs_lock);
+			gompi_plan_poll(run, on_agent);
+			gompi_mutex_take(&m->runs_lock);
+			later = run->later;
+			bool done = gompi_load_acquire(&run->over) != 0;
+			stalled = stalled || (!done && run->stalled);
+			if (--run->users > 0 || !done)
 				continue;
-			}
-			*at = run->later;
+			struct gompi_plan_run **at = &m->runs;
+			while (*at != run)
+				at = &(*at)->later;
+			*at = later;
 			run->later = over;
 			over = run;
 		}
@@ -58,7 +68,7 @@ static bool step_runs(struct gompi_messages *m) {
 			gompi_and_total(&m->hooks, ~(uint32_t)HOOK_RUNS);
 		gompi_mutex_give(&m->runs_lock);
 		worked = worked || over != NULL;
-		for (struct gompi_plan_run *later; over != NULL; over = later) {
+		for (; over != NULL; over = later) {
 			later = over->later;
 			tell(over);
 		}
@@ -77,11 +87,8 @@ static void begin(struct gompi_plan_run *run) {
 	}
 	gompi_mutex_take(&m->runs_lock);
 	m->step_runs = step_runs;
-	run->later = NULL;
-	struct gompi_plan_run **at = &m->runs;
-	while (*at != NULL)
-		at = &(*at)->later;
-	*at = run;
+	run->later = m->runs;
+	m->runs = run;
 	gompi_or_total(&m->hooks, HOOK_RUNS);
 	gompi_mutex_give(&m->runs_lock);
 	// What completed before the run was in the list has been seen by nobody.
@@ -108,7 +115,9 @@ static void say_run(const struct gompi_request *r, struct gompi_verdict *v) { *v
 
 static const struct gompi_request_kind plan_kind = {.start = start_run, .drop = drop_run, .why = say_run};
 
-struct gompi_messages *gompi_plan_home(void) { return gompi_load_acquire(&gompi_messages_here); }
+struct gompi_messages *gompi_plan_home(void) {
+	return gompi_load_acquire(&gompi_messages_here);
+}
 
 struct gompi_request *gompi_plan_request(struct gompi_plan_run *run, bool persistent, uintptr_t *handle) {
 	struct gompi_request *r = gompi_request_new(run->plan->context[0], &plan_kind, (uintptr_t)run);

@@ -14,7 +14,9 @@ struct gompi_plan *gompi_plan_new(uint32_t steps) {
 	return p;
 }
 
-struct gompi_step *gompi_plan_steps(struct gompi_plan *p) { return p->step; }
+struct gompi_step *gompi_plan_steps(struct gompi_plan *p) {
+	return p->step;
+}
 
 struct gompi_plan_run *gompi_plan_open(const struct gompi_plan *p, struct gompi_messages *m, const void *send,
 				       void *recv, int32_t tag, bool urgent) {
@@ -204,12 +206,12 @@ static void end_run(struct gompi_plan_run *run) {
 		gompi_lane_end(l);
 	}
 	run->count = 0;
-	run->over = true;
+	gompi_store_release(&run->over, 1);
 }
 
 static bool go_on(struct gompi_plan_run *run, bool agent) {
 	const struct gompi_plan *p = run->plan;
-	while (!run->over) {
+	while (gompi_load(&run->over) == 0) {
 		if (run->count > 0 && !reap(run))
 			break;
 		bool ends = run->next == p->steps;
@@ -228,7 +230,7 @@ static bool go_on(struct gompi_plan_run *run, bool agent) {
 		if (!do_step(run, s))
 			break;
 	}
-	if (!run->over)
+	if (gompi_load(&run->over) == 0)
 		end_run(run);
 	return true;
 }
@@ -238,7 +240,7 @@ void gompi_plan_reset(struct gompi_plan_run *run) {
 		gompi_pause();
 	run->next = 0;
 	run->why.class = MPI_SUCCESS;
-	run->over = false;
+	gompi_store(&run->over, 0);
 	gompi_store_total(&run->busy, 0);
 }
 
@@ -260,7 +262,7 @@ bool gompi_plan_poll(struct gompi_plan_run *run, bool agent) {
 void gompi_plan_abandon(struct gompi_plan_run *run, int class, const char *text) {
 	while (gompi_swap_total(&run->busy, 1) != 0)
 		gompi_pause();
-	if (!run->over) {
+	if (gompi_load(&run->over) == 0) {
 		gompi_wrong(&run->why, class, "%s", text);
 		end_run(run);
 	}

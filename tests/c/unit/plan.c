@@ -226,7 +226,8 @@ static void as_requests(void) {
 		plan[i] = sum_plan(i, 1, -1, 0);
 		in[i] = i + 1;
 		gompi_store_release(&gompi_messages_here, process[i]);
-		r[i] = gompi_plan_request(gompi_plan_open(plan[i], process[i], &in[i], &out[i], 77, true), true, &handle);
+		r[i] = gompi_plan_request(gompi_plan_open(plan[i], process[i], &in[i], &out[i], 77, true), true,
+					  &handle);
 		CHECK(r[i] != NULL && gompi_load(&r[i]->state) == REQUEST_INACTIVE, "member %d: not inactive", i);
 	}
 	for (int time = 0; time < TIMES; time++) {
