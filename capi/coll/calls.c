@@ -37,7 +37,7 @@ static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count cou
 	struct gompi_whole r;
 	if (s == NULL || !gompi_lies_together(&r, buffer, count, datatype))
 		return gompi_collective_to_go("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
-					      gompi_side(buffer, count, datatype), 0, root, comm);
+					      gompi_side(buffer, count, datatype), false, 0, root, comm);
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
 	c.bytes = (uint64_t)r.bytes, c.out = r.at;
 	return run_span(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
@@ -98,7 +98,7 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 	struct gompi_span *s = gompi_span_fits(kind) ? span_for(comm, root) : NULL;
 	struct gompi_side send = gompi_side(sendbuf, 0, 0), recv = gompi_side(recvbuf, count, datatype);
 	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
-		return gompi_collective_to_go(name, kind, send, recv, op, root, comm);
+		return gompi_collective_to_go(name, kind, send, recv, false, op, root, comm);
 	return run_span(s, &c, send, recv, op, comm);
 }
 
@@ -157,7 +157,7 @@ int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_collective_to_go("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), 0, root, comm);
+				      gompi_side(recvbuf, recvcount, recvtype), false, 0, root, comm);
 }
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
@@ -185,7 +185,7 @@ int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_collective_to_go("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), 0, root, comm);
+				      gompi_side(recvbuf, recvcount, recvtype), false, 0, root, comm);
 }
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -205,7 +205,7 @@ int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_collective_to_go("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), 0, 0, comm);
+				      gompi_side(recvbuf, recvcount, recvtype), false, 0, 0, comm);
 }
 
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -225,5 +225,5 @@ int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_collective_to_go("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), 0, 0, comm);
+				      gompi_side(recvbuf, recvcount, recvtype), false, 0, 0, comm);
 }

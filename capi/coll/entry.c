@@ -10,22 +10,11 @@ int gompi_slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm)
 	return gompi_refuse(rc, c->name, gompi_slots_text(rc), GOMPI_ON_COMM, (uintptr_t)comm);
 }
 
-int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, MPI_Op op,
-			   int root, MPI_Comm comm) {
+int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, bool wide,
+			   MPI_Op op, int root, MPI_Comm comm) {
 	struct gompi_collective a = {.name = name,
 				     .kind = kind,
 				     .root = root,
-				     .op = (uintptr_t)op,
-				     .comm = (uintptr_t)comm,
-				     .send = send,
-				     .recv = recv};
-	return gompi_up.collective(&a);
-}
-
-int gompi_vector_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, MPI_Op op, bool wide,
-		       MPI_Comm comm) {
-	struct gompi_collective a = {.name = name,
-				     .kind = kind,
 				     .op = (uintptr_t)op,
 				     .comm = (uintptr_t)comm,
 				     .send = send,

@@ -16,12 +16,9 @@ bool gompi_user_reduction(struct gompi_reduction *r, MPI_Op op, MPI_Datatype dat
 // What a call returns that slots have not done.
 int gompi_slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm);
 
-// Hands a call to Go. What it returns. wide: the arrays of sides have 64-bit integers.
-int gompi_vector_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, MPI_Op op, bool wide,
-		       MPI_Comm comm);
-// The same without arrays.
-int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, MPI_Op op,
-			   int root, MPI_Comm comm);
+// Hands a call to Go. What it returns. wide: the arrays of sides, if there are any, have 64-bit integers.
+int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, bool wide,
+			   MPI_Op op, int root, MPI_Comm comm);
 
 // Bytes of a block: with those of all members they fit into memory.
 #define GOMPI_MOST_BLOCK ((int64_t)1 << 40)

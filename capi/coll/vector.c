@@ -60,8 +60,8 @@ static int allgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 	c.outs = (struct gompi_blocks){.list = at}, c.sizes = size;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_vector_to_go("MPI_Allgatherv", GOMPI_ALLGATHERV, gompi_side(sendbuf, sendcount, sendtype),
-				  vector_side(recvbuf, counts, displs, recvtype), 0, counts.wide, comm);
+	return gompi_collective_to_go("MPI_Allgatherv", GOMPI_ALLGATHERV, gompi_side(sendbuf, sendcount, sendtype),
+				      vector_side(recvbuf, counts, displs, recvtype), counts.wide, 0, 0, comm);
 }
 
 int gompi_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -118,7 +118,7 @@ int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 			return rc;
 	}
 	return gompi_collective_to_go(name, GOMPI_REDUCE_SCATTER_BLOCK, gompi_side(sendbuf, 0, 0),
-				      gompi_side(recvbuf, recvcount, datatype), op, 0, comm);
+				      gompi_side(recvbuf, recvcount, datatype), false, op, 0, comm);
 }
 
 static int reduce_scatter(const void *sendbuf, void *recvbuf, struct numbers counts, MPI_Datatype datatype, MPI_Op op,
@@ -134,9 +134,9 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, struct numbers cou
 		if (i == t->n && scatter_reduced(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
 			return rc;
 	}
-	return gompi_vector_to_go(name, GOMPI_REDUCE_SCATTER, gompi_side(sendbuf, 0, 0),
-				  vector_side(recvbuf, counts, (struct numbers){NULL, false}, datatype), op,
-				  counts.wide, comm);
+	return gompi_collective_to_go(name, GOMPI_REDUCE_SCATTER, gompi_side(sendbuf, 0, 0),
+				      vector_side(recvbuf, counts, (struct numbers){NULL, false}, datatype),
+				      counts.wide, op, 0, comm);
 }
 
 int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,

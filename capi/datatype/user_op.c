@@ -13,6 +13,14 @@ static struct gompi_user_op *spare_ops;
 enum { MOST_KNOWN = 4096 };
 static unsigned known_ops; // under spare_ops_mu
 
+static void give_op(struct gompi_user_op *u) {
+	pthread_mutex_lock(&spare_ops_mu);
+	u->next = spare_ops;
+	spare_ops = u;
+	known_ops--;
+	pthread_mutex_unlock(&spare_ops_mu);
+}
+
 bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large) {
 	pthread_mutex_lock(&spare_ops_mu);
 	struct gompi_user_op *u = NULL;
@@ -21,8 +29,8 @@ bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large) {
 		u = spare_ops;
 		if (u != NULL)
 			spare_ops = u->next;
-		else
-			u = malloc(sizeof *u);
+		else if ((u = malloc(sizeof *u)) == NULL)
+			known_ops--;
 	}
 	pthread_mutex_unlock(&spare_ops_mu);
 	if (u == NULL)
@@ -30,17 +38,12 @@ bool gompi_user_op_open(uintptr_t handle, uintptr_t function, bool large) {
 	*u = (struct gompi_user_op){.function = function, .large = large};
 	if (gompi_table_put(&gompi_user_op_table, handle, u))
 		return true;
-	free(u);
+	give_op(u);
 	return false;
 }
 
 void gompi_user_op_close(uintptr_t handle) {
 	struct gompi_user_op *u = gompi_table_remove(&gompi_user_op_table, handle);
-	if (u == NULL)
-		return;
-	pthread_mutex_lock(&spare_ops_mu);
-	u->next = spare_ops;
-	spare_ops = u;
-	known_ops--;
-	pthread_mutex_unlock(&spare_ops_mu);
+	if (u != NULL)
+		give_op(u);
 }
