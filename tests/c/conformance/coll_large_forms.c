@@ -1,5 +1,5 @@
 /* Proves: the large-count forms of the collectives with arrays take MPI_Count counts and MPI_Aint displacements; those
- * with one count take an MPI_Count. MPI-5.0 6, 19.2
+ * with one count take an MPI_Count, and so does the function of MPI_Op_create_c. MPI-5.0 6, 6.9.5, 19.2
  * np: 1 2 5
  * ref: mpich
  * timeout: 60
@@ -14,6 +14,13 @@ static MPI_Aint starts[MOST], bytes[MOST];
 static MPI_Datatype types[MOST];
 
 static int value(int from, int to, int i) { return from * 10000 + to * 100 + i; }
+
+static void count_elements(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *type) {
+	int *x = invec, *y = inoutvec;
+	CHECK(*len > 0 && *len <= C && *type == MPI_INT, "the function gets %lld elements", (long long)*len);
+	for (MPI_Count i = 0; i < *len && i < C; i++)
+		y[i] += x[i];
+}
 
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
@@ -79,6 +86,17 @@ int main(int argc, char **argv) {
 			sum += value(p, n - 1, i);
 		EXPECT("allreduce", i, sum);
 	}
+	MPI_Op large;
+	CHECK_OK(MPI_Op_create_c(count_elements, 1, &large));
+	CLEAR();
+	CHECK_OK(MPI_Allreduce_c(in, out, c, I, large, W));
+	for (int i = 0; i < C; i++) {
+		int sum = 0;
+		for (int p = 0; p < n; p++)
+			sum += value(p, n - 1, i);
+		EXPECT("allreduce with a large function", i, sum);
+	}
+	CHECK_OK(MPI_Op_free(&large));
 	CLEAR();
 	CHECK_OK(MPI_Alltoall_c(in, c, I, out, c, I, W));
 	for (int p = 0; p < n; p++)
