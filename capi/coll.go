@@ -8,7 +8,6 @@ import (
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/op"
-	"gompirma/core/request"
 )
 
 // collective is a collective call as it comes from C; z_collectives.go fills it.
@@ -20,6 +19,7 @@ type collective struct {
 	op         uintptr
 	send, recv side
 	wide       bool // arrays of MPI_Count and MPI_Aint, not of int
+	here       bool // C would have done it
 	agreed     coll.Agreed
 }
 
@@ -44,23 +44,17 @@ func (a *collective) run() (rc int32) {
 	return finish(a.function, handle.Comm, a.comm, err)
 }
 
-// start does a nonblocking call: it stores a request.
-func (a *collective) start(request uintptr) (rc int32) {
+// start makes a request of a nonblocking or a persistent call and stores it. No info key means anything to collectives;
+// unknown ones are ignored as the standard wants it.
+func (a *collective) start(persistent bool, info, request uintptr) (rc int32) {
 	defer guard(a.function, handle.Comm, a.comm, &rc)
-	return finish(a.function, handle.Comm, a.comm, a.makeRequest(request, (*coll.Engine).Start))
+	return finish(a.function, handle.Comm, a.comm, a.makeRequest(persistent, info, request))
 }
 
-// init does a persistent call: it stores an inactive request. No info key means anything to collectives; unknown ones
-// are ignored as the standard wants it.
-func (a *collective) init(info, request uintptr) (rc int32) {
-	defer guard(a.function, handle.Comm, a.comm, &rc)
-	if _, err := infoLookup(info); err != nil {
-		return finish(a.function, handle.Comm, a.comm, err)
+func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
+	if _, err := infoLookup(info); persistent && err != nil {
+		return err
 	}
-	return finish(a.function, handle.Comm, a.comm, a.makeRequest(request, (*coll.Engine).Init))
-}
-
-func (a *collective) makeRequest(to uintptr, make func(*coll.Engine, *coll.Call) (*request.Request, error)) error {
 	if to == 0 {
 		return mpierr.New(abi.MPI_ERR_ARG, "request is NULL")
 	}
@@ -68,7 +62,17 @@ func (a *collective) makeRequest(to uintptr, make func(*coll.Engine, *coll.Call)
 	if err := a.call(&k); err != nil {
 		return err
 	}
-	r, err := make(core.Self().Coll, &k)
+	start := (*coll.Engine).Start
+	if persistent {
+		start = (*coll.Engine).Init
+	}
+	if a.here {
+		if err := k.Check(); err != nil {
+			return err
+		}
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
+	}
+	r, err := start(core.Self().Coll, &k)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 /*
 #include "base/call.h"
 #include "base/up.h"
+#include "coll/board.h"
 #include "coll/slots.h"
 #include "coll/span.h"
 */
@@ -34,16 +35,32 @@ var (
 	_ = same[C.GOMPI_REDUCE_SCATTER-C.int(coll.KindReduceScatter)]
 	_ = same[C.GOMPI_ALLGATHERV-C.int(coll.KindAllgatherv)]
 	_ = same[C.GOMPI_REDUCE_SCATTER_BLOCK-C.int(coll.KindReduceScatterBlock)]
+	_ = same[C.GOMPI_GATHERV-C.int(coll.KindGatherv)]
+	_ = same[C.GOMPI_SCATTERV-C.int(coll.KindScatterv)]
+	_ = same[C.GOMPI_ALLTOALLV-C.int(coll.KindAlltoallv)]
+	_ = same[C.GOMPI_ALLTOALLW-C.int(coll.KindAlltoallw)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLGATHER-C.int(coll.KindNeighborAllgather)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLGATHERV-C.int(coll.KindNeighborAllgatherv)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLTOALL-C.int(coll.KindNeighborAlltoall)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLV-C.int(coll.KindNeighborAlltoallv)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLW-C.int(coll.KindNeighborAlltoallw)]
 )
 
 func init() {
-	comm.CollSize = func(n int) int64 { return int64(n) * int64(unsafe.Sizeof(C.struct_gompi_slots_member{})) }
+	comm.CollSize = func(n int) int64 { return int64(n) * (slotsBytes + boardBytes) }
 	coll.OpenSlots = openSlots
 }
+
+// What a member has in the control block of its communicator: of all first the slots, then the board.
+const (
+	slotsBytes = int64(unsafe.Sizeof(C.struct_gompi_slots_member{}))
+	boardBytes = int64(unsafe.Sizeof(C.struct_gompi_board_member{}))
+)
 
 // slots is coll.Slots.
 type slots struct {
 	c     *C.struct_gompi_slots
+	board *C.struct_gompi_board // of what is started
 	comm  *comm.Comm
 	owner cgo.Handle
 }
@@ -65,14 +82,20 @@ func openOnNode(h coll.SlotsHost) *slots {
 	n, place := h.Comm.Sharers()
 	t.c = C.gompi_slots_open(unsafe.Pointer(unsafe.SliceData(h.Block)), C.int(n), C.int(place),
 		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
-	if t.c == nil {
+	t.board = C.gompi_board_open(unsafe.Pointer(&h.Block[int64(n)*slotsBytes]), C.int(n), C.int(place),
+		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
+	if t.c == nil || t.board == nil {
 		panic(noSlots)
 	}
 	return t
 }
 
+// Leave implements coll.Slots.
+func (t *slots) Leave() bool { return bool(C.gompi_board_leave(t.board)) }
+
 func (t *slots) Close() {
 	C.gompi_slots_close(t.c)
+	C.gompi_board_close(t.board)
 	t.owner.Delete()
 }
 
@@ -114,6 +137,9 @@ func openSpan(h coll.SlotsHost) *span {
 	}
 	return t
 }
+
+// Leave implements coll.Slots.
+func (t *span) Leave() bool { return false }
 
 func (t *span) Close() {
 	C.gompi_span_close(t.c)
@@ -250,17 +276,46 @@ func gompi_refuse_slots(comm, function, differ uintptr) int32 {
 		differs(out[C.struct_gompi_slots_differ](differ)))
 }
 
+// collectiveOf returns a call as C has it.
+func collectiveOf(call uintptr) collective {
+	c := out[C.struct_gompi_collective](call)
+	from := func(s *C.struct_gompi_side) side {
+		return side{buf: uintptr(s.buf), count: int64(s.count), typ: uintptr(s._type),
+			counts: uintptr(s.counts), displs: uintptr(s.displs), types: uintptr(s.types)}
+	}
+	return collective{function: C.GoString(c.name), kind: coll.Kind(c.kind), comm: uintptr(c.comm),
+		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv), wide: bool(c.wide),
+		here: bool(c.here)}
+}
+
+// gompi_start_collective is gompi_up.start_collective.
+//
+//export gompi_start_collective
+func gompi_start_collective(call uintptr, persistent bool, info, request uintptr) int32 {
+	a := collectiveOf(call)
+	return a.start(persistent, info, request)
+}
+
+// gompi_tell_differ is gompi_up.explain_differ.
+//
+//export gompi_tell_differ
+func gompi_tell_differ(differ, text uintptr) int32 {
+	err := differs(out[C.struct_gompi_slots_differ](differ))
+	storeText(text, err)
+	return mpierr.ClassOf(err)
+}
+
+// gompi_let_comm_go is gompi_up.board_left.
+//
+//export gompi_let_comm_go
+func gompi_let_comm_go(owner uintptr) { cgo.Handle(owner).Value().(*slots).comm.Unref() }
+
 // gompi_run_collective is gompi_up.collective.
 //
 //export gompi_run_collective
 func gompi_run_collective(call uintptr) int32 {
 	c := out[C.struct_gompi_collective](call)
-	from := func(s *C.struct_gompi_side) side {
-		return side{buf: uintptr(s.buf), count: int64(s.count), typ: uintptr(s._type),
-			counts: uintptr(s.counts), displs: uintptr(s.displs)}
-	}
-	a := collective{function: C.GoString(c.name), kind: coll.Kind(c.kind), comm: uintptr(c.comm),
-		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv), wide: bool(c.wide)}
+	a := collectiveOf(call)
 	if c.agreed != nil {
 		a.agreed = coll.Agreed{Known: true, Bytes: int(c.agreed.bytes)}
 		if c.agreed.differ != nil {

@@ -36,7 +36,8 @@ func openComm(c *comm.Comm) error {
 	case *slots:
 		slot.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
 		t.c.object = C.uint64_t(c.Handle)
-		slot.slots = t.c
+		slot.slots, slot.board = t.c, t.board
+		t.board.object = C.uint64_t(c.Handle)
 	case *span:
 		t.c.object = C.uint64_t(c.Handle)
 		slot.span = t.c

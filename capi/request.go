@@ -121,8 +121,13 @@ func gompi_other_request(object uintptr, what int32, text uintptr) (rc int32) {
 	if err == nil {
 		return abi.MPI_SUCCESS
 	}
-	const room = len(C.struct_gompi_verdict{}.text)
-	b := slice[byte](text, room)
-	b[min(copy(b, err.Error()), room-1)] = 0
+	storeText(text, err)
 	return mpierr.ClassOf(err)
+}
+
+// storeText stores what is wrong at the address of a verdict's text.
+func storeText(at uintptr, err error) {
+	const room = len(C.struct_gompi_verdict{}.text)
+	b := slice[byte](at, room)
+	b[min(copy(b, err.Error()), room-1)] = 0
 }

@@ -63,6 +63,17 @@ static int slots_differ(uintptr_t comm, const char *call, const struct gompi_slo
 	return rc < 0 ? gompi_raise(rc) : rc;
 }
 
+static int start_collective(const struct gompi_collective *call, bool persistent, uintptr_t info, uintptr_t request) {
+	int rc = gompi_start_collective((uintptr_t)call, persistent, info, request);
+	return rc < 0 ? gompi_raise(rc) : rc;
+}
+
+static int explain_differ(const struct gompi_slots_differ *differ, char *text) {
+	return gompi_tell_differ((uintptr_t)differ, (uintptr_t)text);
+}
+
+static void board_left(uintptr_t owner) { gompi_let_comm_go(owner); }
+
 static void *more_slots(uintptr_t owner, uint64_t bytes) { return (void *)gompi_more_slots(owner, bytes); }
 
 static int combine(uintptr_t reduction, const void *in, void *inout, uint64_t bytes) {
@@ -91,6 +102,9 @@ static __attribute__((constructor)) void fill(void) {
 		.bytes_of = bytes_of,
 		.collective = collective,
 		.slots_differ = slots_differ,
+		.start_collective = start_collective,
+		.explain_differ = explain_differ,
+		.board_left = board_left,
 		.more_slots = more_slots,
 		.call_operation = gompi_op_call_user,
 		.combine = combine,

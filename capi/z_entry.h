@@ -184,129 +184,27 @@ extern GoInt32 gompi_unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64
     GoUintptr outbuf, GoInt32 outcount, GoUintptr datatype);
 extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
     GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
-extern GoInt32 gompi_allgather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_allgatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_allgatherv_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_allreduce_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_alltoall_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_alltoallv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_alltoallv_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
 extern GoInt32 gompi_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm);
 extern GoInt32 gompi_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm);
-extern GoInt32 gompi_alltoallw_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_alltoallw_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_barrier_init(GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_bcast_init_c(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
-    GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_exscan_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_gather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_gatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_gatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
-extern GoInt32 gompi_gatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_gatherv_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_iallgather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iallgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iallgatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iallreduce_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ialltoall_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ialltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm,
-    GoUintptr request);
-extern GoInt32 gompi_ialltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm,
-    GoUintptr request);
-extern GoInt32 gompi_ialltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm,
-    GoUintptr request);
-extern GoInt32 gompi_ialltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm,
-    GoUintptr request);
-extern GoInt32 gompi_ibarrier(GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ibcast_c(GoUintptr buffer, GoInt64 count, GoUintptr datatype, GoInt32 root, GoUintptr comm,
-    GoUintptr request);
-extern GoInt32 gompi_iexscan_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_igather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_igatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_igatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ireduce_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
-    GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ireduce_scatter(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ireduce_scatter_c(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ireduce_scatter_block_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 recvcount,
-    GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iscan_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype, GoUintptr op,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iscatter_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iscatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_iscatterv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_create_c(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_free(GoUintptr op);
-extern GoInt32 gompi_reduce_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
-    GoUintptr op, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_reduce_local_c(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op);
-extern GoInt32 gompi_reduce_scatter_block_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 recvcount,
-    GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_reduce_scatter_init(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,
-    GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_reduce_scatter_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoUintptr recvcounts,
-    GoUintptr datatype, GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_scan_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 count, GoUintptr datatype,
-    GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_scatter_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_scatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
     GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_scatterv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
     GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
-extern GoInt32 gompi_scatterv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_scatterv_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
 extern GoInt32 gompi_type_get_value_index(GoUintptr value_type, GoUintptr index_type, GoUintptr pair_type);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
@@ -382,68 +280,26 @@ extern GoInt32 gompi_graph_map(GoUintptr comm, GoInt32 nnodes, GoUintptr indx, G
 extern GoInt32 gompi_graph_neighbors(GoUintptr comm, GoInt32 rank, GoInt32 maxneighbors, GoUintptr neighbors);
 extern GoInt32 gompi_graph_neighbors_count(GoUintptr comm, GoInt32 rank, GoUintptr nneighbors);
 extern GoInt32 gompi_graphdims_get(GoUintptr comm, GoUintptr nnodes, GoUintptr nedges);
-extern GoInt32 gompi_ineighbor_allgather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_allgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_allgatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_alltoall_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_ineighbor_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm, GoUintptr request);
 extern GoInt32 gompi_neighbor_allgather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_allgather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_neighbor_allgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_neighbor_allgatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_allgatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
-extern GoInt32 gompi_neighbor_allgatherv_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
-    GoUintptr request);
 extern GoInt32 gompi_neighbor_alltoall_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoall_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_neighbor_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
     GoUintptr comm);
 extern GoInt32 gompi_neighbor_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
     GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_neighbor_alltoallv_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_neighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
     GoUintptr comm);
 extern GoInt32 gompi_neighbor_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
     GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallw_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_neighbor_alltoallw_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_topo_test(GoUintptr comm, GoUintptr status);
 extern GoInt32 gompi_add_error_class(GoUintptr errorclass);
 extern GoInt32 gompi_add_error_code(GoInt32 errorclass, GoUintptr errorcode);

@@ -2,6 +2,8 @@
 #ifndef GOMPI_CALL_H
 #define GOMPI_CALL_H
 
+#include <stdbool.h>
+
 // The innermost function implemented in Go that this thread has called and that has not returned; NULL: none. What is
 // implemented in C names itself where it waits, so that the quick calls need not.
 extern _Thread_local const char *gompi_call __attribute__((tls_model("initial-exec")));
@@ -14,6 +16,9 @@ static inline const char *gompi_enter(const char *call) {
 }
 
 static inline void gompi_leave(const char *outer) { gompi_call = outer; }
+
+// Whether this thread is the library's own, which makes progress: it calls no function of the application.
+extern _Thread_local bool gompi_progress_thread __attribute__((tls_model("initial-exec")));
 
 // gompi_call for Go, which cannot read what each thread has of its own.
 const char *gompi_current_call(void);

@@ -22,8 +22,10 @@ struct gompi_collective {
 		int64_t count;
 		uintptr_t type;
 		uintptr_t counts, displs; // arrays, one for each member, of int or, if wide, of MPI_Count and MPI_Aint
+		uintptr_t types;          // an array of MPI_Datatype; then displacements are in bytes
 	} send, recv;
 	bool wide;
+	bool here; // to be started: the members meet in shared memory, so Go only says what is wrong with it
 	// What gompi_span_run has found out; NULL: it was not asked. So many bytes, and whether another member differs.
 	const struct gompi_agreed {
 		uint64_t bytes;
@@ -77,6 +79,14 @@ struct gompi_up {
 	bool (*bytes_of)(uintptr_t datatype, int64_t elements, int64_t *bytes);
 	// Does a collective from the beginning. What the call returns.
 	int (*collective)(const struct gompi_collective *call);
+	// Starts a collective, or makes a persistent request of one, and stores the request. What the call returns.
+	int (*start_collective)(const struct gompi_collective *call, bool persistent, uintptr_t info,
+				uintptr_t request);
+	// A communicator that has been freed is not needed any longer by what was started on it.
+	void (*board_left)(uintptr_t owner);
+	// The error class of that another member's call is not this one's, which text tells, of sizeof ((struct
+	// gompi_verdict *)0)->text bytes.
+	int (*explain_differ)(const struct gompi_slots_differ *differ, char *text);
 	// Raises that another member's call is not this one's, and returns what the call shall return.
 	int (*slots_differ)(uintptr_t comm, const char *call, const struct gompi_slots_differ *differ);
 	// More memory of a communicator for slots, zeroed. Collective; NULL, at all members: there is none. Who the

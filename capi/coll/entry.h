@@ -20,6 +20,11 @@ int gompi_slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm)
 int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, bool wide,
 			   MPI_Op op, int root, MPI_Comm comm);
 
+// Starts a collective and stores a request of it (MPI-5.0 6.12); makes a persistent request (6.13). What the call
+// returns.
+int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request);
+int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request);
+
 // Bytes of a block: with those of all members they fit into memory.
 #define GOMPI_MOST_BLOCK ((int64_t)1 << 40)
 

@@ -3,6 +3,7 @@
 #define GOMPI_REDUCTION_H
 
 #include "base/up.h"
+#include "datatype/datatype.h"
 #include "datatype/op.h"
 
 struct gompi_reduction {
@@ -12,9 +13,15 @@ struct gompi_reduction {
 	uintptr_t function; // an MPI_User_function or, if large, an MPI_User_function_c, for elements as they lie in
 	bool large;         // memory, or
 	uintptr_t type;     // of which
+	const struct gompi_type *laid_out; // not NULL: they travel packed, and are laid out as this type says for it
 
 	uintptr_t go; // what gompi_up.combine is told
 };
+
+#pragma GCC visibility push(hidden)
+// gompi_combine for packed elements that a function of the application gets laid out. MPI_ERR_NO_MEM.
+int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *inout, uint64_t n);
+#pragma GCC visibility pop
 
 // inout[i] = in[i] op inout[i] for the whole elements in so many bytes; in comes from lower ranks. An error class of
 // gompi_up.combine.
@@ -24,6 +31,8 @@ static inline int gompi_combine(const struct gompi_reduction *r, const void *in,
 	uint64_t n = bytes == r->size ? 1 : bytes / r->size;
 	if (r->kernel != NULL)
 		r->kernel(in, inout, n);
+	else if (r->laid_out != NULL)
+		return gompi_combine_packed(r, in, inout, n);
 	else if (r->function != 0)
 		gompi_up.call_operation(r->function, r->large, (uintptr_t)in, (uintptr_t)inout, (int64_t)n, r->type);
 	else

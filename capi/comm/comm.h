@@ -18,6 +18,7 @@ struct gompi_comm {
 	struct gompi_barrier *barrier; // NULL: the members do not share memory, or there is no other
 	uint32_t barriers;             // so far
 	struct gompi_slots *slots;     // of the other collectives (coll/slots.h), NULL in the same case
+	struct gompi_board *board;     // of those that are started (coll/board.h), NULL in the same case
 	struct gompi_span *span;       // of members on several nodes (coll/span.h), instead of both
 	struct gompi_comm *next;       // of slots without a communicator
 };

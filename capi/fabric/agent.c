@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/wait.h"
 #include "fabric/call.h"
 #include "fabric/health.h"
@@ -34,7 +35,6 @@ static gompi_a32 active; // a thread of the application has communicated since t
 static gompi_a32 looked; // and has taken what had arrived
 static atomic_bool stop;
 static int bell = -1; // the agent sleeps on it
-static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_agent;
 
 int gompi_net_agent_open(void) {
 	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -51,7 +51,7 @@ static void ring_bell(void) {
 // The agent makes itself armed, then looks at the lists; whoever has put something on one looks then whether it is
 // armed. One of the two sees the other.
 void gompi_agent_stir(void) {
-	if (is_agent) // which looks by itself before it sleeps, and must not take itself for others
+	if (gompi_progress_thread) // which looks by itself before it sleeps, and must not take itself for others
 		return;
 	gompi_store(&active, 1);
 	gompi_full_fence(); // pairs with the one in arm
@@ -135,7 +135,7 @@ static void agent_serve(bool arrival) {
 
 void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
-	is_agent = true;
+	gompi_progress_thread = true;
 	int64_t retry = RETRY_NS;
 	bool arrival = false;
 	while (!gompi_load_total(&stop)) {

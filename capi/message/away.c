@@ -301,7 +301,7 @@ void gompi_away_open(struct gompi_messages *m) {
 	static const struct gompi_port_handler port = {hear_record, hear_room};
 	for (int i = 0; m->node.places != NULL && i < m->node.size; i++)
 		if (m->node.places[i] < 0) {
-			gompi_store(&m->hooks, HOOK_NETWORK);
+			gompi_or(&m->hooks, HOOK_NETWORK);
 			gompi_fabric_listen(FABRIC_MESSAGES, &port);
 			return;
 		}

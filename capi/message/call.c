@@ -69,6 +69,7 @@ static bool over(void *arg) {
 	struct gompi_lane *l = r->lane;
 	if (gompi_lane_ready(l))
 		gompi_lane_progress(l);
+	gompi_request_advance(r);
 	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->broken) != 0;
 }
 

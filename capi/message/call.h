@@ -74,6 +74,12 @@ static inline void gompi_call_step(struct gompi_messages *m) {
 		gompi_up.progress_messages();
 }
 
+// Advances a request for whoever waits for it.
+static inline void gompi_request_advance(struct gompi_request *r) {
+	if (__builtin_expect(r->kind != NULL, 0) && r->kind->progress != NULL)
+		r->kind->progress(r);
+}
+
 // Waits until a request is not active. 0, or what it can never become that for: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 int gompi_request_await(struct gompi_request *r, const char *call);
 // What that means.

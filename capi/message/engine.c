@@ -28,7 +28,9 @@ bool gompi_engine_progress(struct gompi_messages *m) {
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
 void gompi_engine_hooks(struct gompi_messages *m, uint32_t n) {
-	gompi_store_total(&m->hooks, n * HOOK | (gompi_load(&m->hooks) & HOOK_NETWORK));
+	uint32_t was = gompi_load(&m->hooks);
+	while (!gompi_change_total(&m->hooks, &was, n * HOOK | (was & (HOOK - 1))))
+		;
 }
 uint32_t *gompi_engine_stepped(struct gompi_messages *m) { return (uint32_t *)&m->stepped; }
 

@@ -370,3 +370,13 @@ void gompi_messages_enter(struct gompi_messages *m) {
 }
 
 void gompi_messages_leave(void) { gompi_store_release(&gompi_messages_here, NULL); }
+
+void gompi_messages_watch(bool served) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+	if (m == NULL)
+		return;
+	if (served)
+		gompi_or_total(&m->hooks, HOOK_SERVED);
+	else
+		gompi_and_total(&m->hooks, ~(uint32_t)HOOK_SERVED);
+}

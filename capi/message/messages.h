@@ -138,7 +138,7 @@ struct gompi_messages {
 	uint64_t *probe;   // what others read to find out whether they can: a page
 	uintptr_t owner;   // what gompi_messages_block is given
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
-	gompi_a32 hooks;   // HOOK times the number of such operations, and HOOK_NETWORK
+	gompi_a32 hooks;   // HOOK times the number of such operations, HOOK_NETWORK and HOOK_SERVED
 	struct gompi_lane lane[GOMPI_LANES];
 	struct gompi_mutex peers_lock; // to add to peers
 	uint32_t peers_number;
@@ -148,7 +148,8 @@ struct gompi_messages {
 // The one word that says what else is to be done besides looking at the lanes.
 enum {
 	HOOK_NETWORK = 1, // the job spans nodes
-	HOOK = 2,
+	HOOK_SERVED = 2,  // requests of another room are under way, which its service advances
+	HOOK = 4,
 };
 
 #pragma GCC visibility push(hidden)
@@ -163,6 +164,8 @@ void gompi_messages_close(struct gompi_messages *m);
 // Makes them the application's, and part of every wait.
 void gompi_messages_enter(struct gompi_messages *m);
 void gompi_messages_leave(void);
+// Whether requests are under way that a service advances: then calls that test for requests serve, too.
+void gompi_messages_watch(bool served);
 
 // Somebody's control block, which this process has reserved, is not used any longer.
 extern void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);

@@ -24,6 +24,8 @@ struct gompi_request;
 // What differs between the kinds of requests besides messages. All are called without any lock; those that return an
 // int return 0 or an error code, which v tells. NULL: there is nothing to do, or it cannot be done.
 struct gompi_request_kind {
+	// Advances it, if a wait for it is to do more than serve messages; does not block.
+	void (*progress)(struct gompi_request *r);
 	// Writes what has become of a complete request to result: before each look at it, if that is not there yet.
 	void (*query)(struct gompi_request *r);
 	// Starts a persistent request, which is active by now.

@@ -76,6 +76,8 @@ void gompi_message_progress(void) {
 	if (__builtin_expect(hooks != 0, 0)) {
 		if (hooks & HOOK_NETWORK)
 			gompi_fabric_progress();
+		if (hooks & HOOK_SERVED)
+			gompi_serve();
 		if (hooks >= HOOK)
 			gompi_up.progress_messages();
 	}

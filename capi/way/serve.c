@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/wait.h"
 #include "way/serve.h"
 
@@ -63,6 +64,7 @@ static void agent_poll(struct gompi_cell *me) {
 }
 
 void gompi_agent_run(void) {
+	gompi_progress_thread = true;
 	struct gompi_cell *me = gompi_my_cell();
 	while (!gompi_load_total(&agent_stop)) {
 		uint32_t seen = gompi_load_total(&me->doorbell); // first, as in gompi_await

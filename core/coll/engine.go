@@ -49,6 +49,10 @@ type state struct {
 	operands       // of the blocking call under way
 }
 
+// Leave tells that a communicator is freed, and returns whether something holds a reference that it will end by Unref;
+// core/comm calls it.
+func (s *state) Leave() bool { return s.slots != nil && s.slots.Leave() }
+
 // Release ends what a communicator has had here; core/comm calls it.
 func (s *state) Release() {
 	if s.slots != nil {

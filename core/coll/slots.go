@@ -22,6 +22,9 @@ type Slots interface {
 	Run(x *Exchange) (done bool, err error)
 	// RunOnNode does the same among those members of a span that share memory, by their places.
 	RunOnNode(x *Exchange) (done bool, err error)
+	// Leave is asked when the communicator is freed: whether what was started needs it still. Then C tells when that
+	// is over.
+	Leave() bool
 	// Close ends their use.
 	Close()
 }

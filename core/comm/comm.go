@@ -189,10 +189,10 @@ func (c *Comm) Unref() {
 func (c *Comm) Free() {
 	c.mu.Lock()
 	c.freed = true
-	last := c.refs == 0
+	c.refs++
 	c.mu.Unlock()
-	if last {
-		c.release()
+	if user, ok := c.Coll.(interface{ Leave() bool }); !ok || !user.Leave() {
+		c.Unref()
 	}
 }
 

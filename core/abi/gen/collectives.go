@@ -15,7 +15,8 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the form that waits
-	method    string // of capi's collective: what the form does, with its arguments
+	method    string // of capi's collective: what the form does, with its arguments; "": it is C's
+	ends      string // the last arguments of the C function that does it
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -27,11 +28,12 @@ func calls() []call {
 			continue
 		}
 		name := strings.TrimSuffix(f.Name, "_c")
-		c := call{f, name, "run()"}
+		c := call{f, name, "run()", ""}
 		if blocking, ok := strings.CutSuffix(name, "_init"); ok {
-			c.operation, c.method = blocking, "init(info, request)"
+			c.operation, c.method, c.ends = blocking, "", "init(&a, info, request)"
 		} else if started, ok := strings.CutPrefix(name, "MPI_I"); ok {
-			c.operation, c.method = "MPI_"+strings.ToUpper(started[:1])+started[1:], "start(request)"
+			c.operation, c.method = "MPI_"+strings.ToUpper(started[:1])+started[1:], ""
+			c.ends = "start(&a, request)"
 		}
 		started := "MPI_I" + strings.ToLower(c.operation[4:5]) + c.operation[5:]
 		if abi.FunctionByName(c.operation) != nil && abi.FunctionByName(started) != nil &&
@@ -59,8 +61,89 @@ func (written implementations) withCollectives() implementations {
 	have := maps.Clone(written)
 	for _, c := range exported(written) {
 		have[internalName(c.Function)] = inGo
+		if c.method == "" {
+			have[internalName(c.Function)] = inC
+		}
 	}
 	return have
+}
+
+// startedIn is the room that has the forms that start a collective, or make a request of one.
+const startedIn = "coll"
+
+// withStarted adds those to the functions of rooms.
+func withStarted(written implementations, rooms map[string][]*abi.Function) {
+	have := map[*abi.Function]bool{}
+	for _, f := range rooms[startedIn] {
+		have[f] = true
+	}
+	for _, c := range exported(written) {
+		if c.method == "" {
+			have[c.Function] = true
+		}
+	}
+	rooms[startedIn] = nil
+	for _, f := range abi.Functions() {
+		if have[f] {
+			rooms[startedIn] = append(rooms[startedIn], f)
+		}
+	}
+}
+
+// started writes the forms in C that start a collective, or make a persistent request of one.
+func started(written implementations) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `// %s
+//
+// The calls that start a collective, or make a persistent request of one: what each argument stands for.
+#include "coll/entry.h"
+#include "coll/z_calls.h"
+`, notice)
+	for _, c := range exported(written) {
+		if c.method == "" {
+			writeStarted(&b, c)
+		}
+	}
+	return b.Bytes()
+}
+
+func writeStarted(b *bytes.Buffer, c call) {
+	fmt.Fprintf(b, "\n// MPI-5.0 %s\n%s {\n", c.Section, wrap("int "+internalName(c.Function)+"(", fixed(c.Function),
+		")"))
+	fields := []string{fmt.Sprintf("name = %q", strings.TrimSuffix(c.Name, "_c")),
+		"kind = GOMPI_" + strings.ToUpper(strings.TrimPrefix(c.operation, "MPI_"))}
+	one, sides, wide := fieldsOf(c)
+	for _, f := range one {
+		if f[0] != "root" {
+			f[1] = "(uintptr_t)" + f[1]
+		}
+		fields = append(fields, f[0]+" = "+f[1])
+	}
+	if wide {
+		fields = append(fields, "wide = true")
+	}
+	for i, name := range []string{"send", "recv"} {
+		for _, f := range sides[i] {
+			if f[0] == "typ" {
+				f[0] = "type"
+			}
+			if f[0] != "count" {
+				f[1] = "(uintptr_t)" + f[1]
+			}
+			fields = append(fields, name+"."+f[0]+" = "+f[1])
+		}
+	}
+	b.WriteString(wrap("\tstruct gompi_collective a = {", dotted(fields), "};") + "\n")
+	fmt.Fprintf(b, "\treturn gompi_collective_%s;\n}\n", c.ends)
+}
+
+// dotted returns designated initializers.
+func dotted(fields []string) []string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = "." + f
+	}
+	return out
 }
 
 // collectives writes the exports of the collective operations that nobody has written by hand.
@@ -77,7 +160,9 @@ import "gompirma/core/coll"
 // The calls of collective operations: what each argument stands for; coll.go does the rest.
 `, notice)
 	for _, c := range exported(written) {
-		writeExport(&b, c)
+		if c.method != "" {
+			writeExport(&b, c)
+		}
 	}
 	text, err := format.Source(b.Bytes())
 	if err != nil {
@@ -93,8 +178,33 @@ func writeExport(b *bytes.Buffer, c call) {
 		"\n\t"))
 	fmt.Fprintf(b, "\n\ta := collective{\n\t\tfunction: %q, kind: coll.%s", strings.TrimSuffix(c.Name, "_c"),
 		kindName(c))
-	var sides [2][]string // what is sent, what is received
-	wide, now := false, 0
+	one, sides, wide := fieldsOf(c)
+	for _, f := range one {
+		fmt.Fprintf(b, ", %s: %s", f[0], f[1])
+	}
+	if wide {
+		b.WriteString(", wide: true")
+	}
+	b.WriteString(",\n")
+	for i, name := range []string{"send", "recv"} {
+		var list []string
+		for _, f := range sides[i] {
+			if f[0] == "count" && !c.Large {
+				f[1] = "int64(" + f[1] + ")"
+			}
+			list = append(list, f[0]+": "+f[1])
+		}
+		if len(list) > 0 {
+			fmt.Fprintf(b, "\t\t%s: side{%s},\n", name, strings.Join(list, ", "))
+		}
+	}
+	fmt.Fprintf(b, "\t}\n\treturn a.%s\n}\n", c.method)
+}
+
+// fieldsOf returns which parameter fills which field: of the call, of what is sent and of what is received; and whether
+// its arrays are of 64-bit integers.
+func fieldsOf(c call) (one [][2]string, sides [2][][2]string, wide bool) {
+	now := 0
 	for _, p := range c.CParams() {
 		if p.Kind.Name == "BUFFER" {
 			// MPI_Bcast's is received: the root has what all get
@@ -102,28 +212,15 @@ func writeExport(b *bytes.Buffer, c call) {
 				now = 0
 			}
 		}
-		field, one := fieldOf(p)
-		if one {
-			fmt.Fprintf(b, ", %s: %s", field, p.CName)
+		field, alone := fieldOf(p)
+		if alone {
+			one = append(one, [2]string{field, p.CName})
 		} else if field != "" {
-			value := p.CName
-			if field == "count" && !c.Large {
-				value = "int64(" + value + ")"
-			}
-			sides[now] = append(sides[now], field+": "+value)
+			sides[now] = append(sides[now], [2]string{field, p.CName})
 		}
 		wide = wide || c.Large && p.Kind.Poly() && p.Pointer()
 	}
-	if wide {
-		b.WriteString(", wide: true")
-	}
-	b.WriteString(",\n")
-	for i, name := range []string{"send", "recv"} {
-		if len(sides[i]) > 0 {
-			fmt.Fprintf(b, "\t\t%s: side{%s},\n", name, strings.Join(sides[i], ", "))
-		}
-	}
-	fmt.Fprintf(b, "\t}\n\treturn a.%s\n}\n", c.method)
+	return one, sides, wide
 }
 
 // fieldOf returns the field that a parameter fills: of the call, if it has one such parameter only, or of the side that

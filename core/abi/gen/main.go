@@ -94,12 +94,14 @@ func generate(root string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	withStarted(written, folders)
 	files := []file{
 		{"include/mpi_rma.h", header()},
 		{"include/mpi.h", forward()},
 		{"capi/z_entry.h", entryHeader(have, folders)},
 		{"capi/z_exports.so", exports()},
 		{"capi/z_collectives.go", collectives(written)},
+		{"capi/coll/z_started.c", started(written)},
 		{"core/abi/zconst.go", goConstants()},
 		{"core/abi/zerror.go", goErrors()},
 		{"tests/c/abi/z_symbols.c", symbolsTest()},
@@ -133,7 +135,7 @@ func staleFiles(root string) ([]file, error) {
 		}
 	}
 	// A generated file that no longer follows from the table.
-	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h"} {
+	for _, pattern := range []string{"capi/z_entry_*.c", "capi/*/z_calls.h", "capi/*/z_started.c"} {
 		left, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err

@@ -1,0 +1,238 @@
+#include "coll/board.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/up.h"
+#include "coll/started.h"
+#include "message/messages.h"
+
+// Views to be used again. None is given back to the system: a thread that comes too late finds memory.
+static struct {
+	pthread_mutex_t mu;
+	struct gompi_board *first;
+} spare_boards = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static struct gompi_board *take_board(void) {
+	pthread_mutex_lock(&spare_boards.mu);
+	struct gompi_board *b = spare_boards.first;
+	if (b != NULL)
+		spare_boards.first = b->spare;
+	pthread_mutex_unlock(&spare_boards.mu);
+	return b != NULL ? b : calloc(1, sizeof *b);
+}
+
+void gompi_board_close(struct gompi_board *b) {
+	pthread_mutex_lock(&spare_boards.mu);
+	b->spare = spare_boards.first;
+	spare_boards.first = b;
+	pthread_mutex_unlock(&spare_boards.mu);
+}
+
+static bool boards_ready(void);
+static bool serve_boards(void);
+static void remind_boards(void);
+
+struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner) {
+	struct gompi_board *b = take_board();
+	if (b == NULL)
+		return NULL;
+	free(b->peers); // of the communicator that had the view before
+	free(b->cell);
+	b->peers = malloc((size_t)n * sizeof *b->peers);
+	b->cell = malloc((size_t)n * sizeof *b->cell);
+	if (b->peers == NULL || b->cell == NULL) {
+		gompi_board_close(b);
+		return NULL;
+	}
+	memcpy(b->peers, peers, (size_t)n * sizeof *peers);
+	for (int i = 0; i < n; i++)
+		b->cell[i] = gompi_cell(gompi_on_node(peers[i]));
+	b->member = memory;
+	b->n = n, b->me = me;
+	b->last = b->settled = 0;
+	b->object = 0, b->owner = owner;
+	gompi_store(&b->held, 0);
+	static const struct gompi_service service = {
+		.ready = boards_ready, .serve = serve_boards, .lasts = remind_boards};
+	gompi_service_add(&service);
+	return b;
+}
+
+void gompi_board_hold(struct gompi_board *b) { gompi_add(&b->held, 1); }
+
+void gompi_board_let_go(struct gompi_board *b) {
+	if (gompi_sub_total(&b->held, 1) == (BOARD_LEFT | 1))
+		gompi_up.board_left(b->owner);
+}
+
+bool gompi_board_leave(struct gompi_board *b) { return gompi_or_total(&b->held, BOARD_LEFT) != 0; }
+
+bool gompi_board_room(struct gompi_board *b, uint64_t number, bool body) {
+	uint64_t depth = body ? GOMPI_BOARD_BODIES : GOMPI_BOARD_HEADS;
+	if (__builtin_expect(number <= b->settled + depth, 1))
+		return true;
+	uint64_t low = number - 1;
+	for (int i = 0; i < b->n; i++) {
+		uint64_t now = gompi_load_acquire(&b->member[i].finished); // pairs with remove_over
+		low = now < low ? now : low;
+	}
+	b->settled = low;
+	return number <= low + depth;
+}
+
+void gompi_board_tell(struct gompi_board *b, bool much) {
+	gompi_full_fence(); // between what is new and the look who sleeps
+	for (int i = 0; i < b->n; i++) {
+		if (i == b->me)
+			continue;
+		gompi_wake_if_asleep(&b->cell[i]->wait);
+		if (much)
+			gompi_doorbell(b->cell[i]);
+	}
+}
+
+// The boards that collectives are under way on, for whoever serves the process. Boards are added by anybody, and taken
+// out by the one thread that goes through the list.
+static struct {
+	struct gompi_mutex lock; // of the list, for a moment
+	struct gompi_board *first;
+	gompi_a32 listed; // how many
+	struct gompi_mutex walk; // held by who goes through it
+	gompi_a32 missed; // a thread found it held
+} boards;
+
+static void list_board(struct gompi_board *b) {
+	gompi_mutex_take(&boards.lock);
+	if (!b->listed) {
+		b->listed = true;
+		b->next = boards.first;
+		boards.first = b;
+		if (gompi_add_total(&boards.listed, 1) == 0)
+			gompi_messages_watch(true);
+	}
+	gompi_mutex_give(&boards.lock);
+}
+
+// Takes b, which follows prev unless that is NULL, out of the list if there is nothing on it; the caller has the lock.
+static bool unlist_idle(struct gompi_board *b, struct gompi_board *prev) {
+	if (!gompi_mutex_try(&b->lock))
+		return false;
+	bool idle = b->first == NULL;
+	if (idle) {
+		struct gompi_board **at = prev != NULL ? &prev->next : &boards.first;
+		while (*at != b) // others have come to the front meanwhile
+			at = &(*at)->next;
+		*at = b->next;
+		b->listed = false;
+		if (gompi_sub_total(&boards.listed, 1) == 1)
+			gompi_messages_watch(false);
+	}
+	gompi_mutex_give(&b->lock);
+	return idle;
+}
+
+static bool walk_boards(void) {
+	bool worked = false;
+	gompi_mutex_take(&boards.lock);
+	for (struct gompi_board *b = boards.first, *prev = NULL, *next; b != NULL; b = next) {
+		gompi_mutex_give(&boards.lock);
+		worked = gompi_board_progress(b) || worked;
+		gompi_mutex_take(&boards.lock);
+		next = b->next;
+		if (!unlist_idle(b, prev))
+			prev = b;
+	}
+	gompi_mutex_give(&boards.lock);
+	return worked;
+}
+
+static bool boards_ready(void) { return gompi_load(&boards.listed) != 0; }
+
+static bool serve_boards(void) {
+	bool worked = false;
+	if (!boards_ready())
+		return false;
+	do {
+		if (!gompi_mutex_try(&boards.walk)) {
+			gompi_store_total(&boards.missed, 1);
+			if (!gompi_mutex_try(&boards.walk))
+				return worked;
+		}
+		gompi_store_total(&boards.missed, 0);
+		worked = walk_boards() || worked;
+		gompi_mutex_give(&boards.walk);
+	} while (gompi_load_total(&boards.missed) != 0);
+	return worked;
+}
+
+// A wait lasts: those who have something to do for this process' collectives and compute are woken.
+static void remind_boards(void) {
+	if (!boards_ready() || !gompi_mutex_try(&boards.walk))
+		return;
+	gompi_mutex_take(&boards.lock);
+	for (struct gompi_board *b = boards.first; b != NULL; b = b->next)
+		for (int i = 0; i < b->n; i++)
+			if (i != b->me)
+				gompi_doorbell(b->cell[i]);
+	gompi_mutex_give(&boards.lock);
+	gompi_mutex_give(&boards.walk);
+}
+
+void gompi_board_add(struct gompi_board *b, struct gompi_started *s) {
+	s->next = NULL;
+	if (b->first == NULL)
+		b->first = s;
+	else
+		b->end->next = s;
+	b->end = s;
+	if (__builtin_expect(!b->listed, 0))
+		list_board(b);
+}
+
+// Takes out those that are over, into a list, and says that this member is done with all before the first one left.
+static struct gompi_started *remove_over(struct gompi_board *b) {
+	struct gompi_started *over = NULL, **to = &over, *last = NULL;
+	for (struct gompi_started **at = &b->first, *s; (s = *at) != NULL;) {
+		if (s->state != STARTED_OVER) {
+			last = s;
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		*to = s;
+		to = &s->next;
+		s->next = NULL;
+	}
+	b->end = last;
+	uint64_t finished = b->first != NULL ? b->first->number - (uint64_t)b->first->now - 1 : b->last;
+	gompi_store_release(&b->member[b->me].finished, finished); // pairs with gompi_board_room
+	return over;
+}
+
+bool gompi_board_progress(struct gompi_board *b) {
+	bool worked = false;
+	do {
+		if (!gompi_mutex_try(&b->lock)) {
+			// Whoever is at it looks at missed when it has left. If that was before it was set, nobody is.
+			gompi_store_total(&b->missed, 1);
+			if (!gompi_mutex_try(&b->lock))
+				return worked;
+		}
+		gompi_store_total(&b->missed, 0);
+		bool any = false;
+		for (struct gompi_started *s = b->first; s != NULL; s = s->next)
+			any = gompi_started_advance(s) || any;
+		struct gompi_started *over = any ? remove_over(b) : NULL;
+		gompi_mutex_give(&b->lock);
+		if (any)
+			gompi_board_tell(b, false); // there is room
+		worked = worked || any;
+		for (struct gompi_started *next; over != NULL; over = next) {
+			next = over->next;
+			gompi_started_over(over);
+		}
+	} while (gompi_load_total(&b->missed) != 0);
+	return worked;
+}

@@ -1,0 +1,109 @@
+// The board of a communicator: memory in which collectives that have been started (MPI-5.0 6.12, 6.13) meet, of members
+// that share memory. It is beside the slots, which blocking calls have (slots.h): one that was started may end after
+// calls that have been made later.
+//
+// Every collective has a number, which all members count alike, since all start the same ones in the same order, and a
+// head of each member. There the member says what it does, in the words of slots, and what it has for others: bytes in
+// the head itself, or in a body, or the address of its data, which others read with process_vm_readv(2). What does not
+// fit into a body, and cannot be read where it is, goes through the body in pieces. Heads and bodies are used in turn,
+// and filled again when all members are done with the collective that they were filled for; until then one that is
+// started later waits.
+//
+// Whoever makes progress in a process advances its collectives: a thread of the application in a call, or the progress
+// thread, which others wake if there is much data or a wait lasts.
+#ifndef GOMPI_BOARD_H
+#define GOMPI_BOARD_H
+
+#include "base/mutex.h"
+#include "base/wait.h"
+
+struct gompi_started;
+
+enum {
+	GOMPI_BOARD_FEW = 32, // bytes of data in a head
+	GOMPI_BOARD_BODY = 2 << 10,
+	GOMPI_BOARD_HEADS = 16, // so many of each a member has
+	GOMPI_BOARD_BODIES = 4,
+	GOMPI_BOARD_MOST = 128, // members; if there are more, messages carry what is started
+};
+
+// What a member has written, and what it has read: a number of pieces, or one of these.
+enum {
+	BOARD_DIRECT = 1 << 30,  // written: the data is where few says
+	BOARD_REFUSED = 1 << 30, // read: this member cannot read directly, it wants pieces
+	BOARD_DONE = INT32_MAX,  // read: all that it is about to read
+};
+
+struct gompi_board_head {
+	_Alignas(GOMPI_LINE) gompi_a64 number; // of the collective that the head is filled for, written last
+	gompi_a64 what, plan;                  // as gompi_slot_head has them
+	gompi_a32 wrote, read;
+	char few[GOMPI_BOARD_FEW];
+};
+
+// What a member shares with the others.
+struct gompi_board_member {
+	_Alignas(GOMPI_LINE) gompi_a64 finished; // it is done with all collectives up to this number
+	struct gompi_board_head head[GOMPI_BOARD_HEADS];
+	_Alignas(GOMPI_LINE) char body[GOMPI_BOARD_BODIES][GOMPI_BOARD_BODY];
+};
+
+// One member's view.
+struct gompi_board {
+	struct gompi_mutex lock;
+	gompi_a32 missed; // a thread found the lock taken while it wanted to make progress
+	struct gompi_board_member *member; // [n]
+	struct gompi_cell **cell;          // [n], of the members' processes
+	int32_t *peers;                    // ranks in MPI_COMM_WORLD
+	int n, me;
+	uint64_t last;    // number of the last collective that was started
+	uint64_t settled; // all members are known to be done with all up to this one
+	// Those that are not over, in the order of their numbers.
+	struct gompi_started *first, *end;
+	struct gompi_board *next; // of those with some, in gompi_boards
+	bool listed;
+	struct gompi_board *spare; // the next of those without a communicator
+	// Of its communicator, to which requests belong even when the application has freed it.
+	uint64_t object;
+	uintptr_t owner; // what gompi_up.board_left is told
+	gompi_a32 held;  // requests; and BOARD_LEFT
+};
+
+enum { BOARD_LEFT = 1 << 30 }; // the communicator has been freed: who gives the last request back says so
+
+static inline struct gompi_board_head *gompi_board_head(const struct gompi_board *b, int i, uint64_t number) {
+	return &b->member[i].head[number % GOMPI_BOARD_HEADS];
+}
+
+static inline char *gompi_board_body(const struct gompi_board *b, int i, uint64_t number) {
+	return b->member[i].body[number % GOMPI_BOARD_BODIES];
+}
+
+#pragma GCC visibility push(hidden)
+
+// Makes the view of member me of n, whose ranks in MPI_COMM_WORLD are peers (copied), on n * sizeof(struct
+// gompi_board_member) bytes of zeroed memory. NULL: there is no memory.
+struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
+// The communicator is about to be freed. Whether requests need it still: then gompi_up.board_left tells when that is
+// over.
+bool gompi_board_leave(struct gompi_board *b);
+// A request needs the communicator, or does so no longer.
+void gompi_board_hold(struct gompi_board *b);
+void gompi_board_let_go(struct gompi_board *b);
+void gompi_board_close(struct gompi_board *b);
+
+// Whether there is room for a collective with this number that fills, or does not fill, a body.
+bool gompi_board_room(struct gompi_board *b, uint64_t number, bool body);
+
+// Tells the other members that there is something new on the board: those who sleep in a call. much: those whose
+// threads all compute, too, as there is work for them.
+void gompi_board_tell(struct gompi_board *b, bool much);
+
+// Makes s one that progress is made with; the caller has the lock.
+void gompi_board_add(struct gompi_board *b, struct gompi_started *s);
+// Advances what can be advanced. Whether anything was over. It does not block: if another thread is at it that one does
+// this thread's part as well.
+bool gompi_board_progress(struct gompi_board *b);
+
+#pragma GCC visibility pop
+#endif
