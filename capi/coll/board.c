@@ -155,12 +155,12 @@ static bool serve_boards(void) {
 	if (!boards_ready())
 		return false;
 	do {
+		gompi_store(&boards.missed, 0); // as in gompi_board_progress
 		if (!gompi_mutex_try(&boards.walk)) {
 			gompi_store_total(&boards.missed, 1);
 			if (!gompi_mutex_try(&boards.walk))
 				return worked;
 		}
-		gompi_store_total(&boards.missed, 0);
 		worked = walk_boards() || worked;
 		gompi_mutex_give(&boards.walk);
 	} while (gompi_load_total(&boards.missed) != 0);
@@ -211,28 +211,39 @@ static struct gompi_started *remove_over(struct gompi_board *b) {
 	return over;
 }
 
+// Advances what can be advanced under the lock, and gives that back. Whether anything was over.
+static bool advance_all(struct gompi_board *b) {
+	bool any = false;
+	for (struct gompi_started *s = b->first; s != NULL; s = s->next)
+		any = gompi_started_advance(s) || any;
+	struct gompi_started *over = any ? remove_over(b) : NULL;
+	gompi_mutex_give(&b->lock);
+	if (any)
+		gompi_board_tell(b, false); // there is room
+	for (struct gompi_started *next; over != NULL; over = next) {
+		next = over->next;
+		gompi_started_over(over);
+	}
+	return any;
+}
+
 bool gompi_board_progress(struct gompi_board *b) {
 	bool worked = false;
 	do {
-		if (!gompi_mutex_try(&b->lock)) {
+		gompi_store(&b->missed, 0); // before the looks: to take the lock is a barrier
+		if (__builtin_expect(!gompi_mutex_try(&b->lock), 0)) {
 			// Whoever is at it looks at missed when it has left. If that was before it was set, nobody is.
 			gompi_store_total(&b->missed, 1);
 			if (!gompi_mutex_try(&b->lock))
 				return worked;
 		}
-		gompi_store_total(&b->missed, 0);
-		bool any = false;
-		for (struct gompi_started *s = b->first; s != NULL; s = s->next)
-			any = gompi_started_advance(s) || any;
-		struct gompi_started *over = any ? remove_over(b) : NULL;
-		gompi_mutex_give(&b->lock);
-		if (any)
-			gompi_board_tell(b, false); // there is room
-		worked = worked || any;
-		for (struct gompi_started *next; over != NULL; over = next) {
-			next = over->next;
-			gompi_started_over(over);
-		}
+		worked = advance_all(b) || worked;
 	} while (gompi_load_total(&b->missed) != 0);
 	return worked;
+}
+
+void gompi_board_progress_locked(struct gompi_board *b) {
+	advance_all(b);
+	if (gompi_load_total(&b->missed) != 0)
+		gompi_board_progress(b);
 }

@@ -104,6 +104,8 @@ void gompi_board_add(struct gompi_board *b, struct gompi_started *s);
 // Advances what can be advanced. Whether anything was over. It does not block: if another thread is at it that one does
 // this thread's part as well.
 bool gompi_board_progress(struct gompi_board *b);
+// The same for who has the lock, which is given back.
+void gompi_board_progress_locked(struct gompi_board *b);
 
 #pragma GCC visibility pop
 #endif

@@ -9,6 +9,10 @@
 // A reduction of data that lies in the members' memory is done in steps of so many bytes, which stay in the cache.
 enum { CHUNK = 32 << 10 };
 
+// With so many bytes progress threads are woken at once, not only when a wait lasts, if there are cores for them: that
+// costs some microseconds.
+enum { MUCH = 256 << 10 };
+
 static const struct gompi_part_of_call *part_of(const struct gompi_started *s) { return &s->part[s->now]; }
 
 // Whether a member's data is not the same for all who read it.
@@ -129,6 +133,10 @@ static struct plan_of_pieces own_plan(const struct gompi_started *s) {
 }
 
 bool gompi_takes_body(const struct gompi_started *s) { return gives(s) && !own_plan(s).few; }
+
+bool gompi_is_much(const struct gompi_started *s) { 
+	return s->bytes >= MUCH && gompi_header()->cores > gompi_header()->processes;
+}
 
 uint32_t gompi_pieces(const struct gompi_started *s) { return gives(s) ? own_plan(s).pieces : 1; }
 
@@ -431,8 +439,10 @@ static bool is_all_there(struct gompi_started *s, bool *pieces, bool *directly) 
 			continue;
 		struct gompi_board_head *h = gompi_board_head(b, i, s->number);
 		// acquire: pairs with the release of who has written
-		if (gompi_load_acquire(&h->number) != s->number)
+		if (gompi_load_acquire(&h->number) != s->number) {
+			gompi_store(&s->missing, h);
 			return false;
+		}
 		uint32_t wrote = gompi_load_acquire(&h->wrote);
 		if (wrote == BOARD_DIRECT)
 			*directly = true;
@@ -451,14 +461,14 @@ static void refuse_directly(struct gompi_started *s) {
 	if (gompi_load(&h->read) != 0)
 		return;
 	gompi_store_release(&h->read, BOARD_REFUSED);
-	gompi_board_tell(s->board, true);
+	gompi_board_tell(s->board, gompi_is_much(s));
 }
 
 static void tell_read(struct gompi_started *s, uint32_t pieces) {
 	// release: pairs with the acquire of who writes the next piece, or waits until its memory has been read
 	gompi_store_release(&gompi_board_head(s->board, s->board->me, s->number)->read, pieces);
 	if (s->awaited)
-		gompi_board_tell(s->board, true);
+		gompi_board_tell(s->board, gompi_is_much(s));
 }
 
 static bool take_folded(struct gompi_started *s) {
@@ -484,8 +494,10 @@ static bool take_folded(struct gompi_started *s) {
 static bool take_from(struct gompi_started *s, int i, bool *refused) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
 	// acquire: pairs with the release of who has written
-	if (gompi_load_acquire(&h->number) != s->number)
+	if (gompi_load_acquire(&h->number) != s->number) {
+		gompi_store(&s->missing, h);
 		return false;
+	}
 	uint32_t wrote = gompi_load_acquire(&h->wrote);
 	if (s->taken[i] == 0 && !is_same(s, i)) {
 		s->awaited = true;
@@ -529,6 +541,7 @@ static bool take_copied(struct gompi_started *s) {
 bool gompi_take_pieces(struct gompi_started *s) {
 	if (s->read)
 		return true;
+	gompi_store(&s->missing, NULL);
 	if (!(is_folded(part_of(s)->kind) ? take_folded(s) : take_copied(s)))
 		return false;
 	s->read = true;

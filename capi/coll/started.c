@@ -13,6 +13,7 @@ void gompi_started_begin(struct gompi_started *s) {
 	s->differ.rank = -1;
 	s->failed = 0;
 	s->why.class = MPI_SUCCESS;
+	gompi_store(&s->missing, NULL);
 	gompi_board_add(b, s);
 }
 
@@ -35,7 +36,7 @@ static bool publish_part(struct gompi_started *s) {
 	gompi_store(&h->read, 0);
 	gompi_store(&h->wrote, s->wrote);
 	gompi_store_release(&h->number, s->number); // pairs with the acquire of who reads
-	gompi_board_tell(b, gompi_pieces(s) > 1);
+	gompi_board_tell(b, gompi_is_much(s));
 	return true;
 }
 
@@ -61,7 +62,7 @@ static void write_more(struct gompi_started *s) {
 	s->wrote++;
 	// release: pairs with the acquire of who reads
 	gompi_store_release(&gompi_board_head(s->board, s->board->me, s->number)->wrote, s->wrote);
-	gompi_board_tell(s->board, true);
+	gompi_board_tell(s->board, gompi_is_much(s));
 }
 
 // Writes what there is room for. Whether others need nothing more of this member.
@@ -118,15 +119,19 @@ bool gompi_started_advance(struct gompi_started *s) {
 
 static struct gompi_started *started_of(const struct gompi_request *r) { return (struct gompi_started *)r->object; }
 
-static void progress_started(struct gompi_request *r) { gompi_board_progress(started_of(r)->board); }
+static void progress_started(struct gompi_request *r) {
+	struct gompi_started *s = started_of(r);
+	struct gompi_board_head *missing = gompi_load(&s->missing);
+	if (missing == NULL || gompi_load(&missing->number) == s->number)
+		gompi_board_progress(s->board);
+}
 
 static void start_now(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
 	gompi_started_load(s);
 	gompi_mutex_take(&b->lock);
 	gompi_started_begin(s);
-	gompi_mutex_give(&b->lock);
-	gompi_board_progress(b);
+	gompi_board_progress_locked(b);
 }
 
 static int start_started(struct gompi_request *r, struct gompi_verdict *v) {

@@ -60,6 +60,8 @@ struct gompi_started {
 	uint32_t *taken; // [n]: of each; BOARD_DONE: there will be no more
 	bool read;       // all
 	bool awaited;    // by others, that this member reads
+	// A head that is not there yet, for a look without the lock; NULL: look closer.
+	struct gompi_board_head *_Atomic missing;
 	struct gompi_slots_differ differ; // rank -1: none does
 	int failed;                       // error class of the reduction
 
@@ -93,6 +95,8 @@ bool gompi_reads(const struct gompi_started *s, int i);
 bool gompi_is_read_by(const struct gompi_started *s, int i);
 // Whether what this member gives takes a body.
 bool gompi_takes_body(const struct gompi_started *s);
+// Whether progress threads are to look at it while the application computes.
+bool gompi_is_much(const struct gompi_started *s);
 // How many pieces that is.
 uint32_t gompi_pieces(const struct gompi_started *s);
 // Fills head or body with piece k, or, as BOARD_DIRECT, with where the data is.
