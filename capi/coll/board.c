@@ -206,7 +206,7 @@ static struct gompi_started *remove_over(struct gompi_board *b) {
 		s->next = NULL;
 	}
 	b->end = last;
-	uint64_t finished = b->first != NULL ? b->first->number - (uint64_t)b->first->now - 1 : b->last;
+	uint64_t finished = b->first != NULL ? b->first->number / 2 - 1 : b->last;
 	gompi_store_release(&b->member[b->me].finished, finished); // pairs with gompi_board_room
 	return over;
 }

@@ -7,7 +7,8 @@
 // the head itself, or in a body, or the address of its data, which others read with process_vm_readv(2). What does not
 // fit into a body, and cannot be read where it is, goes through the body in pieces. Heads and bodies are used in turn,
 // and filled again when all members are done with the collective that they were filled for; until then one that is
-// started later waits.
+// started later waits. One that takes two parts, one after the other, uses the same head and body for both: number n has
+// what is written at 2n and, when all have read that, 2n + 1.
 //
 // Whoever makes progress in a process advances its collectives: a thread of the application in a call, or the progress
 // thread, which others wake if there is much data or a wait lasts.
@@ -35,7 +36,7 @@ enum {
 };
 
 struct gompi_board_head {
-	_Alignas(GOMPI_LINE) gompi_a64 number; // of the collective that the head is filled for, written last
+	_Alignas(GOMPI_LINE) gompi_a64 number; // twice that of the collective that the head is filled for, or one more
 	gompi_a64 what, plan;                  // as gompi_slot_head has them
 	gompi_a32 wrote, read;
 	char few[GOMPI_BOARD_FEW];
@@ -71,12 +72,13 @@ struct gompi_board {
 
 enum { BOARD_LEFT = 1 << 30 }; // the communicator has been freed: who gives the last request back says so
 
+// What is written for a collective, or for its second part.
 static inline struct gompi_board_head *gompi_board_head(const struct gompi_board *b, int i, uint64_t number) {
-	return &b->member[i].head[number % GOMPI_BOARD_HEADS];
+	return &b->member[i].head[number / 2 % GOMPI_BOARD_HEADS];
 }
 
 static inline char *gompi_board_body(const struct gompi_board *b, int i, uint64_t number) {
-	return b->member[i].body[number % GOMPI_BOARD_BODIES];
+	return b->member[i].body[number / 2 % GOMPI_BOARD_BODIES];
 }
 
 #pragma GCC visibility push(hidden)

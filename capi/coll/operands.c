@@ -520,7 +520,6 @@ struct gompi_started *gompi_started_make(const struct gompi_comm *c, const struc
 	s->root = a->root;
 	s->reduction.size = 1;
 	s->parts = 1;
-	s->numbers = a->kind == GOMPI_REDUCE || a->kind == GOMPI_ALLREDUCE ? 2 : 1;
 	s->wrong.class = MPI_SUCCESS;
 	m.s = s;
 	if (!make_part(&m, &s->part[0])) {

@@ -8,8 +8,7 @@ void gompi_started_begin(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
 	s->state = STARTED_QUEUED;
 	s->now = 0;
-	s->number = b->last + 1;
-	b->last += (uint64_t)s->numbers;
+	s->number = 2 * ++b->last;
 	s->differ.rank = -1;
 	s->failed = 0;
 	s->why.class = MPI_SUCCESS;
@@ -20,7 +19,7 @@ void gompi_started_begin(struct gompi_started *s) {
 // Fills the head of the part at hand, once there is room, and lets others read it.
 static bool publish_part(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
-	if (!gompi_board_room(b, s->number, gompi_takes_body(s)))
+	if (s->now == 0 && !gompi_board_room(b, s->number / 2, gompi_takes_body(s)))
 		return false;
 	struct gompi_board_head *h = gompi_board_head(b, b->me, s->number);
 	bool directly = gompi_pieces(s) > 1 && gompi_node.cma;
@@ -50,7 +49,8 @@ static bool is_taken(struct gompi_started *s, uint32_t pieces, bool *refused) {
 			continue;
 		struct gompi_board_head *h = gompi_board_head(b, i, s->number);
 		// acquire: pairs with the release of who has read
-		uint32_t read = gompi_load_acquire(&h->number) == s->number ? gompi_load_acquire(&h->read) : 0;
+		uint64_t there = gompi_load_acquire(&h->number);
+		uint32_t read = there == s->number ? gompi_load_acquire(&h->read) : there > s->number ? BOARD_DONE : 0;
 		*refused = *refused || read == BOARD_REFUSED;
 		all = all && (read == BOARD_DONE || (read != BOARD_REFUSED && read >= pieces));
 	}
@@ -79,7 +79,9 @@ static bool write_pieces(struct gompi_started *s) {
 	uint32_t most = gompi_pieces(s);
 	while (s->wrote < most && is_taken(s, s->wrote, &refused))
 		write_more(s);
-	return s->wrote >= most;
+	if (s->wrote < most)
+		return false;
+	return s->now + 1 == s->parts || is_taken(s, BOARD_DONE, &refused);
 }
 
 // Whether the next step calls a function of the application, which the progress thread must not do.
@@ -103,7 +105,7 @@ bool gompi_started_advance(struct gompi_started *s) {
 		} while (s->piece != before && !read);
 		if (!read || !wrote)
 			return false;
-		if (s->now + 1 == s->parts)
+		if (s->now + 1 == s->parts || s->differ.rank >= 0)
 			break;
 		s->now++;
 		s->number++;

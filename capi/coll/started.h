@@ -43,7 +43,7 @@ struct gompi_started {
 	uint64_t bytes, plan; // what members compare
 	struct gompi_reduction reduction; // size 1 where there is none
 	bool asks;                        // that calls a function of the application
-	int parts, numbers;               // on the board
+	int parts;                        // on the board
 	struct gompi_part_of_call part[2];
 
 	// Copies between the application's memory and this one's own, at the start and at the end.
@@ -54,7 +54,7 @@ struct gompi_started {
 	// How far it is.
 	enum { STARTED_QUEUED, STARTED_RUNNING, STARTED_OVER } state;
 	int now;         // which part
-	uint64_t number; // of that
+	uint64_t number; // of that: twice the collective's, or one more
 	uint32_t wrote;  // pieces of this member's data, or BOARD_DIRECT
 	uint32_t piece;  // pieces that have been read of all
 	uint32_t *taken; // [n]: of each; BOARD_DONE: there will be no more
