@@ -4,12 +4,15 @@
 //	go run ./bench/compare -build build [-only REGEXP] [-quick] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //	go run ./bench/compare -list
 //	tests/cluster/bed.sh 2 go run ./bench/compare -fabric [...]
-//	go run ./bench/compare -from FILE.json -into docs/MEASURED.md
+//	go run ./bench/compare -sweeps [-all] [-only REGEXP] [-quick] [...]
+//	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
 // The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
 // does not end in time is shown as that; its place in the ratio is taken by the other one. -quick measures the main
-// rows' times alone, and those that are alike in one launch. The last form measures nothing: it writes the main tables
-// of an earlier run between two marks of a document.
+// rows' times alone, and those that are alike in one launch. -sweeps measures operations over sizes, as public suites
+// do, and prints a line for each sweep: -only '^sweep\.put\.flush\.' takes one, -quick fewer sizes, -all those that
+// suites have options for. The last form measures nothing: it writes the main tables of an earlier run, or the sweeps',
+// between two marks of a document.
 package main
 
 import (
@@ -23,6 +26,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -33,6 +37,7 @@ type options struct {
 	runs                    int
 	timeout                 time.Duration
 	quick, fabric           bool
+	sweeps, all             bool
 }
 
 func main() {
@@ -41,6 +46,8 @@ func main() {
 	flag.StringVar(&o.only, "only", ".", "measurements to run, a regular expression for their names")
 	flag.BoolVar(&o.quick, "quick", false, "the main measurements, many in a launch")
 	flag.BoolVar(&o.fabric, "fabric", false, "over the two hosts of tests/cluster/bed.sh, which runs this")
+	flag.BoolVar(&o.sweeps, "sweeps", false, "operations over sizes, as public suites do")
+	flag.BoolVar(&o.all, "all", false, "with -sweeps: every synchronization over every kind of window")
 	flag.IntVar(&o.runs, "runs", 3, "launches of each measurement with each library; the median counts")
 	flag.DurationVar(&o.timeout, "timeout", 20*time.Second, "time limit of one measurement")
 	flag.StringVar(&o.to, "o", "", "write the tables into this file as well")
@@ -52,6 +59,9 @@ func main() {
 	if o.fabric {
 		measurements = networked
 	}
+	if o.sweeps {
+		measurements = sweeps
+	}
 	var err error
 	switch {
 	case *list:
@@ -59,7 +69,7 @@ func main() {
 			fmt.Printf("%-32s %s\n", m.name, m.label)
 		}
 	case *from != "":
-		err = document(*from, *into)
+		err = document(*from, *into, o.sweeps)
 	default:
 		err = run(o)
 	}
@@ -77,7 +87,10 @@ func choose(o options) ([]measurement, error) {
 	}
 	var chosen []measurement
 	for _, m := range measurements {
-		if pattern.MatchString(m.name) && !(o.quick && (m.series != "" || m.count)) {
+		if !pattern.MatchString(m.name) || m.rare && !o.all {
+			continue
+		}
+		if !o.quick || o.sweeps && coarse(m.x) || !o.sweeps && m.series == "" && !m.count {
 			m.batch = m.batch || o.quick
 			chosen = append(chosen, m)
 		}
@@ -135,9 +148,17 @@ func run(o options) error {
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
+		if o.sweeps {
+			fmt.Fprintf(os.Stderr, "%s\n", strings.Join(all.summary(batch).cells(all.Libraries), " | "))
+			continue
+		}
 		for _, m := range batch {
 			all.line(out, m)
 		}
+	}
+	if o.sweeps {
+		all.tables(out)
+		all.worstFirst(out)
 	}
 	if o.asJSON != "" {
 		return all.save(o.asJSON)
