@@ -91,7 +91,7 @@ bench-quick: ## the main rows of `make bench`, each launched once: two minutes
 	@go run ./bench/compare -build "$(BUILD)" -quick -runs 1
 
 # Operations over sizes with the usual public suites' loops, each launched 5 times with each library: 25 minutes. One
-# alone, with its table: go run ./bench/compare -sweeps -only '^sweep\.put\.flush\.' -runs 5
+# alone, with its table: go run ./bench/compare -sweeps -only '^put.flush$$' -runs 5
 bench-sweeps: ## operations from 1 B to 4 MiB as public suites measure them: half an hour at most
 	@scripts/deps.sh bench
 	@scripts/build.sh "$(BUILD)"

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REPETITIONS = 9, LARGE = 8192, PAGE = 4096 };
+enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
 static const double LOOP_SECONDS = 0.010, CROWDED_LOOP_SECONDS = 0.050, BUDGET_SECONDS = 3;
 
 enum {
@@ -27,8 +27,8 @@ enum {
 	IDLE = 2,  /* rank 0 lets them wait for a while before it begins */
 	APART = 4, /* the body has timed its calls itself, between barriers; what counts is the mean of the ranks */
 	AWAY = 8,  /* with ORIGIN and when counted: the others are in no call of MPI */
-	SHARED = 16, /* the number behind the name is that of threads, which each do the operation n times */
-	BRIEF = 32,  /* one loop behind a warm-up of a tenth, as public suites have it; a tenth of it for large messages */
+	SHARED = 16,  /* the number behind the name is that of threads, which each do the operation n times */
+	BRIEF = 32,   /* one loop behind a warm-up of a tenth, as public suites have it; fewer for large messages */
 	PERCENT = 64, /* with APART: the body has left percents, not seconds */
 	USER = 128,   /* the program's own */
 };
@@ -39,7 +39,7 @@ struct measurement {
 	void (*body)(long n); /* what is timed: its operation n times */
 	int how;
 	long per;   /* operations that one of the n is; 0 stands for 1 */
-	long loops; /* n, where what is BRIEF or cold is timed; cold: no warm-up, and each loop is opened and closed anew */
+	long loops; /* n, of what is BRIEF or cold: that has no warm-up, and each loop is opened and closed anew */
 };
 
 struct program {
@@ -183,7 +183,7 @@ static void say(const struct measurement *m, const char *name, double seconds, l
 }
 
 static void brief(const struct program *p, const struct measurement *m, const char *name, int json) {
-	long n = m->loops / (bytes > LARGE ? 10 : 1);
+	long n = m->loops / (bytes > VAST ? 50 : bytes > LARGE ? 10 : 1);
 	if (m->open != NULL)
 		m->open();
 	double seconds = timed(p, m, n, (n + 9) / 10);

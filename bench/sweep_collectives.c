@@ -1,6 +1,6 @@
-/* Times collectives as public suites do: short loops, each call followed by a barrier, the mean of the ranks, rank 0 the
- * root, pages of their own; how, loop.h says. BYTES are those that a rank gives to one other, or all that it gives in a
- * reduction, of floats; each rank has two neighbours, in a ring.
+/* Times collectives as public suites do: short loops, each call followed by a barrier, the mean of the ranks, rank 0
+ * the root, buffers on pages of their own; how, loop.h says. BYTES are those that a rank gives to one other, or all
+ * that it gives in a reduction, of floats; each rank has two neighbours, in a ring.
  *
  *     NAME              the blocking call
  *     iNAME             the nonblocking one and its MPI_Wait
@@ -45,8 +45,8 @@ static void release(void) {
 /* --- the calls ----------------------------------------------------------------------------------------------------- */
 
 /* Both forms of a call, which differ in the request that the nonblocking one has at its end. */
-#define COLLECTIVE(name, Name, ...)                                                                                    \
-	static void name(void) { MPI_##Name(__VA_ARGS__); }                                                            \
+#define COLLECTIVE(name, Name, ...)                         \
+	static void name(void) { MPI_##Name(__VA_ARGS__); } \
 	static void i##name(MPI_Request *r) { MPI_I##name(__VA_ARGS__, r); }
 
 #define WORLD MPI_COMM_WORLD
@@ -76,7 +76,7 @@ COLLECTIVE(neighbor_allgatherv, Neighbor_allgatherv, out, CHARS, in, VARYING, ri
 COLLECTIVE(neighbor_alltoall, Neighbor_alltoall, out, CHARS, in, CHARS, ring)
 COLLECTIVE(neighbor_alltoallv, Neighbor_alltoallv, out, VARYING, in, VARYING, ring)
 
-#define CALL(name)                                                                                                     \
+#define CALL(name) \
 	{ #name, name, i##name }
 static const struct {
 	const char *name;
@@ -137,7 +137,7 @@ static void compute(double until) {
 /* Returns the seconds of n calls without the computation between start and wait, which takes as long each time as
  * told. */
 static double nonblocking_with(double computation, long n) {
-	void (*start)(MPI_Request *r) = calls[call_of(current)].start;
+	void (*start)(MPI_Request * r) = calls[call_of(current)].start;
 	double seconds = 0;
 	for (long i = 0; i < n; i++) {
 		MPI_Request r;
@@ -180,12 +180,12 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < FORMS * CALLS; i++) {
 		int form = i % FORMS;
 		snprintf(names[i], sizeof names[i], "%s%s%s", forms[form].before, calls[i / FORMS].name,
-		         forms[form].after);
+			 forms[form].after);
 		rows[i] = (struct measurement){.name = names[i],
-		                               .open = buffers,
-		                               .body = forms[form].body,
-		                               .how = BRIEF | APART | forms[form].how,
-		                               .loops = 1000};
+					       .open = buffers,
+					       .body = forms[form].body,
+					       .how = BRIEF | APART | forms[form].how,
+					       .loops = 1000};
 	}
 	return measure(&program, argc, argv, begin, finish);
 }

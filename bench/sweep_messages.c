@@ -1,5 +1,5 @@
-/* Times messages as public suites do: short loops, MPI_CHAR, pages of their own; how, loop.h says. Each rank of the
- * lower half has a partner in the upper half, and all pairs work at once.
+/* Times messages as public suites do: short loops, MPI_CHAR, buffers on pages of their own; how, loop.h says.
+ * Each rank of the lower half has a partner in the upper half, and all pairs work at once.
  *
  *     pingpong:BYTES                there and back; the time is that of one way
  *     pingpong.persistent           the same with persistent requests

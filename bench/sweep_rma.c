@@ -1,5 +1,5 @@
-/* Times one-sided operations as public suites do: short loops, MPI_CHAR, pages of their own; how, loop.h says. Rank 0 is
- * the origin, rank 1 the target, which waits in a barrier where the synchronization lets it.
+/* Times one-sided operations as public suites do: short loops, MPI_CHAR, buffers on pages of their own; how, loop.h
+ * says. Rank 0 is the origin, rank 1 the target, which waits in a barrier where the synchronization lets it.
  *
  *     OPERATION.SYNCHRONIZATION[.WINDOW]:BYTES
  *
@@ -11,15 +11,15 @@ enum { POSTED = 64, MOST_ROOM = 64 << 20 };
 
 #define INLINE static inline __attribute__((always_inline)) /* so that the loops call MPI as a program does */
 
-static int target;    /* the other rank */
+static int target; /* the other rank */
 static char *local, *result;
-static void *exposed; /* memory that this rank has put into a window */
-static MPI_Aint base; /* displacement of the target's memory */
+static void *exposed;   /* memory that this rank has put into a window */
+static MPI_Aint base;   /* displacement of the target's memory */
 static MPI_Aint places; /* messages that window and buffers have room for */
 static MPI_Win win;
 static MPI_Group other;
 
-/* --- operations -------------------------------------------------------------------------------------------------- */
+/* --- operations ---------------------------------------------------------------------------------------------------- */
 
 typedef void operation(MPI_Aint at);
 
@@ -33,7 +33,7 @@ INLINE void accumulate(MPI_Aint at) {
 
 INLINE void get_accumulate(MPI_Aint at) {
 	MPI_Get_accumulate(local + at, bytes, MPI_CHAR, result, bytes, MPI_CHAR, target, base + at, bytes, MPI_CHAR,
-	                   MPI_SUM, win);
+			   MPI_SUM, win);
 }
 
 INLINE void fetch_and_op(MPI_Aint at) {
@@ -45,10 +45,11 @@ INLINE void compare_and_swap(MPI_Aint at) {
 }
 
 enum { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, PUT_BANDWIDTH, GET_BANDWIDTH, OPERATIONS };
-static const char *const operations[] = {"put",           "get",          "accumulate",       "get_accumulate",
-                                         "fetch_and_op",  "compare_and_swap", "put_bandwidth", "get_bandwidth"};
+static const char *const operations[] = {
+	"put",           "get",          "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap",
+	"put_bandwidth", "get_bandwidth"};
 
-/* --- synchronization ---------------------------------------------------------------------------------------------- */
+/* --- synchronization ----------------------------------------------------------------------------------------------- */
 
 enum { FLUSH, FLUSH_LOCAL, LOCK, LOCK_ALL, FENCE, PSCW, SYNCHRONIZATIONS };
 static const char *const synchronizations[] = {"flush", "flush_local", "lock", "lock_all", "fence", "pscw"};
@@ -138,18 +139,34 @@ INLINE void loop(long n, operation *op, int count) {
 
 static void body(long n) {
 	switch (operation_of(current)) {
-	case PUT: loop(n, put, 1); break;
-	case GET: loop(n, get, 1); break;
-	case ACCUMULATE: loop(n, accumulate, 1); break;
-	case GET_ACCUMULATE: loop(n, get_accumulate, 1); break;
-	case FETCH_AND_OP: loop(n, fetch_and_op, 1); break;
-	case COMPARE_AND_SWAP: loop(n, compare_and_swap, 1); break;
-	case PUT_BANDWIDTH: loop(n, put, POSTED); break;
-	case GET_BANDWIDTH: loop(n, get, POSTED); break;
+	case PUT:
+		loop(n, put, 1);
+		break;
+	case GET:
+		loop(n, get, 1);
+		break;
+	case ACCUMULATE:
+		loop(n, accumulate, 1);
+		break;
+	case GET_ACCUMULATE:
+		loop(n, get_accumulate, 1);
+		break;
+	case FETCH_AND_OP:
+		loop(n, fetch_and_op, 1);
+		break;
+	case COMPARE_AND_SWAP:
+		loop(n, compare_and_swap, 1);
+		break;
+	case PUT_BANDWIDTH:
+		loop(n, put, POSTED);
+		break;
+	case GET_BANDWIDTH:
+		loop(n, get, POSTED);
+		break;
 	}
 }
 
-/* --- windows ------------------------------------------------------------------------------------------------------ */
+/* --- windows ------------------------------------------------------------------------------------------------------- */
 
 static void window(void) {
 	MPI_Aint room, mine;
@@ -158,7 +175,7 @@ static void window(void) {
 		places /= 2;
 	room = places * bytes;
 	local = pages(room);
-	result = pages(room);
+	result = pages(bytes);
 	base = 0;
 	switch (window_of(current)) {
 	case ALLOCATED: {
@@ -177,7 +194,7 @@ static void window(void) {
 		MPI_Win_attach(win, exposed, room);
 		MPI_Get_address(exposed, &mine);
 		MPI_Sendrecv(&mine, 1, MPI_AINT, target, 0, &base, 1, MPI_AINT, target, 0, MPI_COMM_WORLD,
-		             MPI_STATUS_IGNORE);
+			     MPI_STATUS_IGNORE);
 		break;
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -224,13 +241,13 @@ int main(int argc, char **argv) {
 		const struct measurement *m = &rows[i];
 		int op = operation_of(m), how = synchronization_of(m), posted = posted_by(op);
 		snprintf(names[i], sizeof names[i], "%s.%s%s", operations[op], synchronizations[how],
-		         windows[window_of(m)]);
+			 windows[window_of(m)]);
 		rows[i] = (struct measurement){.name = names[i],
-		                               .open = window,
-		                               .body = body,
-		                               .how = BRIEF | (how < FENCE ? ORIGIN : 0),
-		                               .per = how == PSCW && posted == 1 ? 2 : posted,
-		                               .loops = posted == 1 ? 1000 : 200};
+					       .open = window,
+					       .body = body,
+					       .how = BRIEF | (how < FENCE ? ORIGIN : 0),
+					       .per = how == PSCW && posted == 1 ? 2 : posted,
+					       .loops = posted == 1 ? 1000 : 200};
 	}
 	return measure(&program, argc, argv, begin, finish);
 }

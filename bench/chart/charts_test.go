@@ -23,7 +23,8 @@ const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
 	{"name": "sweep.pingpong.8", "series": "pingpong", "x": 8, "results": {"gompirma": {"median": 90}}},
 	{"name": "sweep.pingpong.4.8", "series": "pingpong.4", "x": 8, "results": {"gompirma": {"median": 1e9}}},
 	{"name": "ranks.barrier.2", "series": "barrier", "x": 2, "results": {"gompirma": {"median": 100}}}],
-	"sweeps": [{"label": "put, flush", "part": "One-sided, windows created over malloc memory", "ratio": 0.5, "worst": 0.1},
+	"sweeps": [{"label": "put, flush", "part": "One-sided, windows created over malloc memory", "ratio": 0.5,
+		"worst": 0.1},
 		{"label": "no peer"}]}`
 
 // Charts of what was measured are drawn, are what their names say, and name the libraries and rows.

@@ -10,7 +10,7 @@
 // The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
 // does not end in time is shown as that; its place in the ratio is taken by the other one. -quick measures the main
 // rows' times alone, and those that are alike in one launch. -sweeps measures operations over sizes, as public suites
-// do, and prints a line for each sweep: -only '^sweep\.put\.flush\.' takes one, -quick fewer sizes, -all those that
+// do, and prints a line for each sweep: -only '^put.flush$' takes one, -quick fewer sizes, -all those that
 // suites have options for. The last form measures nothing: it writes the main tables of an earlier run, or the sweeps',
 // between two marks of a document.
 package main
@@ -43,7 +43,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.build, "build", "build", "folder that `make build` wrote")
-	flag.StringVar(&o.only, "only", ".", "measurements to run, a regular expression for their names")
+	flag.StringVar(&o.only, "only", ".", "measurements or sweeps to run, a regular expression for their names")
 	flag.BoolVar(&o.quick, "quick", false, "the main measurements, many in a launch")
 	flag.BoolVar(&o.fabric, "fabric", false, "over the two hosts of tests/cluster/bed.sh, which runs this")
 	flag.BoolVar(&o.sweeps, "sweeps", false, "operations over sizes, as public suites do")
@@ -66,6 +66,12 @@ func main() {
 	switch {
 	case *list:
 		for _, m := range measurements {
+			if o.sweeps && m.x != 8 && !strings.HasSuffix(m.series, "barrier") {
+				continue
+			}
+			if o.sweeps {
+				m.name = m.series
+			}
 			fmt.Printf("%-32s %s\n", m.name, m.label)
 		}
 	case *from != "":
@@ -87,11 +93,15 @@ func choose(o options) ([]measurement, error) {
 	}
 	var chosen []measurement
 	for _, m := range measurements {
-		if !pattern.MatchString(m.name) || m.rare && !o.all {
+		name := m.name
+		if o.sweeps {
+			name = m.series
+		}
+		if !pattern.MatchString(name) || m.rare && !o.all {
 			continue
 		}
 		if !o.quick || o.sweeps && coarse(m.x) || !o.sweeps && m.series == "" && !m.count {
-			m.batch = m.batch || o.quick
+			m.batch, m.mixed = m.batch || o.quick, o.quick
 			chosen = append(chosen, m)
 		}
 	}
@@ -149,7 +159,9 @@ func run(o options) error {
 			return errors.New("interrupted")
 		}
 		if o.sweeps {
-			fmt.Fprintf(os.Stderr, "%s\n", strings.Join(all.summary(batch).cells(all.Libraries), " | "))
+			for _, s := range all.sums(batch) {
+				fmt.Fprintln(os.Stderr, strings.Join(s.cells(all.Libraries), " | "))
+			}
 			continue
 		}
 		for _, m := range batch {

@@ -19,7 +19,8 @@ type measurement struct {
 	row     string // argument of the program and the name in its output; "" for none
 	ranks   int
 	env     []string
-	batch   bool     // shares a launch with those beside it
+	batch   bool     // shares a launch with those beside it that are of the same sweep, if of any
+	mixed   bool     // with batch: of any sweep
 	wall    bool     // the whole launch is timed
 	count   bool     // instructions are counted
 	goal    float64  // ratio to the best peer; 0: none
@@ -48,7 +49,8 @@ func (m measurement) unit() string {
 
 // together reports whether both may be measured in one launch.
 func (m measurement) together(other measurement) bool {
-	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part && m.series == other.series &&
+	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part &&
+		(m.mixed || m.series == other.series) &&
 		m.program == other.program &&
 		m.count == other.count && m.ranks == other.ranks && slices.Equal(m.env, other.env) &&
 		slices.Equal(m.args, other.args)

@@ -114,7 +114,7 @@ func (all *report) save(path string) error {
 		}
 		all.Records = append(all.Records, r)
 	}
-	all.Sweeps = all.sums()
+	all.Sweeps = all.sums(sweeps)
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err

@@ -65,9 +65,9 @@ func multiple(all []measurement) []measurement {
 	})
 }
 
-// oneSided are all operations with all synchronizations over all windows. Those that public suites print without an
-// option, on allocated windows and, as older versions do, on created ones, and each kind and synchronization for put and
-// get, are run without -all.
+// oneSided are all operations with all synchronizations over all windows. Without -all those are run that public suites
+// print without an option, on allocated windows and, as older versions do, on created ones, and put and get with each
+// kind and synchronization.
 func oneSided() (all []measurement) {
 	usual := func(op, how, kind string) bool {
 		simple := op == "put" || op == "get"
@@ -75,6 +75,7 @@ func oneSided() (all []measurement) {
 			simple && kind == ".created" && (how == "lock" || how == "fence" || how == "pscw") ||
 			op == "accumulate" && kind == "" && how == "lock"
 	}
+	places := map[string]string{"": "allocated", ".created": "created over malloc memory", ".dynamic": "dynamic"}
 	for _, kind := range []string{"", ".created", ".dynamic"} {
 		for _, how := range []string{"flush", "flush_local", "lock", "lock_all", "fence", "pscw"} {
 			for _, op := range []string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op",
@@ -86,9 +87,7 @@ func oneSided() (all []measurement) {
 				all = append(all, change(swept("sweep_rma", op+"."+how+kind, op+", "+how, sizes),
 					func(m *measurement) {
 						m.rare = !usual(op, how, kind)
-						m.part = "One-sided, windows " +
-							map[string]string{"": "allocated", ".created": "created over malloc memory",
-								".dynamic": "dynamic"}[kind]
+						m.part = "One-sided, windows " + places[kind]
 					})...)
 			}
 		}
@@ -114,9 +113,9 @@ func sweptMessages() []measurement {
 
 // collectives are the calls of sweep_collectives; a form of them is one part.
 func sweptCollectives(part, before, after string) (all []measurement) {
-	for _, call := range []string{"barrier", "bcast", "reduce", "allreduce", "gather", "gatherv", "scatter", "scatterv",
-		"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block",
-		"scan", "exscan", "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv"} {
+	for _, call := range strings.Fields(`barrier bcast reduce allreduce gather gatherv scatter scatterv allgather
+		allgatherv alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block scan exscan
+		neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv`) {
 		sizes := powers(1, 1<<20)
 		switch {
 		case call == "barrier":
@@ -221,8 +220,8 @@ func widest(launches []outcome) float64 {
 }
 
 // sums are those of the measurements that there are results of, in their order.
-func (all *report) sums() (found []sum) {
-	for rest := sweeps; len(rest) > 0; {
+func (all *report) sums(of []measurement) (found []sum) {
+	for rest := of; len(rest) > 0; {
 		n := 0
 		var measured []measurement
 		for n < len(rest) && rest[n].series == rest[0].series {
@@ -242,7 +241,7 @@ func (all *report) sums() (found []sum) {
 // tables prints a line for each sweep, part by part.
 func (all *report) tables(out io.Writer) {
 	part := ""
-	for _, s := range all.sums() {
+	for _, s := range all.sums(sweeps) {
 		if s.Part != part {
 			part = s.Part
 			heading(out, part, s.columns(all.Libraries))
@@ -253,7 +252,7 @@ func (all *report) tables(out io.Writer) {
 
 // worstFirst prints the sweeps that have ratios in that order.
 func (all *report) worstFirst(out io.Writer) {
-	found := slices.DeleteFunc(all.sums(), func(s sum) bool { return s.Hidden != nil })
+	found := slices.DeleteFunc(all.sums(sweeps), func(s sum) bool { return s.Hidden != nil })
 	if len(found) == 0 {
 		return
 	}
