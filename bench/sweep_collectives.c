@@ -2,9 +2,9 @@
  * the root, buffers on pages of their own; how, loop.h says. BYTES are those that a rank gives to one other, or all
  * that it gives in a reduction, of floats; each rank has two neighbours, in a ring.
  *
- *     NAME              the blocking call
- *     iNAME             the nonblocking one and its MPI_Wait
- *     iNAME.overlap     what part of that time is hidden, in percent, behind a computation as long as it is, which is
+ *     CALL              the blocking one, without MPI_
+ *     "i" CALL          the nonblocking one and its MPI_Wait
+ *     "i" CALL.overlap  what part of that time is hidden, in percent, behind a computation as long as it is, which is
  *                       done between the two */
 #include "loop.h"
 
@@ -42,7 +42,7 @@ static void release(void) {
 	free(types);
 }
 
-/* --- the calls ----------------------------------------------------------------------------------------------------- */
+/* --- the calls --------------------------------------------------------------------------------------------------- */
 
 /* Both forms of a call, which differ in the request that the nonblocking one has at its end. */
 #define COLLECTIVE(name, Name, ...)                         \
@@ -106,7 +106,7 @@ static const struct {
 	CALL(neighbor_alltoallv),
 };
 
-/* --- how they are timed -------------------------------------------------------------------------------------------- */
+/* --- how they are timed ------------------------------------------------------------------------------------------ */
 
 enum { CALLS = sizeof calls / sizeof *calls, FORMS = 3 };
 

@@ -19,7 +19,7 @@ static MPI_Aint places; /* messages that window and buffers have room for */
 static MPI_Win win;
 static MPI_Group other;
 
-/* --- operations ---------------------------------------------------------------------------------------------------- */
+/* --- operations -------------------------------------------------------------------------------------------------- */
 
 typedef void operation(MPI_Aint at);
 
@@ -49,7 +49,7 @@ static const char *const operations[] = {
 	"put",           "get",          "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap",
 	"put_bandwidth", "get_bandwidth"};
 
-/* --- synchronization ----------------------------------------------------------------------------------------------- */
+/* --- synchronization --------------------------------------------------------------------------------------------- */
 
 enum { FLUSH, FLUSH_LOCAL, LOCK, LOCK_ALL, FENCE, PSCW, SYNCHRONIZATIONS };
 static const char *const synchronizations[] = {"flush", "flush_local", "lock", "lock_all", "fence", "pscw"};
@@ -166,7 +166,7 @@ static void body(long n) {
 	}
 }
 
-/* --- windows ------------------------------------------------------------------------------------------------------- */
+/* --- windows ----------------------------------------------------------------------------------------------------- */
 
 static void window(void) {
 	MPI_Aint room, mine;
