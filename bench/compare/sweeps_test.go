@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,6 +61,25 @@ func TestSums(t *testing.T) {
 |---|---|---|---|---|---|
 | ibcast | 35 % | 20 % | - | 20 % | 2 B |
 `, out.String())
+
+	// between marks of their own in a document, with charts of their own
+	dir := t.TempDir()
+	from, into := filepath.Join(dir, "a.json"), filepath.Join(dir, "a.md")
+	defer func(before []measurement) { measurements = before }(measurements)
+	measurements = sweeps
+	require.NoError(t, all.save(from))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "charts"), 0o755))
+	for _, name := range []string{"latency", "sweeps-messages"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "charts", name+".svg"), nil, 0o644))
+	}
+	kept := begin + "main\n" + end
+	require.NoError(t, os.WriteFile(into, []byte(kept+beginSweeps+"old\n"+endSweeps), 0o644))
+	require.NoError(t, document(from, into, true))
+	text, err := os.ReadFile(into)
+	require.NoError(t, err)
+	require.Equal(t, kept+beginSweeps+all.swept()+
+		"\n### Charts\n\n![sweeps-messages](charts/sweeps-messages.svg)\n"+endSweeps, string(text))
+
 	out.Reset()
 	all.worstFirst(&out)
 	require.Less(t, strings.Index(out.String(), "get.flush"), strings.Index(out.String(), "put.flush"))
