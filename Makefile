@@ -90,6 +90,18 @@ bench-quick: ## the main rows of `make bench`, each launched once: two minutes
 	@scripts/build.sh "$(BUILD)"
 	@go run ./bench/compare -build "$(BUILD)" -quick -runs 1
 
+# Operations over sizes with the usual public suites' loops, each launched 5 times with each library: 25 minutes. One
+# alone, with its table: go run ./bench/compare -sweeps -only '^put.flush$$' -runs 5
+bench-sweeps: ## operations from 1 B to 4 MiB as public suites measure them: half an hour at most
+	@scripts/deps.sh bench
+	@scripts/build.sh "$(BUILD)"
+	@bench/run.sh "$(BUILD)" -sweeps -runs 5
+
+bench-sweeps-quick: ## the same with fewer sizes, each launched once: three minutes
+	@scripts/deps.sh bench
+	@scripts/build.sh "$(BUILD)"
+	@go run ./bench/compare -build "$(BUILD)" -sweeps -quick -runs 1
+
 bench-fabric: ## the same over two hosts made of namespaces (root): a table in build/bench/fabric.md
 	@scripts/deps.sh bench-fabric
 	@scripts/build.sh "$(BUILD)"
@@ -107,5 +119,5 @@ uninstall: ## remove what install made: PREFIX= [DESTDIR=]
 clean: ## remove build/
 	rm -rf "$(BUILD)"
 
-.PHONY: help build demo test test-c test-go test-fabric test-cluster scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-fabric measured install uninstall clean
+.PHONY: help build demo test test-c test-go test-fabric test-cluster scale fresh soak fuzz test-ref matrix race lint fmt generate bench bench-quick bench-sweeps bench-sweeps-quick bench-fabric measured install uninstall clean
 .DEFAULT_GOAL := help

@@ -4,10 +4,12 @@
  *     PROGRAM [--json] NAME[:BYTES]...   measures what the names say; one line each: name value unit
  *     PROGRAM --count LOOPS NAME...      for bench/icount, which prints the number behind the name
  *     PROGRAM --list                     prints the names
+ *     PROGRAM --multiple ...             asks for MPI_THREAD_MULTIPLE
  *
  * A value is the median of up to REPETITIONS timed loops after a warm-up; the loops' length is chosen so that one takes
  * about LOOP_SECONDS, more where ranks outnumber cores and a time slice would be all of it. What is slow gets fewer
- * repetitions, so that a measurement ends some seconds after it began. */
+ * repetitions, so that a measurement ends some seconds after it began. What is BRIEF is one loop of the length that the
+ * program says. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REPETITIONS = 9 };
+enum { REPETITIONS = 9, LARGE = 8 << 10, VAST = 256 << 10, PAGE = 4096 };
 static const double LOOP_SECONDS = 0.010, CROWDED_LOOP_SECONDS = 0.050, BUDGET_SECONDS = 3;
 
 enum {
@@ -25,8 +27,10 @@ enum {
 	IDLE = 2,  /* rank 0 lets them wait for a while before it begins */
 	APART = 4, /* the body has timed its calls itself, between barriers; what counts is the mean of the ranks */
 	AWAY = 8,  /* with ORIGIN and when counted: the others are in no call of MPI */
-	SHARED = 16, /* the number behind the name is that of threads, which each do the operation n times */
-	USER = 32,   /* the program's own */
+	SHARED = 16,  /* the number behind the name is that of threads, which each do the operation n times */
+	BRIEF = 32,   /* one loop behind a warm-up of a tenth, as public suites have it; fewer for large messages */
+	PERCENT = 64, /* with APART: the body has left percents, not seconds */
+	USER = 128,   /* the program's own */
 };
 
 struct measurement {
@@ -35,7 +39,7 @@ struct measurement {
 	void (*body)(long n); /* what is timed: its operation n times */
 	int how;
 	long per;   /* operations that one of the n is; 0 stands for 1 */
-	long loops; /* n, where what is cold is timed: no warm-up, and each loop is opened and closed anew */
+	long loops; /* n, of what is BRIEF or cold: that has no warm-up, and each loop is opened and closed anew */
 };
 
 struct program {
@@ -53,6 +57,7 @@ static int rank, size;
 static long bytes;    /* the number behind the name, 8 without one */
 static long counted;  /* LOOPS when instructions are counted; the body is called for four times as many in all */
 static double inside; /* seconds in the calls of a body that is APART */
+static const struct measurement *current; /* the one that runs */
 
 static double now(void) {
 	struct timespec t;
@@ -60,17 +65,23 @@ static double now(void) {
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-/* Memory as a program has it that cares a little: on a cache line, touched. */
-static inline void *memory(size_t length) {
-	void *p = aligned_alloc(64, (length + 63) / 64 * 64);
+static inline void *touched(size_t alignment, size_t length) {
+	void *p = aligned_alloc(alignment, (length + alignment - 1) / alignment * alignment);
 	if (p == NULL)
 		MPI_Abort(MPI_COMM_WORLD, 3);
 	memset(p, 1, length);
 	return p;
 }
 
-/* One timed loop; seconds, on rank 0: those of the slowest rank that works. Everybody leaves it together. */
-static double timed(const struct program *p, const struct measurement *m, long n) {
+/* Memory as a program has it that cares a little: on a cache line, touched. */
+static inline void *memory(size_t length) { return touched(64, length); }
+
+/* Memory as public suites have it: on a page. */
+static inline void *pages(size_t length) { return touched(PAGE, length); }
+
+/* One timed loop, straight behind a warm-up; seconds, on rank 0: those of the slowest rank that works. Everybody leaves
+ * it together. */
+static double timed(const struct program *p, const struct measurement *m, long n, long warm) {
 	double begin, seconds = 0, all;
 	if (m->how & ORIGIN && rank != 0) {
 		MPI_Barrier(MPI_COMM_WORLD);
@@ -80,6 +91,8 @@ static double timed(const struct program *p, const struct measurement *m, long n
 		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 	if (p->before != NULL)
 		p->before(m);
+	if (warm > 0)
+		m->body(warm);
 	begin = now();
 	m->body(n);
 	seconds = now() - begin;
@@ -152,6 +165,34 @@ static void count(const struct program *p, const struct measurement *m, const ch
 		p->close();
 }
 
+static void say(const struct measurement *m, const char *name, double seconds, long n, int json) {
+	double value = 1e9 * seconds / n / (m->per > 0 ? m->per : 1);
+	const char *unit = "ns";
+	if (m->how & SHARED)
+		value /= bytes;
+	if (m->how & PERCENT) {
+		value = seconds;
+		unit = "%";
+	}
+	if (json)
+		printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", \"ranks\": %d, \"loops\": %ld}\n", name,
+		       value, unit, size, n);
+	else
+		printf("%s %.2f %s\n", name, value, unit);
+	fflush(stdout);
+}
+
+static void brief(const struct program *p, const struct measurement *m, const char *name, int json) {
+	long n = m->loops / (bytes > VAST ? 50 : bytes > LARGE ? 10 : 1);
+	if (m->open != NULL)
+		m->open();
+	double seconds = timed(p, m, n, (n + 9) / 10);
+	if (p->close != NULL)
+		p->close();
+	if (rank == 0)
+		say(m, name, seconds, n, json);
+}
+
 /* Rank 0 decides how long the next loop is, 0: there is none. */
 static void run(const struct program *p, const struct measurement *m, const char *name, int json) {
 	double seconds[REPETITIONS], start = now(), wanted;
@@ -164,7 +205,7 @@ static void run(const struct program *p, const struct measurement *m, const char
 	while (MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD), n > 0) {
 		if (m->open != NULL && m->loops > 0)
 			m->open();
-		double s = timed(p, m, n);
+		double s = timed(p, m, n, 0);
 		if (p->close != NULL && m->loops > 0)
 			p->close();
 		if (rank != 0)
@@ -183,15 +224,7 @@ static void run(const struct program *p, const struct measurement *m, const char
 	if (rank != 0)
 		return;
 	qsort(seconds, done, sizeof *seconds, ascending);
-	double value = 1e9 * seconds[done / 2] / -n / (m->per > 0 ? m->per : 1);
-	if (m->how & SHARED)
-		value /= bytes;
-	if (json)
-		printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"ns\", \"ranks\": %d, \"loops\": %ld}\n", name,
-		       value, size, -n);
-	else
-		printf("%s %.2f ns\n", name, value);
-	fflush(stdout);
+	say(m, name, seconds[done / 2], -n, json);
 }
 
 /* The measurement of that name, NULL if there is none; sets bytes. */
@@ -206,13 +239,15 @@ static const struct measurement *named(const struct program *p, const char *name
 
 /* All that main does. begin and finish, which may be NULL, are called once: behind MPI_Init and before MPI_Finalize. */
 static int measure(const struct program *p, int argc, char **argv, void (*begin)(void), void (*finish)(void)) {
-	int json = 0;
+	int json = 0, threads = p->threads;
 	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
 		for (int i = 0; i < p->count; i++)
 			puts(p->measurements[i].name);
 		return 0;
 	}
-	if (p->threads) {
+	for (int a = 1; a < argc; a++)
+		threads = threads || strcmp(argv[a], "--multiple") == 0;
+	if (threads) {
 		int level;
 		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 		if (level != MPI_THREAD_MULTIPLE) {
@@ -232,6 +267,8 @@ static int measure(const struct program *p, int argc, char **argv, void (*begin)
 			json = 1;
 			continue;
 		}
+		if (strcmp(argv[a], "--multiple") == 0)
+			continue;
 		if (strcmp(argv[a], "--count") == 0 && a + 1 < argc) {
 			counted = atol(argv[++a]);
 			continue;
@@ -242,8 +279,11 @@ static int measure(const struct program *p, int argc, char **argv, void (*begin)
 				fprintf(stderr, "%s: no measurement \"%s\" (%s --list)\n", p->name, argv[a], p->name);
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		}
+		current = m;
 		if (counted > 0)
 			count(p, m, argv[a]);
+		else if (m->how & BRIEF)
+			brief(p, m, argv[a], json);
 		else
 			run(p, m, argv[a], json);
 	}

@@ -1,10 +1,18 @@
 #!/bin/sh
-# Puts what bench/run.sh has measured into docs/MEASURED.md: the main tables, and charts that it shows: bench/measured.sh BUILD
+# Puts what bench/run.sh has measured, with and without -sweeps, into docs/MEASURED.md: the main tables, those of the
+# sweeps, and charts that it shows: bench/measured.sh BUILD
 set -eu
 build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."
-from=$build/bench/bench.json
-[ -e "$from" ] || { echo "measured: $from is not there: run make bench" >&2; exit 1; }
 mkdir -p docs/charts
-go -C bench/chart run . "$from" "$(pwd)/docs/charts" svg
-go run ./bench/compare -from "$from" -into docs/MEASURED.md
+found=
+for name in bench sweeps; do
+	from=$build/bench/$name.json
+	[ -e "$from" ] || continue
+	found=1
+	go -C bench/chart run . "$from" "$(pwd)/docs/charts" svg
+	[ $name = bench ] || set -- -sweeps
+	[ $name = sweeps ] || set --
+	go run ./bench/compare "$@" -from "$from" -into docs/MEASURED.md
+done
+[ -n "$found" ] || { echo "measured: nothing is in $build/bench: run make bench" >&2; exit 1; }

@@ -3,6 +3,7 @@ package main
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -46,6 +47,27 @@ var charts = []chart{
 			func(m measurement, ns float64) float64 { return 1000 / ns }, plain})
 	}},
 	{"ratios", ratios},
+	{"sweeps", sweeps},
+	{"sweeps-one-sided", swept("Put + flush", "put.flush", "Get + flush", "get.flush", "Accumulate + flush",
+		"accumulate.flush", "Put + flush, malloc", "put.flush.created")},
+	{"sweeps-messages", swept("Ping-pong, one way", "pingpong", "64 posted: one", "bandwidth",
+		"64 posted both ways: two", "both_ways", "64 posted, 4 ranks: one", "bandwidth.4")},
+	{"sweeps-collectives", swept("Bcast", "bcast", "Allreduce", "allreduce", "Alltoall", "alltoall", "Allgatherv",
+		"allgatherv")},
+	{"sweeps-nonblocking", swept("Ibcast + Wait", "ibcast", "Iallreduce + Wait", "iallreduce", "Ialltoall + Wait",
+		"ialltoall", "Iallgatherv + Wait", "iallgatherv")},
+}
+
+// swept is a chart of sweeps, of which there are titles and series.
+func swept(names ...string) func(r *report) (*drawing, error) {
+	var views []view
+	for i := 0; i < len(names); i += 2 {
+		views = append(views, view{names[i], names[i+1], "sweep."})
+	}
+	return func(r *report) (*drawing, error) {
+		return r.lines(views, bySize,
+			quantity{"time", func(m measurement, ns float64) float64 { return ns }, duration})
+	}
 }
 
 // A view is one panel: a title, the series and what the names of its measurements begin with.
@@ -84,7 +106,7 @@ func (r *report) lines(views []view, x across, y quantity) (*drawing, error) {
 			var points plotter.XYs
 			for _, m := range r.Measurements {
 				ns := m.Results[library].Median
-				if !strings.HasPrefix(m.Name, v.prefix+v.series+".") || ns <= 0 {
+				if !strings.HasPrefix(m.Name, v.prefix) || m.Series != v.series || ns <= 0 {
 					continue
 				}
 				value := y.of(m, ns)
@@ -146,25 +168,47 @@ func ratios(r *report) (*drawing, error) {
 			rows = append(rows, m)
 		}
 	}
+	return bars("Times better than the better of MPICH and Open MPI. Stroke: the goal. Orange: not reached", rows,
+		func(m measurement) (name string, value, stroke float64, good bool) {
+			return short(m), m.Ratio, m.Goal, m.Ratio >= m.Goal
+		})
+}
+
+// sweeps draws a bar for the median of each sweep, with a mark at its worst size.
+func sweeps(r *report) (*drawing, error) {
+	rows := slices.DeleteFunc(slices.Clone(r.Sweeps), func(s sweep) bool { return s.Ratio <= 0 })
+	return bars("Times better than the better peer, median over sizes. Stroke: the worst size. Orange: below 1.2",
+		rows, func(s sweep) (name string, value, stroke float64, good bool) {
+			if strings.Contains(s.Part, "malloc") {
+				s.Label = "malloc: " + s.Label
+			} else if strings.Contains(s.Part, "dynamic") {
+				s.Label = "dynamic: " + s.Label
+			}
+			return s.Label, s.Ratio, s.Worst, s.Ratio >= 1.2
+		})
+}
+
+// bars draws what of says of each row: a bar to value, and a stroke.
+func bars[T any](title string, rows []T, of func(row T) (name string, value, stroke float64, good bool)) (*drawing,
+	error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	p := panel("Times better than the better of MPICH and Open MPI. Stroke: the goal. Orange: not reached", "", "")
+	p := panel(title, "", "")
 	low, high := 0.5, 2.0
 	var names []plot.Tick
-	for i, m := range rows {
+	for i, row := range rows {
+		name, value, stroke, good := of(row)
 		y := float64(len(rows) - 1 - i)
-		low, high = min(low, m.Ratio), max(high, m.Ratio, m.Goal)
-		names = append(names, plot.Tick{Value: y, Label: short(m)})
-	}
-	from, to, ticks := decades(low, high, plain)
-	for i, m := range rows {
+		low, high = min(low, value, stroke), max(high, value, stroke)
+		names = append(names, plot.Tick{Value: y, Label: name})
 		colour := colours[0]
-		if m.Ratio < m.Goal {
+		if !good {
 			colour = colours[1]
 		}
-		p.Add(&bar{y: float64(len(rows) - 1 - i), from: 1, to: m.Ratio, goal: m.Goal, colour: colour})
+		p.Add(&bar{y: y, from: 1, to: value, stroke: stroke, colour: colour})
 	}
+	from, to, ticks := decades(low, high, plain)
 	axis(&p.X, from, to, ticks)
 	p.Y.Min, p.Y.Max = -0.7, float64(len(rows))-0.3
 	p.Y.Tick.Marker = plot.ConstantTicks(names)
@@ -185,11 +229,11 @@ func short(m measurement) string {
 	return m.Label
 }
 
-// A bar lies at y between two values of x, with a stroke at the goal. A logarithmic axis has no zero to begin at: bars
+// A bar lies at y between two values of x, with a stroke. A logarithmic axis has no zero to begin at: bars
 // begin at 1 and go to the left where the ratio is below.
 type bar struct {
-	y, from, to, goal float64
-	colour            color.Color
+	y, from, to, stroke float64
+	colour              color.Color
 }
 
 // Plot implements plot.Plotter.
@@ -198,6 +242,6 @@ func (b *bar) Plot(c draw.Canvas, p *plot.Plot) {
 	half := (y(1) - y(0)) * 0.34
 	c.FillPolygon(b.colour, []vg.Point{{X: x(b.from), Y: y(b.y) - half}, {X: x(b.to), Y: y(b.y) - half},
 		{X: x(b.to), Y: y(b.y) + half}, {X: x(b.from), Y: y(b.y) + half}})
-	c.StrokeLine2(draw.LineStyle{Color: color.Black, Width: vg.Points(1.5)}, x(b.goal), y(b.y)-1.3*half, x(b.goal),
-		y(b.y)+1.3*half)
+	c.StrokeLine2(draw.LineStyle{Color: color.Black, Width: vg.Points(1.5)}, x(b.stroke), y(b.y)-1.3*half,
+		x(b.stroke), y(b.y)+1.3*half)
 }

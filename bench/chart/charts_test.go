@@ -20,7 +20,12 @@ const small = `{"libraries": ["gompirma", "MPICH"], "measurements": [
 		"MPICH": {"median": 800}}},
 	{"name": "sizes.put_flush.1024", "series": "put_flush", "x": 1024, "results": {"gompirma": {"median": 30},
 		"MPICH": {}}},
-	{"name": "ranks.barrier.2", "series": "barrier", "x": 2, "results": {"gompirma": {"median": 100}}}]}`
+	{"name": "sweep.pingpong.8", "series": "pingpong", "x": 8, "results": {"gompirma": {"median": 90}}},
+	{"name": "sweep.pingpong.4.8", "series": "pingpong.4", "x": 8, "results": {"gompirma": {"median": 1e9}}},
+	{"name": "ranks.barrier.2", "series": "barrier", "x": 2, "results": {"gompirma": {"median": 100}}}],
+	"sweeps": [{"label": "put, flush", "part": "One-sided, windows created over malloc memory", "ratio": 0.5,
+		"worst": 0.1},
+		{"label": "no peer"}]}`
 
 // Charts of what was measured are drawn, are what their names say, and name the libraries and rows.
 func TestCharts(t *testing.T) {
@@ -37,6 +42,9 @@ func TestCharts(t *testing.T) {
 		"bandwidth": {"gompirma", "MPICH", "GB/s"},
 		"ranks":     {"gompirma", "Barrier", "ranks"},
 		"ratios":    {"put 8 B", "malloc: get 8 B"},
+		"sweeps":    {"malloc: put, flush", "0.1"},
+		// of 90 ns, not of the sweep whose name begins alike
+		"sweeps-messages": {"Ping-pong, one way", "10 ns", "100 ns"},
 	} {
 		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))
 		if err != nil {
@@ -56,8 +64,10 @@ func TestCharts(t *testing.T) {
 			t.Errorf("%s.png: %v", name, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(folder, "threads.svg")); err == nil {
-		t.Error("a chart of threads without a measurement")
+	for _, name := range []string{"threads", "sweeps-collectives"} {
+		if _, err := os.Stat(filepath.Join(folder, name+".svg")); err == nil {
+			t.Errorf("%s.svg without a measurement", name)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type report struct {
 	Cores        int           `json:"cores"`
 	Libraries    []string      `json:"libraries"`
 	Measurements []measurement `json:"measurements"`
+	Sweeps       []sweep       `json:"sweeps"`
 }
 
 // A measurement is one line of a table. Times are in nanoseconds.
@@ -35,6 +36,14 @@ type measurement struct {
 	Results map[string]struct {
 		Median float64 `json:"median"`
 	} `json:"results"`
+}
+
+// A sweep is what measurements over sizes come to: the median of their ratios, and the worst.
+type sweep struct {
+	Label string  `json:"label"`
+	Part  string  `json:"part"`
+	Ratio float64 `json:"ratio"`
+	Worst float64 `json:"worst"`
 }
 
 func main() {

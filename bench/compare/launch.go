@@ -115,7 +115,8 @@ type launcher struct {
 }
 
 // measure gives every measurement of the batch an outcome with this library. The batch is one launch; behind a
-// measurement that fails there is another launch for those after it.
+// measurement that fails there is another launch for those after it; the sweep that it is of has failed as a whole, so
+// that what hangs does so once.
 func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 	outcomes := map[string]outcome{}
 	for len(batch) > 0 {
@@ -136,8 +137,12 @@ func (r launcher) measure(batch []measurement, l library) map[string]outcome {
 			if why == "" {
 				why = "no result"
 			}
-			outcomes[batch[done].name] = outcome{why: why}
-			done++
+			failed := batch[done]
+			for done < len(batch) && (batch[done].name == failed.name ||
+				failed.series != "" && batch[done].series == failed.series) {
+				outcomes[batch[done].name] = outcome{why: why}
+				done++
+			}
 		}
 		batch = batch[done:]
 	}
@@ -158,6 +163,7 @@ func (r launcher) launch(batch []measurement, l library) (said map[string]outcom
 	} else {
 		args = append(args, program)
 	}
+	args = append(args, m.args...)
 	for _, b := range batch {
 		if b.row != "" {
 			args = append(args, b.row)
@@ -210,7 +216,7 @@ func parse(text string) map[string]outcome {
 			said[f[0]] = outcome{why: "more"}
 		case len(f) == 2 && strings.HasPrefix(f[1], "-"): // more in the short loop than in the long one
 			said[f[0]] = outcome{why: "uneven"}
-		case len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB"):
+		case len(f) == 2 || len(f) == 3 && (f[2] == "ns" || f[2] == "KiB" || f[2] == "%"):
 			if v, err := strconv.ParseFloat(f[1], 64); err == nil {
 				said[f[0]] = outcome{value: v}
 			}

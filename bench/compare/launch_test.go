@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,11 +40,17 @@ done
 			"d": value}},
 		{"silent", []string{"silent", "d"}, map[string]outcome{"silent": {why: "no result"}, "d": value}},
 		{"at the end", []string{"a", "last"}, map[string]outcome{"a": value, "last": {why: "crash"}}},
+		{"a sweep", []string{"s:1", "crash", "s:2", "d"}, map[string]outcome{"s:1": value,
+			"crash": {why: "crash"}, "s:2": {why: "crash"}, "d": value}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var batch []measurement
 			for _, r := range c.rows {
-				batch = append(batch, of("fake", r, "", 0))
+				m := of("fake", r, "", 0)
+				if strings.HasPrefix(r, "s:") || c.name == "a sweep" && r == "crash" {
+					m.series = "s"
+				}
+				batch = append(batch, m)
 			}
 			with := launcher{context.Background(), work, 2 * time.Second}
 			require.Equal(t, c.want, with.measure(batch, l))

@@ -4,12 +4,15 @@
 //	go run ./bench/compare -build build [-only REGEXP] [-quick] [-runs 3] [-timeout 20s] [-o FILE.md] [-json FILE]
 //	go run ./bench/compare -list
 //	tests/cluster/bed.sh 2 go run ./bench/compare -fabric [...]
-//	go run ./bench/compare -from FILE.json -into docs/MEASURED.md
+//	go run ./bench/compare -sweeps [-all] [-only REGEXP] [-quick] [...]
+//	go run ./bench/compare [-sweeps] -from FILE.json -into docs/MEASURED.md
 //
 // The libraries take turns within one run, so that what else the machine does hits all of them. A peer that crashes or
 // does not end in time is shown as that; its place in the ratio is taken by the other one. -quick measures the main
-// rows' times alone, and those that are alike in one launch. The last form measures nothing: it writes the main tables
-// of an earlier run between two marks of a document.
+// rows' times alone, and those that are alike in one launch. -sweeps measures operations over sizes, as public suites
+// do, and prints a line for each sweep: -only '^put.flush$' takes one, -quick fewer sizes, -all those that
+// suites have options for. The last form measures nothing: it writes the main tables of an earlier run, or the sweeps',
+// between two marks of a document.
 package main
 
 import (
@@ -23,6 +26,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -33,14 +37,17 @@ type options struct {
 	runs                    int
 	timeout                 time.Duration
 	quick, fabric           bool
+	sweeps, all             bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.build, "build", "build", "folder that `make build` wrote")
-	flag.StringVar(&o.only, "only", ".", "measurements to run, a regular expression for their names")
+	flag.StringVar(&o.only, "only", ".", "measurements or sweeps to run, a regular expression for their names")
 	flag.BoolVar(&o.quick, "quick", false, "the main measurements, many in a launch")
 	flag.BoolVar(&o.fabric, "fabric", false, "over the two hosts of tests/cluster/bed.sh, which runs this")
+	flag.BoolVar(&o.sweeps, "sweeps", false, "operations over sizes, as public suites do")
+	flag.BoolVar(&o.all, "all", false, "with -sweeps: every synchronization over every kind of window")
 	flag.IntVar(&o.runs, "runs", 3, "launches of each measurement with each library; the median counts")
 	flag.DurationVar(&o.timeout, "timeout", 20*time.Second, "time limit of one measurement")
 	flag.StringVar(&o.to, "o", "", "write the tables into this file as well")
@@ -52,14 +59,23 @@ func main() {
 	if o.fabric {
 		measurements = networked
 	}
+	if o.sweeps {
+		measurements = sweeps
+	}
 	var err error
 	switch {
 	case *list:
 		for _, m := range measurements {
+			if o.sweeps && m.x != 8 && !strings.HasSuffix(m.series, "barrier") {
+				continue
+			}
+			if o.sweeps {
+				m.name = m.series
+			}
 			fmt.Printf("%-32s %s\n", m.name, m.label)
 		}
 	case *from != "":
-		err = document(*from, *into)
+		err = document(*from, *into, o.sweeps)
 	default:
 		err = run(o)
 	}
@@ -77,8 +93,15 @@ func choose(o options) ([]measurement, error) {
 	}
 	var chosen []measurement
 	for _, m := range measurements {
-		if pattern.MatchString(m.name) && !(o.quick && (m.series != "" || m.count)) {
-			m.batch = m.batch || o.quick
+		name := m.name
+		if o.sweeps {
+			name = m.series
+		}
+		if !pattern.MatchString(name) || m.rare && !o.all {
+			continue
+		}
+		if !o.quick || o.sweeps && coarse(m.x) || !o.sweeps && m.series == "" && !m.count {
+			m.batch, m.mixed = m.batch || o.quick, o.quick
 			chosen = append(chosen, m)
 		}
 	}
@@ -135,9 +158,19 @@ func run(o options) error {
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
+		if o.sweeps {
+			for _, s := range all.sums(batch) {
+				fmt.Fprintln(os.Stderr, strings.Join(s.cells(all.Libraries), " | "))
+			}
+			continue
+		}
 		for _, m := range batch {
 			all.line(out, m)
 		}
+	}
+	if o.sweeps {
+		all.tables(out)
+		all.worstFirst(out)
 	}
 	if o.asJSON != "" {
 		return all.save(o.asJSON)

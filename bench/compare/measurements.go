@@ -19,22 +19,28 @@ type measurement struct {
 	row     string // argument of the program and the name in its output; "" for none
 	ranks   int
 	env     []string
-	batch   bool    // shares a launch with those beside it
-	wall    bool    // the whole launch is timed
-	count   bool    // instructions are counted
-	goal    float64 // ratio to the best peer; 0: none
-	of      string  // measurement that is the yardstick besides the peers
-	ofGoal  float64 // ratio to it that also counts as reached
-	atMost  float64 // in the measurement's unit
-	series  string  // of a sweep: what is measured for several x; not one of the main measurements
-	x       int     // bytes, ranks or threads
-	most    int     // launches with each library; 0: as many as are asked for
+	batch   bool     // shares a launch with those beside it that are of the same sweep, if of any
+	mixed   bool     // with batch: of any sweep
+	wall    bool     // the whole launch is timed
+	count   bool     // instructions are counted
+	goal    float64  // ratio to the best peer; 0: none
+	of      string   // measurement that is the yardstick besides the peers
+	ofGoal  float64  // ratio to it that also counts as reached
+	atMost  float64  // in the measurement's unit
+	series  string   // of a sweep: what is measured for several x; not one of the main measurements
+	x       int      // bytes, ranks or threads
+	most    int      // launches with each library; 0: as many as are asked for
+	args    []string // of the program, before the rows
+	percent bool     // the value is what part is hidden
+	rare    bool     // only with -all
 }
 
 func (m measurement) unit() string {
 	switch {
 	case m.row == "memory":
 		return "KiB"
+	case m.percent:
+		return "%"
 	case m.count:
 		return "instructions"
 	}
@@ -43,8 +49,11 @@ func (m measurement) unit() string {
 
 // together reports whether both may be measured in one launch.
 func (m measurement) together(other measurement) bool {
-	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part && m.program == other.program &&
-		m.count == other.count && m.ranks == other.ranks && slices.Equal(m.env, other.env)
+	return m.batch && other.batch && !m.wall && !other.wall && m.part == other.part &&
+		(m.mixed || m.series == other.series) &&
+		m.program == other.program &&
+		m.count == other.count && m.ranks == other.ranks && slices.Equal(m.env, other.env) &&
+		slices.Equal(m.args, other.args)
 }
 
 // against adds the hardware's speed as a goal of its own.
@@ -99,7 +108,9 @@ func sweep(kind, program, series, label string, xs []int, set func(m *measuremen
 		m := measurement{name: fmt.Sprintf("%s.%s.%d", kind, series, x), program: program, ranks: 2,
 			series: series, x: x, batch: true}
 		set(&m, x)
-		m.label = fmt.Sprintf(label, showX(kind, x))
+		if label != "" {
+			m.label = fmt.Sprintf(label, showX(kind, x))
+		}
 		all = append(all, m)
 	}
 	return all
@@ -107,7 +118,7 @@ func sweep(kind, program, series, label string, xs []int, set func(m *measuremen
 
 // showX words what a sweep goes over.
 func showX(kind string, x int) string {
-	if kind != "sizes" && kind != "windows" {
+	if kind != "sizes" && kind != "windows" && kind != "sweep" {
 		if x == 1 {
 			kind = strings.TrimSuffix(kind, "s")
 		}

@@ -22,6 +22,7 @@ type report struct {
 	Runs      int      `json:"runs"`
 	Libraries []string `json:"libraries"`
 	Records   []record `json:"measurements"`
+	Sweeps    []sum    `json:"sweeps,omitempty"`
 
 	results results
 	part    string // of the table that line is in
@@ -82,9 +83,7 @@ func (all *report) head(out io.Writer) {
 func (all *report) line(out io.Writer, m measurement) {
 	if m.part != all.part {
 		all.part = m.part
-		columns := append(append([]string{"what"}, all.Libraries...), "ratio", "goal", "reached")
-		fmt.Fprintf(out, "\n### %s\n\n| %s |\n|%s\n", m.part, strings.Join(columns, " | "),
-			strings.Repeat("---|", len(columns)))
+		heading(out, m.part, append(append([]string{"what"}, all.Libraries...), "ratio", "goal", "reached"))
 	}
 	fmt.Fprintln(out, row(m, all.Libraries, all.results))
 }
@@ -110,11 +109,12 @@ func (all *report) save(path string) error {
 			r.Results[l] = f
 		}
 		mine, best := median(all.results[m.name]["gompirma"]), best(m, all.Libraries, all.results)
-		if mine.why == "" && best.why == "" {
+		if mine.why == "" && best.why == "" && !m.percent {
 			r.Ratio = best.value / mine.value
 		}
 		all.Records = append(all.Records, r)
 	}
+	all.Sweeps = all.sums(sweeps)
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
@@ -146,12 +146,15 @@ func load(path string) (*report, error) {
 	return all, nil
 }
 
-// What stands between these lines of a document is generated.
-const begin, end = "<!-- written by make measured -->\n", "<!-- end of what make measured writes -->\n"
+// What stands between two such lines of a document is generated: the main tables, or the sweeps'.
+const (
+	begin, end             = "<!-- written by make measured -->\n", "<!-- end of what make measured writes -->\n"
+	beginSweeps, endSweeps = "<!-- sweeps, written by make measured -->\n", "<!-- end of the sweeps -->\n"
+)
 
-// document writes the main tables of the report in the file from into the document, between its marks, and behind them
-// the charts that lie in the folder charts beside it.
-func document(from, into string) error {
+// document writes the main tables of the report in the file from, or those of sweeps, into the document, between their
+// marks, and behind them the charts of them that lie in the folder charts beside it.
+func document(from, into string, sweeps bool) error {
 	all, err := load(from)
 	if err != nil {
 		return err
@@ -160,19 +163,24 @@ func document(from, into string) error {
 	if err != nil {
 		return err
 	}
-	words := all.main()
+	words, first, last := all.main(), begin, end
+	if sweeps {
+		words, first, last = all.swept(), beginSweeps, endSweeps
+	}
 	charts, err := filepath.Glob(filepath.Join(filepath.Dir(into), "charts", "*.svg"))
 	if err != nil {
 		return err
 	}
-	for i, c := range charts {
-		if i == 0 {
-			words += "\n### Charts\n"
-		}
+	head := "\n### Charts\n"
+	for _, c := range charts {
 		name := strings.TrimSuffix(filepath.Base(c), ".svg")
-		words += fmt.Sprintf("\n![%s](charts/%s.svg)\n", name, name)
+		if strings.HasPrefix(name, "sweeps") != sweeps {
+			continue
+		}
+		words += head + fmt.Sprintf("\n![%s](charts/%s.svg)\n", name, name)
+		head = ""
 	}
-	changed, err := replaced(string(text), words)
+	changed, err := replaced(string(text), words, first, last)
 	if err != nil {
 		return fmt.Errorf("%s: %w", into, err)
 	}
@@ -191,8 +199,16 @@ func (all *report) main() string {
 	return tables.String()
 }
 
+// swept returns the tables of sweeps.
+func (all *report) swept() string {
+	var tables strings.Builder
+	all.head(&tables)
+	all.tables(&tables)
+	return tables.String()
+}
+
 // replaced returns the text with others words between the marks.
-func replaced(text, words string) (string, error) {
+func replaced(text, words, begin, end string) (string, error) {
 	before, rest, ok := strings.Cut(text, begin)
 	if !ok {
 		return "", errors.New("there is no line " + begin)

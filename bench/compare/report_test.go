@@ -37,14 +37,14 @@ func TestDocument(t *testing.T) {
 	require.NoError(t, os.WriteFile(into, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o644))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "charts"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "charts/latency.svg"), nil, 0o644))
-	require.NoError(t, document(from, into))
+	require.NoError(t, document(from, into, false))
 	text, err := os.ReadFile(into)
 	require.NoError(t, err)
 	charts := "\n### Charts\n\n![latency](charts/latency.svg)\n"
 	require.Equal(t, "before\n"+begin+want+charts+end+"after\n", string(text))
 
 	require.NoError(t, os.WriteFile(into, []byte("before\n"+begin+"old\n"), 0o644))
-	require.ErrorContains(t, document(from, into), "there is no line")
+	require.ErrorContains(t, document(from, into, false), "there is no line")
 }
 
 // -quick leaves the sweeps out and puts what is alike into one launch.

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// sweepGoal is the ratio to the best peer that the median over a sweep's sizes is to reach, worstGoal that of its worst
+// size, spreadGoal the ratio of the slowest launch to the fastest.
+const sweepGoal, worstGoal, spreadGoal = 1.2, 1.0, 1.3
+
+// powers are the powers of two from one to another.
+func powers(from, to int) (all []int) {
+	for x := from; x <= to; x *= 2 {
+		all = append(all, x)
+	}
+	return all
+}
+
+// coarse reports whether -quick keeps the size: a power of eight, and the last ones.
+func coarse(x int) bool {
+	return slices.Contains([]int{1, 4, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20}, x)
+}
+
+// swept is one operation over sizes, which share a launch.
+func swept(program, series, label string, sizes []int) []measurement {
+	all := sweep("sweep", program, series, "", sizes, func(m *measurement, x int) {
+		m.row = fmt.Sprintf("%s:%d", series, x)
+	})
+	for i := range all {
+		all[i].label, all[i].goal = label, sweepGoal
+	}
+	return all
+}
+
+func change(all []measurement, how func(m *measurement)) []measurement {
+	for i := range all {
+		how(&all[i])
+	}
+	return all
+}
+
+// named tells a sweep from another of the same row.
+func (m *measurement) named(suffix string) {
+	m.series += suffix
+	m.name = fmt.Sprintf("sweep.%s.%d", m.series, m.x)
+}
+
+// onRanks is the sweep with more ranks: fewer sizes and launches, since a peer needs milliseconds for a message.
+func onRanks(ranks int, all []measurement) []measurement {
+	all = slices.DeleteFunc(all, func(m measurement) bool { return !coarse(m.x) || m.x > 1<<20 })
+	return change(all, func(m *measurement) {
+		m.named(fmt.Sprintf(".%d", ranks))
+		m.ranks, m.most = ranks, 2
+	})
+}
+
+// multiple asks for MPI_THREAD_MULTIPLE.
+func multiple(all []measurement) []measurement {
+	return change(all, func(m *measurement) {
+		m.named(".multiple")
+		m.args = []string{"--multiple"}
+	})
+}
+
+// oneSided are all operations with all synchronizations over all windows. Without -all those are run that public suites
+// print without an option, on allocated windows and, as older versions do, on created ones, and put and get with each
+// kind and synchronization.
+func oneSided() (all []measurement) {
+	usual := func(op, how, kind string) bool {
+		simple := op == "put" || op == "get"
+		return how == "flush" && (kind != ".dynamic" || simple) || simple && kind == "" ||
+			simple && kind == ".created" && (how == "lock" || how == "fence" || how == "pscw") ||
+			op == "accumulate" && kind == "" && how == "lock"
+	}
+	places := map[string]string{"": "allocated", ".created": "created over malloc memory", ".dynamic": "dynamic"}
+	for _, kind := range []string{"", ".created", ".dynamic"} {
+		for _, how := range []string{"flush", "flush_local", "lock", "lock_all", "fence", "pscw"} {
+			for _, op := range []string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op",
+				"compare_and_swap", "put_bandwidth", "get_bandwidth"} {
+				sizes := powers(1, 4<<20)
+				if op == "fetch_and_op" || op == "compare_and_swap" {
+					sizes = []int{8}
+				}
+				all = append(all, change(swept("sweep_rma", op+"."+how+kind, op+", "+how, sizes),
+					func(m *measurement) {
+						m.rare = !usual(op, how, kind)
+						m.part = "One-sided, windows " + places[kind]
+					})...)
+			}
+		}
+	}
+	return all
+}
+
+func sweptMessages() []measurement {
+	all := powers(1, 4<<20)
+	program := "sweep_messages"
+	return part("Messages", slices.Concat(
+		swept(program, "pingpong", "ping-pong", all),
+		swept(program, "bandwidth", "64 posted", all),
+		swept(program, "both_ways", "64 posted both ways", all),
+		swept(program, "pingpong.persistent", "ping-pong, persistent", all),
+		swept(program, "bandwidth.persistent", "64 posted, persistent", all),
+		multiple(swept(program, "pingpong", "ping-pong, MPI_THREAD_MULTIPLE", all)),
+		multiple(swept(program, "pingpong.two_threads", "ping-pong, two threads answer", all)),
+		onRanks(4, swept(program, "pingpong", "ping-pong, two pairs", all)),
+		onRanks(4, swept(program, "bandwidth", "64 posted, two pairs", all)),
+	)...)
+}
+
+// collectives are the calls of sweep_collectives; a form of them is one part.
+func sweptCollectives(part, before, after string) (all []measurement) {
+	for _, call := range strings.Fields(`barrier bcast reduce allreduce gather gatherv scatter scatterv allgather
+		allgatherv alltoall alltoallv alltoallw reduce_scatter reduce_scatter_block scan exscan
+		neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv`) {
+		sizes := powers(1, 1<<20)
+		switch {
+		case call == "barrier":
+			sizes = []int{1}
+		case strings.Contains(call, "reduce") || strings.HasSuffix(call, "scan"):
+			sizes = powers(4, 1<<20) // floats
+		}
+		all = append(all, change(swept("sweep_collectives", before+call+after, before+call, sizes),
+			func(m *measurement) {
+				m.part = part
+				if m.percent = after == ".overlap"; m.percent {
+					m.goal = 0
+				}
+			})...)
+	}
+	return all
+}
+
+// sweeps are what public suites of latency and bandwidth programs measure.
+var sweeps = slices.Concat(
+	oneSided(),
+	sweptMessages(),
+	sweptCollectives("Collectives", "", ""),
+	sweptCollectives("Nonblocking collectives: the call and MPI_Wait", "i", ""),
+	sweptCollectives("Nonblocking collectives: time hidden behind a computation", "i", ".overlap"),
+)
+
+// A sum is what a sweep comes to. Its ratios are those of the best peer to gompirma; Spread is the median over sizes of
+// the slowest launch to the fastest, of gompirma.
+type sum struct {
+	Series string             `json:"series"`
+	Label  string             `json:"label"`
+	Part   string             `json:"part"`
+	Ratio  float64            `json:"ratio,omitempty"` // median over sizes
+	Worst  float64            `json:"worst,omitempty"`
+	At     int                `json:"at,omitempty"` // size of the worst
+	Spread float64            `json:"spread,omitempty"`
+	Hidden map[string]float64 `json:"hidden,omitempty"` // percent by library, median over sizes
+	Least  float64            `json:"least,omitempty"`  // percent, of gompirma, at the size At
+	Why    string             `json:"why,omitempty"`    // there is no ratio
+}
+
+// summary reduces the sizes of a sweep.
+func (all *report) summary(sizes []measurement) sum {
+	s := sum{Series: sizes[0].series, Label: sizes[0].label, Part: sizes[0].part}
+	var ratios, spreads []outcome
+	hidden := map[string][]outcome{}
+	for _, m := range sizes {
+		mine, peer := median(all.results[m.name]["gompirma"]), best(m, all.Libraries, all.results)
+		if mine.why != "" {
+			s.Why = fmt.Sprintf("%s at %s", mine.why, showX("sizes", m.x))
+			continue
+		}
+		if w := widest(all.results[m.name]["gompirma"]); w > 0 {
+			spreads = append(spreads, outcome{value: w})
+		}
+		if m.percent {
+			for _, l := range all.Libraries {
+				if o := median(all.results[m.name][l]); o.why == "" {
+					hidden[l] = append(hidden[l], o)
+				}
+			}
+			if s.At == 0 || mine.value < s.Least {
+				s.Least, s.At = mine.value, m.x
+			}
+			continue
+		}
+		if peer.why != "" {
+			continue
+		}
+		r := outcome{value: peer.value / mine.value}
+		ratios = append(ratios, r)
+		if s.At == 0 || r.value < s.Worst {
+			s.Worst, s.At = r.value, m.x
+		}
+	}
+	s.Ratio, s.Spread = median(ratios).value, median(spreads).value
+	if len(ratios) == 0 && s.Why == "" && !sizes[0].percent {
+		s.Why = "no peer"
+	}
+	for l, o := range hidden {
+		if s.Hidden == nil {
+			s.Hidden = map[string]float64{}
+		}
+		s.Hidden[l] = median(o).value
+	}
+	return s
+}
+
+// widest is the ratio of the slowest launch to the fastest, 0 with fewer than two.
+func widest(launches []outcome) float64 {
+	var values []float64
+	for _, o := range launches {
+		if o.why == "" && o.value > 0 {
+			values = append(values, o.value)
+		}
+	}
+	if len(values) < 2 {
+		return 0
+	}
+	return slices.Max(values) / slices.Min(values)
+}
+
+// sums are those of the measurements that there are results of, in their order.
+func (all *report) sums(of []measurement) (found []sum) {
+	for rest := of; len(rest) > 0; {
+		n := 0
+		var measured []measurement
+		for n < len(rest) && rest[n].series == rest[0].series {
+			if all.results[rest[n].name] != nil {
+				measured = append(measured, rest[n])
+			}
+			n++
+		}
+		if len(measured) > 0 {
+			found = append(found, all.summary(measured))
+		}
+		rest = rest[n:]
+	}
+	return found
+}
+
+// tables prints a line for each sweep, part by part.
+func (all *report) tables(out io.Writer) {
+	part := ""
+	for _, s := range all.sums(sweeps) {
+		if s.Part != part {
+			part = s.Part
+			heading(out, part, s.columns(all.Libraries))
+		}
+		fmt.Fprintf(out, "| %s |\n", strings.Join(s.cells(all.Libraries), " | "))
+	}
+}
+
+// worstFirst prints the sweeps that have ratios in that order.
+func (all *report) worstFirst(out io.Writer) {
+	found := slices.DeleteFunc(all.sums(sweeps), func(s sum) bool { return s.Hidden != nil })
+	if len(found) == 0 {
+		return
+	}
+	slices.SortStableFunc(found, func(a, b sum) int {
+		switch {
+		case a.Ratio < b.Ratio:
+			return -1
+		case a.Ratio > b.Ratio:
+			return 1
+		}
+		return 0
+	})
+	heading(out, "The worst first", found[0].columns(all.Libraries))
+	for _, s := range found {
+		s.Label = s.Series
+		fmt.Fprintf(out, "| %s |\n", strings.Join(s.cells(all.Libraries), " | "))
+	}
+}
+
+func heading(out io.Writer, part string, columns []string) {
+	fmt.Fprintf(out, "\n### %s\n\n| %s |\n|%s\n", part, strings.Join(columns, " | "),
+		strings.Repeat("---|", len(columns)))
+}
+
+func (s sum) columns(libraries []string) []string {
+	if s.Hidden != nil {
+		return append(append([]string{"what"}, libraries...), "least", "at")
+	}
+	return []string{"what", "median ratio", "worst", "at", "spread", "reached"}
+}
+
+func (s sum) cells(libraries []string) []string {
+	figure := func(v float64) string {
+		if v == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%.2f", v)
+	}
+	at := ""
+	if s.At > 0 {
+		at = showX("sizes", s.At)
+	}
+	if s.Hidden != nil {
+		cells := []string{s.Label}
+		for _, l := range libraries {
+			h, ok := s.Hidden[l]
+			if !ok {
+				cells = append(cells, "-")
+			} else {
+				cells = append(cells, fmt.Sprintf("%.0f %%", h))
+			}
+		}
+		return append(cells, fmt.Sprintf("%.0f %%", s.Least), at)
+	}
+	reached := "no"
+	switch {
+	case s.Why != "":
+		reached = s.Why
+	case s.Ratio >= sweepGoal && s.Worst >= worstGoal && s.Spread <= spreadGoal:
+		reached = "yes"
+	}
+	return []string{s.Label, figure(s.Ratio), figure(s.Worst), at, figure(s.Spread), reached}
+}
