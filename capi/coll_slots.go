@@ -34,6 +34,15 @@ var (
 	_ = same[C.GOMPI_REDUCE_SCATTER-C.int(coll.KindReduceScatter)]
 	_ = same[C.GOMPI_ALLGATHERV-C.int(coll.KindAllgatherv)]
 	_ = same[C.GOMPI_REDUCE_SCATTER_BLOCK-C.int(coll.KindReduceScatterBlock)]
+	_ = same[C.GOMPI_GATHERV-C.int(coll.KindGatherv)]
+	_ = same[C.GOMPI_SCATTERV-C.int(coll.KindScatterv)]
+	_ = same[C.GOMPI_ALLTOALLV-C.int(coll.KindAlltoallv)]
+	_ = same[C.GOMPI_ALLTOALLW-C.int(coll.KindAlltoallw)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLGATHER-C.int(coll.KindNeighborAllgather)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLGATHERV-C.int(coll.KindNeighborAllgatherv)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLTOALL-C.int(coll.KindNeighborAlltoall)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLV-C.int(coll.KindNeighborAlltoallv)]
+	_ = same[C.GOMPI_NEIGHBOR_ALLTOALLW-C.int(coll.KindNeighborAlltoallw)]
 )
 
 func init() {
@@ -182,6 +191,20 @@ func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool,
 		}
 		c.sizes = &sizes[0]
 	}
+	pairs := func(members []int, data [][]byte) (*C.struct_gompi_pair_block, C.int) {
+		if len(members) == 0 {
+			return nil, 0
+		}
+		list := make([]C.struct_gompi_pair_block, len(members))
+		for i, m := range members {
+			list[i] = C.struct_gompi_pair_block{member: C.int32_t(m), at: bytes(data[i]),
+				bytes: C.uint64_t(len(data[i]))}
+		}
+		pin.Pin(&list[0])
+		return &list[0], C.int(len(list))
+	}
+	c.to, c.sends = pairs(x.To, x.Ins)
+	c.from, c.receives = pairs(x.From, x.Outs)
 	r := &reduction{combine: x.Combine}
 	switch {
 	case x.Op == nil:
@@ -257,7 +280,7 @@ func gompi_run_collective(call uintptr) int32 {
 	c := out[C.struct_gompi_collective](call)
 	from := func(s *C.struct_gompi_side) side {
 		return side{buf: uintptr(s.buf), count: int64(s.count), typ: uintptr(s._type),
-			counts: uintptr(s.counts), displs: uintptr(s.displs)}
+			counts: uintptr(s.counts), displs: uintptr(s.displs), types: uintptr(s.types)}
 	}
 	a := collective{function: C.GoString(c.name), kind: coll.Kind(c.kind), comm: uintptr(c.comm),
 		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv), wide: bool(c.wide)}

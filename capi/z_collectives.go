@@ -72,32 +72,6 @@ func gompi_alltoall_init_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf u
 	return a.init(info, request)
 }
 
-// MPI-5.0 6.8
-//
-//export gompi_alltoallv
-func gompi_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Alltoallv", kind: coll.KindAlltoallv, comm: comm,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, typ: recvtype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.8
-//
-//export gompi_alltoallv_c
-func gompi_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Alltoallv", kind: coll.KindAlltoallv, comm: comm, wide: true,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, typ: recvtype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 6.13.6
 //
 //export gompi_alltoallv_init
@@ -122,32 +96,6 @@ func gompi_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, rec
 		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, typ: recvtype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.8
-//
-//export gompi_alltoallw
-func gompi_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Alltoallw", kind: coll.KindAlltoallw, comm: comm,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, types: sendtypes},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, types: recvtypes},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.8
-//
-//export gompi_alltoallw_c
-func gompi_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Alltoallw", kind: coll.KindAlltoallw, comm: comm, wide: true,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, types: sendtypes},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, types: recvtypes},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.6
@@ -221,32 +169,6 @@ func gompi_gather_init_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uin
 		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.5
-//
-//export gompi_gatherv
-func gompi_gatherv(sendbuf uintptr, sendcount int32, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
-	root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Gatherv", kind: coll.KindGatherv, root: root, comm: comm,
-		send: side{buf: sendbuf, count: int64(sendcount), typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.5
-//
-//export gompi_gatherv_c
-func gompi_gatherv_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype uintptr,
-	root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Gatherv", kind: coll.KindGatherv, root: root, comm: comm, wide: true,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.3
@@ -637,32 +559,6 @@ func gompi_scatter_init_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf ui
 		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 6.6
-//
-//export gompi_scatterv
-func gompi_scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int32, recvtype uintptr,
-	root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Scatterv", kind: coll.KindScatterv, root: root, comm: comm,
-		send: side{buf: sendbuf, counts: sendcounts, displs: displs, typ: sendtype},
-		recv: side{buf: recvbuf, count: int64(recvcount), typ: recvtype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 6.6
-//
-//export gompi_scatterv_c
-func gompi_scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf uintptr, recvcount int64, recvtype uintptr,
-	root int32, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Scatterv", kind: coll.KindScatterv, root: root, comm: comm, wide: true,
-		send: side{buf: sendbuf, counts: sendcounts, displs: displs, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 6.13.4

@@ -194,20 +194,12 @@ extern GoInt32 gompi_allreduce_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoIn
     GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_alltoall_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_alltoallv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
     GoUintptr request);
 extern GoInt32 gompi_alltoallv_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
     GoUintptr request);
-extern GoInt32 gompi_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm);
-extern GoInt32 gompi_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm);
 extern GoInt32 gompi_alltoallw_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm, GoUintptr info,
     GoUintptr request);
@@ -221,10 +213,6 @@ extern GoInt32 gompi_exscan_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64
     GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_gather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_gatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
-extern GoInt32 gompi_gatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_gatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
     GoUintptr request);
@@ -297,10 +285,6 @@ extern GoInt32 gompi_scan_init_c(GoUintptr sendbuf, GoUintptr recvbuf, GoInt64 c
     GoUintptr op, GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_scatter_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
     GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_scatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
-extern GoInt32 gompi_scatterv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_scatterv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
     GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm, GoUintptr info,
     GoUintptr request);

@@ -22,6 +22,7 @@ struct gompi_collective {
 		int64_t count;
 		uintptr_t type;
 		uintptr_t counts, displs; // arrays, one for each member, of int or, if wide, of MPI_Count and MPI_Aint
+		uintptr_t types;          // MPI_Alltoallw's
 	} send, recv;
 	bool wide;
 	// What gompi_span_run has found out; NULL: it was not asked. So many bytes, and whether another member differs.

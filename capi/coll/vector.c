@@ -1,5 +1,5 @@
-// The blocking collectives with blocks of different sizes that go through slots: MPI_Allgatherv, MPI_Reduce_scatter and
-// MPI_Reduce_scatter_block (MPI-5.0 6.7, 6.10). What is not taken here goes to Go before anything is changed.
+// The blocking collectives with blocks of different sizes that go through slots: MPI_Allgatherv, MPI_Reduce_scatter,
+// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10). What is not taken here goes to Go before anything is changed.
 #include "coll/entry.h"
 #include "coll/z_calls.h"
 
@@ -147,4 +147,193 @@ int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcount
 int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
 			   MPI_Op op, MPI_Comm comm) {
 	return reduce_scatter(sendbuf, recvbuf, (struct numbers){recvcounts, true}, datatype, op, comm);
+}
+
+// --- Lengths that only pairs know
+
+// A buffer with a block for each member: of one type, or of types; then displacements are bytes.
+struct vector {
+	const void *buf;
+	struct numbers counts, displs;
+	MPI_Datatype type;
+	const MPI_Datatype *types;
+};
+
+static struct gompi_side side_of_vector(const struct vector *v) {
+	struct gompi_side s = vector_side(v->buf, v->counts, v->displs, v->type);
+	s.types = (uintptr_t)v->types;
+	return s;
+}
+
+// Makes a block of count copies of a type. false: Go is to look at it.
+static inline bool pair_block(struct gompi_pair_block *b, int member, const void *at, int64_t count,
+			      const struct gompi_type *t) {
+	int64_t bytes, lo, hi;
+	if (t == NULL || !gompi_type_bytes(t, count, &bytes) || bytes > GOMPI_MOST_BLOCK)
+		return false;
+	*b = (struct gompi_pair_block){.member = member, .at = (char *)(uintptr_t)at, .bytes = (uint64_t)bytes};
+	if (bytes == 0)
+		return true;
+	if (__builtin_expect((t->flags & GOMPI_TYPE_CONTIGUOUS) != 0, 1)) {
+		b->at = (char *)((uintptr_t)at + (uint64_t)t->origin);
+		return !gompi_nowhere(at, t->origin);
+	}
+	b->type = t, b->count = count;
+	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_nowhere(at, lo) &&
+	       (uintptr_t)at + (uint64_t)lo < (uintptr_t)at + (uint64_t)hi;
+}
+
+// The same for all n blocks of a buffer.
+static bool pair_blocks(struct gompi_pair_block b[], int n, const struct vector *v) {
+	if (v->counts.at == NULL || v->displs.at == NULL)
+		return false;
+	const struct gompi_type *t = v->types == NULL ? gompi_type_get(v->type) : NULL;
+	for (int i = 0; i < n; i++) {
+		int64_t count = number_at(v->counts, i), offset = number_at(v->displs, i);
+		const struct gompi_type *each = t;
+		if (v->types != NULL) // no data has no type either
+			each = gompi_type_get(count == 0 ? MPI_BYTE : v->types[i]);
+		else if (t == NULL || __builtin_mul_overflow(offset, t->extent, &offset))
+			return false;
+		if (!pair_block(&b[i], i, (const void *)((uintptr_t)v->buf + (uint64_t)offset), count, each))
+			return false;
+	}
+	return true;
+}
+
+// Whether what a member sends itself is what it gets, and lies elsewhere.
+static inline bool own_goes(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
+	return to->bytes == from->bytes && (to->at != from->at || to->bytes == 0);
+}
+
+static int alltoall_of_pairs(const char *name, int kind, const struct vector *send, const struct vector *recv,
+			     MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, kind);
+	struct gompi_pair_block to[GOMPI_PAIRS_MOST], from[GOMPI_PAIRS_MOST];
+	if (t == NULL || !pair_blocks(from, t->n, recv))
+		goto go;
+	struct gompi_slots_call c;
+	c.kind = kind, c.root = 0, c.name = name, c.sends = c.receives = t->n, c.from = from;
+	c.in_place = send->buf == MPI_IN_PLACE;
+	if (c.in_place)
+		c.to = from, from[t->me].member = -1; // is where it should be
+	else if (pair_blocks(to, t->n, send) && own_goes(&to[t->me], &from[t->me]))
+		c.to = to;
+	else
+		goto go;
+	return gompi_run_slots(t, &c, comm);
+go:
+	return gompi_collective_to_go(name, kind, side_of_vector(send), side_of_vector(recv), recv->counts.wide, 0, 0,
+				      comm);
+}
+
+int gompi_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+		    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+	struct vector send = {sendbuf, {sendcounts, false}, {sdispls, false}, sendtype, NULL};
+	struct vector recv = {recvbuf, {recvcounts, false}, {rdispls, false}, recvtype, NULL};
+	return alltoall_of_pairs("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
+}
+
+int gompi_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+		      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+		      MPI_Datatype recvtype, MPI_Comm comm) {
+	struct vector send = {sendbuf, {sendcounts, true}, {sdispls, true}, sendtype, NULL};
+	struct vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, recvtype, NULL};
+	return alltoall_of_pairs("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
+}
+
+static int alltoallw(struct vector send, struct vector recv, MPI_Comm comm) {
+	if (recv.types == NULL || (send.types == NULL && send.buf != MPI_IN_PLACE))
+		return gompi_collective_to_go("MPI_Alltoallw", GOMPI_ALLTOALLW, side_of_vector(&send),
+					      side_of_vector(&recv), recv.counts.wide, 0, 0, comm);
+	return alltoall_of_pairs("MPI_Alltoallw", GOMPI_ALLTOALLW, &send, &recv, comm);
+}
+
+int gompi_alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+		    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+		    MPI_Comm comm) {
+	return alltoallw((struct vector){sendbuf, {sendcounts, false}, {sdispls, false}, 0, sendtypes},
+			 (struct vector){recvbuf, {recvcounts, false}, {rdispls, false}, 0, recvtypes}, comm);
+}
+
+int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+		      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+		      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+	return alltoallw((struct vector){sendbuf, {sendcounts, true}, {sdispls, true}, 0, sendtypes},
+			 (struct vector){recvbuf, {recvcounts, true}, {rdispls, true}, 0, recvtypes}, comm);
+}
+
+static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, struct vector recv, int root,
+		   MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHERV);
+	struct gompi_pair_block mine, from[GOMPI_PAIRS_MOST];
+	if (t == NULL || (unsigned)root >= (unsigned)t->n || t->n > GOMPI_PAIRS_MOST)
+		goto go;
+	struct gompi_slots_call c;
+	c.kind = GOMPI_GATHERV, c.root = root, c.name = "MPI_Gatherv", c.sends = 1, c.receives = 0, c.in_place = false;
+	c.to = &mine, c.from = from;
+	if (t->me == root) {
+		if (!pair_blocks(from, t->n, &recv))
+			goto go;
+		c.receives = t->n;
+	}
+	if (sendbuf == MPI_IN_PLACE && t->me == root)
+		c.sends = 0, from[root].member = -1;
+	else if (sendbuf == MPI_IN_PLACE || !pair_block(&mine, root, sendbuf, sendcount, gompi_type_get(sendtype)) ||
+		 (t->me == root && !own_goes(&mine, &from[root])))
+		goto go;
+	return gompi_run_slots(t, &c, comm);
+go:
+	return gompi_collective_to_go("MPI_Gatherv", GOMPI_GATHERV, gompi_side(sendbuf, sendcount, sendtype),
+				      side_of_vector(&recv), recv.counts.wide, 0, root, comm);
+}
+
+int gompi_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+		  const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	return gatherv(sendbuf, sendcount, sendtype,
+		       (struct vector){recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL}, root, comm);
+}
+
+int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+		    MPI_Comm comm) {
+	return gatherv(sendbuf, sendcount, sendtype,
+		       (struct vector){recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL}, root, comm);
+}
+
+static int scatterv(struct vector send, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+		    MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_SCATTERV);
+	struct gompi_pair_block mine, to[GOMPI_PAIRS_MOST];
+	if (t == NULL || (unsigned)root >= (unsigned)t->n)
+		goto go;
+	struct gompi_slots_call c;
+	c.kind = GOMPI_SCATTERV, c.root = root, c.name = "MPI_Scatterv", c.sends = 0, c.receives = 1;
+	c.in_place = false, c.to = to, c.from = &mine;
+	if (t->me == root) {
+		if (!pair_blocks(to, t->n, &send))
+			goto go;
+		c.sends = t->n;
+	}
+	if (recvbuf == MPI_IN_PLACE && t->me == root)
+		c.receives = 0, to[root].member = -1;
+	else if (recvbuf == MPI_IN_PLACE || !pair_block(&mine, root, recvbuf, recvcount, gompi_type_get(recvtype)) ||
+		 (t->me == root && !own_goes(&to[root], &mine)))
+		goto go;
+	return gompi_run_slots(t, &c, comm);
+go:
+	return gompi_collective_to_go("MPI_Scatterv", GOMPI_SCATTERV, side_of_vector(&send),
+				      gompi_side(recvbuf, recvcount, recvtype), send.counts.wide, 0, root, comm);
+}
+
+int gompi_scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+		   void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	return scatterv((struct vector){sendbuf, {sendcounts, false}, {displs, false}, sendtype, NULL}, recvbuf,
+			recvcount, recvtype, root, comm);
+}
+
+int gompi_scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	return scatterv((struct vector){sendbuf, {sendcounts, true}, {displs, true}, sendtype, NULL}, recvbuf,
+			recvcount, recvtype, root, comm);
 }

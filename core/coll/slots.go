@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"slices"
+
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
@@ -45,6 +47,7 @@ type Exchange struct {
 	In, Out   []byte
 	Ins, Outs [][]byte
 	Sizes     []int // of the blocks of each member; nil: Bytes
+	To, From  []int // the members of Ins and Outs, where each has a length of its own; -1: none
 
 	// The reduction: of elements of Elem bytes, by a predefined operation or by one of the application that finds
 	// its elements as they lie in memory; if Combine is not nil, by that.
@@ -86,7 +89,7 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 		}
 	case KindBarrier, KindReduce, KindAllreduce, KindScan, KindExscan, KindGather:
 	default:
-		return x, false
+		k.pairs(&x, o)
 	}
 	if k.Kind == KindReduce || k.Kind == KindAllreduce {
 		// Over nodes the operands of each node come together first.
@@ -101,6 +104,49 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 		}
 	}
 	return x, true
+}
+
+// pairs sets whom the blocks of a call go to and come from whose lengths only these two know.
+func (k *Call) pairs(x *Exchange, o *operands) {
+	root := []int{int(k.Root)}
+	switch k.Kind {
+	case KindGatherv:
+		x.To, x.Ins, x.From = root, [][]byte{o.in}, ranks(len(o.outs))
+	case KindScatterv:
+		x.From, x.Outs, x.To = root, [][]byte{o.out}, ranks(len(o.ins))
+	case KindAlltoallv, KindAlltoallw:
+		x.To, x.From = ranks(len(o.ins)), ranks(len(o.outs))
+	default:
+		x.To, x.From = members(k.destinations), members(k.sources)
+		if _, grid := k.Comm.Topology.(*comm.Cart); grid {
+			x.Outs = slices.Clone(o.outs) // in the order of view.neighbors
+			for i := 0; i < len(x.From); i += 2 {
+				x.From[i], x.From[i+1] = x.From[i+1], x.From[i]
+				x.Outs[i], x.Outs[i+1] = x.Outs[i+1], x.Outs[i]
+			}
+		}
+	}
+}
+
+// ranks returns 0 to n-1.
+func ranks(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// members returns ranks with -1 for MPI_PROC_NULL.
+func members(of []int32) []int {
+	list := make([]int, len(of))
+	for i, r := range of {
+		list[i] = int(r)
+		if r == abi.MPI_PROC_NULL {
+			list[i] = -1
+		}
+	}
+	return list
 }
 
 // viaSlots does a call through slots and says whether it did; if not, agreed is what the members have agreed on.
