@@ -191,7 +191,7 @@ func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool,
 		}
 		c.sizes = &sizes[0]
 	}
-	pairs := func(members []int, data [][]byte) (*C.struct_gompi_pair_block, C.int) {
+	pairs := func(members []int32, data [][]byte) (*C.struct_gompi_pair_block, C.int) {
 		if len(members) == 0 {
 			return nil, 0
 		}

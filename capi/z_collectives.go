@@ -691,19 +691,6 @@ func gompi_ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbu
 	return a.start(request)
 }
 
-// MPI-5.0 8.6.1
-//
-//export gompi_neighbor_allgather_c
-func gompi_neighbor_allgather_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64,
-	recvtype, comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_allgather", kind: coll.KindNeighborAllgather, comm: comm,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 8.8.1
 //
 //export gompi_neighbor_allgather_init_c
@@ -715,32 +702,6 @@ func gompi_neighbor_allgather_init_c(sendbuf uintptr, sendcount int64, sendtype,
 		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 8.6.1
-//
-//export gompi_neighbor_allgatherv
-func gompi_neighbor_allgatherv(sendbuf uintptr, sendcount int32, sendtype, recvbuf, recvcounts, displs, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_allgatherv", kind: coll.KindNeighborAllgatherv, comm: comm,
-		send: side{buf: sendbuf, count: int64(sendcount), typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 8.6.1
-//
-//export gompi_neighbor_allgatherv_c
-func gompi_neighbor_allgatherv_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf, recvcounts, displs, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_allgatherv", kind: coll.KindNeighborAllgatherv, comm: comm, wide: true,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: displs, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 8.8.1
@@ -769,19 +730,6 @@ func gompi_neighbor_allgatherv_init_c(sendbuf uintptr, sendcount int64, sendtype
 	return a.init(info, request)
 }
 
-// MPI-5.0 8.6.2
-//
-//export gompi_neighbor_alltoall_c
-func gompi_neighbor_alltoall_c(sendbuf uintptr, sendcount int64, sendtype, recvbuf uintptr, recvcount int64, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_alltoall", kind: coll.KindNeighborAlltoall, comm: comm,
-		send: side{buf: sendbuf, count: sendcount, typ: sendtype},
-		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
-	}
-	return a.run()
-}
-
 // MPI-5.0 8.8.2
 //
 //export gompi_neighbor_alltoall_init_c
@@ -793,32 +741,6 @@ func gompi_neighbor_alltoall_init_c(sendbuf uintptr, sendcount int64, sendtype, 
 		recv: side{buf: recvbuf, count: recvcount, typ: recvtype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 8.6.2
-//
-//export gompi_neighbor_alltoallv
-func gompi_neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_alltoallv", kind: coll.KindNeighborAlltoallv, comm: comm,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, typ: recvtype},
-	}
-	return a.run()
-}
-
-// MPI-5.0 8.6.2
-//
-//export gompi_neighbor_alltoallv_c
-func gompi_neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_alltoallv", kind: coll.KindNeighborAlltoallv, comm: comm, wide: true,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, typ: sendtype},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, typ: recvtype},
-	}
-	return a.run()
 }
 
 // MPI-5.0 8.8.2
@@ -845,32 +767,6 @@ func gompi_neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, rec
 		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, typ: recvtype},
 	}
 	return a.init(info, request)
-}
-
-// MPI-5.0 8.6.2
-//
-//export gompi_neighbor_alltoallw
-func gompi_neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_alltoallw", kind: coll.KindNeighborAlltoallw, comm: comm,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, types: sendtypes},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, types: recvtypes},
-	}
-	return a.run()
-}
-
-// MPI-5.0 8.6.2
-//
-//export gompi_neighbor_alltoallw_c
-func gompi_neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-	comm uintptr) int32 {
-	a := collective{
-		function: "MPI_Neighbor_alltoallw", kind: coll.KindNeighborAlltoallw, comm: comm, wide: true,
-		send: side{buf: sendbuf, counts: sendcounts, displs: sdispls, types: sendtypes},
-		recv: side{buf: recvbuf, counts: recvcounts, displs: rdispls, types: recvtypes},
-	}
-	return a.run()
 }
 
 // MPI-5.0 8.8.2

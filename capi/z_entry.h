@@ -386,42 +386,22 @@ extern GoInt32 gompi_ineighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts
 extern GoInt32 gompi_ineighbor_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
     GoUintptr comm, GoUintptr request);
-extern GoInt32 gompi_neighbor_allgather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_neighbor_allgather_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
     GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_neighbor_allgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_allgatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_neighbor_allgatherv_init(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
     GoUintptr request);
 extern GoInt32 gompi_neighbor_allgatherv_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
     GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm, GoUintptr info,
     GoUintptr request);
-extern GoInt32 gompi_neighbor_alltoall_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
 extern GoInt32 gompi_neighbor_alltoall_init_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
     GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_neighbor_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm);
 extern GoInt32 gompi_neighbor_alltoallv_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
     GoUintptr comm, GoUintptr info, GoUintptr request);
 extern GoInt32 gompi_neighbor_alltoallv_init_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
     GoUintptr comm, GoUintptr info, GoUintptr request);
-extern GoInt32 gompi_neighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm);
 extern GoInt32 gompi_neighbor_alltoallw_init(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
     GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
     GoUintptr comm, GoUintptr info, GoUintptr request);

@@ -20,6 +20,10 @@ int gompi_slots_refused(int rc, const struct gompi_slots_call *c, MPI_Comm comm)
 int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, struct gompi_side recv, bool wide,
 			   MPI_Op op, int root, MPI_Comm comm);
 
+// Does a call of equal blocks whose data does not lie together at this member, or hands it to Go.
+int gompi_packed_call(const char *name, int kind, struct gompi_side send, struct gompi_side recv, int root,
+		      MPI_Comm comm);
+
 // Bytes of a block: with those of all members they fit into memory.
 #define GOMPI_MOST_BLOCK ((int64_t)1 << 40)
 

@@ -303,9 +303,8 @@ static __attribute__((noinline)) int take_away(struct gompi_pairs *p, const stru
 }
 
 // The same where the table, too, is elsewhere.
-static __attribute__((noinline)) int take_from_table_away(struct gompi_pairs *p, int i,
-							  const struct pair_entry *at, const char *slot,
-							  uint64_t entries);
+static __attribute__((noinline)) int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_entry *at,
+							  const char *slot, uint64_t entries);
 
 // Gets block i from an entry of the table of its sender. slot: the sender's, of so many bytes.
 static inline int take_entry(struct gompi_pairs *p, int i, int which, const struct pair_entry *e, const char *slot,

@@ -18,13 +18,14 @@
 struct gompi_pairs {
 	struct gompi_slots *t;
 	struct gompi_slots_call *c;
-	uint64_t number;                    // of the operation
-	int entries;                        // of the table
-	enum gompi_place place;             // of the slot
-	const struct gompi_pair_block *own; // what this member has for itself, NULL: it is in the slot, or there is none
-	char *packed;                       // blocks that others read, one behind another, NULL: none
-	bool lent;                          // others read blocks in the memory of this member
-	bool borrows;                       // this one has read others'
+	uint64_t number;        // of the operation
+	int entries;            // of the table
+	enum gompi_place place; // of the slot
+	const struct gompi_pair_block
+		*own; // what this member has for itself, NULL: it is in the slot, or there is none
+	char *packed; // blocks that others read, one behind another, NULL: none
+	bool lent;    // others read blocks in the memory of this member
+	bool borrows; // this one has read others'
 };
 
 // Fills and publishes the slot, in the operation that the slots are at (t->seq), for which there is room at p->place.

@@ -46,8 +46,8 @@ type Exchange struct {
 	Bytes     int // of one block
 	In, Out   []byte
 	Ins, Outs [][]byte
-	Sizes     []int // of the blocks of each member; nil: Bytes
-	To, From  []int // the members of Ins and Outs, where each has a length of its own; -1: none
+	Sizes     []int   // of the blocks of each member; nil: Bytes
+	To, From  []int32 // the members of Ins and Outs, where each has a length of its own; -1: none
 
 	// The reduction: of elements of Elem bytes, by a predefined operation or by one of the application that finds
 	// its elements as they lie in memory; if Combine is not nil, by that.
@@ -108,7 +108,7 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 
 // pairs sets whom the blocks of a call go to and come from whose lengths only these two know.
 func (k *Call) pairs(x *Exchange, o *operands) {
-	root := []int{int(k.Root)}
+	root := []int32{k.Root}
 	switch k.Kind {
 	case KindGatherv:
 		x.To, x.Ins, x.From = root, [][]byte{o.in}, ranks(len(o.outs))
@@ -117,7 +117,7 @@ func (k *Call) pairs(x *Exchange, o *operands) {
 	case KindAlltoallv, KindAlltoallw:
 		x.To, x.From = ranks(len(o.ins)), ranks(len(o.outs))
 	default:
-		x.To, x.From = members(k.destinations), members(k.sources)
+		x.To, x.From = Members(k.destinations), Members(k.sources)
 		if _, grid := k.Comm.Topology.(*comm.Cart); grid {
 			x.Outs = slices.Clone(o.outs) // in the order of view.neighbors
 			for i := 0; i < len(x.From); i += 2 {
@@ -129,24 +129,23 @@ func (k *Call) pairs(x *Exchange, o *operands) {
 }
 
 // ranks returns 0 to n-1.
-func ranks(n int) []int {
-	list := make([]int, n)
+func ranks(n int) []int32 {
+	list := make([]int32, n)
 	for i := range list {
-		list[i] = i
+		list[i] = int32(i)
 	}
 	return list
 }
 
-// members returns ranks with -1 for MPI_PROC_NULL.
-func members(of []int32) []int {
-	list := make([]int, len(of))
-	for i, r := range of {
-		list[i] = int(r)
+// Members returns lists of ranks, one behind another, with -1 for MPI_PROC_NULL.
+func Members(lists ...[]int32) []int32 {
+	all := slices.Concat(lists...)
+	for i, r := range all {
 		if r == abi.MPI_PROC_NULL {
-			list[i] = -1
+			all[i] = -1
 		}
 	}
-	return list
+	return all
 }
 
 // viaSlots does a call through slots and says whether it did; if not, agreed is what the members have agreed on.
