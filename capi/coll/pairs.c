@@ -16,7 +16,8 @@ struct pair_entry {
 
 // The plan of a head: how many entries the table has, and
 enum {
-	IN_BODY = 1,   // it is in the body
+	IN_BODY = 1,   // it is in the body, or with
+	IN_BODIES = 4, // in all bodies together, as one
 	TABLE_AWAY = 2 // and there is only an entry for the table itself
 };
 
@@ -35,6 +36,19 @@ static inline uint64_t padded(uint64_t bytes) { return (bytes + 7) & ~(uint64_t)
 
 static inline bool same_block(const struct gompi_pair_block *a, const struct gompi_pair_block *b) {
 	return a->at == b->at && a->bytes == b->bytes && a->type == b->type && a->member >= 0;
+}
+
+enum { ALL_BODIES = GOMPI_SLOT_BODIES * GOMPI_SLOT_SMALL };
+
+// The slot of member i, and how much it holds.
+static inline char *pair_slot(const struct gompi_pairs *p, int i, bool body, bool bodies) {
+	if (bodies)
+		return p->t->member[i].body[0];
+	return gompi_slot_data(p->t, i, p->number, body ? GOMPI_IN_SMALL : GOMPI_IN_HEAD);
+}
+
+static inline uint64_t pair_capacity(bool body, bool bodies) {
+	return bodies ? ALL_BODIES : body ? GOMPI_SLOT_SMALL : GOMPI_SLOT_INLINE;
 }
 
 // How the blocks of a call travel: fills the slot with those that fit, in their order.
@@ -115,7 +129,10 @@ int gompi_pairs_ready(struct gompi_pairs *p, struct gompi_slots *t, struct gompi
 	p->place = all <= GOMPI_SLOT_INLINE ? GOMPI_IN_HEAD : GOMPI_IN_SMALL;
 	if (all <= GOMPI_SLOT_SMALL)
 		return 0;
-	uint64_t packed = fill_in(p, GOMPI_SLOT_SMALL, NULL, NULL).packed;
+	p->bodies = true;
+	if (all <= ALL_BODIES)
+		return 0;
+	uint64_t packed = fill_in(p, ALL_BODIES, NULL, NULL).packed;
 	if (packed > 0 && (p->packed = malloc(packed)) == NULL)
 		return MPI_ERR_NO_MEM;
 	return 0;
@@ -126,14 +143,23 @@ void gompi_pairs_fill(struct gompi_pairs *p) {
 	struct gompi_slots_call *c = p->c;
 	p->number = t->seq;
 	bool body = p->place != GOMPI_IN_HEAD, away = p->entries > MOST_ENTRIES;
-	char *slot = gompi_slot_data(t, t->me, t->seq, p->place);
+	char *slot = pair_slot(p, t->me, body, p->bodies);
 	struct pair_entry *table = away ? (void *)p->packed : (void *)slot;
-	p->lent = fill_in(p, gompi_capacity(p->place), table, slot).lent;
+	p->lent = fill_in(p, pair_capacity(body, p->bodies), table, slot).lent || p->bodies;
 	if (away)
 		*(struct pair_entry *)slot = (struct pair_entry){ELSEWHERE | (uint64_t)(uintptr_t)table,
 								 (uint64_t)p->entries * sizeof *table};
-	uint64_t plan = (uint64_t)p->entries << 16 | (body ? IN_BODY : 0) | (away ? TABLE_AWAY : 0);
+	uint64_t plan = (uint64_t)p->entries << 16 | (body ? IN_BODY : 0) | (p->bodies ? IN_BODIES : 0) |
+			(away ? TABLE_AWAY : 0);
 	gompi_slots_publish(t, gompi_what(c->kind, c->root, 0), plan);
+}
+
+int gompi_pairs_begin(struct gompi_pairs *p) {
+	struct gompi_slots *t = p->t;
+	if (!p->bodies)
+		return gompi_slots_begin(t, p->place);
+	t->seq++;
+	return t->settled + 1 >= t->seq ? 0 : gompi_slots_room(t, 1);
 }
 
 bool gompi_pairs_arrived(const struct gompi_pairs *p, int i) {
@@ -153,7 +179,7 @@ static const char *lent_block(const struct gompi_pairs *p, int64_t which, uint64
 	uint64_t plan = gompi_load(&h->plan);
 	if ((plan & IN_BODY) == 0)
 		return NULL;
-	const struct pair_entry *table = (const void *)gompi_slot_data(t, t->me, p->number, GOMPI_IN_SMALL);
+	const struct pair_entry *table = (const void *)pair_slot(p, t->me, true, p->bodies);
 	const struct pair_entry *e = table;
 	if ((plan & TABLE_AWAY) != 0 && which >= 0)
 		table = (const void *)p->packed;
@@ -348,13 +374,15 @@ int gompi_pairs_take(struct gompi_pairs *p, int i) {
 			c->differ = (struct gompi_slots_differ){b->member, gompi_load(&h->what), plan, w, plan};
 		return 0;
 	}
-	enum gompi_place place = plan & IN_BODY ? GOMPI_IN_SMALL : GOMPI_IN_HEAD;
-	const char *slot = gompi_slot_data(t, b->member, p->number, place);
+	bool body = (plan & IN_BODY) != 0, bodies = (plan & IN_BODIES) != 0;
+	const char *slot = pair_slot(p, b->member, body, bodies);
+	uint64_t capacity = pair_capacity(body, bodies);
 	const struct pair_entry *table = (const void *)slot;
 	uint64_t entries = plan >> 16;
+	p->borrows = p->borrows || bodies;
 	if (__builtin_expect((plan & TABLE_AWAY) != 0, 0))
 		return take_from_table_away(p, i, table, slot, entries);
-	if (entries * sizeof *table > gompi_capacity(place))
+	if (entries * sizeof *table > capacity)
 		return MPI_ERR_INTERN;
 	int k = entry_for(p, i, table, entries);
 	if (k < 0) {
@@ -362,7 +390,7 @@ int gompi_pairs_take(struct gompi_pairs *p, int i) {
 			note_length(p, b->member, 0, b->bytes);
 		return 0;
 	}
-	return take_entry(p, i, k, &table[k], slot, gompi_capacity(place));
+	return take_entry(p, i, k, &table[k], slot, capacity);
 }
 
 static int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_entry *at, const char *slot,
@@ -376,7 +404,7 @@ static int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_
 	int rc = read_away(p, &from, 0, (char *)table, entries * sizeof *table);
 	int k = rc ? -1 : entry_for(p, i, table, entries);
 	if (k >= 0)
-		rc = take_entry(p, i, k, &table[k], slot, GOMPI_SLOT_SMALL);
+		rc = take_entry(p, i, k, &table[k], slot, ALL_BODIES);
 	else if (rc == 0 && b->bytes > 0)
 		note_length(p, b->member, 0, b->bytes);
 	free(table);
@@ -385,7 +413,7 @@ static int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_
 
 // --- Leaving
 
-// Whether member i gets a block of this one.
+// Whether member i reads what this one has.
 static bool gets_block(const struct gompi_pairs *p, int i) {
 	const struct gompi_slots_call *c = p->c;
 	if (c->kind == GOMPI_GATHERV)
@@ -438,7 +466,7 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
 		p.number = ++t->seq; // nobody looks at this slot
 	} else {
-		rc = gompi_slots_begin(t, p.place);
+		rc = gompi_pairs_begin(&p);
 		if (rc == 0)
 			gompi_pairs_fill(&p);
 	}

@@ -6,7 +6,8 @@
 // A member whose blocks are read in its memory leaves the operation when all who read them have. If the system does
 // not let one read, it asks for the block in pieces (struct gompi_slots_mail), which is served where others wait.
 //
-// The halves of a call: gompi_pairs_fill, then gompi_pairs_take for each block that is received, then gompi_pairs_leave.
+// The parts of a call: gompi_pairs_ready, gompi_pairs_begin, gompi_pairs_fill, then gompi_pairs_take for each block that
+// is received, then gompi_pairs_leave.
 #ifndef GOMPI_PAIRS_H
 #define GOMPI_PAIRS_H
 
@@ -20,16 +21,19 @@ struct gompi_pairs {
 	struct gompi_slots_call *c;
 	uint64_t number;        // of the operation
 	int entries;            // of the table
-	enum gompi_place place; // of the slot
-	const struct gompi_pair_block
-		*own; // what this member has for itself, NULL: it is in the slot, or there is none
+	enum gompi_place place; // of the slot: its head or its body, or with
+	bool bodies;            // all bodies together
+	// What this member has for itself. NULL: it is in the slot, or there is none.
+	const struct gompi_pair_block *own;
 	char *packed; // blocks that others read, one behind another, NULL: none
-	bool lent;    // others read blocks in the memory of this member
-	bool borrows; // this one has read others'
+	bool lent;    // others read what must stay as it is until they have
+	bool borrows; // this member has read what others wait for
 };
 
-// Fills and publishes the slot, in the operation that the slots are at (t->seq), for which there is room at p->place.
-// gompi_pairs_ready has been called, and succeeded.
+// Begins the next operation as one that fills the slot, once there is room. MPI_ERR_PROC_ABORTED.
+int gompi_pairs_begin(struct gompi_pairs *p);
+
+// Fills and publishes the slot, in the operation that has been begun.
 void gompi_pairs_fill(struct gompi_pairs *p);
 
 // Prepares p for a call; nothing is seen of it. MPI_ERR_NO_MEM.

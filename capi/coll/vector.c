@@ -1,5 +1,6 @@
 // The blocking collectives with blocks of different sizes that go through slots: MPI_Allgatherv, MPI_Reduce_scatter,
-// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10). What is not taken here goes to Go before anything is changed.
+// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10).
+// What is not taken here goes to Go before anything is changed.
 #include "coll/blocks.h"
 #include "coll/z_calls.h"
 
