@@ -6,8 +6,8 @@
 // A member whose blocks are read in its memory leaves the operation when all who read them have. If the system does
 // not let one read, it asks for the block in pieces (struct gompi_slots_mail), which is served where others wait.
 //
-// The parts of a call: gompi_pairs_ready, gompi_pairs_begin, gompi_pairs_fill, then gompi_pairs_take for each block that
-// is received, then gompi_pairs_leave.
+// The parts of a call: gompi_pairs_ready, gompi_pairs_begin, gompi_pairs_fill, then gompi_pairs_take for each block
+// that is received, then gompi_pairs_leave.
 #ifndef GOMPI_PAIRS_H
 #define GOMPI_PAIRS_H
 
