@@ -142,8 +142,8 @@ struct gompi_slots_differ {
 //	GOMPI_ALLGATHER           bytes of in, which may be this member's of outs; outs of sizes[i], or of bytes each
 //	GOMPI_ALLTOALL            bytes of each of ins and outs, which may be the same memory
 //	GOMPI_GATHERV, SCATTERV,
-//	ALLTOALLV, ALLTOALLW,
-//	NEIGHBOR_...              to and from; see pairs.h
+//	ALLTOALLV, ALLTOALLW
+//	and of neighborhoods      to and from; see pairs.h
 struct gompi_slots_call {
 	int kind, root;
 	const char *name; // of the function, for reports
