@@ -10,7 +10,7 @@ import (
 	"gompirma/core/op"
 )
 
-// collective is a collective call as it comes from C; z_collectives.go fills it.
+// collective is a collective call as it comes from C.
 type collective struct {
 	function   string
 	kind       coll.Kind

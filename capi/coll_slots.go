@@ -208,6 +208,20 @@ func run(x *coll.Exchange, f func(*C.struct_gompi_slots_call) C.int) (done bool,
 		}
 		c.sizes = &sizes[0]
 	}
+	pairs := func(members []int32, data [][]byte) (*C.struct_gompi_pair_block, C.int) {
+		if len(members) == 0 {
+			return nil, 0
+		}
+		list := make([]C.struct_gompi_pair_block, len(members))
+		for i, m := range members {
+			list[i] = C.struct_gompi_pair_block{member: C.int32_t(m), at: bytes(data[i]),
+				bytes: C.uint64_t(len(data[i]))}
+		}
+		pin.Pin(&list[0])
+		return &list[0], C.int(len(list))
+	}
+	c.to, c.sends = pairs(x.To, x.Ins)
+	c.from, c.receives = pairs(x.From, x.Outs)
 	r := &reduction{combine: x.Combine}
 	switch {
 	case x.Op == nil:

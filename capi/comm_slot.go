@@ -11,6 +11,7 @@ import (
 
 	"gompirma/core"
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
@@ -31,6 +32,16 @@ func openComm(c *comm.Comm) error {
 	if len(list) > 0 {
 		pin.Pin(&list[0])
 		slot.peers.list = (*C.int32_t)(&list[0])
+	}
+	if sources, destinations, err := c.Neighbors(); err == nil {
+		_, grid := c.Topology.(*comm.Cart)
+		edges := C.struct_gompi_edges{any: true, grid: C.bool(grid), sources: C.int(len(sources)),
+			destinations: C.int(len(destinations))}
+		if ranks := coll.Members(sources, destinations); len(ranks) > 0 {
+			pin.Pin(&ranks[0])
+			edges.ranks = (*C.int32_t)(&ranks[0])
+		}
+		slot.edges = edges
 	}
 	switch t := core.Self().Coll.Slots(c).(type) {
 	case *slots:

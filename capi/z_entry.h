@@ -184,27 +184,11 @@ extern GoInt32 gompi_unpack_external(GoUintptr datarep, GoUintptr inbuf, GoInt64
     GoUintptr outbuf, GoInt32 outcount, GoUintptr datatype);
 extern GoInt32 gompi_unpack_external_c(GoUintptr datarep, GoUintptr inbuf, GoInt64 insize, GoUintptr position,
     GoUintptr outbuf, GoInt64 outcount, GoUintptr datatype);
-extern GoInt32 gompi_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm);
-extern GoInt32 gompi_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls, GoUintptr sendtypes,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes, GoUintptr comm);
-extern GoInt32 gompi_gatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
-extern GoInt32 gompi_gatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_op_create(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_create_c(GoUintptr user_fn, GoInt32 commute, GoUintptr op);
 extern GoInt32 gompi_op_free(GoUintptr op);
 extern GoInt32 gompi_reduce_local_c(GoUintptr inbuf, GoUintptr inoutbuf, GoInt64 count, GoUintptr datatype,
     GoUintptr op);
-extern GoInt32 gompi_scatterv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt32 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
-extern GoInt32 gompi_scatterv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr displs, GoUintptr sendtype,
-    GoUintptr recvbuf, GoInt64 recvcount, GoUintptr recvtype, GoInt32 root, GoUintptr comm);
 extern GoInt32 gompi_type_get_value_index(GoUintptr value_type, GoUintptr index_type, GoUintptr pair_type);
 extern GoInt32 gompi_comm_create(GoUintptr comm, GoUintptr group, GoUintptr newcomm);
 extern GoInt32 gompi_comm_create_group(GoUintptr comm, GoUintptr group, GoInt32 tag, GoUintptr newcomm);
@@ -280,26 +264,6 @@ extern GoInt32 gompi_graph_map(GoUintptr comm, GoInt32 nnodes, GoUintptr indx, G
 extern GoInt32 gompi_graph_neighbors(GoUintptr comm, GoInt32 rank, GoInt32 maxneighbors, GoUintptr neighbors);
 extern GoInt32 gompi_graph_neighbors_count(GoUintptr comm, GoInt32 rank, GoUintptr nneighbors);
 extern GoInt32 gompi_graphdims_get(GoUintptr comm, GoUintptr nnodes, GoUintptr nedges);
-extern GoInt32 gompi_neighbor_allgather_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_allgatherv(GoUintptr sendbuf, GoInt32 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_allgatherv_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype,
-    GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr displs, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoall_c(GoUintptr sendbuf, GoInt64 sendcount, GoUintptr sendtype, GoUintptr recvbuf,
-    GoInt64 recvcount, GoUintptr recvtype, GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallv(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallv_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtype, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtype,
-    GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallw(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm);
-extern GoInt32 gompi_neighbor_alltoallw_c(GoUintptr sendbuf, GoUintptr sendcounts, GoUintptr sdispls,
-    GoUintptr sendtypes, GoUintptr recvbuf, GoUintptr recvcounts, GoUintptr rdispls, GoUintptr recvtypes,
-    GoUintptr comm);
 extern GoInt32 gompi_topo_test(GoUintptr comm, GoUintptr status);
 extern GoInt32 gompi_add_error_class(GoUintptr errorclass);
 extern GoInt32 gompi_add_error_code(GoInt32 errorclass, GoUintptr errorcode);

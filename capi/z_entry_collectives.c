@@ -122,10 +122,7 @@ GOMPI_ALIAS(MPI_Alltoall_init_c)
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Alltoallv");
-    int rc = gompi_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Alltoallv)
 
@@ -133,10 +130,7 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Alltoallv");
-    int rc = gompi_alltoallv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Alltoallv_c)
 
@@ -159,10 +153,7 @@ GOMPI_ALIAS(MPI_Alltoallv_init_c)
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
     void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Alltoallw");
-    int rc = gompi_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 GOMPI_ALIAS(MPI_Alltoallw)
 
@@ -170,10 +161,7 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Alltoallw");
-    int rc = gompi_alltoallw_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 GOMPI_ALIAS(MPI_Alltoallw_c)
 
@@ -289,20 +277,14 @@ GOMPI_ALIAS(MPI_Gather_init_c)
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
     const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Gatherv");
-    int rc = gompi_gatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Gatherv)
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Gatherv");
-    int rc = gompi_gatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Gatherv_c)
 
@@ -748,20 +730,14 @@ GOMPI_ALIAS(MPI_Scatter_init_c)
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Scatterv");
-    int rc = gompi_scatterv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Scatterv)
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Scatterv");
-    int rc = gompi_scatterv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)displs, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, root, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 GOMPI_ALIAS(MPI_Scatterv_c)
 

@@ -733,20 +733,14 @@ GOMPI_ALIAS(MPI_Ineighbor_alltoallw_c)
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_allgather");
-    int rc = gompi_neighbor_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_allgather)
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_allgather");
-    int rc = gompi_neighbor_allgather_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_allgather_c)
 
@@ -767,20 +761,14 @@ GOMPI_ALIAS(MPI_Neighbor_allgather_init_c)
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_allgatherv");
-    int rc = gompi_neighbor_allgatherv((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_allgatherv)
 
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_allgatherv");
-    int rc = gompi_neighbor_allgatherv_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)displs, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_allgatherv_c)
 
@@ -803,20 +791,14 @@ GOMPI_ALIAS(MPI_Neighbor_allgatherv_init_c)
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_alltoall");
-    int rc = gompi_neighbor_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoall)
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_alltoall");
-    int rc = gompi_neighbor_alltoall_c((uintptr_t)sendbuf, sendcount, (uintptr_t)sendtype, (uintptr_t)recvbuf, recvcount, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoall_c)
 
@@ -837,10 +819,7 @@ GOMPI_ALIAS(MPI_Neighbor_alltoall_init_c)
 int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_alltoallv");
-    int rc = gompi_neighbor_alltoallv((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallv)
 
@@ -848,10 +827,7 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_alltoallv");
-    int rc = gompi_neighbor_alltoallv_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtype, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtype, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallv_c)
 
@@ -875,10 +851,7 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_alltoallw");
-    int rc = gompi_neighbor_alltoallw((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallw)
 
@@ -886,10 +859,7 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const char *outer = gompi_enter("MPI_Neighbor_alltoallw");
-    int rc = gompi_neighbor_alltoallw_c((uintptr_t)sendbuf, (uintptr_t)sendcounts, (uintptr_t)sdispls, (uintptr_t)sendtypes, (uintptr_t)recvbuf, (uintptr_t)recvcounts, (uintptr_t)rdispls, (uintptr_t)recvtypes, (uintptr_t)comm);
-    gompi_leave(outer);
-    return rc < 0 ? gompi_raise(rc) : rc;
+    return gompi_neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 GOMPI_ALIAS(MPI_Neighbor_alltoallw_c)
 

@@ -36,8 +36,8 @@ static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count cou
 	struct gompi_span *s = span_for(comm, root);
 	struct gompi_whole r;
 	if (s == NULL || !gompi_lies_together(&r, buffer, count, datatype))
-		return gompi_collective_to_go("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
-					      gompi_side(buffer, count, datatype), false, 0, root, comm);
+		return gompi_packed_call("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
+					 gompi_side(buffer, count, datatype), root, comm);
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
 	c.bytes = (uint64_t)r.bytes, c.out = r.at;
 	return run_span(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
@@ -156,8 +156,8 @@ int gompi_gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 	c.bytes = (uint64_t)in.bytes, c.in = in.at;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_collective_to_go("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), false, 0, root, comm);
+	return gompi_packed_call("MPI_Gather", GOMPI_GATHER, gompi_side(sendbuf, sendcount, sendtype),
+				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
 
 int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
@@ -184,8 +184,8 @@ int gompi_scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 	c.bytes = (uint64_t)out.bytes, c.out = out.at;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_collective_to_go("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), false, 0, root, comm);
+	return gompi_packed_call("MPI_Scatter", GOMPI_SCATTER, gompi_side(sendbuf, sendcount, sendtype),
+				 gompi_side(recvbuf, recvcount, recvtype), root, comm);
 }
 
 int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -204,8 +204,8 @@ int gompi_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL}, c.sizes = NULL;
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_collective_to_go("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), false, 0, 0, comm);
+	return gompi_packed_call("MPI_Allgather", GOMPI_ALLGATHER, gompi_side(sendbuf, sendcount, sendtype),
+				 gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }
 
 int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -224,6 +224,6 @@ int gompi_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 	c.outs = (struct gompi_blocks){out.at, (uint64_t)out.bytes, NULL};
 	return gompi_run_slots(t, &c, comm);
 go:
-	return gompi_collective_to_go("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
-				      gompi_side(recvbuf, recvcount, recvtype), false, 0, 0, comm);
+	return gompi_packed_call("MPI_Alltoall", GOMPI_ALLTOALL, gompi_side(sendbuf, sendcount, sendtype),
+				 gompi_side(recvbuf, recvcount, recvtype), 0, comm);
 }

@@ -25,6 +25,10 @@ int gompi_collective_to_go(const char *name, int kind, struct gompi_side send, s
 int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request);
 int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request);
 
+// Does a call of equal blocks whose data does not lie together at this member, or hands it to Go.
+int gompi_packed_call(const char *name, int kind, struct gompi_side send, struct gompi_side recv, int root,
+		      MPI_Comm comm);
+
 // Bytes of a block: with those of all members they fit into memory.
 #define GOMPI_MOST_BLOCK ((int64_t)1 << 40)
 

@@ -1,25 +1,106 @@
-// Operations of the application on elements that travel without the gaps that their datatype has.
+// The blocking collectives of equal blocks where the data of a member does not lie together: it is packed before, and
+// what comes is unpacked behind.
 #include <stdlib.h>
 
-#include "coll/reduction.h"
+#include "coll/entry.h"
 
-int gompi_combine_packed(const struct gompi_reduction *r, const void *in, void *inout, uint64_t n) {
-	const struct gompi_type *t = r->laid_out;
-	int64_t lo, hi, bytes = (int64_t)(n * r->size), count = (int64_t)n;
-	enum { ALIGNED = 16 };
-	if (!gompi_type_bounds(t, count, &lo, &hi))
-		return MPI_ERR_NO_MEM;
-	// The addresses that the function gets are aligned as for any type.
-	uint64_t skew = (uint64_t)lo & (ALIGNED - 1), size = (uint64_t)(hi - lo) + skew;
-	size = (size + ALIGNED - 1) & -(uint64_t)ALIGNED;
-	char *memory = calloc(2, size + ALIGNED);
-	if (memory == NULL)
-		return MPI_ERR_NO_MEM;
-	char *a = memory + skew - lo, *b = a + size;
-	gompi_typed_unpack(a, count, t, 0, in, bytes);
-	gompi_typed_unpack(b, count, t, 0, inout, bytes);
-	gompi_up.call_operation(r->function, r->large, (uintptr_t)a, (uintptr_t)b, count, r->type);
-	gompi_typed_pack(inout, bytes, b, count, t, 0);
-	free(memory);
-	return 0;
+// A side of a call: blocks of count copies of a type, one or for each member.
+struct packed_side {
+	const struct gompi_type *type;
+	char *buf;
+	int64_t count, blocks; // copies in a block; 0 blocks: it does not count here
+	int64_t bytes;         // of a block
+	char *at;              // the bytes of all
+	bool lies;             // in the application's memory
+};
+
+// false: Go is to look at it.
+static bool packed_side(struct packed_side *p, const struct gompi_side *s, int64_t blocks) {
+	int64_t all, lo, hi;
+	*p = (struct packed_side){.type = gompi_type_get((MPI_Datatype)s->type), .buf = (char *)s->buf};
+	p->count = s->count, p->blocks = blocks;
+	if (p->type == NULL || !gompi_type_bytes(p->type, s->count, &p->bytes) || p->bytes > GOMPI_MOST_BLOCK ||
+	    __builtin_mul_overflow(s->count, blocks, &all) || !gompi_type_bounds(p->type, all, &lo, &hi))
+		return false;
+	p->lies = (p->type->flags & GOMPI_TYPE_CONTIGUOUS) != 0;
+	if (p->lies)
+		p->at = p->buf + p->type->origin;
+	return p->bytes == 0 || (!gompi_nowhere(p->buf, lo) && s->buf + (uint64_t)lo < s->buf + (uint64_t)hi);
+}
+
+static uint64_t room_of(const struct packed_side *p) {
+	return p->lies ? 0 : (uint64_t)(p->bytes * p->blocks + 63) & ~(uint64_t)63;
+}
+
+// The application's block i.
+static char *block_of(const struct packed_side *p, int i) { return p->buf + i * p->count * p->type->extent; }
+
+static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
+	if (!p->lies && p->bytes > 0 && blocks > 0)
+		gompi_typed_pack(p->at + from * p->bytes, blocks * p->bytes, block_of(p, from), blocks * p->count,
+				 p->type, 0);
+}
+
+// Whether the root has a block for each member on a side of a call, or one; and who has a side.
+static int64_t blocks_sent(int kind, bool root, int n) {
+	return kind == GOMPI_BCAST ? 0 : kind == GOMPI_SCATTER ? (root ? n : 0) : kind == GOMPI_ALLTOALL ? n : 1;
+}
+
+static int64_t blocks_received(int kind, bool root, int n) {
+	return kind == GOMPI_GATHER ? (root ? n : 0) : kind == GOMPI_BCAST || kind == GOMPI_SCATTER ? 1 : n;
+}
+
+int gompi_packed_call(const char *name, int kind, struct gompi_side send, struct gompi_side recv, int root,
+		      MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, kind);
+	if (t == NULL || (unsigned)root >= (unsigned)t->n)
+		goto go;
+	const int me = t->me;
+	const bool is_root = me == root, backwards = kind == GOMPI_SCATTER;
+	int64_t sent = blocks_sent(kind, is_root, t->n), received = blocks_received(kind, is_root, t->n);
+	const bool in_place = (uintptr_t)MPI_IN_PLACE == (backwards ? recv.buf : send.buf) && sent > 0;
+	struct packed_side in = {0}, out = {0};
+	if (!in_place && (send.buf == (uintptr_t)MPI_IN_PLACE || recv.buf == (uintptr_t)MPI_IN_PLACE))
+		goto go;
+	if (in_place && (backwards ? sent == 0 : received == 0))
+		goto go;
+	if (sent > 0 && (!in_place || backwards) && !packed_side(&in, &send, sent))
+		goto go;
+	if (received > 0 && (!in_place || !backwards) && !packed_side(&out, &recv, received))
+		goto go;
+	if (in.type != NULL && out.type != NULL) {
+		const char *from = sent > 1 ? block_of(&in, me) : in.buf,
+			   *to = received > 1 ? block_of(&out, me) : out.buf;
+		if (in.bytes != out.bytes || from == to)
+			goto go;
+	}
+	char few[4 * GOMPI_SLOT_SMALL], *memory = few;
+	uint64_t room = room_of(&in) + room_of(&out);
+	if (room > sizeof few && (memory = malloc(room)) == NULL)
+		goto go;
+	if (in.type != NULL && !in.lies)
+		in.at = memory;
+	if (out.type != NULL && !out.lies)
+		out.at = memory + room_of(&in);
+	struct gompi_slots_call c = {.kind = kind, .root = root, .name = name};
+	c.bytes = (uint64_t)(in.type != NULL ? in.bytes : out.bytes);
+	pack_blocks(&in, 0, in.blocks);
+	if (in_place && !backwards)
+		pack_blocks(&out, kind == GOMPI_ALLTOALL ? 0 : me, kind == GOMPI_ALLTOALL ? received : 1);
+	char *own = out.at + me * out.bytes;
+	c.in = in.type != NULL ? in.at : own;
+	c.out = out.type != NULL ? out.at : in.at + me * in.bytes;
+	c.ins = (struct gompi_blocks){in.type != NULL ? in.at : out.at, c.bytes, NULL};
+	c.outs = (struct gompi_blocks){out.at, c.bytes, NULL};
+	if (kind == GOMPI_BCAST && is_root)
+		pack_blocks(&out, 0, 1);
+	int rc = gompi_slots_run(t, &c);
+	if (rc == GOMPI_SLOTS_DONE && out.type != NULL && !out.lies && out.bytes > 0 &&
+	    !(kind == GOMPI_BCAST && is_root))
+		gompi_typed_unpack(out.buf, out.blocks * out.count, out.type, 0, out.at, out.blocks * out.bytes);
+	if (memory != few)
+		free(memory);
+	return rc == GOMPI_SLOTS_DONE ? MPI_SUCCESS : gompi_slots_refused(rc, &c, comm);
+go:
+	return gompi_collective_to_go(name, kind, send, recv, false, 0, root, comm);
 }

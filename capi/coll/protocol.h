@@ -46,6 +46,8 @@ static inline char *gompi_slot_data(struct gompi_slots *t, int i, uint64_t numbe
 // The slow halves of the functions below.
 int gompi_slots_room(struct gompi_slots *t, uint64_t depth);
 int gompi_slots_await_long(struct gompi_slots *t, int i);
+// Waits until done(arg) is true. Whoever makes it so wakes this member's word.
+int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg);
 void gompi_slots_note(struct gompi_slots *t, struct gompi_slots_call *c, int i, uint64_t w, uint64_t plan);
 
 // Begins the next operation as one that fills its slot, once there is room. MPI_ERR_PROC_ABORTED.

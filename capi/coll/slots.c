@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/verdict.h"
-#include "coll/protocol.h"
+#include "coll/pairs.h"
 
 // Views to be used again.
 static struct {
@@ -76,6 +76,14 @@ static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int
 		return 0;
 	struct gompi_waiting what = {t->call, t->peers[i], t->object};
 	return gompi_await(&t->member[i].wait, word_there, &w, &what);
+}
+
+int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg) {
+	for (int k = gompi_node.policy.crowded ? LOOKS : 0; k < LOOKS; k++)
+		if (done(arg))
+			return 0;
+	struct gompi_waiting what = {t->call, -1, t->object};
+	return gompi_await(&t->member[t->me].wait, done, arg, &what);
 }
 
 int gompi_slots_room(struct gompi_slots *t, uint64_t depth) {
@@ -172,6 +180,16 @@ int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c) {
 		return gompi_slots_alltoall(t, c);
 	case GOMPI_REDUCE_SCATTER:
 		return gompi_slots_reduce_scatter(t, c);
+	case GOMPI_GATHERV:
+	case GOMPI_SCATTERV:
+	case GOMPI_ALLTOALLV:
+	case GOMPI_ALLTOALLW:
+	case GOMPI_NEIGHBOR_ALLGATHER:
+	case GOMPI_NEIGHBOR_ALLGATHERV:
+	case GOMPI_NEIGHBOR_ALLTOALL:
+	case GOMPI_NEIGHBOR_ALLTOALLV:
+	case GOMPI_NEIGHBOR_ALLTOALLW:
+		return gompi_slots_pairs(t, c);
 	}
 	return gompi_slots_agree(t, c, gompi_what(GOMPI_BARRIER, 0, 0), gompi_plan(0, 1));
 }

@@ -53,7 +53,11 @@ enum {
 	GOMPI_SLOT_LARGE = 16 << 10,
 	GOMPI_SLOT_HEADS = 16, // so many of each a member has
 	GOMPI_SLOT_BODIES = 4,
+	GOMPI_PAIRS_MOST = 64, // members who each have a block for each
 };
+
+// States of struct gompi_slots_mail.
+enum { GOMPI_MAIL_IDLE, GOMPI_MAIL_ASKED, GOMPI_MAIL_HERE };
 
 struct gompi_slot_head {
 	_Alignas(GOMPI_LINE) gompi_a64 number; // of the operation that the slot is filled for, written last
@@ -62,12 +66,21 @@ struct gompi_slot_head {
 	char data[GOMPI_SLOT_INLINE];
 };
 
+// A member that cannot read another's memory asks it for a piece here, and finds it here (pairs.c). One at a time.
+struct gompi_slots_mail {
+	_Alignas(GOMPI_LINE) gompi_a64 state; // GOMPI_MAIL_, written last
+	gompi_a64 writer;                     // whose data is wanted
+	gompi_a64 block, from, bytes;         // of which block, which part
+	_Alignas(GOMPI_LINE) char data[GOMPI_SLOT_SMALL];
+};
+
 // What a member shares with the others in the control block of the communicator.
 struct gompi_slots_member {
 	_Alignas(GOMPI_LINE) gompi_a64 finished; // number of the last operation that it has finished
 	struct gompi_waitword wait;              // who waits for this member sleeps here
 	struct gompi_slot_head head[GOMPI_SLOT_HEADS];
 	_Alignas(GOMPI_LINE) char body[GOMPI_SLOT_BODIES][GOMPI_SLOT_SMALL];
+	struct gompi_slots_mail mail;
 };
 
 // And what it has of the memory that a communicator gets with the first call that needs it.
@@ -103,6 +116,15 @@ static inline char *gompi_block(const struct gompi_blocks *b, int i) {
 	return b->list != NULL ? (char *)b->list[i] : b->base + (uint64_t)i * b->stride;
 }
 
+// A block that goes to one member, or comes from it.
+struct gompi_pair_block {
+	int32_t member; // -1: there is none
+	char *at;       // the data, or what the displacements of type count from
+	uint64_t bytes;
+	const struct gompi_type *type; // NULL: the data lies together
+	int64_t count;                 // copies of type
+};
+
 // What another member does is not what this one does.
 struct gompi_slots_differ {
 	int32_t rank;
@@ -119,6 +141,9 @@ struct gompi_slots_differ {
 //	GOMPI_SCATTER             bytes of out, which may be this member's of ins
 //	GOMPI_ALLGATHER           bytes of in, which may be this member's of outs; outs of sizes[i], or of bytes each
 //	GOMPI_ALLTOALL            bytes of each of ins and outs, which may be the same memory
+//	GOMPI_GATHERV, SCATTERV,
+//	ALLTOALLV, ALLTOALLW
+//	and of neighborhoods      to and from; see pairs.h
 struct gompi_slots_call {
 	int kind, root;
 	const char *name; // of the function, for reports
@@ -128,6 +153,9 @@ struct gompi_slots_call {
 	struct gompi_blocks ins, outs;
 	const uint64_t *sizes; // NULL: all are bytes
 	struct gompi_reduction reduction;
+	const struct gompi_pair_block *to, *from; // [sends], [receives]
+	int sends, receives;
+	bool in_place; // what to has is what from is about to get
 
 	struct gompi_slots_differ differ; // result
 };
@@ -151,6 +179,10 @@ static inline bool gompi_slots_fit(int kind, int n) {
 	case GOMPI_ALLTOALL:
 	case GOMPI_REDUCE_SCATTER:
 		return n <= GOMPI_SLOT_SMALL; // a byte for each
+	case GOMPI_SCATTERV:
+	case GOMPI_ALLTOALLV:
+	case GOMPI_ALLTOALLW:
+		return n <= GOMPI_PAIRS_MOST;
 	}
 	return true;
 }

@@ -34,7 +34,21 @@ struct gompi_span *gompi_span_open(const struct gompi_span *s, uint64_t id, cons
 void gompi_span_close(struct gompi_span *s);
 
 // The collectives that can begin here.
-static inline bool gompi_span_fits(int kind) { return kind != GOMPI_SCATTER && kind != GOMPI_REDUCE_SCATTER; }
+static inline bool gompi_span_fits(int kind) {
+	switch (kind) {
+	case GOMPI_BARRIER:
+	case GOMPI_BCAST:
+	case GOMPI_REDUCE:
+	case GOMPI_ALLREDUCE:
+	case GOMPI_GATHER:
+	case GOMPI_ALLGATHER:
+	case GOMPI_ALLTOALL:
+	case GOMPI_SCAN:
+	case GOMPI_EXSCAN:
+		return true;
+	}
+	return false;
+}
 
 // Does a call, as gompi_slots_run does. GOMPI_SLOTS_MESSAGES: all members have made the same call, of which nothing is
 // done; of a broadcast c->bytes is what root has, and differ tells whether that is not what this member has.

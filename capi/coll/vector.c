@@ -1,40 +1,27 @@
-// The blocking collectives with blocks of different sizes that go through slots: MPI_Allgatherv, MPI_Reduce_scatter and
-// MPI_Reduce_scatter_block (MPI-5.0 6.7, 6.10). What is not taken here goes to Go before anything is changed.
-#include "coll/entry.h"
+// The blocking collectives with blocks of different sizes that go through slots: MPI_Allgatherv, MPI_Reduce_scatter,
+// MPI_Reduce_scatter_block, MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 6.5 to 6.8, 6.10).
+// What is not taken here goes to Go before anything is changed.
+#include "coll/blocks.h"
 #include "coll/z_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 // Members of a communicator whose blocks are described on the stack; larger ones go to Go.
 enum { MOST_HERE = 64 };
 
-// An array of int or, if wide, of 64-bit integers.
-struct numbers {
-	const void *at;
-	bool wide;
-};
-
-static inline int64_t number_at(struct numbers a, int i) {
-	return a.wide ? ((const int64_t *)a.at)[i] : ((const int *)a.at)[i];
-}
-
-static struct gompi_side vector_side(const void *buf, struct numbers counts, struct numbers displs, MPI_Datatype type) {
-	return (struct gompi_side){.buf = (uintptr_t)buf,
-				   .type = (uintptr_t)type,
-				   .counts = (uintptr_t)counts.at,
-				   .displs = (uintptr_t)displs.at};
-}
-
 // Where each member's block lies and how long it is. false: not each lies together, somewhere in memory.
-static bool blocks_lie_together(int n, char *buf, struct numbers counts, struct numbers displs, MPI_Datatype type,
-				uintptr_t at[], uint64_t size[]) {
+static bool blocks_lie_together(int n, char *buf, struct gompi_numbers counts, struct gompi_numbers displs,
+				MPI_Datatype type, uintptr_t at[], uint64_t size[]) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || counts.at == NULL || displs.at == NULL)
 		return false;
 	for (int i = 0; i < n; i++) {
 		struct gompi_whole block;
 		int64_t offset;
-		if (__builtin_mul_overflow(number_at(displs, i), t->extent, &offset) ||
-		    !gompi_lies_together(&block, (char *)((uintptr_t)buf + (uint64_t)offset), number_at(counts, i),
-					 type))
+		if (__builtin_mul_overflow(gompi_number_at(displs, i), t->extent, &offset) ||
+		    !gompi_lies_together(&block, (char *)((uintptr_t)buf + (uint64_t)offset),
+					 gompi_number_at(counts, i), type))
 			return false;
 		at[i] = (uintptr_t)block.at;
 		size[i] = (uint64_t)block.bytes;
@@ -43,7 +30,7 @@ static bool blocks_lie_together(int n, char *buf, struct numbers counts, struct 
 }
 
 static int allgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		      struct numbers counts, struct numbers displs, MPI_Datatype recvtype, MPI_Comm comm) {
+		      struct gompi_numbers counts, struct gompi_numbers displs, MPI_Datatype recvtype, MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLGATHER);
 	uintptr_t at[MOST_HERE];
 	uint64_t size[MOST_HERE];
@@ -61,19 +48,19 @@ static int allgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 	return gompi_run_slots(t, &c, comm);
 go:
 	return gompi_collective_to_go("MPI_Allgatherv", GOMPI_ALLGATHERV, gompi_side(sendbuf, sendcount, sendtype),
-				      vector_side(recvbuf, counts, displs, recvtype), counts.wide, 0, 0, comm);
+				      gompi_arrays_side(recvbuf, counts, displs, recvtype), counts.wide, 0, 0, comm);
 }
 
 int gompi_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
 		     const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct numbers){recvcounts, false},
-			  (struct numbers){displs, false}, recvtype, comm);
+	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_numbers){recvcounts, false},
+			  (struct gompi_numbers){displs, false}, recvtype, comm);
 }
 
 int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct numbers){recvcounts, true},
-			  (struct numbers){displs, true}, recvtype, comm);
+	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_numbers){recvcounts, true},
+			  (struct gompi_numbers){displs, true}, recvtype, comm);
 }
 
 // Does the reduction of size[i] bytes for each member i. false: Go is to look at it. rc: what the call returns.
@@ -81,7 +68,12 @@ static bool scatter_reduced(struct gompi_slots *t, const char *name, const void 
 			    const uint64_t size[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *rc) {
 	struct gompi_slots_call c;
 	struct gompi_whole in, out;
-	if (sendbuf == MPI_IN_PLACE || sendbuf == recvbuf || !gompi_reduction_of(&c.reduction, op, datatype))
+	bool in_place = sendbuf == MPI_IN_PLACE;
+	if (in_place)
+		sendbuf = recvbuf;
+	else if (sendbuf == recvbuf)
+		return false;
+	if (!gompi_reduction_of(&c.reduction, op, datatype))
 		return false;
 	uint64_t all = 0;
 	for (int i = 0; i < t->n; i++)
@@ -92,7 +84,22 @@ static bool scatter_reduced(struct gompi_slots *t, const char *name, const void 
 		return false;
 	c.kind = GOMPI_REDUCE_SCATTER, c.root = 0, c.name = name, c.bytes = all, c.in = in.at, c.out = out.at;
 	c.sizes = size;
-	*rc = gompi_run_slots(t, &c, comm);
+	if (!in_place) {
+		*rc = gompi_run_slots(t, &c, comm);
+		return true;
+	}
+	// What is to be sent must stay as it is until the end.
+	char few[GOMPI_SLOT_SMALL];
+	c.out = size[t->me] <= sizeof few ? few : malloc(size[t->me]);
+	if (c.out == NULL)
+		return false;
+	char *result = c.out;
+	int verdict = gompi_slots_run(t, &c);
+	if (verdict == GOMPI_SLOTS_DONE)
+		memcpy(out.at, result, size[t->me]);
+	if (result != few)
+		free(result);
+	*rc = verdict == GOMPI_SLOTS_DONE ? MPI_SUCCESS : gompi_slots_refused(verdict, &c, comm);
 	return true;
 }
 
@@ -121,30 +128,172 @@ int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 				      gompi_side(recvbuf, recvcount, datatype), false, op, 0, comm);
 }
 
-static int reduce_scatter(const void *sendbuf, void *recvbuf, struct numbers counts, MPI_Datatype datatype, MPI_Op op,
-			  MPI_Comm comm) {
+static int reduce_scatter(const void *sendbuf, void *recvbuf, struct gompi_numbers counts, MPI_Datatype datatype,
+			  MPI_Op op, MPI_Comm comm) {
 	const char *name = "MPI_Reduce_scatter";
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_REDUCE_SCATTER);
 	const struct gompi_type *type = gompi_type_get(datatype);
 	uint64_t size[MOST_HERE];
 	int rc, i = 0;
 	if (t != NULL && t->n <= MOST_HERE && counts.at != NULL) {
-		while (i < t->n && bytes_of_block(type, number_at(counts, i), &size[i]))
+		while (i < t->n && bytes_of_block(type, gompi_number_at(counts, i), &size[i]))
 			i++;
 		if (i == t->n && scatter_reduced(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
 			return rc;
 	}
 	return gompi_collective_to_go(name, GOMPI_REDUCE_SCATTER, gompi_side(sendbuf, 0, 0),
-				      vector_side(recvbuf, counts, (struct numbers){NULL, false}, datatype),
+				      gompi_arrays_side(recvbuf, counts, (struct gompi_numbers){NULL, false}, datatype),
 				      counts.wide, op, 0, comm);
 }
 
 int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
 			 MPI_Comm comm) {
-	return reduce_scatter(sendbuf, recvbuf, (struct numbers){recvcounts, false}, datatype, op, comm);
+	return reduce_scatter(sendbuf, recvbuf, (struct gompi_numbers){recvcounts, false}, datatype, op, comm);
 }
 
 int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
 			   MPI_Op op, MPI_Comm comm) {
-	return reduce_scatter(sendbuf, recvbuf, (struct numbers){recvcounts, true}, datatype, op, comm);
+	return reduce_scatter(sendbuf, recvbuf, (struct gompi_numbers){recvcounts, true}, datatype, op, comm);
+}
+
+// --- Lengths that only pairs know
+
+// Whether what a member sends itself is what it gets, and lies elsewhere.
+static inline bool own_goes(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
+	return to->bytes == from->bytes && (to->at != from->at || to->bytes == 0);
+}
+
+static int alltoall_of_pairs(const char *name, int kind, const struct gompi_vector *send,
+			     const struct gompi_vector *recv, MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, kind);
+	struct gompi_pair_block to[GOMPI_PAIRS_MOST], from[GOMPI_PAIRS_MOST];
+	if (t == NULL || !gompi_pair_blocks(from, t->n, recv))
+		goto go;
+	struct gompi_slots_call c;
+	c.kind = kind, c.root = 0, c.name = name, c.sends = c.receives = t->n, c.from = from;
+	c.in_place = send->buf == MPI_IN_PLACE;
+	if (c.in_place)
+		c.to = from, from[t->me].member = -1; // is where it should be
+	else if (gompi_pair_blocks(to, t->n, send) && own_goes(&to[t->me], &from[t->me]))
+		c.to = to;
+	else
+		goto go;
+	return gompi_run_slots(t, &c, comm);
+go:
+	return gompi_collective_to_go(name, kind, gompi_vector_side(send), gompi_vector_side(recv), recv->counts.wide,
+				      0, 0, comm);
+}
+
+int gompi_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+		    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+	struct gompi_vector send = {sendbuf, {sendcounts, false}, {sdispls, false}, sendtype, NULL};
+	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, false}, recvtype, NULL};
+	return alltoall_of_pairs("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
+}
+
+int gompi_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+		      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+		      MPI_Datatype recvtype, MPI_Comm comm) {
+	struct gompi_vector send = {sendbuf, {sendcounts, true}, {sdispls, true}, sendtype, NULL};
+	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, recvtype, NULL};
+	return alltoall_of_pairs("MPI_Alltoallv", GOMPI_ALLTOALLV, &send, &recv, comm);
+}
+
+static int alltoallw(struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
+	if (recv.types == NULL || (send.types == NULL && send.buf != MPI_IN_PLACE))
+		return gompi_collective_to_go("MPI_Alltoallw", GOMPI_ALLTOALLW, gompi_vector_side(&send),
+					      gompi_vector_side(&recv), recv.counts.wide, 0, 0, comm);
+	return alltoall_of_pairs("MPI_Alltoallw", GOMPI_ALLTOALLW, &send, &recv, comm);
+}
+
+int gompi_alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+		    void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+		    MPI_Comm comm) {
+	return alltoallw((struct gompi_vector){sendbuf, {sendcounts, false}, {sdispls, false}, 0, sendtypes},
+			 (struct gompi_vector){recvbuf, {recvcounts, false}, {rdispls, false}, 0, recvtypes}, comm);
+}
+
+int gompi_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+		      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+		      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+	return alltoallw((struct gompi_vector){sendbuf, {sendcounts, true}, {sdispls, true}, 0, sendtypes},
+			 (struct gompi_vector){recvbuf, {recvcounts, true}, {rdispls, true}, 0, recvtypes}, comm);
+}
+
+static int gatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, struct gompi_vector recv, int root,
+		   MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_GATHERV);
+	struct gompi_pair_block mine, from[GOMPI_PAIRS_MOST];
+	if (t == NULL || (unsigned)root >= (unsigned)t->n || t->n > GOMPI_PAIRS_MOST)
+		goto go;
+	struct gompi_slots_call c;
+	c.kind = GOMPI_GATHERV, c.root = root, c.name = "MPI_Gatherv", c.sends = 1, c.receives = 0, c.in_place = false;
+	c.to = &mine, c.from = from;
+	if (t->me == root) {
+		if (!gompi_pair_blocks(from, t->n, &recv))
+			goto go;
+		c.receives = t->n;
+	}
+	if (sendbuf == MPI_IN_PLACE && t->me == root)
+		c.sends = 0, from[root].member = -1;
+	else if (sendbuf == MPI_IN_PLACE ||
+		 !gompi_pair_block_of(&mine, root, sendbuf, sendcount, gompi_type_get(sendtype)) ||
+		 (t->me == root && !own_goes(&mine, &from[root])))
+		goto go;
+	return gompi_run_slots(t, &c, comm);
+go:
+	return gompi_collective_to_go("MPI_Gatherv", GOMPI_GATHERV, gompi_side(sendbuf, sendcount, sendtype),
+				      gompi_vector_side(&recv), recv.counts.wide, 0, root, comm);
+}
+
+int gompi_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+		  const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	return gatherv(sendbuf, sendcount, sendtype,
+		       (struct gompi_vector){recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL}, root,
+		       comm);
+}
+
+int gompi_gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+		    MPI_Comm comm) {
+	return gatherv(sendbuf, sendcount, sendtype,
+		       (struct gompi_vector){recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL}, root, comm);
+}
+
+static int scatterv(struct gompi_vector send, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+		    MPI_Comm comm) {
+	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_SCATTERV);
+	struct gompi_pair_block mine, to[GOMPI_PAIRS_MOST];
+	if (t == NULL || (unsigned)root >= (unsigned)t->n)
+		goto go;
+	struct gompi_slots_call c;
+	c.kind = GOMPI_SCATTERV, c.root = root, c.name = "MPI_Scatterv", c.sends = 0, c.receives = 1;
+	c.in_place = false, c.to = to, c.from = &mine;
+	if (t->me == root) {
+		if (!gompi_pair_blocks(to, t->n, &send))
+			goto go;
+		c.sends = t->n;
+	}
+	if (recvbuf == MPI_IN_PLACE && t->me == root)
+		c.receives = 0, to[root].member = -1;
+	else if (recvbuf == MPI_IN_PLACE ||
+		 !gompi_pair_block_of(&mine, root, recvbuf, recvcount, gompi_type_get(recvtype)) ||
+		 (t->me == root && !own_goes(&to[root], &mine)))
+		goto go;
+	return gompi_run_slots(t, &c, comm);
+go:
+	return gompi_collective_to_go("MPI_Scatterv", GOMPI_SCATTERV, gompi_vector_side(&send),
+				      gompi_side(recvbuf, recvcount, recvtype), send.counts.wide, 0, root, comm);
+}
+
+int gompi_scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+		   void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	return scatterv((struct gompi_vector){sendbuf, {sendcounts, false}, {displs, false}, sendtype, NULL}, recvbuf,
+			recvcount, recvtype, root, comm);
+}
+
+int gompi_scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+		     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+	return scatterv((struct gompi_vector){sendbuf, {sendcounts, true}, {displs, true}, sendtype, NULL}, recvbuf,
+			recvcount, recvtype, root, comm);
 }

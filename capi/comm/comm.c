@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/verdict.h"
 #include "comm/z_calls.h"
@@ -37,9 +38,20 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 	struct gompi_ranks peers = c->peers; // of the communicator that had the slot before
 	if (!gompi_ranks_copy(&peers, &from->peers))
 		return false;
+	size_t edges = (size_t)from->edges.sources + (size_t)from->edges.destinations;
+	int32_t *ranks = c->edges.ranks;
+	if (edges > 0) {
+		int32_t *list = realloc(ranks, edges * sizeof *list);
+		if (list == NULL) {
+			c->peers = peers;
+			return false;
+		}
+		ranks = memcpy(list, from->edges.ranks, edges * sizeof *list);
+	}
 	*c = *from;
 	c->handle = 0;
 	c->peers = peers;
+	c->edges.ranks = ranks;
 	return true;
 }
 

@@ -8,6 +8,14 @@
 #include "base/ranks.h"
 #include "base/table.h"
 
+// A process' neighbors in the topology of a communicator.
+struct gompi_edges {
+	bool any;  // the communicator has a topology
+	bool grid; // a grid: sources and destinations are alike, two for each dimension
+	int sources, destinations;
+	int32_t *ranks; // of the sources, then of the destinations; -1: MPI_PROC_NULL
+};
+
 struct gompi_comm {
 	uintptr_t handle;         // 0: none has the slot
 	int rank, size;           // of this process in the (local) group, and of that
@@ -20,7 +28,8 @@ struct gompi_comm {
 	struct gompi_slots *slots;     // of the other collectives (coll/slots.h), NULL in the same case
 	struct gompi_board *board;     // of those that are started (coll/board.h), NULL in the same case
 	struct gompi_span *span;       // of members on several nodes (coll/span.h), instead of both
-	struct gompi_comm *next;       // of slots without a communicator
+	struct gompi_edges edges;
+	struct gompi_comm *next; // of slots without a communicator
 };
 
 extern struct gompi_table gompi_comm_table; // of all but those two

@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"slices"
+
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
@@ -47,7 +49,8 @@ type Exchange struct {
 	Bytes     int // of one block
 	In, Out   []byte
 	Ins, Outs [][]byte
-	Sizes     []int // of the blocks of each member; nil: Bytes
+	Sizes     []int   // of the blocks of each member; nil: Bytes
+	To, From  []int32 // the members of Ins and Outs, where each has a length of its own; -1: none
 
 	// The reduction: of elements of Elem bytes, by a predefined operation or by one of the application that finds
 	// its elements as they lie in memory; if Combine is not nil, by that.
@@ -89,7 +92,7 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 		}
 	case KindBarrier, KindReduce, KindAllreduce, KindScan, KindExscan, KindGather:
 	default:
-		return x, false
+		k.pairs(&x, o)
 	}
 	if k.Kind == KindReduce || k.Kind == KindAllreduce {
 		// Over nodes the operands of each node come together first.
@@ -104,6 +107,48 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 		}
 	}
 	return x, true
+}
+
+// pairs sets whom the blocks of a call go to and come from whose lengths only these two know.
+func (k *Call) pairs(x *Exchange, o *operands) {
+	root := []int32{k.Root}
+	switch k.Kind {
+	case KindGatherv:
+		x.To, x.Ins, x.From = root, [][]byte{o.in}, ranks(len(o.outs))
+	case KindScatterv:
+		x.From, x.Outs, x.To = root, [][]byte{o.out}, ranks(len(o.ins))
+	case KindAlltoallv, KindAlltoallw:
+		x.To, x.From = ranks(len(o.ins)), ranks(len(o.outs))
+	default:
+		x.To, x.From = Members(k.destinations), Members(k.sources)
+		if _, grid := k.Comm.Topology.(*comm.Cart); grid {
+			x.Outs = slices.Clone(o.outs) // in the order of view.neighbors
+			for i := 0; i < len(x.From); i += 2 {
+				x.From[i], x.From[i+1] = x.From[i+1], x.From[i]
+				x.Outs[i], x.Outs[i+1] = x.Outs[i+1], x.Outs[i]
+			}
+		}
+	}
+}
+
+// ranks returns 0 to n-1.
+func ranks(n int) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = int32(i)
+	}
+	return list
+}
+
+// Members returns lists of ranks, one behind another, with -1 for MPI_PROC_NULL.
+func Members(lists ...[]int32) []int32 {
+	all := slices.Concat(lists...)
+	for i, r := range all {
+		if r == abi.MPI_PROC_NULL {
+			all[i] = -1
+		}
+	}
+	return all
 }
 
 // viaSlots does a call through slots and says whether it did; if not, agreed is what the members have agreed on.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/format"
 	"maps"
 	"strings"
 
@@ -15,8 +14,7 @@ import (
 type call struct {
 	*abi.Function
 	operation string // the name of the form that waits
-	method    string // of capi's collective: what the form does, with its arguments; "": it is C's
-	ends      string // the last arguments of the C function that does it
+	ends      string // what the form does, with its arguments: the end of a function of capi/coll; "": it waits
 }
 
 // calls returns every form of every collective operation, in the order of the table. An operation is collective if the
@@ -28,12 +26,11 @@ func calls() []call {
 			continue
 		}
 		name := strings.TrimSuffix(f.Name, "_c")
-		c := call{f, name, "run()", ""}
+		c := call{f, name, ""}
 		if blocking, ok := strings.CutSuffix(name, "_init"); ok {
-			c.operation, c.method, c.ends = blocking, "", "init(&a, info, request)"
+			c.operation, c.ends = blocking, "init(&a, info, request)"
 		} else if started, ok := strings.CutPrefix(name, "MPI_I"); ok {
-			c.operation, c.method = "MPI_"+strings.ToUpper(started[:1])+started[1:], ""
-			c.ends = "start(&a, request)"
+			c.operation, c.ends = "MPI_"+strings.ToUpper(started[:1])+started[1:], "start(&a, request)"
 		}
 		started := "MPI_I" + strings.ToLower(c.operation[4:5]) + c.operation[5:]
 		if abi.FunctionByName(c.operation) != nil && abi.FunctionByName(started) != nil &&
@@ -44,26 +41,23 @@ func calls() []call {
 	return list
 }
 
-// exported returns the calls that need an export of their own: those that the sources of capi do not define, without
-// the small forms that the large ones carry out.
-func exported(written implementations) []call {
+// generated returns the calls that are generated: those that start a collective, or make a request of one, which the
+// sources of capi do not define, without the small forms that the large ones carry out.
+func generated(written implementations) []call {
 	var list []call
 	for _, c := range calls() {
-		if _, how := written.implementation(c.Function); how == none && !c.Widens() {
+		if _, how := written.implementation(c.Function); how == none && c.ends != "" && !c.Widens() {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// withCollectives returns what capi defines once the exports of collectives are written.
+// withCollectives returns what capi defines once they are written.
 func (written implementations) withCollectives() implementations {
 	have := maps.Clone(written)
-	for _, c := range exported(written) {
-		have[internalName(c.Function)] = inGo
-		if c.method == "" {
-			have[internalName(c.Function)] = inC
-		}
+	for _, c := range generated(written) {
+		have[internalName(c.Function)] = inC
 	}
 	return have
 }
@@ -77,10 +71,8 @@ func withStarted(written implementations, rooms map[string][]*abi.Function) {
 	for _, f := range rooms[startedIn] {
 		have[f] = true
 	}
-	for _, c := range exported(written) {
-		if c.method == "" {
-			have[c.Function] = true
-		}
+	for _, c := range generated(written) {
+		have[c.Function] = true
 	}
 	rooms[startedIn] = nil
 	for _, f := range abi.Functions() {
@@ -99,10 +91,8 @@ func started(written implementations) []byte {
 #include "coll/entry.h"
 #include "coll/z_calls.h"
 `, notice)
-	for _, c := range exported(written) {
-		if c.method == "" {
-			writeStarted(&b, c)
-		}
+	for _, c := range generated(written) {
+		writeStarted(&b, c)
 	}
 	return b.Bytes()
 }
@@ -144,61 +134,6 @@ func dotted(fields []string) []string {
 		out[i] = "." + f
 	}
 	return out
-}
-
-// collectives writes the exports of the collective operations that nobody has written by hand.
-func collectives(written implementations) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `// %s
-
-package main
-
-import "C"
-
-import "gompirma/core/coll"
-
-// The calls of collective operations: what each argument stands for; coll.go does the rest.
-`, notice)
-	for _, c := range exported(written) {
-		if c.method != "" {
-			writeExport(&b, c)
-		}
-	}
-	text, err := format.Source(b.Bytes())
-	if err != nil {
-		panic("gen: " + err.Error())
-	}
-	return text
-}
-
-func writeExport(b *bytes.Buffer, c call) {
-	name := internalName(c.Function)
-	fmt.Fprintf(b, "\n// MPI-5.0 %s\n//\n//export %s\n", c.Section, name)
-	b.WriteString(strings.ReplaceAll(wrap("func "+name+"(", goParameters(c.CParams()), ") int32 {"), "\n    ",
-		"\n\t"))
-	fmt.Fprintf(b, "\n\ta := collective{\n\t\tfunction: %q, kind: coll.%s", strings.TrimSuffix(c.Name, "_c"),
-		kindName(c))
-	one, sides, wide := fieldsOf(c)
-	for _, f := range one {
-		fmt.Fprintf(b, ", %s: %s", f[0], f[1])
-	}
-	if wide {
-		b.WriteString(", wide: true")
-	}
-	b.WriteString(",\n")
-	for i, name := range []string{"send", "recv"} {
-		var list []string
-		for _, f := range sides[i] {
-			if f[0] == "count" && !c.Large {
-				f[1] = "int64(" + f[1] + ")"
-			}
-			list = append(list, f[0]+": "+f[1])
-		}
-		if len(list) > 0 {
-			fmt.Fprintf(b, "\t\t%s: side{%s},\n", name, strings.Join(list, ", "))
-		}
-	}
-	fmt.Fprintf(b, "\t}\n\treturn a.%s\n}\n", c.method)
 }
 
 // fieldsOf returns which parameter fills which field: of the call, of what is sent and of what is received; and whether
@@ -250,26 +185,4 @@ func fieldOf(p *abi.Param) (field string, one bool) {
 		return "", false
 	}
 	panic("gen: no field of a collective for " + p.Name + " " + p.Kind.Name)
-}
-
-// kindName returns the name that core/coll gives an operation: KindReduceScatterBlock for MPI_Reduce_scatter_block.
-func kindName(c call) string {
-	name := "Kind"
-	for _, word := range strings.Split(strings.TrimPrefix(c.operation, "MPI_"), "_") {
-		name += strings.ToUpper(word[:1]) + word[1:]
-	}
-	return name
-}
-
-// goParameters returns the parameters of an export in Go; of neighbours of one type only the last has it.
-func goParameters(params []*abi.Param) []string {
-	var list []string
-	for i, p := range params {
-		item := p.CName
-		if i+1 == len(params) || goType(p) != goType(params[i+1]) {
-			item += " " + strings.ToLower(strings.TrimPrefix(goType(p), "Go"))
-		}
-		list = append(list, item)
-	}
-	return list
 }

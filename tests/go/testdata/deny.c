@@ -17,7 +17,11 @@ enum { MOST = 16 };
 static const struct {
 	const char *name;
 	int number;
-} calls[] = {{"memfd_create", SYS_memfd_create}, {"fallocate", SYS_fallocate}, {"shmget", SYS_shmget}};
+} calls[] = {{"memfd_create", SYS_memfd_create},
+	     {"fallocate", SYS_fallocate},
+	     {"shmget", SYS_shmget},
+	     {"process_vm_readv", SYS_process_vm_readv},
+	     {"process_vm_writev", SYS_process_vm_writev}};
 
 static int number(const char *name) {
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

@@ -1,0 +1,78 @@
+// Buffers with a block for each member as entry points get them.
+#ifndef GOMPI_BLOCKS_H
+#define GOMPI_BLOCKS_H
+
+#include "coll/entry.h"
+
+#pragma GCC visibility push(hidden)
+
+// An array of int or, if wide, of 64-bit integers.
+struct gompi_numbers {
+	const void *at;
+	bool wide;
+};
+
+static inline int64_t gompi_number_at(struct gompi_numbers a, int i) {
+	return a.wide ? ((const int64_t *)a.at)[i] : ((const int *)a.at)[i];
+}
+
+static inline struct gompi_side gompi_arrays_side(const void *buf, struct gompi_numbers counts,
+						  struct gompi_numbers displs, MPI_Datatype type) {
+	return (struct gompi_side){.buf = (uintptr_t)buf,
+				   .type = (uintptr_t)type,
+				   .counts = (uintptr_t)counts.at,
+				   .displs = (uintptr_t)displs.at};
+}
+
+// A buffer with a block for each member: of one type, or of types; then displacements are bytes.
+struct gompi_vector {
+	const void *buf;
+	struct gompi_numbers counts, displs;
+	MPI_Datatype type;
+	const MPI_Datatype *types;
+};
+
+static inline struct gompi_side gompi_vector_side(const struct gompi_vector *v) {
+	struct gompi_side s = gompi_arrays_side(v->buf, v->counts, v->displs, v->type);
+	s.types = (uintptr_t)v->types;
+	return s;
+}
+
+// Makes a block of count copies of a type. false: Go is to look at it.
+static inline bool gompi_pair_block_of(struct gompi_pair_block *b, int member, const void *at, int64_t count,
+				       const struct gompi_type *t) {
+	int64_t bytes, lo, hi;
+	if (t == NULL || !gompi_type_bytes(t, count, &bytes) || bytes > GOMPI_MOST_BLOCK)
+		return false;
+	*b = (struct gompi_pair_block){.member = member, .at = (char *)(uintptr_t)at, .bytes = (uint64_t)bytes};
+	if (bytes == 0)
+		return true;
+	if (__builtin_expect((t->flags & GOMPI_TYPE_CONTIGUOUS) != 0, 1)) {
+		b->at = (char *)((uintptr_t)at + (uint64_t)t->origin);
+		return !gompi_nowhere(at, t->origin);
+	}
+	b->type = t, b->count = count;
+	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_nowhere(at, lo) &&
+	       (uintptr_t)at + (uint64_t)lo < (uintptr_t)at + (uint64_t)hi;
+}
+
+// The same for all n blocks of a buffer.
+static inline bool gompi_pair_blocks(struct gompi_pair_block b[], int n, const struct gompi_vector *v) {
+	if (v->counts.at == NULL || v->displs.at == NULL)
+		return false;
+	const struct gompi_type *t = v->types == NULL ? gompi_type_get(v->type) : NULL;
+	for (int i = 0; i < n; i++) {
+		int64_t count = gompi_number_at(v->counts, i), offset = gompi_number_at(v->displs, i);
+		const struct gompi_type *each = t;
+		if (v->types != NULL) // no data has no type either
+			each = gompi_type_get(count == 0 ? MPI_BYTE : v->types[i]);
+		else if (t == NULL || __builtin_mul_overflow(offset, t->extent, &offset))
+			return false;
+		if (!gompi_pair_block_of(&b[i], i, (const void *)((uintptr_t)v->buf + (uint64_t)offset), count, each))
+			return false;
+	}
+	return true;
+}
+
+#pragma GCC visibility pop
+#endif

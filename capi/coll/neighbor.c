@@ -1,0 +1,146 @@
+// The blocking collectives along the edges of a topology (MPI-5.0 8.6), among members that share memory. What is not
+// taken here goes to Go before anything is changed.
+#include "coll/blocks.h"
+#include "coll/z_calls.h"
+
+// A side of a call: a block of count elements for all, one for each, or those of a vector.
+enum edge_shape { ONE_FOR_ALL, EQUAL, VECTOR };
+
+struct edge_side {
+	enum edge_shape shape;
+	int64_t count;
+	struct gompi_vector v;
+};
+
+static bool edge_blocks(struct gompi_pair_block b[], int n, const int32_t ranks[], const struct edge_side *s) {
+	const struct gompi_vector *v = &s->v;
+	if (v->buf == MPI_IN_PLACE || (s->shape == VECTOR && (v->counts.at == NULL || v->displs.at == NULL)))
+		return false;
+	for (int i = 0; i < n; i++) {
+		int64_t count = s->shape == VECTOR ? gompi_number_at(v->counts, i) : s->count, offset = 0;
+		MPI_Datatype type = v->types == NULL ? v->type : count == 0 ? MPI_BYTE : v->types[i];
+		const struct gompi_type *t = gompi_type_get(type);
+		if (t == NULL || count < 0)
+			return false;
+		if (s->shape == VECTOR)
+			offset = gompi_number_at(v->displs, i);
+		else if (s->shape == EQUAL && __builtin_mul_overflow((int64_t)i, count, &offset))
+			return false;
+		if (v->types == NULL && __builtin_mul_overflow(offset, t->extent, &offset))
+			return false;
+		if (ranks[i] < 0)
+			b[i] = (struct gompi_pair_block){.member = -1};
+		else if (!gompi_pair_block_of(&b[i], ranks[i], (const void *)((uintptr_t)v->buf + (uint64_t)offset),
+					      count, t))
+			return false;
+	}
+	return true;
+}
+
+static struct gompi_side side_of_edges(const struct edge_side *s) {
+	struct gompi_side side = gompi_vector_side(&s->v);
+	side.count = s->count;
+	return side;
+}
+
+static int along(const char *name, int kind, const struct edge_side *send, const struct edge_side *recv,
+		 MPI_Comm comm) {
+	struct gompi_comm *c = gompi_comm_get(comm);
+	struct gompi_pair_block to[GOMPI_PAIRS_MOST], from[GOMPI_PAIRS_MOST];
+	if (c == NULL || c->slots == NULL || !c->edges.any || c->edges.sources > GOMPI_PAIRS_MOST ||
+	    c->edges.destinations > GOMPI_PAIRS_MOST || !edge_blocks(from, c->edges.sources, c->edges.ranks, recv) ||
+	    !edge_blocks(to, c->edges.destinations, c->edges.ranks + c->edges.sources, send))
+		return gompi_collective_to_go(name, kind, side_of_edges(send), side_of_edges(recv), recv->v.counts.wide,
+					      0, 0, comm);
+	// What goes to the neighbor before comes from its neighbor after; if both are one, the order tells which it is.
+	for (int i = 0; c->edges.grid && i + 1 < c->edges.sources; i += 2) {
+		struct gompi_pair_block before = from[i];
+		from[i] = from[i + 1];
+		from[i + 1] = before;
+	}
+	struct gompi_slots_call call;
+	call.kind = kind, call.root = 0, call.name = name, call.in_place = false;
+	call.to = to, call.sends = c->edges.destinations, call.from = from, call.receives = c->edges.sources;
+	return gompi_run_slots(c->slots, &call, comm);
+}
+
+static struct edge_side equal(enum edge_shape shape, const void *buf, int64_t count, MPI_Datatype type) {
+	return (struct edge_side){.shape = shape, .count = count, .v = {.buf = buf, .type = type}};
+}
+
+int gompi_neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+			       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+	struct edge_side send = equal(ONE_FOR_ALL, sendbuf, sendcount, sendtype);
+	struct edge_side recv = equal(EQUAL, recvbuf, recvcount, recvtype);
+	return along("MPI_Neighbor_allgather", GOMPI_NEIGHBOR_ALLGATHER, &send, &recv, comm);
+}
+
+int gompi_neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+			      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+	struct edge_side send = equal(EQUAL, sendbuf, sendcount, sendtype);
+	struct edge_side recv = equal(EQUAL, recvbuf, recvcount, recvtype);
+	return along("MPI_Neighbor_alltoall", GOMPI_NEIGHBOR_ALLTOALL, &send, &recv, comm);
+}
+
+static int edge_allgatherv(struct edge_side send, struct gompi_vector recv, MPI_Comm comm) {
+	struct edge_side to = {VECTOR, 0, recv};
+	return along("MPI_Neighbor_allgatherv", GOMPI_NEIGHBOR_ALLGATHERV, &send, &to, comm);
+}
+
+int gompi_neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+			      const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {displs, false}, recvtype, NULL};
+	return edge_allgatherv(equal(ONE_FOR_ALL, sendbuf, sendcount, sendtype), recv, comm);
+}
+
+int gompi_neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+				const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+				MPI_Comm comm) {
+	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {displs, true}, recvtype, NULL};
+	return edge_allgatherv(equal(ONE_FOR_ALL, sendbuf, sendcount, sendtype), recv, comm);
+}
+
+static int edge_vectors(const char *name, int kind, struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
+	struct edge_side from = {VECTOR, 0, send}, to = {VECTOR, 0, recv};
+	return along(name, kind, &from, &to, comm);
+}
+
+int gompi_neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+			     void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+			     MPI_Comm comm) {
+	struct gompi_vector send = {sendbuf, {sendcounts, false}, {sdispls, false}, sendtype, NULL};
+	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, false}, recvtype, NULL};
+	return edge_vectors("MPI_Neighbor_alltoallv", GOMPI_NEIGHBOR_ALLTOALLV, send, recv, comm);
+}
+
+int gompi_neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+			       MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+			       const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+	struct gompi_vector send = {sendbuf, {sendcounts, true}, {sdispls, true}, sendtype, NULL};
+	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, recvtype, NULL};
+	return edge_vectors("MPI_Neighbor_alltoallv", GOMPI_NEIGHBOR_ALLTOALLV, send, recv, comm);
+}
+
+static int edge_types(struct gompi_vector send, struct gompi_vector recv, MPI_Comm comm) {
+	const char *name = "MPI_Neighbor_alltoallw";
+	if (send.types == NULL || recv.types == NULL)
+		return gompi_collective_to_go(name, GOMPI_NEIGHBOR_ALLTOALLW, gompi_vector_side(&send),
+					      gompi_vector_side(&recv), recv.counts.wide, 0, 0, comm);
+	return edge_vectors(name, GOMPI_NEIGHBOR_ALLTOALLW, send, recv, comm);
+}
+
+int gompi_neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+			     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+			     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+	struct gompi_vector send = {sendbuf, {sendcounts, false}, {sdispls, true}, 0, sendtypes};
+	struct gompi_vector recv = {recvbuf, {recvcounts, false}, {rdispls, true}, 0, recvtypes};
+	return edge_types(send, recv, comm);
+}
+
+int gompi_neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+			       const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+			       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+	struct gompi_vector send = {sendbuf, {sendcounts, true}, {sdispls, true}, 0, sendtypes};
+	struct gompi_vector recv = {recvbuf, {recvcounts, true}, {rdispls, true}, 0, recvtypes};
+	return edge_types(send, recv, comm);
+}

@@ -1,0 +1,490 @@
+#include "coll/pairs.h"
+
+#include <stdlib.h>
+
+#include "datatype/datatype.h"
+#include "way/cma.h"
+
+// An entry of a table: a block for a member.
+struct pair_entry {
+	uint64_t at;    // where in the slot, or ELSEWHERE and the address
+	uint64_t whose; // the member, above 41 bits for the bytes of the block
+};
+
+#define ELSEWHERE ((uint64_t)1 << 63)
+#define BYTES_OF ((((uint64_t)1) << 41) - 1)
+
+// The plan of a head: how many entries the table has, and
+enum {
+	IN_BODY = 1,   // it is in the body, or with
+	IN_BODIES = 4, // in all bodies together, as one
+	TABLE_AWAY = 2 // and there is only an entry for the table itself
+};
+
+// Entries of tables that are in the slot.
+enum { MOST_ENTRIES = GOMPI_SLOT_SMALL / 2 / sizeof(struct pair_entry) };
+
+static inline bool along_edges(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
+
+// Whether a block has an entry. What a member has for itself is copied where it gets it, but along the edges of a
+// topology, of which there may be several.
+static inline bool has_entry(const struct gompi_pairs *p, const struct gompi_pair_block *b) {
+	return b->member >= 0 && (b->member != p->t->me || along_edges(p->c->kind));
+}
+
+static inline uint64_t padded(uint64_t bytes) { return (bytes + 7) & ~(uint64_t)7; }
+
+static inline bool same_block(const struct gompi_pair_block *a, const struct gompi_pair_block *b) {
+	return a->at == b->at && a->bytes == b->bytes && a->type == b->type && a->member >= 0;
+}
+
+enum { ALL_BODIES = GOMPI_SLOT_BODIES * GOMPI_SLOT_SMALL };
+
+// The slot of member i, and how much it holds.
+static inline char *pair_slot(const struct gompi_pairs *p, int i, bool body, bool bodies) {
+	if (bodies)
+		return p->t->member[i].body[0];
+	return gompi_slot_data(p->t, i, p->number, body ? GOMPI_IN_SMALL : GOMPI_IN_HEAD);
+}
+
+static inline uint64_t pair_capacity(bool body, bool bodies) {
+	return bodies ? ALL_BODIES : body ? GOMPI_SLOT_SMALL : GOMPI_SLOT_INLINE;
+}
+
+// How the blocks of a call travel: fills the slot with those that fit, in their order.
+struct filling {
+	uint64_t used;   // bytes of the slot
+	uint64_t packed; // bytes of blocks that are to be packed for others to read
+	bool lent;
+};
+
+// What must be packed to be read: what does not lie together, and what is about to be overwritten.
+static inline bool to_be_packed(const struct gompi_slots_call *c, const struct gompi_pair_block *b) {
+	return b->type != NULL || c->in_place;
+}
+
+// The place of the next block in the slot, of room bytes, or ELSEWHERE and its address.
+static inline uint64_t place_block(const struct gompi_pairs *p, const struct gompi_pair_block *b, uint64_t room,
+				   struct filling *f) {
+	if (f->used + b->bytes <= room) {
+		uint64_t at = f->used;
+		f->used += padded(b->bytes);
+		return at;
+	}
+	f->lent = true;
+	if (!to_be_packed(p->c, b))
+		return ELSEWHERE | (uint64_t)(uintptr_t)b->at;
+	uint64_t at = f->packed;
+	f->packed += padded(b->bytes);
+	return ELSEWHERE | ((uint64_t)(uintptr_t)p->packed + at);
+}
+
+// Looks, or if table is not NULL, writes it and the blocks to slot.
+static inline __attribute__((always_inline)) struct filling fill_in(const struct gompi_pairs *p, uint64_t room,
+								    struct pair_entry *table, char *slot) {
+	const struct gompi_slots_call *c = p->c;
+	uint64_t size = (uint64_t)p->entries * sizeof *table;
+	bool away = p->entries > MOST_ENTRIES;
+	struct filling f = {away ? sizeof *table : size, away ? size : 0, away};
+	const struct gompi_pair_block *last = NULL; // which others get, too
+	uint64_t at = 0;
+	for (int i = 0, k = 0; i < c->sends; i++) {
+		const struct gompi_pair_block *b = &c->to[i];
+		if (!has_entry(p, b))
+			continue;
+		if (last == NULL || !same_block(last, b)) {
+			at = place_block(p, b, room, &f);
+			if (table == NULL) {
+			} else if ((at & ELSEWHERE) == 0) {
+				if (b->type == NULL)
+					gompi_copy_few(slot + at, b->at, b->bytes);
+				else
+					gompi_typed_pack(slot + at, (int64_t)b->bytes, b->at, b->count, b->type, 0);
+			} else if (b->type != NULL) {
+				gompi_typed_pack((char *)(uintptr_t)(at & ~ELSEWHERE), (int64_t)b->bytes, b->at,
+						 b->count, b->type, 0);
+			} else if (c->in_place) {
+				memcpy((char *)(uintptr_t)(at & ~ELSEWHERE), b->at, b->bytes);
+			}
+		}
+		last = b;
+		if (table != NULL)
+			table[k++] = (struct pair_entry){at, (uint64_t)b->member << 41 | b->bytes};
+	}
+	return f;
+}
+
+int gompi_pairs_ready(struct gompi_pairs *p, struct gompi_slots *t, struct gompi_slots_call *c) {
+	*p = (struct gompi_pairs){.t = t, .c = c};
+	uint64_t all = 0;
+	for (int i = 0; i < c->sends; i++) {
+		const struct gompi_pair_block *b = &c->to[i];
+		if (has_entry(p, b)) {
+			p->entries++;
+			all += sizeof(struct pair_entry) + padded(b->bytes);
+		} else if (b->member >= 0) {
+			p->own = b;
+		}
+	}
+	p->place = all <= GOMPI_SLOT_INLINE ? GOMPI_IN_HEAD : GOMPI_IN_SMALL;
+	if (all <= GOMPI_SLOT_SMALL)
+		return 0;
+	p->bodies = true;
+	if (all <= ALL_BODIES)
+		return 0;
+	uint64_t packed = fill_in(p, ALL_BODIES, NULL, NULL).packed;
+	if (packed > 0 && (p->packed = malloc(packed)) == NULL)
+		return MPI_ERR_NO_MEM;
+	return 0;
+}
+
+void gompi_pairs_fill(struct gompi_pairs *p) {
+	struct gompi_slots *t = p->t;
+	struct gompi_slots_call *c = p->c;
+	p->number = t->seq;
+	bool body = p->place != GOMPI_IN_HEAD, away = p->entries > MOST_ENTRIES;
+	char *slot = pair_slot(p, t->me, body, p->bodies);
+	struct pair_entry *table = away ? (void *)p->packed : (void *)slot;
+	p->lent = fill_in(p, pair_capacity(body, p->bodies), table, slot).lent || p->bodies;
+	if (away)
+		*(struct pair_entry *)slot = (struct pair_entry){ELSEWHERE | (uint64_t)(uintptr_t)table,
+								 (uint64_t)p->entries * sizeof *table};
+	uint64_t plan = (uint64_t)p->entries << 16 | (body ? IN_BODY : 0) | (p->bodies ? IN_BODIES : 0) |
+			(away ? TABLE_AWAY : 0);
+	gompi_slots_publish(t, gompi_what(c->kind, c->root, 0), plan);
+}
+
+int gompi_pairs_begin(struct gompi_pairs *p) {
+	struct gompi_slots *t = p->t;
+	if (!p->bodies)
+		return gompi_slots_begin(t, p->place);
+	t->seq++;
+	return t->settled + 1 >= t->seq ? 0 : gompi_slots_room(t, 1);
+}
+
+bool gompi_pairs_arrived(const struct gompi_pairs *p, int i) {
+	int member = p->c->from[i].member;
+	if (member < 0 || (member == p->t->me && !along_edges(p->c->kind)))
+		return true;
+	// acquire: pairs with the release of who publishes
+	return gompi_load_acquire(&gompi_slot_head(p->t, member, p->number)->number) >= p->number;
+}
+
+// --- Reading in another's memory
+
+// Where this member has what others read as a block of its table, -1: the table. NULL: they do not.
+static const char *lent_block(const struct gompi_pairs *p, int64_t which, uint64_t *bytes) {
+	struct gompi_slots *t = p->t;
+	struct gompi_slot_head *h = gompi_slot_head(t, t->me, p->number);
+	uint64_t plan = gompi_load(&h->plan);
+	if ((plan & IN_BODY) == 0)
+		return NULL;
+	const struct pair_entry *table = (const void *)pair_slot(p, t->me, true, p->bodies);
+	const struct pair_entry *e = table;
+	if ((plan & TABLE_AWAY) != 0 && which >= 0)
+		table = (const void *)p->packed;
+	if (which >= 0) {
+		if ((uint64_t)which >= plan >> 16)
+			return NULL;
+		e = &table[which];
+	} else if ((plan & TABLE_AWAY) == 0) {
+		return NULL;
+	}
+	*bytes = e->whose & BYTES_OF;
+	return e->at & ELSEWHERE ? (const char *)(uintptr_t)(e->at & ~ELSEWHERE) : NULL;
+}
+
+// Gives member i the piece that it asks for, if it does.
+static void serve_mail(const struct gompi_pairs *p, int i) {
+	struct gompi_slots_mail *m = &p->t->member[i].mail;
+	// acquire: pairs with the release of who asks
+	if (gompi_load_acquire(&m->state) != GOMPI_MAIL_ASKED || gompi_load(&m->writer) != (uint64_t)p->t->me)
+		return;
+	uint64_t size = 0, from = gompi_load(&m->from), bytes = gompi_load(&m->bytes);
+	const char *block = lent_block(p, (int64_t)gompi_load(&m->block), &size);
+	if (block == NULL || bytes > sizeof m->data || from > size || bytes > size - from)
+		return; // nobody asks for that
+	memcpy(m->data, block + from, bytes);
+	gompi_store_release(&m->state, GOMPI_MAIL_HERE); // pairs with the acquire of who has asked
+	gompi_wake(&p->t->member[i].wait);
+}
+
+static void serve_all_mail(const struct gompi_pairs *p) {
+	for (int i = 0; p->lent && i < p->t->n; i++)
+		if (i != p->t->me)
+			serve_mail(p, i);
+}
+
+static bool mail_there(void *arg) {
+	const struct gompi_pairs *p = arg;
+	serve_all_mail(p);
+	return gompi_load_acquire(&p->t->member[p->t->me].mail.state) == GOMPI_MAIL_HERE;
+}
+
+// Bytes of a block of member w, which are at an address there.
+struct away_block {
+	int w;
+	int64_t which;
+	uint64_t address;
+	bool by_mail;
+};
+
+// Gets bytes from on.
+static int read_away(const struct gompi_pairs *p, struct away_block *b, uint64_t from, char *to, uint64_t bytes) {
+	struct gompi_slots *t = p->t;
+	if (b->w == t->me) {
+		memcpy(to, (const char *)(uintptr_t)(b->address + from), bytes);
+		return 0;
+	}
+	if (!b->by_mail && gompi_cma_move(t->peers[b->w], b->address + from, to, bytes, false))
+		return 0;
+	b->by_mail = true;
+	struct gompi_slots_mail *m = &t->member[t->me].mail;
+	for (uint64_t done = 0; done < bytes;) {
+		uint64_t piece = gompi_least(bytes - done, sizeof m->data);
+		gompi_store(&m->writer, (uint64_t)b->w);
+		gompi_store(&m->block, (uint64_t)b->which);
+		gompi_store(&m->from, from + done);
+		gompi_store(&m->bytes, piece);
+		gompi_store_release(&m->state, GOMPI_MAIL_ASKED); // pairs with the acquire of who serves
+		gompi_wake(&t->member[b->w].wait);
+		int rc = gompi_slots_until(t, mail_there, (void *)(uintptr_t)p);
+		gompi_store(&m->state, GOMPI_MAIL_IDLE);
+		if (rc)
+			return rc;
+		memcpy(to + done, m->data, piece);
+		done += piece;
+	}
+	return 0;
+}
+
+enum { READ_AT_ONCE = 16 << 10 };
+
+// Gets a block whose data does not lie together here.
+static int read_away_typed(const struct gompi_pairs *p, struct away_block *from, const struct gompi_pair_block *b) {
+	char piece[READ_AT_ONCE];
+	struct gompi_cursor cursor;
+	gompi_cursor_init(&cursor, b->type, b->count, GOMPI_BYTES);
+	for (uint64_t done = 0; done < b->bytes;) {
+		uint64_t n = gompi_least(b->bytes - done, sizeof piece);
+		int rc = read_away(p, from, done, piece, n);
+		if (rc)
+			return rc;
+		gompi_cursor_unpack(b->at, &cursor, piece, (int64_t)n);
+		done += n;
+	}
+	return 0;
+}
+
+// --- Taking
+
+// Copies what this member has for itself.
+static void take_own(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
+	if (to->type == NULL && from->type == NULL)
+		gompi_copy_few(to->at, from->at, to->bytes);
+	else if (to->type == NULL)
+		gompi_typed_pack(to->at, (int64_t)to->bytes, from->at, from->count, from->type, 0);
+	else if (from->type == NULL)
+		gompi_typed_unpack(to->at, to->count, to->type, 0, from->at, (int64_t)from->bytes);
+	else
+		gompi_typed_copy(to->at, to->count, to->type, from->at, from->count, from->type);
+}
+
+static __attribute__((cold)) void note_length(const struct gompi_pairs *p, int member, uint64_t theirs, uint64_t ours) {
+	struct gompi_slots_call *c = p->c;
+	uint64_t w = gompi_what(c->kind, c->root, 0);
+	if (!gompi_slots_differ(c))
+		c->differ = (struct gompi_slots_differ){member, w, gompi_plan(theirs, 1), w, gompi_plan(ours, 1)};
+}
+
+// Which of the edges from one member to this one block i stands for.
+static int edge_number(const struct gompi_slots_call *c, int i) {
+	int number = 0;
+	for (int k = 0; k < i; k++)
+		number += c->from[k].member == c->from[i].member;
+	return number;
+}
+
+// The entry for block i in the table of its sender. -1: it has none.
+static int entry_for(const struct gompi_pairs *p, int i, const struct pair_entry *table, uint64_t entries) {
+	const struct gompi_slots_call *c = p->c;
+	int me = p->t->me, w = c->from[i].member;
+	if (!along_edges(c->kind)) {
+		int k = c->kind == GOMPI_GATHERV ? 0 : me - (me > w);
+		return (uint64_t)k < entries && table[k].whose >> 41 == (uint64_t)me ? k : -1;
+	}
+	int skip = edge_number(c, i);
+	for (uint64_t k = 0; k < entries; k++)
+		if (table[k].whose >> 41 == (uint64_t)me && skip-- == 0)
+			return (int)k;
+	return -1;
+}
+
+// Gets a block that entry which of its sender's table says is elsewhere.
+static __attribute__((noinline)) int take_away(struct gompi_pairs *p, const struct gompi_pair_block *b, int which,
+					       uint64_t address) {
+	struct away_block from = {b->member, which, address, !gompi_node.cma || p->t->no_direct};
+	p->borrows = true;
+	return b->type == NULL ? read_away(p, &from, 0, b->at, b->bytes) : read_away_typed(p, &from, b);
+}
+
+// The same where the table, too, is elsewhere.
+static __attribute__((noinline)) int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_entry *at,
+							  const char *slot, uint64_t entries);
+
+// Gets block i from an entry of the table of its sender. slot: the sender's, of so many bytes.
+static inline int take_entry(struct gompi_pairs *p, int i, int which, const struct pair_entry *e, const char *slot,
+			     uint64_t capacity) {
+	const struct gompi_pair_block *b = &p->c->from[i];
+	uint64_t bytes = e->whose & BYTES_OF;
+	if (__builtin_expect(bytes != b->bytes, 0)) {
+		note_length(p, b->member, bytes, b->bytes);
+		return 0;
+	}
+	if (bytes == 0)
+		return 0;
+	if (__builtin_expect((e->at & ELSEWHERE) != 0, 0))
+		return take_away(p, b, which, e->at & ~ELSEWHERE);
+	if (e->at > capacity || bytes > capacity - e->at)
+		return MPI_ERR_INTERN;
+	if (b->type == NULL)
+		gompi_copy_few(b->at, slot + e->at, bytes);
+	else
+		gompi_typed_unpack(b->at, b->count, b->type, 0, slot + e->at, (int64_t)bytes);
+	return 0;
+}
+
+int gompi_pairs_take(struct gompi_pairs *p, int i) {
+	struct gompi_slots *t = p->t;
+	struct gompi_slots_call *c = p->c;
+	const struct gompi_pair_block *b = &c->from[i];
+	if (b->member < 0)
+		return 0;
+	if (b->member == t->me && !along_edges(c->kind)) {
+		if (p->own != NULL && p->own->bytes != b->bytes)
+			note_length(p, t->me, p->own->bytes, b->bytes);
+		else if (p->own != NULL && b->bytes > 0)
+			take_own(b, p->own);
+		return 0;
+	}
+	struct gompi_slot_head *h = gompi_slot_head(t, b->member, p->number);
+	uint64_t w = gompi_what(c->kind, c->root, 0), plan = gompi_load(&h->plan);
+	if (__builtin_expect(gompi_load(&h->what) != w, 0)) {
+		if (!gompi_slots_differ(c))
+			c->differ = (struct gompi_slots_differ){b->member, gompi_load(&h->what), plan, w, plan};
+		return 0;
+	}
+	bool body = (plan & IN_BODY) != 0, bodies = (plan & IN_BODIES) != 0;
+	const char *slot = pair_slot(p, b->member, body, bodies);
+	uint64_t capacity = pair_capacity(body, bodies);
+	const struct pair_entry *table = (const void *)slot;
+	uint64_t entries = plan >> 16;
+	p->borrows = p->borrows || bodies;
+	if (__builtin_expect((plan & TABLE_AWAY) != 0, 0))
+		return take_from_table_away(p, i, table, slot, entries);
+	if (entries * sizeof *table > capacity)
+		return MPI_ERR_INTERN;
+	int k = entry_for(p, i, table, entries);
+	if (k < 0) {
+		if (b->bytes > 0)
+			note_length(p, b->member, 0, b->bytes);
+		return 0;
+	}
+	return take_entry(p, i, k, &table[k], slot, capacity);
+}
+
+static int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_entry *at, const char *slot,
+				uint64_t entries) {
+	const struct gompi_pair_block *b = &p->c->from[i];
+	struct away_block from = {b->member, -1, at->at & ~ELSEWHERE, !gompi_node.cma || p->t->no_direct};
+	struct pair_entry *table = malloc(entries * sizeof *table);
+	p->borrows = true;
+	if (table == NULL)
+		return MPI_ERR_NO_MEM;
+	int rc = read_away(p, &from, 0, (char *)table, entries * sizeof *table);
+	int k = rc ? -1 : entry_for(p, i, table, entries);
+	if (k >= 0)
+		rc = take_entry(p, i, k, &table[k], slot, ALL_BODIES);
+	else if (rc == 0 && b->bytes > 0)
+		note_length(p, b->member, 0, b->bytes);
+	free(table);
+	return rc;
+}
+
+// --- Leaving
+
+// Whether member i reads what this one has.
+static bool gets_block(const struct gompi_pairs *p, int i) {
+	const struct gompi_slots_call *c = p->c;
+	if (c->kind == GOMPI_GATHERV)
+		return i == c->root;
+	if (!along_edges(c->kind))
+		return true;
+	for (int k = 0; k < c->sends; k++)
+		if (c->to[k].member == i)
+			return true;
+	return false;
+}
+
+bool gompi_pairs_left(struct gompi_pairs *p) {
+	struct gompi_slots *t = p->t;
+	bool all = true;
+	for (int i = 0; p->lent && i < t->n; i++) {
+		// acquire: pairs with gompi_slots_finish
+		if (i == t->me || gompi_load_acquire(&t->member[i].finished) >= p->number || !gets_block(p, i))
+			continue;
+		serve_mail(p, i);
+		all = false;
+	}
+	return all;
+}
+
+static bool pairs_left(void *arg) { return gompi_pairs_left(arg); }
+
+static __attribute__((noinline)) int wait_for_readers(struct gompi_pairs *p) {
+	struct gompi_slots *t = p->t;
+	for (int i = 0; p->borrows && i < p->c->receives; i++) {
+		int member = p->c->from[i].member;
+		if (member >= 0 && member != t->me)
+			gompi_wake(&t->member[member].wait);
+	}
+	int rc = p->lent ? gompi_slots_until(t, pairs_left, p) : 0;
+	free(p->packed);
+	return rc;
+}
+
+int gompi_pairs_leave(struct gompi_pairs *p) {
+	gompi_slots_finish(p->t);
+	return __builtin_expect(p->lent || p->borrows || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
+}
+
+int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
+	struct gompi_pairs p;
+	int rc = gompi_pairs_ready(&p, t, c), failed = 0;
+	if (rc)
+		return rc;
+	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
+		p.number = ++t->seq; // nobody looks at this slot
+	} else {
+		rc = gompi_pairs_begin(&p);
+		if (rc == 0)
+			gompi_pairs_fill(&p);
+	}
+	int first = c->receives == t->n ? t->me : 0; // not all from one at the same time
+	for (int k = 0; k < c->receives && rc != MPI_ERR_PROC_ABORTED; k++) {
+		int i = first + k < c->receives ? first + k : first + k - c->receives, member = c->from[i].member;
+		if (member >= 0 && (member != t->me || along_edges(c->kind)))
+			rc = gompi_slots_await(t, member);
+		if (rc == 0)
+			rc = gompi_pairs_take(&p, i);
+		failed = failed ? failed : rc;
+	}
+	if (rc == MPI_ERR_PROC_ABORTED) {
+		free(p.packed);
+		return rc;
+	}
+	if (c->receives >= t->n - 1 && !along_edges(c->kind))
+		t->settled = t->seq - 1;
+	rc = gompi_pairs_leave(&p);
+	return rc ? rc : failed ? failed : gompi_slots_result(c);
+}
