@@ -22,6 +22,14 @@ type Slots interface {
 	Run(x *Exchange) (done bool, err error)
 	// RunOnNode does the same among those members of a span that share memory, by their places.
 	RunOnNode(x *Exchange) (done bool, err error)
+	// Bcast and Allgather are the library's own, for some bytes of one length at all members, of whom those of
+	// Allgather share memory: what root has in b, and what all have, by their places.
+	Bcast(root int, b []byte) error
+	Allgather(mine, all []byte) error
+	// Used returns whether they have been used in the control block; Clean makes that zero again when no member
+	// uses it any longer.
+	Used() bool
+	Clean()
 	// Close ends their use.
 	Close()
 }
