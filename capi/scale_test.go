@@ -95,11 +95,11 @@ func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []
 	return nil
 }
 
-func (m *bigMember) NewID() uint64                 { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
-func (m *bigMember) Node(w int32) int              { return m.job.nodeOf(int(w)) }
-func (m *bigMember) Forget(*comm.Comm)             {}
-func (m *bigMember) GiveBlock(uint64, int64, bool) {}
-func (m *bigMember) BlockOpens(uint64, int32) bool { return false }
+func (m *bigMember) NewID() uint64                  { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
+func (m *bigMember) Node(w int32) int               { return m.job.nodeOf(int(w)) }
+func (m *bigMember) Forget(*comm.Comm)              {}
+func (m *bigMember) GiveBlock(uint64, int64, int64) {}
+func (m *bigMember) BlockOpens(uint64, int32) bool  { return false }
 func (m *bigMember) TakeBlock(size int64) ([]byte, uint64, error) {
 	b, name, err := m.nd.TakeBlock(size)
 	return b, uint64(name), err
@@ -144,8 +144,8 @@ type aloneSlots struct{ *bigJob }
 func (aloneSlots) Fits(coll.Kind) bool              { return true }
 func (aloneSlots) Run(*coll.Exchange) (bool, error) { panic("not a call of windows") }
 func (aloneSlots) Close()                           {}
-func (aloneSlots) Bcast(int, []byte) error        { panic("not a call of windows") }
-func (aloneSlots) Allgather([]byte, []byte) error { panic("not a call of windows") }
+func (aloneSlots) Bcast(int, []byte) error          { panic("not a call of windows") }
+func (aloneSlots) Allgather([]byte, []byte) error   { panic("not a call of windows") }
 func (aloneSlots) Used() bool                       { return false }
 func (aloneSlots) Clean()                           {}
 func (s aloneSlots) RunOnNode(x *coll.Exchange) (bool, error) {

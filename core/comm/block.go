@@ -29,7 +29,9 @@ func BarrierSize(n int) int64 { return cacheLine * (2 + 2*int64(n)) }
 var CollSize = func(n int) int64 { return 0 }
 
 // CollOffset returns where the memory of core/coll begins, on a page of its own.
-func CollOffset(n int) int64 { return (BarrierSize(n) + cacheLine + pageSize - 1) / pageSize * pageSize }
+func CollOffset(n int) int64 {
+	return (BarrierSize(n) + cacheLine + pageSize - 1) / pageSize * pageSize
+}
 
 // BlockSize returns the size of the control block of n members.
 func BlockSize(n int) int64 {
@@ -103,7 +105,7 @@ func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	}
 	// Nobody has used it.
 	if _, place := c.Sharers(); place == 0 && c.Block != nil {
-		c.host.GiveBlock(c.block, c.blockSize(), true)
+		c.host.GiveBlock(c.block, c.blockSize(), 0)
 	}
 	c.Block = nil
 	switch {
@@ -134,6 +136,9 @@ func (c *Comm) leaveBlock() {
 	if used && coll != nil {
 		coll.Clean()
 	}
-	clearUsed(b[:BarrierSize(n)+cacheLine])
-	c.host.GiveBlock(c.block, int64(len(b)), coll != nil || !used)
+	dirty := BarrierSize(n) + cacheLine
+	if used && coll == nil {
+		dirty = int64(len(b))
+	}
+	c.host.GiveBlock(c.block, int64(len(b)), dirty)
 }

@@ -15,13 +15,3 @@ func leave(b []byte, n int, used bool) (last, any bool) {
 	left := atomic.AddUint64((*uint64)(unsafe.Pointer(&b[0])), mine)
 	return uint32(left) == uint32(n), left>>32 != 0
 }
-
-// clearUsed makes words zero that are not: it leaves those alone that nobody has used, which other processes have in
-// their caches.
-func clearUsed(b []byte) {
-	for i, w := range unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8) {
-		if w != 0 {
-			clear(b[8*i : 8*i+8])
-		}
-	}
-}

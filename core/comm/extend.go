@@ -46,7 +46,7 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 		return x.b[:size:size], nil
 	}
 	if t.me == 0 && x.b != nil {
-		c.host.GiveBlock(x.name, whole, true)
+		c.host.GiveBlock(x.name, whole, 0)
 	}
 	switch {
 	case err != nil:
@@ -62,7 +62,7 @@ func (c *Comm) leaveExtents() {
 	n, _ := c.Sharers()
 	for _, x := range c.extents {
 		if last, _ := leave(x.b[len(x.b)-cacheLine:], n, true); last {
-			c.host.GiveBlock(x.name, int64(len(x.b)), false)
+			c.host.GiveBlock(x.name, int64(len(x.b)), -1)
 		}
 	}
 	c.extents = nil

@@ -20,9 +20,9 @@ type Host interface {
 	// to fail at it if BlockOpens says so, here where it is open.
 	OpenBlock(name uint64, size int64) ([]byte, error)
 	BlockOpens(name uint64, w int32) bool
-	// GiveBlock gives a block back, which is open here, when no process uses it any longer. clean: it holds nothing
-	// but zeros.
-	GiveBlock(name uint64, size int64, clean bool)
+	// GiveBlock gives a block back, which is open here, when no process uses it any longer. Only its first
+	// used bytes hold anything but zeros; -1: that is not known.
+	GiveBlock(name uint64, size, used int64)
 	// Bcast and Allgather are collectives on an intracommunicator for up to MostShared bytes, which count as calls
 	// of the application. False: the communicator has nothing to do them with but messages.
 	Bcast(c *Comm, root int, b []byte) (bool, error)

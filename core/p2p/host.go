@@ -58,8 +58,8 @@ func (h host) BlockOpens(name uint64, w int32) bool {
 }
 
 // GiveBlock implements comm.Host.
-func (h host) GiveBlock(name uint64, size int64, clean bool) {
-	h.nd.GiveBlock(shm.BlockRef(name), size, clean)
+func (h host) GiveBlock(name uint64, size, used int64) {
+	h.nd.GiveBlock(shm.BlockRef(name), size, used)
 }
 
 // Bcast implements comm.Host.

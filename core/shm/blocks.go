@@ -254,9 +254,12 @@ func (nd *Node) BlockOpens(r BlockRef, i int) bool {
 	return a != nil && i >= 0 && i < nd.N && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
 }
 
-// GiveBlock gives a block back that no process uses any longer and that is open here. clean: it holds nothing but
-// zeros.
-func (nd *Node) GiveBlock(r BlockRef, size int64, clean bool) {
+// Dirty is for GiveBlock.
+const Dirty = -1
+
+// GiveBlock gives a block back that no process uses any longer and that is open here. Only its first used bytes hold
+// anything but zeros; Dirty: that is not known.
+func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
 	size = roundUp(max(size, 1), PageSize)
 	nd.blocks.mu.Lock()
 	a := nd.blocks.mapped[r.arenaOff()]
@@ -268,10 +271,14 @@ func (nd *Node) GiveBlock(r BlockRef, size int64, clean bool) {
 	i := (r.offset() - a.off - arenaHead) / size
 	word, bit := i/64*8, uint64(1)<<(i%64)
 	kept := nd.i64(int(owner), CellKept)
-	if !clean || atomic.AddInt64(kept, size) > max(mostKept, 2*size) {
-		if clean {
-			atomic.AddInt64(kept, -size)
-		}
+	clean := used >= 0
+	if clean && atomic.AddInt64(kept, size) > max(mostKept, 2*size) {
+		atomic.AddInt64(kept, -size)
+		clean = false
+	}
+	if clean {
+		clearUsed(a.block(r, size)[:roundUp(used, 8)])
+	} else {
 		nd.memory.give(r.offset(), size)
 		atomic.OrUint64(u64(a.bytes, arenaBare+word), bit)
 	}
