@@ -32,7 +32,7 @@ struct gompi_slots *gompi_slots_open(void *memory, int n, int me, const int32_t 
 	return t;
 }
 
-static int tell(struct gompi_slots *t, struct gompi_slots_call *c, struct gompi_slots_differ *differ) {
+static int tell_by(struct gompi_slots *t, struct gompi_slots_call *c, struct gompi_slots_differ *differ) {
 	c->name = gompi_call;
 	int rc = gompi_slots_run(t, c);
 	if (rc == GOMPI_SLOTS_DIFFER)
@@ -42,14 +42,14 @@ static int tell(struct gompi_slots *t, struct gompi_slots_call *c, struct gompi_
 
 int gompi_slots_tell(struct gompi_slots *t, int root, void *b, uint64_t bytes, struct gompi_slots_differ *differ) {
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .bytes = bytes, .out = b};
-	return tell(t, &c, differ);
+	return tell_by(t, &c, differ);
 }
 
 int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uint64_t bytes,
 			 struct gompi_slots_differ *differ) {
 	struct gompi_slots_call c = {.kind = GOMPI_ALLGATHER, .bytes = bytes, .in = mine};
 	c.outs = (struct gompi_blocks){.base = all, .stride = bytes};
-	return tell(t, &c, differ);
+	return tell_by(t, &c, differ);
 }
 
 void gompi_slots_clean(struct gompi_slots *t) {

@@ -257,7 +257,9 @@ func (m Message) Receive(o *Operation) Request {
 }
 
 // Forget ends the queues of n contexts of one communicator.
-func (m *Messages) Forget(context uint64, n int) { C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n)) }
+func (m *Messages) Forget(context uint64, n int) {
+	C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n))
+}
 
 // ReleaseBlock tells the process with a rank in MPI_COMM_WORLD that nobody uses its control block any longer.
 func (m *Messages) ReleaseBlock(world int32, offset, size int64) {

@@ -22,8 +22,8 @@ func (c *Comm) everyone(x Context, tag int32) *team {
 	return &team{c: c, x: x, tag: tag, me: c.rank}
 }
 
-// together is everyone as they make a collective call on c one after the other, so that what they tell each other can go
-// the way of other collectives.
+// together is everyone as they make a collective call on c one after the other, so that what they tell each other can
+// go the way of other collectives.
 func (c *Comm) together() *team {
 	t := c.everyone(Creation, 0)
 	t.all = true

@@ -24,7 +24,7 @@ type Engine struct {
 	nodeOf []int32 // number of the node of each process, nil: all are on one
 	m      *message.Messages
 
-	// Collectives are for making communicators (comm.Host), set before the first is made; nil: that goes by messages.
+	// Collectives are for making communicators (comm.Host), set before the first is made; nil: by messages.
 	Collectives interface {
 		ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error)
 		Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
