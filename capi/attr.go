@@ -44,6 +44,13 @@ func attributesOf(field *any) *attr.Table {
 	return (*field).(*attr.Table)
 }
 
+// hasAttributes returns whether an object has ever had an attribute.
+func hasAttributes(field *any) bool {
+	sidecar.Lock()
+	defer sidecar.Unlock()
+	return *field != nil
+}
+
 func createKeyval(function string, kind attr.Kind, copyFn, deleteFn, at, extra uintptr) (rc int32) {
 	defer guard(function, 0, 0, &rc)
 	err := null(at)
@@ -186,11 +193,17 @@ func tellCommAttributes(p *core.Process) {
 
 // copyCommAttributes and deleteCommAttributes are for duplicating and freeing.
 func copyCommAttributes(from, to *comm.Comm) error {
+	if !hasAttributes(&from.Attrs) {
+		return nil
+	}
 	return attributesOf(&from.Attrs).CopyTo(attributesOf(&to.Attrs), handleOrNull(from.Handle),
 		handleOrNull(to.Handle))
 }
 
 func deleteCommAttributes(c *comm.Comm) error {
+	if !hasAttributes(&c.Attrs) {
+		return nil
+	}
 	return attributesOf(&c.Attrs).DeleteAll(handleOrNull(c.Handle))
 }
 
@@ -238,6 +251,9 @@ func gompi_win_delete_attr(h uintptr, keyval int32) int32 {
 
 // deleteWinAttributes is for freeing.
 func deleteWinAttributes(w *rma.Window) error {
+	if !hasAttributes(&w.Attrs) {
+		return nil
+	}
 	return attributesOf(&w.Attrs).DeleteAll(w.Handle)
 }
 

@@ -12,6 +12,7 @@ import "C"
 import (
 	"runtime"
 	"runtime/cgo"
+	"sync"
 	"unsafe"
 
 	"gompirma/core/coll"
@@ -59,10 +60,44 @@ const (
 
 // slots is coll.Slots.
 type slots struct {
-	c     *C.struct_gompi_slots
-	board *C.struct_gompi_board // of what is started
-	comm  *comm.Comm
-	owner cgo.Handle
+	c      *C.struct_gompi_slots
+	board  *C.struct_gompi_board // of what is started
+	comm   *comm.Comm
+	owner  uintptr
+	differ C.struct_gompi_slots_differ // what share finds
+}
+
+// owners are the slots that C may ask more memory for, by a number that it is told: communicators come and go, and a
+// cgo.Handle for each costs more than the rest of opening its slots.
+var owners struct {
+	mu   sync.Mutex
+	all  []*slots
+	free []uintptr
+}
+
+func (t *slots) enter() {
+	owners.mu.Lock()
+	defer owners.mu.Unlock()
+	if n := len(owners.free); n > 0 {
+		t.owner, owners.free = owners.free[n-1], owners.free[:n-1]
+	} else {
+		t.owner = uintptr(len(owners.all))
+		owners.all = append(owners.all, nil)
+	}
+	owners.all[t.owner] = t
+}
+
+func (t *slots) leave() {
+	owners.mu.Lock()
+	defer owners.mu.Unlock()
+	owners.all[t.owner] = nil
+	owners.free = append(owners.free, t.owner)
+}
+
+func slotsOf(number uintptr) *slots {
+	owners.mu.Lock()
+	defer owners.mu.Unlock()
+	return owners.all[number]
 }
 
 // noSlots is what is said when there is no memory: the other members count on this one.
@@ -78,7 +113,7 @@ func openSlots(h coll.SlotsHost) coll.Slots {
 // openOnNode makes the slots of those who share memory.
 func openOnNode(h coll.SlotsHost) *slots {
 	t := &slots{comm: h.Comm}
-	t.owner = cgo.NewHandle(t)
+	t.enter()
 	n, place := h.Comm.Sharers()
 	t.c = C.gompi_slots_open(unsafe.Pointer(unsafe.SliceData(h.Block)), C.int(n), C.int(place),
 		(*C.int32_t)(unsafe.SliceData(h.Peers)), C.uintptr_t(t.owner))
@@ -93,15 +128,47 @@ func openOnNode(h coll.SlotsHost) *slots {
 // Leave implements coll.Slots.
 func (t *slots) Leave() bool { return bool(C.gompi_board_leave(t.board)) }
 
+// Used implements coll.Slots.
+func (t *slots) Used() bool { return t.c.seq != 0 || t.board.last != 0 }
+
+// Clean implements coll.Slots.
+func (t *slots) Clean() {
+	C.gompi_slots_clean(t.c)
+	C.gompi_board_clean(t.board)
+}
+
 func (t *slots) Close() {
 	C.gompi_slots_close(t.c)
 	C.gompi_board_close(t.board)
-	t.owner.Delete()
+	t.leave()
 }
 
 func (t *slots) Fits(k coll.Kind) bool {
 	n, _ := t.comm.Sharers()
 	return bool(C.gompi_slots_fit(C.int(k), C.int(n)))
+}
+
+// Bcast implements coll.Slots.
+func (t *slots) Bcast(root int, b []byte) error {
+	rc := C.gompi_slots_tell(t.c, C.int(root), unsafe.Pointer(&b[0]), C.uint64_t(len(b)), &t.differ)
+	return t.result(rc)
+}
+
+// Allgather implements coll.Slots.
+func (t *slots) Allgather(mine, all []byte) error {
+	rc := C.gompi_slots_tell_all(t.c, unsafe.Pointer(&mine[0]), unsafe.Pointer(&all[0]), C.uint64_t(len(mine)),
+		&t.differ)
+	return t.result(rc)
+}
+
+func (t *slots) result(rc C.int) error {
+	switch rc {
+	case C.GOMPI_SLOTS_DONE:
+		return nil
+	case C.GOMPI_SLOTS_DIFFER:
+		return differs(&t.differ)
+	}
+	return mpierr.New(int32(rc), "%s", C.GoString(C.gompi_slots_text(rc)))
 }
 
 // span is coll.Slots of members on several nodes.
@@ -141,12 +208,31 @@ func openSpan(h coll.SlotsHost) *span {
 // Leave implements coll.Slots.
 func (t *span) Leave() bool { return false }
 
+// Used implements coll.Slots.
+func (t *span) Used() bool { return t.onNode != nil && t.onNode.Used() }
+
+// Clean implements coll.Slots.
+func (t *span) Clean() {
+	if t.onNode != nil {
+		t.onNode.Clean()
+	}
+}
+
 func (t *span) Close() {
 	C.gompi_span_close(t.c)
 	if t.onNode != nil {
 		t.onNode.Close()
 	}
 }
+
+// Bcast implements coll.Slots.
+func (t *span) Bcast(root int, b []byte) error {
+	_, err := t.Run(&coll.Exchange{Kind: coll.KindBcast, Root: root, Bytes: len(b), Out: b})
+	return err
+}
+
+// Allgather implements coll.Slots, of those who share memory.
+func (t *span) Allgather(mine, all []byte) error { return t.onNode.Allgather(mine, all) }
 
 func (t *span) Fits(k coll.Kind) bool { return bool(C.gompi_span_fits(C.int(k))) }
 
@@ -263,7 +349,7 @@ func differs(d *C.struct_gompi_slots_differ) error {
 //
 //export gompi_more_slots
 func gompi_more_slots(owner uintptr, bytes uint64) uintptr {
-	b, err := cgo.Handle(owner).Value().(*slots).comm.Extend(int64(bytes))
+	b, err := slotsOf(owner).comm.Extend(int64(bytes))
 	if err != nil {
 		return 0
 	}
@@ -322,7 +408,7 @@ func gompi_tell_differ(differ, text uintptr) int32 {
 // gompi_let_comm_go is gompi_up.board_left.
 //
 //export gompi_let_comm_go
-func gompi_let_comm_go(owner uintptr) { cgo.Handle(owner).Value().(*slots).comm.Unref() }
+func gompi_let_comm_go(owner uintptr) { slotsOf(owner).comm.Unref() }
 
 // gompi_run_collective is gompi_up.collective.
 //

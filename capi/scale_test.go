@@ -95,17 +95,20 @@ func (m *bigMember) Recv(_ *comm.Comm, _ comm.Context, source int, _ int32, b []
 	return nil
 }
 
-func (m *bigMember) NewID() uint64                               { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
-func (m *bigMember) Node(w int32) int                            { return m.job.nodeOf(int(w)) }
-func (m *bigMember) MapBlock(off, size int64) ([]byte, error)    { return m.nd.Map(off, size) }
-func (m *bigMember) DropBlock([]byte, int32, int64, int64, bool) {}
-func (m *bigMember) Forget(*comm.Comm)                           {}
-func (m *bigMember) NewBlock(size int64) (off int64, err error) {
-	if off, err = m.nd.Reserve(size, 0); err == nil {
-		err = m.nd.Commit(off, size)
-	}
-	return off, err
+func (m *bigMember) NewID() uint64                  { return uint64(m.rank+1)<<40 | m.ids.Add(1)<<4 }
+func (m *bigMember) Node(w int32) int               { return m.job.nodeOf(int(w)) }
+func (m *bigMember) Forget(*comm.Comm)              {}
+func (m *bigMember) GiveBlock(uint64, int64, int64) {}
+func (m *bigMember) BlockOpens(uint64, int32) bool  { return false }
+func (m *bigMember) TakeBlock(size int64) ([]byte, uint64, error) {
+	b, name, err := m.nd.TakeBlock(size)
+	return b, uint64(name), err
 }
+func (m *bigMember) OpenBlock(name uint64, size int64) ([]byte, error) {
+	return m.nd.OpenBlock(shm.BlockRef(name), size)
+}
+func (m *bigMember) Bcast(*comm.Comm, int, []byte) (bool, error)        { return false, nil }
+func (m *bigMember) Allgather(*comm.Comm, []byte) ([]byte, bool, error) { return nil, false, nil }
 
 // wire is what the first member of the node says to the leaders of the others, and hears from them.
 type wire struct{ *bigMember }
@@ -141,6 +144,10 @@ type aloneSlots struct{ *bigJob }
 func (aloneSlots) Fits(coll.Kind) bool              { return true }
 func (aloneSlots) Run(*coll.Exchange) (bool, error) { panic("not a call of windows") }
 func (aloneSlots) Close()                           {}
+func (aloneSlots) Bcast(int, []byte) error          { panic("not a call of windows") }
+func (aloneSlots) Allgather([]byte, []byte) error   { panic("not a call of windows") }
+func (aloneSlots) Used() bool                       { return false }
+func (aloneSlots) Clean()                           {}
 func (s aloneSlots) RunOnNode(x *coll.Exchange) (bool, error) {
 	for i, b := range x.Outs[min(1, len(x.Outs)):] {
 		s.words(s.rankOf(0, i+1), b)

@@ -34,6 +34,17 @@ static bool boards_ready(void);
 static bool serve_boards(void);
 static void remind_boards(void);
 
+void gompi_board_clean(struct gompi_board *b) {
+	for (int i = 0; i < b->n; i++) {
+		struct gompi_board_member *m = &b->member[i];
+		if (gompi_load(&m->finished) != 0)
+			gompi_store(&m->finished, 0);
+		for (int k = 0; k < GOMPI_BOARD_HEADS; k++)
+			if (gompi_load(&m->head[k].number) != 0)
+				gompi_store(&m->head[k].number, 0);
+	}
+}
+
 struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner) {
 	struct gompi_board *b = take_board();
 	if (b == NULL)

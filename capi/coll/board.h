@@ -93,6 +93,8 @@ bool gompi_board_leave(struct gompi_board *b);
 void gompi_board_hold(struct gompi_board *b);
 void gompi_board_let_go(struct gompi_board *b);
 void gompi_board_close(struct gompi_board *b);
+// Makes the memory one that nobody has written to, when no member uses it any longer.
+void gompi_board_clean(struct gompi_board *b);
 
 // Whether there is room for a collective with this number that fills, or does not fill, a body.
 bool gompi_board_room(struct gompi_board *b, uint64_t number, bool body);

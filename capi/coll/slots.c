@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "base/verdict.h"
 #include "coll/pairs.h"
 
@@ -29,6 +30,38 @@ struct gompi_slots *gompi_slots_open(void *memory, int n, int me, const int32_t 
 	free(t->peers); // of the communicator that had the view before
 	*t = (struct gompi_slots){.member = memory, .n = n, .me = me, .peers = list, .owner = owner};
 	return t;
+}
+
+static int tell_by(struct gompi_slots *t, struct gompi_slots_call *c, struct gompi_slots_differ *differ) {
+	c->name = gompi_call;
+	int rc = gompi_slots_run(t, c);
+	if (rc == GOMPI_SLOTS_DIFFER)
+		*differ = c->differ;
+	return rc;
+}
+
+int gompi_slots_tell(struct gompi_slots *t, int root, void *b, uint64_t bytes, struct gompi_slots_differ *differ) {
+	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .bytes = bytes, .out = b};
+	return tell_by(t, &c, differ);
+}
+
+int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uint64_t bytes,
+			 struct gompi_slots_differ *differ) {
+	struct gompi_slots_call c = {.kind = GOMPI_ALLGATHER, .bytes = bytes, .in = mine};
+	c.outs = (struct gompi_blocks){.base = all, .stride = bytes};
+	return tell_by(t, &c, differ);
+}
+
+void gompi_slots_clean(struct gompi_slots *t) {
+	// What is zero stays where it is: in the caches of others too, if nobody has used it.
+	for (int i = 0; i < t->n; i++) {
+		struct gompi_slots_member *m = &t->member[i];
+		if (gompi_load(&m->finished) != 0)
+			gompi_store(&m->finished, 0);
+		for (int k = 0; k < GOMPI_SLOT_HEADS; k++)
+			if (gompi_load(&m->head[k].number) != 0)
+				gompi_store(&m->head[k].number, 0);
+	}
 }
 
 void gompi_slots_close(struct gompi_slots *t) {

@@ -170,6 +170,12 @@ enum {
 // Does a call. MPI_ERR_PROC_ABORTED: a process of the node died; MPI_ERR_INTERN; what a reduction returned.
 int gompi_slots_run(struct gompi_slots *t, struct gompi_slots_call *c);
 
+// The library's own: gives all members what root has at b, and gives each what every member has at mine, one after the
+// other, of so many bytes, GOMPI_SLOT_SMALL at most. As gompi_slots_run; what differs is in *differ.
+int gompi_slots_tell(struct gompi_slots *t, int root, void *b, uint64_t bytes, struct gompi_slots_differ *differ);
+int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uint64_t bytes,
+			 struct gompi_slots_differ *differ);
+
 // Whether n members can have a call of this kind go through slots; the others are for messages.
 static inline bool gompi_slots_fit(int kind, int n) {
 	switch (kind) {
@@ -193,6 +199,8 @@ const char *gompi_slots_text(int class);
 // Makes the view of member me of n, whose ranks in MPI_COMM_WORLD are peers (copied), on n * sizeof(struct
 // gompi_slots_member) bytes of zeroed memory. NULL: there is no memory.
 struct gompi_slots *gompi_slots_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
+// Makes the memory zero again that counts what members do, once none of them uses it any longer. What was data stays.
+void gompi_slots_clean(struct gompi_slots *t);
 // The view may be used again for another communicator. It is not given back to the system, so that a call that comes
 // too late finds memory.
 void gompi_slots_close(struct gompi_slots *t);

@@ -199,19 +199,24 @@ void gompi_fetched(struct gompi_lane *l, struct gompi_request *r, int class) {
 	}
 }
 
-void gompi_messages_forget(struct gompi_messages *home, uint64_t context) {
+static void forget_locked(struct gompi_lane *l, uint64_t context) {
+	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
+	if (q == NULL)
+		return;
+	q->closing = true;
+	for (struct gompi_entry *e; (e = gompi_list_oldest(&q->unexpected)) != NULL;) {
+		gompi_take_unexpected(l, q, (struct gompi_message *)e);
+		drop(l, (struct gompi_message *)e);
+	}
+	if (q->posted.n == 0)
+		gompi_queue_drop(&l->queues, q);
+}
+
+void gompi_messages_forget(struct gompi_messages *home, uint64_t context, int n) {
 	struct gompi_lane *l = gompi_lane_of(home, context);
 	gompi_lane_take(l);
-	struct gompi_queue *q = gompi_queue_find(&l->queues, context);
-	if (q != NULL) {
-		q->closing = true;
-		for (struct gompi_entry *e; (e = gompi_list_oldest(&q->unexpected)) != NULL;) {
-			gompi_take_unexpected(l, q, (struct gompi_message *)e);
-			drop(l, (struct gompi_message *)e);
-		}
-		if (q->posted.n == 0)
-			gompi_queue_drop(&l->queues, q);
-	}
+	for (int i = 0; i < n; i++)
+		forget_locked(l, context + (uint64_t)i);
 	gompi_lane_end(l);
 }
 

@@ -190,7 +190,7 @@ uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context) {
 	return gompi_load_total(&gompi_lane_of(m, context)->arrived);
 }
 
-void gompi_engine_forget(struct gompi_messages *m, uint64_t context) { gompi_messages_forget(m, context); }
+void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n) { gompi_messages_forget(m, context, n); }
 
 void gompi_engine_block(struct gompi_messages *m, int world, uint64_t offset, uint64_t size) {
 	struct gompi_lane *l = &m->lane[0];

@@ -256,8 +256,10 @@ func (m Message) Receive(o *Operation) Request {
 	return Request{C.gompi_engine_receive(m.c, &c)}
 }
 
-// Forget ends the queue of a context.
-func (m *Messages) Forget(context uint64) { C.gompi_engine_forget(m.c, C.uint64_t(context)) }
+// Forget ends the queues of n contexts of one communicator.
+func (m *Messages) Forget(context uint64, n int) {
+	C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n))
+}
 
 // ReleaseBlock tells the process with a rank in MPI_COMM_WORLD that nobody uses its control block any longer.
 func (m *Messages) ReleaseBlock(world int32, offset, size int64) {

@@ -85,7 +85,7 @@ struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t cont
 // Messages that have come unexpected so far, in the lane of a context: only a new one changes what a probe finds.
 uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context);
 
-void gompi_engine_forget(struct gompi_messages *m, uint64_t context);
+void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n);
 // Tells a process that nobody uses its control block any longer.
 void gompi_engine_block(struct gompi_messages *m, int world, uint64_t offset, uint64_t size);
 

@@ -335,8 +335,8 @@ void gompi_withdraw(struct gompi_lane *l, uint64_t context, int32_t source, int3
 bool gompi_is_record_of(struct gompi_entry *e, const void *record);
 void gompi_lost(struct gompi_lane *l, struct gompi_request *r);
 void gompi_message_fetch(struct gompi_lane *l, struct gompi_message *m);
-// Ends the queue of a context: its communicator is freed. Its messages are dropped, its receives stay.
-void gompi_messages_forget(struct gompi_messages *m, uint64_t context);
+// Ends the queues of n contexts of one communicator, which is freed. Their messages are dropped, their receives stay.
+void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
 // Tells the receivers of all sends under way that this process waits for them: those whose threads compute have their
 // agents match and copy. To wake them with each message would have cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);

@@ -22,7 +22,11 @@ type Engine struct {
 }
 
 // New returns the collectives that go over the messages of msg.
-func New(msg *p2p.Engine) *Engine { return &Engine{msg: msg} }
+func New(msg *p2p.Engine) *Engine {
+	e := &Engine{msg: msg}
+	msg.Collectives = e
+	return e
+}
 
 // Wire carries what collectives send, for processes that are pretended: one process of a job that has no others. Both
 // functions return when they are done with b.
@@ -46,7 +50,19 @@ type state struct {
 	slots    Slots // nil: there are none
 	sequence int32 // blocking calls so far, their tag
 	started  int32 // nonblocking and persistent calls so far, their tag
-	operands       // of the blocking call under way
+	// of the blocking call under way; nil: there has not been one
+	operands *operands
+}
+
+// Used returns whether this member has used its part of the control block, which Clean makes zero again when no member
+// uses it any longer.
+func (s *state) Used() bool { return s.slots != nil && s.slots.Used() }
+
+// Clean implements what core/comm asks for.
+func (s *state) Clean() {
+	if s.slots != nil {
+		s.slots.Clean()
+	}
 }
 
 // Leave tells that a communicator is freed, and returns whether something holds a reference that it will end by Unref;

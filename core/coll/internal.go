@@ -29,18 +29,36 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 		return e.wordsOverNodes(c, st, mine)
 	}
 	all := make([]byte, len(mine)*c.Size())
+	if t := e.state(c).slots; t != nil && c.Span == nil && t.Fits(KindAllgather) && len(mine) > 0 {
+		return all, t.Allgather(mine, all)
+	}
 	blocks := cut(all, len(mine), c.Size())
 	copy(blocks[c.Rank()], mine)
 	if c.Size() == 1 || len(mine) == 0 {
 		return all, nil
 	}
-	if t := e.state(c).slots; t != nil && c.Span == nil && t.Fits(KindAllgather) {
-		_, err := t.Run(&Exchange{Kind: KindAllgather, Bytes: len(mine), In: mine, Outs: blocks})
-		return all, err
-	}
 	s := e.blocking(c)
 	s.local.allgather(blocks, oneSize)
 	return all, e.run(s, c)
+}
+
+// ShareOf gives all members of an intracommunicator what root has in b, of one length at all, if they have slots. It is
+// for few bytes: comm.MostShared.
+func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error) {
+	t := e.state(c).slots
+	if t == nil || c.Span != nil {
+		return false, nil
+	}
+	return true, t.Bcast(root, b)
+}
+
+// Share is Allgather among members that have slots, of as few bytes.
+func (e *Engine) Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
+	if t := e.state(c).slots; t == nil || c.Span == nil && !t.Fits(KindAllgather) {
+		return nil, false, nil
+	}
+	all, err = e.Allgather(c, mine)
+	return all, true, err
 }
 
 // cut returns n blocks of size bytes of b.

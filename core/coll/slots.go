@@ -27,6 +27,14 @@ type Slots interface {
 	// Leave is asked when the communicator is freed: whether what was started needs it still. Then C tells when that
 	// is over.
 	Leave() bool
+	// Bcast and Allgather are the library's own, for some bytes of one length at all members, of whom those of
+	// Allgather share memory: what root has in b, and what all have, by their places.
+	Bcast(root int, b []byte) error
+	Allgather(mine, all []byte) error
+	// Used returns whether they have been used in the control block; Clean makes that zero again when no member
+	// uses it any longer.
+	Used() bool
+	Clean()
 	// Close ends their use.
 	Close()
 }

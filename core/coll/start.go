@@ -20,7 +20,10 @@ func (e *Engine) Run(k *Call) error {
 		return err
 	}
 	st := e.state(k.Comm)
-	o := &st.operands
+	if st.operands == nil {
+		st.operands = new(operands)
+	}
+	o := st.operands
 	err := e.move(k, st, o)
 	// The communicator must not keep the application's buffers.
 	*o = operands{}

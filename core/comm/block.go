@@ -10,8 +10,10 @@ import (
 // The control block of n members of a node:
 //
 //	0                BarrierSize(n) bytes  the barrier's (capi/base/barrier.h)
+//	                 64 bytes              who has left it: see leave
 //	CollOffset(n)    CollSize(n) bytes     the other collectives' (core/coll)
-//	tail             64 bytes              number of members that have unmapped it
+//
+// What a communicator that is made and freed needs is on its first page: the first access to a page costs microseconds.
 
 const (
 	cacheLine = 64
@@ -27,55 +29,83 @@ func BarrierSize(n int) int64 { return cacheLine * (2 + 2*int64(n)) }
 var CollSize = func(n int) int64 { return 0 }
 
 // CollOffset returns where the memory of core/coll begins, on a page of its own.
-func CollOffset(n int) int64 { return (BarrierSize(n) + pageSize - 1) / pageSize * pageSize }
+func CollOffset(n int) int64 {
+	return (BarrierSize(n) + cacheLine + pageSize - 1) / pageSize * pageSize
+}
 
 // BlockSize returns the size of the control block of n members.
 func BlockSize(n int) int64 {
-	used := CollOffset(n) + (CollSize(n)+cacheLine-1)/cacheLine*cacheLine + cacheLine
+	used := CollOffset(n) + CollSize(n)
 	return (used + pageSize - 1) / pageSize * pageSize
 }
 
-// The leader of those who share a block reserves it and tells the others where it is, or which class of error it was,
-// in 16 bytes.
+// blockWords is what the leader of those who share a block tells the others: its name, the class of error if there is
+// none, whether no member can fail to open it.
+const blockWords = 16
 
 func (c *Comm) blockSize() int64 {
 	n, _ := c.Sharers()
 	return BlockSize(n)
 }
 
-// reserveBlock is the leader's part.
-func (c *Comm) reserveBlock(b []byte) error {
-	off, err := c.host.NewBlock(c.blockSize())
-	binary.LittleEndian.PutUint64(b, uint64(off))
-	binary.LittleEndian.PutUint64(b[8:], uint64(mpierr.ClassOf(err)))
+// takeBlock is the leader's part.
+func (c *Comm) takeBlock(b []byte) (err error) {
+	c.Block, c.block, err = c.host.TakeBlock(c.blockSize())
+	putBlock(b, c.block, err, err == nil && c.opensAtAll(c.block))
 	return err
 }
+
+func putBlock(b []byte, name uint64, err error, sure bool) {
+	binary.LittleEndian.PutUint64(b, name)
+	binary.LittleEndian.PutUint32(b[8:], uint32(mpierr.ClassOf(err)))
+	b[12] = 0
+	if sure {
+		b[12] = 1
+	}
+}
+
+// opensAtAll returns whether no member of this node can fail to open a block.
+func (c *Comm) opensAtAll(name uint64) bool {
+	n, place := c.Sharers()
+	for i := range n {
+		if i != place && !c.host.BlockOpens(name, c.local.World(c.Sharer(i))) {
+			return false
+		}
+	}
+	return true
+}
+
+// blockIsSure returns what b says of that.
+func blockIsSure(b []byte) bool { return b[12] != 0 }
 
 // blockRefused returns what b says of the leader's part; mine is the leader's own error.
 func (c *Comm) blockRefused(b []byte, mine error) error {
-	class := int32(binary.LittleEndian.Uint64(b[8:]))
+	class := int32(binary.LittleEndian.Uint32(b[8:]))
 	if class == 0 || mine != nil {
 		return mine
 	}
-	return mpierr.New(class, "rank %d of the new communicator could not reserve %d bytes of shared memory for it",
+	return mpierr.New(class, "rank %d of the new communicator could not get %d bytes of shared memory for it",
 		c.Sharer(0), c.blockSize())
 }
 
-func (c *Comm) mapBlock(b []byte) (err error) {
-	c.blockOff, c.leader = int64(binary.LittleEndian.Uint64(b)), c.local.World(c.Sharer(0))
-	c.Block, err = c.host.MapBlock(c.blockOff, c.blockSize())
+// openBlock is the part of those who do not lead.
+func (c *Comm) openBlock(b []byte) (err error) {
+	if c.Block == nil {
+		c.block = binary.LittleEndian.Uint64(b)
+		c.Block, err = c.host.OpenBlock(c.block, c.blockSize())
+	}
 	return err
 }
 
-// keepBlock keeps the block if all members could map theirs: mine is this one's error, class the worst of all, err says
-// that this is not known.
+// keepBlock keeps the block if all members could open theirs: mine is this one's error, class the worst of all, err
+// says that this is not known.
 func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	if err == nil && class == 0 {
 		return nil
 	}
-	// Nobody has used it: the leader gives it back whether or not the others have unmapped theirs yet.
-	if n, place := c.Sharers(); n > 1 {
-		c.host.DropBlock(c.Block, c.leader, c.blockOff, BlockSize(n), place == 0)
+	// Nobody has used it.
+	if _, place := c.Sharers(); place == 0 && c.Block != nil {
+		c.host.GiveBlock(c.block, c.blockSize(), 0)
 	}
 	c.Block = nil
 	switch {
@@ -87,14 +117,28 @@ func (c *Comm) keepBlock(mine error, class int32, err error) error {
 	return mpierr.New(abi.MPI_ERR_NO_MEM, "a member of the new communicator could not map its shared memory")
 }
 
-// dropBlock leaves the control block. The member that leaves last has its memory given back.
-func (c *Comm) dropBlock() {
+// leaveBlock leaves the control block. The member that leaves last gives it back, clean.
+func (c *Comm) leaveBlock() {
 	if c.Block == nil {
 		return
 	}
 	b := c.Block
 	c.Block = nil
 	n, _ := c.Sharers()
-	last := leave(b, n)
-	c.host.DropBlock(b, c.leader, c.blockOff, int64(len(b)), last)
+	coll, _ := c.Coll.(interface {
+		Used() bool
+		Clean()
+	})
+	last, used := leave(b[BarrierSize(n):], n, coll != nil && coll.Used())
+	if !last {
+		return
+	}
+	if used && coll != nil {
+		coll.Clean()
+	}
+	dirty := BarrierSize(n) + cacheLine
+	if used && coll == nil {
+		dirty = int64(len(b))
+	}
+	c.host.GiveBlock(c.block, int64(len(b)), dirty)
 }

@@ -5,8 +5,13 @@ import (
 	"unsafe"
 )
 
-// leave counts one member out of a control block of n and returns whether it was the last one.
-func leave(b []byte, n int) bool {
-	left := (*uint32)(unsafe.Pointer(&b[len(b)-cacheLine]))
-	return atomic.AddUint32(left, 1) == uint32(n)
+// leave counts one member out of memory that n share, where b begins, and returns whether it was the last one, and
+// whether any of them said that it has used it.
+func leave(b []byte, n int, used bool) (last, any bool) {
+	mine := uint64(1)
+	if used {
+		mine += 1 << 32
+	}
+	left := atomic.AddUint64((*uint64)(unsafe.Pointer(&b[0])), mine)
+	return uint32(left) == uint32(n), left>>32 != 0
 }

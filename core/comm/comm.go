@@ -53,10 +53,9 @@ type Comm struct {
 	Span *Span
 	// Block is the control block: memory that the members of a node share, BlockSize(Sharers()) bytes, zeroed. nil
 	// if there is one only. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
-	Block    []byte
-	blockOff int64
-	extents  []extent // by Extend
-	leader   int32    // world rank of the member that reserved the block
+	Block   []byte
+	block   uint64   // its name
+	extents []extent // by Extend
 	// Local is, for an intercommunicator, an intracommunicator of the local group with a context of its own; nil
 	// otherwise.
 	Local *Comm
@@ -198,11 +197,11 @@ func (c *Comm) Free() {
 
 func (c *Comm) release() {
 	c.host.Forget(c)
+	c.leaveExtents()
+	c.leaveBlock()
 	if r, ok := c.Coll.(interface{ Release() }); ok {
 		r.Release()
 	}
-	c.dropExtents()
-	c.dropBlock()
 	if c.Local != nil {
 		c.Local.Free()
 	}

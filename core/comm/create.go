@@ -26,25 +26,28 @@ func (c *Comm) child(g *group.Group, rank int) *Comm {
 }
 
 // Dup returns a communicator of the same group with a context of its own (MPI-5.0 7.4.2 MPI_Comm_dup); attributes are
-// copied by the caller. Collective. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member had no memory for the
-// control block; no member has got a communicator.
-func (c *Comm) Dup() (*Comm, error) { return c.dup(Creation, 0) }
+// copied by the caller. Collective: a broadcast, and an exchange of 4 bytes if a member has to map memory for it.
+// MPI_ERR_NO_MEM: a member had no memory for the control block; no member has got a communicator.
+func (c *Comm) Dup() (*Comm, error) { return c.dup(c.together()) }
 
 // Idup is Dup on a context of its own, so that it may run in a goroutine beside other calls on c. number is the one
 // that NextIdup returned for this call: the members count alike, since all make their collective calls in the same
 // order.
-func (c *Comm) Idup(number int32) (*Comm, error) { return c.dup(IdupCreation, number) }
+func (c *Comm) Idup(number int32) (*Comm, error) {
+	return c.dup(c.everyone(IdupCreation, number))
+}
 
 // NextIdup returns the number of the next Idup on c.
 func (c *Comm) NextIdup() int32 { return c.idups.Add(1) }
 
-func (c *Comm) dup(x Context, tag int32) (*Comm, error) {
+// dup is Dup by everyone, as the team that they are.
+func (c *Comm) dup(all *team) (*Comm, error) {
 	if c.remote != nil {
-		return c.dupInter(x, tag)
+		return c.dupInter(all)
 	}
 	n := c.child(c.local, c.rank)
 	n.Topology = c.Topology
-	if err := c.everyone(x, tag).agree(n); err != nil {
+	if err := all.agree(n); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -61,25 +64,34 @@ func (c *Comm) Split(color, key int32) (*Comm, error) {
 	if c.remote != nil {
 		return c.splitInter(color, key)
 	}
-	table, err := c.colors(c.everyone(Creation, 0), color, key)
-	if err != nil || color == abi.MPI_UNDEFINED {
+	table, err := c.colors(color, key)
+	if err != nil {
 		return nil, err
+	}
+	if color == abi.MPI_UNDEFINED {
+		return nil, c.agreeAmong(nil, nil)
 	}
 	ranks := ranksOf(table, color)
 	g, err := group.Include(c.local, ranks)
 	if err != nil {
 		return nil, err
 	}
-	return c.sub(Creation, 0, g, group.Of(ranks))
+	return c.among(g, group.Of(ranks))
 }
 
-// colors returns the colors and keys of all members of a team, 8 bytes each.
-func (c *Comm) colors(t *team, color, key int32) ([]byte, error) {
-	table := make([]byte, 8*t.size())
-	if err := t.up(packInts([]int32{color, key}), table); err != nil {
+// among makes the communicator of g, whose members have the given ranks in c. Collective over c, whose other members
+// call it for other groups, or agreeAmong for none.
+func (c *Comm) among(g, ranks *group.Group) (*Comm, error) {
+	n := c.child(g, ranks.Rank(int32(c.rank)))
+	if err := c.agreeAmong(n, ranks); err != nil {
 		return nil, err
 	}
-	return table, t.down(table)
+	return n, nil
+}
+
+// colors returns the colors and keys of all members, 8 bytes each.
+func (c *Comm) colors(color, key int32) ([]byte, error) {
+	return c.together().gather(packInts([]int32{color, key}))
 }
 
 // ranksOf returns the places in a table of colors that have the given color, in the order of their keys and then of
@@ -127,13 +139,20 @@ func (c *Comm) SplitType(kind, key int32, guided string) (*Comm, error) {
 	return c.Split(color, key)
 }
 
-// Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c in
-// name, over g in messages. MPI_ERR_GROUP: a process of g is not a member of c.
+// Create returns the communicator of g (MPI_Comm_create); nil for a member of c that is not in g. Collective over c.
+// MPI_ERR_GROUP: a process of g is not a member of c.
 func (c *Comm) Create(g *group.Group) (*Comm, error) {
 	if c.remote != nil {
 		return c.createInter(g)
 	}
-	return c.createOf(Creation, 0, g)
+	ranks, err := c.ranksIn(g)
+	if err != nil {
+		return nil, err
+	}
+	if g.Rank(c.local.World(c.rank)) == group.Undefined {
+		return nil, c.agreeAmong(nil, nil)
+	}
+	return c.among(g, group.Of(ranks))
 }
 
 // CreateGroup is Create called by the members of g only; tag tells concurrent calls apart (MPI_Comm_create_group).
@@ -141,15 +160,11 @@ func (c *Comm) CreateGroup(g *group.Group, tag int32) (*Comm, error) {
 	if c.remote != nil {
 		return nil, mpierr.New(abi.MPI_ERR_COMM, "MPI_Comm_create_group needs an intracommunicator")
 	}
-	return c.createOf(GroupCreation, tag, g)
-}
-
-func (c *Comm) createOf(x Context, tag int32, g *group.Group) (*Comm, error) {
 	ranks, err := c.ranksIn(g)
 	if err != nil || g.Rank(c.local.World(c.rank)) == group.Undefined {
 		return nil, err
 	}
-	return c.sub(x, tag, g, group.Of(ranks))
+	return c.sub(GroupCreation, tag, g, group.Of(ranks))
 }
 
 // ranksIn returns the ranks in c of the members of g. MPI_ERR_GROUP: one is not a member of c.

@@ -9,42 +9,45 @@ import (
 
 // extent is memory that the members of a communicator share besides its control block.
 type extent struct {
-	b   []byte // its last line is the number of members that have unmapped it
-	off int64
+	b    []byte // its last line is the number of members that have left it
+	name uint64
 }
 
-// Extend maps size more bytes of zeroed memory that all members of a node share, until the communicator is released.
-// Collective over them; they have a Block. 3 messages a member along a tree. MPI_ERR_NO_MEM: a member could not have
-// it, so none has.
+// Extend returns size more bytes of zeroed memory that all members of a node share, until the communicator is released.
+// Collective over them; they have a Block. A message a member along a tree, 3 if a member has to map it.
+// MPI_ERR_NO_MEM: a member could not have it, so none has.
 func (c *Comm) Extend(size int64) ([]byte, error) {
 	whole := (size + cacheLine + pageSize - 1) / pageSize * pageSize
 	t := c.everyone(Creation, 0).sharers(c)
-	var words [16]byte
+	var words [blockWords]byte
 	var mine error
+	var x extent
 	if t.me == 0 {
-		var off int64
-		off, mine = c.host.NewBlock(whole)
-		binary.LittleEndian.PutUint64(words[0:], uint64(off))
-		binary.LittleEndian.PutUint64(words[8:], uint64(mpierr.ClassOf(mine)))
+		x.b, x.name, mine = c.host.TakeBlock(whole)
+		putBlock(words[:], x.name, mine, mine == nil && c.opensAtAll(x.name))
 	}
-	if err := t.down(words[:]); err != nil {
-		return nil, err
-	}
-	if class := int32(binary.LittleEndian.Uint64(words[8:])); class != 0 {
+	err := t.down(words[:])
+	if class := int32(binary.LittleEndian.Uint32(words[8:])); err == nil && class != 0 {
 		if mine != nil {
 			return nil, mine
 		}
-		return nil, mpierr.New(class, "rank %d could not reserve %d bytes of shared memory", c.Sharer(0), whole)
+		return nil, mpierr.New(class, "rank %d could not get %d bytes of shared memory", c.Sharer(0), whole)
 	}
-	x := extent{off: int64(binary.LittleEndian.Uint64(words[0:]))}
-	x.b, mine = c.host.MapBlock(x.off, whole)
-	class, err := t.worst(mpierr.ClassOf(mine))
+	var class int32
+	if err == nil && t.me != 0 {
+		x.name = binary.LittleEndian.Uint64(words[:])
+		x.b, mine = c.host.OpenBlock(x.name, whole)
+	}
+	if err == nil && !blockIsSure(words[:]) {
+		class, err = t.worst(mpierr.ClassOf(mine))
+	}
 	if err == nil && class == 0 {
 		c.extents = append(c.extents, x)
 		return x.b[:size:size], nil
 	}
-	last := t.me == 0
-	c.host.DropBlock(x.b, c.local.World(c.Sharer(0)), x.off, whole, last)
+	if t.me == 0 && x.b != nil {
+		c.host.GiveBlock(x.name, whole, 0)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -54,12 +57,13 @@ func (c *Comm) Extend(size int64) ([]byte, error) {
 	return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "a member could not map %d bytes of shared memory", whole)
 }
 
-// dropExtents leaves all that Extend gave. Whoever leaves an extent last has its memory given back.
-func (c *Comm) dropExtents() {
+// leaveExtents leaves all that Extend gave. Whoever leaves an extent last gives it back.
+func (c *Comm) leaveExtents() {
 	n, _ := c.Sharers()
 	for _, x := range c.extents {
-		last := leave(x.b, n)
-		c.host.DropBlock(x.b, c.local.World(c.Sharer(0)), x.off, int64(len(x.b)), last)
+		if last, _ := leave(x.b[len(x.b)-cacheLine:], n, true); last {
+			c.host.GiveBlock(x.name, int64(len(x.b)), -1)
+		}
 	}
 	c.extents = nil
 }

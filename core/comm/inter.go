@@ -126,7 +126,7 @@ func (n *Comm) identify(leader *link) error {
 			err = mpierr.New(abi.MPI_ERR_OTHER, "the leader of the other group does not make the same call")
 		}
 	}
-	if b, err = n.Local.everyone(Creation, 0).tell(b, err); err != nil {
+	if b, err = n.Local.together().tell(b, err); err != nil {
 		return err
 	}
 	n.id = binary.LittleEndian.Uint64(b)
@@ -214,7 +214,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 			b = append([]byte{before}, id...)
 		}
 	}
-	if b, err = c.Local.everyone(Creation, 0).tell(b, err); err != nil {
+	if b, err = c.Local.together().tell(b, err); err != nil {
 		return nil, err
 	}
 	g, rank := group.Union(c.local, c.remote), c.rank
@@ -234,13 +234,15 @@ func (c *Comm) between(x Context, tag int32) *link {
 	return &link{c: c, x: x, tag: tag, first: c.local.World(0) < c.remote.World(0)}
 }
 
-func (c *Comm) dupInter(x Context, tag int32) (*Comm, error) {
-	local, err := c.Local.dup(x, tag)
+func (c *Comm) dupInter(all *team) (*Comm, error) {
+	t := *all
+	t.c = c.Local
+	local, err := c.Local.dup(&t)
 	if err != nil {
 		return nil, err
 	}
 	n := inter(local, c.remote, c)
-	if err := n.identify(c.between(x, tag)); err != nil {
+	if err := n.identify(c.between(all.x, all.tag)); err != nil {
 		local.Free()
 		return nil, err
 	}
@@ -254,7 +256,7 @@ func (c *Comm) remoteBytes(mine []byte) ([]byte, error) {
 	if c.rank == 0 {
 		b, err = c.between(Creation, 0).swap(mine)
 	}
-	return c.Local.everyone(Creation, 0).tell(b, err)
+	return c.Local.together().tell(b, err)
 }
 
 // part makes the intercommunicator of parts of both groups, given as ranks of each group in order; nil if one is empty
@@ -286,7 +288,7 @@ func (c *Comm) part(mine, theirs []int32) (*Comm, error) {
 }
 
 func (c *Comm) splitInter(color, key int32) (*Comm, error) {
-	mine, err := c.Local.colors(c.Local.everyone(Creation, 0), color, key)
+	mine, err := c.Local.colors(color, key)
 	if err != nil {
 		return nil, err
 	}

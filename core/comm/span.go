@@ -76,7 +76,7 @@ func (t *team) sharers(c *Comm) *team {
 	}
 	ranks := make([]int32, len(c.Span.Local))
 	for i, r := range c.Span.Local {
-		ranks[i] = t.members.World(int(r))
+		ranks[i] = int32(t.member(int(r)))
 	}
 	_, me := c.Sharers()
 	return &team{c: t.c, x: t.x, tag: t.tag, members: group.Of(ranks), me: me}

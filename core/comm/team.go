@@ -13,26 +13,53 @@ type team struct {
 	c       *Comm
 	x       Context
 	tag     int32
-	members *group.Group // as ranks of c
+	members *group.Group // as ranks of c; nil: they are all of c, in its order
 	me      int          // my place in members
+	all     bool         // this is a collective call of all: see together
 }
 
 func (c *Comm) everyone(x Context, tag int32) *team {
-	return &team{c: c, x: x, tag: tag, members: group.Range(0, int32(c.size), 1), me: c.rank}
+	return &team{c: c, x: x, tag: tag, me: c.rank}
 }
 
-func (t *team) size() int { return t.members.Size() }
+// together is everyone as they make a collective call on c one after the other, so that what they tell each other can
+// go the way of other collectives.
+func (c *Comm) together() *team {
+	t := c.everyone(Creation, 0)
+	t.all = true
+	return t
+}
+
+func (t *team) size() int {
+	if t.members == nil {
+		return t.c.size
+	}
+	return t.members.Size()
+}
+
+// member returns the rank in c of the member at a place.
+func (t *team) member(place int) int {
+	if t.members == nil {
+		return place
+	}
+	return int(t.members.World(place))
+}
 
 func (t *team) send(to int, b []byte) error {
-	return t.c.host.Send(t.c, t.x, int(t.members.World(to)), t.tag, b)
+	return t.c.host.Send(t.c, t.x, t.member(to), t.tag, b)
 }
 
 func (t *team) recv(from int, b []byte) error {
-	return t.c.host.Recv(t.c, t.x, int(t.members.World(from)), t.tag, b)
+	return t.c.host.Recv(t.c, t.x, t.member(from), t.tag, b)
 }
 
 // down carries b from the leader to all.
 func (t *team) down(b []byte) error {
+	if t.all && len(b) <= MostShared {
+		if done, err := t.c.host.Bcast(t.c, 0, b); done || err != nil {
+			return err
+		}
+	}
 	mask := 1
 	for ; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {
@@ -73,9 +100,31 @@ func (t *team) up(mine, all []byte) error {
 	return nil
 }
 
+// gather returns to every member what each of them passes, of one length, in the order of the members.
+func (t *team) gather(mine []byte) ([]byte, error) {
+	if t.all && len(mine) <= MostShared {
+		if all, done, err := t.c.host.Allgather(t.c, mine); done || err != nil {
+			return all, err
+		}
+	}
+	all := make([]byte, len(mine)*t.size())
+	if err := t.up(mine, all); err != nil {
+		return nil, err
+	}
+	return all, t.down(all)
+}
+
 // worst returns to every member the largest of what the members pass.
 func (t *team) worst(class int32) (int32, error) {
 	var b [4]byte
+	if t.all {
+		binary.LittleEndian.PutUint32(b[:], uint32(class))
+		all, err := t.gather(b[:])
+		for ; len(all) > 0; all = all[4:] {
+			class = max(class, int32(binary.LittleEndian.Uint32(all)))
+		}
+		return class, err
+	}
 	for mask := 1; mask < t.size(); mask <<= 1 {
 		if t.me&mask != 0 {
 			binary.LittleEndian.PutUint32(b[:], uint32(class))
@@ -97,12 +146,15 @@ func (t *team) worst(class int32) (int32, error) {
 }
 
 // agree gives a new communicator its identity and its control blocks: the leader draws an identity, the leader of each
-// node reserves a block, all map, and all know whether all could. On an error no member has kept anything. c has the
+// node takes a block, all open it, and all know whether all could. On an error no member has kept anything. c has the
 // new group; the team's order is its order.
 func (t *team) agree(c *Comm) error {
 	c.Span = spanOf(t.c.host, c.local, c.rank)
-	if c.Span == nil {
+	switch {
+	case c.Span == nil:
 		return t.agreeOnNode(c)
+	case t.all:
+		return t.c.agreeAmong(c, group.Range(0, int32(c.size), 1))
 	}
 	var b [8]byte
 	if t.me == 0 {
@@ -123,38 +175,42 @@ func (t *team) agree(c *Comm) error {
 	return c.keepBlock(mine, class, err)
 }
 
-// agreeOnNode is agree where all members share memory: what the leader has for them goes in one message.
+// agreeOnNode is agree where all members share memory: what the leader has for them goes in one message, and that is
+// all if none of them has to map anything.
 func (t *team) agreeOnNode(c *Comm) error {
-	var b [24]byte
+	b := make([]byte, 8+blockWords)
 	var mine error
 	wants := c.size > 1
 	if t.me == 0 {
-		binary.LittleEndian.PutUint64(b[:], t.c.host.NewID())
+		binary.LittleEndian.PutUint64(b, t.c.host.NewID())
 		if wants {
-			mine = c.reserveBlock(b[8:])
+			mine = c.takeBlock(b[8:])
 		}
 	}
-	if err := t.down(b[:]); err != nil {
-		return err
+	if err := t.down(b); err != nil {
+		return c.keepBlock(mine, 0, err)
 	}
 	if err := c.blockRefused(b[8:], mine); err != nil {
 		return err
 	}
-	c.id = binary.LittleEndian.Uint64(b[:])
+	c.id = binary.LittleEndian.Uint64(b)
 	if !wants {
 		return nil
 	}
-	mine = c.mapBlock(b[8:])
+	mine = c.openBlock(b[8:])
+	if blockIsSure(b[8:]) {
+		return mine
+	}
 	class, err := t.worst(mpierr.ClassOf(mine))
 	return c.keepBlock(mine, class, err)
 }
 
 // share gives the members of one node their block.
 func (t *team) share(c *Comm) error {
-	var b [16]byte
+	var b [blockWords]byte
 	var mine error
 	if t.me == 0 {
-		mine = c.reserveBlock(b[:])
+		mine = c.takeBlock(b[:])
 	}
 	if err := t.down(b[:]); err != nil {
 		return err
@@ -162,5 +218,61 @@ func (t *team) share(c *Comm) error {
 	if err := c.blockRefused(b[:], mine); err != nil {
 		return err
 	}
-	return c.mapBlock(b[:])
+	return c.openBlock(b[:])
+}
+
+// agreeAmong is agree for new communicators of parts of c, of which this member gets n, or none (nil); ranks are the
+// ranks in c of its members. Collective over c: all tell each other what they have as leaders, and once more whether
+// they could open what they have got, if any of them has to map something.
+func (c *Comm) agreeAmong(n *Comm, ranks *group.Group) error {
+	const size = 8 + blockWords
+	b := make([]byte, size)
+	b[size-blockWords+12] = 1 // sure, as long as there is no block
+	var mine error
+	sharers := 0
+	if n != nil {
+		n.Span = spanOf(c.host, n.local, n.rank)
+		if n.rank == 0 {
+			binary.LittleEndian.PutUint64(b, c.host.NewID())
+		}
+		var place int
+		if sharers, place = n.Sharers(); sharers > 1 && place == 0 {
+			mine = n.takeBlock(b[8:])
+		}
+	}
+	t := c.together()
+	all, err := t.gather(b)
+	if err != nil {
+		if n != nil {
+			return n.keepBlock(mine, 0, err)
+		}
+		return err
+	}
+	of := func(rank int) []byte { return all[size*rank+8 : size*(rank+1)] }
+	sure := true
+	for i := range c.size {
+		sure = sure && blockIsSure(of(i))
+	}
+	if n != nil {
+		for i := 0; i < n.size && mine == nil; i++ {
+			mine = n.blockRefused(of(int(ranks.World(i))), nil)
+		}
+		if mine == nil && sharers > 1 {
+			mine = n.openBlock(of(int(ranks.World(n.Sharer(0)))))
+		}
+		n.id = binary.LittleEndian.Uint64(all[size*int(ranks.World(0)):])
+	}
+	class := mpierr.ClassOf(mine)
+	if !sure {
+		binary.LittleEndian.PutUint32(b, uint32(class))
+		if all, err = t.gather(b[:4]); err == nil && n != nil {
+			for i := range n.size {
+				class = max(class, int32(binary.LittleEndian.Uint32(all[4*ranks.World(i):])))
+			}
+		}
+	}
+	if n == nil {
+		return err
+	}
+	return n.keepBlock(mine, class, err)
 }

@@ -45,14 +45,17 @@ func (c *Comm) Neighbors() (sources, destinations []int32, err error) {
 
 // prefix makes the communicator of the first n members, nil for the others.
 func (c *Comm) prefix(n int) (*Comm, error) {
+	if n == c.size {
+		return c.Dup()
+	}
 	if c.rank >= n {
-		return nil, nil
+		return nil, c.agreeAmong(nil, nil)
 	}
 	g, err := group.RangeInclude(c.local, []group.Triplet{{First: 0, Last: int32(n - 1), Stride: 1}})
 	if err != nil {
 		return nil, err
 	}
-	return c.sub(Creation, 0, g, group.Range(0, int32(n), 1))
+	return c.among(g, group.Range(0, int32(n), 1))
 }
 
 // collect returns to all members what each of them passes, one after another in the order of the ranks.

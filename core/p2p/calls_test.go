@@ -300,7 +300,7 @@ func TestRecordsOfNobody(t *testing.T) {
 	require.NoError(t, e.Wait(s, nil))
 	require.Positive(t, e.m.Stock().Unexpected, "some are messages")
 	for ctx := range contexts {
-		e.m.Forget(ctx)
+		e.m.Forget(ctx, 1)
 	}
 	for e.Progress() || es[1].Progress() {
 	}

@@ -232,7 +232,7 @@ func TestForgedCancel(t *testing.T) {
 		require.NoError(t, a.Wait(rs[1+i], &st))
 		require.True(t, st.Cancelled)
 	}
-	b.m.Forget(ctx) // which has the last message still
+	b.m.Forget(ctx, 1) // which has the last message still
 }
 
 // TestCancelWithoutMemory: a message that a matched probe has found, of more bytes than there is memory for, stays with

@@ -24,15 +24,18 @@ type Engine struct {
 	nodeOf []int32 // number of the node of each process, nil: all are on one
 	m      *message.Messages
 
+	// Collectives are for making communicators (comm.Host), set before the first is made; nil: by messages.
+	Collectives interface {
+		ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error)
+		Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error)
+	}
+
 	World *comm.Comm
 	Self  *comm.Comm
 
 	hooks   atomic.Pointer[[]*Hook]
 	hooking atomic.Bool // a thread runs the hooks, and again if a message completes then that they may go on with
 	hooksMu sync.Mutex
-
-	blocksMu sync.Mutex      // of its own: a thread that takes what has arrived may hold mu
-	blocks   map[int64]int64 // control blocks reserved here and their sizes
 
 	ids      atomic.Uint64
 	mu       sync.Mutex // guards what follows
@@ -63,14 +66,12 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
 	}
-	e := &Engine{nd: nd, world: cfg.Rank, size: cfg.Size, nodes: cfg.Nodes, nodeOf: cfg.NodeOf,
-		blocks: map[int64]int64{}}
+	e := &Engine{nd: nd, world: cfg.Rank, size: cfg.Size, nodes: cfg.Nodes, nodeOf: cfg.NodeOf}
 	e.m = message.Open(&message.Place{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
 		N: nd.N, Me: nd.Me, Size: cfg.Size, Rank: cfg.Rank, Places: cfg.Nodes,
 		Crowded: nd.Policy.Crowded, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
-		Block: e.releaseBlock,
 	})
 	if e.m == nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the messages of %d processes", cfg.Size)

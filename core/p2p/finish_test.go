@@ -29,7 +29,7 @@ func TestFlushedTakesBack(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, a.Wait(last, nil))
 		if freed {
-			b.m.Forget(b.World.Context(0))
+			b.m.Forget(b.World.Context(0), 1)
 			for b.m.Stock().Backlog > 0 || a.untaken() {
 				a.Progress()
 				b.Progress()

@@ -5,6 +5,7 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 	"gompirma/core/request"
+	"gompirma/core/shm"
 )
 
 // host is the engine as communicators see it: they exchange bytes of known length.
@@ -40,58 +41,46 @@ func (h host) Node(w int32) int {
 	return int(h.nodeOf[w])
 }
 
-// NewBlock implements comm.Host.
-func (h host) NewBlock(size int64) (int64, error) {
-	off, err := h.nd.Reserve(size, 0)
-	if err != nil {
-		return 0, err
-	}
-	if err := h.nd.Commit(off, size); err != nil {
-		h.nd.Release(off, size)
-		return 0, err
-	}
-	h.blocksMu.Lock()
-	h.blocks[off] = size
-	h.blocksMu.Unlock()
-	return off, nil
+// TakeBlock implements comm.Host.
+func (h host) TakeBlock(size int64) ([]byte, uint64, error) {
+	b, name, err := h.nd.TakeBlock(size)
+	return b, uint64(name), err
 }
 
-// releaseBlock gives a control block back that this process has reserved; anything else is ignored.
-func (e *Engine) releaseBlock(off, size int64) {
-	e.blocksMu.Lock()
-	mine := e.blocks[off] == size && size > 0
-	if mine {
-		delete(e.blocks, off)
-	}
-	e.blocksMu.Unlock()
-	if mine {
-		e.nd.Release(off, size)
-	}
+// OpenBlock implements comm.Host.
+func (h host) OpenBlock(name uint64, size int64) ([]byte, error) {
+	return h.nd.OpenBlock(shm.BlockRef(name), size)
 }
 
-// MapBlock implements comm.Host.
-func (h host) MapBlock(off, size int64) ([]byte, error) { return h.nd.Map(off, size) }
+// BlockOpens implements comm.Host.
+func (h host) BlockOpens(name uint64, w int32) bool {
+	return h.nd.BlockOpens(shm.BlockRef(name), h.NodeIndex(w))
+}
 
-// DropBlock implements comm.Host.
-func (h host) DropBlock(b []byte, owner int32, off, size int64, last bool) {
-	if b != nil {
-		h.nd.Unmap(b)
+// GiveBlock implements comm.Host.
+func (h host) GiveBlock(name uint64, size, used int64) {
+	h.nd.GiveBlock(shm.BlockRef(name), size, used)
+}
+
+// Bcast implements comm.Host.
+func (h host) Bcast(c *comm.Comm, root int, b []byte) (bool, error) {
+	if h.Collectives == nil {
+		return false, nil
 	}
-	if !last {
-		return
+	return h.Collectives.ShareOf(c, root, b)
+}
+
+// Allgather implements comm.Host.
+func (h host) Allgather(c *comm.Comm, mine []byte) ([]byte, bool, error) {
+	if h.Collectives == nil {
+		return nil, false, nil
 	}
-	if int(owner) == h.world {
-		h.releaseBlock(off, size)
-		return
-	}
-	h.m.ReleaseBlock(owner, off, size)
+	return h.Collectives.Share(c, mine)
 }
 
 // Forget implements comm.Host.
 func (h host) Forget(c *comm.Comm) {
-	for x := comm.Context(0); x < comm.NumContexts; x++ {
-		h.m.Forget(c.Context(x))
-	}
+	h.m.Forget(c.Context(0), int(comm.NumContexts))
 }
 
 var _ comm.Host = host{}

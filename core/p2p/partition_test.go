@@ -119,7 +119,7 @@ func TestPartitionsRefuse(t *testing.T) {
 		return es[1].m.Stock().Held == 4*(25+entryCost)
 	}, 10*time.Second, time.Millisecond)
 	for x := range comm.NumContexts {
-		es[1].m.Forget(p.channel.Context(x))
+		es[1].m.Forget(p.channel.Context(x), 1)
 	}
 	// Nobody at the other end.
 	n, err := es[0].PsendInit(es[0].World, Buffer{}, 2, abi.MPI_PROC_NULL, 0)

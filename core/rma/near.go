@@ -71,6 +71,9 @@ func (v near) hints(i int) int64 { return v.left() + shm.CacheLine + int64(i)*(4
 // size returns the size of the control memory.
 func (v near) size() int64 { return v.hints(len(v.ranks)) }
 
+// dense returns whether there are no such pages: then it is a block of shared memory, which has memory everywhere.
+func (v near) dense() bool { return len(v.used()) == 1 }
+
 // used returns the pages of the control memory that hold something, as extents of whole pages without gaps between
 // them: lines of members on other nodes fill pages that need no memory.
 func (v near) used() (list []extent) {

@@ -61,8 +61,9 @@ type Window struct {
 	own       *attached  // of a dynamic window
 	tables    []int64    // of a dynamic window: where the tables of the members on this node are in the memfd
 	control   []byte     // control memory
-	segment   []byte     // memory of an allocated window, mapped whole; nil for MPI_Win_create
-	hugePages bool       // some of the member's own memory is of huge pages
+	block     shm.BlockRef
+	segment   []byte // memory of an allocated window, mapped whole; nil for MPI_Win_create
+	hugePages bool   // some of the member's own memory is of huge pages
 	mapped    [][]byte
 	reserved  []extent // what this member, the leader, reserved for its node: control memory, then the segment
 	held      []span   // memory shared in place that this window uses
@@ -99,6 +100,8 @@ type record struct {
 	address   uint64
 	proposal  uint64 // place of a handle, see handles.go
 	alignment int64
+	// the control memory of a leader's node, as a block of shared memory, 0: it is reserved later
+	control shm.BlockRef
 	// what of the memory is shared in place: nothing, wholePagesShared, allShared; heap is where the window would
 	// begin
 	inPlace uint8
@@ -106,7 +109,7 @@ type record struct {
 }
 
 const (
-	recordHints = 56 // where its hints begin
+	recordHints = 64 // where its hints begin
 	recordSize  = recordHints + commonSize
 )
 
@@ -123,6 +126,7 @@ func (r *record) encode() []byte {
 	le.PutUint64(b[40:], uint64(r.alignment))
 	le.PutUint32(b[48:], uint32(r.proposal>>32))
 	b[52] = r.inPlace
+	le.PutUint64(b[56:], uint64(r.control))
 	r.hints.putCommon(b[recordHints:])
 	return b
 }
@@ -133,7 +137,7 @@ func decode(b []byte) record {
 		class: int32(le.Uint32(b[0:])), flavor: int32(le.Uint32(b[4:])), unit: int32(le.Uint32(b[8:])),
 		proposal: uint64(le.Uint32(b[48:]))<<32 | uint64(le.Uint32(b[12:])), size: int64(le.Uint64(b[16:])),
 		heap: int64(le.Uint64(b[24:])), address: le.Uint64(b[32:]),
-		alignment: int64(le.Uint64(b[40:])), inPlace: b[52],
+		alignment: int64(le.Uint64(b[40:])), inPlace: b[52], control: shm.BlockRef(le.Uint64(b[56:])),
 		hints: commonOf(b[recordHints:]),
 	}
 }
@@ -153,7 +157,8 @@ func (r records) hints(yield func(Hints) bool) {
 // Create makes a window, collectively over c: MPI_Win_create, MPI_Win_allocate and MPI_Win_allocate_shared (MPI-5.0
 // 12.2.1 to 12.2.3).
 //
-// It costs a member three exchanges of 72 bytes or less and 32 bytes of memory a member, 64 if they are on several
+// It costs a member two exchanges of 80 bytes or less, three for memory that is made with the window and for members on
+// several nodes, and 32 bytes of memory a member, 64 if they are on several
 // nodes, besides the control memory that those of a node share. If a member's arguments are wrong or there is not
 // enough memory, all members return an error, the one that found it with its class, the others with the class of the
 // first that did. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_ARG, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED: the
@@ -196,6 +201,11 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		}
 		mine.class = mpierr.ClassOf(err)
 	}
+	var controlErr error
+	if w.near.leads() && w.near.dense() && err == nil {
+		w.control, w.block, controlErr = h.Node.TakeBlock(w.near.size())
+		mine.control = w.block
+	}
 	all, xerr := h.Allgather(c, mine.encode())
 	if xerr != nil {
 		w.close(neverMade)
@@ -210,8 +220,13 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 	}
 
 	// The lowest member of each node reserves; the reservations and the window's handle are agreed on together.
-	err = w.reserve(members)
-	place, xerr = w.agreeOnHandle(c, members, place, &err)
+	w.block = members.at(w.near.leader()).control
+	if !w.agreed(members, place) {
+		if err = controlErr; err == nil {
+			err = w.reserve(members)
+		}
+		place, xerr = w.agreeOnHandle(c, members, place, &err)
+	}
 	if xerr == nil && err == nil {
 		err = w.open(members)
 	}
@@ -288,12 +303,20 @@ func (w *Window) reserve(members records) error {
 	if !w.near.leads() {
 		return nil
 	}
-	sizes := []int64{w.near.size()}
-	alignment := int64(shm.PageSize)
+	if w.block == 0 {
+		x, err := w.take(w.near.size(), shm.PageSize)
+		if err != nil {
+			return err
+		}
+		w.controlOff = x.off
+		for _, u := range w.near.used() {
+			if err := w.host.Node.Commit(x.off+u.off, u.size); err != nil {
+				return err
+			}
+		}
+	}
 	if w.allocates() {
-		var total int64
-		_, total, alignment = w.layout(members)
-		sizes = append(sizes, total)
+		_, total, alignment := w.layout(members)
 		// In vain if the machine has not that much. What the members' control groups allow each finds out for
 		// itself.
 		room := limit.MachineMemory("/")
@@ -304,20 +327,35 @@ func (w *Window) reserve(members records) error {
 			return mpierr.New(abi.MPI_ERR_NO_MEM, "%d bytes of window memory: only %d are available %s",
 				total, room.Usable(), room.By)
 		}
-	}
-	for _, size := range sizes {
-		off, err := w.host.Node.Reserve(size, alignment)
-		if err != nil {
-			return err
-		}
-		w.reserved = append(w.reserved, extent{off, size})
-	}
-	for _, x := range w.near.used() {
-		if err := w.host.Node.Commit(w.reserved[0].off+x.off, x.size); err != nil {
-			return err
-		}
+		x, err := w.take(total, alignment)
+		w.segmentOff = x.off
+		return err
 	}
 	return nil
+}
+
+// take reserves address space that is given back when the window ends.
+func (w *Window) take(size, alignment int64) (x extent, err error) {
+	if x.off, err = w.host.Node.Reserve(size, alignment); err == nil {
+		x.size = size
+		w.reserved = append(w.reserved, x)
+	}
+	return x, err
+}
+
+// agreed returns whether the members have agreed on all with their records: there is nothing to reserve, and all have
+// proposed the same handle, which this window then has.
+func (w *Window) agreed(members records, place uint64) bool {
+	if w.allocates() || w.spans() || w.block == 0 {
+		return false
+	}
+	for i := range members.n() {
+		if members.at(i).proposal != place {
+			return false
+		}
+	}
+	w.Handle = handle.Make(handle.Win, numberAt(place))
+	return true
 }
 
 // allocates returns whether the window's memory is made with it.
@@ -376,9 +414,8 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *
 			b[4] = 1
 		}
 		le.PutUint64(b[8:], place)
-		for i, r := range w.reserved {
-			le.PutUint64(b[16+8*i:], uint64(r.off))
-		}
+		le.PutUint64(b[16:], uint64(w.controlOff))
+		le.PutUint64(b[24:], uint64(w.segmentOff))
 		le.PutUint64(b[32:], channel)
 		all, xerr := w.host.Allgather(c, b)
 		if xerr != nil {
@@ -414,7 +451,14 @@ func (w *Window) agreeOnHandle(c *comm.Comm, members records, mine uint64, err *
 // open maps what the window needs and makes its slot.
 func (w *Window) open(members records) (err error) {
 	nd := w.host.Node
-	if w.control, err = nd.Map(w.controlOff, pages(w.near.size())); err != nil {
+	switch {
+	case w.control != nil:
+	case w.block != 0:
+		w.control, err = nd.OpenBlock(w.block, w.near.size())
+	default:
+		w.control, err = nd.Map(w.controlOff, pages(w.near.size()))
+	}
+	if err != nil {
 		return err
 	}
 	var offsets []int64
@@ -553,17 +597,7 @@ func (w *Window) close(how ending) {
 		nd.Unmap(b)
 	}
 	if w.control != nil {
-		if how == freed {
-			left := counter(w.control, w.near.left())
-			left.Add(1)
-			if w.near.leads() {
-				// What the leader gives back may be used again at once: nobody may look at it any more.
-				nd.Wait(func() bool { return int(left.Load()) == len(w.near.ranks) })
-			} else {
-				nd.Wake(w.host.NodeIndex(w.Group.World(w.near.leader())))
-			}
-		}
-		nd.Unmap(w.control)
+		w.leaveControl(how)
 	}
 	for _, r := range w.reserved {
 		nd.Release(r.off, r.size)
@@ -573,6 +607,38 @@ func (w *Window) close(how ending) {
 		w.own = nil
 	}
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
+}
+
+// leaveControl leaves the control memory.
+func (w *Window) leaveControl(how ending) {
+	nd := w.host.Node
+	if how == neverMade {
+		// Nobody uses it any more. If it is known to others they may have written to it.
+		if w.block == 0 {
+			nd.Unmap(w.control)
+		} else if w.near.leads() {
+			used := int64(0)
+			if w.Handle != 0 {
+				used = shm.Dirty
+			}
+			nd.GiveBlock(w.block, w.near.size(), used)
+		}
+		return
+	}
+	left := counter(w.control, w.near.left())
+	last := int(left.Add(1)) == len(w.near.ranks)
+	switch {
+	case w.block != 0 && last:
+		nd.GiveBlock(w.block, w.near.size(), w.near.size())
+	case w.block != 0:
+	case w.near.leads():
+		// What the leader gives back may be used again at once: nobody may look at it any more.
+		nd.Wait(func() bool { return int(left.Load()) == len(w.near.ranks) })
+		nd.Unmap(w.control)
+	default:
+		nd.Wake(w.host.NodeIndex(w.Group.World(w.near.leader())))
+		nd.Unmap(w.control)
+	}
 }
 
 // Free is MPI_Win_free (MPI-5.0 12.2.5), collective over the window's group. before is called when the epochs have been

@@ -75,6 +75,7 @@ const (
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far
 	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
 	CellGiving   = 1416      // int64: bytes of memory that it has given back and the system has not yet (give.go)
+	CellKept     = 1424      // int64: bytes of its blocks that nobody uses and that keep their memory (blocks.go)
 	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
 )

@@ -38,6 +38,7 @@ type Node struct {
 	heap     heap
 	promises promises
 	giving   giving
+	blocks   blocks
 }
 
 // CreateControl makes the shared memory of a node of n processes and returns its file (close-on-exec not set: children

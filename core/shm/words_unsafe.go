@@ -85,3 +85,13 @@ func hide(b []byte) []byte {
 	unmapAround(room, skip, size, table)
 	return bytesAt(at, int64(size))
 }
+
+// clearUsed makes words zero that are not. It leaves those alone that nobody has used, which other processes have in
+// their caches.
+func clearUsed(b []byte) {
+	for i, w := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8) {
+		if w != 0 {
+			clear(b[8*i : 8*i+8])
+		}
+	}
+}

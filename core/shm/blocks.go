@@ -1,0 +1,301 @@
+package shm
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"gompirma/core/abi"
+	"gompirma/core/mpierr"
+)
+
+// Blocks are pieces of the node's memory that some of its processes share for a time: control memory of communicators
+// and windows. To take memory from the system, to map it, to meet its pages first and to give it back costs 100 us, and
+// a loop that makes and frees a communicator would do all that each time. So blocks lie in arenas: a process maps an
+// arena of another when it first opens a block there, and keeps it mapped; and blocks of up to mostKept bytes keep
+// their memory when nobody uses them any longer.
+//
+// An arena belongs to the process whose heap it lies in, which alone hands its blocks out. All have one size. Whoever
+// is the last to use a block gives it back by a bit in the arena's head, so nobody has to be told:
+//
+//	0     opened    MaxProcesses bits: processes that have the arena mapped, by index; never taken back
+//	512   returned  mostBlocks bits: blocks that nobody uses any longer and that the owner has not seen yet
+//	1024  bare      mostBlocks bits: those of them that have no memory
+//	1536  returns   uint32: how many have been returned so far
+
+// BlockRef names a block for the processes of its node: where it begins in the node's memory, and in the bits below a
+// page the logarithm of the size of its arena, which begins at a multiple of that.
+type BlockRef uint64
+
+const (
+	arenaReturned = MaxProcesses / 8
+	arenaBare     = arenaReturned + mostBlocks/8
+	arenaReturns  = arenaBare + mostBlocks/8
+	arenaHead     = PageSize
+
+	leastArena = 20 // logarithms
+	usualArena = 26
+	mostArena  = 40
+	mostBlocks = 4096
+	mostKept   = 1 << 20
+)
+
+func (r BlockRef) log() uint        { return uint(r % PageSize) }
+func (r BlockRef) offset() int64    { return int64(r &^ (PageSize - 1)) }
+func (r BlockRef) arenaOff() int64  { return r.offset() &^ (1<<r.log() - 1) }
+func (r BlockRef) arenaSize() int64 { return 1 << r.log() }
+
+// blocks is what a process knows of blocks.
+type blocks struct {
+	mu     sync.Mutex
+	mapped map[int64]*arena // of all processes, by where they are
+	kinds  map[int64]*kind  // its own, by size
+}
+
+// kind is the blocks of one size that this process hands out.
+type kind struct {
+	size   int64
+	arenas []*arena
+	free   []BlockRef // returned, with memory
+	bare   []BlockRef // returned, without
+}
+
+// arena is one as this process has it mapped.
+type arena struct {
+	off   int64
+	bytes []byte
+
+	// At the owner:
+	log   uint
+	count int    // blocks that it has room for
+	fresh int    // blocks from here on have not been handed out yet
+	taken int    // and those from here on have no memory
+	seen  uint32 // returns that have been looked at
+}
+
+// TakeBlock returns size bytes of zeroed memory that processes of the node can share, mapped here, and their name.
+// MPI_ERR_NO_MEM.
+func (nd *Node) TakeBlock(size int64) ([]byte, BlockRef, error) {
+	size = roundUp(max(size, 1), PageSize)
+	b := &nd.blocks
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.kinds[size]
+	if k == nil {
+		k = &kind{size: size}
+		if b.kinds == nil {
+			b.kinds = map[int64]*kind{}
+		}
+		b.kinds[size] = k
+	}
+	if len(k.free) == 0 {
+		k.collect()
+	}
+	if n := len(k.free); n > 0 {
+		r := k.free[n-1]
+		k.free = k.free[:n-1]
+		atomic.AddInt64(nd.i64(nd.Me, CellKept), -size)
+		return b.mapped[r.arenaOff()].block(r, size), r, nil
+	}
+	if n := len(k.bare); n > 0 {
+		r := k.bare[n-1]
+		if err := nd.Commit(r.offset(), size); err != nil {
+			return nil, 0, err
+		}
+		k.bare = k.bare[:n-1]
+		return b.mapped[r.arenaOff()].block(r, size), r, nil
+	}
+	return nd.freshBlockLocked(k)
+}
+
+// collect takes note of the blocks that have been returned.
+func (k *kind) collect() {
+	for _, a := range k.arenas {
+		if n := atomic.LoadUint32(u32(a.bytes, arenaReturns)); n == a.seen { // acquire: pairs with GiveBlock
+			continue
+		} else {
+			a.seen = n
+		}
+		for w := 0; w*64 < a.fresh; w++ {
+			word := u64(a.bytes, int64(arenaReturned+8*w))
+			if atomic.LoadUint64(word) == 0 {
+				continue
+			}
+			returned := atomic.SwapUint64(word, 0)
+			bare := u64(a.bytes, int64(arenaBare+8*w))
+			for ; returned != 0; returned &= returned - 1 {
+				bit := returned & -returned
+				i := 64*w + bits.TrailingZeros64(bit)
+				if i >= a.fresh { // nobody has been given that one
+					continue
+				}
+				r := a.ref(i, k.size)
+				if atomic.AndUint64(bare, ^bit)&bit != 0 {
+					k.bare = append(k.bare, r)
+				} else {
+					k.free = append(k.free, r)
+				}
+			}
+		}
+	}
+}
+
+// freshBlockLocked hands out a block that has not been before.
+func (nd *Node) freshBlockLocked(k *kind) ([]byte, BlockRef, error) {
+	var a *arena
+	if n := len(k.arenas); n > 0 && k.arenas[n-1].fresh < k.arenas[n-1].count {
+		a = k.arenas[n-1]
+	} else {
+		var err error
+		if a, err = nd.newArenaLocked(k); err != nil {
+			return nil, 0, err
+		}
+	}
+	if a.fresh == a.taken {
+		// Memory for as many more as there are already, if there is that much.
+		more := min(max(a.fresh, 1), max(int(mostKept/k.size), 1), a.count-a.fresh)
+		at := a.ref(a.fresh, k.size).offset()
+		err := nd.Commit(at, int64(more)*k.size)
+		if err != nil && more > 1 {
+			more = 1
+			err = nd.Commit(at, k.size)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		a.taken += more
+	}
+	r := a.ref(a.fresh, k.size)
+	a.fresh++
+	return a.block(r, k.size), r, nil
+}
+
+// newArenaLocked makes an arena, each larger than the one before, as long as they are not too large.
+func (nd *Node) newArenaLocked(k *kind) (*arena, error) {
+	log := uint(leastArena)
+	if n := len(k.arenas); n > 0 {
+		log = min(k.arenas[n-1].log+1, usualArena)
+	}
+	log = max(log, uint(bits.Len64(uint64(arenaHead+k.size-1))))
+	off, err := nd.Reserve(1<<log, 1<<log)
+	if err != nil {
+		return nil, err
+	}
+	if err := nd.Commit(off, arenaHead); err != nil {
+		nd.Release(off, 1<<log)
+		return nil, err
+	}
+	a, err := nd.openArenaLocked(off, 1<<log)
+	if err != nil {
+		nd.Release(off, 1<<log)
+		return nil, err
+	}
+	a.log, a.count = log, int(min((1<<log-arenaHead)/k.size, mostBlocks))
+	k.arenas = append(k.arenas, a)
+	return a, nil
+}
+
+// openArenaLocked maps an arena.
+func (nd *Node) openArenaLocked(off, size int64) (*arena, error) {
+	bytes, err := nd.Map(off, size)
+	if err != nil {
+		return nil, err
+	}
+	a := &arena{off: off, bytes: bytes}
+	if nd.blocks.mapped == nil {
+		nd.blocks.mapped = map[int64]*arena{}
+	}
+	nd.blocks.mapped[off] = a
+	atomic.OrUint64(u64(bytes, int64(nd.Me/64*8)), 1<<(nd.Me%64))
+	return a, nil
+}
+
+// ref names the i-th block.
+func (a *arena) ref(i int, size int64) BlockRef {
+	return BlockRef(a.off+arenaHead+int64(i)*size) | BlockRef(a.log)
+}
+
+// block returns the bytes of a block, nil: it does not lie in the arena.
+func (a *arena) block(r BlockRef, size int64) []byte {
+	at := r.offset() - a.off
+	if at < arenaHead || size < 0 || at+size > int64(len(a.bytes)) {
+		return nil
+	}
+	return a.bytes[at : at+size : at+size]
+}
+
+// OpenBlock returns a block of size bytes that a process of this node has taken. MPI_ERR_NO_MEM: it cannot be mapped
+// here.
+func (nd *Node) OpenBlock(r BlockRef, size int64) ([]byte, error) {
+	size = roundUp(max(size, 1), PageSize)
+	nd.blocks.mu.Lock()
+	defer nd.blocks.mu.Unlock()
+	if r.log() >= leastArena && r.log() <= mostArena {
+		a := nd.blocks.mapped[r.arenaOff()]
+		if a == nil {
+			var err error
+			if a, err = nd.openArenaLocked(r.arenaOff(), r.arenaSize()); err != nil {
+				return nil, err
+			}
+		}
+		if b := a.block(r, size); b != nil {
+			return b, nil
+		}
+	}
+	return nil, mpierr.New(abi.MPI_ERR_INTERN, "%#x names no block of %d bytes of shared memory", uint64(r), size)
+}
+
+// BlockOpens returns whether process i has mapped what a block, which is open here, lies in: OpenBlock does not fail
+// there.
+func (nd *Node) BlockOpens(r BlockRef, i int) bool {
+	nd.blocks.mu.Lock()
+	defer nd.blocks.mu.Unlock()
+	a := nd.blocks.mapped[r.arenaOff()]
+	return a != nil && i >= 0 && i < nd.N && atomic.LoadUint64(u64(a.bytes, int64(i/64*8)))>>(i%64)&1 != 0
+}
+
+// Dirty is for GiveBlock.
+const Dirty = -1
+
+// GiveBlock gives a block back that no process uses any longer and that is open here. Only its first used bytes hold
+// anything but zeros; Dirty: that is not known.
+func (nd *Node) GiveBlock(r BlockRef, size, used int64) {
+	size = roundUp(max(size, 1), PageSize)
+	nd.blocks.mu.Lock()
+	a := nd.blocks.mapped[r.arenaOff()]
+	nd.blocks.mu.Unlock()
+	owner := (r.offset() - nd.heaps) / nd.stride
+	if a == nil || a.block(r, size) == nil || owner < 0 || owner >= int64(nd.N) {
+		return
+	}
+	i := (r.offset() - a.off - arenaHead) / size
+	word, bit := i/64*8, uint64(1)<<(i%64)
+	kept := nd.i64(int(owner), CellKept)
+	clean := used >= 0
+	if clean && atomic.AddInt64(kept, size) > max(mostKept, 2*size) {
+		atomic.AddInt64(kept, -size)
+		clean = false
+	}
+	if clean {
+		clearUsed(a.block(r, size)[:roundUp(used, 8)])
+	} else {
+		nd.memory.give(r.offset(), size)
+		atomic.OrUint64(u64(a.bytes, arenaBare+word), bit)
+	}
+	atomic.OrUint64(u64(a.bytes, arenaReturned+word), bit)
+	atomic.AddUint32(u32(a.bytes, arenaReturns), 1) // release: pairs with collect
+}
+
+// BlocksInUse returns how many blocks this process has handed out that have not come back, for leak checks.
+func (nd *Node) BlocksInUse() (n int) {
+	nd.blocks.mu.Lock()
+	defer nd.blocks.mu.Unlock()
+	for _, k := range nd.blocks.kinds {
+		k.collect()
+		for _, a := range k.arenas {
+			n += a.fresh
+		}
+		n -= len(k.free) + len(k.bare)
+	}
+	return n
+}

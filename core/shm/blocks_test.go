@@ -1,0 +1,84 @@
+package shm
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBlocks: who takes a block, who opens it, and who gives it back are processes of their own.
+func TestBlocks(t *testing.T) {
+	onBoth(t, 3, blocksAreShared)
+}
+
+func blocksAreShared(t *testing.T, nd []*Node) {
+	a, b, c := nd[0], nd[1], nd[2]
+	const size = 3 * PageSize
+
+	mine, name, err := a.TakeBlock(size)
+	require.NoError(t, err)
+	require.Len(t, mine, size)
+	require.True(t, a.BlockOpens(name, 0))
+	require.False(t, a.BlockOpens(name, 1))
+	theirs, err := b.OpenBlock(name, size)
+	require.NoError(t, err)
+	require.True(t, a.BlockOpens(name, 1))
+	require.False(t, a.BlockOpens(name, 2))
+	mine[5], mine[size-1] = 1, 2
+	require.Equal(t, []byte{1, 2}, []byte{theirs[5], theirs[size-1]})
+	require.Equal(t, 1, a.BlocksInUse())
+
+	_, err = c.OpenBlock(name+1<<leastArena-2*PageSize, size)
+	require.Error(t, err, "beyond the arena")
+	_, err = c.OpenBlock(name&^(PageSize-1)|5, size)
+	require.Error(t, err, "an arena of 32 bytes")
+
+	// Whoever is last gives it back, and its owner has it again: clean, and without memory that is mapped anew.
+	mine[size-1] = 0
+	b.GiveBlock(name, size, 64)
+	require.Zero(t, a.BlocksInUse())
+	again, second, err := a.TakeBlock(size)
+	require.NoError(t, err)
+	require.Equal(t, name, second)
+	require.Equal(t, make([]byte, size), again)
+	again[size-1] = 3
+	b.GiveBlock(name, size, Dirty)
+	third, other, err := a.TakeBlock(size)
+	require.NoError(t, err)
+	require.Equal(t, name, other)
+	require.Equal(t, make([]byte, size), third, "zeroed though nobody said what was used")
+	b.GiveBlock(name, size, 0)
+}
+
+// TestManyBlocks: none is handed out twice, others have few mappings of them, and their memory goes back.
+func TestManyBlocks(t *testing.T) {
+	nd := nodes(t, 2)
+	a, b := nd[0], nd[1]
+	const n, size = 3000, 2 * PageSize
+	names := map[BlockRef]bool{}
+	for i := range n {
+		mine, name, err := a.TakeBlock(size)
+		require.NoError(t, err)
+		require.False(t, names[name])
+		names[name] = true
+		require.Zero(t, bytes.Trim(mine[:16], "\x00"))
+		mine[0] = byte(i)
+		theirs, err := b.OpenBlock(name, size)
+		require.NoError(t, err)
+		require.Equal(t, byte(i), theirs[0])
+	}
+	require.Equal(t, n, a.BlocksInUse())
+	require.Less(t, len(b.blocks.mapped), 8)
+	for name := range names {
+		b.GiveBlock(name, size, 8)
+	}
+	require.Zero(t, a.BlocksInUse())
+	require.LessOrEqual(t, *a.i64(0, CellKept), int64(mostKept))
+	for range n {
+		mine, name, err := a.TakeBlock(size)
+		require.NoError(t, err)
+		require.True(t, names[name], "one that was there before")
+		require.Zero(t, mine[0])
+	}
+}
