@@ -63,12 +63,15 @@ enum gompi_lost_why {
 
 enum { GOMPI_STATE_DEAD = 4 }; // of a cell: core/shm.State
 
-// How threads of the node's processes wait: core/shm.Policy, which decides and explains it. Times in nanoseconds.
+// How threads of the node's processes wait; the figures are in tuning.h.
 struct gompi_policy {
-	int64_t poll, long_yield, slice;
+	int64_t poll, long_yield, slice; // nanoseconds
 	int32_t quiet_looks;
-	bool crowded; // fewer cores than processes: a waiting thread gives its core away
+	// Fewer cores than processes: a waiting thread offers its core each time that it looks. With a core for each it
+	// does so only after a while, since the system may still have put two on one core, and others may use the rest.
+	bool crowded;
 };
+struct gompi_policy gompi_policy_for(bool crowded);
 
 // This process' place on the node; written once by gompi_node_open, before any call can use it.
 struct gompi_node {

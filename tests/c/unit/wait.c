@@ -150,6 +150,33 @@ static void idles(void) {
 	CHECK(gompi_load(&c->wait_call[0]) == 0, "still waits in a function");
 }
 
+/* A wait in steps, as Go does it: it looks between any two, and sees what has come before it sleeps. */
+static void steps(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	struct gompi_wait t;
+	int polls = 0;
+	gompi_call = "MPI_Wait";
+	gompi_wait_begin(&t, -1, 9);
+	CHECK(gompi_load(&c->pollers) == 1 && gompi_load(&c->blocked) == 1, "%d pollers, %d blocked",
+	      gompi_load(&c->pollers), gompi_load(&c->blocked));
+	for (; t.stage == WAIT_POLLS; polls++)
+		CHECK(gompi_wait_step(&t) == MPI_SUCCESS, "step %d", polls);
+	CHECK(polls > 0 && t.stage == WAIT_ARMED && gompi_load(&c->wait.sleeping) == 1, "it does not ask to be woken");
+	CHECK(gompi_load(&c->wait_call[0]) == 'M' && gompi_load(&c->wait_object) == 9, "nobody is told");
+	gompi_wake(&c->wait); /* before it sleeps: the sleep is over at once, though nobody else ends it */
+	unit_sleep_forever = true, unit_hurry = false;
+	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_WOKEN, "stage %d", t.stage);
+	CHECK(gompi_load(&c->wait.sleeping) == 0, "a wait that is over would be woken");
+	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_ARMED, "stage %d", t.stage);
+	gompi_store_total(&gompi_header()->broken, 1);
+	CHECK(gompi_wait_step(&t) == MPI_ERR_PROC_ABORTED, "a death does not end it");
+	gompi_store_total(&gompi_header()->broken, 0);
+	gompi_wait_end(&t);
+	unit_sleep_forever = false;
+	gompi_call = NULL;
+	idles();
+}
+
 /* What the report on a hang says of a thread that sleeps. */
 static void says_what_for(void) {
 	struct gompi_cell *c = gompi_my_cell();
@@ -179,6 +206,7 @@ int main(void) {
 		hand_overs(hurry);
 		idles();
 	}
+	steps();
 	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
 	      (unsigned long long)gompi_load(&unit_sleeps));
 	services();
