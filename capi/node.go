@@ -86,9 +86,9 @@ func (agentPath) Await(done func() bool, what shm.Waiting) (class int32) {
 
 // Publish implements shm.Waiter.
 func (agentPath) Publish(what shm.Waiting) (withdraw func()) {
-	C.gompi_publish_wait(&C.struct_gompi_waiting{call: C.gompi_current_call(), peer: C.int32_t(what.Peer),
-		object: C.uint64_t(what.Object)})
-	return func() { C.gompi_withdraw_wait() }
+	record := C.gompi_publish_wait(&C.struct_gompi_waiting{call: C.gompi_current_call(),
+		peer: C.int32_t(what.Peer), object: C.uint64_t(what.Object)})
+	return func() { C.gompi_withdraw_wait(record) }
 }
 
 // gompi_progress_messages lets a thread that waits in C make operations of several messages go on; 1 if there was

@@ -111,20 +111,47 @@ void gompi_serve_lasts(void) {
 			services[i]->lasts();
 }
 
-void gompi_publish_wait(const struct gompi_waiting *what) {
-	struct gompi_cell *me = gompi_my_cell();
-	if (what->call == NULL)
-		return; // a thread of the library's own
-	gompi_store(&me->wait_peer, what->peer);
-	gompi_store(&me->wait_object, what->object);
-	for (size_t i = 0; i < sizeof me->wait_call - 1; i++) {
-		gompi_store(&me->wait_call[i], what->call[i]);
-		if (what->call[i] == 0)
-			break;
+// The number of a record that this thread may write; GOMPI_WAIT_RECORDS: there is none, which is counted.
+static int take_record(struct gompi_cell *me) {
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
+		uint32_t state = RECORD_FREE;
+		if (gompi_load(&me->waits[i].state) == RECORD_FREE &&
+		    gompi_change_once(&me->waits[i].state, &state, RECORD_TAKEN))
+			return i;
 	}
+	gompi_add(&me->waits_more, 1);
+	return GOMPI_WAIT_RECORDS;
 }
 
-void gompi_withdraw_wait(void) { gompi_store(&gompi_my_cell()->wait_call[0], 0); }
+enum { NO_RECORD = -1 };
+
+int gompi_publish_wait(const struct gompi_waiting *what) {
+	if (what->call == NULL || what->call[0] == 0)
+		return NO_RECORD; // a thread of the library's own
+	struct gompi_cell *me = gompi_my_cell();
+	int i = take_record(me);
+	if (i == GOMPI_WAIT_RECORDS)
+		return i;
+	struct gompi_wait_record *r = &me->waits[i];
+	gompi_store(&r->peer, what->peer);
+	gompi_store(&r->object, what->object);
+	for (size_t k = 0; k < sizeof r->call; k++) {
+		char c = k == sizeof r->call - 1 ? 0 : what->call[k];
+		gompi_store(&r->call[k], c);
+		if (c == 0)
+			break;
+	}
+	gompi_store_release(&r->state, RECORD_TOLD); // pairs with who reads it
+	return i;
+}
+
+void gompi_withdraw_wait(int record) {
+	struct gompi_cell *me = gompi_my_cell();
+	if (record == GOMPI_WAIT_RECORDS)
+		gompi_sub(&me->waits_more, 1);
+	else if (record != NO_RECORD)
+		gompi_store_release(&me->waits[record].state, RECORD_FREE);
+}
 
 // From here on this thread polls for its process, and others rely on it.
 static inline void begin(struct gompi_wait *t) {
@@ -190,7 +217,7 @@ static inline int step(struct gompi_wait *t) {
 	case WAIT_POLLS:
 		if (poll(t))
 			return MPI_SUCCESS;
-		gompi_publish_wait(&t->what);
+		t->record = gompi_publish_wait(&t->what);
 		arm(t);
 		return MPI_SUCCESS;
 	case WAIT_WOKEN:
@@ -208,7 +235,7 @@ static inline int step(struct gompi_wait *t) {
 static inline void end(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	if (t->stage != WAIT_POLLS)
-		gompi_withdraw_wait();
+		gompi_withdraw_wait(t->record);
 	gompi_sub(&me->blocked, 1);
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();

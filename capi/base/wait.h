@@ -36,7 +36,7 @@ static inline void gompi_wake_changed(struct gompi_waitword *w) {
 }
 
 // What a wait is for, for the launcher's report on a hang: name of the function that the application called; rank in
-// MPI_COMM_WORLD of the process waited for, -1: not one; handle.
+// MPI_COMM_WORLD of the process waited for, or one of enum gompi_depends; handle.
 struct gompi_waiting {
 	const char *call;
 	int32_t peer;
@@ -56,16 +56,17 @@ struct gompi_wait {
 	struct gompi_waiting what;
 	int64_t now, end; // of polling
 	uint32_t looks, seen;
-	int32_t eager;
+	int32_t eager, record;       // number of the record, once it sleeps
 	enum gompi_wait_stage stage; // armed: the next step sleeps
 };
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
 int gompi_wait_step(struct gompi_wait *t);
 void gompi_wait_end(struct gompi_wait *t);
 
-// Says what this thread waits for until it withdraws it; nothing, if it is in no call. Waits do it themselves.
-void gompi_publish_wait(const struct gompi_waiting *what);
-void gompi_withdraw_wait(void);
+// Says what this thread waits for until it withdraws what was returned; nothing, if it is in no call. Waits that sleep
+// do it themselves.
+int gompi_publish_wait(const struct gompi_waiting *what);
+void gompi_withdraw_wait(int record);
 
 // Work that a thread which waits does for its process: serving a ring, say. ready is a quick look whether there is any;
 // serve does it, without waiting for anything, and says whether there was something to do. Both may be called by

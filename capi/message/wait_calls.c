@@ -317,7 +317,7 @@ static bool any_complete(void *arg) {
 // Waits until a request is complete. Which; -1 and *rc: none will be.
 static int await_first(const char *call, struct several *s, int *rc) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	struct gompi_waiting what = {call, -1, 0};
+	struct gompi_waiting what = {call, GOMPI_PEERS_SEVERAL, 0};
 	*rc = MPI_SUCCESS;
 	int i = first_complete(s);
 	if (i >= 0 || s->active == 0)
