@@ -45,8 +45,8 @@ enum {
 	// At the answer of a ring: a microsecond, within which a target that looks answers. One that does not sends the
 	// next moves by the system: 540 ns instead of 4,500.
 	GOMPI_ACK_LOOKS = 400,
-	// Tries for a member's lock before a ticket is drawn: a queue hands over at each unlock, a cache line's way or a
-	// change of context. A contended lock with a fetch_and_op stays below 100 ns so. On a crowded node each try
+	// Tries for a member's lock before a ticket is drawn: a queue hands over at each unlock, a cache line's way or
+	// a change of context. A contended lock with a fetch_and_op stays below 100 ns so. On a crowded node each try
 	// offers the core.
 	GOMPI_LOCK_TRIES = 1000,
 	GOMPI_LOCK_TRIES_CROWDED = 2,

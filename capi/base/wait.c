@@ -112,7 +112,7 @@ void gompi_serve_lasts(void) {
 }
 
 // The number of a record that this thread may write; GOMPI_WAIT_RECORDS: there is none, which is counted.
-static int take_record(struct gompi_cell *me) {
+static int take_wait_record(struct gompi_cell *me) {
 	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
 		uint32_t state = RECORD_FREE;
 		if (gompi_load(&me->waits[i].state) == RECORD_FREE &&
@@ -129,7 +129,7 @@ int gompi_publish_wait(const struct gompi_waiting *what) {
 	if (what->call == NULL || what->call[0] == 0)
 		return NO_RECORD; // a thread of the library's own
 	struct gompi_cell *me = gompi_my_cell();
-	int i = take_record(me);
+	int i = take_wait_record(me);
 	if (i == GOMPI_WAIT_RECORDS)
 		return i;
 	struct gompi_wait_record *r = &me->waits[i];
@@ -154,7 +154,7 @@ void gompi_withdraw_wait(int record) {
 }
 
 // From here on this thread polls for its process, and others rely on it.
-static inline void begin(struct gompi_wait *t) {
+static inline void wait_begins(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	gompi_add(&me->blocked, 1);
 	gompi_add_total(&me->pollers, 1);
@@ -167,7 +167,7 @@ static inline void begin(struct gompi_wait *t) {
 }
 
 // What happens between two looks while the wait polls; false: it has polled for long enough.
-static inline bool poll(struct gompi_wait *t) {
+static inline bool wait_polls(struct gompi_wait *t) {
 	bool worked = gompi_serve();
 	if (t->looks == GOMPI_LASTING_LOOKS)
 		gompi_serve_lasts();
@@ -187,14 +187,14 @@ static inline bool poll(struct gompi_wait *t) {
 }
 
 // The look after this one decides whether the thread sleeps.
-static inline void arm(struct gompi_wait *t) {
+static inline void wait_arms(struct gompi_wait *t) {
 	t->seen = gompi_load_total(&t->word->wake); // first: see above
 	gompi_store_total(&t->word->sleeping, 1);
 	gompi_full_fence(); // pairs with the one in gompi_wake
 	t->stage = WAIT_ARMED;
 }
 
-static void sleep_once(struct gompi_wait *t) {
+static void wait_sleeps(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is
 	// served here.
@@ -212,27 +212,27 @@ static void sleep_once(struct gompi_wait *t) {
 	t->stage = WAIT_WOKEN;
 }
 
-static inline int step(struct gompi_wait *t) {
+static inline int wait_steps(struct gompi_wait *t) {
 	switch (t->stage) {
 	case WAIT_POLLS:
-		if (poll(t))
+		if (wait_polls(t))
 			return MPI_SUCCESS;
 		t->record = gompi_publish_wait(&t->what);
-		arm(t);
+		wait_arms(t);
 		return MPI_SUCCESS;
 	case WAIT_WOKEN:
-		arm(t);
+		wait_arms(t);
 		return MPI_SUCCESS;
 	case WAIT_ARMED:
 		break;
 	}
 	if (gompi_load(&gompi_header()->broken) != 0)
 		return MPI_ERR_PROC_ABORTED;
-	sleep_once(t);
+	wait_sleeps(t);
 	return MPI_SUCCESS;
 }
 
-static inline void end(struct gompi_wait *t) {
+static inline void wait_ends(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
 	if (t->stage != WAIT_POLLS)
 		gompi_withdraw_wait(t->record);
@@ -250,17 +250,17 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			return MPI_SUCCESS;
 	struct gompi_wait t = {.word = w, .what = *what};
 	int rc = MPI_SUCCESS;
-	begin(&t);
+	wait_begins(&t);
 	while (rc == MPI_SUCCESS && !done(arg))
-		rc = step(&t);
-	end(&t);
+		rc = wait_steps(&t);
+	wait_ends(&t);
 	return rc;
 }
 
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object) {
 	*t = (struct gompi_wait){.word = &gompi_my_cell()->wait, .what = {gompi_current_call(), peer, object}};
-	begin(t);
+	wait_begins(t);
 }
 
-int gompi_wait_step(struct gompi_wait *t) { return step(t); }
-void gompi_wait_end(struct gompi_wait *t) { end(t); }
+int gompi_wait_step(struct gompi_wait *t) { return wait_steps(t); }
+void gompi_wait_end(struct gompi_wait *t) { wait_ends(t); }

@@ -28,7 +28,8 @@ func TestWaitingOfThreads(t *testing.T) {
 			[]shm.Waiting{{Call: "MPI_Win_fence", Peer: shm.PeersAll, Object: win}}},
 		{"waited in MPI_Waitany", 0, []shm.Waiting{{Call: "MPI_Waitany", Peer: shm.PeersSeveral}}},
 		{"waited in MPI_Wait", 0, []shm.Waiting{{Call: "MPI_Wait", Peer: shm.PeersAll}}},
-		{"waited in ??m", 0, []shm.Waiting{{Call: "\x1b[m", Peer: shm.PeersAll}}}, // from memory that ranks write
+		// from memory that ranks write
+		{"waited in ??m", 0, []shm.Waiting{{Call: "\x1b[m", Peer: shm.PeersAll}}},
 	} {
 		require.Equal(t, c.says, waiting(c.ws, c.more))
 	}

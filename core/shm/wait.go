@@ -31,8 +31,8 @@ func futexWakeAll(word *uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
 }
 
-// Wake wakes process i if it sleeps: the protocol of capi/base/wait.c. The caller has made i's condition true with a sequentially consistent operation
-// (any of sync/atomic).
+// Wake wakes process i if it sleeps: the protocol of capi/base/wait.c. The caller has made i's condition true with a
+// sequentially consistent operation (any of sync/atomic).
 func (nd *Node) Wake(i int) {
 	if atomic.LoadUint32(nd.u32(i, CellSleeping)) != 0 && atomic.SwapUint32(nd.u32(i, CellSleeping), 0) != 0 {
 		nd.wakeAll(i)
@@ -54,8 +54,8 @@ type Waiter interface {
 	Publish(what Waiting) (withdraw func())
 }
 
-// Wait returns nil as soon as done returns true; done is called from this thread only. MPI_ERR_PROC_ABORTED if a process
-// of this node died meanwhile.
+// Wait returns nil as soon as done returns true; done is called from this thread only. MPI_ERR_PROC_ABORTED if a
+// process of this node died meanwhile.
 //
 // Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless what waits serve did it in
 // this process, which calls Wake(me) too.

@@ -50,7 +50,7 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) (class int32) {
 		if !w.Serve() {
 			w.Lasts()
 			for atomic.LoadUint32(wake) == seen {
-				time.Sleep(nap)
+				<-time.After(nap)
 			}
 		}
 		atomic.AddUint32(polls, 1)
