@@ -9,13 +9,11 @@ import (
 	"unsafe"
 
 	"gompirma/core/boot/pmi1"
-	"gompirma/core/shm"
 	"gompirma/core/stack"
 )
 
 func init() {
-	shm.TakeSignals = func() { C.gompi_take_signals() }
-	pmi1.TakeSignals = shm.TakeSignals
+	pmi1.TakeSignals = func() { C.gompi_take_signals() }
 }
 
 // gompi_grow_stack makes the stack of the calling thread's goroutine large, for good, and returns an address near its

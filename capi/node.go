@@ -28,7 +28,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	n := nd.N
 	place := C.struct_gompi_node{
 		control: at(0), n: C.int(n), me: C.int(nd.Me), size: C.int(job.Size), rank: C.int(job.Rank),
-		policy: waiting(&nd.Policy), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
+		policy: C.gompi_policy_for(C.bool(nd.Crowded)), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
 		cell_stride:   C.size_t(shm.CellSize(n)),
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
 		agent_rings: at(shm.AgentRing(n, 0)), agent_stride: shm.AgentRingSize,
@@ -67,30 +67,28 @@ func permitted() (w boot.Where) {
 	return w
 }
 
-// waiting is the policy of the node for C.
-func waiting(p *shm.Policy) C.struct_gompi_policy {
-	return C.struct_gompi_policy{poll: C.int64_t(p.Poll), long_yield: C.int64_t(p.LongYield),
-		slice:       C.int64_t(p.Slice),
-		quiet_looks: C.int32_t(p.QuietLooks), crowded: C.bool(p.Crowded)}
-}
-
-// agentPath is the part of a process' progress that is C's: what waits serve, and the agent.
+// agentPath is the part of a process' progress that is C's: how it waits, and the agent.
 type agentPath struct{}
 
-func (agentPath) Serve() bool    { return bool(C.gompi_serve()) }
-func (agentPath) ServeAll() bool { return bool(C.gompi_serve_all()) }
-func (agentPath) Lasts()         { C.gompi_serve_lasts() }
-func (agentPath) ServeLast()     { C.gompi_serve_last() }
-func (agentPath) Run()           { C.gompi_agent_run() }
-func (agentPath) Stop()          { C.gompi_agent_stop() }
+func (agentPath) Run()  { C.gompi_agent_run() }
+func (agentPath) Stop() { C.gompi_agent_stop() }
 
-// Call returns the name of the MPI function that this thread is in, "" in a thread of the library's own.
-func (agentPath) Call() string {
-	call := C.gompi_current_call()
-	if call == nil {
-		return ""
+// Await implements shm.Waiter: the wait of C, which comes back for a look at what only Go can look at.
+func (agentPath) Await(done func() bool, what shm.Waiting) (class int32) {
+	var t C.struct_gompi_wait
+	C.gompi_wait_begin(&t, C.int32_t(what.Peer), C.uint64_t(what.Object))
+	defer C.gompi_wait_end(&t)
+	for class == 0 && !done() {
+		class = int32(C.gompi_wait_step(&t))
 	}
-	return C.GoString(call)
+	return class
+}
+
+// Publish implements shm.Waiter.
+func (agentPath) Publish(what shm.Waiting) (withdraw func()) {
+	record := C.gompi_publish_wait(&C.struct_gompi_waiting{call: C.gompi_current_call(),
+		peer: C.int32_t(what.Peer), object: C.uint64_t(what.Object)})
+	return func() { C.gompi_withdraw_wait(record) }
 }
 
 // gompi_progress_messages lets a thread that waits in C make operations of several messages go on; 1 if there was

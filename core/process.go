@@ -30,13 +30,11 @@ type DataPath interface {
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
 	CloseComm(h uintptr)
-	// Services is what a thread that waits does for this process, in C or in Go.
-	shm.Services
+	// Waiter is how all threads of this process wait, in C or in Go.
+	shm.Waiter
 	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
 	Run()
 	Stop()
-	// Call is the name of the MPI function that the application has called on this thread, "" if it is in none.
-	Call() string
 }
 
 // Job is the processes of MPI_COMM_WORLD as one of them sees them.
@@ -118,8 +116,7 @@ func Start(data DataPath) error {
 		return mpierr.Wrap(err, "agent's ring of process %d", p.Node.Me)
 	}
 	data.Open(p.Node, job)
-	p.Node.Call = data.Call
-	p.Node.Services = data
+	p.Node.Waiter = data
 	p.Node.Host = p.host
 	if p.Places.Count > 1 {
 		if wrong != nil {
@@ -152,7 +149,7 @@ func Start(data DataPath) error {
 		data.Run()
 	}()
 	// Everybody's rings are there.
-	fenced := p.Node.Publish(shm.Waiting{Peer: -1})
+	fenced := data.Publish(shm.Waiting{Peer: -1})
 	err = b.Fence()
 	fenced()
 	if err != nil {

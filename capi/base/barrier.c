@@ -3,6 +3,8 @@
 // to wait for are better: each process runs once.
 #include "base/barrier.h"
 
+#include "base/tuning.h"
+
 struct round_wait {
 	gompi_a32 *word;
 	uint32_t number;
@@ -13,8 +15,6 @@ static bool round_done(void *arg) {
 	// acquire: pairs with the release of the partner's arrival; the difference lets the number wrap
 	return (int32_t)(gompi_load_acquire(r->word) - r->number) >= 0;
 }
-
-enum { QUICK = 100 }; // looks before the partner is woken, should it sleep
 
 static int central(struct gompi_barrier *b, int n, uint32_t number, const struct gompi_waiting *what) {
 	// seq_cst: what this member stored is before its arrival, and the last one's arrival is before the phase that
@@ -45,7 +45,7 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		gompi_store_release(&partner->round[round], k);
 		struct round_wait r = {&b->member[me].round[round], k};
 		bool done = false;
-		for (int i = 0; i < QUICK && !done; i++)
+		for (int i = 0; i < GOMPI_BARRIER_LOOKS && !done; i++)
 			done = round_done(&r);
 		gompi_wake(&partner->wait);
 		int rc = done ? 0 : gompi_await(&b->member[me].wait, round_done, &r, what);

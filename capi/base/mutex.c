@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include "base/node.h"
-
-enum { LOOKS = 100 }; // before a thread sleeps: what the lock is for takes less, unless its owner has lost its core
+#include "base/tuning.h"
 
 void gompi_mutex_wait(struct gompi_mutex *m) {
-	for (int i = gompi_node.policy.crowded ? LOOKS : 0; i < LOOKS; i++) {
+	for (int i = gompi_node.policy.crowded ? GOMPI_MUTEX_LOOKS : 0; i < GOMPI_MUTEX_LOOKS; i++) {
 		gompi_pause();
 		if (gompi_load(&m->word) == 0 && gompi_mutex_try(m))
 			return;

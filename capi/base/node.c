@@ -8,7 +8,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/tuning.h"
+
 struct gompi_node gompi_node;
+
+struct gompi_policy gompi_policy_for(bool crowded) {
+	return (struct gompi_policy){.poll = GOMPI_WAIT_POLL_NS,
+				     .long_yield = GOMPI_LONG_YIELD_NS,
+				     .slice = GOMPI_WAIT_SLICE_NS,
+				     .quiet_looks = crowded ? 0 : GOMPI_QUIET_LOOKS,
+				     .crowded = crowded};
+}
 
 void gompi_node_open(const struct gompi_node *place, const int32_t *places) {
 	gompi_node = *place;

@@ -21,7 +21,20 @@ struct gompi_mark {
 	_Alignas(GOMPI_LINE) gompi_a64 seq;
 };
 
-enum { GOMPI_CALLS = 16 };
+// Which processes a wait depends on if it is not one: all of its object's, or nobody has said; any of them, where the
+// next to come ends it; several, of different objects, say.
+enum gompi_depends { GOMPI_PEERS_ALL = -1, GOMPI_PEERS_ANY = -2, GOMPI_PEERS_SEVERAL = -3 };
+
+// What a thread that sleeps waits for, for the report on a hang. Written by that thread, read by whoever wants.
+enum gompi_record_state { RECORD_FREE, RECORD_TAKEN, RECORD_TOLD };
+struct gompi_wait_record {
+	_Alignas(GOMPI_LINE) gompi_a32 state;
+	gompi_ai32 peer;       // rank in MPI_COMM_WORLD of the one that it needs, or one of enum gompi_depends
+	gompi_a64 object;      // handle
+	_Atomic char call[32]; // name of the function that the application has called, ended by 0
+};
+
+enum { GOMPI_CALLS = 16, GOMPI_WAIT_RECORDS = 16 };
 struct gompi_cell {
 	gompi_ai32 pid;
 	gompi_a32 state;
@@ -30,16 +43,15 @@ struct gompi_cell {
 	gompi_a32 agent_sleeps;
 	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
 	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
-	_Alignas(GOMPI_LINE) _Atomic char wait_call[32]; // name of the MPI function that waits, if one does
-	gompi_ai32 wait_peer;
-	gompi_a64 wait_object;
+	_Alignas(GOMPI_LINE) gompi_a32 waits_more; // threads that wait and have found no free record in waits
 	struct gompi_mark marks[GOMPI_MARK_SLOTS];
 	gompi_a32 marks_used;                  // a bit for each line that a thread has
 	_Alignas(GOMPI_LINE) char promised[8]; // Go's (core/shm/promise.go)
 	// Ranks + 1 that this process cannot connect to, and that cannot connect to it (fabric/call.c).
 	_Alignas(GOMPI_LINE) gompi_a32 out_of_reach[GOMPI_CALLS];
 	gompi_a32 asked_by[GOMPI_CALLS];
-	_Alignas(2048) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
+	struct gompi_wait_record waits[GOMPI_WAIT_RECORDS];
+	_Alignas(1024) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
 };
 
 struct gompi_header {
@@ -63,12 +75,15 @@ enum gompi_lost_why {
 
 enum { GOMPI_STATE_DEAD = 4 }; // of a cell: core/shm.State
 
-// How threads of the node's processes wait: core/shm.Policy, which decides and explains it. Times in nanoseconds.
+// How threads of the node's processes wait; the figures are in tuning.h.
 struct gompi_policy {
-	int64_t poll, long_yield, slice;
+	int64_t poll, long_yield, slice; // nanoseconds
 	int32_t quiet_looks;
-	bool crowded; // fewer cores than processes: a waiting thread gives its core away
+	// Fewer cores than processes: a waiting thread offers its core each time that it looks. With a core for each it
+	// does so only after a while, since the system may still have put two on one core, and others may use the rest.
+	bool crowded;
 };
+struct gompi_policy gompi_policy_for(bool crowded);
 
 // This process' place on the node; written once by gompi_node_open, before any call can use it.
 struct gompi_node {

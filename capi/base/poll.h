@@ -5,9 +5,8 @@
 #ifndef GOMPI_POLL_H
 #define GOMPI_POLL_H
 
+#include "base/tuning.h"
 #include "base/wait.h"
-
-enum { GOMPI_POLL_CALLS = 16 };
 
 // What this thread has been looking at.
 struct gompi_poll {

@@ -2,6 +2,11 @@
 //
 //	sleeper: seen = wake; sleeping = 1; full barrier; if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true; full barrier; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+//
+// Any number of threads may sleep, for conditions of their own; all of them look again. Whoever takes a sleeper's mark
+// away changes wake after the sleeper has read it, so that one does not stay asleep unmarked. Were wake read after the
+// mark is set, a waker could have come in between for somebody else's condition: then the sleeper would sleep on the
+// new value, without a mark, and nobody would wake it.
 #define _GNU_SOURCE
 #include "base/wait.h"
 
@@ -15,17 +20,17 @@
 #include <unistd.h>
 
 #include "base/abi.h"
+#include "base/call.h"
+#include "base/tuning.h"
 #include "base/up.h"
 
 // A wait polls some microseconds, in which a partner on another core usually answers, if there is a core for each
 // process. Then it gives its core away between looks: that costs little if nobody wants it, and the partner may be
 // waiting for this very one, since systems put processes together even where another core is idle. Then it sleeps. How
-// long each takes is gompi_node.policy, but for the looks with a pause in between.
+// long each takes is in tuning.h.
 //
 // One that has served something looks without a pause for the next operation of a series, which comes within 200 ns if
 // it does: to give the core away takes longer, and would make each operation of the series wait for that.
-enum { POLLS_ALONE = 32, EAGER = 100 };
-enum { LASTS = 256 }; // looks after which a wait is one that lasts
 
 int64_t gompi_now_ns(void) {
 	struct timespec t;
@@ -106,81 +111,156 @@ void gompi_serve_lasts(void) {
 			services[i]->lasts();
 }
 
-// Says in me what this thread waits for, of all threads that do the last one.
-static void publish_wait(struct gompi_cell *me, const struct gompi_waiting *what) {
-	gompi_store(&me->wait_peer, what->peer);
-	gompi_store(&me->wait_object, what->object);
-	for (size_t i = 0; i < sizeof me->wait_call - 1; i++) {
-		gompi_store(&me->wait_call[i], what->call[i]);
-		if (what->call[i] == 0)
+// The number of a record that this thread may write; GOMPI_WAIT_RECORDS: there is none, which is counted.
+static int take_wait_record(struct gompi_cell *me) {
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
+		uint32_t state = RECORD_FREE;
+		if (gompi_load(&me->waits[i].state) == RECORD_FREE &&
+		    gompi_change_once(&me->waits[i].state, &state, RECORD_TAKEN))
+			return i;
+	}
+	gompi_add(&me->waits_more, 1);
+	return GOMPI_WAIT_RECORDS;
+}
+
+enum { NO_RECORD = -1 };
+
+int gompi_publish_wait(const struct gompi_waiting *what) {
+	if (what->call == NULL || what->call[0] == 0)
+		return NO_RECORD; // a thread of the library's own
+	struct gompi_cell *me = gompi_my_cell();
+	int i = take_wait_record(me);
+	if (i == GOMPI_WAIT_RECORDS)
+		return i;
+	struct gompi_wait_record *r = &me->waits[i];
+	gompi_store(&r->peer, what->peer);
+	gompi_store(&r->object, what->object);
+	for (size_t k = 0; k < sizeof r->call; k++) {
+		char c = k == sizeof r->call - 1 ? 0 : what->call[k];
+		gompi_store(&r->call[k], c);
+		if (c == 0)
 			break;
 	}
+	gompi_store_release(&r->state, RECORD_TOLD); // pairs with who reads it
+	return i;
+}
+
+void gompi_withdraw_wait(int record) {
+	struct gompi_cell *me = gompi_my_cell();
+	if (record == GOMPI_WAIT_RECORDS)
+		gompi_sub(&me->waits_more, 1);
+	else if (record != NO_RECORD)
+		gompi_store_release(&me->waits[record].state, RECORD_FREE);
+}
+
+// From here on this thread polls for its process, and others rely on it.
+static inline void wait_begins(struct gompi_wait *t) {
+	struct gompi_cell *me = gompi_my_cell();
+	gompi_add(&me->blocked, 1);
+	gompi_add_total(&me->pollers, 1);
+	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
+	t->now = gompi_now_ns();
+	t->end = t->now + gompi_node.policy.poll;
+	t->looks = gompi_node.policy.crowded ? GOMPI_PAUSED_LOOKS : 0;
+	t->eager = 0;
+	t->stage = WAIT_POLLS;
+}
+
+// What happens between two looks while the wait polls; false: it has polled for long enough.
+static inline bool wait_polls(struct gompi_wait *t) {
+	bool worked = gompi_serve();
+	if (t->looks == GOMPI_LASTING_LOOKS)
+		gompi_serve_lasts();
+	if (worked) {
+		t->now = gompi_now_ns();
+		t->eager = gompi_node.policy.crowded ? 0 : GOMPI_EAGER_LOOKS;
+	} else if (t->eager > 0) {
+		t->eager--;
+	} else if (t->looks >= GOMPI_PAUSED_LOOKS) {
+		if (gompi_yield_long(&t->now))
+			return false;
+	} else {
+		gompi_pause();
+	}
+	t->looks++;
+	return t->now < t->end;
+}
+
+// The look after this one decides whether the thread sleeps.
+static inline void wait_arms(struct gompi_wait *t) {
+	t->seen = gompi_load_total(&t->word->wake); // first: see above
+	gompi_store_total(&t->word->sleeping, 1);
+	gompi_full_fence(); // pairs with the one in gompi_wake
+	t->stage = WAIT_ARMED;
+}
+
+static void wait_sleeps(struct gompi_wait *t) {
+	struct gompi_cell *me = gompi_my_cell();
+	// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is
+	// served here.
+	gompi_sub_total(&me->pollers, 1);
+	gompi_full_fence_after_change();
+	if (!gompi_serve_all()) {
+		gompi_serve_lasts();
+		int64_t start = gompi_now_ns();
+		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
+		gompi_up.take_signals(); // in a wait that Go has called
+		if (gompi_now_ns() - start >= gompi_node.policy.slice)
+			gompi_up.find_dead();
+	}
+	gompi_add_total(&me->pollers, 1);
+	t->stage = WAIT_WOKEN;
+}
+
+static inline int wait_steps(struct gompi_wait *t) {
+	switch (t->stage) {
+	case WAIT_POLLS:
+		if (wait_polls(t))
+			return MPI_SUCCESS;
+		t->record = gompi_publish_wait(&t->what);
+		wait_arms(t);
+		return MPI_SUCCESS;
+	case WAIT_WOKEN:
+		wait_arms(t);
+		return MPI_SUCCESS;
+	case WAIT_ARMED:
+		break;
+	}
+	if (gompi_load(&gompi_header()->broken) != 0)
+		return MPI_ERR_PROC_ABORTED;
+	wait_sleeps(t);
+	return MPI_SUCCESS;
+}
+
+static inline void wait_ends(struct gompi_wait *t) {
+	struct gompi_cell *me = gompi_my_cell();
+	if (t->stage != WAIT_POLLS)
+		gompi_withdraw_wait(t->record);
+	gompi_sub(&me->blocked, 1);
+	gompi_sub_total(&me->pollers, 1);
+	gompi_full_fence_after_change();
+	gompi_serve_last();
 }
 
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what) {
 	if (done(arg))
 		return MPI_SUCCESS;
-	const struct gompi_policy *policy = &gompi_node.policy;
-	for (int i = 0; i < policy->quiet_looks; i++) // not worth telling anybody that this thread polls
+	for (int i = 0; i < gompi_node.policy.quiet_looks; i++) // not worth telling anybody that this thread polls
 		if (done(arg))
 			return MPI_SUCCESS;
-	struct gompi_cell *me = gompi_my_cell();
+	struct gompi_wait t = {.word = w, .what = *what};
 	int rc = MPI_SUCCESS;
-	gompi_add(&me->blocked, 1);
-	gompi_add_total(&me->pollers, 1);
-	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
-	int64_t now = gompi_now_ns(), end = now + policy->poll;
-	int eager = 0;
-	for (unsigned i = policy->crowded ? POLLS_ALONE : 0; now < end; i++) {
-		if (done(arg))
-			goto out;
-		bool worked = gompi_serve();
-		if (i == LASTS)
-			gompi_serve_lasts();
-		if (worked) {
-			now = gompi_now_ns();
-			eager = policy->crowded ? 0 : EAGER;
-		} else if (eager > 0) {
-			eager--;
-		} else if (i >= POLLS_ALONE) {
-			if (gompi_yield_long(&now))
-				break;
-		} else {
-			gompi_pause();
-		}
-	}
-	publish_wait(me, what);
-	for (;;) {
-		uint32_t seen = gompi_load_total(&w->wake); // first: see core/shm/wait.go
-		gompi_store_total(&w->sleeping, 1);
-		gompi_full_fence(); // pairs with the one in gompi_wake
-		if (done(arg))
-			break;
-		if (gompi_load(&gompi_header()->broken) != 0) {
-			rc = MPI_ERR_PROC_ABORTED;
-			break;
-		}
-		// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a
-		// poller is served here.
-		gompi_sub_total(&me->pollers, 1);
-		gompi_full_fence_after_change();
-		if (!gompi_serve_all()) {
-			gompi_serve_lasts();
-			int64_t start = gompi_now_ns();
-			gompi_sleep_on(&w->wake, seen, policy->slice);
-			gompi_up.take_signals(); // in a wait that Go has called
-			if (gompi_now_ns() - start >= policy->slice)
-				gompi_up.find_dead();
-		}
-		gompi_add_total(&me->pollers, 1);
-		if (done(arg))
-			break;
-	}
-	gompi_store(&me->wait_call[0], 0);
-out:
-	gompi_sub(&me->blocked, 1);
-	gompi_sub_total(&me->pollers, 1);
-	gompi_full_fence_after_change();
-	gompi_serve_last();
+	wait_begins(&t);
+	while (rc == MPI_SUCCESS && !done(arg))
+		rc = wait_steps(&t);
+	wait_ends(&t);
 	return rc;
 }
+
+void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object) {
+	*t = (struct gompi_wait){.word = &gompi_my_cell()->wait, .what = {gompi_current_call(), peer, object}};
+	wait_begins(t);
+}
+
+int gompi_wait_step(struct gompi_wait *t) { return wait_steps(t); }
+void gompi_wait_end(struct gompi_wait *t) { wait_ends(t); }

@@ -1,4 +1,4 @@
-// Waiting in C: poll, give the core away, sleep; the protocol of core/shm/wait.go.
+// Waiting, the one way for C and Go: poll, give the core away, sleep; the protocol is in wait.c.
 #ifndef GOMPI_WAIT_H
 #define GOMPI_WAIT_H
 
@@ -36,7 +36,7 @@ static inline void gompi_wake_changed(struct gompi_waitword *w) {
 }
 
 // What a wait is for, for the launcher's report on a hang: name of the function that the application called; rank in
-// MPI_COMM_WORLD of the process waited for, -1: not one; handle.
+// MPI_COMM_WORLD of the process waited for, or one of enum gompi_depends; handle.
 struct gompi_waiting {
 	const char *call;
 	int32_t peer;
@@ -47,9 +47,30 @@ struct gompi_waiting {
 // which must be woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
 
-// Work that a thread which waits does for its process, in C here or in Go (core/shm): serving a ring, say. ready is a
-// quick look whether there is any; serve does it, without waiting for anything, and says whether there was something to
-// do. Both may be called by several threads at once.
+// The same in steps, for who looks at its condition itself, which Go does: begin, then look and step in turn until the
+// condition holds or a step returns an error class, then end. Sleeps on the process' own word; call is the one that
+// this thread is in.
+enum gompi_wait_stage { WAIT_POLLS, WAIT_ARMED, WAIT_WOKEN };
+struct gompi_wait {
+	struct gompi_waitword *word;
+	struct gompi_waiting what;
+	int64_t now, end; // of polling
+	uint32_t looks, seen;
+	int32_t eager, record;       // number of the record, once it sleeps
+	enum gompi_wait_stage stage; // armed: the next step sleeps
+};
+void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
+int gompi_wait_step(struct gompi_wait *t);
+void gompi_wait_end(struct gompi_wait *t);
+
+// Says what this thread waits for until it withdraws what was returned; nothing, if it is in no call. Waits that sleep
+// do it themselves.
+int gompi_publish_wait(const struct gompi_waiting *what);
+void gompi_withdraw_wait(int record);
+
+// Work that a thread which waits does for its process: serving a ring, say. ready is a quick look whether there is any;
+// serve does it, without waiting for anything, and says whether there was something to do. Both may be called by
+// several threads at once.
 struct gompi_service {
 	bool (*ready)(void);
 	bool (*serve)(void);

@@ -109,9 +109,9 @@ void gompi_board_tell(struct gompi_board *b, bool much) {
 static struct {
 	struct gompi_mutex lock; // of the list, for a moment
 	struct gompi_board *first;
-	gompi_a32 listed; // how many
+	gompi_a32 listed;        // how many
 	struct gompi_mutex walk; // held by who goes through it
-	gompi_a32 missed; // a thread found it held
+	gompi_a32 missed;        // a thread found it held
 } boards;
 
 static void list_board(struct gompi_board *b) {

@@ -52,7 +52,7 @@ struct gompi_board_member {
 // One member's view.
 struct gompi_board {
 	struct gompi_mutex lock;
-	gompi_a32 missed; // a thread found the lock taken while it wanted to make progress
+	gompi_a32 missed;                  // a thread found the lock taken while it wanted to make progress
 	struct gompi_board_member *member; // [n]
 	struct gompi_cell **cell;          // [n], of the members' processes
 	int32_t *peers;                    // ranks in MPI_COMM_WORLD

@@ -144,8 +144,8 @@ static bool block_of(const struct making *m, enum shape shape, const struct gomp
 }
 
 static bool has_arrays(const struct making *m, enum shape shape, const struct gompi_side *side) {
-	return shape != SHAPE_MANY || (side->counts != 0 && side->displs != 0 &&
-				       (m->a->kind != GOMPI_ALLTOALLW || side->types != 0));
+	return shape != SHAPE_MANY ||
+	       (side->counts != 0 && side->displs != 0 && (m->a->kind != GOMPI_ALLTOALLW || side->types != 0));
 }
 
 typedef bool take_block(struct making *m, const struct gompi_buffer *b, struct gompi_piece *p);
@@ -241,8 +241,8 @@ static bool make_gather(struct making *m, struct gompi_part_of_call *p) {
 	bool all = a->kind == GOMPI_ALLGATHER || a->kind == GOMPI_ALLGATHERV, gets = all || m->me == a->root;
 	bool here = in_place(a->send.buf);
 	enum shape shape = recv_shape(a->kind);
-	if (gets && (in_place(a->recv.buf) ||
-		     !take_blocks(m, shape, &a->recv, store_piece, here ? m->me : -1, p->outs)))
+	if (gets &&
+	    (in_place(a->recv.buf) || !take_blocks(m, shape, &a->recv, store_piece, here ? m->me : -1, p->outs)))
 		return false;
 	if (here) {
 		struct gompi_buffer b;
@@ -266,8 +266,7 @@ static bool make_gather(struct making *m, struct gompi_part_of_call *p) {
 static bool make_scatter(struct making *m, struct gompi_part_of_call *p) {
 	const struct gompi_collective *a = m->a;
 	bool root = m->me == a->root, here = in_place(a->recv.buf);
-	if ((here && !root) ||
-	    (root && (in_place(a->send.buf) || !take_ins(m, &a->send, load_piece, p->ins))) ||
+	if ((here && !root) || (root && (in_place(a->send.buf) || !take_ins(m, &a->send, load_piece, p->ins))) ||
 	    (!here && !store_one(m, &a->recv, &p->out)) ||
 	    (root && !here && !send_to_itself(m, p->ins[m->me], &p->out)))
 		return false;
@@ -436,8 +435,8 @@ static bool make_reduce_scatter(struct making *m, struct gompi_part_of_call *p) 
 			mine = count;
 		s->plan = s->plan > p->ins[i].bytes ? s->plan : p->ins[i].bytes;
 	}
-	if (!load_elements(m, how, here ? a->recv.buf : a->send.buf, all, &p->in) ||
-	    (!here && !two_buffers(m, mine)) || !store_elements(m, how, a->recv.buf, mine, &p->out))
+	if (!load_elements(m, how, here ? a->recv.buf : a->send.buf, all, &p->in) || (!here && !two_buffers(m, mine)) ||
+	    !store_elements(m, how, a->recv.buf, mine, &p->out))
 		return false;
 	// What is to be sent must stay as it is until the end.
 	if (here && p->out.at == p->in.at && p->out.bytes > 0) {

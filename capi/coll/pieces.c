@@ -22,9 +22,7 @@ static bool is_personal(int kind) {
 }
 
 // Whether who reads does not know how much there is.
-static bool is_unknown(int kind) {
-	return kind == GOMPI_GATHERV || kind == GOMPI_SCATTERV || kind == GOMPI_ALLTOALLV;
-}
+static bool is_unknown(int kind) { return kind == GOMPI_GATHERV || kind == GOMPI_SCATTERV || kind == GOMPI_ALLTOALLV; }
 
 static bool is_folded(int kind) {
 	return kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE || kind == GOMPI_SCAN || kind == GOMPI_EXSCAN ||
@@ -134,7 +132,7 @@ static struct plan_of_pieces own_plan(const struct gompi_started *s) {
 
 bool gompi_takes_body(const struct gompi_started *s) { return gives(s) && !own_plan(s).few; }
 
-bool gompi_is_much(const struct gompi_started *s) { 
+bool gompi_is_much(const struct gompi_started *s) {
 	return s->bytes >= MUCH && gompi_header()->cores > gompi_header()->processes;
 }
 

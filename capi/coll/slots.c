@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/call.h"
+#include "base/tuning.h"
 #include "base/verdict.h"
 #include "coll/pairs.h"
 
@@ -87,11 +88,7 @@ static bool word_there(void *arg) {
 	return gompi_load_acquire(w->word) >= w->least; // acquire: pairs with publish and finish
 }
 
-// So often a wait looks at its word before it looks who sleeps, for which what was published must have left this core,
-// and so often before it serves the process and offers its core in gompi_await: a few microseconds, in which others
-// copy what a body holds. None if there are fewer cores than processes.
-enum { LOOKS_AT_ONCE = 200, LOOKS = 5000 };
-
+// None if there are fewer cores than processes.
 static bool look_often(struct word_wait *w, int n) {
 	for (int k = gompi_node.policy.crowded ? n : 0; k < n; k++)
 		if (word_there(w))
@@ -102,17 +99,17 @@ static bool look_often(struct word_wait *w, int n) {
 // Waits until *word, which member i changes, is at least least.
 static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int i) {
 	struct word_wait w = {word, least};
-	if (look_often(&w, LOOKS_AT_ONCE))
+	if (look_often(&w, GOMPI_SLOT_LOOKS_AT_ONCE))
 		return 0;
 	gompi_wake(&t->member[t->me].wait); // for what this member has published
-	if (look_often(&w, LOOKS))
+	if (look_often(&w, GOMPI_SLOT_LOOKS))
 		return 0;
 	struct gompi_waiting what = {t->call, t->peers[i], t->object};
 	return gompi_await(&t->member[i].wait, word_there, &w, &what);
 }
 
 int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg) {
-	for (int k = gompi_node.policy.crowded ? LOOKS : 0; k < LOOKS; k++)
+	for (int k = gompi_node.policy.crowded ? GOMPI_SLOT_LOOKS : 0; k < GOMPI_SLOT_LOOKS; k++)
 		if (done(arg))
 			return 0;
 	struct gompi_waiting what = {t->call, -1, t->object};

@@ -27,20 +27,20 @@ struct gompi_board_copy {
 
 // What goes over the board at once: a collective has one or two such parts.
 struct gompi_part_of_call {
-	int kind;                  // as if it were that collective
-	struct gompi_piece in;     // what this member gives to all who read it, or
-	struct gompi_piece *ins;   // [n], to each
-	struct gompi_piece out;    // what it gets from one, or reduces, or
-	struct gompi_piece *outs;  // [n], from each
+	int kind;                 // as if it were that collective
+	struct gompi_piece in;    // what this member gives to all who read it, or
+	struct gompi_piece *ins;  // [n], to each
+	struct gompi_piece out;   // what it gets from one, or reduces, or
+	struct gompi_piece *outs; // [n], from each
 };
 
 struct gompi_started {
 	struct gompi_board *board;
 	struct gompi_started *next;
 	struct gompi_request *request;
-	const char *name;     // of the function
-	int kind, root;       // as it was called
-	uint64_t bytes, plan; // what members compare
+	const char *name;                 // of the function
+	int kind, root;                   // as it was called
+	uint64_t bytes, plan;             // what members compare
 	struct gompi_reduction reduction; // size 1 where there is none
 	bool asks;                        // that calls a function of the application
 	int parts;                        // on the board

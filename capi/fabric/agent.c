@@ -8,23 +8,13 @@
 #include <unistd.h>
 
 #include "base/call.h"
+#include "base/tuning.h"
 #include "base/wait.h"
 #include "fabric/call.h"
 #include "fabric/health.h"
 #include "fabric/peer.h"
 #include "fabric/progress.h"
 
-enum {
-	ROUND_NS = 300000,       // of the agent while others communicate
-	RETRY_NS = 50000,        // while something waits for a provider: a connection takes several looks,
-	RETRY_MOST_NS = 5000000, // or does not come at all
-	BLIND_NS = 1000000,      // where the provider cannot say that something has arrived
-	SERIES_NS = 50000,       // the next operation of a series comes within that time
-	// The same while threads of the application wait, so that their core is to spare: to wake the agent takes
-	// longer than an operation, and who has to wake it for one would have to for each.
-	SERIES_SPARE_NS = 200000,
-	OFFER_LOOKS = 16, // without anything, after which the next offer the core: who sends may wait for it
-};
 static const int64_t LONG_NS = 1000000000000000; // that is never
 
 // What the agent does.
@@ -103,8 +93,8 @@ static bool arm(int64_t until) {
 	gompi_full_fence(); // pairs with the one in gompi_agent_stir
 	if (!gompi_peers_wait() && !gompi_transfers_ended() && !gompi_load_total(&stop) && gompi_net_may_sleep()) {
 		int64_t ns = until - gompi_now_ns();
-		if (gompi_net.fd < 0 && ns > BLIND_NS)
-			ns = BLIND_NS;
+		if (gompi_net.fd < 0 && ns > GOMPI_NET_BLIND_NS)
+			ns = GOMPI_NET_BLIND_NS;
 		arrival = agent_sleep(true, ns > 0 ? ns : 0);
 	}
 	gompi_store_total(&mode, ROUNDS);
@@ -118,7 +108,7 @@ static void agent_serve(bool arrival) {
 		return;
 	const struct gompi_cell *me = gompi_my_cell();
 	const bool spare = !gompi_node.policy.crowded && gompi_load(&me->blocked) > 0;
-	const int64_t series = spare ? SERIES_SPARE_NS : SERIES_NS;
+	const int64_t series = spare ? GOMPI_NET_SERIES_SPARE_NS : GOMPI_NET_SERIES_NS;
 	int64_t now = gompi_now_ns(), end = now + series;
 	int looks = 0;
 	while (now < end && gompi_load(&me->pollers) == 0) {
@@ -126,7 +116,7 @@ static void agent_serve(bool arrival) {
 		now = gompi_now_ns();
 		if (worked)
 			end = now + series, looks = 0;
-		else if (++looks < OFFER_LOOKS)
+		else if (++looks < GOMPI_NET_OFFER_LOOKS)
 			gompi_pause();
 		else if (gompi_yield_long(&now))
 			break;
@@ -136,7 +126,7 @@ static void agent_serve(bool arrival) {
 void gompi_net_agent_run(void) {
 	const struct gompi_cell *me = gompi_my_cell();
 	gompi_progress_thread = true;
-	int64_t retry = RETRY_NS;
+	int64_t retry = GOMPI_NET_RETRY_NS;
 	bool arrival = false;
 	while (!gompi_load_total(&stop)) {
 		bool others_look = gompi_load(&looked) != 0, others = others_look || gompi_load(&active) != 0;
@@ -151,12 +141,12 @@ void gompi_net_agent_run(void) {
 		else if (!others_look)
 			agent_serve(arrival);
 		if (!gompi_peers_try_again()) {
-			retry = RETRY_NS;
-			arrival = others ? agent_sleep(false, ROUND_NS) : arm(until);
+			retry = GOMPI_NET_RETRY_NS;
+			arrival = others ? agent_sleep(false, GOMPI_NET_ROUND_NS) : arm(until);
 			continue;
 		}
 		arrival = agent_sleep(false, retry);
-		if (retry < RETRY_MOST_NS)
+		if (retry < GOMPI_NET_RETRY_MOST_NS)
 			retry *= 2;
 	}
 }

@@ -283,10 +283,15 @@ static void look_next(int64_t now) {
 // The peer that a call of the application waits for just now, -1: none.
 static int waits_for(void) {
 	const struct gompi_cell *me = gompi_my_cell();
-	if (gompi_load(&me->wait_call[0]) == 0)
-		return -1;
-	int rank = gompi_load(&me->wait_peer);
-	return rank >= 0 && rank < gompi_net.size && gompi_on_node(rank) < 0 ? rank : -1;
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++) {
+		const struct gompi_wait_record *r = &me->waits[i];
+		if (gompi_load_acquire(&r->state) != RECORD_TOLD)
+			continue;
+		int rank = gompi_load(&r->peer);
+		if (rank >= 0 && rank < gompi_net.size && gompi_on_node(rank) < 0)
+			return rank;
+	}
+	return -1;
 }
 
 // Asks those that something is under way with, and the one that a call waits for. When to look again, at most

@@ -78,7 +78,7 @@ int gompi_request_await(struct gompi_request *r, const char *call) {
 		struct gompi_messages *m = r->lane->home;
 		int world = r->kind != NULL ? -1 : r->world;
 		if (r->receive) {
-			world = -1;
+			world = GOMPI_PEERS_ANY;
 			struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
 			if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
 				world = gompi_ranks_at(&c->peers, r->peer);

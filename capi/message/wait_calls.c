@@ -1,5 +1,6 @@
 // Waiting and testing for requests (MPI-5.0 3.7.3, 3.7.5), whatever they stand for.
 #include "base/poll.h"
+#include "base/tuning.h"
 #include "message/handles.h"
 #include "message/z_calls.h"
 
@@ -62,10 +63,9 @@ int gompi_wait(MPI_Request *request, MPI_Status *status) {
 
 // A call that programs repeat until it succeeds found nothing: it may be a wait.
 void gompi_message_polled(void) {
-	enum { POLLS_TO_WAIT = 1024 };
 	static _Thread_local unsigned polls __attribute__((tls_model("initial-exec")));
 	gompi_polled();
-	if (++polls % POLLS_TO_WAIT == 0)
+	if (++polls % GOMPI_TESTS_TO_WAIT == 0)
 		gompi_messages_remind(gompi_load(&gompi_messages_here));
 }
 
@@ -317,7 +317,7 @@ static bool any_complete(void *arg) {
 // Waits until a request is complete. Which; -1 and *rc: none will be.
 static int await_first(const char *call, struct several *s, int *rc) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	struct gompi_waiting what = {call, -1, 0};
+	struct gompi_waiting what = {call, GOMPI_PEERS_SEVERAL, 0};
 	*rc = MPI_SUCCESS;
 	int i = first_complete(s);
 	if (i >= 0 || s->active == 0)

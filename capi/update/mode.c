@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/tuning.h"
 #include "base/up.h"
 #include "base/wait.h"
 
@@ -17,7 +18,7 @@ _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial
 
 // After so many small updates in a row under the lock the memory goes back to SMALL mode: by then the way back to BULK,
 // some 10 us, is paid for.
-enum { SMALL_IN_A_ROW = 256, SPINS = 200 };
+enum { SMALL_IN_A_ROW = 256 };
 
 static pthread_key_t mark_key;
 static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
@@ -62,11 +63,11 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 			}
 			continue;
 		}
-		if (spins < SPINS && !gompi_node.policy.crowded) {
+		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.crowded) {
 			gompi_pause();
 			continue;
 		}
-		if (spins < 2 * SPINS) {
+		if (spins < 2 * GOMPI_MODE_LOOKS) {
 			sched_yield();
 			continue;
 		}
@@ -89,7 +90,7 @@ static void wait_for_marks(int i) {
 		if (first % 2 == 0)
 			continue;
 		for (int spins = 0; gompi_load_acquire(seq) == first; spins++) {
-			if (spins < SPINS && !gompi_node.policy.crowded) {
+			if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.crowded) {
 				gompi_pause();
 			} else {
 				sched_yield();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tuning.h"
 #include "base/wait.h"
 #include "way/cma.h"
 #include "way/way.h"
@@ -69,10 +70,7 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 
 _Thread_local unsigned gompi_ring_late __attribute__((tls_model("initial-exec")));
 
-enum {
-	ACK_POLLS = 400, // a microsecond, within which a target that looks answers
-	LATE_MOVES = 256 // that go another way after an answer that came later
-};
+enum { LATE_MOVES = 256 }; // that go another way after an answer that came late
 
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
@@ -86,7 +84,7 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
 	struct gompi_waiting what = {call, peer, w->handle};
-	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.crowded ? 0 : ACK_POLLS;
+	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.crowded ? 0 : GOMPI_ACK_LOOKS;
 	while (looks < most && !turn_reached(&t))
 		looks++;
 	if (looks == most) {
@@ -173,7 +171,7 @@ static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const c
 		return MPI_SUCCESS;
 	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also
 	// wait in the same way for this process.
-	for (int i = gompi_node.policy.crowded ? ACK_POLLS : 0; i < ACK_POLLS; i++) {
+	for (int i = gompi_node.policy.crowded ? GOMPI_ACK_LOOKS : 0; i < GOMPI_ACK_LOOKS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
 		if (i % 8 == 7)

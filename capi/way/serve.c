@@ -6,24 +6,17 @@
 #include <unistd.h>
 
 #include "base/call.h"
+#include "base/tuning.h"
 #include "base/wait.h"
 #include "way/serve.h"
-
-enum {
-	AGENT_EAGER = 100, // polls of the agent without pause: the next operation of a series comes within 200 ns
-	AGENT_LOOKS = 16,  // between two offers of the core then: the origin may share it
-	AGENT_NS = 50000,
-	AGENT_POLLS_CROWDED = 20,
-	AGENT_SLEEP_NS = 1000000000, // before it looks again by itself
-};
 
 static atomic_bool agent_stop;
 
 // How long the agent looks for the next operation, gap being the time between the last two. It waits for the next one
 // of a series only if nobody else wants its core.
 static int64_t agent_patience(bool spare, int64_t gap) {
-	if (!spare || gap > gompi_node.policy.poll || 2 * gap < AGENT_NS)
-		return AGENT_NS;
+	if (!spare || gap > gompi_node.policy.poll || 2 * gap < GOMPI_AGENT_NS)
+		return GOMPI_AGENT_NS;
 	return 2 * gap < gompi_node.policy.poll ? 2 * gap : gompi_node.policy.poll;
 }
 
@@ -32,8 +25,8 @@ static int64_t agent_patience(bool spare, int64_t gap) {
 static void agent_poll(struct gompi_cell *me) {
 	static int64_t last; // when something had been served and nothing more came at once
 	const bool crowded = gompi_node.policy.crowded;
-	const int eager = crowded ? 0 : AGENT_EAGER, looks = crowded ? 1 : AGENT_LOOKS,
-		  most = crowded ? AGENT_POLLS_CROWDED : INT_MAX;
+	const int eager = crowded ? 0 : GOMPI_EAGER_LOOKS, looks = crowded ? 1 : GOMPI_AGENT_LOOKS,
+		  most = crowded ? GOMPI_AGENT_LOOKS_CROWDED : INT_MAX;
 	int64_t now = 0, end = 0;
 	bool spare = false;
 	gompi_add_total(&me->pollers, 1);
@@ -71,7 +64,7 @@ void gompi_agent_run(void) {
 		gompi_store_total(&me->agent_sleeps, 1);
 		gompi_full_fence(); // pairs with the one in gompi_ring_doorbell
 		if (!gompi_serve_all() && !gompi_load_total(&agent_stop)) {
-			gompi_sleep_on(&me->doorbell, seen, AGENT_SLEEP_NS);
+			gompi_sleep_on(&me->doorbell, seen, GOMPI_AGENT_SLEEP_NS);
 			if (!gompi_serve() && gompi_load(&me->doorbell) == seen)
 				continue; // nobody has rung
 		}

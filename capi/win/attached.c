@@ -2,15 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/tuning.h"
 #include "base/up.h"
 #include "base/wait.h"
-
-enum { SPINS = 1000 }; // looks at a table that changes before the core is offered
 
 // Waits a moment for a member that changes its table, since spins looks ago; *began is the time of the first wait.
 // MPI_ERR_PROC_ABORTED: a process has died, and it may have been that one, in between.
 static int wait_for_writer(int spins, int64_t *began) {
-	if (spins < SPINS && !gompi_node.policy.crowded) {
+	if (spins < GOMPI_TABLE_LOOKS && !gompi_node.policy.crowded) {
 		gompi_pause();
 		return MPI_SUCCESS;
 	}

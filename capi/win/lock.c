@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-enum { TRIES_ALONE = 1000, TRIES_CROWDED = 2 };
+#include "base/tuning.h"
 
 struct turn {
 	struct gompi_win_member *m;
@@ -47,7 +47,7 @@ bool gompi_lock_turn(struct gompi_win_member *m, uint32_t ticket, bool exclusive
 
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	for (int i = 0; i < (gompi_node.policy.crowded ? TRIES_CROWDED : TRIES_ALONE); i++) {
+	for (int i = 0; i < (gompi_node.policy.crowded ? GOMPI_LOCK_TRIES_CROWDED : GOMPI_LOCK_TRIES); i++) {
 		if (gompi_node.policy.crowded)
 			sched_yield();
 		else

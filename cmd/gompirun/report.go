@@ -7,7 +7,10 @@ import (
 	"strings"
 	"syscall"
 
+	"gompirma/core/abi"
 	"gompirma/core/boot/pmi1"
+	"gompirma/core/handle"
+	"gompirma/core/shm"
 )
 
 // verdict is what became of the job: its first failure. A job without one ends with status 0.
@@ -76,14 +79,62 @@ func (j *job) activity(rank int) string {
 		return "had not called MPI_Init"
 	}
 	node := j.nodeOf(rank)
-	w := node.memory.WaitingFor(rank - node.first)
-	switch {
-	case w.Call == "":
-		return "ran outside MPI or did not wait"
-	case w.Peer >= 0:
-		return fmt.Sprintf("waited in %s for rank %d", printable(w.Call), w.Peer)
+	return waiting(node.memory.Waits(rank - node.first))
+}
+
+// waiting says what the threads of a rank wait for, and how many more do that have not said it.
+func waiting(ws []shm.Waiting, more int) string {
+	threads := map[string]int{}
+	var whats []string
+	for _, w := range ws {
+		what := "in " + printable(w.Call) + needed(w)
+		if threads[what]++; threads[what] == 1 {
+			whats = append(whats, what)
+		}
 	}
-	return fmt.Sprintf("waited in %s", printable(w.Call))
+	sort.Strings(whats)
+	for i, what := range whats {
+		if n := threads[what]; n > 1 {
+			whats[i] = fmt.Sprintf("%s (%d threads)", what, n)
+		}
+	}
+	if more > 0 {
+		whats = append(whats, fmt.Sprintf("and %d more", more))
+	}
+	if whats == nil {
+		return "ran outside MPI or did not wait"
+	}
+	return "waited " + strings.Join(whats, ", ")
+}
+
+// needed says whom a wait depends on.
+func needed(w shm.Waiting) string {
+	switch {
+	case w.Peer >= 0:
+		return fmt.Sprintf(" for rank %d", w.Peer)
+	case w.Peer == shm.PeersAny && w.Object != 0:
+		return " for any rank of " + object(w.Object)
+	case w.Peer == shm.PeersAll && w.Object != 0:
+		return " for the ranks of " + object(w.Object)
+	}
+	return ""
+}
+
+// object names what a handle stands for.
+func object(h uint64) string {
+	switch uintptr(h) {
+	case abi.MPI_COMM_WORLD:
+		return "MPI_COMM_WORLD"
+	case abi.MPI_COMM_SELF:
+		return "MPI_COMM_SELF"
+	}
+	switch handle.KindOf(uintptr(h)) {
+	case handle.Comm:
+		return fmt.Sprintf("communicator %#x", h)
+	case handle.Win:
+		return fmt.Sprintf("window %#x", h)
+	}
+	return fmt.Sprintf("handle %#x", h)
 }
 
 // printable leaves only what a name may consist of: the text comes from memory that ranks write.

@@ -17,6 +17,7 @@ import (
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 	"gompirma/core/shm"
+	"gompirma/core/shm/plain"
 )
 
 // nodes opens the shared memory of n processes n times in this process.
@@ -35,13 +36,6 @@ func nodes(t testing.TB, n int) []*shm.Node {
 	return out
 }
 
-// services is messages as all that waits serve.
-type services struct{ *p2p.Engine }
-
-func (s services) Serve() bool    { return s.Progress() }
-func (s services) ServeAll() bool { return s.Progress() }
-func (s services) ServeLast()     { s.Progress() }
-
 // job is n processes of one node inside this one. Their collectives go over messages: slots are C's, whose tests are
 // tests/c/unit/collectives.c and the conformance programs.
 func job(t testing.TB, n int) []*Engine {
@@ -49,7 +43,7 @@ func job(t testing.TB, n int) []*Engine {
 	for i, nd := range nodes(t, n) {
 		msg, err := p2p.New(nd, p2p.Config{Rank: i, Size: n})
 		require.NoError(t, err)
-		nd.Services = services{msg}
+		nd.Waiter = plain.Waiter{Node: nd, Serve: msg.Progress, Lasts: msg.Lasts}
 		es[i] = New(msg)
 	}
 	stop := make(chan struct{})

@@ -64,7 +64,6 @@ func TestStartWakesWhoWaits(t *testing.T) {
 	for _, sends := range []bool{false, true} {
 		es := jobWithout(t, 1)
 		e := es[0]
-		e.nd.Policy.Slice = time.Hour
 		out, in := pattern(100_000, 1), make([]byte, 100_000)
 		send := func() *request.Request {
 			r, err := e.Isend(e.World, 0, Bytes(out), 0, 0, Standard)

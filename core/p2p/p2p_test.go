@@ -14,6 +14,7 @@ import (
 	"gompirma/core/comm"
 	"gompirma/core/request"
 	"gompirma/core/shm"
+	"gompirma/core/shm/plain"
 )
 
 // job is n processes of one node inside this one, each with an engine and an agent.
@@ -46,13 +47,6 @@ func waitAll(e *Engine, rs ...*request.Request) error {
 	return first
 }
 
-// services is messages as all that waits serve.
-type services struct{ *Engine }
-
-func (s services) Serve() bool    { return s.Progress() }
-func (s services) ServeAll() bool { return s.Progress() }
-func (s services) ServeLast()     { s.Progress() }
-
 // jobWithout is job without agents.
 func jobWithout(t testing.TB, n int) []*Engine {
 	f, err := shm.CreateControl(n, 1)
@@ -66,7 +60,7 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		require.NoError(t, err)
 		es[i], err = New(nd, Config{Rank: i, Size: n})
 		require.NoError(t, err)
-		nd.Services = services{es[i]}
+		nd.Waiter = plain.Waiter{Node: nd, Serve: es[i].Progress, Lasts: es[i].Lasts}
 	}
 	t.Cleanup(func() {
 		for _, e := range es {

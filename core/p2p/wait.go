@@ -28,6 +28,8 @@ func (e *Engine) waiting(c *comm.Comm, rank int32) shm.Waiting {
 	what := shm.Waiting{Peer: -1, Object: uint64(c.Handle)}
 	if rank >= 0 {
 		what.Peer = c.Peers().World(int(rank))
+	} else {
+		what.Peer = shm.PeersAny
 	}
 	return what
 }
@@ -53,7 +55,7 @@ func (e *Engine) Await(r *request.Request) error {
 
 // AwaitAny waits until done says so; done is about requests. For MPI_Waitany and MPI_Waitsome.
 func (e *Engine) AwaitAny(done func() bool) error {
-	return e.AwaitFor(done, shm.Waiting{Peer: -1})
+	return e.AwaitFor(done, shm.Waiting{Peer: shm.PeersSeveral})
 }
 
 // AwaitFor is AwaitAny that tells what done is about.

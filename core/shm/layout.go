@@ -25,11 +25,11 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 6
+	Layout     = 7
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
-	CellFixed  = 2048
+	CellFixed  = 3072
 	// MarkSlots is the number of threads of a process that can publish "in a small accumulate" on a line of their
 	// own.
 	MarkSlots = 16
@@ -68,16 +68,28 @@ const (
 	CellAgent    = 132       // uint32: 1 if the agent sleeps
 	CellBlocked  = 196       // int32: threads of the application inside a blocking call, polling or asleep
 	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
-	CellWaitCall = 256       // 32 bytes: name of the MPI function that waits, ended by 0; empty: none
-	CellWaitFor  = 288       // int32: rank in MPI_COMM_WORLD of the process waited for, -1: not one
-	CellWaitObj  = 296       // uint64: handle of the window or communicator
+	CellWaitMore = 256       // uint32: threads that wait and have found no free record
 	CellMarks    = 320       // MarkSlots lines of one uint64 each
 	CellMarkUsed = 1344      // uint32: mark lines handed out so far
 	CellPromised = 1408      // int64: bytes of memory that it will take and has not yet (promise.go)
 	CellGiving   = 1416      // int64: bytes of memory that it has given back and the system has not yet (give.go)
 	CellKept     = 1424      // int64: bytes of its blocks that nobody uses and that keep their memory (blocks.go)
 	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
+	CellWaits    = 1600      // WaitRecords of WaitRecord bytes each: what threads that sleep wait for
 	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
+)
+
+// WaitRecords is the number of threads of a process that can tell what they wait for; more are counted. WaitRecord is
+// the size of what each tells, in a line of its own; the rest are the offsets in it.
+const (
+	WaitRecords = 16
+	WaitRecord  = CacheLine
+	WaitState   = 0  // uint32: WaitTold if the rest is valid
+	WaitPeer    = 4  // int32: rank in MPI_COMM_WORLD of the process waited for, or PeersAll and so on
+	WaitObject  = 8  // uint64: handle of the window or communicator, 0: none
+	WaitCall    = 16 // 32 bytes: name of the MPI function that waits, ended by 0
+
+	WaitTold = 2
 )
 
 // BarrierSize is the shared memory of a barrier among n processes (capi/base/barrier.h), zero to begin with: a line for

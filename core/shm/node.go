@@ -23,17 +23,13 @@ type Node struct {
 	end     int64  // of the memory
 	N       int    // processes on this node
 	Me      int    // index of this process; -1 in the launcher
-	Policy  Policy // how to wait
-
-	// Call returns the name of the MPI function that the application has called on this thread and that has not
-	// returned, "" if there is none. Set before the first wait; nil: nobody is told what this process waits for.
-	Call func() string
+	Crowded bool   // fewer cores than processes: a thread that waits offers its own
 
 	// Host returns the name of the host of a rank in MPI_COMM_WORLD, for texts. Set before the first wait.
 	Host func(rank int) string
 
-	// Services is what waits do for this process. Set before the first wait.
-	Services Services
+	// Waiter is how this process waits. Set before the first wait.
+	Waiter Waiter
 
 	heap     heap
 	promises promises
@@ -141,7 +137,7 @@ func Open(fd, me int) (*Node, error) {
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
-	nd := &Node{fd: fd, N: n, Me: me, Policy: policyFor(n, cores), Services: nothing{}}
+	nd := &Node{fd: fd, N: n, Me: me, Crowded: n > cores}
 	nd.giving.init(n, cores)
 	if segment == 0 {
 		err = nd.openMemfd()
@@ -265,42 +261,34 @@ func (nd *Node) FindDead() {
 	}
 }
 
-// Waiting says what a process waits for, so that a launcher can explain a hang.
+// Which processes a wait depends on if it is not one: all of its object's, or nobody has said; any of them, where the
+// next to come ends it; several, of different objects, say.
+const (
+	PeersAll     = -1
+	PeersAny     = -2
+	PeersSeveral = -3
+)
+
+// Waiting says what a thread waits for, so that a launcher can explain a hang.
 type Waiting struct {
-	// name of the MPI function that the application called, at most 31 bytes; "": it does not wait. Waits fill it
-	// in.
+	// name of the MPI function that the application called, at most 31 bytes. Whoever waits need not say it.
 	Call   string
-	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, -1 if it is not one
-	Object uint64 // handle of the window or communicator
+	Peer   int32  // rank in MPI_COMM_WORLD of the process waited for, or PeersAll and so on
+	Object uint64 // handle of the window or communicator, 0: none
 }
 
-// WaitingFor returns what process i waits for. The fields are read one by one while the process may change them: good
-// enough for a report.
-func (nd *Node) WaitingFor(i int) Waiting {
+// Waits returns what the threads of process i wait for that sleep, and how many more there are. The fields are read one
+// by one while a thread may change them: good enough for a report.
+func (nd *Node) Waits(i int) (ws []Waiting, more int) {
 	cell := nd.control[CellOffset(nd.N, i):]
-	name, _, _ := bytes.Cut(cell[CellWaitCall:CellWaitFor], []byte{0})
-	return Waiting{Call: string(name), Peer: atomic.LoadInt32(nd.i32(i, CellWaitFor)),
-		Object: atomic.LoadUint64(u64(cell, CellWaitObj))}
-}
-
-// setWaiting publishes what this process waits for; no name says that it no longer does.
-func (nd *Node) setWaiting(w Waiting) {
-	cell := nd.control[CellOffset(nd.N, nd.Me):]
-	atomic.StoreInt32(nd.i32(nd.Me, CellWaitFor), w.Peer)
-	atomic.StoreUint64(u64(cell, CellWaitObj), w.Object)
-	name := cell[CellWaitCall : CellWaitFor-1]
-	clear(name[copy(name, w.Call):])
-}
-
-// Publish says, until the function that it returns is called, what this process waits for. The name is that of the call
-// in which this thread is.
-func (nd *Node) Publish(w Waiting) (done func()) {
-	if nd.Call == nil {
-		return func() {}
+	for k := int64(0); k < WaitRecords; k++ {
+		r := cell[CellWaits+k*WaitRecord:][:WaitRecord]
+		if atomic.LoadUint32(u32(r, WaitState)) != WaitTold {
+			continue
+		}
+		name, _, _ := bytes.Cut(r[WaitCall:WaitCall+32], []byte{0})
+		ws = append(ws, Waiting{Call: string(name), Peer: int32(atomic.LoadUint32(u32(r, WaitPeer))),
+			Object: atomic.LoadUint64(u64(r, WaitObject))})
 	}
-	if w.Call = nd.Call(); w.Call == "" {
-		return func() {} // a thread of the library's own
-	}
-	nd.setWaiting(w)
-	return func() { nd.setWaiting(Waiting{Peer: -1}) }
+	return ws, int(atomic.LoadUint32(u32(cell, CellWaitMore)))
 }

@@ -3,9 +3,7 @@ package shm
 import (
 	"math/rand"
 	"os"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -165,49 +163,45 @@ func TestTooMuchIsAnError(t *testing.T) {
 	})
 }
 
-// counted counts what a wait asks of the services.
-type counted struct{ serve, all, lasts, last int }
-
-func (c *counted) Serve() bool    { c.serve++; return false }
-func (c *counted) ServeAll() bool { c.all++; return false }
-func (c *counted) Lasts()         { c.lasts++ }
-func (c *counted) ServeLast()     { c.last++ }
-
-// TestWaitServes: a wait serves while it polls, asks for everything before it sleeps, says that it lasts, and serves
-// once more when it has ended, since others have seen it poll.
-func TestWaitServes(t *testing.T) {
-	onBoth(t, 1, func(t *testing.T, nd []*Node) {
-		c := &counted{}
-		nd[0].Services = c
-		require.NoError(t, nd[0].Wait(func() bool { return c.serve == 3 }))
-		require.Equal(t, counted{serve: 3, last: 1}, *c)
-		require.NoError(t, nd[0].Wait(func() bool {
-			require.Zero(t, c.last-1, "within the wait")
-			return c.all == 1 && c.lasts >= 1
-		}))
-		require.Equal(t, 1, c.all, "before it sleeps")
-		require.Equal(t, 2, c.last)
-		require.Zero(t, atomic.LoadInt32(nd[0].i32(0, CellPollers)))
+// TestWakeTakesTheMark: who sleeps is woken once, and who does not is not.
+func TestWakeTakesTheMark(t *testing.T) {
+	onBoth(t, 2, func(t *testing.T, nd []*Node) {
+		sleeping, wake := nd[0].u32(0, CellSleeping), nd[0].u32(0, CellWake)
+		nd[1].Wake(0)
+		require.Zero(t, *wake, "nobody sleeps")
+		*sleeping = 1
+		nd[1].Wake(0)
+		nd[1].Wake(0)
+		require.Equal(t, uint32(1), *wake)
+		require.Zero(t, *sleeping)
 	})
 }
 
-func TestWaitIsWokenAndEndsWithADeath(t *testing.T) {
-	onBoth(t, 2, wokenAndEndsWithADeath)
+// looker is a wait that has looked so often when somebody dies.
+type looker int
+
+func (l *looker) Await(done func() bool, what Waiting) int32 {
+	for ; *l > 0; *l-- {
+		if done() {
+			return 0
+		}
+	}
+	return abi.MPI_ERR_PROC_ABORTED
 }
 
-func wokenAndEndsWithADeath(t *testing.T, nd []*Node) {
-	word := nd[0].u32(0, CellMarks)
-	done := make(chan error)
-	go func() {
-		done <- nd[0].Wait(func() bool { return atomic.LoadUint32(word) == 5 })
-	}()
-	time.Sleep(10 * time.Millisecond)
-	atomic.StoreUint32(word, 5)
-	nd[1].Wake(0)
-	require.NoError(t, <-done)
-	go func() { done <- nd[0].Wait(func() bool { return false }) }()
-	time.Sleep(10 * time.Millisecond)
-	nd[0].MarkDead(1)
-	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(<-done))
-	require.Equal(t, 1, nd[1].Broken())
+func (l *looker) Publish(Waiting) func() { return func() {} }
+
+func TestDeathEndsWaits(t *testing.T) {
+	onBoth(t, 2, func(t *testing.T, nd []*Node) {
+		l, looks := looker(3), 0
+		nd[0].Waiter = &l
+		require.NoError(t, nd[0].Wait(func() bool { looks++; return looks == 3 }))
+		before := *nd[0].u32(0, CellWake)
+		nd[0].MarkDead(1)
+		require.Equal(t, before+1, *nd[0].u32(0, CellWake), "whoever sleeps looks again")
+		require.Equal(t, 1, nd[1].Broken())
+		err := nd[0].Wait(func() bool { return false })
+		require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(err))
+		require.ErrorContains(t, err, "process 1 of this node")
+	})
 }

@@ -20,22 +20,28 @@ import (
 // one.
 const endings = `
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 static int is(char **argv, const char *name) { return strcmp(argv[1], name) == 0; }
+static void *receive(void *tag)
+{
+    MPI_Recv(NULL, 0, MPI_INT, 1, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
 int main(int argc, char **argv)
 {
-    int rank, size;
+    int rank, size, tags[] = {1, 2, 3}, provided;
     if (argc < 2)
         return 99;
     if (is(argv, "no-init")) {
         if (atoi(getenv("PMI_RANK")) == 1)
             return 0;
     }
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, is(argv, "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     printf("up %d of %d\n", rank, size);
@@ -65,6 +71,12 @@ int main(int argc, char **argv)
     if (is(argv, "sleep"))
         for (;;)
             pause();
+    if (is(argv, "threads") && rank == 0) {
+        pthread_t thread;
+        for (int i = 0; i < 2; i++)
+            pthread_create(&thread, NULL, receive, &tags[i]);
+        MPI_Probe(MPI_ANY_SOURCE, tags[2], MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     if (is(argv, "hang") && rank == 0)
         MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!is(argv, "fine") && !is(argv, "after"))
@@ -81,7 +93,7 @@ int main(int argc, char **argv)
 `
 
 func TestLauncherMPI(t *testing.T) {
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	up := "up 0 of 3\nup 1 of 3\nup 2 of 3"
 	for _, c := range []struct {
 		args   string
@@ -134,7 +146,7 @@ func TestLauncherMPI(t *testing.T) {
 // A fatal error ends a process without a launcher, too, with a status that is not 0, also where 0 is all that is left
 // of the application's code in a status.
 func TestFatalStatusAlone(t *testing.T) {
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	for code, want := range map[string]int{"0": 1, "1": 1, "44": 44, "256": 1, "300": 44, "65536": 1} {
 		cmd := exec.Command(program, "raise", code)
 		cmd.Run()
@@ -174,15 +186,19 @@ int main(int argc, char **argv)
 }
 
 func TestLauncherMPITimeout(t *testing.T) {
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	status, _, err := gompirun(t, "--timeout", "0.5", "-n", "4", program, "hang")
 	require.Equal(t, 124, status, err)
 	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Recv for rank 1\n")
-	require.Contains(t, err, "gompirun: ranks 1-3 waited in MPI_Barrier")
+	require.Contains(t, err, "gompirun: ranks 1-3 waited in MPI_Barrier for the ranks of MPI_COMM_WORLD")
 	status, _, err = gompirun(t, "--nodes", "3", "--timeout", "4", "-n", "4", program, "hang")
 	require.Equal(t, 124, status, err)
 	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Recv for rank 1\n", "which is on another node")
 	require.Contains(t, err, "waited in MPI_Barrier")
+	status, _, err = gompirun(t, "--timeout", "1", "-n", "2", program, "threads")
+	require.Equal(t, 124, status, err)
+	require.Contains(t, err, "gompirun: rank 0 waited in MPI_Probe for any rank of MPI_COMM_WORLD, "+
+		"in MPI_Recv for rank 1 (2 threads)\n")
 	status, _, err = gompirun(t, "--timeout", "0.5", "-n", "2", program, "sleep")
 	require.Equal(t, 124, status, err)
 	require.Contains(t, err, "gompirun: ranks 0-1 ran outside MPI")
@@ -239,7 +255,7 @@ func TestLauncherLibraries(t *testing.T) {
 
 // However gompirun or a rank is killed, nothing is left and nobody hangs.
 func TestLauncherMPIKills(t *testing.T) {
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	start := func(mode string, wrapped bool) *launch {
 		args := []string{"-n", "3", program, mode}
 		if wrapped {
@@ -276,7 +292,7 @@ func TestLauncherMPIKills(t *testing.T) {
 }
 
 func TestLauncherMPITwice(t *testing.T) {
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	// Two programs of MPI one after the other are not one job.
 	status, _, err := gompirun(t, "-n", "2", "sh", "-c", `"$0" fine && "$0" fine`, program)
 	require.NotZero(t, status)
@@ -298,7 +314,7 @@ func TestLauncherLastWords(t *testing.T) {
 }
 
 func TestWithoutLauncher(t *testing.T) {
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	for _, c := range []struct {
 		mode   string
 		status int
@@ -322,7 +338,7 @@ func TestUnderHydra(t *testing.T) {
 	needCommand(t, "mpiexec.mpich")
 	mpiexec, err := exec.LookPath("mpiexec.mpich")
 	require.NoError(t, err)
-	program := compile(t, endings)
+	program := compile(t, endings, "-pthread")
 	for _, args := range [][]string{{"-n", "4"}, {"-pmi-port", "-n", "4"}} {
 		l := prepareProgram(t, mpiexec, append(args, program, "all")...)
 		require.Zero(t, l.run(t), &l.err)

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"core/comm", "core/group", "core/datatype", "core/op", "core/info", "core/request", "core/attr",
 		"core/errhandler"},
 	{"core/shm", "core/boot", "core/boot/pmi1"},
-	{"capi/base", "capi/pmix"},
+	{"capi/base", "capi/pmix", "core/shm/plain"},
 	{"capi/tcp"},
 	{"capi/fabric"},
 	{"capi/datatype", "capi/win", "capi/comm", "capi/group", "capi/info"},

@@ -209,7 +209,8 @@ func (c *Client) ask(m Message, expected string) (Message, error) {
 	return answer, nil
 }
 
-// TakeSignals is called by a thread that waits for the launcher, ten times a second: see core/shm.
+// TakeSignals lets the application's handlers run for signals that have arrived at a thread in the thick of Go
+// (capi/handlers.c); called by a thread that waits for the launcher, ten times a second.
 var TakeSignals = func() {}
 
 // Limit sets how long is waited for an answer of the launcher; 0: for ever. For the first Barrier it does not count: a

@@ -97,16 +97,14 @@ static char *unit_memory(size_t bytes) {
 static void unit_node(int n) {
 	size_t cell = 4096, ring = 64 << 10, cells = 4096 + (size_t)n * cell;
 	char *control = unit_memory(cells + (size_t)n * ring);
-	gompi_node_open(
-		&(struct gompi_node){
-			.control = control,
-			.n = n,
-			.size = n,
-			.policy = {.poll = 400000, .long_yield = 100000, .slice = 200000000, .quiet_looks = 200},
-			.cell_stride = cell,
-			.agent_rings = control + cells,
-			.agent_stride = ring},
-		NULL);
+	gompi_node_open(&(struct gompi_node){.control = control,
+					     .n = n,
+					     .size = n,
+					     .policy = gompi_policy_for(false),
+					     .cell_stride = cell,
+					     .agent_rings = control + cells,
+					     .agent_stride = ring},
+			NULL);
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);
 	gompi_up = (struct gompi_up){.raise = unit_raise,

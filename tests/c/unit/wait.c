@@ -1,6 +1,8 @@
 /* Proves: a wait (base/wait.h) sees its condition whenever it becomes true, before, while or after the thread goes to
  * sleep, whichever function wakes it; it serves what its process has to do meanwhile; a death ends it; and it leaves
  * the counts of pollers and blocked threads as they were. A lost wake-up is a hang here. */
+#include "base/call.h"
+#include "base/verdict.h"
 #include "unit.h"
 
 /* --- Hand-overs: thread i waits for its turn, which the one before it gives */
@@ -147,18 +149,71 @@ static void idles(void) {
 	struct gompi_cell *c = gompi_my_cell();
 	CHECK(gompi_load(&c->pollers) == 0 && gompi_load(&c->blocked) == 0, "%d pollers, %d blocked at the end",
 	      gompi_load(&c->pollers), gompi_load(&c->blocked));
-	CHECK(gompi_load(&c->wait_call[0]) == 0, "still waits in a function");
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++)
+		CHECK(gompi_load(&c->waits[i].state) == RECORD_FREE, "record %d still tells of a wait", i);
+	CHECK(gompi_load(&c->waits_more) == 0, "%u more wait", gompi_load(&c->waits_more));
+}
+
+/* A wait in steps, as Go does it: it looks between any two, and sees what has come before it sleeps. */
+static void steps(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	struct gompi_wait t;
+	int polls = 0;
+	gompi_call = "MPI_Wait";
+	gompi_wait_begin(&t, -1, 9);
+	CHECK(gompi_load(&c->pollers) == 1 && gompi_load(&c->blocked) == 1, "%d pollers, %d blocked",
+	      gompi_load(&c->pollers), gompi_load(&c->blocked));
+	for (; t.stage == WAIT_POLLS; polls++)
+		CHECK(gompi_wait_step(&t) == MPI_SUCCESS, "step %d", polls);
+	CHECK(polls > 0 && t.stage == WAIT_ARMED && gompi_load(&c->wait.sleeping) == 1, "it does not ask to be woken");
+	CHECK(gompi_load(&c->waits[0].state) == RECORD_TOLD && gompi_load(&c->waits[0].object) == 9, "nobody is told");
+	gompi_wake(&c->wait); /* before it sleeps: the sleep is over at once, though nobody else ends it */
+	unit_sleep_forever = true, unit_hurry = false;
+	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_WOKEN, "stage %d", t.stage);
+	CHECK(gompi_load(&c->wait.sleeping) == 0, "a wait that is over would be woken");
+	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_ARMED, "stage %d", t.stage);
+	gompi_store_total(&gompi_header()->broken, 1);
+	CHECK(gompi_wait_step(&t) == MPI_ERR_PROC_ABORTED, "a death does not end it");
+	gompi_store_total(&gompi_header()->broken, 0);
+	gompi_wait_end(&t);
+	unit_hurry = true;
+	gompi_call = NULL;
+	idles();
+}
+
+/* Each thread that waits has a record, as long as there are any; the others are counted. */
+static void records(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	enum { THREADS = GOMPI_WAIT_RECORDS + 3 };
+	int record[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		record[i] = gompi_publish_wait(&(struct gompi_waiting){"MPI_Recv", GOMPI_PEERS_ANY, (uint64_t)i});
+	CHECK(gompi_load(&c->waits_more) == 3, "%u more wait", gompi_load(&c->waits_more));
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++)
+		CHECK(gompi_load(&c->waits[i].state) == RECORD_TOLD && gompi_load(&c->waits[i].object) == (uint64_t)i &&
+			      gompi_load(&c->waits[i].peer) == GOMPI_PEERS_ANY,
+		      "record %d is of another", i);
+	gompi_withdraw_wait(record[5]);
+	CHECK(gompi_load(&c->waits[5].state) == RECORD_FREE, "a wait that is over is told of");
+	record[5] = gompi_publish_wait(&(struct gompi_waiting){"MPI_Send", 2, 1});
+	CHECK(record[5] == 5 && gompi_load(&c->waits[5].peer) == 2, "a free record is not used again");
+	CHECK(gompi_publish_wait(&(struct gompi_waiting){NULL, -1, 0}) < 0, "a thread in no call tells");
+	for (int i = 0; i < THREADS; i++)
+		gompi_withdraw_wait(record[i]);
+	idles();
 }
 
 /* What the report on a hang says of a thread that sleeps. */
 static void says_what_for(void) {
 	struct gompi_cell *c = gompi_my_cell();
-	char call[sizeof c->wait_call];
+	struct gompi_wait_record *r = &c->waits[0];
+	char call[sizeof r->call];
 	for (size_t i = 0; i < sizeof call; i++)
-		call[i] = gompi_load(&c->wait_call[i]);
+		call[i] = gompi_load(&r->call[i]);
+	CHECK(gompi_load(&r->state) == RECORD_TOLD, "state %u", gompi_load(&r->state));
 	CHECK(strcmp(call, "MPI_A_function_with_a_long_name") == 0, "waits in '%s'", call);
-	CHECK(gompi_load(&c->wait_peer) == 3 && gompi_load(&c->wait_object) == 17, "for process %d, object %llu",
-	      gompi_load(&c->wait_peer), (unsigned long long)gompi_load(&c->wait_object));
+	CHECK(gompi_load(&r->peer) == 3 && gompi_load(&r->object) == 17, "for process %d, object %llu",
+	      gompi_load(&r->peer), (unsigned long long)gompi_load(&r->object));
 }
 
 static void death(void) {
@@ -169,6 +224,9 @@ static void death(void) {
 	gompi_up.take_signals = says_what_for;
 	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");
 	CHECK(looked_for_dead == 1, "looked for the dead %d times", looked_for_dead);
+	gompi_store(&gompi_cell(2)->state, GOMPI_STATE_DEAD);
+	gompi_store(&gompi_cell(2)->pid, 77);
+	CHECK(strstr(gompi_lost_text(), "rank 2 of MPI_COMM_WORLD (pid 77)") != NULL, "'%s'", gompi_lost_text());
 }
 
 int main(void) {
@@ -179,6 +237,8 @@ int main(void) {
 		hand_overs(hurry);
 		idles();
 	}
+	steps();
+	records();
 	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
 	      (unsigned long long)gompi_load(&unit_sleeps));
 	services();
