@@ -139,6 +139,7 @@ int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const
 			gompi_serve_lasts();
 		if (worked) {
 			now = gompi_now_ns();
+			end = now + policy->poll; // whoever sends has more
 			eager = policy->crowded ? 0 : EAGER;
 		} else if (eager > 0) {
 			eager--;

@@ -26,7 +26,8 @@ static inline bool gompi_singles(MPI_Count count, int64_t size) {
 static inline bool gompi_aligned(const void *to, int64_t size) { return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0; }
 
 // Updates n elements at target with op, element by element atomic; what they were before goes to result unless that is
-// NULL. Preconditions: between gompi_small_enter_marked or gompi_enter and gompi_small_leave; target is aligned to the element.
+// NULL. Preconditions: between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave; target is aligned
+// to the element.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
 // Classes of elements with the same size and arithmetic; 0: no instruction covers them.

@@ -1,5 +1,5 @@
-// The loops of op_kernels.c for processors with vectors of 32 bytes, where some are twice as fast. Their results are the
-// same: nothing is contracted.
+// The loops of op_kernels.c for processors with vectors of 32 bytes, where some are twice as fast. Their results are
+// the same: nothing is contracted.
 #if defined(__x86_64__)
 #pragma GCC target("avx2")
 #define GOMPI_OP_WIDE

@@ -70,7 +70,7 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	return fetch_slow(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
 
-// Swaps an element at to, between gompi_small_enter_marked or gompi_enter and gompi_small_leave, which it calls.
+// Swaps an element at to, between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave, which it calls.
 static inline int swap(char *to, const void *origin, const void *compare, void *result, int64_t size) {
 	bool swapped = gompi_compare_and_swap_element(to, origin, compare, result, (uint64_t)size);
 	gompi_small_leave();
@@ -94,7 +94,7 @@ static __attribute__((noipa)) int swap_slow(const void *origin_addr, const void 
 	if (may_swap(origin_addr, compare_addr, result_addr, size) &&
 	    (gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) ||
 	     gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) &&
-	    gompi_aligned(to, size) && gompi_enter(gompi_member(w, target_rank)) != HOLD_NOTHING)
+	    gompi_aligned(to, size) && gompi_update_enter(gompi_member(w, target_rank)) != HOLD_NOTHING)
 		return swap(to, origin_addr, compare_addr, result_addr, size);
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_COMPARE_AND_SWAP,
 						      .call = "MPI_Compare_and_swap",

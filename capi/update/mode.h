@@ -65,7 +65,7 @@ enum gompi_hold {
 
 // The same for who can do with ownership as well, and gives the thread a line if it has none: unless it returns
 // HOLD_NOTHING gompi_small_leave must follow soon.
-static inline enum gompi_hold gompi_enter(struct gompi_win_member *m) {
+static inline enum gompi_hold gompi_update_enter(struct gompi_win_member *m) {
 	if (__builtin_expect(gompi_my_mark == NULL, 0))
 		gompi_mark_get();
 	struct gompi_mark *mark = gompi_my_mark;
@@ -91,8 +91,8 @@ static inline void gompi_small_leave(void) {
 
 // An owner's memory is in SMALL mode from now on.
 void gompi_owner_gives_up(struct gompi_win_member *m);
-// What an owner does after an update, before gompi_small_leave: after many small ones, which cost it some 5 ns more than
-// in SMALL mode, it gives the memory up.
+// What an owner does after an update, before gompi_small_leave: after many small ones, which cost it some 5 ns more
+// than in SMALL mode, it gives the memory up.
 enum { OWNERS_IN_A_ROW = 4096 };
 static inline void gompi_owner_updated(struct gompi_win_member *m, bool small) {
 	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;

@@ -17,7 +17,7 @@ static int take_lock(struct gompi_update *u) {
 static int take_either(struct gompi_update *u) {
 	if (!u->small)
 		return take_lock(u);
-	u->holds = gompi_enter(gompi_member(u->w, u->operation->target));
+	u->holds = gompi_update_enter(gompi_member(u->w, u->operation->target));
 	if (u->holds == HOLD_NOTHING)
 		return take_lock(u);
 	u->left = GOMPI_FEW;
@@ -131,7 +131,7 @@ bool gompi_update_together(struct gompi_win *w, int target, char *to, const void
 		return false;
 	if (op == MPI_NO_OP)
 		origin = NULL;
-	enum gompi_hold hold = n <= MOST_OWNED / 32 ? gompi_enter(m) : HOLD_NOTHING; // no element has more bytes
+	enum gompi_hold hold = n <= MOST_OWNED / 32 ? gompi_update_enter(m) : HOLD_NOTHING; // no element has more bytes
 	if (__builtin_expect(hold == HOLD_OWN && n > 1, 1)) {
 		plain(kernel, type, origin, to, result, (size_t)n);
 		gompi_owner_updated(m, false);

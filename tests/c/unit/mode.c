@@ -1,8 +1,9 @@
 /* Proves: accumulates of all sizes at once on one member's memory (update/mode.h, update/update.h) lose nothing: from
  * threads that have a mark and those for which there is none, with membarrier(2) and without, for any granularity and
  * for elements at odd addresses, by the funnel's updates and by those without one, by whoever owns the memory, all its
- * elements or one. Who owns the memory loses it to who wants it, and not before it is out of it. A lock whose holder died ends an update with MPI_ERR_PROC_ABORTED; then nothing is
- * updated, and nothing is given back that is not held. */
+ * elements or one. Who owns the memory loses it to who wants it, and not before it is out of it. A lock whose holder
+ * died ends an update with MPI_ERR_PROC_ABORTED; then nothing is updated, and nothing is given back that is not
+ * held. */
 #include "unit.h"
 
 #include "update/update.h"
@@ -171,7 +172,7 @@ static void revokes(int i) {
 	}
 	fresh(0);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an update failed");
-	CHECK(gompi_enter(m) == HOLD_OWN, "not the owner after a large update");
+	CHECK(gompi_update_enter(m) == HOLD_OWN, "not the owner after a large update");
 	uint32_t barriers = gompi_load(&unit_membarriers);
 	gompi_store_release(&stage, 1);
 	UNIT_UNTIL(gompi_load(&m->accumulate) & ACCUMULATE_LOCKED);
@@ -180,7 +181,7 @@ static void revokes(int i) {
 		sched_yield();
 	}
 	gompi_small_leave();
-	CHECK(gompi_enter(m) == HOLD_NOTHING, "an owner's update beside the lock");
+	CHECK(gompi_update_enter(m) == HOLD_NOTHING, "an owner's update beside the lock");
 	UNIT_UNTIL(gompi_load_acquire(&stage) == 2);
 	CHECK(gompi_load(&unit_membarriers) == barriers + 1, "%u barriers of the other processes, not 1",
 	      gompi_load(&unit_membarriers) - barriers);
@@ -234,7 +235,7 @@ static void locks(int i) {
 		gompi_accumulate_unlock(w, 0, false);
 		return;
 	}
-	bool small = gompi_enter(gompi_member(w, 0)) == HOLD_MARK;
+	bool small = gompi_update_enter(gompi_member(w, 0)) == HOLD_MARK;
 	CHECK(small == gompi_node.membarrier, "small updates are %spossible", small ? "" : "not ");
 	uint32_t barriers = gompi_load(&unit_membarriers);
 	gompi_store_release(&locked, 1);
@@ -245,7 +246,7 @@ static void locks(int i) {
 			sched_yield();
 		}
 		gompi_small_leave();
-		CHECK(gompi_enter(gompi_member(w, 0)) == HOLD_NOTHING, "a small update beside the lock");
+		CHECK(gompi_update_enter(gompi_member(w, 0)) == HOLD_NOTHING, "a small update beside the lock");
 	}
 	UNIT_UNTIL(gompi_load_acquire(&locked) == 2);
 	CHECK(gompi_load(&unit_membarriers) == barriers + small, "%u barriers of the other processes, not %d",
