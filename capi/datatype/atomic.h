@@ -6,9 +6,9 @@
 #include "base/order.h"
 #include "datatype/op.h"
 
-// Up to so many elements are updated one by one without a lock; more are faster under the lock with a vectorized loop
-// (measured, docs/RATIONALE.md).
-enum { GOMPI_FEW = 64 };
+// Up to so many elements may be updated one by one without a lock where several threads update the same memory; more
+// are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md). Up to GOMPI_SINGLES are in any case.
+enum { GOMPI_FEW = 64, GOMPI_SINGLES = 2 };
 
 // Whether count elements of so many bytes may be updated one by one. More than one element of a single byte may not:
 // programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that such an
@@ -17,11 +17,17 @@ static inline bool gompi_few(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
 }
 
+// The same for so few that nothing is faster.
+static inline bool gompi_singles(MPI_Count count, int64_t size) {
+	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_SINGLES);
+}
+
 // Whether an element of size bytes, a power of two, lies at to so that instructions update it as a whole.
 static inline bool gompi_aligned(const void *to, int64_t size) { return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0; }
 
 // Updates n elements at target with op, element by element atomic; what they were before goes to result unless that is
-// NULL. Preconditions: between gompi_small_enter and _leave; target is aligned to the element.
+// NULL. Preconditions: between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave; target is aligned
+// to the element.
 typedef void (*gompi_atomic_kernel)(const void *origin, void *target, void *result, size_t n);
 
 // Classes of elements with the same size and arithmetic; 0: no instruction covers them.

@@ -1,5 +1,5 @@
 // The loops of the predefined reductions, and the table of them. One X-macro list says which C type each predefined
-// datatype is; the operations that its class allows make the rest.
+// datatype is; the operations that its class allows make the rest. op_wide.c compiles them once more.
 #include "datatype/op.h"
 
 #include <stdbool.h>
@@ -156,12 +156,14 @@ enum { COLUMN_NONE, TYPES(COLUMN) COLUMNS };
 _Static_assert((int)ROWS == GOMPI_OP_ROWS && (int)COLUMNS <= GOMPI_OP_COLUMNS, "op.h");
 
 #define ROW(op) [(uintptr_t)MPI_##op - GOMPI_OP_FIRST] = ROW_##op
+#ifndef GOMPI_OP_WIDE
 const uint8_t gompi_op_row[GOMPI_OP_HANDLES] = {
 	ROW(SUM), ROW(MIN), ROW(MAX), ROW(PROD), ROW(BAND), ROW(BOR), ROW(BXOR), ROW(LAND), ROW(LOR), ROW(LXOR),
 	ROW(MINLOC), ROW(MAXLOC), ROW(REPLACE), ROW(NO_OP),
 };
 #define COLUMN_OF(h, T, class) [(uintptr_t)MPI_##h - GOMPI_OP_TYPE_FIRST] = COLUMN_##h,
 const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES] = {TYPES(COLUMN_OF)};
+#endif
 
 #define PUT(op, h, T) [ROW_##op][COLUMN_##h] = op##_##T,
 #define PUT_OPAQUE(h, T) PUT(REPLACE, h, T) [ROW_NO_OP][COLUMN_##h] = NO_OP,
@@ -175,8 +177,23 @@ const uint8_t gompi_op_column[GOMPI_OP_TYPE_HANDLES] = {TYPES(COLUMN_OF)};
 #define PUT_BYTE(h, T) PUT_BITS(h, T) PUT_OPAQUE(h, T)
 #define PUT_PAIR(h, T) PUT(MINLOC, h, T) PUT(MAXLOC, h, T) PUT_OPAQUE(h, T)
 #define FILL(h, T, class) PUT_##class(h, T)
-const gompi_kernel gompi_op_kernels[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
+#ifdef GOMPI_OP_WIDE
+const gompi_kernel gompi_op_wide[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
+#else
+static const gompi_kernel plain_kernels[GOMPI_OP_ROWS][GOMPI_OP_COLUMNS] = {TYPES(FILL)};
+#endif
 // clang-format on
+
+#ifndef GOMPI_OP_WIDE
+const gompi_kernel (*gompi_op_kernels)[GOMPI_OP_COLUMNS] = plain_kernels;
+
+#if defined(__x86_64__)
+static __attribute__((constructor)) void choose_kernels(void) {
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx2"))
+		gompi_op_kernels = gompi_op_wide;
+}
+#endif
 
 int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, size_t n) {
 	gompi_kernel kernel = gompi_op_kernel((MPI_Op)op, (MPI_Datatype)type);
@@ -185,3 +202,4 @@ int gompi_op_apply(uintptr_t op, uintptr_t type, const void *in, void *inout, si
 	kernel(in, inout, n);
 	return 0;
 }
+#endif

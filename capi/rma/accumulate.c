@@ -3,13 +3,20 @@
 #include "update/update.h"
 #include "rma/z_calls.h"
 
-// A few elements at to, which is mapped here: whether they are updated. The buffers are in memory; MPI_NO_OP has no use
-// for the origin; result is NULL where there is none. Precondition: gompi_simple(type) is size and not 0.
-static inline __attribute__((always_inline)) bool few_at(struct gompi_win *w, int target, char *to, const void *origin,
-							 void *result, MPI_Count count, MPI_Datatype type, int64_t size,
-							 MPI_Op op) {
+// An element or two in memory that is mapped here: whether they are updated. The buffers are in memory; MPI_NO_OP has
+// no use for the origin; result is NULL where there is none. The fast path, which calls nothing but the kernel.
+static inline __attribute__((always_inline)) bool singles(struct gompi_win *w, int target, MPI_Aint disp,
+							  const void *origin, void *result, MPI_Count count,
+							  MPI_Datatype type, MPI_Op op) {
+	int64_t bytes, size = gompi_simple(type);
+	char *to;
+	// No bytes: a type that is not simple, or no elements, which are left to the funnel: a watch sees them there.
+	if (__builtin_expect(!gompi_singles(count, size) || !gompi_direct(w, target, disp, count, size, &to, &bytes) ||
+				     bytes == 0,
+			     0))
+		return false;
 	gompi_atomic_kernel kernel = gompi_atomic_simple(op, type);
-	if (__builtin_expect(kernel == NULL || !gompi_few(count, size) || !gompi_aligned(to, size) ||
+	if (__builtin_expect(kernel == NULL || !gompi_aligned(to, size) ||
 				     !gompi_small_enter_marked(gompi_member(w, target)),
 			     0))
 		return false;
@@ -18,26 +25,17 @@ static inline __attribute__((always_inline)) bool few_at(struct gompi_win *w, in
 	return true;
 }
 
-// The same at a displacement of the target's window: the fast path, which calls nothing but the kernel.
-static inline __attribute__((always_inline)) bool few(struct gompi_win *w, int target, MPI_Aint disp,
-						      const void *origin, void *result, MPI_Count count,
-						      MPI_Datatype type, MPI_Op op) {
-	int64_t bytes, size = gompi_simple(type);
+// Any number of elements that lie together, of any predefined type: the rest of what needs no funnel.
+static inline __attribute__((always_inline)) bool together(struct gompi_win *w, int target, MPI_Aint disp,
+							   const void *origin, void *result, MPI_Count count,
+							   MPI_Datatype type, MPI_Op op) {
+	const struct gompi_type *t = gompi_type_get(type);
+	int64_t bytes;
 	char *to;
-	// No bytes: a type that is not simple, or no elements, which are left to the funnel: a watch sees them there.
-	return __builtin_expect(gompi_direct(w, target, disp, count, size, &to, &bytes) && bytes != 0, 1) &&
-	       few_at(w, target, to, origin, result, count, type, size, op);
-}
-
-// The same where part of the window is mapped here, and for a thread that has no line yet.
-static __attribute__((noipa)) bool few_part(struct gompi_win *w, int target, MPI_Aint disp, const void *origin,
-					    void *result, MPI_Count count, MPI_Datatype type, MPI_Op op) {
-	int64_t bytes, size = gompi_simple(type);
-	char *to;
-	if (gompi_my_mark == NULL)
-		gompi_mark_get();
-	return size != 0 && gompi_direct_part(w, target, disp, count, size, &to, &bytes) &&
-	       few_at(w, target, to, origin, result, count, type, size, op);
+	return t != NULL && !gompi_type_mortal(t) &&
+	       (gompi_direct(w, target, disp, count, t->extent, &to, &bytes) ||
+		gompi_direct_part(w, target, disp, count, t->extent, &to, &bytes)) &&
+	       bytes != 0 && gompi_update_together(w, target, to, origin, result, count, type, op);
 }
 
 // Whether the arguments of MPI_Get_accumulate are alike on all sides, and the buffers in memory. With MPI_NO_OP the
@@ -56,7 +54,7 @@ static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_C
 						  MPI_Win win) {
 	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 	    !gompi_nowhere(origin_addr, 0) &&
-	    few_part(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
+	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
 		     op))
 		return MPI_SUCCESS;
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_ACCUMULATE,
@@ -78,7 +76,7 @@ int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 	if (__builtin_expect(origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 				     !gompi_nowhere(origin_addr, 0),
 			     1) &&
-	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op))
+	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op))
 		return MPI_SUCCESS;
 	return accumulate_slow(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
 			       target_datatype, op, win);
@@ -89,7 +87,8 @@ int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dat
 			MPI_Win win, MPI_Request *request) {
 	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
 	    !gompi_nowhere(origin_addr, 0) &&
-	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op)) {
+	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
+		    op)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}
@@ -136,7 +135,7 @@ static __attribute__((noipa)) int get_accumulate_slow(const void *origin_addr, M
 						      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	if (alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
 		  target_datatype, op) &&
-	    few_part(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
+	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
 		     target_datatype, op))
 		return MPI_SUCCESS;
 	struct gompi_operation r = describe_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr,
@@ -152,8 +151,8 @@ int gompi_get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
 	if (__builtin_expect(alike(origin_addr, origin_count, origin_datatype, result_addr, result_count,
 				   result_datatype, target_count, target_datatype, op),
 			     1) &&
-	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count, target_datatype,
-		op))
+	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
+		    target_datatype, op))
 		return MPI_SUCCESS;
 	return get_accumulate_slow(origin_addr, origin_count, origin_datatype, result_addr, result_count,
 				   result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
@@ -166,8 +165,8 @@ int gompi_rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI
 	if (request != NULL &&
 	    alike(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_count,
 		  target_datatype, op) &&
-	    few(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count, target_datatype,
-		op)) {
+	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, result_addr, target_count,
+		    target_datatype, op)) {
 		*request = GOMPI_REQUEST_DONE;
 		return MPI_SUCCESS;
 	}

@@ -5,10 +5,10 @@
 #include "base/poll.h"
 #include "datatype/atomic.h"
 #include "rma/rma.h"
-#include "update/mode.h"
+#include "update/update.h"
 #include "rma/z_calls.h"
 
-// MPI_NO_OP: reads an element at to, between gompi_small_enter and _leave, which it calls.
+// MPI_NO_OP: reads an element at to, between gompi_small_enter_marked and gompi_small_leave, which it calls.
 static __attribute__((noipa)) int fetch_look(gompi_atomic_kernel kernel, char *to, void *result, int64_t size) {
 	kernel(NULL, to, result, 1);
 	gompi_small_leave();
@@ -18,18 +18,17 @@ static __attribute__((noipa)) int fetch_look(gompi_atomic_kernel kernel, char *t
 
 static __attribute__((noipa)) int fetch_slow(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
 					     int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-	int64_t bytes, size = gompi_simple(datatype);
+	const struct gompi_type *t = gompi_type_get(datatype);
 	struct gompi_win *w = gompi_win_get(win);
+	int64_t bytes;
 	char *to;
-	gompi_atomic_kernel kernel = gompi_atomic(op, datatype);
-	if (size != 0 && kernel != NULL && !gompi_nowhere(result_addr, 0) &&
+	if (t != NULL && !gompi_type_mortal(t) && !gompi_nowhere(result_addr, 0) &&
 	    (op == MPI_NO_OP || !gompi_nowhere(origin_addr, 0)) &&
-	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) && gompi_aligned(to, size) &&
-	    gompi_small_enter(gompi_member(w, target_rank))) {
-		if (op == MPI_NO_OP)
-			return fetch_look(kernel, to, result_addr, size);
-		kernel(origin_addr, to, result_addr, 1);
-		gompi_small_leave();
+	    (gompi_direct(w, target_rank, target_disp, 1, t->extent, &to, &bytes) ||
+	     gompi_direct_part(w, target_rank, target_disp, 1, t->extent, &to, &bytes)) &&
+	    bytes != 0 && gompi_update_together(w, target_rank, to, origin_addr, result_addr, 1, datatype, op)) {
+		if (op == MPI_NO_OP && gompi_simple(datatype) != 0 && gompi_simple(datatype) <= 8)
+			gompi_poll_saw(to, result_addr, gompi_simple(datatype));
 		return MPI_SUCCESS;
 	}
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_FETCH_AND_OP,
@@ -71,7 +70,7 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	return fetch_slow(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
 
-// Swaps an element at to, between gompi_small_enter and _leave, which it calls.
+// Swaps an element at to, between gompi_small_enter_marked or gompi_update_enter and gompi_small_leave, which it calls.
 static inline int swap(char *to, const void *origin, const void *compare, void *result, int64_t size) {
 	bool swapped = gompi_compare_and_swap_element(to, origin, compare, result, (uint64_t)size);
 	gompi_small_leave();
@@ -93,8 +92,9 @@ static __attribute__((noipa)) int swap_slow(const void *origin_addr, const void 
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
 	if (may_swap(origin_addr, compare_addr, result_addr, size) &&
-	    gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes) && gompi_aligned(to, size) &&
-	    gompi_small_enter(gompi_member(w, target_rank)))
+	    (gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) ||
+	     gompi_direct_part(w, target_rank, target_disp, 1, size, &to, &bytes)) &&
+	    gompi_aligned(to, size) && gompi_update_enter(gompi_member(w, target_rank)) != HOLD_NOTHING)
 		return swap(to, origin_addr, compare_addr, result_addr, size);
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_COMPARE_AND_SWAP,
 						      .call = "MPI_Compare_and_swap",

@@ -1,4 +1,4 @@
-// The two modes of accumulates and the way from one to the other; see mode.h.
+// The modes of accumulates and the ways from one to another; see mode.h.
 #define _GNU_SOURCE
 #include "update/mode.h"
 
@@ -15,10 +15,15 @@
 #include "base/wait.h"
 
 _Thread_local struct gompi_mark *gompi_my_mark __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-exec")));
 
 // After so many small updates in a row under the lock the memory goes back to SMALL mode: by then the way back to BULK,
 // some 10 us, is paid for.
 enum { SMALL_IN_A_ROW = 256 };
+
+// The lock costs some 10 ns more than ownership, and to take ownership away some 10 us: after that it takes so many
+// updates in a row to get it again, more each time. A turn from one thread to another counts a little, too.
+enum { REVOKED_TURNS = 16, ROW_PER_TURN = 16, MOST_TURNS = 256 };
 
 static pthread_key_t mark_key;
 static pthread_once_t mark_once = PTHREAD_ONCE_INIT;
@@ -46,6 +51,8 @@ void gompi_mark_get(void) {
 			return;
 		if (gompi_change_total(&c->marks_used, &used, used | 1u << i)) {
 			gompi_my_mark = &c->marks[i];
+			gompi_my_claim = ACCUMULATE_OWNED | (uint32_t)(gompi_node.me * GOMPI_MARK_SLOTS + i)
+								    << ACCUMULATE_OWNER_SHIFT;
 			pthread_setspecific(mark_key, gompi_my_mark);
 			return;
 		}
@@ -57,7 +64,7 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
 			// seq_cst: pairs with the unlock, and is before the membarrier
-			if (gompi_change_total(word, &v, v | ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
+			if (gompi_change_total(word, &v, ACCUMULATE_LOCKED | ACCUMULATE_BULK)) {
 				*was = v;
 				return 0;
 			}
@@ -80,47 +87,96 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 	}
 }
 
-// Waits until no thread of process i is in a small update that it began before the membarrier.
+// Waits until the thread with this line is not in an update that it began before the membarrier. Whether it is not: it
+// may have died in it.
+static bool wait_for_mark(struct gompi_mark *mark) {
+	uint64_t first = gompi_load_acquire(&mark->seq);
+	if (first % 2 == 0)
+		return true;
+	for (int spins = 0; gompi_load_acquire(&mark->seq) == first; spins++) {
+		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.crowded) {
+			gompi_pause();
+		} else {
+			sched_yield();
+			if (gompi_load_total(&gompi_header()->broken) != 0)
+				return gompi_load_acquire(&mark->seq) != first;
+		}
+	}
+	return true;
+}
+
+// The same for small updates of all threads of process i. Whoever died in one has left each element whole.
 static void wait_for_marks(int i) {
 	struct gompi_cell *c = gompi_cell(i);
 	uint32_t used = gompi_load_total(&c->marks_used) & ((1u << GOMPI_MARK_SLOTS) - 1);
-	for (; used != 0; used &= used - 1) {
-		gompi_a64 *seq = &c->marks[__builtin_ctz(used)].seq;
-		uint64_t first = gompi_load_acquire(seq);
-		if (first % 2 == 0)
-			continue;
-		for (int spins = 0; gompi_load_acquire(seq) == first; spins++) {
-			if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.crowded) {
-				gompi_pause();
-			} else {
-				sched_yield();
-				if (gompi_load_total(&gompi_header()->broken) != 0)
-					return; // whoever died in an update will not end it
-			}
-		}
-	}
+	for (; used != 0; used &= used - 1)
+		wait_for_mark(&c->marks[__builtin_ctz(used)]);
+}
+
+// Waits until an owner that has lost the memory is out of it. false: it died inside.
+static bool wait_for_owner(uint32_t claim) {
+	uint32_t at = claim >> ACCUMULATE_OWNER_SHIFT;
+	return wait_for_mark(&gompi_cell((int)(at / GOMPI_MARK_SLOTS))->marks[at % GOMPI_MARK_SLOTS]);
+}
+
+static void membarrier(void) {
+	if (gompi_node.membarrier)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
 int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	uint32_t was;
+	if (gompi_my_mark == NULL)
+		gompi_mark_get();
+	const uint32_t claim = gompi_my_claim;
+	uint32_t was, turns = 0;
 	int rc = lock_word(&m->accumulate, &was);
-	if (rc || (was & ACCUMULATE_BULK))
+	if (rc != MPI_SUCCESS)
 		return rc;
-	if (gompi_node.membarrier)
-		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-	// Accumulates of members on other nodes are applied by a process here.
-	for (int i = 0; i < w->local_n; i++)
-		wait_for_marks(gompi_on_node(gompi_member(w, gompi_win_local(w, i))->peer));
-	gompi_store(&m->accumulate_small, 0);
-	return 0;
+	if (was == 0) {
+		membarrier();
+		// Accumulates of members on other nodes are applied by a process here.
+		for (int i = 0; i < w->local_n; i++)
+			wait_for_marks(gompi_on_node(gompi_member(w, gompi_win_local(w, i))->peer));
+		gompi_store(&m->accumulate_small, 0);
+	} else if ((was & ACCUMULATE_OWNED) && was != claim) {
+		membarrier();
+		if (!wait_for_owner(was))
+			return MPI_ERR_PROC_ABORTED; // the lock stays taken, as if the dead one had it
+		gompi_store(&m->accumulate_small, 0);
+		turns = REVOKED_TURNS;
+	}
+	uint32_t last = gompi_load(&m->accumulate_last);
+	gompi_store(&m->accumulate_row, last == claim && claim != 0 ? gompi_load(&m->accumulate_row) + 1 : 0);
+	if (last != claim) {
+		gompi_store(&m->accumulate_last, claim);
+		turns += last != 0 && claim != 0;
+	}
+	if (turns != 0 && (turns += gompi_load(&m->accumulate_turns)) <= MOST_TURNS)
+		gompi_store(&m->accumulate_turns, turns);
+	return MPI_SUCCESS;
+}
+
+// What the word shall be after an update under the lock.
+static uint32_t next_mode(struct gompi_win_member *m, bool small) {
+	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;
+	gompi_store(&m->accumulate_small, count);
+	if (count >= SMALL_IN_A_ROW && gompi_node.membarrier)
+		return 0;
+	uint32_t turns = gompi_load(&m->accumulate_turns);
+	if (gompi_my_claim == 0 || gompi_load(&m->accumulate_row) < turns * ROW_PER_TURN)
+		return ACCUMULATE_BULK;
+	gompi_store(&m->accumulate_turns, turns / 2);
+	return gompi_my_claim;
 }
 
 void gompi_accumulate_unlock(struct gompi_win *w, int rank, bool small) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	uint32_t count = small ? gompi_load(&m->accumulate_small) + 1 : 0;
-	gompi_store(&m->accumulate_small, count);
-	uint32_t to = count >= SMALL_IN_A_ROW && gompi_node.membarrier ? 0 : ACCUMULATE_BULK;
-	if (gompi_swap_total(&m->accumulate, to) & ACCUMULATE_SLEEPERS)
+	if (gompi_swap_total(&m->accumulate, next_mode(m, small)) & ACCUMULATE_SLEEPERS)
 		syscall(SYS_futex, &m->accumulate, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+}
+
+void gompi_owner_gives_up(struct gompi_win_member *m) {
+	uint32_t claim = gompi_my_claim;
+	gompi_change_once(&m->accumulate, &claim, 0); // unless somebody is taking the lock
 }

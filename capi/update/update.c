@@ -8,16 +8,18 @@
 // Takes the memory's lock. 0 or MPI_ERR_PROC_ABORTED; then u holds nothing.
 static int take_lock(struct gompi_update *u) {
 	int rc = gompi_accumulate_lock(u->w, u->operation->target);
-	u->holds = rc == MPI_SUCCESS ? UPDATE_LOCK : UPDATE_NOTHING;
+	u->holds = rc == MPI_SUCCESS ? HOLD_LOCK : HOLD_NOTHING;
 	u->left = u->most;
 	return rc;
 }
 
 // Begins a part of the update: with a mark if no lock is needed and nobody has it, else with the lock.
 static int take_either(struct gompi_update *u) {
-	if (!u->small || !gompi_small_enter(gompi_member(u->w, u->operation->target)))
+	if (!u->small)
 		return take_lock(u);
-	u->holds = UPDATE_MARK;
+	u->holds = gompi_update_enter(gompi_member(u->w, u->operation->target));
+	if (u->holds == HOLD_NOTHING)
+		return take_lock(u);
 	u->left = GOMPI_FEW;
 	return MPI_SUCCESS;
 }
@@ -45,11 +47,19 @@ static void swap_locked(char *to, const void *origin, const void *compare, void 
 		memcpy(to, origin, size);
 }
 
+// Updates n elements by loops. Old values go to result unless that is NULL.
+static inline void plain(gompi_kernel kernel, MPI_Datatype type, const void *origin, char *to, void *result, size_t n) {
+	if (result != NULL)
+		gompi_op_kernel(MPI_REPLACE, type)(to, result, n);
+	if (origin != NULL)
+		kernel(origin, to, n);
+}
+
 // Updates n elements with what u holds.
 static int update_some(struct gompi_update *u, char *to, const void *origin, void *result, uint64_t n) {
 	const struct gompi_operation *o = u->operation;
 	bool one_by_one = u->size != 0 && gompi_aligned(to, (int64_t)u->size);
-	if (u->holds != UPDATE_LOCK && !one_by_one) {
+	if (u->holds == HOLD_MARK && !one_by_one) {
 		// A piece at an odd distance: leave the small mode for good.
 		gompi_update_end(u);
 		u->small = false;
@@ -66,14 +76,11 @@ static int update_some(struct gompi_update *u, char *to, const void *origin, voi
 	}
 	if (o->op == MPI_NO_OP)
 		origin = NULL;
-	if (one_by_one && (u->holds != UPDATE_LOCK || n <= 4)) {
+	if (one_by_one && (u->holds == HOLD_MARK || n <= 4)) {
 		gompi_atomic(o->op, u->element)(origin, to, result, n);
 		return MPI_SUCCESS;
 	}
-	if (result != NULL)
-		gompi_op_kernel(MPI_REPLACE, u->element)(to, result, n);
-	if (origin != NULL)
-		gompi_op_kernel(o->op, u->element)(origin, to, n);
+	plain(gompi_op_kernel(o->op, u->element), u->element, origin, to, result, n);
 	return MPI_SUCCESS;
 }
 
@@ -104,9 +111,53 @@ int gompi_update(struct gompi_update *u, char *to, const void *origin, void *res
 }
 
 void gompi_update_end(struct gompi_update *u) {
-	if (u->holds == UPDATE_LOCK)
+	if (u->holds == HOLD_LOCK)
 		gompi_accumulate_unlock(u->w, u->operation->target, u->small);
-	else if (u->holds == UPDATE_MARK)
+	if (u->holds == HOLD_OWN)
+		gompi_owner_updated(gompi_member(u->w, u->operation->target), u->small);
+	if (u->holds == HOLD_MARK || u->holds == HOLD_OWN)
 		gompi_small_leave();
-	u->holds = UPDATE_NOTHING;
+	u->holds = HOLD_NOTHING;
+}
+
+// An owner's larger updates take the lock: who wants it sleeps then, and does not look for that long.
+enum { MOST_OWNED = 64 << 10 };
+
+bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
+			   MPI_Datatype type, MPI_Op op) {
+	struct gompi_win_member *m = gompi_member(w, target);
+	const gompi_kernel kernel = gompi_op_kernel(op, type);
+	if (kernel == NULL || gompi_load(&w->granularity) != 0)
+		return false;
+	if (op == MPI_NO_OP)
+		origin = NULL;
+	enum gompi_hold hold = n <= MOST_OWNED / 32 ? gompi_update_enter(m) : HOLD_NOTHING; // no element has more bytes
+	if (__builtin_expect(hold == HOLD_OWN && n > 1, 1)) {
+		plain(kernel, type, origin, to, result, (size_t)n);
+		gompi_owner_updated(m, false);
+		gompi_small_leave();
+		return true;
+	}
+	const int64_t size = gompi_simple(type);
+	const gompi_atomic_kernel atomic = gompi_atomic(op, type);
+	// What instructions can do, and shall: one element always, several only if others want the memory, too.
+	const bool small =
+		atomic != NULL && gompi_few(n, size) && gompi_aligned(to, size) && (n == 1 || gompi_contended(m));
+	if (hold == HOLD_OWN || (hold == HOLD_MARK && small)) {
+		if (small)
+			atomic(origin, to, result, (size_t)n);
+		else
+			plain(kernel, type, origin, to, result, (size_t)n);
+		if (hold == HOLD_OWN)
+			gompi_owner_updated(m, small);
+		gompi_small_leave();
+		return true;
+	}
+	if (hold == HOLD_MARK)
+		gompi_small_leave();
+	if (gompi_accumulate_lock(w, target) != MPI_SUCCESS)
+		return false;
+	plain(kernel, type, origin, to, result, (size_t)n);
+	gompi_accumulate_unlock(w, target, small);
+	return true;
 }

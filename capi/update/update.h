@@ -17,7 +17,7 @@ struct gompi_update {
 	uint64_t most; // elements that may be updated with the lock before it is given to others
 	uint64_t left; // that may still be updated before, or before a small update's mark is taken away for a moment
 	bool small;    // no lock would be needed
-	enum { UPDATE_NOTHING, UPDATE_MARK, UPDATE_LOCK } holds;
+	enum gompi_hold holds;
 };
 
 // Prepares for the update of so many elements altogether, of which the first lies at to: either with the memory's lock
@@ -36,7 +36,13 @@ void gompi_update_end(struct gompi_update *u);
 // and back: the memory is locked, and stays so until the end, and they have no gaps, which must not be written.
 enum { GOMPI_GATHER = 4096 };
 static inline bool gompi_update_gathers(const struct gompi_update *u) {
-	return u->holds == UPDATE_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;
+	return u->holds == HOLD_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;
 }
+
+// Updates n elements of a predefined type that lie together at to in the target's memory, at any address, and are there
+// as a whole: the same without a description of the operation. Whether it has; if not, nothing is done: the operation
+// is not defined, or the window has a granularity, or whoever had the lock died.
+bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
+			   MPI_Datatype type, MPI_Op op);
 
 #endif

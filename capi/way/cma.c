@@ -5,7 +5,7 @@
 
 #include "base/node.h"
 
-enum { IOVECS = 256, SPAN = 32 << 10 };
+enum { IOVECS = 256 };
 
 // The number of a process of this node in the system.
 static int pid_of(int peer) { return gompi_load(&gompi_cell(gompi_on_node(peer))->pid); }
@@ -50,19 +50,5 @@ bool gompi_cma_move_pieces(int peer, uint64_t address, int64_t count, const stru
 		local += total;
 		bytes -= total;
 	}
-	return true;
-}
-
-bool gompi_cma_get_span(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
-			int64_t bytes) {
-	char span[SPAN];
-	int64_t lo, hi;
-	struct gompi_cursor cursor;
-	gompi_type_bounds(type, count, &lo, &hi);
-	if (hi - lo > SPAN || hi - lo > 4 * bytes ||
-	    !gompi_cma_move(peer, address + (uint64_t)lo, span, (uint64_t)(hi - lo), false))
-		return false;
-	gompi_cursor_init(&cursor, type, count, GOMPI_BYTES);
-	gompi_cursor_pack(local, span - lo, &cursor, bytes);
 	return true;
 }

@@ -15,10 +15,5 @@ bool gompi_cma_move(int peer, uint64_t address, void *local, uint64_t bytes, boo
 bool gompi_cma_move_pieces(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
 			   int64_t bytes, bool write);
 
-// Gets pieces by reading all between the first and the last, if that is little and at least a quarter of it is wanted:
-// less work than a call of the system with an address for each piece. Whether it could.
-bool gompi_cma_get_span(int peer, uint64_t address, int64_t count, const struct gompi_type *type, char *local,
-			int64_t bytes);
-
 #pragma GCC visibility pop
 #endif

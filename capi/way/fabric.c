@@ -429,15 +429,6 @@ bool gompi_put_short(struct gompi_win *w, int target, uint64_t offset, const voi
 	return true;
 }
 
-// Whether local, the bytes or elements of a buffer of type at address, is the application's buffer itself, which then
-// stays as it is until the operation is over, or a copy of this call.
-static bool is_applications(const struct gompi_operation *o, const char *local, const void *address,
-			    MPI_Datatype datatype) {
-	const struct gompi_type *type = gompi_type_get(datatype);
-	return !o->requests && type != NULL && (type->flags & GOMPI_TYPE_CONTIGUOUS) &&
-	       local == (const char *)address + type->origin;
-}
-
 // --- Reads and writes
 
 // A read or write of which the call does not wait for the end. Kept for the next ones.
@@ -555,8 +546,8 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 	if (rc != MPI_SUCCESS)
 		return rc;
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
-	bool stays = put ? is_applications(operation, local, operation->origin, operation->origin_type)
-			 : is_applications(operation, local, operation->result, operation->result_type);
+	bool stays = put ? gompi_is_applications(operation, local, operation->origin, operation->origin_type)
+			 : gompi_is_applications(operation, local, operation->result, operation->result_type);
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
 	if (!contiguous)
@@ -578,7 +569,8 @@ static int fabric_update(struct gompi_win *w, const struct gompi_operation *oper
 	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_ELEMENTS);
-	bool stays = result != NULL && is_applications(operation, result, operation->result, operation->result_type);
+	bool stays =
+		result != NULL && gompi_is_applications(operation, result, operation->result, operation->result_type);
 	return send_operation(s, &o, at, stays);
 }
 

@@ -143,6 +143,13 @@ static int apply_pulled(struct work *k) {
 	char *from = scratch, *back = scratch + SCRATCH / 2;
 	uint64_t total = k->m->bytes, most = SCRATCH / 2 / k->element * k->element;
 	bool fetches = k->kind == MESSAGE_FETCH_PULL, gets = k->kind == MESSAGE_GET_PULL || fetches;
+	if ((k->kind == MESSAGE_PUT_PULL || k->kind == MESSAGE_GET_PULL) && k->layout.run.block == (int64_t)total) {
+		bool puts = k->kind == MESSAGE_PUT_PULL;
+		return k->pull(k->m->origin, puts ? k->buffers.origin : k->buffers.result,
+			       at_offset(k, k->layout.run.offset), total, !puts)
+			       ? MPI_SUCCESS
+			       : MPI_ERR_UNSUPPORTED_OPERATION;
+	}
 	for (uint64_t done = 0; done < total; done += most) {
 		uint64_t n = total - done < most ? total - done : most;
 		int class = done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER; // of data that cannot be moved

@@ -8,12 +8,16 @@
 #include "base/wait.h"
 #include "win/lock.h"
 
-// Pieces are sent through the ring unless they are so few, or so long on average, that the system moves them sooner.
-enum { FEW_PIECES = 16, LONG_PIECE = 512 };
+// Longer pieces the system moves as fast as the target does, short ones, for which it wants an address each, it does
+// not.
+enum { LONG_PIECE = 512 };
 
-// A get of more than this is quicker by the system even if somebody at the target looks. A put of pieces of up to that
-// many bytes goes in messages of its own then: the target stores one while the origin writes the next.
-enum { SMALL_GET = 256, STREAMED_PUT = 32 << 10 };
+// What somebody at the target looks for goes through the ring up to so many bytes: two copies, each in a cache, in time
+// with each other. Of more the system makes one copy.
+enum { RING_MOST = 64 << 10 };
+
+// Operations that find nobody at the target's ring within this time are a series.
+enum { SERIES_NS = 100000 };
 
 // Whether somebody at the target looks at its ring soon without being woken: in active target synchronization it comes
 // to a call of its own, or is in one.
@@ -21,96 +25,65 @@ static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->pollers) > 0;
 }
 
-// How a put or get gets to memory that is not mapped here: whether by system calls, or else through the ring.
-static bool by_system(const struct gompi_win *w, const struct gompi_place *at, int64_t bytes, bool put, bool polled) {
-	if (!gompi_node.cma)
-		return false; // the system does not let us
-	if (at->type->flags & GOMPI_TYPE_CONTIGUOUS) {
-		if (bytes > GOMPI_MESSAGE_DATA)
-			return true; // one copy, not two
-		if (!put && bytes > SMALL_GET && (gompi_load(&w->access) & ACCESS_PASSIVE))
-			return true; // a get needs an answer
-		return !polled;      // a ring that is looked at is quicker, and takes data of several origins at once
-	}
-	if (bytes / LONG_PIECE / at->count >= at->type->segments)
-		return true; // long pieces, for which an address each costs little
-	if (at->count <= FEW_PIECES && at->count * at->type->segments <= FEW_PIECES)
-		return !polled; // few pieces: as if they were one
-	return false; // many short ones: the ring takes them in fewer words, and the target copies them faster
+// Whether a put or get is moved by system calls, for which nobody at the target need look, or else through the ring,
+// which takes a fraction of the time if somebody does.
+static bool by_system(const struct gompi_place *at, int64_t bytes, bool polled) {
+	return gompi_node.cma && (!polled || bytes > RING_MOST) &&
+	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / LONG_PIECE / at->count >= at->type->segments);
 }
 
-// Sends an operation through the ring. Data that is too large for a message stays here and is moved by the target
-// itself, if the system allows that; it answers when it has, since the buffers may be temporary ones of this call.
-static int send_or_pull(struct gompi_win *w, struct gompi_outgoing *o, enum gompi_message_kind pull,
-			const struct gompi_place *at, enum gompi_view view) {
-	struct gompi_cursor cursor;
-	if (o->pieces != NULL)
-		gompi_cursor_init(o->pieces = &cursor, at->type, at->count, view);
-	if (gompi_node.cma && o->bytes > GOMPI_MESSAGE_DATA) {
-		struct gompi_outgoing pulled = *o;
-		pulled.kind = pull;
-		pulled.reply = true;
-		int rc = gompi_ring_send(w, &pulled);
-		if (rc != MPI_ERR_UNSUPPORTED_OPERATION)
-			return rc;
-		gompi_node.cma = false; // the system forbids it after all, and nothing has been done
-		if (o->pieces != NULL)
-			gompi_cursor_init(&cursor, at->type, at->count, view);
-	}
-	return gompi_ring_send(w, o);
+// Wakes the agent of a process that is blocked in a call anyway, for the next operations of a series: they take the
+// ring then.
+static void expect_more(int process) {
+	static _Thread_local int64_t last __attribute__((tls_model("initial-exec")));
+	int64_t now = gompi_now_ns();
+	if (now - last < SERIES_NS && gompi_load(&gompi_cell(process)->blocked) > 0)
+		gompi_ring_doorbell(process);
+	last = now;
 }
-
-enum { SERIES = 16 };
-static _Thread_local unsigned small_moves __attribute__((tls_model("initial-exec")));
 
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);
 	int process = gompi_on_node(m->peer);
 	bool put = operation->kind == RMA_PUT, contiguous = at->type->flags & GOMPI_TYPE_CONTIGUOUS;
-	uint64_t address = m->address + at->offset;
-	bool polled = is_polled(w, process);
-	// Nobody is waited for that was late.
-	if (gompi_ring_late > 0 && contiguous && (gompi_load(&w->access) & ACCESS_PASSIVE)) {
-		gompi_ring_late--;
-		polled = false;
+	const bool polled = is_polled(w, process);
+	if (by_system(at, bytes, polled)) {
+		if (!polled)
+			expect_more(process);
+		if (gompi_cma_move_pieces(m->peer, m->address + at->offset, at->count, at->type, local, bytes, put))
+			return MPI_SUCCESS;
 	}
-	bool system = by_system(w, at, bytes, put, polled);
-	// A series of small puts or gets to a process that is blocked in a call anyway: from now on its agent looks,
-	// and they take the ring.
-	if (!polled && contiguous && gompi_ring_late == 0 && bytes <= (put ? GOMPI_MESSAGE_DATA : SMALL_GET) &&
-	    ++small_moves % SERIES == 0 && gompi_load(&gompi_cell(process)->blocked) > 0)
-		gompi_ring_doorbell(process);
-	if (gompi_node.cma && !put && !contiguous &&
-	    gompi_cma_get_span(m->peer, address, at->count, at->type, local, bytes))
-		return MPI_SUCCESS;
-	if (system && gompi_cma_move_pieces(m->peer, address, at->count, at->type, local, bytes, put))
-		return MPI_SUCCESS;
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
-	o.pieces = contiguous ? NULL : &cursor;
-	o.reply = !put;
-	if (!contiguous && put && polled && bytes <= STREAMED_PUT) {
-		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_BYTES);
+	if (put && contiguous && bytes <= GOMPI_MESSAGE_DATA)
 		return gompi_ring_send(w, &o);
-	}
+	o.kind = put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL;
 	if (!contiguous)
-		return send_or_pull(w, &o, put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL, at, GOMPI_BYTES);
-	return gompi_ring_send(w, &o);
+		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
+	int rc = gompi_ring_send_bounced(w, &o);
+	return rc == MPI_SUCCESS && !put &&
+			       !gompi_is_applications(operation, local, operation->result, operation->result_type)
+		       ? gompi_ring_wait(w, operation->target, operation->call)
+		       : rc;
 }
 
 static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		       const char *origin, char *result) {
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
-	o.reply = operation->kind != RMA_ACCUMULATE;
+	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) || operation->kind == RMA_COMPARE_AND_SWAP)
+		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_ELEMENTS);
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		o.pieces = &cursor;
-	if (operation->kind == RMA_COMPARE_AND_SWAP) {
-		gompi_cursor_init(&cursor, at->type, at->count, GOMPI_ELEMENTS);
+	bool fetches = operation->kind != RMA_ACCUMULATE;
+	if (operation->kind == RMA_COMPARE_AND_SWAP || (o.pieces == NULL && o.bytes <= GOMPI_MESSAGE_DATA)) {
+		o.reply = fetches;
 		return gompi_ring_send_one(w, &o);
 	}
-	return send_or_pull(w, &o, o.reply ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL, at, GOMPI_ELEMENTS);
+	o.kind = fetches ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL;
+	int rc = gompi_ring_send_bounced(w, &o);
+	return rc == MPI_SUCCESS && fetches ? gompi_ring_wait(w, operation->target, operation->call) : rc;
 }
 
 static int node_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {

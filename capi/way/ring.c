@@ -1,11 +1,12 @@
 #include "way/ring.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/tuning.h"
 #include "base/wait.h"
-#include "way/cma.h"
+#include "way/bounce.h"
 #include "way/way.h"
 #include "win/why.h"
 
@@ -17,8 +18,8 @@ static inline struct gompi_ring_cell *cell_at(struct gompi_ring *ring, uint64_t 
 	return (struct gompi_ring_cell *)(ring->cells + pos % GOMPI_RING_CELLS * GOMPI_RING_CELL);
 }
 
-_Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING_CELL <= 64 << 10,
-	       "the ring fits core/shm's AgentRingSize");
+_Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING_CELL <= GOMPI_RING_SIZE,
+	       "the ring fits");
 _Static_assert(offsetof(struct gompi_ring_cell, message.data) + GOMPI_MESSAGE_DATA == GOMPI_RING_CELL,
 	       "a message fills a cell");
 
@@ -68,10 +69,6 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 	return t.cell;
 }
 
-_Thread_local unsigned gompi_ring_late __attribute__((tls_model("initial-exec")));
-
-enum { LATE_MOVES = 256 }; // that go another way after an answer that came late
-
 // Publishes a filled cell and, if it wants a reply, waits for it and copies its data to result. 0 or an error class.
 static int publish(struct gompi_win *w, const char *call, int peer, struct gompi_ring_cell *cell, uint64_t pos,
 		   gompi_a64 *last, bool reply, void *result, uint64_t bytes) {
@@ -87,10 +84,8 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.crowded ? 0 : GOMPI_ACK_LOOKS;
 	while (looks < most && !turn_reached(&t))
 		looks++;
-	if (looks == most) {
-		gompi_ring_late = LATE_MOVES;
+	if (looks == most)
 		rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
-	}
 	if (rc != MPI_SUCCESS)
 		return rc;
 	rc = (int)cell->message.status;
@@ -119,25 +114,29 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	return numbers;
 }
 
-int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
+// Sends one message, whose position is *pos then.
+static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos) {
 	const struct gompi_operation *operation = o->operation;
 	int peer = gompi_member(w, operation->target)->peer;
-	uint64_t pos;
 	gompi_a64 *numbers = sent_numbers(w);
 	if (numbers == NULL)
 		return MPI_ERR_NO_MEM;
-	struct gompi_ring_cell *cell = take_cell(w, operation->call, peer, &pos);
+	struct gompi_ring_cell *cell = take_cell(w, operation->call, peer, pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
 	gompi_message_write(&cell->message, w, o, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
 	gompi_a64 *last = &numbers[operation->target];
 	uint64_t sent = gompi_load(last);
-	while (sent < pos + 1 && !gompi_change(last, &sent, pos + 1))
+	while (sent < *pos + 1 && !gompi_change(last, &sent, *pos + 1))
 		;
 	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
 		gompi_or(&w->flush_more, FLUSH_SENT);
-	return publish(w, operation->call, peer, cell, pos, last, o->reply,
-		       gompi_message_pulls(o->kind) ? NULL : o->result, o->bytes);
+	return publish(w, operation->call, peer, cell, *pos, last, o->reply, o->result, o->bytes);
+}
+
+int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o) {
+	uint64_t pos;
+	return send_at(w, o, &pos);
 }
 
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
@@ -145,7 +144,7 @@ int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *whole) {
 		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
 		int rc = gompi_ring_send_one(w, &o);
 		if (rc != MPI_SUCCESS)
-			return rc == MPI_ERR_UNSUPPORTED_OPERATION && done != 0 ? MPI_ERR_OTHER : rc;
+			return rc;
 		done += o.bytes;
 	}
 	return MPI_SUCCESS;
@@ -161,11 +160,9 @@ static bool acknowledged(void *arg) {
 	return (int64_t)(gompi_load_acquire(a->ack) - a->number) >= 0;
 }
 
-static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const char *call) {
-	uint64_t number = gompi_load(&numbers[target]);
-	if (number == 0)
-		return MPI_SUCCESS;
-	int peer = gompi_member(w, target)->peer, process = gompi_on_node(peer);
+// Waits until peer has applied what this process has sent to it up to a number.
+static int wait_for(struct gompi_win *w, int peer, uint64_t number, const char *call) {
+	int process = gompi_on_node(peer);
 	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
 	if (acknowledged(&a))
 		return MPI_SUCCESS;
@@ -177,7 +174,6 @@ static int wait_for(struct gompi_win *w, int target, gompi_a64 *numbers, const c
 		if (i % 8 == 7)
 			gompi_serve();
 	}
-	gompi_ring_late = LATE_MOVES;
 	gompi_ring_doorbell(process);
 	struct gompi_waiting what = {call, peer, w->handle};
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
@@ -187,11 +183,56 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
 	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
 	if (numbers == NULL)
 		return MPI_SUCCESS;
-	if (target != GOMPI_ALL)
-		return wait_for(w, target, numbers, call);
-	int rc = MPI_SUCCESS;
-	for (int i = 0; i < w->local_n && rc == MPI_SUCCESS; i++)
-		rc = wait_for(w, gompi_win_local(w, i), numbers, call);
+	int first = target == GOMPI_ALL ? 0 : gompi_win_index(w, target),
+	    end = target == GOMPI_ALL ? w->local_n : first + 1, rc = MPI_SUCCESS;
+	for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
+		int rank = gompi_win_local(w, i), peer = gompi_member(w, rank)->peer;
+		uint64_t number;
+		// One after the other: this side copies one out while the target fills the next.
+		while (rc == MPI_SUCCESS && gompi_bounce_due(peer, &number) &&
+		       (rc = wait_for(w, peer, number, call)) == MPI_SUCCESS)
+			rc = gompi_bounce_collect();
+		number = gompi_load(&numbers[rank]);
+		if (number != 0 && rc == MPI_SUCCESS)
+			rc = wait_for(w, peer, number, call);
+	}
+	return rc == MPI_SUCCESS ? gompi_bounce_collect() : rc;
+}
+
+// Takes a buffer, waiting for a free one. -1: a process died.
+static int take_bounce(struct gompi_win *w, const char *call) {
+	int buffer, peer;
+	uint64_t number;
+	while ((buffer = gompi_bounce_take(&peer, &number)) < 0)
+		if (peer < 0)
+			sched_yield(); // another thread is about to send it
+		else if (wait_for(w, peer, number, call) != MPI_SUCCESS)
+			return -1;
+	return buffer;
+}
+
+int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *whole) {
+	int peer = gompi_member(w, whole->operation->target)->peer, rc = MPI_SUCCESS;
+	const uint64_t most = GOMPI_BOUNCE_DATA / whole->element * whole->element;
+	for (uint64_t done = 0, pos; done < whole->bytes && rc == MPI_SUCCESS;) {
+		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
+		int buffer = take_bounce(w, o.operation->call);
+		if (buffer < 0)
+			return MPI_ERR_PROC_ABORTED;
+		void *result = o.result;
+		o.bytes = o.bytes < most ? o.bytes : most;
+		if (o.origin != NULL) {
+			memcpy(gompi_bounce_data(buffer), o.origin, o.bytes);
+			o.origin = gompi_bounce_address(buffer);
+		}
+		o.result = result != NULL ? gompi_bounce_address(buffer) : NULL;
+		rc = send_at(w, &o, &pos);
+		if (rc == MPI_SUCCESS)
+			gompi_bounce_sent(buffer, peer, pos + 1, result, o.bytes);
+		else
+			gompi_bounce_drop(buffer);
+		done += o.bytes;
+	}
 	return rc;
 }
 
@@ -201,6 +242,13 @@ static bool filled(void) {
 	struct gompi_ring *ring = ring_of(gompi_node.me);
 	uint64_t pos = gompi_load(&ring->head);
 	return gompi_load_total(&cell_at(ring, pos)->turn) == lap(pos) + TURN_FILLED;
+}
+
+// Tells the origin of a message that pulls why it was not applied.
+static void refuse_pulled(const struct gompi_message *m, int class) {
+	const struct gompi_message_pull *p = (const struct gompi_message_pull *)m->data;
+	if (m->length >= sizeof *p)
+		gompi_bounce_refuse(m->origin, p->origin != 0 ? p->origin : p->result, class);
 }
 
 // Serves until the ring is empty. Called by the one thread that holds the flag `serving`.
@@ -218,8 +266,10 @@ static void apply_all(struct gompi_ring *ring) {
 		if (m->length > GOMPI_MESSAGE_DATA)
 			m->length = 0; // nonsense, which is refused for what is missing
 		memcpy(m->data, c->message.data, m->length);
-		int rc = gompi_message_apply(m, c->message.data, GOMPI_MESSAGE_DATA, gompi_cma_move);
+		int rc = gompi_message_apply(m, c->message.data, GOMPI_MESSAGE_DATA, gompi_bounce_move);
 		int origin = gompi_on_node(m->origin);
+		if (rc != MPI_SUCCESS && gompi_message_pulls(m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER)))
+			refuse_pulled(m, rc);
 		if (m->wants_reply) {
 			c->message.status = (uint64_t)rc;
 			if (rc != MPI_SUCCESS)

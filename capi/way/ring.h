@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { GOMPI_RING_CELL = 1024, GOMPI_RING_CELLS = 62 };
+enum { GOMPI_RING_CELL = 1024, GOMPI_RING_CELLS = 62, GOMPI_RING_SIZE = 64 << 10 };
 
 // The header and 16 bytes of data share a cache line, so that a small operation moves one line.
 struct gompi_ring_cell {
@@ -35,14 +35,13 @@ void gompi_ring_open(void);
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *o);
 // The same in one message: as much as fits, which o->bytes says afterwards.
 int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o);
+// The same for one of the _PULL kinds: all data goes through buffers (bounce.h). What comes back is at o->result when
+// gompi_ring_wait has returned.
+int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o);
 
-// Waits until target, or every member (GOMPI_ALL), has applied what this process has sent to it in w; for the function
-// called call. 0 or MPI_ERR_PROC_ABORTED.
+// Waits until target, or every member (GOMPI_ALL), has applied what this process has sent to it in w, and what has come
+// back is where it belongs; for the function called call. 0, MPI_ERR_PROC_ABORTED, or what a target has met.
 int gompi_ring_wait(struct gompi_win *w, int target, const char *call);
-
-// So many moves of this thread had better go another way: the last answer was late, since nobody looked at the target's
-// ring or both threads share a core, which is ten times slower than a system call.
-extern _Thread_local unsigned gompi_ring_late __attribute__((tls_model("initial-exec")));
 
 // Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.
 bool gompi_ring_serve(void);

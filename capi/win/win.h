@@ -19,7 +19,10 @@ struct gompi_win_member {
 	struct gompi_waitword lock_wait;
 	gompi_a32 lock_elsewhere;                  // so many of those who queue are on other nodes
 	_Alignas(GOMPI_LINE) gompi_a32 accumulate; // update/mode.h: mode and lock of this member's memory
-	gompi_a32 accumulate_small;                // small updates in a row under the lock; written under it only
+	gompi_a32 accumulate_small; // small updates in a row by who has the lock or owns the memory, who alone write it
+	gompi_a32 accumulate_last; // claim of the thread that had the lock last, 0: it had none; written under the lock
+	gompi_a32 accumulate_row;  // times that it had it in a row
+	gompi_a32 accumulate_turns;               // how often it went from one thread to another of late
 	_Alignas(GOMPI_LINE) gompi_a32 completed; // pscw.c: MPI_Win_complete calls of origins since the window was made
 	struct gompi_waitword exposure_wait;      // this member sleeps here in MPI_Win_wait
 	struct gompi_waitword access_wait;        // and here in MPI_Win_start

@@ -7,7 +7,8 @@
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks,
 //	                    acknowledgements
 //	MessageRing(i)      inbox of process i for messages (core/p2p)
-//	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/way/ring.h)
+//	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/way/ring.h), and its
+//	                    buffers for their data (capi/way/bounce.h)
 //	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory,
 //	                    MPI_Alloc_mem, control blocks
 //	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has
@@ -35,7 +36,7 @@ const (
 	MarkSlots = 16
 
 	MessageRingSize = 1 << 20
-	AgentRingSize   = 64 << 10
+	AgentRingSize   = 196 << 10
 	HeapStride      = 1 << 40
 	// ImageStride is more than any address of a user process without five levels of page tables.
 	ImageStride = 1 << 48

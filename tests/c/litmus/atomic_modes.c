@@ -1,5 +1,8 @@
 /* Accumulates of few elements, which are updated one by one, while another origin's large one begins, again and again:
  *     each rank: 300 times sum of 64 elements; one sum of 2000 that holds them
+ * and while one origin alone makes larger ones for a while, and then another:
+ *     one rank after the other: 200 times sum of 64 elements, or of 2000; the others meanwhile: 40 times fetch and add
+ *     of one of them, or sum of a few
  * Forbidden: a lost addition. On each window kind.
  * MPI-5.0 12.7.1
  * np: 2 4
@@ -10,6 +13,49 @@
 #include "../windows.h"
 
 enum { FEW = 64, MANY = 2000, TURNS = 40, IN_A_ROW = 300 };
+
+static void owners(struct window *w) {
+	enum { OWN = 200, OTHERS = 40 };
+	int64_t ones[MANY], was, *mem = w->mem;
+	MPI_Datatype L = MPI_INT64_T;
+	int turns = w->n > 2 ? TURNS / 8 * w->n : TURNS;
+	for (int i = 0; i < MANY; i++)
+		ones[i] = 1;
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
+	memset(mem, 0, w->size);
+	MPI_Win_unlock(w->rank, w->win);
+	MPI_Barrier(w->comm);
+	MPI_Win_lock_all(0, w->win);
+	for (int turn = 0; turn < turns; turn++) {
+		int at = turn % FEW, several = turn % 4 + 1;
+		if (turn % w->n == w->rank) {
+			for (int i = 0; i < OWN; i++) {
+				int n = i % 20 == 0 ? MANY : FEW + 4;
+				MPI_Accumulate(ones, n, L, 0, window_at(w, 0, 0), n, L, MPI_SUM, w->win);
+			}
+		} else {
+			for (int i = 0; i < OTHERS; i++) {
+				MPI_Fetch_and_op(ones, &was, L, 0, window_at(w, 0, at), MPI_SUM, w->win);
+				MPI_Accumulate(ones, several, L, 0, window_at(w, 0, at), several, L, MPI_SUM, w->win);
+			}
+		}
+		MPI_Win_flush(0, w->win);
+		if (turn % 3 == 0)
+			MPI_Barrier(w->comm);
+	}
+	MPI_Win_unlock_all(w->win);
+	MPI_Barrier(w->comm);
+	MPI_Win_lock(MPI_LOCK_SHARED, w->rank, 0, w->win);
+	for (int i = 0; i < MANY && w->rank == 0; i++) {
+		int want = turns * (i < FEW + 4 ? OWN : OWN / 20);
+		for (int turn = 0; turn < turns; turn++) {
+			int first = turn % FEW, several = turn % 4 + 1;
+			want += (w->n - 1) * OTHERS * ((i == first) + (i >= first && i < first + several));
+		}
+		CHECK(mem[i] == want, "%s window: element %d is %d, not %d", w->name, i, (int)mem[i], want);
+	}
+	MPI_Win_unlock(w->rank, w->win);
+}
 
 static void body(struct window *w) {
 	int64_t ones[MANY], *mem = w->mem;
@@ -41,5 +87,6 @@ static void body(struct window *w) {
 int main(int argc, char **argv) {
 	check_begin(&argc, &argv);
 	windows_each(8 * MANY, 8, MPI_COMM_WORLD, body);
+	windows_each(8 * MANY, 8, MPI_COMM_WORLD, owners);
 	return check_end();
 }

@@ -1,7 +1,9 @@
 /* Proves: accumulates of all sizes at once on one member's memory (update/mode.h, update/update.h) lose nothing: from
  * threads that have a mark and those for which there is none, with membarrier(2) and without, for any granularity and
- * for elements at odd addresses. A lock whose holder died ends an update with MPI_ERR_PROC_ABORTED; then nothing is
- * updated, and nothing is given back that is not held. */
+ * for elements at odd addresses, by the funnel's updates and by those without one, by whoever owns the memory, all its
+ * elements or one. Who owns the memory loses it to who wants it, and not before it is out of it. A lock whose holder
+ * died ends an update with MPI_ERR_PROC_ABORTED; then nothing is updated, and nothing is given back that is not
+ * held. */
 #include "unit.h"
 
 #include "update/update.h"
@@ -26,11 +28,16 @@ static int add(int first, int n, char *result) {
 	struct gompi_operation o = {.kind = result ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, .op = MPI_SUM};
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	char *to = memory + shift + (size_t)first * size;
+	static gompi_a32 by_turns;
+	if (gompi_add(&by_turns, 1) % 3 != 0 && gompi_update_together(w, 0, to, ones, result, n, element, MPI_SUM)) {
+		CHECK(gompi_load(&w->granularity) == 0, "an update at once in spite of the granularity");
+		return MPI_SUCCESS;
+	}
 	int rc = gompi_update_begin(&u, (uint64_t)n, to);
 	if (rc == MPI_SUCCESS)
 		rc = gompi_update(&u, to, ones, result, (uint64_t)n);
 	gompi_update_end(&u);
-	CHECK(u.holds == UPDATE_NOTHING, "something is held at the end");
+	CHECK(u.holds == HOLD_NOTHING, "something is held at the end");
 	return rc;
 }
 
@@ -75,7 +82,8 @@ static void sums(MPI_Datatype type, int type_size, int64_t granularity, int odd)
 		CHECK(gompi_load(&gompi_my_cell()->marks[i].seq) % 2 == 0, "mark %d is left", i);
 	CHECK(gompi_load(&gompi_my_cell()->marks_used) == 0, "lines %#x are left to threads that are gone",
 	      gompi_load(&gompi_my_cell()->marks_used));
-	CHECK((gompi_load(&gompi_member(w, 0)->accumulate) & ~(uint32_t)ACCUMULATE_BULK) == 0, "the lock is left");
+	uint32_t word = gompi_load(&gompi_member(w, 0)->accumulate);
+	CHECK((word & ACCUMULATE_OWNED) || (word & ~(uint32_t)ACCUMULATE_BULK) == 0, "the lock is left");
 }
 
 static void all_sums(void) {
@@ -88,18 +96,129 @@ static void all_sums(void) {
 	sums(MPI_INT32_T, 4, 40, 2);
 }
 
-/* --- Back to SMALL mode, after many small updates under the lock */
+/* The memory as after the creation of its window, or as if turns had been taken. */
+static void fresh(uint32_t turns) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	gompi_store(&m->accumulate, 0);
+	gompi_store(&m->accumulate_small, 0);
+	gompi_store(&m->accumulate_last, 0);
+	gompi_store(&m->accumulate_row, 0);
+	gompi_store(&m->accumulate_turns, turns);
+}
+
+/* --- Back to SMALL mode, after many small updates under the lock or by the owner */
+
+static void adds_small(int i) {
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	for (int k = 0; k < (i == 0 ? 10000 : 1000); k++)
+		add(0, 1, NULL);
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK),
+	      "word %#x after many small updates of %s thread", gompi_load(word), i == 0 ? "this" : "another");
+}
+
+static void adds_small_elsewhere(int i) {
+	if (i == 1)
+		adds_small(1);
+}
 
 static void turns_back(void) {
 	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
 	element = MPI_INT64_T, size = 8, shift = 0;
 	gompi_store_total(&w->granularity, 0);
-	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x after a large one",
+	for (int i = 0; i < 2; i++) {
+		fresh(0);
+		CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS &&
+			      gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
+		      "word %#x after a large one", gompi_load(word));
+		if (i == 0)
+			adds_small(0);
+		else
+			unit_threads(2, adds_small_elsewhere);
+	}
+	/* An owner's memory stays its own while large ones come in between, and for its few elements. */
+	fresh(0);
+	for (int i = 0; i < 10000; i++)
+		CHECK(add(0, i % 1000 == 0 ? LENGTH : 1, NULL) == MPI_SUCCESS, "an update failed");
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : 1), "word %#x after large and small ones",
+	      gompi_load(word));
+	/* Where turns are taken nobody owns it at once, and several elements that instructions can do go back, too. */
+	fresh(ACCUMULATE_CONTENDED);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x, contended",
 	      gompi_load(word));
 	for (int i = 0; i < 1000; i++)
-		add(0, 1, NULL);
-	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK), "word %#x after 1000 small updates",
+		add(0, 3, NULL);
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK), "word %#x after 1000 of 3 elements",
 	      gompi_load(word));
+	/* In the end whoever is left owns it. */
+	for (int i = 0; i < 10000; i++)
+		add(0, LENGTH, NULL);
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
+	      "word %#x after 10000 large ones", gompi_load(word));
+}
+
+/* --- Who takes the memory from its owner waits until that is out of it */
+
+static gompi_a32 stage;
+
+static void revokes(int i) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	if (i == 1) {
+		UNIT_UNTIL(gompi_load_acquire(&stage) == 1);
+		CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock");
+		gompi_store_release(&stage, 2);
+		UNIT_UNTIL(gompi_load_acquire(&stage) == 3);
+		gompi_accumulate_unlock(w, 0, false);
+		return;
+	}
+	fresh(0);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an update failed");
+	CHECK(gompi_update_enter(m) == HOLD_OWN, "not the owner after a large update");
+	uint32_t barriers = gompi_load(&unit_membarriers);
+	gompi_store_release(&stage, 1);
+	UNIT_UNTIL(gompi_load(&m->accumulate) & ACCUMULATE_LOCKED);
+	for (int k = 0; k < 2000; k++) {
+		CHECK(gompi_load(&stage) == 1, "the lock was taken during an owner's update");
+		sched_yield();
+	}
+	gompi_small_leave();
+	CHECK(gompi_update_enter(m) == HOLD_NOTHING, "an owner's update beside the lock");
+	UNIT_UNTIL(gompi_load_acquire(&stage) == 2);
+	CHECK(gompi_load(&unit_membarriers) == barriers + 1, "%u barriers of the other processes, not 1",
+	      gompi_load(&unit_membarriers) - barriers);
+	gompi_store_release(&stage, 3);
+	UNIT_UNTIL(!(gompi_load_acquire(&m->accumulate) & ACCUMULATE_LOCKED));
+	CHECK(gompi_load(&m->accumulate) == ACCUMULATE_BULK, "word %#x after a change of hands",
+	      gompi_load(&m->accumulate));
+	barriers = gompi_load(&unit_membarriers);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(&unit_membarriers) == barriers,
+	      "a barrier where nobody owns the memory");
+}
+
+static void owner(void) {
+	element = MPI_INT64_T, size = 8, shift = 0;
+	gompi_store_total(&w->granularity, 0);
+	gompi_store(&stage, 0);
+	unit_threads(2, revokes);
+}
+
+/* An owner that died in an update: the lock is never to be had again. */
+static void owner_dies(void) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	struct gompi_cell *c = gompi_my_cell();
+	uint32_t claim = ACCUMULATE_OWNED | (GOMPI_MARK_SLOTS - 1) << ACCUMULATE_OWNER_SHIFT;
+	fresh(0);
+	gompi_store(&m->accumulate, claim);
+	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 1);
+	gompi_store(&gompi_header()->broken, 1);
+	for (int i = 0; i < 2; i++)
+		CHECK(add(0, LENGTH, NULL) == MPI_ERR_PROC_ABORTED && gompi_load(&m->accumulate) & ACCUMULATE_LOCKED,
+		      "word %#x after the owner died in an update", gompi_load(&m->accumulate));
+	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 0);
+	fresh(0);
+	gompi_store(&m->accumulate, claim);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an owner died outside of an update");
+	gompi_store(&gompi_header()->broken, 0);
+	fresh(0);
 }
 
 /* --- Who wants the lock waits for small updates under way, and for whoever has it */
@@ -116,7 +235,7 @@ static void locks(int i) {
 		gompi_accumulate_unlock(w, 0, false);
 		return;
 	}
-	bool small = gompi_small_enter(gompi_member(w, 0));
+	bool small = gompi_update_enter(gompi_member(w, 0)) == HOLD_MARK;
 	CHECK(small == gompi_node.membarrier, "small updates are %spossible", small ? "" : "not ");
 	uint32_t barriers = gompi_load(&unit_membarriers);
 	gompi_store_release(&locked, 1);
@@ -127,7 +246,7 @@ static void locks(int i) {
 			sched_yield();
 		}
 		gompi_small_leave();
-		CHECK(!gompi_small_enter(gompi_member(w, 0)), "a small update beside the lock");
+		CHECK(gompi_update_enter(gompi_member(w, 0)) == HOLD_NOTHING, "a small update beside the lock");
 	}
 	UNIT_UNTIL(gompi_load_acquire(&locked) == 2);
 	CHECK(gompi_load(&unit_membarriers) == barriers + small, "%u barriers of the other processes, not %d",
@@ -139,7 +258,7 @@ static void locks(int i) {
 
 static void waits(void) {
 	gompi_store(&locked, 0);
-	gompi_store(&gompi_member(w, 0)->accumulate, 0);
+	fresh(ACCUMULATE_CONTENDED);
 	unit_threads(2, locks);
 }
 
@@ -176,10 +295,10 @@ static void holder_dies(void) {
 	gompi_store(word, 0);
 	struct gompi_update u = {.w = w, .operation = &o, .element = element};
 	CHECK(gompi_update_begin(&u, 2, memory) == MPI_SUCCESS, "begin");
-	if (u.holds == UPDATE_MARK) {
+	if (u.holds == HOLD_MARK) {
 		gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
 		nothing_done("odd piece", gompi_update(&u, memory + 17, ones, NULL, 1), before, mark);
-		CHECK(u.holds == UPDATE_NOTHING, "odd piece: something is held");
+		CHECK(u.holds == HOLD_NOTHING, "odd piece: something is held");
 	}
 	gompi_update_end(&u);
 	if (gompi_node.membarrier)
@@ -211,12 +330,18 @@ int main(void) {
 	for (int i = 0; i < 4; i++) {
 		gompi_node.policy.crowded = i % 2;
 		gompi_node.membarrier = membarrier && i < 2;
-		gompi_store(&gompi_member(w, 0)->accumulate, 0);
-		all_sums();
+		for (uint32_t turns = 0; turns <= ACCUMULATE_CONTENDED; turns += ACCUMULATE_CONTENDED) {
+			fresh(turns);
+			all_sums();
+		}
 		waits();
+		if (gompi_node.membarrier)
+			owner();
 	}
 	gompi_node.membarrier = membarrier;
 	turns_back();
+	if (membarrier)
+		owner_dies();
 	holder_dies();
 	return unit_end();
 }

@@ -1,0 +1,45 @@
+// Buffers of a process in the node's shared memory through which data goes that does not fit into a message of a ring,
+// and all that comes back later than its call: the process, as an origin, takes one, names it in a message (the _PULL
+// kinds), and has it again when the target has applied that. What a get has brought is copied out then.
+#ifndef GOMPI_BOUNCE_H
+#define GOMPI_BOUNCE_H
+
+#include "base/node.h"
+#include "win/why.h"
+
+#pragma GCC visibility push(hidden)
+
+enum { GOMPI_BOUNCES = 16, GOMPI_BOUNCE_DATA = 8192 };
+
+// A buffer; behind the ring of its process.
+struct gompi_bounce {
+	_Alignas(GOMPI_LINE) struct gompi_reason refused; // why the target has not applied the message; class 0: it has
+	_Alignas(32) char data[GOMPI_BOUNCE_DATA];        // a few bytes share the line
+};
+
+// Takes a buffer of this process. -1: all are in use; then *peer has the oldest, and is done with it when it has
+// acknowledged *number; -1: it is not sent yet.
+int gompi_bounce_take(int *peer, uint64_t *number);
+char *gompi_bounce_data(int buffer);
+// What names a buffer in a message, as if it were an address.
+void *gompi_bounce_address(int buffer);
+// A message with that name went to peer, on this node, which acknowledges it by number. So many bytes are copied to an
+// address then; NULL: nowhere.
+void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes);
+// A buffer that has been taken is not needed.
+void gompi_bounce_drop(int buffer);
+
+// Whether peer has a buffer for data that comes back, and by which number it acknowledges the oldest one.
+bool gompi_bounce_due(int peer, uint64_t *number);
+
+// Copies out what has come back, and takes back the buffers of what has been applied. 0 or the class of an error that a
+// target has met, told once.
+int gompi_bounce_collect(void);
+
+// At the target: moves bytes between memory here and a buffer named by a message of peer; a gompi_pull (message.h).
+bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
+// Says in it that the message was not applied, if it is one.
+void gompi_bounce_refuse(int peer, uint64_t address, int class);
+
+#pragma GCC visibility pop
+#endif
