@@ -7,8 +7,8 @@
 // the head itself, or in a body, or the address of its data, which others read with process_vm_readv(2). What does not
 // fit into a body, and cannot be read where it is, goes through the body in pieces. Heads and bodies are used in turn,
 // and filled again when all members are done with the collective that they were filled for; until then one that is
-// started later waits. One that takes two parts, one after the other, uses the same head and body for both: number n has
-// what is written at 2n and, when all have read that, 2n + 1.
+// started later waits. One of two parts, one after the other, uses the same head and body for both: number n is written
+// as 2n and, when all have read that, as 2n + 1.
 //
 // Whoever makes progress in a process advances its collectives: a thread of the application in a call, or the progress
 // thread, which others wake if there is much data or a wait lasts.
@@ -61,7 +61,7 @@ struct gompi_board {
 	uint64_t settled; // all members are known to be done with all up to this one
 	// Those that are not over, in the order of their numbers.
 	struct gompi_started *first, *end;
-	struct gompi_board *next; // of those with some, in gompi_boards
+	struct gompi_board *next; // of those with some
 	bool listed;
 	struct gompi_board *spare; // the next of those without a communicator
 	// Of its communicator, to which requests belong even when the application has freed it.

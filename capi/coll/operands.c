@@ -115,19 +115,19 @@ static bool buffer_of(struct gompi_buffer *b, uintptr_t at, int64_t count, uintp
 	       b->size <= GOMPI_MOST_BLOCK;
 }
 
-static int64_t number_in(uintptr_t list, bool wide, int i) {
+static int64_t listed_number(uintptr_t list, bool wide, int i) {
 	return wide ? ((const int64_t *)list)[i] : ((const int *)list)[i];
 }
 
 // Block i of a side that has one for each member.
-static bool block_of(const struct making *m, enum shape shape, const struct gompi_side *side, int i,
-		     struct gompi_buffer *b) {
+static bool argument_block(const struct making *m, enum shape shape, const struct gompi_side *side, int i,
+			   struct gompi_buffer *b) {
 	int64_t count = side->count, displ;
 	uintptr_t type = side->type;
 	bool bytes = false;
 	if (shape == SHAPE_MANY) {
-		count = number_in(side->counts, m->a->wide, i);
-		displ = number_in(side->displs, m->a->wide, i);
+		count = listed_number(side->counts, m->a->wide, i);
+		displ = listed_number(side->displs, m->a->wide, i);
 		bytes = side->types != 0; // displacements are in bytes, else in extents of the type
 		if (bytes)
 			type = ((const uintptr_t *)side->types)[i];
@@ -157,7 +157,7 @@ static bool take_blocks(struct making *m, enum shape shape, const struct gompi_s
 	if (!has_arrays(m, shape, side))
 		return false;
 	for (int i = 0; i < m->n; i++) {
-		if (!block_of(m, shape, side, i, &b))
+		if (!argument_block(m, shape, side, i, &b))
 			return false;
 		blocks[i] = (struct gompi_piece){NULL, (uint64_t)b.size};
 		if (i != keep && !take(m, &b, &blocks[i]))
@@ -246,7 +246,7 @@ static bool make_gather(struct making *m, struct gompi_part_of_call *p) {
 		return false;
 	if (here) {
 		struct gompi_buffer b;
-		if (!gets || !block_of(m, shape, &a->recv, m->me, &b) || !load_piece(m, &b, &p->in))
+		if (!gets || !argument_block(m, shape, &a->recv, m->me, &b) || !load_piece(m, &b, &p->in))
 			return false;
 	} else if (!load_one(m, &a->send, &p->in) || (gets && !send_to_itself(m, p->in, &p->outs[m->me]))) {
 		return false;
@@ -292,8 +292,8 @@ static bool make_alltoall(struct making *m, struct gompi_part_of_call *p) {
 
 // Reductions.
 
-// How elements of a type travel: those without gaps as they lie in memory; pairs with a gap with that, as the loops want
-// them; what a function of the application gets is laid out for it from packed data.
+// How elements of a type travel: those without gaps as they lie in memory; pairs with a gap with that, as the loops
+// want them; what a function of the application gets is laid out for it from packed data.
 enum travel { TRAVEL_AS_THEY_LIE, TRAVEL_WITH_GAPS, TRAVEL_PACKED };
 
 static bool make_reduction(struct making *m, enum travel *how) {
@@ -426,7 +426,7 @@ static bool make_reduce_scatter(struct making *m, struct gompi_part_of_call *p) 
 		return false;
 	}
 	for (int i = 0; i < m->n; i++) {
-		int64_t count = many ? number_in(a->recv.counts, a->wide, i) : a->recv.count;
+		int64_t count = many ? listed_number(a->recv.counts, a->wide, i) : a->recv.count;
 		if (count < 0 || __builtin_add_overflow(all, count, &all) ||
 		    all > GOMPI_MOST_BLOCK / (int64_t)s->reduction.size)
 			return false;

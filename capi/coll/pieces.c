@@ -51,7 +51,7 @@ bool gompi_reads(const struct gompi_started *s, int i) { return i != s->board->m
 
 bool gompi_is_read_by(const struct gompi_started *s, int i) { return i != s->board->me && goes(s, s->board->me, i); }
 
-static bool gives(const struct gompi_started *s) {
+static bool gives_anything(const struct gompi_started *s) {
 	switch (part_of(s)->kind) {
 	case GOMPI_BCAST:
 	case GOMPI_SCATTER:
@@ -61,8 +61,9 @@ static bool gives(const struct gompi_started *s) {
 	return true;
 }
 
-// How the data of a member lies: blocks of at most share bytes a piece beside each other, in the head or a body. A table
-// of the lengths of all blocks is in front where nobody else knows them; if all fits together blocks follow each other.
+// How the data of a member lies: blocks of at most share bytes a piece beside each other, in the head or a body. A
+// table of the lengths of all blocks is in front where nobody else knows them; if all fits together blocks follow each
+// other.
 struct plan_of_pieces {
 	bool few;       // it is all in the head
 	bool tight;     // blocks follow each other
@@ -130,13 +131,13 @@ static struct plan_of_pieces own_plan(const struct gompi_started *s) {
 	return plan_table(length, s->board->n);
 }
 
-bool gompi_takes_body(const struct gompi_started *s) { return gives(s) && !own_plan(s).few; }
+bool gompi_takes_body(const struct gompi_started *s) { return gives_anything(s) && !own_plan(s).few; }
 
 bool gompi_is_much(const struct gompi_started *s) {
 	return s->bytes >= MUCH && gompi_header()->cores > gompi_header()->processes;
 }
 
-uint32_t gompi_pieces(const struct gompi_started *s) { return gives(s) ? own_plan(s).pieces : 1; }
+uint32_t gompi_pieces(const struct gompi_started *s) { return gives_anything(s) ? own_plan(s).pieces : 1; }
 
 uint64_t gompi_part_what(const struct gompi_started *s, int of) {
 	const struct gompi_part_of_call *p = part_of(s);
@@ -153,7 +154,7 @@ uint64_t gompi_part_plan(const struct gompi_started *s) {
 	if (p->kind == GOMPI_GATHERV)
 		return gompi_plan(p->in.bytes, 1);
 	if (is_unknown(p->kind))
-		return gompi_plan(gives(s) && own_plan(s).few, 1); // where the table is
+		return gompi_plan(gives_anything(s) && own_plan(s).few, 1); // where the table is
 	return gompi_plan(s->plan, s->reduction.size);
 }
 
@@ -182,7 +183,7 @@ static void write_place(struct gompi_started *s) {
 }
 
 void gompi_write_piece(struct gompi_started *s, uint32_t k) {
-	if (!gives(s))
+	if (!gives_anything(s))
 		return;
 	if (k == BOARD_DIRECT) {
 		write_place(s);
@@ -299,7 +300,7 @@ static bool is_same(struct gompi_started *s, int i) {
 }
 
 // Notes that a member gives more or fewer bytes than this one expects.
-static __attribute__((cold)) void note_length(struct gompi_started *s, int i, uint64_t theirs, uint64_t ours) {
+static __attribute__((cold)) void note_other_length(struct gompi_started *s, int i, uint64_t theirs, uint64_t ours) {
 	if (s->why.class == MPI_SUCCESS)
 		gompi_wrong(&s->why, theirs > ours ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
 			    "rank %d contributed %llu bytes where %llu were expected", i, (unsigned long long)theirs,
@@ -311,14 +312,14 @@ static uint32_t copy_piece(struct gompi_started *s, int i, uint32_t k) {
 	struct gompi_piece to = block_from(s, i);
 	struct piece_there from = piece_from(s, i, k);
 	if (__builtin_expect(from.all != to.bytes, 0))
-		note_length(s, i, from.all, to.bytes);
+		note_other_length(s, i, from.all, to.bytes);
 	if (to.at != NULL && from.offset < to.bytes)
 		gompi_copy_few(to.at + from.offset, from.at, gompi_least(from.bytes, to.bytes - from.offset));
 	return from.pieces;
 }
 
 // Where what member i gives this one lies in its memory, and how much that is.
-static struct gompi_piece place_of(const struct gompi_started *s, int i) {
+static struct gompi_piece place_at_member(const struct gompi_started *s, int i) {
 	const struct gompi_board *b = s->board;
 	const struct gompi_board_head *h = gompi_board_head(b, i, s->number);
 	const struct gompi_part_of_call *p = part_of(s);
@@ -347,9 +348,9 @@ static bool read_memory(const struct gompi_started *s, int i, const char *at, ch
 
 // Copies all that member i gives from where it lies. Whether it could.
 static bool copy_directly(struct gompi_started *s, int i) {
-	struct gompi_piece to = block_from(s, i), from = place_of(s, i);
+	struct gompi_piece to = block_from(s, i), from = place_at_member(s, i);
 	if (__builtin_expect(from.bytes != to.bytes, 0))
-		note_length(s, i, from.bytes, to.bytes);
+		note_other_length(s, i, from.bytes, to.bytes);
 	uint64_t bytes = gompi_least(from.bytes, to.bytes);
 	return to.at == NULL || bytes == 0 || read_memory(s, i, from.at, to.at, bytes);
 }
@@ -406,7 +407,7 @@ static bool fold_directly(struct gompi_started *s) {
 	char *spare = malloc(2 * CHUNK), *saved = spare + CHUNK;
 	bool able = spare != NULL;
 	for (int i = 0; able && i < upto; i++)
-		able = i == me || read_memory(s, i, place_of(s, i).at, spare, 1);
+		able = i == me || read_memory(s, i, place_at_member(s, i).at, spare, 1);
 	for (uint64_t from = 0; able && from < to.bytes; from += step) {
 		uint64_t bytes = gompi_least(to.bytes - from, step);
 		const char *mine = own.at + from;
@@ -415,7 +416,7 @@ static bool fold_directly(struct gompi_started *s) {
 		for (int i = upto - 1; i >= 0; i--) {
 			bool first = i == upto - 1;
 			char *acc = to.at + from, *at = first ? acc : spare;
-			if (i != me && !read_memory(s, i, place_of(s, i).at + from, at, bytes)) {
+			if (i != me && !read_memory(s, i, place_at_member(s, i).at + from, at, bytes)) {
 				gompi_wrong(&s->why, MPI_ERR_BUFFER, "%llu bytes of rank %d could not be read",
 					    (unsigned long long)to.bytes, i);
 				from = to.bytes; // others still need this member
@@ -489,7 +490,7 @@ static bool take_folded(struct gompi_started *s) {
 }
 
 // Takes from member i what is there. Whether that was all.
-static bool take_from(struct gompi_started *s, int i, bool *refused) {
+static bool take_what_is_there(struct gompi_started *s, int i, bool *refused) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
 	// acquire: pairs with the release of who has written
 	if (gompi_load_acquire(&h->number) != s->number) {
@@ -523,7 +524,7 @@ static bool take_copied(struct gompi_started *s) {
 	for (int i = s->board->n - 1; i >= 0; i--) {
 		if (!gompi_reads(s, i) || s->taken[i] == BOARD_DONE)
 			continue;
-		if (take_from(s, i, &refused))
+		if (take_what_is_there(s, i, &refused))
 			s->taken[i] = BOARD_DONE;
 		else if (s->taken[i] < least)
 			least = s->taken[i];

@@ -24,8 +24,8 @@ type Slots interface {
 	Run(x *Exchange) (done bool, err error)
 	// RunOnNode does the same among those members of a span that share memory, by their places.
 	RunOnNode(x *Exchange) (done bool, err error)
-	// Leave is asked when the communicator is freed: whether what was started needs it still. Then C tells when that
-	// is over.
+	// Leave is asked when the communicator is freed: whether what was started needs it still. Then C tells when
+	// that is over.
 	Leave() bool
 	// Bcast and Allgather are the library's own, for some bytes of one length at all members, of whom those of
 	// Allgather share memory: what root has in b, and what all have, by their places.

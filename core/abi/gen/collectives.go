@@ -98,8 +98,8 @@ func started(written implementations) []byte {
 }
 
 func writeStarted(b *bytes.Buffer, c call) {
-	fmt.Fprintf(b, "\n// MPI-5.0 %s\n%s {\n", c.Section, wrap("int "+internalName(c.Function)+"(", fixed(c.Function),
-		")"))
+	head := wrap("int "+internalName(c.Function)+"(", fixed(c.Function), ")")
+	fmt.Fprintf(b, "\n// MPI-5.0 %s\n%s {\n", c.Section, head)
 	fields := []string{fmt.Sprintf("name = %q", strings.TrimSuffix(c.Name, "_c")),
 		"kind = GOMPI_" + strings.ToUpper(strings.TrimPrefix(c.operation, "MPI_"))}
 	one, sides, wide := fieldsOf(c)
