@@ -144,6 +144,7 @@ type aloneSlots struct{ *bigJob }
 func (aloneSlots) Fits(coll.Kind) bool              { return true }
 func (aloneSlots) Run(*coll.Exchange) (bool, error) { panic("not a call of windows") }
 func (aloneSlots) Close()                           {}
+func (aloneSlots) Leave() bool                      { return false }
 func (aloneSlots) Bcast(int, []byte) error          { panic("not a call of windows") }
 func (aloneSlots) Allgather([]byte, []byte) error   { panic("not a call of windows") }
 func (aloneSlots) Used() bool                       { return false }

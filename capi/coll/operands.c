@@ -135,8 +135,8 @@ static bool argument_block(const struct making *m, enum shape shape, const struc
 		return false;
 	}
 	*b = (struct gompi_buffer){0};
-	if (count == 0) // nothing else counts then
-		return true;
+	if (count == 0) // nothing else counts then but that there is such a type, if it is that of all blocks
+		return bytes || buffer_of(b, side->buf, 0, type);
 	const struct gompi_type *t = gompi_type_get((MPI_Datatype)type);
 	if (t == NULL || __builtin_mul_overflow(displ, bytes ? 1 : t->extent, &displ))
 		return false;
@@ -425,12 +425,13 @@ static bool make_reduce_scatter(struct making *m, struct gompi_part_of_call *p) 
 		m->other = true;
 		return false;
 	}
+	const uint64_t element = gompi_type_get((MPI_Datatype)a->recv.type)->size > 0 ? s->reduction.size : 0;
 	for (int i = 0; i < m->n; i++) {
 		int64_t count = many ? listed_number(a->recv.counts, a->wide, i) : a->recv.count;
 		if (count < 0 || __builtin_add_overflow(all, count, &all) ||
 		    all > GOMPI_MOST_BLOCK / (int64_t)s->reduction.size)
 			return false;
-		p->ins[i].bytes = (uint64_t)count * s->reduction.size;
+		p->ins[i].bytes = (uint64_t)count * element;
 		if (i == m->me)
 			mine = count;
 		s->plan = s->plan > p->ins[i].bytes ? s->plan : p->ins[i].bytes;

@@ -302,7 +302,7 @@ static void part(uint64_t records) {
 		if (draw(how < 2 ? 20 : 4) == 0)
 			serve_all();
 		if (draw(2000) == 0)
-			gompi_messages_forget(process[0], (1 + draw(2)) << 4);
+			gompi_messages_forget(process[0], (1 + draw(2)) << 4, 1);
 		if (draw(1000) == 0)
 			gompi_messages_remind(process[draw(2)]);
 		if (draw(1000) == 0)
@@ -317,7 +317,7 @@ static void part(uint64_t records) {
 		if (operations[i].data != NULL && operations[i].found == NULL && is_over(operations[i].request))
 			end(&operations[i]);
 	for (int i = 1; i <= 2; i++)
-		gompi_messages_forget(process[0], (uint64_t)i << 4);
+		gompi_messages_forget(process[0], (uint64_t)i << 4, 1);
 	for (int k = 0; k < 100; k++)
 		serve_all();
 	fuzz_count[MOVED] += (uint64_t)network_moved;
