@@ -173,7 +173,6 @@ static inline bool wait_polls(struct gompi_wait *t) {
 		gompi_serve_lasts();
 	if (worked) {
 		t->now = gompi_now_ns();
-		t->end = t->now + gompi_node.policy.poll; // whoever sends has more
 		t->eager = gompi_node.policy.crowded ? 0 : GOMPI_EAGER_LOOKS;
 	} else if (t->eager > 0) {
 		t->eager--;

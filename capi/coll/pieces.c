@@ -429,6 +429,12 @@ static bool fold_directly(struct gompi_started *s) {
 	return able;
 }
 
+// Notes for who waits that a head is not there yet.
+static void await_head(struct gompi_started *s, struct gompi_board_head *h) {
+	gompi_store(&s->missing_number, s->number);
+	gompi_store_release(&s->missing, h); // pairs with the acquire in progress_started
+}
+
 // Whether all that this member reads is on the board, and what is to be folded piece by piece and directly.
 static bool is_all_there(struct gompi_started *s, bool *pieces, bool *directly) {
 	const struct gompi_board *b = s->board;
@@ -439,7 +445,7 @@ static bool is_all_there(struct gompi_started *s, bool *pieces, bool *directly) 
 		struct gompi_board_head *h = gompi_board_head(b, i, s->number);
 		// acquire: pairs with the release of who has written
 		if (gompi_load_acquire(&h->number) != s->number) {
-			gompi_store(&s->missing, h);
+			await_head(s, h);
 			return false;
 		}
 		uint32_t wrote = gompi_load_acquire(&h->wrote);
@@ -494,7 +500,7 @@ static bool take_what_is_there(struct gompi_started *s, int i, bool *refused) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
 	// acquire: pairs with the release of who has written
 	if (gompi_load_acquire(&h->number) != s->number) {
-		gompi_store(&s->missing, h);
+		await_head(s, h);
 		return false;
 	}
 	uint32_t wrote = gompi_load_acquire(&h->wrote);

@@ -123,8 +123,8 @@ static struct gompi_started *started_of(const struct gompi_request *r) { return 
 
 static void progress_started(struct gompi_request *r) {
 	struct gompi_started *s = started_of(r);
-	struct gompi_board_head *missing = gompi_load(&s->missing);
-	if (missing == NULL || gompi_load(&missing->number) == s->number)
+	struct gompi_board_head *missing = gompi_load_acquire(&s->missing);
+	if (missing == NULL || gompi_load(&missing->number) == gompi_load(&s->missing_number))
 		gompi_board_progress(s->board);
 }
 

@@ -363,7 +363,12 @@ static void lasts(void) {
 		gompi_messages_remind(m);
 }
 
+// Requests are under way that a service advances.
+static atomic_bool served;
+
 void gompi_messages_enter(struct gompi_messages *m) {
+	if (gompi_load(&served))
+		gompi_or_total(&m->hooks, HOOK_SERVED);
 	static const struct gompi_service service = {.ready = arrived, .serve = move, .lasts = lasts};
 	gompi_store_release(&gompi_messages_here, m);
 	gompi_service_add(&service);
@@ -371,11 +376,12 @@ void gompi_messages_enter(struct gompi_messages *m) {
 
 void gompi_messages_leave(void) { gompi_store_release(&gompi_messages_here, NULL); }
 
-void gompi_messages_watch(bool served) {
+void gompi_messages_watch(bool on) {
+	gompi_store_total(&served, on);
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m == NULL)
 		return;
-	if (served)
+	if (on)
 		gompi_or_total(&m->hooks, HOOK_SERVED);
 	else
 		gompi_and_total(&m->hooks, ~(uint32_t)HOOK_SERVED);

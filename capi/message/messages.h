@@ -165,7 +165,7 @@ void gompi_messages_close(struct gompi_messages *m);
 void gompi_messages_enter(struct gompi_messages *m);
 void gompi_messages_leave(void);
 // Whether requests are under way that a service advances: then calls that test for requests serve, too.
-void gompi_messages_watch(bool served);
+void gompi_messages_watch(bool on);
 
 // Somebody's control block, which this process has reserved, is not used any longer.
 extern void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
