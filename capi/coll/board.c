@@ -126,6 +126,13 @@ static void list_board(struct gompi_board *b) {
 	gompi_mutex_give(&boards.lock);
 }
 
+// Gives back a lock that was not taken to make progress; whoever wanted to meanwhile has left that to a walk.
+static void give_board(struct gompi_board *b) {
+	gompi_mutex_give(&b->lock);
+	if (gompi_load_total(&b->missed) != 0)
+		gompi_store_total(&boards.missed, 1);
+}
+
 // Takes b, which follows prev unless that is NULL, out of the list if there is nothing on it; the caller has the lock.
 static bool unlist_idle(struct gompi_board *b, struct gompi_board *prev) {
 	if (!gompi_mutex_try(&b->lock))
@@ -140,7 +147,7 @@ static bool unlist_idle(struct gompi_board *b, struct gompi_board *prev) {
 		if (gompi_sub_total(&boards.listed, 1) == 1)
 			gompi_messages_watch(false);
 	}
-	gompi_mutex_give(&b->lock);
+	give_board(b);
 	return idle;
 }
 
@@ -159,7 +166,8 @@ static bool walk_boards(void) {
 	return worked;
 }
 
-static bool boards_ready(void) { return gompi_load(&boards.listed) != 0; }
+// Whether there is anything, of a process that is not past MPI_Finalize, which has unmapped what is left.
+static bool boards_ready(void) { return gompi_load(&boards.listed) != 0 && gompi_load(&gompi_messages_here) != NULL; }
 
 static bool serve_boards(void) {
 	bool worked = false;
@@ -183,12 +191,18 @@ static void remind_boards(void) {
 	if (!boards_ready() || !gompi_mutex_try(&boards.walk))
 		return;
 	gompi_mutex_take(&boards.lock);
-	for (struct gompi_board *b = boards.first; b != NULL; b = b->next)
-		for (int i = 0; i < b->n; i++)
+	for (struct gompi_board *b = boards.first; b != NULL; b = b->next) {
+		if (!gompi_mutex_try(&b->lock)) // somebody is at it
+			continue;
+		for (int i = 0; b->first != NULL && i < b->n; i++)
 			if (i != b->me)
 				gompi_doorbell(b->cell[i]);
+		give_board(b);
+	}
 	gompi_mutex_give(&boards.lock);
 	gompi_mutex_give(&boards.walk);
+	if (gompi_load_total(&boards.missed) != 0)
+		serve_boards();
 }
 
 void gompi_board_add(struct gompi_board *b, struct gompi_started *s) {

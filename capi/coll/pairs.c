@@ -483,7 +483,10 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 		free(p.packed);
 		return rc;
 	}
-	if (c->receives >= t->n - 1 && !along_edges(c->kind))
+	int others = 0; // whose slots have been read: if those are all, they have finished what was before
+	for (int i = 0; i < c->receives; i++)
+		others += c->from[i].member >= 0 && c->from[i].member != t->me;
+	if (others == t->n - 1 && !along_edges(c->kind))
 		t->settled = t->seq - 1;
 	rc = gompi_pairs_leave(&p);
 	return rc ? rc : failed ? failed : gompi_slots_result(c);
