@@ -60,7 +60,8 @@ struct gompi_started {
 	uint32_t *taken; // [n]: of each; BOARD_DONE: there will be no more
 	bool read;       // all
 	bool awaited;    // by others, that this member reads
-	// A head that is not there yet, and the number that it will have, for a look without the lock; NULL: look closer.
+	// A head that is not there yet, and the number that it will have, for a look without the lock; NULL: look
+	// closer.
 	struct gompi_board_head *_Atomic missing;
 	gompi_a64 missing_number;
 	struct gompi_slots_differ differ; // rank -1: none does

@@ -123,11 +123,11 @@ void gompi_update_end(struct gompi_update *u) {
 // An owner's larger updates take the lock: who wants it sleeps then, and does not look for that long.
 enum { MOST_OWNED = 64 << 10 };
 
-bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
+static bool update_at_once(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
 			   MPI_Datatype type, MPI_Op op) {
 	struct gompi_win_member *m = gompi_member(w, target);
 	const gompi_kernel kernel = gompi_op_kernel(op, type);
-	if (kernel == NULL || gompi_load(&w->granularity) != 0)
+	if (kernel == NULL)
 		return false;
 	if (op == MPI_NO_OP)
 		origin = NULL;
@@ -160,4 +160,34 @@ bool gompi_update_together(struct gompi_win *w, int target, char *to, const void
 	plain(kernel, type, origin, to, result, (size_t)n);
 	gompi_accumulate_unlock(w, target, small);
 	return true;
+}
+
+// Updates elements that lie together in parts of the window's granularity; parts of few elements are for
+// gompi_update_begin. If a death has kept the lock of a later part from this thread it does so when all is tried again.
+static __attribute__((noinline)) bool update_by_parts(struct gompi_win *w, int target, char *to, const char *origin,
+						      char *result, MPI_Count n, MPI_Datatype type, MPI_Op op,
+						      uint64_t granularity) {
+	if (gompi_op_kernel(op, type) == NULL)
+		return false;
+	const int64_t stride = gompi_type_get(type)->elem_size;
+	const MPI_Count part = (MPI_Count)((granularity + (uint64_t)stride - 1) / (uint64_t)stride);
+	if (part <= GOMPI_FEW && n > 1)
+		return false;
+	for (MPI_Count k; n > 0; n -= k) {
+		k = n < part ? n : part;
+		if (!update_at_once(w, target, to, origin, result, k, type, op))
+			return false;
+		to += k * stride;
+		origin = origin != NULL ? origin + k * stride : NULL;
+		result = result != NULL ? result + k * stride : NULL;
+	}
+	return true;
+}
+
+bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
+			   MPI_Datatype type, MPI_Op op) {
+	uint64_t granularity = gompi_load(&w->granularity), size = (uint64_t)gompi_simple(type);
+	return __builtin_expect(granularity == 0, 1) || (size != 0 && (uint64_t)n * size <= granularity)
+		       ? update_at_once(w, target, to, origin, result, n, type, op)
+		       : update_by_parts(w, target, to, origin, result, n, type, op, granularity);
 }

@@ -142,23 +142,17 @@ static void collectives(void) {
 }
 
 static void communicators(void) {
-	int two = 2, yes = 1, peer = 1 - rank, index[2] = {1, 2}, edges[2] = {1, 0};
+	int yes = 1, peer = 1 - rank, index[2] = {1, 2}, edges[2] = {1, 0};
 	MPI_Group group;
 
 #define MADE(name, ...) (BOTH(name, __VA_ARGS__), MPI_Comm_free(&made))
 	MPI_Comm_group(W, &group);
-	MADE(MPI_Comm_dup, W, &made);
-	MADE(MPI_Comm_dup_with_info, W, MPI_INFO_NULL, &made);
-	MADE(MPI_Wait, (MPI_Comm_idup(W, &made, request), request), MPI_STATUS_IGNORE);
 	MADE(MPI_Comm_create, W, group, &made);
-	MADE(MPI_Comm_create_group, W, group, 0, &made);
 	MADE(MPI_Comm_split, W, 0, 0, &made);
 	MADE(MPI_Comm_split_type, W, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
 	MADE(MPI_Intercomm_create, MPI_COMM_SELF, 0, W, peer, 0, &made);
 	MADE(MPI_Intercomm_merge, inter, 0, &made);
-	MADE(MPI_Cart_create, W, 1, &two, &yes, 0, &made);
 	MADE(MPI_Cart_sub, ring, &yes, &made);
-	MADE(MPI_Graph_create, W, 2, index, edges, 0, &made);
 	MADE(MPI_Dist_graph_create, W, 1, &rank, &yes, &peer, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
 	MADE(MPI_Dist_graph_create_adjacent, W, 1, &peer, MPI_UNWEIGHTED, 1, &peer, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
 	     &made);
