@@ -142,7 +142,7 @@ static void collectives(void) {
 }
 
 static void communicators(void) {
-	int yes = 1, peer = 1 - rank, index[2] = {1, 2}, edges[2] = {1, 0};
+	int yes = 1, peer = 1 - rank;
 	MPI_Group group;
 
 #define MADE(name, ...) (BOTH(name, __VA_ARGS__), MPI_Comm_free(&made))
@@ -154,8 +154,6 @@ static void communicators(void) {
 	MADE(MPI_Intercomm_merge, inter, 0, &made);
 	MADE(MPI_Cart_sub, ring, &yes, &made);
 	MADE(MPI_Dist_graph_create, W, 1, &rank, &yes, &peer, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
-	MADE(MPI_Dist_graph_create_adjacent, W, 1, &peer, MPI_UNWEIGHTED, 1, &peer, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-	     &made);
 	MPI_Group_free(&group);
 }
 
@@ -214,7 +212,7 @@ static void operations(void) {
 
 	MPI_Win_lock_all(0, away);
 #define OPERATION(name, ...) (PAIR(name, name(__VA_ARGS__), 0), MPI_Win_flush_all(away))
-	OPERATION(MPI_Get, more, 1, MPI_INT, 1, 0, 1, MPI_INT, away);
+	PAIR(MPI_Win_flush, (MPI_Get(more, 1, MPI_INT, 1, 0, 1, MPI_INT, away), MPI_Win_flush(1, away)), 0);
 	OPERATION(MPI_Put, large, LARGE, MPI_CHAR, 1, 0, LARGE, MPI_CHAR, away);
 	OPERATION(MPI_Accumulate, many, INTS, MPI_INT, 1, 0, INTS, MPI_INT, MPI_SUM, away);
 	OPERATION(MPI_Get_accumulate, small, 1, MPI_INT, more, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away);
