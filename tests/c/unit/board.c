@@ -1,7 +1,7 @@
 /* Proves: what members start meets on the board (coll/board.h) as it should, for random series of collectives, many of
  * them at once, of lengths from nothing to many pieces, where members read each other's memory and where they cannot,
- * completed in any order, with and without a core for each; where members pass
- * different lengths all return, and go on together afterwards. */
+ * completed in any order, with and without a core for each; where members pass different lengths all return, and go on
+ * together afterwards. */
 #include "unit.h"
 
 #include "coll/board.h"
