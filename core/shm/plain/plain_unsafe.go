@@ -22,6 +22,7 @@ type Waiter struct {
 const (
 	looks = 200                   // before a wait sleeps
 	nap   = 20 * time.Microsecond // between two looks at the word that it sleeps on
+	naps  = 500                   // after which it looks at all again, as a wait of capi/base/wait.c does after a slice
 )
 
 func (w Waiter) word(field int64) *uint32 {
@@ -49,7 +50,7 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) (class int32) {
 		atomic.AddUint32(polls, ^uint32(0))
 		if !w.Serve() {
 			w.Lasts()
-			for atomic.LoadUint32(wake) == seen {
+			for i := 0; i < naps && atomic.LoadUint32(wake) == seen; i++ {
 				<-time.After(nap)
 			}
 		}

@@ -30,7 +30,10 @@ static int add(int first, int n, char *result) {
 	char *to = memory + shift + (size_t)first * size;
 	static gompi_a32 by_turns;
 	if (gompi_add(&by_turns, 1) % 3 != 0 && gompi_update_together(w, 0, to, ones, result, n, element, MPI_SUM)) {
-		CHECK(gompi_load(&w->granularity) == 0, "an update at once in spite of the granularity");
+		uint64_t granularity = gompi_load(&w->granularity), part = (granularity + size - 1) / size;
+		CHECK(granularity == 0 || (uint64_t)n <= part || part > GOMPI_FEW,
+		      "%d elements at once in spite of the granularity of %llu bytes", n,
+		      (unsigned long long)granularity);
 		return MPI_SUCCESS;
 	}
 	int rc = gompi_update_begin(&u, (uint64_t)n, to);
