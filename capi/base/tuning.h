@@ -42,6 +42,10 @@ enum {
 	// others copy what a slot's body holds.
 	GOMPI_SLOT_LOOKS_AT_ONCE = 200,
 	GOMPI_SLOT_LOOKS = 5000,
+	// At an inbox without room: each side of two that send first takes in what has come meanwhile, within some
+	// microseconds. A send that stays where it is costs 3. With 64 of 8 KiB posted each way one each way
+	// takes 1.6 us instead of 4.7.
+	GOMPI_ROOM_LOOKS = 200,
 	// At the answer of a ring: a microsecond, within which a target that looks answers. One that does not sends the
 	// next moves by the system: 540 ns instead of 4,500.
 	GOMPI_ACK_LOOKS = 400,

@@ -166,8 +166,7 @@ int gompi_receive_blocking(struct gompi_request *r, const char *call) {
 	struct gompi_lane *l = r->lane;
 	gompi_lane_take(l);
 	gompi_receive_locked(l, r);
-	if (r->posted)
-		gompi_lane_look(l);
+	gompi_lane_receive(l, r);
 	gompi_lane_end(l);
 	return gompi_receive_posted(r, call);
 }
@@ -208,7 +207,7 @@ void gompi_request_restart(struct gompi_request *r) {
 	gompi_lane_take(l);
 	if (r->receive) {
 		gompi_receive_locked(l, r);
-		gompi_lane_look(l);
+		gompi_lane_receive(l, r);
 	} else {
 		gompi_send_locked(l, r);
 	}
@@ -246,7 +245,7 @@ int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Req
 	}
 	if (r->receive) {
 		gompi_receive_locked(l, r);
-		gompi_lane_look(l);
+		gompi_lane_receive(l, r);
 	} else {
 		gompi_send_locked(l, r);
 	}

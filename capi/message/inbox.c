@@ -37,14 +37,6 @@ struct gompi_room gompi_inbox_reserve(struct gompi_inbox *b, gompi_a64 *head, in
 	return (struct gompi_room){(struct gompi_record *)(b->data + place), key + tail + pad};
 }
 
-bool gompi_inbox_full(struct gompi_inbox *b, gompi_a64 *head) {
-	if (gompi_load(&b->tail) - gompi_load(head) <= INBOX_DATA / 2)
-		return false;
-	uint64_t now = gompi_load_acquire(&b->head);
-	gompi_store_release(head, now);
-	return gompi_load(&b->tail) - now > INBOX_DATA / 2;
-}
-
 bool gompi_inbox_want(struct gompi_inbox *b, int me) {
 	uint64_t bit = 1ULL << (me % 64);
 	if (gompi_or_total(&b->waiters[me / 64], bit) & bit)

@@ -61,9 +61,6 @@ static inline void gompi_inbox_publish(struct gompi_room room, uint64_t word) {
 	gompi_store_release((gompi_a64 *)&room.record->seal, room.seal); // pairs with the acquire in gompi_inbox_has
 }
 
-// Whether more than half of the ring is in use, looking again where the known head says so.
-bool gompi_inbox_full(struct gompi_inbox *b, gompi_a64 *head);
-
 // Records that process me of the node waits for room; the owner will tell it. Whether that was not recorded yet: then
 // the caller tries once more, since there may have been room meanwhile.
 bool gompi_inbox_want(struct gompi_inbox *b, int me);

@@ -9,6 +9,10 @@
 #include "base/up.h"
 #include "message/away.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 // Linux 5.14
+#endif
+
 struct gompi_messages *_Atomic gompi_messages_here;
 void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
 
@@ -96,6 +100,8 @@ struct gompi_link *gompi_link_slow(struct gompi_lane *l, int process, int world)
 	p->world = world;
 	p->process = process;
 	p->cell = gompi_messages_cell(m, process);
+	// Else the first 4,000 messages would take a fault every 64: 0.84 us instead of 0.62. Only that is lost.
+	madvise(p->box, GOMPI_INBOX_SIZE, MADV_POPULATE_WRITE);
 	if (!gompi_change_once(&l->links[process], &other, p)) {
 		free(p);
 		return other;
@@ -192,8 +198,9 @@ enum {
 };
 
 // Takes all records that there are. It looks once more after it has announced the new head: a thread that found nothing
-// at the old one may have gone to sleep over what came meanwhile.
-bool gompi_lane_drain(struct gompi_lane *l) {
+// at the old one may have gone to sleep over what came meanwhile. posted: those behind the one for a receive may stay
+// where they are, and need not be kept elsewhere until they are received, too; NULL: none may.
+static inline __attribute__((always_inline)) bool drain(struct gompi_lane *l, const bool *posted) {
 	struct gompi_inbox *b = l->box;
 	uint64_t there = 0; // records are known to be there up to this position
 	unsigned taken = 0;
@@ -228,7 +235,16 @@ bool gompi_lane_drain(struct gompi_lane *l) {
 		l->head += (uint64_t)gompi_lines(gompi_record_length(h.word));
 		if (l->head - l->announced >= INBOX_DATA / 4)
 			announce(l);
+		if (posted != NULL && !*posted)
+			return true;
 	}
+}
+
+bool gompi_lane_drain(struct gompi_lane *l) { return drain(l, NULL); }
+
+void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r) {
+	if (r->posted && gompi_inbox_has(l->at, l->key + l->head))
+		drain(l, &r->posted);
 }
 
 // gompi_lane_progress with the lock. It gives the lock away while it copies, and between the pieces that it sends.

@@ -23,6 +23,7 @@ enum gompi_reads { READS_UNKNOWN, READS_WORK, READS_REFUSED };
 struct gompi_link {
 	struct gompi_inbox *box; // NULL: it is on another node
 	gompi_a64 head;          // of the inbox, as last seen
+	gompi_a64 full_at;       // the inbox' head when a send has looked for room in vain
 	gompi_ai32 waiting;      // records and streams below: while there are any, nothing may overtake them
 	gompi_a32 reads;         // enum gompi_reads
 	int32_t world;           // rank in MPI_COMM_WORLD
@@ -41,9 +42,8 @@ static inline bool gompi_is_away(const struct gompi_link *p) { return p->box == 
 
 // How a peer learns of a record.
 enum gompi_notice {
-	NOTICE_CALL,  // if no thread of the peer polls or waits for anything, its agent is called
-	NOTICE_MANY,  // so it is if much lies there untaken; else as quietly
-	NOTICE_QUIET, // a thread of the peer that polls or waits sees it, and that is soon enough
+	NOTICE_CALL, // if no thread of the peer polls or waits for anything, its agent is called
+	NOTICE_QUIET, // a thread of the peer that polls or waits sees it, and that is soon enough; who finds no room calls
 };
 
 struct gompi_pending {
@@ -117,11 +117,12 @@ struct gompi_lane {
 	struct gompi_list picked;              // messages that matched probes have handed out
 	struct gompi_message *spare;
 	int spares;
-	uint32_t flow;     // what has been asked of those who send
-	int64_t held;      // bytes in unexpected messages
-	uint64_t reminded; // what sends.added was the last time that receivers were reminded
-	gompi_a64 arrived; // unexpected messages so far, for probes
-	gompi_ai32 kept;   // of them that no receive has come for
+	int64_t spare_room; // bytes for data that they have
+	uint32_t flow;      // what has been asked of those who send
+	int64_t held;       // bytes in unexpected messages
+	uint64_t reminded;  // what sends.added was the last time that receivers were reminded
+	gompi_a64 arrived;  // unexpected messages so far, for probes
+	gompi_ai32 kept;    // of them that no receive has come for
 	struct gompi_pending *spare_pending;
 	int64_t live, most; // requests and messages, and the most there were since memory was given back
 	// Other nodes: reads to be started, those to be used again, who keeps its messages because it has been asked
@@ -207,6 +208,8 @@ static inline void gompi_lane_look(struct gompi_lane *l) {
 	if (__builtin_expect(gompi_inbox_has(l->at, l->key + l->head), 0))
 		gompi_lane_drain(l);
 }
+// The same for a receive, which has been posted if no message was there: until it is matched.
+void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
 // Does what a record of another process of this node asks for, under the lock; gompi_do_record: of any, whose rank has
 // been checked.
 void gompi_handle_record(struct gompi_lane *l, const struct gompi_record *h, const char *payload);

@@ -8,9 +8,9 @@
 enum {
 	CONGESTED_FROM = 32 << 20,
 	CONGESTED_UNTIL = 16 << 20,
-	ENTRY_COST = 256, // what an unexpected message costs besides its data
-	SPARES = 256,     // messages that are kept for the next ones: a megabyte of a lane at most
-	MOST_ROOM = 4096, // bytes that stay with one
+	ENTRY_COST = 256,     // what an unexpected message costs besides its data
+	SPARES = 256,         // messages that are kept for the next ones
+	SPARE_ROOM = 1 << 20, // bytes that stay with all of them
 	LEAST_ROOM = 64,
 };
 
@@ -159,6 +159,7 @@ struct gompi_message *gompi_message_take(struct gompi_lane *l) {
 	if (m != NULL) {
 		l->spare = m->next;
 		l->spares--;
+		l->spare_room -= m->room;
 		struct gompi_message kept = {.data = m->data, .room = m->room, .more = m->more, .lane = l};
 		*m = kept;
 		return m;
@@ -173,7 +174,7 @@ void gompi_message_give(struct gompi_lane *l, struct gompi_message *m) {
 	if (m->where != NULL && m->where != &m->one)
 		free(m->where);
 	m->where = NULL;
-	if (m->room > MOST_ROOM) {
+	if (l->spare_room + m->room > SPARE_ROOM) {
 		free(m->data);
 		m->data = NULL;
 		m->room = 0;
@@ -188,6 +189,7 @@ void gompi_message_give(struct gompi_lane *l, struct gompi_message *m) {
 	m->next = l->spare;
 	l->spare = m;
 	l->spares++;
+	l->spare_room += m->room;
 }
 
 void gompi_message_room(struct gompi_message *m, int64_t n) {
@@ -195,7 +197,9 @@ void gompi_message_room(struct gompi_message *m, int64_t n) {
 		return;
 	free(m->data);
 	m->room = n < LEAST_ROOM ? LEAST_ROOM : n;
-	m->data = gompi_must_have((size_t)m->room);
+	m->data = malloc((size_t)m->room);
+	if (m->data == NULL)
+		gompi_no_memory((size_t)m->room);
 }
 
 void gompi_deliver(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m) {

@@ -77,7 +77,7 @@ int gompi_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 			r->tag = s.tag;
 			*request = (MPI_Request)gompi_request_handle(r);
 			gompi_receive_locked(l, r);
-			gompi_lane_look(l);
+			gompi_lane_receive(l, r);
 			gompi_lane_end_started(l);
 			gompi_call_step(l->home);
 			return MPI_SUCCESS;

@@ -9,8 +9,7 @@ static bool congested(const struct gompi_link *p) { return gompi_load(&p->box->f
 void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice) {
 	gompi_inbox_publish(room, word);
 	gompi_wake(&p->cell->wait);
-	if (__builtin_expect(notice == NOTICE_CALL, 0) ||
-	    (notice == NOTICE_MANY && __builtin_expect(gompi_inbox_full(p->box, &p->head), 0)))
+	if (__builtin_expect(notice == NOTICE_CALL, 0))
 		gompi_doorbell(p->cell);
 }
 
@@ -35,7 +34,7 @@ static inline bool put_eager(struct gompi_link *p, const struct gompi_request *r
 	if (room == NULL)
 		return false;
 	write_eager(room, r, id);
-	gompi_publish(p, at, gompi_record_word(RECORD_EAGER, flags, n), r->urgent ? NOTICE_CALL : NOTICE_MANY);
+	gompi_publish(p, at, gompi_record_word(RECORD_EAGER, flags, n), r->urgent ? NOTICE_CALL : NOTICE_QUIET);
 	return true;
 }
 

@@ -144,9 +144,7 @@ static void room(void) {
 			n++;
 		end = gompi_load(&b->tail);
 		CHECK(end - at == INBOX_DATA, "%d bytes were reserved", (int)(end - at));
-		CHECK(gompi_inbox_full(b, &head), "it is full");
 		gompi_inbox_announce(b, end);
-		CHECK(!gompi_inbox_full(b, &head), "it is empty");
 		for (int i = 0; i < start % 1009; i++) { /* on to another place */
 			CHECK(gompi_inbox_reserve(b, &head, RECORD_SIZE).record != NULL, "no room for one");
 			gompi_inbox_announce(b, end += GOMPI_LINE);
