@@ -43,7 +43,8 @@ static inline bool gompi_is_away(const struct gompi_link *p) { return p->box == 
 // How a peer learns of a record.
 enum gompi_notice {
 	NOTICE_CALL, // if no thread of the peer polls or waits for anything, its agent is called
-	NOTICE_QUIET, // a thread of the peer that polls or waits sees it, and that is soon enough; who finds no room calls
+	// A thread of the peer that polls or waits sees it, and that is soon enough: who finds no room calls the agent.
+	NOTICE_QUIET,
 };
 
 struct gompi_pending {

@@ -48,8 +48,8 @@ static inline bool may_find_room(const struct gompi_link *p, uint64_t head) {
 	       head != gompi_load(&p->full_at);
 }
 
-// Sends data along, if need be after this process has taken in what has arrived: where both sides send first, each makes
-// room for the other so, and in time.
+// Sends data along, if need be after this process has taken in what has arrived: where both sides send first, each
+// makes room for the other so, and in time.
 static bool goes_along(struct gompi_link *p, const struct gompi_request *r) {
 	if (gompi_eager_anywhere(p, r))
 		return true;

@@ -22,7 +22,7 @@ type Waiter struct {
 const (
 	looks = 200                   // before a wait sleeps
 	nap   = 20 * time.Microsecond // between two looks at the word that it sleeps on
-	naps  = 500                   // after which it looks at all again, as a wait of capi/base/wait.c does after a slice
+	naps  = 500                   // after which it looks at all again, as one of capi/base/wait.c does
 )
 
 func (w Waiter) word(field int64) *uint32 {

@@ -1,6 +1,6 @@
-/* Proves: nonblocking sends of all ranks to each other at once, of more data than any inbox holds, arrive complete and in
- *   order: received before or after they have come, all by one tag or backwards by their tags, persistent, and while the
- *   receiver is in no call of MPI. What has left may be changed once its request is over. MPI-5.0 3.5, 3.7
+/* Proves: nonblocking sends of all ranks to each other at once, of more data than any inbox holds, arrive complete and
+ *   in order: received before or after they have come, all by one tag or backwards by their tags, persistent, and while
+ *   the receiver is in no call of MPI. What has left may be changed once its request is over. MPI-5.0 3.5, 3.7
  * np: 2 3 4
  * ref: mpich
  * timeout: 60
