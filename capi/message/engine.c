@@ -15,7 +15,7 @@ struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 		.message_rings = p->rings,
 		.message_stride = p->ring_stride,
 	};
-	return gompi_messages_open(&node, p->no_cma, p->owner);
+	return gompi_messages_open(&node, p->no_cma);
 }
 
 void gompi_engine_close(struct gompi_messages *m) { gompi_messages_close(m); }
@@ -191,20 +191,6 @@ uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context) {
 }
 
 void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n) { gompi_messages_forget(m, context, n); }
-
-void gompi_engine_block(struct gompi_messages *m, int world, uint64_t offset, uint64_t size) {
-	struct gompi_lane *l = &m->lane[0];
-	struct gompi_pending w = {
-		.record = {.word = gompi_record_word(RECORD_BLOCK, 0, 0),
-			   .context = offset,
-			   .size = size,
-			   .from = m->node.rank},
-		.notice = NOTICE_CALL,
-	};
-	gompi_lane_take(l);
-	gompi_post(l, gompi_link_to(l, world), &w);
-	gompi_lane_end(l);
-}
 
 void gompi_engine_stock(struct gompi_messages *m, struct gompi_engine_stock *out) {
 	*out = (struct gompi_engine_stock){0};

@@ -4,17 +4,10 @@ package message
 #include <stdlib.h>
 
 #include "message/engine.h"
-
-void gompi_message_block(uintptr_t owner, uint64_t offset, uint64_t size);
-extern void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
-static inline void name_block(void) { gompi_messages_block = gompi_message_block; }
 */
 import "C"
 
-import (
-	"sync"
-	"unsafe"
-)
+import "unsafe"
 
 // Place says where the processes of the job are.
 type Place struct {
@@ -27,53 +20,24 @@ type Place struct {
 	// node and index equals rank.
 	Places         []int32
 	Crowded, NoCMA bool
-	// Block is called when nobody uses a control block any longer that this process has reserved.
-	Block func(offset, size int64)
 }
 
 // Messages is the messages of a process. Safe for concurrent use.
 type Messages struct {
 	c       *C.struct_gompi_messages
-	owner   uintptr
 	places  []C.int32_t // in C's memory
 	stepped *uint32
 }
 
-// owners finds whom a control block belongs to.
-var owners struct {
-	sync.Mutex
-	last   uintptr
-	blocks map[uintptr]func(offset, size int64)
-}
-
-//export gompi_message_block
-func gompi_message_block(owner C.uintptr_t, offset, size C.uint64_t) {
-	owners.Lock()
-	f := owners.blocks[uintptr(owner)]
-	owners.Unlock()
-	if f != nil {
-		f(int64(offset), int64(size))
-	}
-}
-
 // Open makes the messages of a process; nil: there is no memory.
 func Open(p *Place) *Messages {
-	owners.Lock()
-	if owners.blocks == nil {
-		owners.blocks = map[uintptr]func(offset, size int64){}
-		C.name_block()
-	}
-	owners.last++
-	owner := owners.last
-	owners.blocks[owner] = p.Block
-	owners.Unlock()
-	m := &Messages{owner: owner}
+	m := &Messages{}
 	place := C.struct_gompi_engine_place{
 		control: (*C.char)(unsafe.Pointer(unsafe.SliceData(p.Control))), rings: (*C.char)(
 			unsafe.Pointer(&p.Control[p.Rings])),
 		cell_stride: C.size_t(p.CellStride), ring_stride: C.size_t(p.RingBytes),
 		n: C.int(p.N), me: C.int(p.Me), size: C.int(p.Size), rank: C.int(p.Rank),
-		crowded: C.bool(p.Crowded), no_cma: C.bool(p.NoCMA), owner: C.uintptr_t(owner),
+		crowded: C.bool(p.Crowded), no_cma: C.bool(p.NoCMA),
 	}
 	if p.Places != nil {
 		at := (*C.int32_t)(C.malloc(C.size_t(4 * len(p.Places))))
@@ -98,9 +62,6 @@ func (m *Messages) Close() {
 	C.gompi_engine_close(m.c)
 	m.c = nil
 	C.free(unsafe.Pointer(unsafe.SliceData(m.places)))
-	owners.Lock()
-	delete(owners.blocks, m.owner)
-	owners.Unlock()
 }
 
 // Enter makes m the application's: the calls in C are about them, and every wait in C serves them. Leave ends that.
@@ -259,11 +220,6 @@ func (m Message) Receive(o *Operation) Request {
 // Forget ends the queues of n contexts of one communicator.
 func (m *Messages) Forget(context uint64, n int) {
 	C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n))
-}
-
-// ReleaseBlock tells the process with a rank in MPI_COMM_WORLD that nobody uses its control block any longer.
-func (m *Messages) ReleaseBlock(world int32, offset, size int64) {
-	C.gompi_engine_block(m.c, C.int(world), C.uint64_t(offset), C.uint64_t(size))
 }
 
 // Stock is what is under way, for tests.

@@ -20,7 +20,6 @@ struct gompi_engine_place {
 	int n, me, size, rank;
 	const int32_t *places; // [size], stays where it is; NULL: all are on this node, in order
 	bool crowded, no_cma;
-	uintptr_t owner; // handed to gompi_messages_block
 };
 struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *place);
 void gompi_engine_close(struct gompi_messages *m);
@@ -86,8 +85,6 @@ struct gompi_message *gompi_engine_probe(struct gompi_messages *m, uint64_t cont
 uint64_t gompi_engine_arrived(struct gompi_messages *m, uint64_t context);
 
 void gompi_engine_forget(struct gompi_messages *m, uint64_t context, int n);
-// Tells a process that nobody uses its control block any longer.
-void gompi_engine_block(struct gompi_messages *m, int world, uint64_t offset, uint64_t size);
 
 // What is under way, for tests.
 struct gompi_engine_stock {

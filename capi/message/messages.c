@@ -14,7 +14,6 @@
 #endif
 
 struct gompi_messages *_Atomic gompi_messages_here;
-void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
 
 static struct gompi_inbox *inbox_of(struct gompi_messages *m, int process, int lane) {
 	return (struct gompi_inbox *)(m->node.message_rings + (size_t)process * m->node.message_stride +
@@ -36,14 +35,13 @@ static bool open_probe(struct gompi_messages *m) {
 	return true;
 }
 
-struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma, uintptr_t owner) {
+struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma) {
 	struct gompi_messages *m = aligned_alloc(GOMPI_LINE, sizeof *m);
 	if (m == NULL)
 		return NULL;
 	memset(m, 0, sizeof *m);
 	m->node = *node;
 	m->no_cma = no_cma;
-	m->owner = owner;
 	for (int i = 0; i < GOMPI_LANES; i++) {
 		struct gompi_lane *l = &m->lane[i];
 		l->home = m;
@@ -158,10 +156,6 @@ static inline __attribute__((always_inline)) void do_record(struct gompi_lane *l
 		break;
 	case RECORD_ROOM:
 		l->must_flush = l->must_flush || gompi_load(&l->backlog) > 0;
-		break;
-	case RECORD_BLOCK:
-		if (gompi_messages_block != NULL && gompi_messages_process(l->home, h->from) >= 0)
-			gompi_messages_block(l->home->owner, h->context, h->size);
 		break;
 	case RECORD_CANCEL:
 		gompi_unwanted(l, h);

@@ -138,7 +138,6 @@ struct gompi_messages {
 	struct gompi_node node;
 	bool no_cma;       // nobody is to read another's memory
 	uint64_t *probe;   // what others read to find out whether they can: a page
-	uintptr_t owner;   // what gompi_messages_block is given
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
 	gompi_a32 hooks;   // HOOK times the number of such operations, HOOK_NETWORK and HOOK_SERVED
 	struct gompi_lane lane[GOMPI_LANES];
@@ -160,7 +159,7 @@ enum {
 extern struct gompi_messages *_Atomic gompi_messages_here;
 
 // Makes the messages of the process that node describes. NULL: there is no memory.
-struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma, uintptr_t owner);
+struct gompi_messages *gompi_messages_open(const struct gompi_node *node, bool no_cma);
 void gompi_messages_close(struct gompi_messages *m);
 
 // Makes them the application's, and part of every wait.
@@ -168,9 +167,6 @@ void gompi_messages_enter(struct gompi_messages *m);
 void gompi_messages_leave(void);
 // Whether requests are under way that a service advances: then calls that test for requests serve, too.
 void gompi_messages_watch(bool on);
-
-// Somebody's control block, which this process has reserved, is not used any longer.
-extern void (*gompi_messages_block)(uintptr_t owner, uint64_t offset, uint64_t size);
 
 // The lane of a context.
 static inline struct gompi_lane *gompi_lane_of(struct gompi_messages *m, uint64_t context) {

@@ -12,7 +12,6 @@ enum gompi_record_kind {
 	RECORD_CTS,     // to the sender: send the data as pieces
 	RECORD_PIECE,   // a part of the data
 	RECORD_ACK,     // to the sender: the message is matched (eager) or its data has been taken
-	RECORD_BLOCK,   // to the process that reserved a control block: nobody uses it any longer
 	RECORD_ROOM,    // to a process that waited for room: there is some
 	RECORD_CANCEL,  // to the receiver: the message is not wanted any longer
 	RECORD_GONE,    // to the sender: the message is not here any longer
@@ -35,12 +34,12 @@ enum {
 struct gompi_record {
 	uint64_t seal; // inbox.h; between nodes: number of the lane
 	uint64_t word;
-	uint64_t context; // PIECE: offset of the piece; BLOCK: offset of the block; CTS: number of the receive
+	uint64_t context; // PIECE: offset of the piece; CTS: number of the receive
 	int32_t source;   // rank of the sender in the communicator
 	int32_t tag;
 	int32_t from;  // rank of the sending process in MPI_COMM_WORLD
 	int32_t class; // ACK: error class, 0: none
-	uint64_t size; // bytes of the whole message; CTS: bytes wanted; BLOCK: size of the block; FLOW: what is asked
+	uint64_t size; // bytes of the whole message; CTS: bytes wanted; FLOW: what is asked
 	uint64_t id;   // of the request that answers go to; CTS, PIECE, ACK, GONE: of the one that this is for
 };
 

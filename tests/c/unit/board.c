@@ -165,7 +165,7 @@ static void run(int members, bool cma, bool wrong, bool hurry) {
 	gompi_node.cma = cma;
 	struct gompi_node place = gompi_node;
 	place.message_rings = unit_memory(RING), place.message_stride = RING;
-	struct gompi_messages *m = gompi_messages_open(&place, true, 0);
+	struct gompi_messages *m = gompi_messages_open(&place, true);
 	gompi_messages_enter(m);
 	char *memory = unit_memory((size_t)n * sizeof(struct gompi_board_member));
 	for (int i = 0; i < n; i++) {
