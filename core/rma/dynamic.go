@@ -47,6 +47,26 @@ type piece struct {
 	heap int64
 }
 
+// takeAttached returns a table for a new window. To make one takes a look at all limits of memory, some 300 us, and so
+// does giving its address space back: the last one of a window that is freed is kept, with the memory of one step.
+func (h *Host) takeAttached() (*attached, error) {
+	if a := h.table.Swap(nil); a != nil {
+		return a, nil
+	}
+	return newAttached(h.Node)
+}
+
+// giveAttached takes back the table of a window that no process uses any longer.
+func (h *Host) giveAttached(a *attached) {
+	if a.committed == attachedStep {
+		a.clear()
+		if h.table.CompareAndSwap(nil, a) {
+			return
+		}
+	}
+	a.close()
+}
+
 // newAttached reserves the address space of a table, takes the memory of its first step and maps it.
 func newAttached(nd *shm.Node) (*attached, error) {
 	off, err := nd.Reserve(attachedSize, 0)

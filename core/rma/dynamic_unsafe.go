@@ -34,3 +34,11 @@ func (a *attached) change(n int, f func(entries []byte)) {
 	atomic.StoreUint64(count, uint64(len(a.list)))
 	atomic.AddUint64(version, 1)
 }
+
+// clear takes all entries out of both.
+func (a *attached) clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list, a.empty = a.list[:0], nil
+	a.change(0, func([]byte) {})
+}

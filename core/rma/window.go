@@ -36,6 +36,8 @@ type Host struct {
 	// InPieces is that of the node: it calls take for size bytes, piece after piece, as long as memory for cost
 	// bytes of them is there.
 	InPieces func(size, cost int64, take func(at, size int64) error) error
+
+	table atomic.Pointer[attached] // of a dynamic window that has been freed, for the next one
 }
 
 // Window is an MPI window at one member. What is fixed at creation is read freely; the rest is safe for concurrent use.
@@ -196,7 +198,7 @@ func Create(h *Host, c *comm.Comm, spec Spec) (*Window, error) {
 		mine.class = mpierr.ClassOf(err)
 	}
 	if spec.Flavor == abi.MPI_WIN_FLAVOR_DYNAMIC && err == nil {
-		if w.own, err = newAttached(h.Node); err == nil {
+		if w.own, err = h.takeAttached(); err == nil {
 			mine.heap = w.own.off
 		}
 		mine.class = mpierr.ClassOf(err)
@@ -603,7 +605,7 @@ func (w *Window) close(how ending) {
 		nd.Release(r.off, r.size)
 	}
 	if w.own != nil {
-		w.own.close()
+		w.host.giveAttached(w.own)
 		w.own = nil
 	}
 	w.control, w.segment, w.mapped, w.reserved = nil, nil, nil, nil
