@@ -76,7 +76,6 @@ const (
 	kindCTS
 	kindPiece
 	kindAck
-	kindBlock
 	kindRoom
 	kindCancel
 	kindGone
