@@ -36,9 +36,10 @@ step() {
 # What the race detector can see into: everything but capi and its rooms, where C does the work.
 pure() { go list ./... | grep -v '/capi\(/\|$\)'; }
 
+# The tests have a minute less than their step, so that what hangs is said where.
 # Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
 go_test() { # go_test STEP SECONDS ARGUMENT...
-	step "$1" "$2" go run ./tests/go/report "$left" -timeout "$2s" "${@:3}"
+	step "$1" "$2" go run ./tests/go/report "$left" -timeout "$(($2 - 60))s" "${@:3}"
 }
 
 c_build() {

@@ -2,6 +2,8 @@ package p2p
 
 import (
 	"fmt"
+	"os"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,6 +91,11 @@ func agent(e *Engine, stop chan struct{}) {
 	serve := func() bool { return e.untaken() && e.Progress() }
 	for {
 		for serve() {
+			select {
+			case <-stop:
+				return
+			default:
+			}
 		}
 		atomic.StoreUint32(sleeps, 1)
 		seen := atomic.LoadUint32(doorbell)
@@ -119,6 +126,7 @@ func all(t testing.TB, es []*Engine, f func(e *Engine) error) {
 		case err := <-errs:
 			require.NoError(t, err)
 		case <-timeout:
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
 			require.Fail(t, "deadlock")
 		}
 	}
