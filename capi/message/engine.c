@@ -99,7 +99,7 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 			gompi_send_locked(l, r);
 		} else {
 			gompi_receive_locked(l, r);
-			gompi_lane_look(l);
+			gompi_lane_receive(l, r);
 		}
 		if (s.blocking)
 			gompi_lane_end(l);

@@ -32,13 +32,12 @@ static inline int send_as(const char *call, enum gompi_mode mode, const void *bu
 // 8 KiB takes 0.6 us so, and 3.0 by process_vm_readv (16 KiB: 0.85 and 3.6). One of more bytes than these that finds no
 // room leaves its data where it is until it is matched, if the receiver can read it from there, rather than wait: where
 // both sides send first and so fill both inboxes, to wait took 7.4 us for each of 8 KiB, and to be read 3.9. To another
-// node more than the second number stays in any case. Blocking sends never do, since programs count on them to be over
-// before they are received.
-enum { MOST_THAT_WAITS = 1024, MOST_TO_A_NODE = 4096 };
+// node, and of a synchronous send, more than the second number stays in any case. Blocking sends never do, since
+// programs count on them to be over before they are received.
+enum { MOST_THAT_WAITS = 1024, MOST_COPIED_TWICE = 4096 };
 
-static inline bool stays(const struct gompi_link *p, const struct gompi_request *r) {
-	return r->buf.size > (gompi_is_away(p) ? MOST_TO_A_NODE : MOST_THAT_WAITS) && !r->lane->home->no_cma &&
-	       gompi_load(&p->reads) != READS_REFUSED;
+static inline bool stays(const struct gompi_link *p, const struct gompi_request *r, int64_t most) {
+	return r->buf.size > most && !r->lane->home->no_cma && gompi_load(&p->reads) != READS_REFUSED;
 }
 
 // Whether looking for room again may find some soon: not without a core of its own, not if others go first or the
@@ -48,12 +47,12 @@ static inline bool may_find_room(const struct gompi_link *p, uint64_t head) {
 	       head != gompi_load(&p->full_at);
 }
 
-// Sends data along, if need be after this process has taken in what has arrived: where both sides send first, each
-// makes room for the other so, and in time.
+// Sends data along to a process of this node, if need be after this one has taken in what has arrived: where both sides
+// send first, each makes room for the other so, and in time.
 static bool goes_along(struct gompi_link *p, const struct gompi_request *r) {
-	if (gompi_eager_anywhere(p, r))
+	if (gompi_eager(p, r))
 		return true;
-	if (gompi_is_away(p) || r->buf.size > RECORD_MOST_DATA || r->mode == MODE_SYNCHRONOUS)
+	if (r->buf.size > RECORD_MOST_DATA)
 		return false;
 	uint64_t head = gompi_load(&p->box->head);
 	for (int looks = may_find_room(p, head) ? GOMPI_ROOM_LOOKS : 1; looks > 0; looks--) {
@@ -87,9 +86,13 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 		over = gompi_give_self(r.lane, &r);
 	} else if (!over) {
 		struct gompi_link *p = gompi_link_to(r.lane, r.world);
-		r.stays = gompi_is_away(p) && stays(p, &r);
-		over = !r.stays && goes_along(p, &r);
-		r.stays = stays(p, &r);
+		if (gompi_is_away(p) || r.mode == MODE_SYNCHRONOUS) {
+			r.stays = stays(p, &r, MOST_COPIED_TWICE);
+			over = !r.stays && gompi_eager_anywhere(p, &r);
+		} else {
+			over = goes_along(p, &r);
+			r.stays = stays(p, &r, MOST_THAT_WAITS);
+		}
 	}
 	if (over) {
 		*request = GOMPI_REQUEST_DONE;
