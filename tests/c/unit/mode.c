@@ -1,7 +1,8 @@
 /* Proves: accumulates of all sizes at once on one member's memory (update/mode.h, update/update.h) lose nothing: from
  * threads that have a mark and those for which there is none, with membarrier(2) and without, for any granularity and
  * for elements at odd addresses, by the funnel's updates and by those without one, by whoever owns the memory, all its
- * elements or one. Who owns the memory loses it to who wants it, and not before it is out of it. A lock whose holder
+ * elements or one. The lock is given back after each part of a granularity. Who owns the memory loses it to who wants
+ * it, and not before it is out of it. A lock whose holder
  * died ends an update with MPI_ERR_PROC_ABORTED; then nothing is updated, and nothing is given back that is not
  * held. */
 #include "unit.h"
@@ -94,6 +95,7 @@ static void all_sums(void) {
 	sums(MPI_DOUBLE, 8, 100, 0);
 	sums(MPI_INT32_T, 4, 1, 0);
 	sums(MPI_UINT16_T, 2, 3000, 0);
+	sums(MPI_INT64_T, 8, 800, 0);
 	sums(MPI_UINT8_T, 1, 0, 0);
 	sums(MPI_INT64_T, 8, 0, 3);
 	sums(MPI_INT32_T, 4, 40, 2);
@@ -107,6 +109,40 @@ static void fresh(uint32_t turns) {
 	gompi_store(&m->accumulate_last, 0);
 	gompi_store(&m->accumulate_row, 0);
 	gompi_store(&m->accumulate_turns, turns);
+}
+
+/* --- Parts: the lock is given back after each, which is seen by how often one thread has had it in a row */
+
+static void parts(void) {
+	static const struct {
+		uint64_t granularity;
+		uint32_t parts; /* of LENGTH elements */
+	} of[] = {{0, 1},    {800, 5},  {799, 5},  {801, 5},  {520, 8},
+		  {2000, 2}, {3992, 2}, {3993, 1}, {4000, 1}, {1 << 20, 1}};
+	static int64_t ones[LENGTH], before[LENGTH];
+	struct gompi_win_member *m = gompi_member(w, 0);
+	element = MPI_INT64_T, size = 8, shift = 0;
+	for (int i = 0; i < LENGTH; i++)
+		ones[i] = 1;
+	for (unsigned k = 0; k < sizeof of / sizeof *of; k++) {
+		gompi_store_total(&w->granularity, of[k].granularity);
+		for (int i = 0; i < LENGTH; i++)
+			((int64_t *)memory)[i] = i;
+		fresh(ACCUMULATE_CONTENDED);
+		CHECK(gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM),
+		      "granularity %llu: no update at once", (unsigned long long)of[k].granularity);
+		CHECK(gompi_load(&m->accumulate_row) == of[k].parts - 1,
+		      "granularity %llu: the lock was taken %u times, not %u", (unsigned long long)of[k].granularity,
+		      gompi_load(&m->accumulate_row) + 1, of[k].parts);
+		for (int i = 0; i < LENGTH; i++)
+			CHECK(before[i] == i && ((int64_t *)memory)[i] == i + 1,
+			      "granularity %llu: element %d was %lld, is %lld", (unsigned long long)of[k].granularity,
+			      i, (long long)before[i], (long long)((int64_t *)memory)[i]);
+	}
+	/* Parts of few elements are the other way's. */
+	gompi_store_total(&w->granularity, 8 * GOMPI_FEW);
+	CHECK(!gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM), "at once in parts of few");
+	gompi_store_total(&w->granularity, 0);
 }
 
 /* --- Back to SMALL mode, after many small updates under the lock or by the owner */
@@ -343,8 +379,10 @@ int main(void) {
 	}
 	gompi_node.membarrier = membarrier;
 	turns_back();
-	if (membarrier)
+	if (membarrier) { /* else no thread has a mark, and it is not known who has had a lock */
+		parts();
 		owner_dies();
+	}
 	holder_dies();
 	return unit_end();
 }
