@@ -196,9 +196,10 @@ enum {
 };
 
 // Takes all records that there are. It looks once more after it has announced the new head: a thread that found nothing
-// at the old one may have gone to sleep over what came meanwhile. posted: those behind the one for a receive may stay
-// where they are, and need not be kept elsewhere until they are received, too; NULL: none may.
-static inline __attribute__((always_inline)) bool drain(struct gompi_lane *l, const bool *posted) {
+// at the old one may have gone to sleep over what came meanwhile. Once a receive has its data those behind may stay
+// where they are, and need not be kept elsewhere until they are received, too; one that is only matched looks on, since
+// the sender's word that it waits may be there. NULL: none may stay.
+static inline __attribute__((always_inline)) bool drain(struct gompi_lane *l, const struct gompi_request *receive) {
 	struct gompi_inbox *b = l->box;
 	uint64_t there = 0; // records are known to be there up to this position
 	unsigned taken = 0;
@@ -233,7 +234,7 @@ static inline __attribute__((always_inline)) bool drain(struct gompi_lane *l, co
 		l->head += (uint64_t)gompi_lines(gompi_record_length(h.word));
 		if (l->head - l->announced >= INBOX_DATA / 4)
 			announce(l);
-		if (posted != NULL && !*posted)
+		if (receive != NULL && gompi_load(&receive->state) != REQUEST_ACTIVE)
 			return true;
 	}
 }
@@ -241,8 +242,8 @@ static inline __attribute__((always_inline)) bool drain(struct gompi_lane *l, co
 bool gompi_lane_drain(struct gompi_lane *l) { return drain(l, NULL); }
 
 void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r) {
-	if (r->posted && gompi_inbox_has(l->at, l->key + l->head))
-		drain(l, &r->posted);
+	if (gompi_inbox_has(l->at, l->key + l->head) && gompi_load(&r->state) == REQUEST_ACTIVE)
+		drain(l, r);
 }
 
 // gompi_lane_progress with the lock. It gives the lock away while it copies, and between the pieces that it sends.

@@ -200,7 +200,7 @@ bool gompi_messages_progress_all(struct gompi_messages *m); // of all: before a 
 // Takes what has arrived, under the lock. Whether there was anything.
 bool gompi_lane_drain(struct gompi_lane *l);
 
-// The same for a receive that has just been posted, unless its message was there: until it is matched.
+// The same for a receive that has just been started: until it has its data.
 void gompi_lane_receive(struct gompi_lane *l, const struct gompi_request *r);
 // Does what a record of another process of this node asks for, under the lock; gompi_do_record: of any, whose rank has
 // been checked.
