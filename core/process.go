@@ -145,7 +145,7 @@ func Start(data DataPath) error {
 	go func() {
 		defer p.agent.Done()
 		runtime.LockOSThread()
-		p.Coll.AgentThread()
+		p.Messages.AgentThread()
 		data.Run()
 	}()
 	// Everybody's rings are there.

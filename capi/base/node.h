@@ -41,6 +41,7 @@ struct gompi_cell {
 	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
 	_Alignas(GOMPI_LINE) gompi_a32 doorbell; // futex of the agent
 	gompi_a32 agent_sleeps;
+	gompi_a32 called; // others wait for what this process' progress threads make of messages: who sends them rings
 	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
 	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
 	_Alignas(GOMPI_LINE) gompi_a32 waits_more; // threads that wait and have found no free record in waits

@@ -184,7 +184,8 @@ static int make_request(const struct gompi_collective *a, bool persistent, MPI_I
 	struct gompi_started *s = gompi_started_make(c, a, &other);
 	if (s == NULL)
 		return to_go(a, !other, persistent, info, request);
-	struct gompi_request *r = gompi_request_new(c->id, &started_kind, (uintptr_t)s);
+	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind,
+						    (uintptr_t)s);
 	if (r == NULL) {
 		gompi_started_drop(s);
 		return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",

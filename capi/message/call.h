@@ -71,7 +71,7 @@ static inline bool gompi_call_quick_receive(struct gompi_request *r, void *at, i
 // Lets operations of several messages go on, if one of their messages has completed.
 static inline void gompi_call_step(struct gompi_messages *m) {
 	if (__builtin_expect(gompi_load(&m->stepped) != 0, 0))
-		gompi_up.progress_messages();
+		gompi_messages_step(m);
 }
 
 // Advances a request for whoever waits for it.

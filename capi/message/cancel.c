@@ -11,6 +11,7 @@
 // two processes. A message that only a matched probe has found would stay with its sender until it is received; its
 // data is taken at once.
 #include "message/away.h"
+#include "message/plan.h"
 
 #include <stdlib.h>
 
@@ -248,6 +249,7 @@ void gompi_messages_remind(struct gompi_messages *m) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_load(&m->lane[i].sends.used) > 0)
 			remind(&m->lane[i]);
+	gompi_plans_remind(m);
 }
 
 // The sender of a message waits for it. If it is matched the caller copies it, even if it only starts something.

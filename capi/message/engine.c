@@ -1,6 +1,7 @@
 #include "message/engine.h"
 
 #include "message/call.h"
+#include "message/plan.h"
 
 struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 	struct gompi_node node = {
@@ -23,7 +24,8 @@ void gompi_engine_enter(struct gompi_messages *m) { gompi_messages_enter(m); }
 void gompi_engine_leave(void) { gompi_messages_leave(); }
 bool gompi_engine_progress(struct gompi_messages *m) {
 	bool worked = (gompi_load(&m->hooks) & HOOK_NETWORK) != 0 && gompi_fabric_progress();
-	return gompi_messages_progress_all(m) || worked;
+	worked = gompi_messages_progress_all(m) || worked;
+	return ((gompi_load(&m->hooks) & HOOK_PLANS) != 0 && gompi_plans_step(m)) || worked;
 }
 void gompi_engine_remind(struct gompi_messages *m) { gompi_messages_remind(m); }
 bool gompi_engine_flushed(struct gompi_messages *m) { return gompi_messages_flushed(m); }
@@ -123,7 +125,15 @@ struct gompi_request *gompi_engine_receive(struct gompi_message *msg, const stru
 	return r;
 }
 
-void gompi_engine_restart(struct gompi_request *r) { gompi_request_restart(r); }
+void gompi_engine_restart(struct gompi_request *r) {
+	struct gompi_verdict v;
+	if (r->kind == NULL) {
+		gompi_request_restart(r);
+		return;
+	}
+	gompi_store(&r->state, REQUEST_ACTIVE);
+	r->kind->start(r, &v);
+}
 
 void gompi_engine_cancel(struct gompi_request *r) {
 	gompi_lane_take(r->lane);
@@ -133,6 +143,11 @@ void gompi_engine_cancel(struct gompi_request *r) {
 
 void gompi_engine_free(struct gompi_request *r) {
 	struct gompi_lane *l = r->lane;
+	struct gompi_verdict v;
+	if (r->kind != NULL && gompi_load(&r->state) != REQUEST_ACTIVE) {
+		gompi_request_forget(r, &v);
+		return;
+	}
 	gompi_lane_take(l);
 	if (r->handled)
 		gompi_request_remove(r);

@@ -71,7 +71,9 @@ int gompi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_fre
 					: free_fn == NULL ? "free"
 							  : "cancel");
 	struct generalized *g = malloc(sizeof *g);
-	struct gompi_request *r = g != NULL ? gompi_request_new(0, &generalized_kind, (uintptr_t)g) : NULL;
+	struct gompi_request *r = NULL;
+	if (g != NULL)
+		r = gompi_request_new(gompi_load(&gompi_messages_here), 0, &generalized_kind, (uintptr_t)g);
 	if (r == NULL) {
 		free(g);
 		return gompi_call_wrong(call, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");

@@ -8,6 +8,7 @@
 
 #include "base/up.h"
 #include "message/away.h"
+#include "message/plan.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 // Linux 5.14
@@ -346,8 +347,18 @@ void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_messages *m = l->home;
 	l->completed = true;
 	gompi_store_release(&r->state, REQUEST_COMPLETE);
-	if (gompi_load(&m->hooks) >= HOOK)
+	if (gompi_load(&m->hooks) >= HOOK_PLANS)
 		gompi_store_total(&m->stepped, 1);
+}
+
+bool gompi_messages_step(struct gompi_messages *m) {
+	uint32_t hooks = gompi_load(&m->hooks);
+	bool plans = (hooks & HOOK_PLANS) != 0, worked = plans && gompi_plans_step(m);
+	if (hooks >= HOOK) {
+		worked = gompi_up.progress_messages() || worked;
+		worked = (plans && gompi_plans_step(m)) || worked; // Go has taken back that something has completed
+	}
+	return worked;
 }
 
 // The application's messages as a service of every wait.
@@ -359,7 +370,7 @@ static bool arrived(void) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_lane_ready(&m->lane[i]))
 			return true;
-	return gompi_load(&m->hooks) >= HOOK;
+	return gompi_load(&m->hooks) >= HOOK_PLANS;
 }
 
 static bool move(void) {
@@ -367,8 +378,8 @@ static bool move(void) {
 	if (m == NULL)
 		return false;
 	bool worked = gompi_messages_progress_all(m);
-	if (gompi_load(&m->hooks) >= HOOK)
-		worked = gompi_up.progress_messages() || worked;
+	if (gompi_load(&m->hooks) >= HOOK_PLANS)
+		worked = gompi_messages_step(m) || worked;
 	return worked;
 }
 

@@ -139,8 +139,10 @@ struct gompi_messages {
 	bool no_cma;       // nobody is to read another's memory
 	uint64_t *probe;   // what others read to find out whether they can: a page
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
-	gompi_a32 hooks;   // HOOK times the number of such operations, HOOK_NETWORK and HOOK_SERVED
+	gompi_a32 hooks;   // HOOK times the number of those that Go has, and the flags below
 	struct gompi_lane lane[GOMPI_LANES];
+	struct gompi_mutex plans_lock; // of what follows, for a moment
+	struct gompi_plan *plans;      // those under way (plan.h)
 	struct gompi_mutex peers_lock; // to add to peers
 	uint32_t peers_number;
 	struct gompi_peers *_Atomic peers; // links to processes on other nodes
@@ -150,7 +152,8 @@ struct gompi_messages {
 enum {
 	HOOK_NETWORK = 1, // the job spans nodes
 	HOOK_SERVED = 2,  // requests of another room are under way, which its service advances
-	HOOK = 4,
+	HOOK_PLANS = 4,   // plans are under way
+	HOOK = 8,
 };
 
 #pragma GCC visibility push(hidden)
@@ -167,6 +170,9 @@ void gompi_messages_enter(struct gompi_messages *m);
 void gompi_messages_leave(void);
 // Whether requests are under way that a service advances: then calls that test for requests serve, too.
 void gompi_messages_watch(bool on);
+
+// Lets operations of several messages go on. Whether there was something to do.
+bool gompi_messages_step(struct gompi_messages *m);
 
 // The lane of a context.
 static inline struct gompi_lane *gompi_lane_of(struct gompi_messages *m, uint64_t context) {

@@ -40,7 +40,8 @@ static const struct gompi_request_kind over_kind = {.why = say_other, .drop = fo
 
 struct gompi_request *gompi_other_open(uintptr_t object, uintptr_t comm, uint64_t context, bool persistent,
 				       uintptr_t *handle) {
-	struct gompi_request *r = gompi_request_new(context, object != 0 ? &other_kind : &over_kind, object);
+	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_messages_here), context,
+						    object != 0 ? &other_kind : &over_kind, object);
 	if (r == NULL)
 		return NULL;
 	r->comm = comm;

@@ -201,8 +201,8 @@ void gompi_number_remove(struct gompi_numbers *s, uint64_t id) {
 	}
 }
 
-struct gompi_request *gompi_request_new(uint64_t context, const struct gompi_request_kind *kind, uintptr_t object) {
-	struct gompi_messages *m = gompi_load(&gompi_messages_here);
+struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,
+					const struct gompi_request_kind *kind, uintptr_t object) {
 	if (m == NULL)
 		return NULL;
 	struct gompi_lane *l = gompi_lane_of(m, context);

@@ -19,6 +19,7 @@ struct gompi_result {
 	int64_t bytes;
 };
 
+struct gompi_messages;
 struct gompi_request;
 
 // What differs between the kinds of requests besides messages. All are called without any lock; those that return an
@@ -165,9 +166,10 @@ void gompi_requests_close(struct gompi_requests *s);
 // Writes what is wrong with a complete request to v; its class.
 int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v);
 
-// Makes an active request of another kind than messages, in the lane of a context, with a handle. NULL: there is no
-// memory, or too many are live.
-struct gompi_request *gompi_request_new(uint64_t context, const struct gompi_request_kind *kind, uintptr_t object);
+// Makes an active request of another kind than messages, in the lane of a context of m, with a handle. NULL: m is NULL,
+// there is no memory, or too many are live.
+struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,
+					const struct gompi_request_kind *kind, uintptr_t object);
 // Completes it: result has been written. If the application has freed it, it goes.
 void gompi_request_complete(struct gompi_request *r);
 // Ends a request that neither the application nor an operation needs. result.class, or what is wrong with that, which v

@@ -78,8 +78,8 @@ void gompi_message_progress(void) {
 			gompi_fabric_progress();
 		if (hooks & HOOK_SERVED)
 			gompi_serve();
-		if (hooks >= HOOK)
-			gompi_up.progress_messages();
+		if (hooks >= HOOK_PLANS)
+			gompi_messages_step(m);
 	}
 }
 

@@ -355,22 +355,11 @@ func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
 		in[i] = all[i*size : (i+1)*size : (i+1)*size]
 	}
 	v.alltoall(own, in)
-	v.reducing(r, func() error { return fold(r, in) })
-	return in[v.size-1]
-}
-
-// fold leaves in[0] op in[1] op ... in the last block.
-func fold(r *reducer, in [][]byte) error {
-	acc := in[len(in)-1]
-	if len(acc) == 0 {
-		return nil
+	acc := in[v.size-1]
+	for i := v.size - 2; i >= 0; i-- {
+		v.combine(r, in[i], acc)
 	}
-	for i := len(in) - 2; i >= 0; i-- {
-		if err := r.combine(in[i], acc); err != nil {
-			return err
-		}
-	}
-	return nil
+	return acc
 }
 
 // allreduce leaves the reduction of all own in out. The two may be the same memory. Every process gets the same bits:
@@ -448,8 +437,8 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	}
 	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that
 	// of the part below (and own).
-	partial, spare := copied(own), room(len(own))
-	v.do(func() error { copy(partial, own); return nil })
+	partial, spare := room(len(own)), room(len(own))
+	v.copy(partial, own)
 	result, empty := room(len(own)), exclusive
 	if !exclusive {
 		v.copy(result, own)
@@ -469,7 +458,7 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 			continue
 		}
 		if empty {
-			v.do(func() error { copy(result, b); return nil })
+			v.copy(result, b)
 			empty = false
 		} else {
 			v.combine(r, b, result)

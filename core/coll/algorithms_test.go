@@ -146,7 +146,7 @@ func TestAllreduceAndScan(t *testing.T) {
 				}
 				f(v, own, out)
 				if !inPlace {
-					v.finish = append(v.finish, func() error {
+					v.finish(func() error {
 						if !bytes.Equal(own, input(seed, v.rank, size)) {
 							return fmt.Errorf("the send buffer was changed")
 						}
@@ -235,7 +235,7 @@ func TestGatherScatter(t *testing.T) {
 				}
 				bs, all := blocks(false), make([]byte, len(want))
 				v.gather(input(8, v.rank, counts[v.rank]), bs, root, route(equal))
-				v.finish = append(v.finish, func() error { copy(all, bytes.Join(bs, nil)); return nil })
+				v.finish(func() error { copy(all, bytes.Join(bs, nil)); return nil })
 				return all
 			})
 			require.True(t, bytes.Equal(want, got[root]), "gather")
@@ -255,7 +255,7 @@ func TestGatherScatter(t *testing.T) {
 				bs, all := blocks(false), make([]byte, len(want))
 				bs[v.rank] = input(8, v.rank, counts[v.rank])
 				v.allgather(bs, blockSizes(equal))
-				v.finish = append(v.finish, func() error { copy(all, bytes.Join(bs, nil)); return nil })
+				v.finish(func() error { copy(all, bytes.Join(bs, nil)); return nil })
 				return all
 			})
 			for i := range got {
@@ -280,7 +280,7 @@ func TestAlltoall(t *testing.T) {
 				all := make([]byte, total)
 				v.alltoall(in, out)
 				join := func() error { copy(all, bytes.Join(out, nil)); return nil }
-				v.finish = append(v.finish, join)
+				v.finish(join)
 				return all
 			})
 			for i := range got {

@@ -487,7 +487,7 @@ func TestAgentCallsNoFunction(t *testing.T) {
 	go func() {
 		defer close(gone)
 		runtime.LockOSThread()
-		es[0].AgentThread()
+		es[0].msg.AgentThread()
 		agentThread.Store(int32(unix.Gettid()))
 		close(ready)
 		for {

@@ -1,24 +1,15 @@
 package coll
 
 import (
-	"sync/atomic"
-
-	"golang.org/x/sys/unix"
-
-	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
-	"gompirma/core/request"
-	"gompirma/core/shm"
 )
 
 // Engine is the collectives of one process. Safe for concurrent use, as far as the standard lets threads call
 // collectives: those on one communicator one after another.
 type Engine struct {
-	msg   *p2p.Engine
-	wire  Wire         // instead, if it is not nil
-	agent atomic.Int32 // system's id of the agent's thread
+	msg  *p2p.Engine
+	wire Wire // instead, if it is not nil
 }
 
 // New returns the collectives that go over the messages of msg.
@@ -37,13 +28,6 @@ type Wire interface {
 
 // Over returns collectives that go over a wire, blocking ones only.
 func Over(w Wire) *Engine { return &Engine{wire: w} }
-
-// AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were
-// written for the threads that the application knows of, and often for one of them only.
-func (e *Engine) AgentThread() { e.agent.Store(int32(unix.Gettid())) }
-
-// onAgent returns whether the calling thread is the agent.
-func (e *Engine) onAgent() bool { return e.agent.Load() == int32(unix.Gettid()) }
 
 // state is what this package keeps with a communicator.
 type state struct {
@@ -100,76 +84,6 @@ func (e *Engine) state(c *comm.Comm) *state {
 // Slots returns the slots of a communicator, nil if it has none.
 func (e *Engine) Slots(c *comm.Comm) Slots { return e.state(c).slots }
 
-// channel is the link of one call: its messages carry the call's number as their tag.
-type channel struct {
-	e    *p2p.Engine
-	c    *comm.Comm
-	x    comm.Context
-	tag  int32
-	mode p2p.Mode
-}
-
-func (l *channel) send(to int, b []byte) (pending, error) {
-	r, err := l.e.Isend(l.c, l.x, p2p.Bytes(b), to, l.tag, l.mode)
-	if err != nil || r == request.Completed {
-		return nil, err
-	}
-	return &transfer{r: r, size: -1}, nil
-}
-
-func (l *channel) recv(from int, b []byte) (pending, error) {
-	r, err := l.e.Irecv(l.c, l.x, p2p.Bytes(b), from, l.tag)
-	if err != nil {
-		return nil, err
-	}
-	return &transfer{r: r, size: int64(len(b))}, nil
-}
-
-// wired is the link of one call over a wire.
-type wired struct {
-	wire Wire
-	c    *comm.Comm
-}
-
-func (l wired) send(to int, b []byte) (pending, error)   { return nil, l.wire.Send(l.c, to, b) }
-func (l wired) recv(from int, b []byte) (pending, error) { return nil, l.wire.Recv(l.c, from, b) }
-
-// link returns the link of one call on c.
-func (e *Engine) link(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode) link {
-	if e.wire != nil {
-		return wired{e.wire, c}
-	}
-	return &channel{e.msg, c, x, tag, mode}
-}
-
-// transfer is a message under way.
-type transfer struct {
-	r    *request.Request
-	size int64 // bytes to receive, -1 for a send
-}
-
-func (t *transfer) poll() (bool, error) {
-	if !t.r.IsComplete() {
-		return false, nil
-	}
-	var st request.Status
-	if _, err := t.r.Finish(&st); err != nil {
-		return true, err
-	}
-	if t.size >= 0 && st.Bytes != t.size {
-		return true, mpierr.New(abi.MPI_ERR_COUNT, "rank %d contributed %d bytes where %d were expected",
-			st.Source, st.Bytes, t.size)
-	}
-	return true, nil
-}
-
-// cancel takes a receive back that has not been matched, so that nothing comes into its buffer later.
-func (t *transfer) cancel() {
-	if t.size >= 0 && !t.r.IsComplete() {
-		t.r.Op.Cancel()
-	}
-}
-
 // tag returns the tag that the n-th call uses.
 func tag(n int32) int32 { return n & p2p.TagUB }
 
@@ -177,31 +91,46 @@ func tag(n int32) int32 { return n & p2p.TagUB }
 func (e *Engine) blocking(c *comm.Comm) *schedule {
 	s := e.state(c)
 	s.sequence++
-	return e.schedule(c, comm.Collective, tag(s.sequence), p2p.Standard)
+	return e.schedule(c, comm.Collective, tag(s.sequence))
 }
 
-func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32, mode p2p.Mode) *schedule {
+func (e *Engine) schedule(c *comm.Comm, x comm.Context, tag int32) *schedule {
 	if !c.IsInter() {
-		s := newSchedule(e.link(c, x, tag, mode), c.Rank(), c.Size())
-		s.foreign = e.onAgent
-		return s
+		return newSchedule(&channel{c: c, x: x, tag: tag}, c.Rank(), c.Size())
 	}
-	s := newSchedule(e.link(c.Local, x, tag, mode), c.Rank(), c.Size())
-	s.remote = view{s, e.link(c, x, tag, mode), -1, c.RemoteSize()}
-	s.foreign = e.onAgent
+	s := newSchedule(&channel{c: c.Local, x: x, tag: tag}, c.Rank(), c.Size())
+	s.remote = view{s, &channel{c: c, x: x, tag: tag}, -1, c.RemoteSize()}
 	return s
 }
 
 // run does a schedule of a blocking call to its end.
 func (e *Engine) run(s *schedule, c *comm.Comm) error {
-	done, err := s.poll()
-	if done {
-		return err
+	if e.wire != nil {
+		return s.overWire(e.wire)
 	}
-	what := shm.Waiting{Peer: -1, Object: uint64(c.Handle)}
-	if waited := e.msg.AwaitFor(func() bool { done, err = s.poll(); return done }, what); waited != nil {
-		s.abandon(waited)
-		return waited
+	return e.msg.Run(s.plan(c), c)
+}
+
+// overWire does the steps of a schedule one after the other.
+func (s *schedule) overWire(w Wire) (err error) {
+	for i := range s.steps {
+		st := &s.steps[i]
+		var l *channel
+		peer := st.peer
+		if l, _ = st.via.(*channel); l != nil && l.ranks != nil {
+			peer = int(l.ranks[peer])
+		}
+		switch st.kind {
+		case stepSend, stepPass:
+			err = w.Send(l.c, peer, st.buf)
+		case stepRecv:
+			err = w.Recv(l.c, peer, st.buf)
+		default:
+			err = st.local()
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }

@@ -29,7 +29,8 @@ func (p *parcel) poll() (bool, error) {
 	return p.done, p.err
 }
 
-func (p *parcel) cancel() {}
+// pending is a message under way.
+type pending interface{ poll() (done bool, err error) }
 
 func newMailbox(eager int) *mailbox { return &mailbox{eager: eager, lanes: map[[2]int]*lane{}} }
 
@@ -74,7 +75,7 @@ func match(l *lane) {
 	}
 }
 
-func (e *end) send(to int, b []byte) (pending, error) {
+func (e *end) send(to int, b []byte) pending {
 	e.box.mu.Lock()
 	defer e.box.mu.Unlock()
 	p := &parcel{b: b, mu: &e.box.mu}
@@ -85,17 +86,17 @@ func (e *end) send(to int, b []byte) (pending, error) {
 	l := e.lane(e.toIt(to))
 	l.sends = append(l.sends, p)
 	match(l)
-	return p, nil
+	return p
 }
 
-func (e *end) recv(from int, b []byte) (pending, error) {
+func (e *end) recv(from int, b []byte) pending {
 	e.box.mu.Lock()
 	defer e.box.mu.Unlock()
 	p := &parcel{b: b, mu: &e.box.mu}
 	l := e.lane(e.toMe(from))
 	l.recvs = append(l.recvs, p)
 	match(l)
-	return p, nil
+	return p
 }
 
 // left returns the number of messages that nobody took.
@@ -109,12 +110,40 @@ func (m *mailbox) left() int {
 	return n
 }
 
+// finish does the steps of a schedule whose links are mailboxes.
 func finish(s *schedule) error {
-	for {
-		done, err := s.poll()
-		if done {
+	var waiting []pending
+	await := func() error {
+		for _, p := range waiting {
+			for {
+				done, err := p.poll()
+				if err != nil {
+					return err
+				}
+				if done {
+					break
+				}
+				runtime.Gosched()
+			}
+		}
+		waiting = nil
+		return nil
+	}
+	for i := range s.steps {
+		var err error
+		switch st := &s.steps[i]; st.kind {
+		case stepSend, stepPass:
+			waiting = append(waiting, st.via.(*end).send(st.peer, st.buf))
+		case stepRecv:
+			waiting = append(waiting, st.via.(*end).recv(st.peer, st.buf))
+		case stepWait:
+			err = await()
+		default:
+			err = st.local()
+		}
+		if err != nil {
 			return err
 		}
-		runtime.Gosched()
 	}
+	return await()
 }

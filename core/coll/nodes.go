@@ -6,7 +6,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
-	"gompirma/core/p2p"
 )
 
 // Much data among members on several nodes: those of a node work in their slots, and one speaks for each node in
@@ -31,15 +30,6 @@ func (k *Call) nodeFirst(o *operands) bool {
 	}
 	return false
 }
-
-// relay is a link among the members of a communicator that speak for their nodes, by the numbers of those.
-type relay struct {
-	link
-	ranks []int32
-}
-
-func (r relay) send(to int, b []byte) (pending, error)   { return r.link.send(int(r.ranks[to]), b) }
-func (r relay) recv(from int, b []byte) (pending, error) { return r.link.recv(int(r.ranks[from]), b) }
 
 // overNodes does a call of nodeFirst.
 func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
@@ -121,10 +111,7 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 // that do not speak for the number of the call.
 func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.sequence++
-	s := newSchedule(relay{e.link(c, comm.Collective, tag(st.sequence), p2p.Standard), speakers}, c.Span.Node,
-		len(speakers))
-	s.foreign = e.onAgent
-	return s
+	return newSchedule(&channel{c, comm.Collective, tag(st.sequence), speakers}, c.Span.Node, len(speakers))
 }
 
 // allgatherOverNodes fills outs with what all members have in own, of the given lengths, which all members know. The

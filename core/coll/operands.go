@@ -12,12 +12,13 @@ type operands struct {
 	ins, outs [][]byte // the same where there is a block for each process
 	sizes     []int    // reduce_scatter: bytes of each process' block
 	red       reducer
+	before    []func() error // pack what is sent, into what the above refer to
 	after     []func() error // unpack what has arrived
 	few       [2][4][]byte   // ins and outs of few processes
 }
 
-// load returns the data of b, for reading.
-func load(b *Buffer) []byte {
+// load returns the data of b, for reading, which is there once before has been done.
+func (o *operands) load(b *Buffer) []byte {
 	n := int(b.Count * b.Type.Size())
 	if n == 0 {
 		return nil
@@ -26,8 +27,30 @@ func load(b *Buffer) []byte {
 		return run
 	}
 	packed := room(n)
-	pack(packed, b)
+	o.beforePacked(*b, packed)
 	return packed
+}
+
+// beforePacked has the data of b packed at the beginning.
+func (o *operands) beforePacked(b Buffer, packed []byte) {
+	o.before = append(o.before, func() error { pack(packed, &b); return nil })
+}
+
+// copied returns memory that holds a copy of b once before has been done.
+func (o *operands) copied(b []byte) []byte {
+	to := room(len(b))
+	o.before = append(o.before, func() error { copy(to, b); return nil })
+	return to
+}
+
+// begin does what comes before all else.
+func (o *operands) begin() error {
+	for _, f := range o.before {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // content is what the memory for a result holds before the call.
@@ -49,7 +72,7 @@ func (o *operands) store(b *Buffer, holds content) []byte {
 	}
 	packed := room(n)
 	if holds == whatIsIn {
-		pack(packed, b)
+		o.beforePacked(*b, packed)
 	}
 	o.afterPacked(*b, packed)
 	return packed
@@ -82,7 +105,7 @@ func (o *operands) loadAll(b *Buffer, v *Blocks, sh shape, n int) [][]byte {
 	out := o.blocks(0, n)
 	for i := range out {
 		p := part(b, v, sh, i)
-		out[i] = load(&p)
+		out[i] = o.load(&p)
 	}
 	return out
 }
@@ -118,7 +141,7 @@ func (k *Call) prepare(o *operands) error {
 		if inPlace {
 			o.in = o.outs[me]
 		} else if sends {
-			o.in = load(&k.Send)
+			o.in = o.load(&k.Send)
 		}
 	case KindScatter, KindScatterv:
 		if sends {
@@ -130,7 +153,7 @@ func (k *Call) prepare(o *operands) error {
 			o.out = o.store(&k.Recv, nothing)
 		}
 	case KindNeighborAllgather, KindNeighborAllgatherv:
-		own := load(&k.Send)
+		own := o.load(&k.Send)
 		o.ins = o.blocks(0, k.SendPeers())
 		for i := range o.ins {
 			o.ins[i] = own
@@ -146,7 +169,7 @@ func (k *Call) prepare(o *operands) error {
 			// What arrives must not overwrite what has not left yet.
 			o.ins = make([][]byte, n)
 			for i, b := range o.outs {
-				o.ins[i] = copied(b)
+				o.ins[i] = o.copied(b)
 			}
 		}
 	}
@@ -184,7 +207,7 @@ func (k *Call) prepareReduction(o *operands, sends, receives, inPlace bool) erro
 		if !inPlace {
 			from.Addr = k.Send.Addr
 		}
-		o.in = o.red.load(&from)
+		o.in = o.loadElements(&from)
 	}
 	if receives && mine.Count > 0 && !k.lowest() {
 		o.out = o.storeElements(&mine)
@@ -224,7 +247,7 @@ func (k *Call) unequal(o *operands) {
 	case KindAllgather:
 		o.discardAll(len(o.in), len(o.outs))
 	case KindAllgatherv:
-		o.outs[me] = copied(o.in)
+		o.outs[me] = o.copied(o.in)
 	case KindAlltoall:
 		o.discardAll(len(o.ins[me]), len(o.outs))
 	case KindAlltoallv, KindAlltoallw:

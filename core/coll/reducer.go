@@ -35,6 +35,9 @@ func (r *reducer) set(o *op.Op, t *datatype.Type) {
 	}
 }
 
+// asks returns whether the operation is a function of the application.
+func (r *reducer) asks() bool { return r.op != nil && r.op.User() }
+
 // combine sets inout[i] = in[i] op inout[i] for whole elements; in stands left, that is, it comes from lower ranks.
 func (r *reducer) combine(in, inout []byte) error {
 	if len(in) == 0 {
@@ -76,12 +79,12 @@ func (r *reducer) spread(in, inout []byte, n int64) (err error) {
 	return err
 }
 
-// load returns the elements of b as they travel.
-func (r *reducer) load(b *Buffer) []byte {
-	if r.laidOut {
-		return memory(b.Addr, int(b.Count)*r.size)
+// loadElements returns the elements of b as they travel.
+func (o *operands) loadElements(b *Buffer) []byte {
+	if o.red.laidOut {
+		return memory(b.Addr, int(b.Count)*o.red.size)
 	}
-	return load(b)
+	return o.load(b)
 }
 
 // storeElements returns where elements as they travel are to be put to get to b.

@@ -19,13 +19,6 @@ func room(n int) []byte {
 	return b
 }
 
-// copied returns a copy of b.
-func copied(b []byte) []byte {
-	c := room(len(b))
-	copy(c, b)
-	return c
-}
-
 // orNoRoom is deferred where a call begins. MPI_ERR_NO_MEM.
 func orNoRoom(err *error) {
 	switch p := recover().(type) {

@@ -1,46 +1,29 @@
 package coll
 
 import (
-	"sync"
-	"sync/atomic"
-
-	"gompirma/core/abi"
-	"gompirma/core/mpierr"
+	"gompirma/capi/message"
+	"gompirma/core/comm"
 )
 
-// link carries the messages of one collective call: they match by source, in the order they were sent, and never meet
-// those of another call. The bytes belong to the link until the pending it returned is done.
-type link interface {
-	send(to int, b []byte) (pending, error)
-	recv(from int, b []byte) (pending, error)
-}
-
-// pending is a message under way; poll does not block and is not called again after it returned true. cancel gives it
-// up.
-type pending interface {
-	poll() (done bool, err error)
-	cancel()
-}
-
-// schedule is a collective call as a list of steps. Sends and receives are only started by their step; a barrier
-// between rounds is a step of its own. Any thread may advance it with poll.
+// schedule is a collective call as a list of steps; plan is that list for C, which runs it.
 type schedule struct {
-	steps  []step
-	finish []func() error // after the last step: unpack what arrived
+	steps []step
 	// the members may have passed different lengths, so who sends to whom must not follow from them
 	fixed  bool
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
+}
 
-	missed  atomic.Bool // a thread wanted to poll while another one did
-	stalled atomic.Bool // the next step is not for the thread that polled last
-	foreign func() bool // whether the calling thread must not call the application's functions
+// link is where messages of a schedule go: *channel, or what tests have instead.
+type link any
 
-	mu      sync.Mutex
-	next    int
-	waiting []pending
-	over    bool
-	err     error // until over: that a member has passed another length
+// channel is the messages of one call on a communicator: they carry the call's number as their tag, match by source, in
+// the order they were sent, and never meet those of another call.
+type channel struct {
+	c     *comm.Comm
+	x     comm.Context
+	tag   int32
+	ranks []int32 // of those that a schedule knows by numbers; nil: the numbers are ranks
 }
 
 type stepKind uint8
@@ -49,17 +32,21 @@ const (
 	stepSend stepKind = iota
 	stepPass
 	stepRecv
-	stepDo
-	stepCall // stepDo that calls a function of the application
 	stepWait
+	stepCopy    // dst gets buf
+	stepCombine // dst = buf op dst
+	stepDo
 )
 
 type step struct {
-	kind stepKind
-	peer int
-	via  link
-	buf  []byte
-	do   func() error
+	kind  stepKind
+	right bool // left out if something is wrong
+	peer  int
+	via   link
+	buf   []byte
+	dst   []byte
+	red   *reducer
+	do    func() error
 }
 
 // view is a group of processes as a schedule's builder sees it: its own place in it, and how to reach the others.
@@ -75,7 +62,8 @@ func newSchedule(l link, rank, size int) *schedule {
 	return s
 }
 
-// send adds a step that starts sending b.
+// send adds a step that starts sending b. Sends and receives are only started by their step; a barrier between rounds
+// is a step of its own.
 func (v view) send(to int, b []byte) {
 	v.steps = append(v.steps, step{kind: stepSend, peer: to, via: v.link, buf: b})
 }
@@ -96,18 +84,21 @@ func (v view) recv(from int, b []byte) {
 // arrives.
 func (s *schedule) do(f func() error) { s.steps = append(s.steps, step{kind: stepDo, do: f}) }
 
-// combine adds a local step that does inout = in op inout.
-func (s *schedule) combine(r *reducer, in, inout []byte) {
-	s.reducing(r, func() error { return r.combine(in, inout) })
+// finish adds local steps for the end of the call, which are left out if something is wrong.
+func (s *schedule) finish(fs ...func() error) {
+	if len(fs) > 0 {
+		s.wait()
+	}
+	for _, f := range fs {
+		s.steps = append(s.steps, step{kind: stepDo, right: true, do: f})
+	}
 }
 
-// reducing adds a local step that uses r.
-func (s *schedule) reducing(r *reducer, f func() error) {
-	kind := stepDo
-	if r.op != nil && r.op.User() {
-		kind = stepCall
+// combine adds a local step that does inout = in op inout.
+func (s *schedule) combine(r *reducer, in, inout []byte) {
+	if len(in) > 0 {
+		s.steps = append(s.steps, step{kind: stepCombine, right: r.asks(), red: r, buf: in, dst: inout})
 	}
-	s.steps = append(s.steps, step{kind: kind, do: f})
 }
 
 // copy adds a step that copies src to dst; none if they are the same bytes.
@@ -115,7 +106,7 @@ func (s *schedule) copy(dst, src []byte) {
 	if len(src) == 0 || len(dst) == 0 || &dst[0] == &src[0] {
 		return
 	}
-	s.do(func() error { copy(dst, src); return nil })
+	s.steps = append(s.steps, step{kind: stepCopy, buf: src, dst: dst})
 }
 
 // wait ends a round: the steps behind it run when all messages started so far are done.
@@ -125,144 +116,59 @@ func (s *schedule) wait() {
 	}
 }
 
-// poll goes on as far as possible without blocking and returns whether the call is complete. If another thread is at
-// it, that one does this thread's part.
-func (s *schedule) poll() (bool, error) {
-	for {
-		if !s.mu.TryLock() {
-			// Whoever has the lock looks at missed after giving it away. If that was before it was set, the
-			// lock is free now.
-			s.missed.Store(true)
-			if !s.mu.TryLock() {
-				return false, nil
-			}
-		}
-		done, err := s.pollLocked()
-		s.mu.Unlock()
-		if done || !s.missed.Load() || !s.missed.Swap(false) {
-			return done, err
-		}
-	}
-}
-
-func (s *schedule) pollLocked() (bool, error) {
-	if s.over {
-		return true, s.err
-	}
-	for {
-		if err := s.reapLocked(); err != nil {
-			return s.endLocked(err)
-		}
-		if s.next == len(s.steps) {
-			if len(s.waiting) > 0 {
-				return false, nil
-			}
-			if s.err != nil {
-				return s.endLocked(s.err)
-			}
-			for _, f := range s.finish {
-				if err := f(); err != nil {
-					return s.endLocked(err)
-				}
-			}
-			return s.endLocked(nil)
-		}
-		st := &s.steps[s.next]
-		if st.kind == stepWait && len(s.waiting) > 0 {
-			return false, nil
-		}
-		if st.kind == stepCall && s.foreign != nil && s.foreign() {
-			s.stalled.Store(true)
-			return false, nil
-		}
-		s.stalled.Store(false)
-		s.next++
-		if st.kind == stepCall && s.err != nil {
-			continue // not on the wrong number of elements
-		}
-		if err := s.startLocked(st); err != nil {
-			return s.endLocked(err)
-		}
-	}
-}
-
-func (s *schedule) startLocked(st *step) error {
-	var p pending
-	var err error
+// local does a step without messages.
+func (st *step) local() error {
 	switch st.kind {
-	case stepSend:
-		p, err = st.via.send(st.peer, st.buf)
-	case stepPass:
-		p, err = st.via.send(st.peer, s.markedLocked(st.buf))
-	case stepRecv:
-		p, err = st.via.recv(st.peer, st.buf)
-	case stepDo, stepCall:
+	case stepCopy:
+		copy(st.dst, st.buf)
+	case stepCombine:
+		return st.red.combine(st.buf, st.dst)
+	case stepDo:
 		return st.do()
 	}
-	if err == nil && p != nil {
-		s.waiting = append(s.waiting, p)
-	}
-	return err
+	return nil
 }
 
-// markedLocked returns b, with another length if this process knows of a wrong one.
-func (s *schedule) markedLocked(b []byte) []byte {
-	switch {
-	case s.err == nil:
-	case mpierr.ClassOf(s.err) == abi.MPI_ERR_TRUNCATE:
-		return make([]byte, len(b)+1)
-	case len(b) > 0:
-		return b[:len(b)-1]
+// plan returns the schedule of a call on c as a plan.
+func (s *schedule) plan(c *comm.Comm) *message.Plan {
+	p := &message.Plan{Comm: c.Handle, Source: int32(c.Rank()), Steps: make([]message.Step, len(s.steps)),
+		Keep: s.steps}
+	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
+	does := func(t *message.Step, f func() error) {
+		t.Kind, t.Bytes = message.StepGo, int64(len(p.Go))
+		p.Go = append(p.Go, f)
 	}
-	return b
-}
-
-// reapLocked drops the messages that are done. Wrong lengths are remembered, other errors returned.
-func (s *schedule) reapLocked() error {
-	left := s.waiting[:0]
-	var first error
-	for _, p := range s.waiting {
-		done, err := p.poll()
-		switch {
-		case err == nil:
-		case wrongLength(err):
-			if s.err == nil {
-				s.err = err
+	for i := range s.steps {
+		st, t := &s.steps[i], &p.Steps[i]
+		*t = message.Step{Right: st.right, From: address(st.buf), To: address(st.dst), Bytes: int64(len(st.buf))}
+		switch st.kind {
+		case stepSend, stepPass, stepRecv:
+			t.Kind = message.StepSend + message.StepKind(st.kind-stepSend)
+			l := st.via.(*channel)
+			if c.IsInter() && l.c == c {
+				t.Via = 1
 			}
-		case first == nil:
-			first = err
+			p.Context[t.Via], p.Tag = l.c.Context(l.x), l.tag
+			t.Peer = int32(st.peer)
+			if l.ranks != nil {
+				t.Peer = l.ranks[st.peer]
+			}
+			t.World, t.To = l.c.Peers().World(int(t.Peer)), t.From
+		case stepWait:
+			t.Kind = message.StepWait
+		case stepCopy:
+			t.Kind, t.Bytes = message.StepCopy, int64(min(len(st.buf), len(st.dst)))
+		case stepCombine:
+			t.Kind = message.StepCombine
+			if st.red.asks() {
+				t.Asks = true
+				does(t, func() error { return st.red.combine(st.buf, st.dst) })
+			} else {
+				p.Op, p.Datatype, p.Element = st.red.op.Handle(), st.red.typ.Basic().Handle, st.red.size
+			}
+		case stepDo:
+			does(t, st.do)
 		}
-		if !done {
-			left = append(left, p)
-		}
 	}
-	clear(s.waiting[len(left):])
-	s.waiting = left
-	return first
-}
-
-// wrongLength returns whether an error means that a message had another length than expected; it has been received all
-// the same.
-func wrongLength(err error) bool {
-	class := mpierr.ClassOf(err)
-	return class == abi.MPI_ERR_TRUNCATE || class == abi.MPI_ERR_COUNT
-}
-
-// abandon ends the call with an error.
-func (s *schedule) abandon(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.over {
-		s.endLocked(err)
-	}
-}
-
-// endLocked forgets every buffer: the application may free them from now on.
-func (s *schedule) endLocked(err error) (bool, error) {
-	for _, p := range s.waiting {
-		p.cancel()
-	}
-	s.over, s.err = true, err
-	s.steps, s.finish, s.waiting = nil, nil, nil
-	return true, err
+	return p
 }

@@ -42,14 +42,16 @@ func (e *Engine) known(r message.Request, b *Buffer) *op {
 	return o
 }
 
-// HandleOf returns a handle of the request of a message for the application. ok is false if r is not of a message;
+// HandleOf returns a handle of the request of a message or plan for the application. ok is false if r is of neither;
 // h is 0 if there are as many as can be.
 func HandleOf(r *request.Request) (h uintptr, ok bool) {
-	o, ok := r.Op.(*op)
-	if !ok {
-		return 0, false
+	switch o := r.Op.(type) {
+	case *op:
+		return o.r.Handle(), true
+	case *planRequest:
+		return o.r.Handle(), true
 	}
-	return o.r.Handle(), true
+	return 0, false
 }
 
 // Query implements request.Operation.

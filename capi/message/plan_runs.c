@@ -1,0 +1,166 @@
+// Plans under way: the process goes on with them whenever it makes progress, for a blocking call that waits and for
+// requests.
+#include "base/call.h"
+#include "base/wait.h"
+#include "message/call.h"
+#include "message/plan.h"
+
+// Tells the request of a plan what that has ended with. Both may be no more afterwards.
+static void complete(struct gompi_plan *p) {
+	struct gompi_request *r = p->request;
+	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->why.class};
+	gompi_request_complete(r);
+}
+
+// Takes a plan out of the list, under its lock.
+static void unlist(struct gompi_messages *m, struct gompi_plan *p) {
+	struct gompi_plan **at = &m->plans;
+	while (*at != p)
+		at = &(*at)->later;
+	*at = p->later;
+	p->listed = false;
+	if (m->plans == NULL) {
+		gompi_and_total(&m->hooks, ~(uint32_t)HOOK_PLANS);
+		gompi_store(&gompi_messages_cell(m, m->node.me)->called, 0);
+	}
+}
+
+// Goes on with each plan once, and reminds others of it or not. Threads do so side by side: one that the system has
+// stopped keeps the others from nothing but the plan that it is at. The last one at a plan that is over tells so.
+static bool step_once(struct gompi_messages *m, bool remind) {
+	struct gompi_plan *over = NULL, *later;
+	bool wanted = false; // a thread that sleeps in a call is to look
+	gompi_mutex_take(&m->plans_lock);
+	for (struct gompi_plan *p = m->plans; p != NULL; p = later) {
+		p->users++;
+		gompi_mutex_give(&m->plans_lock);
+		if (!gompi_plan_poll(p) && remind)
+			gompi_plan_remind(p);
+		gompi_mutex_take(&m->plans_lock);
+		later = p->later;
+		bool done = gompi_load_acquire(&p->over) != 0; // pairs with end_plan
+		wanted = wanted || (done ? p->request == NULL : p->stalled && gompi_progress_thread);
+		if (--p->users > 0 || !done || p->request == NULL)
+			continue;
+		unlist(m, p);
+		p->later = over;
+		over = p;
+	}
+	gompi_mutex_give(&m->plans_lock);
+	bool worked = over != NULL;
+	for (; over != NULL; over = later) {
+		later = over->later;
+		complete(over);
+	}
+	if (wanted)
+		gompi_wake(&gompi_messages_cell(m, m->node.me)->wait);
+	return worked;
+}
+
+bool gompi_plans_step(struct gompi_messages *m) {
+	bool worked = false;
+	do {
+		gompi_store_total(&m->stepped, 0);
+		worked = step_once(m, gompi_progress_thread) || worked;
+		worked = gompi_messages_progress(m) || worked; // a receive may have been started whose data is there
+	} while (gompi_load_total(&m->stepped) != 0 && (gompi_load(&m->hooks) & HOOK_PLANS) != 0);
+	return worked;
+}
+
+void gompi_plans_remind(struct gompi_messages *m) {
+	if ((gompi_load(&m->hooks) & HOOK_PLANS) != 0)
+		step_once(m, true);
+}
+
+void gompi_plan_enter(struct gompi_plan *p) {
+	struct gompi_messages *m = p->home;
+	gompi_mutex_take(&m->plans_lock);
+	p->later = m->plans;
+	m->plans = p;
+	p->listed = true;
+	gompi_or_total(&m->hooks, HOOK_PLANS);
+	gompi_mutex_give(&m->plans_lock);
+	// What completed before the plan was in the list has been seen by nobody.
+	gompi_messages_progress_all(m);
+	gompi_plans_step(m);
+}
+
+void gompi_plan_leave(struct gompi_plan *p) {
+	struct gompi_messages *m = p->home;
+	gompi_mutex_take(&m->plans_lock);
+	while (p->users > 0) { // who is at it leaves soon: it is over
+		gompi_mutex_give(&m->plans_lock);
+		gompi_pause();
+		gompi_mutex_take(&m->plans_lock);
+	}
+	if (p->listed)
+		unlist(m, p);
+	gompi_mutex_give(&m->plans_lock);
+}
+
+static bool is_over(void *arg) {
+	struct gompi_plan *p = arg;
+	struct gompi_lane *l = gompi_lane_of(p->home, p->head.context[0]);
+	if (gompi_lane_ready(l))
+		gompi_lane_progress(l);
+	return gompi_plan_poll(p);
+}
+
+int gompi_plan_do(struct gompi_plan *p) {
+	if (gompi_plan_poll(p))
+		return p->why.class;
+	struct gompi_messages *m = p->home;
+	struct gompi_waiting what = {gompi_current_call(), GOMPI_PEERS_ALL, p->head.comm};
+	gompi_plan_enter(p);
+	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, is_over, p, &what);
+	if (class != MPI_SUCCESS) {
+		struct gompi_verdict v;
+		gompi_request_lost(class, &v);
+		gompi_plan_abandon(p, class, v.text);
+	}
+	gompi_plan_leave(p);
+	return p->why.class;
+}
+
+static struct gompi_plan *plan_of(const struct gompi_request *r) { return (struct gompi_plan *)r->object; }
+
+static void begin(struct gompi_plan *p) {
+	gompi_plan_reset(p);
+	if (gompi_plan_poll(p))
+		complete(p);
+	else
+		gompi_plan_enter(p);
+}
+
+static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
+	begin(plan_of(r));
+	return MPI_SUCCESS;
+}
+
+static void progress_plan(struct gompi_request *r) { gompi_plans_step(plan_of(r)->home); }
+
+static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) { *v = plan_of(r)->why; }
+
+static void release_plan(struct gompi_request *r) {
+	if (plan_of(r)->head.go != 0)
+		gompi_plan_gone(plan_of(r)->head.go);
+}
+
+static void drop_plan(struct gompi_request *r) { gompi_plan_free(plan_of(r)); }
+
+static const struct gompi_request_kind plan_kind = {
+	.progress = progress_plan, .start = start_plan, .release = release_plan, .drop = drop_plan, .why = say_plan};
+
+struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent) {
+	struct gompi_request *r = gompi_request_new(p->home, p->head.context[0], &plan_kind, (uintptr_t)p);
+	if (r == NULL)
+		return NULL;
+	r->comm = p->head.comm;
+	r->persistent = persistent;
+	p->request = r;
+	if (persistent)
+		gompi_store(&r->state, REQUEST_INACTIVE);
+	else
+		begin(p);
+	return r;
+}
