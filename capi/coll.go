@@ -19,7 +19,8 @@ type collective struct {
 	op         uintptr
 	send, recv side
 	wide       bool // arrays of MPI_Count and MPI_Aint, not of int
-	here       bool // C would have done it
+	tag        int32 // of the messages of what is started
+	here       bool  // C would have done it
 	agreed     coll.Agreed
 }
 
@@ -72,6 +73,7 @@ func (a *collective) makeRequest(persistent bool, info, to uintptr) error {
 		}
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
 	}
+	k.Tag = a.tag
 	r, err := start(core.Self().Coll, &k)
 	if err != nil {
 		return err

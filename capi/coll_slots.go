@@ -385,7 +385,7 @@ func collectiveOf(call uintptr) collective {
 	}
 	return collective{function: C.GoString(c.name), kind: coll.Kind(c.kind), comm: uintptr(c.comm),
 		root: int32(c.root), op: uintptr(c.op), send: from(&c.send), recv: from(&c.recv), wide: bool(c.wide),
-		here: bool(c.here)}
+		tag: int32(c.tag), here: bool(c.here)}
 }
 
 // gompi_start_collective is gompi_up.start_collective.

@@ -1,6 +1,7 @@
 package main
 
 /*
+#include "coll/kept.h"
 #include "comm/comm.h"
 */
 import "C"
@@ -60,7 +61,10 @@ func openComm(c *comm.Comm) error {
 }
 
 // closeComm makes a handle unknown to C.
-func closeComm(h uintptr) { C.gompi_comm_close(C.uintptr_t(h)) }
+func closeComm(h uintptr) {
+	C.gompi_kept_close(C.uintptr_t(h))
+	C.gompi_comm_close(C.uintptr_t(h))
+}
 
 // gompi_barrier_messages is MPI_Barrier among members that share no memory.
 //

@@ -88,6 +88,12 @@ enum {
 	// Asleep, before it looks again by itself: nobody should need that.
 	GOMPI_AGENT_SLEEP_NS = 1000000000,
 
+	// --- Collectives that are started (coll/pieces.c, message/plan.c)
+
+	// Bytes from which progress threads are woken at once, not only when a wait lasts, if there are cores for them:
+	// that costs some microseconds, and 130 where they find none.
+	GOMPI_MUCH = 256 << 10,
+
 	// --- The agent of the network (fabric/agent.c)
 
 	// It looks so long for more after something has come; while threads of the application wait, so that their

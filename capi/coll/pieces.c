@@ -2,16 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tuning.h"
 #include "coll/protocol.h"
 #include "coll/started.h"
 #include "way/cma.h"
 
 // A reduction of data that lies in the members' memory is done in steps of so many bytes, which stay in the cache.
 enum { CHUNK = 32 << 10 };
-
-// With so many bytes progress threads are woken at once, not only when a wait lasts, if there are cores for them: that
-// costs some microseconds.
-enum { MUCH = 256 << 10 };
 
 static const struct gompi_part_of_call *part_of(const struct gompi_started *s) { return &s->part[s->now]; }
 
@@ -134,7 +131,7 @@ static struct plan_of_pieces own_plan(const struct gompi_started *s) {
 bool gompi_takes_body(const struct gompi_started *s) { return gives_anything(s) && !own_plan(s).few; }
 
 bool gompi_is_much(const struct gompi_started *s) {
-	return s->bytes >= MUCH && gompi_header()->cores > gompi_header()->processes;
+	return s->bytes >= GOMPI_MUCH && gompi_header()->cores > gompi_header()->processes;
 }
 
 uint32_t gompi_pieces(const struct gompi_started *s) { return gives_anything(s) ? own_plan(s).pieces : 1; }

@@ -2,6 +2,7 @@
 #include "coll/started.h"
 
 #include "base/call.h"
+#include "coll/kept.h"
 #include "message/call.h"
 
 void gompi_started_begin(struct gompi_started *s) {
@@ -169,21 +170,55 @@ void gompi_started_over(struct gompi_started *s) {
 	gompi_request_complete(r);
 }
 
-// Hands a call to Go, which finds what is wrong with it, or does it with messages.
+// Hands a call to Go, which finds what is wrong with it.
 static int to_go(const struct gompi_collective *a, bool here, bool persistent, MPI_Info info, MPI_Request *request) {
 	struct gompi_collective call = *a;
 	call.here = here;
 	return gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)request);
 }
 
+// Does a call with messages, by a plan that is kept or one that Go makes.
+static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool persistent, MPI_Info info,
+		   MPI_Request *request) {
+	struct gompi_collective call = *a;
+	call.tag = (int32_t)((uint32_t)c->started % INT32_MAX + 1);
+	struct gompi_plan *p = persistent ? NULL : gompi_kept_take(c, a);
+	struct gompi_request *r;
+	MPI_Request h = MPI_REQUEST_NULL;
+	int rc = MPI_SUCCESS;
+	if (p != NULL) {
+		p->head.tag = call.tag;
+		r = gompi_plan_request(p, false);
+		if (r == NULL) {
+			gompi_plan_leave_it(p);
+			return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",
+					    GOMPI_ON_COMM, a->comm);
+		}
+		h = (MPI_Request)gompi_request_handle(r);
+	} else {
+		// What counts is whether there is a request: an error handler may have turned the code to MPI_SUCCESS.
+		rc = gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)&h);
+		if (h == MPI_REQUEST_NULL)
+			return rc;
+		r = gompi_request_of(h);
+		if (!persistent && r != NULL && (p = gompi_plan_of(r)) != NULL)
+			gompi_kept_add(c, a, p);
+	}
+	c->started = call.tag;
+	*request = h;
+	return rc;
+}
+
 static int make_request(const struct gompi_collective *a, bool persistent, MPI_Info info, MPI_Request *request) {
 	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
-	bool other = c == NULL || c->board == NULL || c->size > GOMPI_BOARD_MOST;
-	if (other || request == NULL)
+	if (c == NULL || request == NULL)
 		return to_go(a, false, persistent, info, request);
-	struct gompi_started *s = gompi_started_make(c, a, &other);
+	bool other = c->board == NULL || c->size > GOMPI_BOARD_MOST;
+	struct gompi_started *s = other ? NULL : gompi_started_make(c, a, &other);
+	if (other)
+		return by_plan(c, a, persistent, info, request);
 	if (s == NULL)
-		return to_go(a, !other, persistent, info, request);
+		return to_go(a, true, persistent, info, request);
 	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind,
 						    (uintptr_t)s);
 	if (r == NULL) {

@@ -28,6 +28,8 @@ struct gompi_comm {
 	struct gompi_slots *slots;     // of the other collectives (coll/slots.h), NULL in the same case
 	struct gompi_board *board;     // of those that are started (coll/board.h), NULL in the same case
 	struct gompi_span *span;       // of members on several nodes (coll/span.h), instead of both
+	struct gompi_kept *kept;       // plans of its last calls (coll/kept.h)
+	int32_t started;               // calls that have gone by plans with requests so far, their tag
 	struct gompi_edges edges;
 	struct gompi_comm *next; // of slots without a communicator
 };

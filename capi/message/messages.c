@@ -370,7 +370,8 @@ static bool arrived(void) {
 	for (int i = 0; i < GOMPI_LANES; i++)
 		if (gompi_lane_ready(&m->lane[i]))
 			return true;
-	return gompi_load(&m->hooks) >= HOOK_PLANS;
+	uint32_t hooks = gompi_load(&m->hooks);
+	return hooks >= HOOK || ((hooks & HOOK_PLANS) != 0 && gompi_load(&m->stepped) != 0);
 }
 
 static bool move(void) {

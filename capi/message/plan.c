@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/call.h"
+#include "base/tuning.h"
 #include "message/away.h"
 #include "message/call.h"
 
@@ -100,7 +101,8 @@ static bool reap(struct gompi_plan *p) {
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_away(to))
 		return p->head.urgent;
-	return (p->head.urgent && bytes > RECORD_MOST_DATA) || gompi_progress_thread ||
+	const struct gompi_header *node = (const struct gompi_header *)(const void *)p->home->node.control;
+	return (p->head.urgent && bytes >= GOMPI_MUCH && node->cores > node->processes) || gompi_progress_thread ||
 	       gompi_load(&to->cell->called) != 0;
 }
 

@@ -66,6 +66,7 @@ struct gompi_plan {
 	uint32_t count;         // messages under way
 	uint32_t reminded;      // the step up to which those that this process waits for have been reminded
 	uint32_t steps;
+	gompi_a32 held;         // PLAN_USED: by who runs it, PLAN_KEPT: to be run again
 	struct gompi_verdict why; // class: MPI_SUCCESS so far
 	struct gompi_plan_mark *marks;
 	// Of those under way; guarded by the lock of their list.
@@ -76,6 +77,8 @@ struct gompi_plan {
 	struct gompi_request **under_way; // [messages]
 	struct gompi_step step[];
 };
+
+enum { PLAN_USED = 1, PLAN_KEPT = 2 };
 
 #pragma GCC visibility push(hidden)
 
@@ -115,6 +118,21 @@ int gompi_plan_do(struct gompi_plan *p);
 // Makes a request of a plan, inactive if it is persistent; else the plan begins. The plan goes with it. NULL: there is
 // no memory, or too many are live; the plan is the caller's still.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent);
+
+// The plan of an active request; NULL: it has none.
+struct gompi_plan *gompi_plan_of(const struct gompi_request *r);
+
+// Plans that are kept by somebody for requests to come. Whether it is one to be kept, which it is from now on: one that
+// is under way, and does not depend on what the application may change.
+bool gompi_plan_keep(struct gompi_plan *p);
+// Whether it is not under way, but kept: then it is the caller's, to be run again.
+bool gompi_plan_reuse(struct gompi_plan *p);
+// It is not run, after all; it is kept still.
+void gompi_plan_leave_it(struct gompi_plan *p);
+// It is not kept any longer, and goes as soon as it is not under way.
+void gompi_plan_unkeep(struct gompi_plan *p);
+// Whether its steps move so few bytes at most.
+bool gompi_plan_is_small(const struct gompi_plan *p, int64_t bytes);
 
 // Goes on with all plans of a process that have been entered. Whether one was over.
 bool gompi_plans_step(struct gompi_messages *m);

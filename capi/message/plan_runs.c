@@ -1,5 +1,8 @@
 // Plans under way: the process goes on with them whenever it makes progress, for a blocking call that waits and for
 // requests.
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/call.h"
 #include "base/wait.h"
 #include "message/call.h"
@@ -126,10 +129,15 @@ static struct gompi_plan *plan_of(const struct gompi_request *r) { return (struc
 
 static void begin(struct gompi_plan *p) {
 	gompi_plan_reset(p);
-	if (gompi_plan_poll(p))
-		complete(p);
-	else
+	if (!gompi_plan_poll(p)) {
 		gompi_plan_enter(p);
+		return;
+	}
+	struct gompi_messages *m = p->home;
+	gompi_a32 *called = &gompi_messages_cell(m, m->node.me)->called;
+	if (__builtin_expect(gompi_load(called) != 0, 0) && (gompi_load(&m->hooks) & HOOK_PLANS) == 0)
+		gompi_store(called, 0);
+	complete(p);
 }
 
 static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
@@ -137,19 +145,69 @@ static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-static void progress_plan(struct gompi_request *r) { gompi_plans_step(plan_of(r)->home); }
-
-static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) { *v = plan_of(r)->why; }
-
-static void release_plan(struct gompi_request *r) {
-	if (plan_of(r)->head.go != 0)
-		gompi_plan_gone(plan_of(r)->head.go);
+// Ends the use of a plan by a request.
+static void let_go(struct gompi_plan *p, uint32_t hold) {
+	if (gompi_and_total(&p->held, ~hold) != hold)
+		return;
+	if (p->head.go != 0)
+		gompi_plan_gone(p->head.go);
+	gompi_plan_free(p);
 }
 
-static void drop_plan(struct gompi_request *r) { gompi_plan_free(plan_of(r)); }
+bool gompi_plan_keep(struct gompi_plan *p) {
+	for (uint32_t i = 0; i < p->steps; i++)
+		if (p->step[i].asks)
+			return false;
+	gompi_or_total(&p->held, PLAN_KEPT);
+	return true;
+}
+
+bool gompi_plan_reuse(struct gompi_plan *p) {
+	uint32_t kept = PLAN_KEPT;
+	return gompi_change_once(&p->held, &kept, PLAN_KEPT | PLAN_USED);
+}
+
+void gompi_plan_leave_it(struct gompi_plan *p) { let_go(p, PLAN_USED); }
+
+void gompi_plan_unkeep(struct gompi_plan *p) { let_go(p, PLAN_KEPT); }
+
+bool gompi_plan_is_small(const struct gompi_plan *p, int64_t bytes) {
+	for (uint32_t i = 0; i < p->steps && bytes >= 0; i++)
+		bytes -= p->step[i].kind == STEP_GO ? 0 : p->step[i].bytes;
+	return bytes >= 0;
+}
+
+static void progress_plan(struct gompi_request *r) {
+	struct gompi_plan *p = plan_of(r);
+	if (gompi_plan_poll(p))
+		gompi_plans_step(p->home); // which tells the request
+}
+
+static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) {
+	if (r->object != 0)
+		*v = plan_of(r)->why;
+	else
+		gompi_wrong(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
+}
+
+// The plan may be run for another request from now on.
+static void release_plan(struct gompi_request *r) {
+	struct gompi_plan *p = plan_of(r);
+	if (r->result.class != MPI_SUCCESS)
+		r->text = strdup(p->why.text);
+	r->object = 0;
+	let_go(p, PLAN_USED);
+}
+
+static void drop_text(struct gompi_request *r) {
+	free(r->text);
+	r->text = NULL;
+}
 
 static const struct gompi_request_kind plan_kind = {
-	.progress = progress_plan, .start = start_plan, .release = release_plan, .drop = drop_plan, .why = say_plan};
+	.progress = progress_plan, .start = start_plan, .release = release_plan, .drop = drop_text, .why = say_plan};
+
+struct gompi_plan *gompi_plan_of(const struct gompi_request *r) { return r->kind == &plan_kind ? plan_of(r) : NULL; }
 
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent) {
 	struct gompi_request *r = gompi_request_new(p->home, p->head.context[0], &plan_kind, (uintptr_t)p);
@@ -158,6 +216,7 @@ struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent) 
 	r->comm = p->head.comm;
 	r->persistent = persistent;
 	p->request = r;
+	gompi_or_total(&p->held, PLAN_USED);
 	if (persistent)
 		gompi_store(&r->state, REQUEST_INACTIVE);
 	else

@@ -70,9 +70,13 @@ func (e *Engine) request(k *Call, persistent bool) (r *request.Request, err erro
 	if err := k.Check(); err != nil {
 		return nil, err
 	}
-	st := e.state(k.Comm)
-	st.started++
-	s := e.schedule(k.Comm, comm.Nonblocking, tag(st.started))
+	number := k.Tag
+	if number == 0 {
+		st := e.state(k.Comm)
+		st.started++
+		number = tag(st.started)
+	}
+	s := e.schedule(k.Comm, comm.Nonblocking, number)
 	s.fixed = true
 	var o operands
 	x := *k // preparing may change it
