@@ -9,9 +9,6 @@
 
 enum {
 	PLANS = 8, // of a communicator
-	// Bytes that the steps of a plan move, above which compiling it costs little beside what it does, and its
-	// memory would be much to keep.
-	MUCH = 64 << 10,
 };
 
 // One side's arrays, of n members.
@@ -133,7 +130,7 @@ struct gompi_plan *gompi_kept_take(struct gompi_comm *c, const struct gompi_coll
 }
 
 void gompi_kept_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p) {
-	if (!is_plain(c, a) || !gompi_plan_is_small(p, MUCH))
+	if (!is_plain(c, a))
 		return;
 	if (c->kept == NULL && (c->kept = calloc(1, sizeof *c->kept)) == NULL)
 		return;

@@ -286,7 +286,8 @@ void gompi_plan_remind(struct gompi_plan *p) {
 	struct gompi_messages *m = p->home;
 	if (gompi_swap_total(&p->busy, 1) != 0)
 		return; // somebody is at it
-	if (p->reminded < p->next) {
+	bool first = p->reminded < p->next;
+	if (first || !gompi_progress_thread) { // or two of those would have each other look for ever
 		p->reminded = p->next;
 		for (uint32_t i = 0; i < p->count; i++) {
 			const struct gompi_request *r = p->under_way[i];
@@ -294,7 +295,8 @@ void gompi_plan_remind(struct gompi_plan *p) {
 			if (process < 0 || process == m->node.me || !r->receive || gompi_is_complete(r))
 				continue;
 			struct gompi_cell *cell = gompi_messages_cell(m, process);
-			gompi_store_total(&cell->called, 1);
+			if (!first || gompi_progress_thread)
+				gompi_store_total(&cell->called, 1);
 			gompi_doorbell(cell);
 		}
 	}

@@ -68,6 +68,7 @@ type Plan struct {
 	Element      int
 	Go           []func() error // of steps StepGo
 	Gone         func()         // called when the request of the plan is no more
+	Own          int            // bytes of memory that it has for itself
 	Keep         any
 }
 
@@ -88,7 +89,7 @@ func (m *Messages) open(p *Plan) (*C.struct_gompi_plan, error) {
 	}
 	head := C.struct_gompi_plan_head{source: C.int32_t(p.Source), tag: C.int32_t(p.Tag), urgent: C.bool(p.Urgent),
 		comm: C.uintptr_t(p.Comm), op: C.uintptr_t(p.Op), datatype: C.uintptr_t(p.Datatype),
-		element: C.uint64_t(p.Element), _go: C.uintptr_t(object)}
+		element: C.uint64_t(p.Element), own: C.int64_t(p.Own), _go: C.uintptr_t(object)}
 	head.context[0], head.context[1] = C.uint64_t(p.Context[0]), C.uint64_t(p.Context[1])
 	steps := (*C.struct_gompi_step)(unsafe.Pointer(unsafe.SliceData(p.Steps)))
 	c := C.gompi_plan_new(m.c, &head, steps, C.uint32_t(len(p.Steps)))

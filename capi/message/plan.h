@@ -46,6 +46,7 @@ struct gompi_plan_head {
 	uintptr_t comm;      // handle, which errors are raised on
 	uintptr_t op, datatype; // handles of what is predefined for the steps STEP_COMBINE, on elements of
 	uint64_t element;       // so many bytes
+	int64_t own;         // bytes of Go's memory that it has for itself
 	uintptr_t go;        // what Go is told by gompi_plan_go and gompi_plan_gone; 0: it has nothing to do with it
 };
 
@@ -64,7 +65,7 @@ struct gompi_plan {
 	bool stalled;           // the next step is not for the thread that was at it last
 	uint32_t next;          // step
 	uint32_t count;         // messages under way
-	uint32_t reminded;      // the step up to which those that this process waits for have been reminded
+	uint32_t reminded;      // the step at which those that this process waits for have been reminded
 	uint32_t steps;
 	gompi_a32 held;         // PLAN_USED: by who runs it, PLAN_KEPT: to be run again
 	struct gompi_verdict why; // class: MPI_SUCCESS so far
@@ -105,8 +106,8 @@ bool gompi_plan_poll(struct gompi_plan *p);
 void gompi_plan_reset(struct gompi_plan *p);
 // Ends one whose messages cannot come any longer; its buffers are not touched after that.
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text);
-// Has those look at their messages that this process waits for, once at each step: it waits, or its progress thread
-// has been asked.
+// Has those look at their messages that this process waits for: a wait of it lasts, or others wait for what its
+// progress thread makes of them. From the second time on they are to look at each message.
 void gompi_plan_remind(struct gompi_plan *p);
 
 // Makes the process go on with a plan that has begun until gompi_plan_leave, or, if it has a request, until it is over,
@@ -123,7 +124,7 @@ struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent);
 struct gompi_plan *gompi_plan_of(const struct gompi_request *r);
 
 // Plans that are kept by somebody for requests to come. Whether it is one to be kept, which it is from now on: one that
-// is under way, and does not depend on what the application may change.
+// is under way, needs little memory, and does not depend on what the application may change.
 bool gompi_plan_keep(struct gompi_plan *p);
 // Whether it is not under way, but kept: then it is the caller's, to be run again.
 bool gompi_plan_reuse(struct gompi_plan *p);
@@ -131,9 +132,6 @@ bool gompi_plan_reuse(struct gompi_plan *p);
 void gompi_plan_leave_it(struct gompi_plan *p);
 // It is not kept any longer, and goes as soon as it is not under way.
 void gompi_plan_unkeep(struct gompi_plan *p);
-// Whether its steps move so few bytes at most.
-bool gompi_plan_is_small(const struct gompi_plan *p, int64_t bytes);
-
 // Goes on with all plans of a process that have been entered. Whether one was over.
 bool gompi_plans_step(struct gompi_messages *m);
 // A wait lasts.

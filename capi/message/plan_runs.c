@@ -155,6 +155,10 @@ static void let_go(struct gompi_plan *p, uint32_t hold) {
 }
 
 bool gompi_plan_keep(struct gompi_plan *p) {
+	// Beside what more does, compiling it costs little.
+	enum { MOST_BYTES = 64 << 10, MOST_STEPS = 1024 };
+	if (p->head.own > MOST_BYTES || p->steps > MOST_STEPS)
+		return false;
 	for (uint32_t i = 0; i < p->steps; i++)
 		if (p->step[i].asks)
 			return false;
@@ -170,12 +174,6 @@ bool gompi_plan_reuse(struct gompi_plan *p) {
 void gompi_plan_leave_it(struct gompi_plan *p) { let_go(p, PLAN_USED); }
 
 void gompi_plan_unkeep(struct gompi_plan *p) { let_go(p, PLAN_KEPT); }
-
-bool gompi_plan_is_small(const struct gompi_plan *p, int64_t bytes) {
-	for (uint32_t i = 0; i < p->steps && bytes >= 0; i++)
-		bytes -= p->step[i].kind == STEP_GO ? 0 : p->step[i].bytes;
-	return bytes >= 0;
-}
 
 static void progress_plan(struct gompi_request *r) {
 	struct gompi_plan *p = plan_of(r);

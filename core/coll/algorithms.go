@@ -152,7 +152,7 @@ const (
 // gather: root receives block i from process i; own is what this process contributes. Only root's blocks count.
 func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 	if by == byTree && v.size > 3 {
-		whole := room(len(own) * v.size)
+		whole := v.room(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
 			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
@@ -184,7 +184,7 @@ func (v view) gather(own []byte, blocks [][]byte, root int, by route) {
 // scatter: process i receives root's block i into own.
 func (v view) scatter(blocks [][]byte, own []byte, root int, by route) {
 	if by == byTree && v.size > 3 {
-		whole := room(len(own) * v.size)
+		whole := v.room(len(own) * v.size)
 		parts := make([][]byte, v.size)
 		for i := range parts {
 			parts[i] = whole[i*len(own) : (i+1)*len(own) : (i+1)*len(own)]
@@ -241,7 +241,7 @@ func (v view) allgather(blocks [][]byte, of blockSizes) {
 
 // allgatherBruck: after round k this process holds the blocks of ranks rank .. rank+2^k-1, in that order.
 func (v view) allgatherBruck(blocks [][]byte, size int) {
-	held := room(size * v.size)
+	held := v.room(size * v.size)
 	v.copy(held[:size], blocks[v.rank])
 	for have := 1; have < v.size; have *= 2 {
 		n := min(have, v.size-have)
@@ -289,7 +289,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 		mine := v.reduceScatter(r, split(own, v.size, r.size))
 		var whole []byte
 		if v.rank == root {
-			whole = room(len(own))
+			whole = v.room(len(own))
 		}
 		v.gather(mine, split(whole[:len(whole):len(whole)], v.size, r.size), root, straight)
 		return whole
@@ -315,7 +315,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			if n := len(spare); n > 0 {
 				in, spare = spare[n-1], spare[:n-1]
 			} else {
-				in = room(len(own))
+				in = v.room(len(own))
 			}
 			v.recv((vr+mask+top)%v.size, in)
 			v.wait()
@@ -334,7 +334,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 			v.wait()
 			acc = nil
 		case root:
-			acc = room(len(own))
+			acc = v.room(len(own))
 			v.recv(top, acc)
 			v.wait()
 		}
@@ -349,7 +349,7 @@ func (v view) reduce(r *reducer, own []byte, root int) []byte {
 // from all and folds it in the order of ranks. own is not written.
 func (v view) reduceScatter(r *reducer, own [][]byte) []byte {
 	size := len(own[v.rank])
-	all := room(size * v.size)
+	all := v.room(size * v.size)
 	in := make([][]byte, v.size)
 	for i := range in {
 		in[i] = all[i*size : (i+1)*size : (i+1)*size]
@@ -377,7 +377,7 @@ func (v view) allreduce(r *reducer, own, out []byte) {
 		return
 	}
 	v.copy(out, own)
-	acc, spare := out, room(len(own))
+	acc, spare := out, v.room(len(own))
 	// join receives what partner holds and combines it with acc on the side of the lower ranks.
 	join := func(partner int) {
 		v.recv(partner, spare)
@@ -437,9 +437,9 @@ func (v view) scan(r *reducer, own, out []byte, kind Kind) {
 	}
 	// partial is the reduction of the aligned group of ranks that holds this one, doubling each round; result that
 	// of the part below (and own).
-	partial, spare := room(len(own)), room(len(own))
+	partial, spare := v.room(len(own)), v.room(len(own))
 	v.copy(partial, own)
-	result, empty := room(len(own)), exclusive
+	result, empty := v.room(len(own)), exclusive
 	if !exclusive {
 		v.copy(result, own)
 	}

@@ -65,7 +65,7 @@ func (v view) interReduceScatter(r *reducer, own []byte, sizes []int, out []byte
 	acc := v.reduce(r, own, 0)
 	var blocks [][]byte
 	if v.rank == 0 {
-		theirs := room(len(own)) // both groups contribute equally long vectors
+		theirs := v.room(len(own)) // both groups contribute equally long vectors
 		v.remote.recv(0, theirs)
 		v.remote.pass(0, acc)
 		v.wait()

@@ -15,6 +15,13 @@ type operands struct {
 	before    []func() error // pack what is sent, into what the above refer to
 	after     []func() error // unpack what has arrived
 	few       [2][4][]byte   // ins and outs of few processes
+	own       int            // bytes of memory that it needs for itself
+}
+
+// room returns memory of the call's own.
+func (o *operands) room(n int) []byte {
+	o.own += n
+	return room(n)
 }
 
 // load returns the data of b, for reading, which is there once before has been done.
@@ -26,7 +33,7 @@ func (o *operands) load(b *Buffer) []byte {
 	if run := dense(b, n); run != nil {
 		return run
 	}
-	packed := room(n)
+	packed := o.room(n)
 	o.beforePacked(*b, packed)
 	return packed
 }
@@ -38,7 +45,7 @@ func (o *operands) beforePacked(b Buffer, packed []byte) {
 
 // copied returns memory that holds a copy of b once before has been done.
 func (o *operands) copied(b []byte) []byte {
-	to := room(len(b))
+	to := o.room(len(b))
 	o.before = append(o.before, func() error { copy(to, b); return nil })
 	return to
 }
@@ -70,7 +77,7 @@ func (o *operands) store(b *Buffer, holds content) []byte {
 	if run := dense(b, n); run != nil {
 		return run
 	}
-	packed := room(n)
+	packed := o.room(n)
 	if holds == whatIsIn {
 		o.beforePacked(*b, packed)
 	}
@@ -232,7 +239,7 @@ func (k *Call) done(o *operands, err error) error {
 // discardAll has what arrives put into n blocks of the given length that are forgotten, instead of this process'
 // buffer.
 func (o *operands) discardAll(bytes, n int) {
-	o.outs, o.after = cut(room(bytes*n), bytes, n), nil
+	o.outs, o.after = cut(o.room(bytes*n), bytes, n), nil
 }
 
 // unequal has the operands of a call whose part to this process itself has two lengths take part in a way that is right

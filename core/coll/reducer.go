@@ -92,7 +92,7 @@ func (o *operands) storeElements(b *Buffer) []byte {
 	if int64(o.red.size) == b.Type.Size() {
 		return o.store(b, nothing)
 	}
-	elements := room(int(b.Count) * o.red.size)
+	elements := o.room(int(b.Count) * o.red.size)
 	o.afterElements(*b, elements)
 	return elements
 }

@@ -10,6 +10,7 @@ type schedule struct {
 	steps []step
 	// the members may have passed different lengths, so who sends to whom must not follow from them
 	fixed  bool
+	own    int // bytes of memory that it needs for itself
 	local  view
 	remote view // the remote group of an intercommunicator; its rank is -1
 }
@@ -109,6 +110,12 @@ func (s *schedule) copy(dst, src []byte) {
 	s.steps = append(s.steps, step{kind: stepCopy, buf: src, dst: dst})
 }
 
+// room returns memory of the schedule's own.
+func (s *schedule) room(n int) []byte {
+	s.own += n
+	return room(n)
+}
+
 // wait ends a round: the steps behind it run when all messages started so far are done.
 func (s *schedule) wait() {
 	if n := len(s.steps); n > 0 && s.steps[n-1].kind != stepWait {
@@ -132,7 +139,7 @@ func (st *step) local() error {
 // plan returns the schedule of a call on c as a plan.
 func (s *schedule) plan(c *comm.Comm) *message.Plan {
 	p := &message.Plan{Comm: c.Handle, Source: int32(c.Rank()), Steps: make([]message.Step, len(s.steps)),
-		Keep: s.steps}
+		Own: s.own, Keep: s.steps}
 	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
 	does := func(t *message.Step, f func() error) {
 		t.Kind, t.Bytes = message.StepGo, int64(len(p.Go))

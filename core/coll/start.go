@@ -95,6 +95,7 @@ func (e *Engine) request(k *Call, persistent bool) (r *request.Request, err erro
 	}
 	p := s.plan(k.Comm)
 	p.Urgent = true
+	p.Own += o.own
 	x.Comm.Ref()
 	x.hold()
 	p.Gone = func() {

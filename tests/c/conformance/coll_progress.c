@@ -1,7 +1,7 @@
 /* Proves: what a nonblocking collective passes on from member to member reaches the last one, who waits, though all
  *   others compute since they have started theirs, or since they have started some receives more, which may take
- *   messages of the collective out of where they lie. gompirma's promise; the standard lets it wait for their next
- *   call
+ *   messages of the collective out of where they lie; also between the first process and all others, the two groups of
+ *   an intercommunicator. gompirma's promise; the standard lets it wait for their next call
  * np: 4 8
  * ref: none (MPICH and Open MPI wait for the next call)
  * again: GOMPIRMA_NO_CMA=1
@@ -24,8 +24,14 @@ int main(int argc, char **argv) {
 		atomic_store(turn, 0);
 		atomic_store(done, 0);
 	}
+	MPI_Comm mine, inter;
+	MPI_Comm_split(W, check_rank > 0, 0, &mine);
+	MPI_Intercomm_create(mine, 0, W, check_rank > 0 ? 0 : 1, 5, &inter);
 	for (int round = 0; round < ROUNDS; round++) {
 		MPI_Request r;
+		bool between = round / 4 % 2;
+		MPI_Comm over = between ? inter : W;
+		int root = between && check_rank == 0 ? MPI_ROOT : 0, terms = between ? check_size - 1 : check_size;
 		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
 		    n = round * 37 % MOST;
 		bool waits = place == last; /* for all others */
@@ -40,9 +46,9 @@ int main(int argc, char **argv) {
 		       round * check_size + place) /* those that others receive from start first, or last */
 			usleep(50);
 		if (reduce)
-			MPI_Ireduce(in, out, N, MPI_INT, MPI_SUM, 0, W, &r);
+			MPI_Ireduce(in, out, N, MPI_INT, MPI_SUM, root, over, &r);
 		else
-			MPI_Ibcast(in, N, MPI_INT, 0, W, &r);
+			MPI_Ibcast(in, N, MPI_INT, root, over, &r);
 		atomic_fetch_add(turn, 1);
 		if (waits) {
 			away_watch(reduce ? "MPI_Ireduce" : "MPI_Ibcast");
@@ -61,11 +67,13 @@ int main(int argc, char **argv) {
 			MPI_Wait(&more[i], MPI_STATUS_IGNORE);
 		}
 		for (int i = 0; i < N; i++)
-			if (reduce ? check_rank == 0 && out[i] != check_size * (i + round) : in[i] != i + round) {
+			if (reduce ? check_rank == 0 && out[i] != terms * (i + round) : in[i] != i + round) {
 				CHECK(0, "round %d: element %d is %d", round, i, reduce ? out[i] : in[i]);
 				break;
 			}
 	}
+	MPI_Comm_free(&inter);
+	MPI_Comm_free(&mine);
 	away_end();
 	return check_end();
 }
