@@ -18,7 +18,7 @@ type collective struct {
 	root       int32
 	op         uintptr
 	send, recv side
-	wide       bool // arrays of MPI_Count and MPI_Aint, not of int
+	wide       bool  // arrays of MPI_Count and MPI_Aint, not of int
 	tag        int32 // of the messages of what is started
 	here       bool  // C would have done it
 	agreed     coll.Agreed

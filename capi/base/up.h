@@ -26,7 +26,7 @@ struct gompi_collective {
 	} send, recv;
 	bool wide;
 	int32_t tag; // to be started: of its messages
-	bool here; // to be started: the members meet in shared memory, so Go only says what is wrong with it
+	bool here;   // to be started: the members meet in shared memory, so Go only says what is wrong with it
 	// What gompi_span_run has found out; NULL: it was not asked. So many bytes, and whether another member differs.
 	const struct gompi_agreed {
 		uint64_t bytes;

@@ -56,7 +56,7 @@ static struct arrays arrays_of(const struct gompi_comm *c, const struct gompi_co
 	return r;
 }
 
-static size_t bytes_of(const struct arrays *s) {
+static size_t array_bytes(const struct arrays *s) {
 	return (size_t)s->n * ((s->counts != NULL) * s->count + (s->displs != NULL) * s->displ +
 			       (s->types != NULL) * sizeof(MPI_Datatype));
 }
@@ -111,7 +111,7 @@ static bool is_of(const struct kept *k, const struct gompi_comm *c, const struct
 	return put_arrays(&s[0], &at, true) && put_arrays(&s[1], &at, true) && same_types(k, s);
 }
 
-static void drop_kept(struct kept *k) {
+static void end_kept(struct kept *k) {
 	for (int i = 0; i < k->n; i++)
 		if (k->types[i] != NULL)
 			gompi_type_drop(k->types[i]);
@@ -136,7 +136,7 @@ void gompi_kept_add(struct gompi_comm *c, const struct gompi_collective *a, stru
 		return;
 	struct arrays s[2] = {arrays_of(c, a, true), arrays_of(c, a, false)};
 	int n = 2 + types_in(&s[0]) + types_in(&s[1]);
-	struct kept *k = malloc(sizeof *k + bytes_of(&s[0]) + bytes_of(&s[1]));
+	struct kept *k = malloc(sizeof *k + array_bytes(&s[0]) + array_bytes(&s[1]));
 	const struct gompi_type **types = malloc((size_t)n * sizeof *types);
 	if (k == NULL || types == NULL || !gompi_plan_keep(p)) {
 		free(k);
@@ -152,7 +152,7 @@ void gompi_kept_add(struct gompi_comm *c, const struct gompi_collective *a, stru
 			gompi_type_hold(types[i]);
 	struct kept **place = &c->kept->at[c->kept->next++ % PLANS];
 	if (*place != NULL)
-		drop_kept(*place);
+		end_kept(*place);
 	*place = k;
 }
 
@@ -164,6 +164,6 @@ void gompi_kept_close(uintptr_t handle) {
 	c->kept = NULL;
 	for (int i = 0; i < PLANS; i++)
 		if (kept->at[i] != NULL)
-			drop_kept(kept->at[i]);
+			end_kept(kept->at[i]);
 	free(kept);
 }

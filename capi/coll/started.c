@@ -219,8 +219,8 @@ static int make_request(const struct gompi_collective *a, bool persistent, MPI_I
 		return by_plan(c, a, persistent, info, request);
 	if (s == NULL)
 		return to_go(a, true, persistent, info, request);
-	struct gompi_request *r = gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind,
-						    (uintptr_t)s);
+	struct gompi_request *r =
+		gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind, (uintptr_t)s);
 	if (r == NULL) {
 		gompi_started_drop(s);
 		return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",

@@ -155,7 +155,7 @@ static int64_t marked(const struct gompi_plan *p, int64_t bytes) {
 	return p->why.class == MPI_ERR_TRUNCATE ? bytes + 1 : bytes > 0 ? bytes - 1 : 0;
 }
 
-static bool pass_on(struct gompi_plan *p, const struct gompi_step *s) {
+static bool send_passed(struct gompi_plan *p, const struct gompi_step *s) {
 	int64_t bytes = marked(p, s->bytes);
 	if (bytes <= s->bytes)
 		return start_message(p, s, s->from, bytes);
@@ -174,7 +174,7 @@ static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
 		fine = start_message(p, s, s->from, s->bytes);
 		break;
 	case STEP_PASS:
-		fine = pass_on(p, s);
+		fine = send_passed(p, s);
 		break;
 	case STEP_RECV:
 		fine = start_message(p, s, s->to, s->bytes);
@@ -220,7 +220,7 @@ static void end_plan(struct gompi_plan *p) {
 	gompi_store_release(&p->over, 1); // pairs with the acquire of who looks at the result
 }
 
-static bool go_on(struct gompi_plan *p) {
+static bool run_steps(struct gompi_plan *p) {
 	while (gompi_load(&p->over) == 0) {
 		if (p->count > 0 && !reap(p))
 			break;
@@ -266,7 +266,7 @@ bool gompi_plan_poll(struct gompi_plan *p) {
 			if (gompi_swap_total(&p->busy, 1) != 0)
 				return false;
 		}
-		bool over = go_on(p);
+		bool over = run_steps(p);
 		gompi_store_total(&p->busy, 0);
 		if (over || gompi_load_total(&p->missed) == 0 || gompi_swap_total(&p->missed, 0) == 0)
 			return over;

@@ -14,13 +14,7 @@ extern void gompi_plan_go_gone(uintptr_t object);
 */
 import "C"
 
-import (
-	"unsafe"
-
-	"gompirma/core/abi"
-	"gompirma/core/handle"
-	"gompirma/core/mpierr"
-)
+import "unsafe"
 
 // StepKind says what a step of a plan does.
 type StepKind uint8
@@ -33,7 +27,7 @@ const (
 	StepWait                    // ends a round: what is behind it needs all messages started so far
 	StepCopy                    // To gets From, Bytes
 	StepCombine                 // To = From op To, Bytes
-	StepGo                      // Plan.Go[Bytes]
+	StepGo                      // PlanStep, number Bytes
 )
 
 // Step is a step of a plan.
@@ -55,125 +49,97 @@ var _ = [1]struct{}{}[unsafe.Offsetof(Step{}.Peer)-unsafe.Offsetof(C.struct_gomp
 var _ = [1]struct{}{}[unsafe.Offsetof(Step{}.From)-unsafe.Offsetof(C.struct_gompi_step{}.from)]
 var _ = [1]struct{}{}[unsafe.Offsetof(Step{}.Bytes)-unsafe.Offsetof(C.struct_gompi_step{}.bytes)]
 
-// Plan is an operation of several messages: see capi/message/plan.h. Addresses in its steps are of the application's
-// memory, or of Go's that Keep refers to.
-type Plan struct {
+// PlanHead is what a plan is made of besides its steps: see struct gompi_plan_head.
+type PlanHead struct {
 	Context     [2]uint64 // of messages among the group's own, and with the remote group
 	Comm        uintptr   // handle, which errors are raised on
 	Source, Tag int32     // this process' rank, as its messages tell it; their tag
 	Urgent      bool      // others may compute: progress threads look at what is much
-	Steps       []Step
 	// The predefined operation and datatype of steps StepCombine, and bytes of an element.
 	Op, Datatype uintptr
 	Element      int
-	Go           []func() error // of steps StepGo
-	Gone         func()         // called when the request of the plan is no more
-	Own          int            // bytes of memory that it has for itself
-	Keep         any
+	Own          int // bytes of Go's memory that it has for itself
 }
 
-// plans has those that C refers to.
-var plans = handle.NewTable[Plan](handle.Request)
+// Plan is an operation of several messages: see capi/message/plan.h.
+type Plan struct{ c *C.struct_gompi_plan }
 
-func init() {
-	C.gompi_plan_tell(unsafe.Pointer(C.gompi_plan_go_step), unsafe.Pointer(C.gompi_plan_go_gone))
+// Plan makes a plan. Addresses in its steps are of the application's memory, or of Go's that the caller keeps. object,
+// not 0, is what PlanStep and PlanGone are told. ok is false if there is no memory.
+func (m *Messages) Plan(h *PlanHead, steps []Step, object uintptr) (p Plan, ok bool) {
+	head := C.struct_gompi_plan_head{source: C.int32_t(h.Source), tag: C.int32_t(h.Tag), urgent: C.bool(h.Urgent),
+		comm: C.uintptr_t(h.Comm), op: C.uintptr_t(h.Op), datatype: C.uintptr_t(h.Datatype),
+		element: C.uint64_t(h.Element), own: C.int64_t(h.Own), _go: C.uintptr_t(object)}
+	head.context[0], head.context[1] = C.uint64_t(h.Context[0]), C.uint64_t(h.Context[1])
+	p.c = C.gompi_plan_new(m.c, &head, (*C.struct_gompi_step)(unsafe.Pointer(unsafe.SliceData(steps))),
+		C.uint32_t(len(steps)))
+	return p, p.c != nil
 }
 
-var noMemoryForPlan = mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
+// Free ends a plan that has no request.
+func (p Plan) Free() { C.gompi_plan_free(p.c) }
 
-// open makes C's plan.
-func (m *Messages) open(p *Plan) (*C.struct_gompi_plan, error) {
-	object, ok := plans.Add(p)
-	if !ok {
-		return nil, noMemoryForPlan
+// Do does a plan to its end; false: it is not of the application's messages, and Poll is for it.
+func (p Plan) Do() bool {
+	here := bool(C.gompi_plan_is_here(p.c))
+	if here {
+		C.gompi_plan_do(p.c)
 	}
-	head := C.struct_gompi_plan_head{source: C.int32_t(p.Source), tag: C.int32_t(p.Tag), urgent: C.bool(p.Urgent),
-		comm: C.uintptr_t(p.Comm), op: C.uintptr_t(p.Op), datatype: C.uintptr_t(p.Datatype),
-		element: C.uint64_t(p.Element), own: C.int64_t(p.Own), _go: C.uintptr_t(object)}
-	head.context[0], head.context[1] = C.uint64_t(p.Context[0]), C.uint64_t(p.Context[1])
-	steps := (*C.struct_gompi_step)(unsafe.Pointer(unsafe.SliceData(p.Steps)))
-	c := C.gompi_plan_new(m.c, &head, steps, C.uint32_t(len(p.Steps)))
-	if c == nil {
-		plans.Remove(object)
-		return nil, noMemoryForPlan
-	}
-	return c, nil
+	return here
 }
 
-func (p *Plan) close(c *C.struct_gompi_plan) {
-	plans.Remove(uintptr(c.head._go))
-	C.gompi_plan_free(c)
+// Poll goes on with a plan as far as possible without waiting and returns whether it is over. Between Enter and Leave
+// the process does so whenever it makes progress.
+func (p Plan) Poll() bool { return bool(C.gompi_plan_poll(p.c)) }
+func (p Plan) Enter()     { C.gompi_plan_enter(p.c) }
+func (p Plan) Leave()     { C.gompi_plan_leave(p.c) }
+
+// Abandon ends a plan whose messages cannot come any longer, with an error class and text.
+func (p Plan) Abandon(class int32, text string) {
+	t := C.CString(text)
+	defer C.free(unsafe.Pointer(t))
+	C.gompi_plan_abandon(p.c, C.int(class), t)
 }
 
-// Run does a plan to its end. wait, which is not needed if m is the application's, waits until done says that it is
-// over, or returns an error: MPI_ERR_PROC_ABORTED. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had
-// another length; MPI_ERR_NO_MEM; an error of Plan.Go.
-func (m *Messages) Run(p *Plan, wait func(done func() bool) error) error {
-	c, err := m.open(p)
-	if err != nil {
-		return err
+// Why returns the error class that a plan has ended with, 0: none, and what was wrong.
+func (p Plan) Why() (class int32, text string) {
+	if p.c.why.class == 0 {
+		return 0, ""
 	}
-	defer p.close(c)
-	if bool(C.gompi_plan_is_here(c)) {
-		C.gompi_plan_do(c)
-	} else if !bool(C.gompi_plan_poll(c)) {
-		C.gompi_plan_enter(c)
-		if err := wait(func() bool { return bool(C.gompi_plan_poll(c)) }); err != nil {
-			text := C.CString(err.Error())
-			C.gompi_plan_abandon(c, C.int(mpierr.ClassOf(err)), text)
-			C.free(unsafe.Pointer(text))
-		}
-		C.gompi_plan_leave(c)
-	}
-	if c.why.class == abi.MPI_SUCCESS {
-		return nil
-	}
-	return mpierr.New(int32(c.why.class), "%s", C.GoString(&c.why.text[0]))
+	return int32(p.c.why.class), C.GoString(&p.c.why.text[0])
 }
 
-// StartPlan makes a request of a plan, inactive if it is persistent; else the plan begins. MPI_ERR_NO_MEM.
-func (m *Messages) StartPlan(p *Plan, persistent bool) (Request, error) {
-	c, err := m.open(p)
-	if err != nil {
-		return Request{}, err
-	}
-	r := C.gompi_plan_request(c, C.bool(persistent))
-	if r == nil {
-		p.close(c)
-		return Request{}, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
-	}
-	return Request{r}, nil
+// Request makes a request of a plan, inactive if it is persistent; else the plan begins. It goes with its request. A
+// zero Request: there is no memory, or too many are live.
+func (p Plan) Request(persistent bool) Request {
+	return Request{C.gompi_plan_request(p.c, C.bool(persistent))}
 }
 
 // AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were
 // written for the threads that the application knows of, and often for one of them only.
 func AgentThread() { C.gompi_plan_agent() }
 
-//export gompi_plan_go_step
-func gompi_plan_go_step(object C.uintptr_t, what C.int64_t, text *C.char) C.int {
-	err := step(plans.Get(uintptr(object)), int(what))
-	if err == nil {
-		return abi.MPI_SUCCESS
-	}
-	const room = len(C.struct_gompi_verdict{}.text)
-	b := unsafe.Slice((*byte)(unsafe.Pointer(text)), room)
-	b[min(copy(b, err.Error()), room-1)] = 0
-	return C.int(mpierr.ClassOf(err))
+// PlanStep does step number what, of kind StepGo, of the plan with this object, and returns 0 or an error class with
+// what is wrong. PlanGone is called when there is nothing left of it. Set before the first plan is made.
+var (
+	PlanStep func(object uintptr, what int) (class int32, text string)
+	PlanGone func(object uintptr)
+)
+
+func init() {
+	C.gompi_plan_tell(unsafe.Pointer(C.gompi_plan_go_step), unsafe.Pointer(C.gompi_plan_go_gone))
 }
 
-// step does a step of a plan. A panic must not get into C: it becomes an error.
-func step(p *Plan, what int) (err error) {
-	defer func() {
-		if x := recover(); x != nil {
-			err = mpierr.New(abi.MPI_ERR_INTERN, "a collective panicked: %v", x)
-		}
-	}()
-	return p.Go[what]()
+//export gompi_plan_go_step
+func gompi_plan_go_step(object C.uintptr_t, what C.int64_t, text *C.char) C.int {
+	class, why := PlanStep(uintptr(object), int(what))
+	if class != 0 {
+		const room = len(C.struct_gompi_verdict{}.text)
+		b := unsafe.Slice((*byte)(unsafe.Pointer(text)), room)
+		b[min(copy(b, why), room-1)] = 0
+	}
+	return C.int(class)
 }
 
 //export gompi_plan_go_gone
-func gompi_plan_go_gone(object C.uintptr_t) {
-	if p := plans.Remove(uintptr(object)); p != nil && p.Gone != nil {
-		p.Gone()
-	}
-}
+func gompi_plan_go_gone(object C.uintptr_t) { PlanGone(uintptr(object)) }

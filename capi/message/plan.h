@@ -28,26 +28,26 @@ enum gompi_step_kind {
 // Addresses are numbers, since they may be of Go's memory. The layout is message.Step's, compared in plan.go.
 struct gompi_step {
 	uint8_t kind;
-	uint8_t via;    // of the plan's contexts
-	bool asks;      // calls a function of the application: not for progress threads
-	bool right;     // left out if something is wrong
-	int32_t peer;   // the rank that messages are told by
-	int32_t world;  // rank of that in MPI_COMM_WORLD
+	uint8_t via;   // of the plan's contexts
+	bool asks;     // calls a function of the application: not for progress threads
+	bool right;    // left out if something is wrong
+	int32_t peer;  // the rank that messages are told by
+	int32_t world; // rank of that in MPI_COMM_WORLD
 	uintptr_t from, to;
 	int64_t bytes;
 };
 
 // What a plan is made of besides its steps.
 struct gompi_plan_head {
-	uint64_t context[2]; // of messages among the group's own, and with the remote group
-	int32_t source;      // this process' rank, as its messages tell it
-	int32_t tag;         // of all messages
-	bool urgent;         // others may compute: progress threads look at what is much
-	uintptr_t comm;      // handle, which errors are raised on
+	uint64_t context[2];    // of messages among the group's own, and with the remote group
+	int32_t source;         // this process' rank, as its messages tell it
+	int32_t tag;            // of all messages
+	bool urgent;            // others may compute: progress threads look at what is much
+	uintptr_t comm;         // handle, which errors are raised on
 	uintptr_t op, datatype; // handles of what is predefined for the steps STEP_COMBINE, on elements of
 	uint64_t element;       // so many bytes
-	int64_t own;         // bytes of Go's memory that it has for itself
-	uintptr_t go;        // what Go is told by gompi_plan_go and gompi_plan_gone; 0: it has nothing to do with it
+	int64_t own;            // bytes of Go's memory that it has for itself
+	uintptr_t go;           // what Go is told by gompi_plan_go and gompi_plan_gone; 0: it has nothing to do with it
 };
 
 // A message of another length than planned.
@@ -67,7 +67,7 @@ struct gompi_plan {
 	uint32_t count;         // messages under way
 	uint32_t reminded;      // the step at which those that this process waits for have been reminded
 	uint32_t steps;
-	gompi_a32 held;         // PLAN_USED: by who runs it, PLAN_KEPT: to be run again
+	gompi_a32 held;           // PLAN_USED: by who runs it, PLAN_KEPT: to be run again
 	struct gompi_verdict why; // class: MPI_SUCCESS so far
 	struct gompi_plan_mark *marks;
 	// Of those under way; guarded by the lock of their list.
@@ -83,8 +83,8 @@ enum { PLAN_USED = 1, PLAN_KEPT = 2 };
 
 #pragma GCC visibility push(hidden)
 
-// What Go is told of a plan with head.go: to do step number what, 0 or an error class, which text has room to say; and
-// that it is no more.
+// What Go is told of a plan that it has something to do with: to do step number what, 0 or an error class, which text
+// has room to say; and that it is no more.
 extern int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
 extern void (*gompi_plan_gone)(uintptr_t go);
 void gompi_plan_tell(void *go, void *gone);

@@ -9,7 +9,7 @@
 #include "message/plan.h"
 
 // Tells the request of a plan what that has ended with. Both may be no more afterwards.
-static void complete(struct gompi_plan *p) {
+static void end_request(struct gompi_plan *p) {
 	struct gompi_request *r = p->request;
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->why.class};
 	gompi_request_complete(r);
@@ -53,7 +53,7 @@ static bool step_once(struct gompi_messages *m, bool remind) {
 	bool worked = over != NULL;
 	for (; over != NULL; over = later) {
 		later = over->later;
-		complete(over);
+		end_request(over);
 	}
 	if (wanted)
 		gompi_wake(&gompi_messages_cell(m, m->node.me)->wait);
@@ -101,7 +101,7 @@ void gompi_plan_leave(struct gompi_plan *p) {
 	gompi_mutex_give(&m->plans_lock);
 }
 
-static bool is_over(void *arg) {
+static bool plan_is_over(void *arg) {
 	struct gompi_plan *p = arg;
 	struct gompi_lane *l = gompi_lane_of(p->home, p->head.context[0]);
 	if (gompi_lane_ready(l))
@@ -115,7 +115,7 @@ int gompi_plan_do(struct gompi_plan *p) {
 	struct gompi_messages *m = p->home;
 	struct gompi_waiting what = {gompi_current_call(), GOMPI_PEERS_ALL, p->head.comm};
 	gompi_plan_enter(p);
-	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, is_over, p, &what);
+	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, plan_is_over, p, &what);
 	if (class != MPI_SUCCESS) {
 		struct gompi_verdict v;
 		gompi_request_lost(class, &v);
@@ -127,7 +127,7 @@ int gompi_plan_do(struct gompi_plan *p) {
 
 static struct gompi_plan *plan_of(const struct gompi_request *r) { return (struct gompi_plan *)r->object; }
 
-static void begin(struct gompi_plan *p) {
+static void begin_plan(struct gompi_plan *p) {
 	gompi_plan_reset(p);
 	if (!gompi_plan_poll(p)) {
 		gompi_plan_enter(p);
@@ -137,16 +137,16 @@ static void begin(struct gompi_plan *p) {
 	gompi_a32 *called = &gompi_messages_cell(m, m->node.me)->called;
 	if (__builtin_expect(gompi_load(called) != 0, 0) && (gompi_load(&m->hooks) & HOOK_PLANS) == 0)
 		gompi_store(called, 0);
-	complete(p);
+	end_request(p);
 }
 
 static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
-	begin(plan_of(r));
+	begin_plan(plan_of(r));
 	return MPI_SUCCESS;
 }
 
 // Ends the use of a plan by a request.
-static void let_go(struct gompi_plan *p, uint32_t hold) {
+static void let_plan_go(struct gompi_plan *p, uint32_t hold) {
 	if (gompi_and_total(&p->held, ~hold) != hold)
 		return;
 	if (p->head.go != 0)
@@ -171,9 +171,9 @@ bool gompi_plan_reuse(struct gompi_plan *p) {
 	return gompi_change_once(&p->held, &kept, PLAN_KEPT | PLAN_USED);
 }
 
-void gompi_plan_leave_it(struct gompi_plan *p) { let_go(p, PLAN_USED); }
+void gompi_plan_leave_it(struct gompi_plan *p) { let_plan_go(p, PLAN_USED); }
 
-void gompi_plan_unkeep(struct gompi_plan *p) { let_go(p, PLAN_KEPT); }
+void gompi_plan_unkeep(struct gompi_plan *p) { let_plan_go(p, PLAN_KEPT); }
 
 static void progress_plan(struct gompi_request *r) {
 	struct gompi_plan *p = plan_of(r);
@@ -194,7 +194,7 @@ static void release_plan(struct gompi_request *r) {
 	if (r->result.class != MPI_SUCCESS)
 		r->text = strdup(p->why.text);
 	r->object = 0;
-	let_go(p, PLAN_USED);
+	let_plan_go(p, PLAN_USED);
 }
 
 static void drop_text(struct gompi_request *r) {
@@ -205,7 +205,9 @@ static void drop_text(struct gompi_request *r) {
 static const struct gompi_request_kind plan_kind = {
 	.progress = progress_plan, .start = start_plan, .release = release_plan, .drop = drop_text, .why = say_plan};
 
-struct gompi_plan *gompi_plan_of(const struct gompi_request *r) { return r->kind == &plan_kind ? plan_of(r) : NULL; }
+struct gompi_plan *gompi_plan_of(const struct gompi_request *r) {
+	return r->kind == &plan_kind ? plan_of(r) : NULL;
+}
 
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent) {
 	struct gompi_request *r = gompi_request_new(p->home, p->head.context[0], &plan_kind, (uintptr_t)p);
@@ -218,6 +220,6 @@ struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent) 
 	if (persistent)
 		gompi_store(&r->state, REQUEST_INACTIVE);
 	else
-		begin(p);
+		begin_plan(p);
 	return r;
 }

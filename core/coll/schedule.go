@@ -3,6 +3,7 @@ package coll
 import (
 	"gompirma/capi/message"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 )
 
 // schedule is a collective call as a list of steps; plan is that list for C, which runs it.
@@ -137,9 +138,9 @@ func (st *step) local() error {
 }
 
 // plan returns the schedule of a call on c as a plan.
-func (s *schedule) plan(c *comm.Comm) *message.Plan {
-	p := &message.Plan{Comm: c.Handle, Source: int32(c.Rank()), Steps: make([]message.Step, len(s.steps)),
-		Own: s.own, Keep: s.steps}
+func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
+	p := &p2p.Plan{Steps: make([]message.Step, len(s.steps)), Keep: s.steps}
+	p.Comm, p.Source, p.Own = c.Handle, int32(c.Rank()), s.own
 	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
 	does := func(t *message.Step, f func() error) {
 		t.Kind, t.Bytes = message.StepGo, int64(len(p.Go))
@@ -147,7 +148,8 @@ func (s *schedule) plan(c *comm.Comm) *message.Plan {
 	}
 	for i := range s.steps {
 		st, t := &s.steps[i], &p.Steps[i]
-		*t = message.Step{Right: st.right, From: address(st.buf), To: address(st.dst), Bytes: int64(len(st.buf))}
+		*t = message.Step{Right: st.right, From: address(st.buf), To: address(st.dst),
+			Bytes: int64(len(st.buf))}
 		switch st.kind {
 		case stepSend, stepPass, stepRecv:
 			t.Kind = message.StepSend + message.StepKind(st.kind-stepSend)

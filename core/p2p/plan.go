@@ -2,10 +2,86 @@ package p2p
 
 import (
 	"gompirma/capi/message"
+	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/handle"
+	"gompirma/core/mpierr"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 )
+
+// Plan is an operation of several messages on a communicator, which C runs (capi/message/plan.h). Addresses in its
+// steps are of the application's memory, or of Go's that Keep refers to.
+type Plan struct {
+	message.PlanHead
+	Steps []message.Step
+	Go    []func() error // of steps StepGo, which have the number in Bytes
+	Gone  func()         // nil, or called when there is nothing left of its request
+	Keep  any
+}
+
+// plans has those that C refers to.
+var plans = handle.NewTable[Plan](handle.Request)
+
+func init() {
+	message.PlanStep = func(object uintptr, what int) (class int32, text string) {
+		if err := plans.Get(object).step(what); err != nil {
+			return mpierr.ClassOf(err), err.Error()
+		}
+		return abi.MPI_SUCCESS, ""
+	}
+	message.PlanGone = func(object uintptr) {
+		if p := plans.Remove(object); p.Gone != nil {
+			p.Gone()
+		}
+	}
+}
+
+// step does a step. A panic must not get into C: it becomes an error.
+func (p *Plan) step(what int) (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = mpierr.New(abi.MPI_ERR_INTERN, "a step of a collective panicked: %v", x)
+		}
+	}()
+	return p.Go[what]()
+}
+
+// open makes C's plan of p, under a number in plans.
+func (e *Engine) open(p *Plan) (c message.Plan, object uintptr, err error) {
+	object, ok := plans.Add(p)
+	if ok {
+		if c, ok = e.m.Plan(&p.PlanHead, p.Steps, object); ok {
+			return c, object, nil
+		}
+		plans.Remove(object)
+	}
+	return c, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
+}
+
+// Run does a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
+// MPI_ERR_PROC_ABORTED, MPI_ERR_NO_MEM; an error of Plan.Go.
+func (e *Engine) Run(p *Plan, c *comm.Comm) error {
+	x, object, err := e.open(p)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		plans.Remove(object)
+		x.Free()
+	}()
+	if !x.Do() && !x.Poll() { // in tests, which have several processes in one
+		x.Enter()
+		if err := e.AwaitFor(x.Poll, shm.Waiting{Peer: -1, Object: uint64(c.Handle)}); err != nil {
+			x.Abandon(mpierr.ClassOf(err), err.Error())
+		}
+		x.Leave()
+	}
+	if class, text := x.Why(); class != abi.MPI_SUCCESS {
+		return mpierr.New(class, "%s", text)
+	}
+	return nil
+}
 
 // planRequest is the request of a plan.
 type planRequest struct{ op }
@@ -13,18 +89,17 @@ type planRequest struct{ op }
 // Cancel implements request.Operation.
 func (*planRequest) Cancel() error { return request.None{}.Cancel() }
 
-// Run does a plan on c to its end: see message.Messages.Run.
-func (e *Engine) Run(p *message.Plan, c *comm.Comm) error {
-	return e.m.Run(p, func(done func() bool) error {
-		return e.AwaitFor(done, shm.Waiting{Peer: -1, Object: uint64(c.Handle)})
-	})
-}
-
 // StartPlan makes a request of a plan on c, inactive if it is persistent; else the plan begins. MPI_ERR_NO_MEM.
-func (e *Engine) StartPlan(p *message.Plan, c *comm.Comm, persistent bool) (*request.Request, error) {
-	r, err := e.m.StartPlan(p, persistent)
+func (e *Engine) StartPlan(p *Plan, c *comm.Comm, persistent bool) (*request.Request, error) {
+	x, object, err := e.open(p)
 	if err != nil {
 		return nil, err
+	}
+	r := x.Request(persistent)
+	if r.IsZero() {
+		plans.Remove(object)
+		x.Free()
+		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
 	}
 	o := &planRequest{*e.known(r, &Buffer{})}
 	o.Op, o.Owner = o, c
