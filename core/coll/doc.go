@@ -5,9 +5,8 @@
 //   - slots (slots.go): in a blocking call among members that share a node, each puts its data into shared memory and
 //     reads that of the others.
 //   - a schedule (schedule.go) of messages and local steps, built by one of the algorithms of algorithms.go or
-//     inter.go. A blocking call waits for it, a nonblocking one leaves it to whatever thread makes progress, a
-//
-// persistent one builds it anew each time it is started.
+//     inter.go, which becomes a plan that C runs (core/p2p.Plan). A blocking call waits for that, a nonblocking one
+//     leaves it to whatever thread makes progress, a persistent one has it run again each time it is started.
 //
 // Which way, and which algorithm, follows from numbers only that all members have alike: the communicator, the number
 // of bytes. Data that is not contiguous in the application's memory is packed before and unpacked after, so that slots
