@@ -30,4 +30,12 @@ void gompi_node_open(const struct gompi_node *place, const int32_t *places) {
 		gompi_node.places = memcpy(copy, places, bytes);
 	}
 	gompi_node.membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+	if (!gompi_node.membarrier)
+		gompi_store_total(&gompi_header()->no_membarrier, 1);
+}
+
+void gompi_node_barrier(void) {
+	if (gompi_node.membarrier)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	gompi_full_fence();
 }

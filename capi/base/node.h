@@ -61,6 +61,7 @@ struct gompi_header {
 	uint32_t processes;
 	uint32_t creator;
 	uint32_t cores;
+	gompi_a32 no_membarrier; // 1: a process has none, so whoever wakes others needs a barrier (wait.h)
 	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found dead: waits end with an error once it is not 0
 	_Alignas(256) gompi_a32 lost;          // rank in MPI_COMM_WORLD + 1 of the first one of them, 0: not known
 	gompi_a32 lost_why;                    // one of the next
@@ -94,7 +95,7 @@ struct gompi_node {
 	struct gompi_policy policy;
 	const int32_t *places; // [size], see gompi_on_node; NULL: all are on this node, in the order of their ranks
 	bool cma;              // process_vm_readv and writev work between the processes of the job
-	bool membarrier;       // membarrier(2) is there: small accumulates need no fence
+	bool membarrier;       // membarrier(2) is there: small accumulates need no fence, nor do those who wake others
 	size_t cell_stride;
 	char *message_rings; // [n] of message_stride bytes: only looked at, Go serves them
 	size_t message_stride;
@@ -121,5 +122,8 @@ static inline int gompi_on_node(int peer) {
 
 // Makes place the node; membarrier is found out. places, of place->size processes or NULL, is copied.
 void gompi_node_open(const struct gompi_node *place, const int32_t *places);
+
+// A full barrier in every running process of the node that has membarrier, and in this one.
+void gompi_node_barrier(void);
 
 #endif

@@ -1,7 +1,9 @@
 // Waiting, waking and the agent's sleep.
 //
-//	sleeper: seen = wake; sleeping = 1; full barrier; if the condition holds: done; futex_wait(wake, seen)
-//	waker:   make the condition true; full barrier; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+//	sleeper: seen = wake; sleeping = 1; membarrier(2); if the condition holds: done; futex_wait(wake, seen)
+//	waker:   make the condition true; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
+//
+// Where a process of the node has no membarrier(2), both have a full barrier in its place.
 //
 // Any number of threads may sleep, for conditions of their own; all of them look again. Whoever takes a sleeper's mark
 // away changes wake after the sleeper has read it, so that one does not stay asleep unmarked. Were wake read after the
@@ -190,7 +192,7 @@ static inline bool wait_polls(struct gompi_wait *t) {
 static inline void wait_arms(struct gompi_wait *t) {
 	t->seen = gompi_load_total(&t->word->wake); // first: see above
 	gompi_store_total(&t->word->sleeping, 1);
-	gompi_full_fence(); // pairs with the one in gompi_wake
+	gompi_node_barrier(); // pairs with gompi_wake_fence, of which it is the processor's part
 	t->stage = WAIT_ARMED;
 }
 

@@ -152,7 +152,8 @@ static int give_frame(struct gompi_peer *p, struct gompi_frame *f) {
 // There is room again for those who wait.
 static void tell_room(struct gompi_peer *p) {
 	gompi_store(&p->blocked, 0);
-	gompi_wake(&p->room); // pairs with the barrier of the wait in wait_for_room
+	gompi_full_fence(); // before the looks at who sleeps and at who has found no room
+	gompi_wake_if_asleep(&p->room);
 	if (gompi_load(&p->no_room) != 0)
 		gompi_peer_again(p); // for the handlers, which the serving thread calls
 }

@@ -3,7 +3,6 @@
 #include "update/mode.h"
 
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -119,11 +118,6 @@ static bool wait_for_owner(uint32_t claim) {
 	return wait_for_mark(&gompi_cell((int)(at / GOMPI_MARK_SLOTS))->marks[at % GOMPI_MARK_SLOTS]);
 }
 
-static void membarrier(void) {
-	if (gompi_node.membarrier)
-		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-}
-
 int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	if (gompi_my_mark == NULL)
@@ -134,13 +128,13 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (was == 0) {
-		membarrier();
+		gompi_node_barrier();
 		// Accumulates of members on other nodes are applied by a process here.
 		for (int i = 0; i < w->local_n; i++)
 			wait_for_marks(gompi_on_node(gompi_member(w, gompi_win_local(w, i))->peer));
 		gompi_store(&m->accumulate_small, 0);
 	} else if ((was & ACCUMULATE_OWNED) && was != claim) {
-		membarrier();
+		gompi_node_barrier();
 		if (!wait_for_owner(was))
 			return MPI_ERR_PROC_ABORTED; // the lock stays taken, as if the dead one had it
 		gompi_store(&m->accumulate_small, 0);
