@@ -62,7 +62,7 @@ struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t 
 		b->cell[i] = gompi_cell(gompi_on_node(peers[i]));
 	b->member = memory;
 	b->n = n, b->me = me;
-	b->last = b->settled = 0;
+	b->last = b->settled = b->whole = 0;
 	b->object = 0, b->owner = owner;
 	gompi_store(&b->held, 0);
 	static const struct gompi_service service = {
@@ -80,17 +80,33 @@ void gompi_board_let_go(struct gompi_board *b) {
 
 bool gompi_board_leave(struct gompi_board *b) { return gompi_or_total(&b->held, BOARD_LEFT) != 0; }
 
-bool gompi_board_room(struct gompi_board *b, uint64_t number, bool body) {
-	uint64_t depth = body ? GOMPI_BOARD_BODIES : GOMPI_BOARD_HEADS;
-	if (__builtin_expect(number <= b->settled + depth, 1))
-		return true;
+// The collective up to which all are to be settled before one with this number may fill what it needs.
+static uint64_t settled_for(const struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
+	static const uint64_t depth[] = {GOMPI_BOARD_HEADS, GOMPI_BOARD_BODIES, 1};
+	uint64_t before = number > depth[space] ? number - depth[space] : 0;
+	return space == BOARD_IN_BODY && b->whole > before ? b->whole : before;
+}
+
+static bool take_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
+	if (space == BOARD_IN_ALL)
+		b->whole = number;
+	return true;
+}
+
+bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
+	if (space != BOARD_IN_HEAD && b->waits)
+		return false;
+	uint64_t least = settled_for(b, number, space);
+	if (__builtin_expect(least <= b->settled, 1))
+		return take_room(b, number, space);
 	uint64_t low = number - 1;
 	for (int i = 0; i < b->n; i++) {
 		uint64_t now = gompi_load_acquire(&b->member[i].finished); // pairs with remove_over
 		low = now < low ? now : low;
 	}
 	b->settled = low;
-	return number <= low + depth;
+	b->waits = b->waits || least > low;
+	return least <= low && take_room(b, number, space);
 }
 
 void gompi_board_tell(struct gompi_board *b, bool much) {
@@ -239,6 +255,7 @@ static struct gompi_started *remove_over(struct gompi_board *b) {
 // Advances what can be advanced under the lock, and gives that back. Whether anything was over.
 static bool advance_all(struct gompi_board *b) {
 	bool any = false;
+	b->waits = false;
 	for (struct gompi_started *s = b->first; s != NULL; s = s->next)
 		any = gompi_started_advance(s) || any;
 	struct gompi_started *over = any ? remove_over(b) : NULL;

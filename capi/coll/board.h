@@ -5,10 +5,11 @@
 // Every collective has a number, which all members count alike, since all start the same ones in the same order, and a
 // head of each member. There the member says what it does, in the words of slots, and what it has for others: bytes in
 // the head itself, or in a body, or the address of its data, which others read with process_vm_readv(2). What does not
-// fit into a body, and cannot be read where it is, goes through the body in pieces. Heads and bodies are used in turn,
-// and filled again when all members are done with the collective that they were filled for; until then one that is
-// started later waits. One of two parts, one after the other, uses the same head and body for both: number n is written
-// as 2n and, when all have read that, as 2n + 1.
+// fit into a body, and cannot be read where it is, goes through the body in pieces. Data that fits into all bodies of a
+// member together lies there, since to read it elsewhere takes a system call. Heads and bodies are used in turn, and
+// filled again when all members are done with the collective that they were filled for; until then one that is started
+// later waits. One of two parts, one after the other, uses the same head and body for both: number n is written as 2n
+// and, when all have read that, as 2n + 1.
 //
 // Whoever makes progress in a process advances its collectives: a thread of the application in a call, or the progress
 // thread, which others wake if there is much data or a wait lasts.
@@ -25,6 +26,7 @@ enum {
 	GOMPI_BOARD_BODY = 2 << 10,
 	GOMPI_BOARD_HEADS = 16, // so many of each a member has
 	GOMPI_BOARD_BODIES = 4,
+	GOMPI_BOARD_WHOLE = GOMPI_BOARD_BODIES * GOMPI_BOARD_BODY, // all bodies as one
 	GOMPI_BOARD_MOST = 128, // members; if there are more, messages carry what is started
 };
 
@@ -59,6 +61,8 @@ struct gompi_board {
 	int n, me;
 	uint64_t last;    // number of the last collective that was started
 	uint64_t settled; // all members are known to be done with all up to this one
+	uint64_t whole;   // the last one for which all bodies of this member were filled
+	bool waits;       // one of those that are being advanced waits for room: none after it may take a body before
 	// Those that are not over, in the order of their numbers.
 	struct gompi_started *first, *end;
 	struct gompi_board *next; // of those with some
@@ -77,8 +81,12 @@ static inline struct gompi_board_head *gompi_board_head(const struct gompi_board
 	return &b->member[i].head[number / 2 % GOMPI_BOARD_HEADS];
 }
 
-static inline char *gompi_board_body(const struct gompi_board *b, int i, uint64_t number) {
-	return b->member[i].body[number / 2 % GOMPI_BOARD_BODIES];
+// How much room for data a collective needs.
+enum gompi_board_space { BOARD_IN_HEAD, BOARD_IN_BODY, BOARD_IN_ALL };
+
+static inline char *gompi_board_body(const struct gompi_board *b, int i, uint64_t number,
+				     enum gompi_board_space space) {
+	return b->member[i].body[space == BOARD_IN_ALL ? 0 : number / 2 % GOMPI_BOARD_BODIES];
 }
 
 #pragma GCC visibility push(hidden)
@@ -96,8 +104,8 @@ void gompi_board_close(struct gompi_board *b);
 // Makes the memory one that nobody has written to, when no member uses it any longer.
 void gompi_board_clean(struct gompi_board *b);
 
-// Whether there is room for a collective with this number that fills, or does not fill, a body.
-bool gompi_board_room(struct gompi_board *b, uint64_t number, bool body);
+// Whether there is room for a collective with this number, which has it then.
+bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space);
 
 // Tells the other members that there is something new on the board: those who sleep in a call. much: those whose
 // threads all compute, too, as there is work for them.

@@ -62,7 +62,7 @@ static bool gives_anything(const struct gompi_started *s) {
 // table of the lengths of all blocks is in front where nobody else knows them; if all fits together blocks follow each
 // other.
 struct plan_of_pieces {
-	bool few;       // it is all in the head
+	enum gompi_board_space space;
 	bool tight;     // blocks follow each other
 	uint64_t share; // room for a block
 	uint32_t pieces;
@@ -77,12 +77,14 @@ static struct plan_of_pieces plan_known(const struct gompi_started *s, uint64_t 
 	int kind = part_of(s)->kind;
 	uint64_t blocks = is_personal(kind) ? (uint64_t)s->board->n : 1, cap = GOMPI_BOARD_BODY / blocks;
 	if (blocks * longest <= GOMPI_BOARD_FEW)
-		return (struct plan_of_pieces){true, false, longest, 1};
+		return (struct plan_of_pieces){BOARD_IN_HEAD, false, longest, 1};
+	if (longest > cap && longest <= GOMPI_BOARD_WHOLE / blocks && s->parts == 1)
+		return (struct plan_of_pieces){BOARD_IN_ALL, false, longest, 1};
 	if (is_folded(kind))
 		cap = cap / s->reduction.size * s->reduction.size;
 	if (longest <= cap)
 		cap = longest;
-	return (struct plan_of_pieces){false, false, cap, pieces_of(longest, cap)};
+	return (struct plan_of_pieces){BOARD_IN_BODY, false, cap, pieces_of(longest, cap)};
 }
 
 // Of a table of n lengths in front of the blocks.
@@ -92,10 +94,20 @@ static struct plan_of_pieces plan_table(const uint64_t *length, int n) {
 		all += length[j];
 		longest = length[j] > longest ? length[j] : longest;
 	}
-	if (all <= GOMPI_BOARD_BODY)
-		return (struct plan_of_pieces){all <= GOMPI_BOARD_FEW, true, longest, 1};
+	if (all <= GOMPI_BOARD_WHOLE)
+		return (struct plan_of_pieces){all <= GOMPI_BOARD_FEW    ? BOARD_IN_HEAD
+					       : all <= GOMPI_BOARD_BODY ? BOARD_IN_BODY
+									 : BOARD_IN_ALL,
+					       true, longest, 1};
 	uint64_t share = (GOMPI_BOARD_BODY - table) / (uint64_t)n;
-	return (struct plan_of_pieces){false, false, share, pieces_of(longest, share)};
+	return (struct plan_of_pieces){BOARD_IN_BODY, false, share, pieces_of(longest, share)};
+}
+
+// Where a member's data lies, and the room there.
+static char *space_of(const struct gompi_started *s, int i, enum gompi_board_space space, uint64_t *room) {
+	*room = space == BOARD_IN_HEAD ? GOMPI_BOARD_FEW : space == BOARD_IN_BODY ? GOMPI_BOARD_BODY : GOMPI_BOARD_WHOLE;
+	return space == BOARD_IN_HEAD ? gompi_board_head(s->board, i, s->number)->few
+				      : gompi_board_body(s->board, i, s->number, space);
 }
 
 // What member i gives to member j, if this is member i.
@@ -128,7 +140,9 @@ static struct plan_of_pieces own_plan(const struct gompi_started *s) {
 	return plan_table(length, s->board->n);
 }
 
-bool gompi_takes_body(const struct gompi_started *s) { return gives_anything(s) && !own_plan(s).few; }
+enum gompi_board_space gompi_takes_space(const struct gompi_started *s) {
+	return gives_anything(s) ? own_plan(s).space : BOARD_IN_HEAD;
+}
 
 bool gompi_is_much(const struct gompi_started *s) {
 	return s->bytes >= GOMPI_MUCH && gompi_header()->cores > gompi_header()->processes;
@@ -151,7 +165,7 @@ uint64_t gompi_part_plan(const struct gompi_started *s) {
 	if (p->kind == GOMPI_GATHERV)
 		return gompi_plan(p->in.bytes, 1);
 	if (is_unknown(p->kind))
-		return gompi_plan(gives_anything(s) && own_plan(s).few, 1); // where the table is
+		return gompi_plan(gompi_takes_space(s), 1); // where the table is
 	return gompi_plan(s->plan, s->reduction.size);
 }
 
@@ -167,7 +181,7 @@ static void write_place(struct gompi_started *s) {
 	struct gompi_board_head *h = gompi_board_head(s->board, s->board->me, s->number);
 	int n = s->board->n;
 	if (is_personal(p->kind) && is_unknown(p->kind)) {
-		uint64_t *table = (uint64_t *)gompi_board_body(s->board, s->board->me, s->number);
+		uint64_t *table = (uint64_t *)gompi_board_body(s->board, s->board->me, s->number, BOARD_IN_BODY);
 		for (int j = 0; j < n; j++) {
 			struct gompi_piece b = block_for(s, j);
 			table[2 * j] = (uint64_t)(uintptr_t)b.at;
@@ -189,7 +203,8 @@ void gompi_write_piece(struct gompi_started *s, uint32_t k) {
 	const struct gompi_part_of_call *p = part_of(s);
 	struct gompi_board *b = s->board;
 	struct plan_of_pieces plan = own_plan(s);
-	char *to = plan.few ? gompi_board_head(b, b->me, s->number)->few : gompi_board_body(b, b->me, s->number);
+	uint64_t room;
+	char *to = space_of(s, b->me, plan.space, &room);
 	uint64_t from = (uint64_t)k * plan.share;
 	if (!is_personal(p->kind)) {
 		if (p->in.bytes > 0)
@@ -258,13 +273,14 @@ static struct piece_there piece_from(const struct gompi_started *s, int i, uint3
 	int kind = part_of(s)->kind;
 	struct piece_there r;
 	struct plan_of_pieces plan;
-	uint64_t skip = 0;
+	uint64_t skip = 0, room;
 	if (is_unknown(kind) && is_personal(kind)) {
 		uint64_t length[GOMPI_BOARD_MOST];
-		bool few = gompi_load(&h->plan) >> 16 != 0;
-		memcpy(length, few ? h->few : gompi_board_body(b, i, s->number), (size_t)b->n * sizeof *length);
+		uint64_t told = gompi_load(&h->plan) >> 16;
+		enum gompi_board_space space = told > BOARD_IN_ALL ? BOARD_IN_BODY : (enum gompi_board_space)told;
+		memcpy(length, space_of(s, i, space, &room), (size_t)b->n * sizeof *length);
 		plan = plan_table(length, b->n);
-		plan.few = few;
+		plan.space = space;
 		r.all = length[b->me];
 		skip = (uint64_t)b->n * sizeof *length;
 		for (int j = 0; j < b->me; j++)
@@ -278,10 +294,10 @@ static struct piece_there piece_from(const struct gompi_started *s, int i, uint3
 	r.pieces = plan.pieces;
 	r.offset = (uint64_t)k * plan.share;
 	r.bytes = left_at(r.all, k, plan.share);
-	uint64_t room = plan.few ? GOMPI_BOARD_FEW : GOMPI_BOARD_BODY;
+	const char *from = space_of(s, i, plan.space, &room);
 	if (skip > room || r.bytes > room - skip) // what another process has written is not trusted
 		skip = 0, r.bytes = 0;
-	r.at = (plan.few ? h->few : gompi_board_body(b, i, s->number)) + skip;
+	r.at = from + skip;
 	return r;
 }
 
@@ -324,7 +340,7 @@ static struct gompi_piece place_at_member(const struct gompi_started *s, int i) 
 	struct gompi_piece r = {NULL, block_from(s, i).bytes};
 	memcpy(&at, h->few, sizeof at);
 	if (is_unknown(p->kind) && is_personal(p->kind)) {
-		const uint64_t *table = (const uint64_t *)gompi_board_body(b, i, s->number);
+		const uint64_t *table = (const uint64_t *)gompi_board_body(b, i, s->number, BOARD_IN_BODY);
 		at = table[2 * b->me];
 		r.bytes = table[2 * b->me + 1];
 	} else if (p->kind == GOMPI_GATHERV) {
@@ -381,7 +397,7 @@ static void fold_one(struct gompi_started *s, bool first, const char *from, char
 
 // Folds piece k. How many there are.
 static uint32_t fold_pieces(struct gompi_started *s, uint32_t k) {
-	char saved[GOMPI_BOARD_BODY];
+	char saved[GOMPI_BOARD_WHOLE];
 	int upto = fold_upto(s), me = s->board->me;
 	struct gompi_piece own = own_block(s), to = block_from(s, me);
 	struct plan_of_pieces plan = plan_known(s, longest_known(s, me));

@@ -20,7 +20,7 @@ void gompi_started_begin(struct gompi_started *s) {
 // Fills the head of the part at hand, once there is room, and lets others read it.
 static bool publish_part(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
-	if (s->now == 0 && !gompi_board_room(b, s->number / 2, gompi_takes_body(s)))
+	if (s->now == 0 && !gompi_board_room(b, s->number / 2, gompi_takes_space(s)))
 		return false;
 	struct gompi_board_head *h = gompi_board_head(b, b->me, s->number);
 	bool directly = gompi_pieces(s) > 1 && gompi_node.cma;

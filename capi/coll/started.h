@@ -95,8 +95,8 @@ void gompi_started_over(struct gompi_started *s);
 // Whether this member reads what member i gives; whether member i reads what this one gives.
 bool gompi_reads(const struct gompi_started *s, int i);
 bool gompi_is_read_by(const struct gompi_started *s, int i);
-// Whether what this member gives takes a body.
-bool gompi_takes_body(const struct gompi_started *s);
+// The room that what this member gives takes.
+enum gompi_board_space gompi_takes_space(const struct gompi_started *s);
 // Whether progress threads are to look at it while the application computes.
 bool gompi_is_much(const struct gompi_started *s);
 // How many pieces that is.

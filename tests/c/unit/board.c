@@ -36,9 +36,9 @@ static const int kinds[] = {GOMPI_BARRIER,   GOMPI_BCAST,    GOMPI_REDUCE,    GO
 			    GOMPI_ALLGATHER, GOMPI_ALLTOALL, GOMPI_ALLTOALLV, GOMPI_SCAN,      GOMPI_SCATTER};
 
 static void begin(int me, struct call *c, unsigned *state) {
-	static const int lengths[] = {0, 1, 2, 8, 9, 60, 500, 513, 1100, LONGEST};
+	static const int lengths[] = {0, 1, 2, 8, 9, 60, 500, 513, 1100, 2048, 2049, LONGEST};
 	c->kind = kinds[draw(state, sizeof kinds / sizeof *kinds)];
-	c->count = lengths[draw(state, 10)];
+	c->count = lengths[draw(state, 12)];
 	c->root = (int)draw(state, (unsigned)n);
 	unsigned odd = draw(state, (unsigned)n), longer = draw(state, 4);
 	if (wrong_lengths && me == (int)odd)
