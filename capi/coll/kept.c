@@ -130,15 +130,16 @@ struct gompi_plan *gompi_kept_take(struct gompi_comm *c, const struct gompi_coll
 }
 
 void gompi_kept_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p) {
-	if (!is_plain(c, a))
+	if (!is_plain(c, a) || (c->kept == NULL && (c->kept = calloc(1, sizeof *c->kept)) == NULL)) {
+		gompi_plan_unkeep(p);
 		return;
-	if (c->kept == NULL && (c->kept = calloc(1, sizeof *c->kept)) == NULL)
-		return;
+	}
 	struct arrays s[2] = {arrays_of(c, a, true), arrays_of(c, a, false)};
 	int n = 2 + types_in(&s[0]) + types_in(&s[1]);
 	struct kept *k = malloc(sizeof *k + array_bytes(&s[0]) + array_bytes(&s[1]));
 	const struct gompi_type **types = malloc((size_t)n * sizeof *types);
-	if (k == NULL || types == NULL || !gompi_plan_keep(p)) {
+	if (k == NULL || types == NULL) {
+		gompi_plan_unkeep(p);
 		free(k);
 		free(types);
 		return;

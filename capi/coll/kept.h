@@ -12,7 +12,7 @@ struct gompi_collective;
 
 // The plan that is kept of a call and not under way, which is under way from now on. NULL: there is none.
 struct gompi_plan *gompi_kept_take(struct gompi_comm *c, const struct gompi_collective *a);
-// Keeps the plan of a call that is under way, if it is worth that, instead of the oldest one.
+// Keeps the plan of a call, of gompi_plan_for_later, instead of the oldest one.
 void gompi_kept_add(struct gompi_comm *c, const struct gompi_collective *a, struct gompi_plan *p);
 // Gives up what the communicator with this handle keeps.
 void gompi_kept_close(uintptr_t handle);

@@ -105,7 +105,9 @@ static struct plan_of_pieces plan_table(const uint64_t *length, int n) {
 
 // Where a member's data lies, and the room there.
 static char *space_of(const struct gompi_started *s, int i, enum gompi_board_space space, uint64_t *room) {
-	*room = space == BOARD_IN_HEAD ? GOMPI_BOARD_FEW : space == BOARD_IN_BODY ? GOMPI_BOARD_BODY : GOMPI_BOARD_WHOLE;
+	*room = space == BOARD_IN_HEAD   ? GOMPI_BOARD_FEW
+		: space == BOARD_IN_BODY ? GOMPI_BOARD_BODY
+					 : GOMPI_BOARD_WHOLE;
 	return space == BOARD_IN_HEAD ? gompi_board_head(s->board, i, s->number)->few
 				      : gompi_board_body(s->board, i, s->number, space);
 }

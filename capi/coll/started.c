@@ -188,7 +188,7 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 	int rc = MPI_SUCCESS;
 	if (p != NULL) {
 		p->head.tag = call.tag;
-		r = gompi_plan_request(p, false);
+		r = gompi_plan_request(p, PLAN_ONCE);
 		if (r == NULL) {
 			gompi_plan_leave_it(p);
 			return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",
@@ -198,11 +198,11 @@ static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool 
 	} else {
 		// What counts is whether there is a request: an error handler may have turned the code to MPI_SUCCESS.
 		rc = gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)&h);
+		p = gompi_plan_for_later();
+		if (p != NULL)
+			gompi_kept_add(c, a, p);
 		if (h == MPI_REQUEST_NULL)
 			return rc;
-		r = gompi_request_of(h);
-		if (!persistent && r != NULL && (p = gompi_plan_of(r)) != NULL)
-			gompi_kept_add(c, a, p);
 	}
 	c->started = call.tag;
 	*request = h;

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 
+#include "base/call.h"
 #include "base/up.h"
 #include "message/away.h"
 #include "message/plan.h"
@@ -371,7 +372,7 @@ static bool arrived(void) {
 		if (gompi_lane_ready(&m->lane[i]))
 			return true;
 	uint32_t hooks = gompi_load(&m->hooks);
-	return hooks >= HOOK || ((hooks & HOOK_PLANS) != 0 && gompi_load(&m->stepped) != 0);
+	return hooks >= HOOK || ((hooks & HOOK_PLANS) != 0 && gompi_plans_ready(m));
 }
 
 static bool move(void) {

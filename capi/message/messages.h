@@ -139,6 +139,7 @@ struct gompi_messages {
 	bool no_cma;       // nobody is to read another's memory
 	uint64_t *probe;   // what others read to find out whether they can: a page
 	gompi_a32 stepped; // something has completed that operations of several messages may go on with
+	gompi_a32 stalled; // a progress thread has left the next step of a plan to threads of the application
 	gompi_a32 hooks;   // HOOK times the number of those that Go has, and the flags below
 	struct gompi_lane lane[GOMPI_LANES];
 	struct gompi_mutex plans_lock; // of what follows, for a moment

@@ -109,10 +109,20 @@ func (p Plan) Why() (class int32, text string) {
 	return int32(p.c.why.class), C.GoString(&p.c.why.text[0])
 }
 
-// Request makes a request of a plan, inactive if it is persistent; else the plan begins. It goes with its request. A
-// zero Request: there is no memory, or too many are live.
-func (p Plan) Request(persistent bool) Request {
-	return Request{C.gompi_plan_request(p.c, C.bool(persistent))}
+// PlanUse is what a request is made of a plan for: enum gompi_plan_use.
+type PlanUse uint32
+
+// The uses of plans.
+const (
+	PlanOnce  PlanUse = C.PLAN_ONCE
+	PlanKeep  PlanUse = C.PLAN_KEEP // once, and C may keep the plan for others
+	PlanAgain PlanUse = C.PLAN_AGAIN
+)
+
+// Request makes a request of a plan, inactive if it is to be started again and again; else the plan begins. It goes
+// with its request, or when it is over. A zero Request: there is no memory, or too many are live.
+func (p Plan) Request(use PlanUse) Request {
+	return Request{C.gompi_plan_request(p.c, C.enum_gompi_plan_use(use))}
 }
 
 // AgentThread tells that the calling thread is the process' agent. It calls no function of the application: those were

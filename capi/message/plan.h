@@ -116,22 +116,25 @@ void gompi_plan_enter(struct gompi_plan *p);
 void gompi_plan_leave(struct gompi_plan *p);
 // Does a plan of the application's messages to its end. MPI_SUCCESS or p->why's class.
 int gompi_plan_do(struct gompi_plan *p);
-// Makes a request of a plan, inactive if it is persistent; else the plan begins. The plan goes with it. NULL: there is
-// no memory, or too many are live; the plan is the caller's still.
-struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent);
+// What a request is made of a plan for: one run; one, and then the plan may be kept for others; MPI_Start, any number.
+enum gompi_plan_use { PLAN_ONCE, PLAN_KEEP, PLAN_AGAIN };
+// Makes a request of a plan, inactive if it is for MPI_Start; else the plan begins. The plan goes with it, or when it is
+// over. NULL: there is no memory, or too many are live; the plan is the caller's still.
+struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
-// The plan of an active request; NULL: it has none.
-struct gompi_plan *gompi_plan_of(const struct gompi_request *r);
-
-// Plans that are kept by somebody for requests to come. Whether it is one to be kept, which it is from now on: one that
-// is under way, needs little memory, and does not depend on what the application may change.
-bool gompi_plan_keep(struct gompi_plan *p);
+// Plans that are kept by somebody for requests to come. The last one that this thread has made a request of as
+// PLAN_KEEP, which the caller keeps from now on; NULL: it is not worth that, or depends on what the application may
+// change.
+struct gompi_plan *gompi_plan_for_later(void);
 // Whether it is not under way, but kept: then it is the caller's, to be run again.
 bool gompi_plan_reuse(struct gompi_plan *p);
 // It is not run, after all; it is kept still.
 void gompi_plan_leave_it(struct gompi_plan *p);
 // It is not kept any longer, and goes as soon as it is not under way.
 void gompi_plan_unkeep(struct gompi_plan *p);
+// Whether a plan may go on: with the end of a message, or because a progress thread has left that to others.
+#define gompi_plans_ready(m) \
+	(gompi_load(&(m)->stepped) != 0 || (gompi_load(&(m)->stalled) != 0 && !gompi_progress_thread))
 // Goes on with all plans of a process that have been entered. Whether one was over.
 bool gompi_plans_step(struct gompi_messages *m);
 // A wait lasts.

@@ -8,10 +8,29 @@
 #include "message/call.h"
 #include "message/plan.h"
 
-// Tells the request of a plan what that has ended with. Both may be no more afterwards.
+// Ends a hold of a plan, the last one the plan.
+static void let_plan_go(struct gompi_plan *p, uint32_t hold) {
+	if (gompi_and_total(&p->held, ~hold) != hold)
+		return;
+	if (p->head.go != 0)
+		gompi_plan_gone(p->head.go);
+	gompi_plan_free(p);
+}
+
+// A request that needs its plan no longer keeps what that has ended with. The plan may be run for another one then.
+static void detach(struct gompi_request *r, struct gompi_plan *p) {
+	if (p->why.class != MPI_SUCCESS)
+		r->text = strdup(p->why.text);
+	r->object = 0;
+	let_plan_go(p, PLAN_USED);
+}
+
+// Tells the request of a plan, that nobody is at, what that has ended with. Both may be no more afterwards.
 static void end_request(struct gompi_plan *p) {
 	struct gompi_request *r = p->request;
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = p->why.class};
+	if (!r->persistent)
+		detach(r, p);
 	gompi_request_complete(r);
 }
 
@@ -32,6 +51,8 @@ static void unlist(struct gompi_messages *m, struct gompi_plan *p) {
 // stopped keeps the others from nothing but the plan that it is at. The last one at a plan that is over tells so.
 static bool step_once(struct gompi_messages *m, bool remind) {
 	struct gompi_plan *over = NULL, *later;
+	if (!gompi_progress_thread)
+		gompi_store_total(&m->stalled, 0);
 	bool wanted = false; // a thread that sleeps in a call is to look
 	gompi_mutex_take(&m->plans_lock);
 	for (struct gompi_plan *p = m->plans; p != NULL; p = later) {
@@ -42,7 +63,10 @@ static bool step_once(struct gompi_messages *m, bool remind) {
 		gompi_mutex_take(&m->plans_lock);
 		later = p->later;
 		bool done = gompi_load_acquire(&p->over) != 0; // pairs with end_plan
-		wanted = wanted || (done ? p->request == NULL : p->stalled && gompi_progress_thread);
+		bool stalled = !done && p->stalled && gompi_progress_thread;
+		if (stalled)
+			gompi_store_total(&m->stalled, 1);
+		wanted = wanted || stalled || (done && p->request == NULL);
 		if (--p->users > 0 || !done || p->request == NULL)
 			continue;
 		unlist(m, p);
@@ -145,16 +169,8 @@ static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// Ends the use of a plan by a request.
-static void let_plan_go(struct gompi_plan *p, uint32_t hold) {
-	if (gompi_and_total(&p->held, ~hold) != hold)
-		return;
-	if (p->head.go != 0)
-		gompi_plan_gone(p->head.go);
-	gompi_plan_free(p);
-}
-
-bool gompi_plan_keep(struct gompi_plan *p) {
+// Whether a plan is worth keeping, and does not depend on what the application may change.
+static bool is_for_later(const struct gompi_plan *p) {
 	// Beside what more does, compiling it costs little.
 	enum { MOST_BYTES = 64 << 10, MOST_STEPS = 1024 };
 	if (p->head.own > MOST_BYTES || p->steps > MOST_STEPS)
@@ -162,8 +178,15 @@ bool gompi_plan_keep(struct gompi_plan *p) {
 	for (uint32_t i = 0; i < p->steps; i++)
 		if (p->step[i].asks)
 			return false;
-	gompi_or_total(&p->held, PLAN_KEPT);
 	return true;
+}
+
+static _Thread_local struct gompi_plan *for_later __attribute__((tls_model("initial-exec")));
+
+struct gompi_plan *gompi_plan_for_later(void) {
+	struct gompi_plan *p = for_later;
+	for_later = NULL;
+	return p;
 }
 
 bool gompi_plan_reuse(struct gompi_plan *p) {
@@ -176,9 +199,9 @@ void gompi_plan_leave_it(struct gompi_plan *p) { let_plan_go(p, PLAN_USED); }
 void gompi_plan_unkeep(struct gompi_plan *p) { let_plan_go(p, PLAN_KEPT); }
 
 static void progress_plan(struct gompi_request *r) {
-	struct gompi_plan *p = plan_of(r);
-	if (gompi_plan_poll(p))
-		gompi_plans_step(p->home); // which tells the request
+	struct gompi_messages *m = r->lane->home;
+	if (gompi_plans_ready(m))
+		gompi_plans_step(m);
 }
 
 static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) {
@@ -188,13 +211,9 @@ static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) {
 		gompi_wrong(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
 }
 
-// The plan may be run for another request from now on.
 static void release_plan(struct gompi_request *r) {
-	struct gompi_plan *p = plan_of(r);
-	if (r->result.class != MPI_SUCCESS)
-		r->text = strdup(p->why.text);
-	r->object = 0;
-	let_plan_go(p, PLAN_USED);
+	if (r->object != 0)
+		detach(r, plan_of(r));
 }
 
 static void drop_text(struct gompi_request *r) {
@@ -205,19 +224,19 @@ static void drop_text(struct gompi_request *r) {
 static const struct gompi_request_kind plan_kind = {
 	.progress = progress_plan, .start = start_plan, .release = release_plan, .drop = drop_text, .why = say_plan};
 
-struct gompi_plan *gompi_plan_of(const struct gompi_request *r) {
-	return r->kind == &plan_kind ? plan_of(r) : NULL;
-}
-
-struct gompi_request *gompi_plan_request(struct gompi_plan *p, bool persistent) {
+struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use) {
 	struct gompi_request *r = gompi_request_new(p->home, p->head.context[0], &plan_kind, (uintptr_t)p);
 	if (r == NULL)
 		return NULL;
 	r->comm = p->head.comm;
-	r->persistent = persistent;
+	r->persistent = use == PLAN_AGAIN;
 	p->request = r;
 	gompi_or_total(&p->held, PLAN_USED);
-	if (persistent)
+	if (use == PLAN_KEEP && is_for_later(p)) {
+		gompi_or_total(&p->held, PLAN_KEPT);
+		for_later = p;
+	}
+	if (use == PLAN_AGAIN)
 		gompi_store(&r->state, REQUEST_INACTIVE);
 	else
 		begin_plan(p);

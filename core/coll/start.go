@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"gompirma/capi/message"
 	"gompirma/core/comm"
 	"gompirma/core/request"
 )
@@ -60,12 +61,17 @@ func (e *Engine) move(k *Call, st *state, o *operands) (err error) {
 
 // Start begins a nonblocking collective (MPI-5.0 6.12). The request keeps the communicator, the types and the operation
 // alive.
-func (e *Engine) Start(k *Call) (*request.Request, error) { return e.request(k, false) }
+func (e *Engine) Start(k *Call) (*request.Request, error) {
+	if k.Tag != 0 {
+		return e.request(k, message.PlanKeep)
+	}
+	return e.request(k, message.PlanOnce)
+}
 
 // Init makes an inactive persistent request of a collective (MPI-5.0 6.13). Only its starts look at the data.
-func (e *Engine) Init(k *Call) (*request.Request, error) { return e.request(k, true) }
+func (e *Engine) Init(k *Call) (*request.Request, error) { return e.request(k, message.PlanAgain) }
 
-func (e *Engine) request(k *Call, persistent bool) (r *request.Request, err error) {
+func (e *Engine) request(k *Call, use message.PlanUse) (r *request.Request, err error) {
 	defer orNoRoom(&err)
 	if err := k.Check(); err != nil {
 		return nil, err
@@ -102,7 +108,7 @@ func (e *Engine) request(k *Call, persistent bool) (r *request.Request, err erro
 		x.letGo()
 		x.Comm.Unref()
 	}
-	if r, err = e.msg.StartPlan(p, k.Comm, persistent); err != nil {
+	if r, err = e.msg.StartPlan(p, k.Comm, use); err != nil {
 		p.Gone()
 	}
 	return r, err

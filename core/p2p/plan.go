@@ -89,13 +89,13 @@ type planRequest struct{ op }
 // Cancel implements request.Operation.
 func (*planRequest) Cancel() error { return request.None{}.Cancel() }
 
-// StartPlan makes a request of a plan on c, inactive if it is persistent; else the plan begins. MPI_ERR_NO_MEM.
-func (e *Engine) StartPlan(p *Plan, c *comm.Comm, persistent bool) (*request.Request, error) {
+// StartPlan makes a request of a plan on c, inactive if it is for MPI_Start; else the plan begins. MPI_ERR_NO_MEM.
+func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use message.PlanUse) (*request.Request, error) {
 	x, object, err := e.open(p)
 	if err != nil {
 		return nil, err
 	}
-	r := x.Request(persistent)
+	r := x.Request(use)
 	if r.IsZero() {
 		plans.Remove(object)
 		x.Free()

@@ -254,7 +254,7 @@ static void as_requests(bool persistent) {
 		r[i] = NULL;
 		if (!persistent)
 			continue;
-		r[i] = gompi_plan_request(plan[i], true);
+		r[i] = gompi_plan_request(plan[i], PLAN_AGAIN);
 		CHECK(r[i] != NULL && gompi_load(&r[i]->state) == REQUEST_INACTIVE, "member %d: not inactive", i);
 	}
 	struct gompi_verdict v;
@@ -269,9 +269,9 @@ static void as_requests(bool persistent) {
 			}
 			CHECK(time == 0 || gompi_plan_reuse(plan[i]), "time %d: member %d's plan is in use", time, i);
 			CHECK(!gompi_plan_reuse(plan[i]), "time %d: member %d's plan is for two", time, i);
-			r[i] = gompi_plan_request(plan[i], false);
+			r[i] = gompi_plan_request(plan[i], time == 0 ? PLAN_KEEP : PLAN_ONCE);
 			if (time == 0)
-				CHECK(gompi_plan_keep(plan[i]), "member %d's plan cannot be kept", i);
+				CHECK(gompi_plan_for_later() == plan[i], "member %d's plan is not kept", i);
 		}
 		int over = 0;
 		for (int turn = 0; turn < 1000 && over < MEMBERS; turn++) {
@@ -310,13 +310,13 @@ static void kept_no_longer(void) {
 	d.head.go = 7;
 	add(&d, STEP_GO, 0, NULL, NULL, 6);
 	struct gompi_plan *p = plan_of(&d);
-	struct gompi_request *r = gompi_plan_request(p, false);
+	struct gompi_request *r = gompi_plan_request(p, PLAN_KEEP);
 	struct gompi_verdict v = {0};
 	gone = 0;
 	CHECK(gompi_is_complete(r) && r->result.class == MPI_ERR_OTHER, "class %d", r->result.class);
-	CHECK(gompi_plan_keep(p), "it cannot be kept");
+	CHECK(gompi_plan_for_later() == p && gompi_plan_for_later() == NULL && gone == 0, "it is not kept");
 	gompi_plan_unkeep(p);
-	CHECK(gone == 0, "it is gone while its request is there");
+	CHECK(gone == 1, "it is over, and still there");
 	CHECK(gompi_request_forget(r, &v) == MPI_ERR_OTHER && v.class == MPI_ERR_OTHER && gone == 1,
 	      "class %d, %d gone", v.class, gone);
 }
