@@ -87,7 +87,7 @@ static uint64_t settled_for(const struct gompi_board *b, uint64_t number, enum g
 	return space == BOARD_IN_BODY && b->whole > before ? b->whole : before;
 }
 
-static bool take_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
+static bool fill_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
 	if (space == BOARD_IN_ALL)
 		b->whole = number;
 	return true;
@@ -98,7 +98,7 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 		return false;
 	uint64_t least = settled_for(b, number, space);
 	if (__builtin_expect(least <= b->settled, 1))
-		return take_room(b, number, space);
+		return fill_room(b, number, space);
 	uint64_t low = number - 1;
 	for (int i = 0; i < b->n; i++) {
 		uint64_t now = gompi_load_acquire(&b->member[i].finished); // pairs with remove_over
@@ -106,7 +106,7 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 	}
 	b->settled = low;
 	b->waits = b->waits || least > low;
-	return least <= low && take_room(b, number, space);
+	return least <= low && fill_room(b, number, space);
 }
 
 void gompi_board_tell(struct gompi_board *b, bool much) {

@@ -118,8 +118,8 @@ void gompi_plan_leave(struct gompi_plan *p);
 int gompi_plan_do(struct gompi_plan *p);
 // What a request is made of a plan for: one run; one, and then the plan may be kept for others; MPI_Start, any number.
 enum gompi_plan_use { PLAN_ONCE, PLAN_KEEP, PLAN_AGAIN };
-// Makes a request of a plan, inactive if it is for MPI_Start; else the plan begins. The plan goes with it, or when it is
-// over. NULL: there is no memory, or too many are live; the plan is the caller's still.
+// Makes a request of a plan, inactive if it is for MPI_Start; else the plan begins. The plan goes with it, or when it
+// is over. NULL: there is no memory, or too many are live; the plan is the caller's still.
 struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_use use);
 
 // Plans that are kept by somebody for requests to come. The last one that this thread has made a request of as
