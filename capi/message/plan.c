@@ -1,5 +1,6 @@
 #include "message/plan.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/call.h"
@@ -244,9 +245,10 @@ static bool run_steps(struct gompi_plan *p) {
 	return true;
 }
 
+// Whoever is at it may be in the middle of a copy, or have lost its core.
 static void take_plan(struct gompi_plan *p) {
 	while (gompi_swap_total(&p->busy, 1) != 0)
-		gompi_pause();
+		sched_yield();
 }
 
 void gompi_plan_reset(struct gompi_plan *p) {

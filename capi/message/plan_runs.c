@@ -1,5 +1,6 @@
 // Plans under way: the process goes on with them whenever it makes progress, for a blocking call that waits and for
 // requests.
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +118,7 @@ void gompi_plan_leave(struct gompi_plan *p) {
 	gompi_mutex_take(&m->plans_lock);
 	while (p->users > 0) { // who is at it leaves soon: it is over
 		gompi_mutex_give(&m->plans_lock);
-		gompi_pause();
+		sched_yield();
 		gompi_mutex_take(&m->plans_lock);
 	}
 	if (p->listed)
