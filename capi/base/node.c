@@ -35,7 +35,8 @@ void gompi_node_open(const struct gompi_node *place, const int32_t *places) {
 }
 
 void gompi_node_barrier(void) {
-	if (gompi_node.membarrier)
-		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+	// The program may have had it forbidden since MPI_Init; who wakes others has a barrier of its own from then on.
+	if (gompi_node.membarrier && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+		gompi_store_total(&gompi_header()->no_membarrier, 1);
 	gompi_full_fence();
 }

@@ -68,6 +68,49 @@ func TestDeniedAll(t *testing.T) {
 	}
 }
 
+// sleepers has each rank wait so long for the others that it sleeps.
+const sleepers = `
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    int rank, size, sum, got;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 100; i++) {
+        if (i % size == rank)
+            usleep(1500);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (sum != size * (size - 1) / 2)
+            return 3;
+        if ((i + 1) % size == rank)
+            usleep(1500);
+        MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (got != i)
+            return 4;
+    }
+    MPI_Finalize();
+    puts("over");
+    return 0;
+}
+`
+
+// TestDeniedMembarrier: those who wake others have a barrier of their own where one process has no membarrier(2).
+func TestDeniedMembarrier(t *testing.T) {
+	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
+	gompirun := filepath.Join(built(t), "bin/gompirun")
+	one := fmt.Sprintf("%s -n 1 %s %d membarrier -- %s : -n 2 %s", gompirun, deny, int(unix.EPERM), program, program)
+	l := denying(t, deny, unix.EPERM, "membarrier", gompirun, "-n", "3", program)
+	for _, l := range []*launch{l, prepareProgram(t, strings.Fields(one)[0], strings.Fields(one)[1:]...)} {
+		require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+		require.Equal(t, strings.Repeat("over\n", 3), l.out.String())
+		require.Empty(t, l.err.String())
+	}
+}
+
 // givesBack has a window's memory, and memory shared in place, back with the system after MPI_Win_free: the blocks of
 // the node's memory are as before.
 const givesBack = `

@@ -20,6 +20,7 @@ static const struct {
 } calls[] = {{"memfd_create", SYS_memfd_create},
 	     {"fallocate", SYS_fallocate},
 	     {"shmget", SYS_shmget},
+	     {"membarrier", SYS_membarrier},
 	     {"process_vm_readv", SYS_process_vm_readv},
 	     {"process_vm_writev", SYS_process_vm_writev}};
 
