@@ -23,6 +23,7 @@ var same [1]struct{}
 
 var (
 	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.lost)-shm.HeaderLost]
+	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.no_membarrier)-shm.HeaderNoMembarrier]
 	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.lost_why)-shm.HeaderWhy]
 	_ = same[C.GOMPI_STATE_DEAD-shm.Dead]
 	_ = same[C.GOMPI_LOST_ENDED-shm.LostEnded]

@@ -61,6 +61,7 @@ struct gompi_header {
 	uint32_t processes;
 	uint32_t creator;
 	uint32_t cores;
+	uint32_t segment;        // Go's
 	gompi_a32 no_membarrier; // 1: a process has none, so whoever wakes others needs a barrier (wait.h)
 	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found dead: waits end with an error once it is not 0
 	_Alignas(256) gompi_a32 lost;          // rank in MPI_COMM_WORLD + 1 of the first one of them, 0: not known

@@ -56,7 +56,10 @@ const (
 	hdrBroken    = 64  // number of processes found dead; waits end with an error once it is not 0
 	hdrCreator   = 16
 	hdrCores     = 20 // cores that the processes of this node may use together
-	hdrSegment   = 24 // number of the segment of System V that has everything, + 1; 0: the memfd has
+	// C's: a process has no membarrier(2).
+	HeaderNoMembarrier = 28
+
+	hdrSegment = 24 // number of the segment of System V that has everything, + 1; 0: the memfd has
 )
 
 // Offsets inside a cell. Each group has a cache line of its own, since different processes write them.

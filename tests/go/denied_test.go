@@ -102,7 +102,8 @@ int main(void)
 func TestDeniedMembarrier(t *testing.T) {
 	program, deny := compile(t, sleepers), compileFile(t, "deny.c")
 	gompirun := filepath.Join(built(t), "bin/gompirun")
-	one := fmt.Sprintf("%s -n 1 %s %d membarrier -- %s : -n 2 %s", gompirun, deny, int(unix.EPERM), program, program)
+	one := fmt.Sprintf("%s -n 1 %s %d membarrier -- %s : -n 2 %s", gompirun, deny, int(unix.EPERM), program,
+		program)
 	l := denying(t, deny, unix.EPERM, "membarrier", gompirun, "-n", "3", program)
 	for _, l := range []*launch{l, prepareProgram(t, strings.Fields(one)[0], strings.Fields(one)[1:]...)} {
 		require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
