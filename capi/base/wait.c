@@ -202,7 +202,8 @@ static void wait_sleeps(struct gompi_wait *t) {
 	// served here.
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();
-	if (!gompi_serve_all()) {
+	bool worked = gompi_serve_all();
+	if (!worked) {
 		gompi_serve_lasts();
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
@@ -212,6 +213,12 @@ static void wait_sleeps(struct gompi_wait *t) {
 	}
 	gompi_add_total(&me->pollers, 1);
 	t->stage = WAIT_WOKEN;
+	if (worked) { // others use this process: the next thing that they want comes soon, and to lie down is dear
+		gompi_withdraw_wait(t->record);
+		t->now = gompi_now_ns();
+		t->end = t->now + gompi_node.policy.poll;
+		t->stage = WAIT_POLLS;
+	}
 }
 
 static inline int wait_steps(struct gompi_wait *t) {
