@@ -110,7 +110,7 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 }
 
 void gompi_board_tell(struct gompi_board *b, bool much) {
-	gompi_full_fence(); // between what is new and the look who sleeps
+	gompi_wake_fence(); // between what is new and the look who sleeps; to ring has a barrier of its own
 	for (int i = 0; i < b->n; i++) {
 		if (i == b->me)
 			continue;
