@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/order.h"
+
 // What the runtime reserves (600 MB of tables for a heap of 48 bits, arenas of 64 MiB) and the stacks and malloc arenas
 // of its first threads. Below 1.9 GB it starts on some days and not on others. Of private memory that can be written it
 // takes some 90 MB, most of it never touched.
@@ -39,9 +41,33 @@ static void check(int resource, const char *what, const char *option, long need_
 	munmap(p, bytes);
 }
 
+// Mappings that are given up for a thread of the runtime that finds none: a program may have as many as it is allowed,
+// and a call that fails for that must still return. No memory is in them.
+enum { RESERVED_PAGES = 33, PAGE_BYTES = 4096 }; // every other one a mapping of its own
+static char *_Atomic reserved_mappings;
+
+static void reserve_mappings(void) {
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	char *p = mmap(NULL, RESERVED_PAGES * PAGE_BYTES, PROT_NONE, flags, -1, 0);
+	if (p == MAP_FAILED)
+		return;
+	for (int i = 1; i < RESERVED_PAGES; i += 2)
+		mprotect(p + (long)i * PAGE_BYTES, PAGE_BYTES, PROT_READ);
+	char *other = gompi_swap_total(&reserved_mappings, p);
+	if (other != NULL)
+		munmap(other, RESERVED_PAGES * PAGE_BYTES);
+}
+
+// Whether there were some.
+static bool give_mappings_up(void) {
+	char *p = gompi_swap_total(&reserved_mappings, NULL);
+	return p != NULL && munmap(p, RESERVED_PAGES * PAGE_BYTES) == 0;
+}
+
 void gompi_check_limits(void) {
 	check(RLIMIT_AS, "address space", "v", ADDRESS_SPACE_MB, PROT_NONE);
 	check(RLIMIT_DATA, "data", "d", DATA_MB, PROT_READ | PROT_WRITE);
+	reserve_mappings();
 }
 
 // The runtime's way to a thread (main.go: --wrap). It tries for a while and then aborts.
@@ -54,6 +80,10 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	static _Thread_local int failures __attribute__((tls_model("initial-exec")));
 	enum { TRIES = 20 }; // of the runtime, which sleeps between them
 	int rc = __real_pthread_create(thread, attr, start, arg);
+	if (rc == EAGAIN && give_mappings_up())
+		rc = __real_pthread_create(thread, attr, start, arg);
+	else if (rc == 0 && gompi_load(&reserved_mappings) == NULL)
+		reserve_mappings();
 	if (rc == 0) {
 		failures = 0;
 	} else if (rc == EAGAIN && ++failures >= TRIES) {
