@@ -193,7 +193,10 @@ const beforeAbort = 50 * time.Millisecond
 func (l *launched) Abort(status, lost int) error {
 	if !l.ours {
 		lost = -1
-		time.Sleep(beforeAbort)
+		select {
+		case <-l.HangUp():
+		case <-time.After(beforeAbort):
+		}
 	}
 	return classified(l.Client.Abort(status, lost))
 }
