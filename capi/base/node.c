@@ -12,6 +12,9 @@
 
 struct gompi_node gompi_node;
 
+static gompi_a32 before_the_node = 1;
+gompi_a32 *gompi_no_membarrier = &before_the_node;
+
 struct gompi_policy gompi_policy_for(bool crowded) {
 	return (struct gompi_policy){.poll = GOMPI_WAIT_POLL_NS,
 				     .long_yield = GOMPI_LONG_YIELD_NS,
@@ -30,13 +33,14 @@ void gompi_node_open(const struct gompi_node *place, const int32_t *places) {
 		gompi_node.places = memcpy(copy, places, bytes);
 	}
 	gompi_node.membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+	gompi_no_membarrier = &gompi_header()->no_membarrier;
 	if (!gompi_node.membarrier)
-		gompi_store_total(&gompi_header()->no_membarrier, 1);
+		gompi_store_total(gompi_no_membarrier, 1);
 }
 
 void gompi_node_barrier(void) {
 	// The program may have had it forbidden since MPI_Init; who wakes others has a barrier of its own from then on.
 	if (gompi_node.membarrier && syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
-		gompi_store_total(&gompi_header()->no_membarrier, 1);
+		gompi_store_total(gompi_no_membarrier, 1);
 	gompi_full_fence();
 }

@@ -105,6 +105,9 @@ struct gompi_node {
 };
 extern struct gompi_node gompi_node;
 
+// The node's flag that a process has no membarrier(2); 1 before there is a node.
+extern gompi_a32 *gompi_no_membarrier __attribute__((visibility("hidden")));
+
 static inline struct gompi_header *gompi_header(void) { return (struct gompi_header *)gompi_node.control; }
 
 static inline struct gompi_cell *gompi_cell(int i) {

@@ -19,7 +19,7 @@ static inline void gompi_wake_if_asleep(struct gompi_waitword *w) {
 // sleepers, by membarrier(2), if all processes of the node have that: a barrier would wait until what has been stored
 // has left this core, some 100 ns for each message or collective.
 static inline void gompi_wake_fence(void) {
-	if (__builtin_expect(!gompi_node.membarrier || gompi_load(&gompi_header()->no_membarrier) != 0, 0))
+	if (__builtin_expect(gompi_load(gompi_no_membarrier) != 0, 0))
 		gompi_full_fence();
 	else
 		gompi_compiler_fence();
