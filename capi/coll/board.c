@@ -87,26 +87,25 @@ static uint64_t settled_for(const struct gompi_board *b, uint64_t number, enum g
 	return space == BOARD_IN_BODY && b->whole > before ? b->whole : before;
 }
 
-static bool fill_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
-	if (space == BOARD_IN_ALL)
-		b->whole = number;
-	return true;
-}
-
 bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space) {
 	if (space != BOARD_IN_HEAD && b->waits)
 		return false;
 	uint64_t least = settled_for(b, number, space);
-	if (__builtin_expect(least <= b->settled, 1))
-		return fill_room(b, number, space);
-	uint64_t low = number - 1;
-	for (int i = 0; i < b->n; i++) {
-		uint64_t now = gompi_load_acquire(&b->member[i].finished); // pairs with remove_over
-		low = now < low ? now : low;
+	if (__builtin_expect(least > b->settled, 0)) {
+		uint64_t low = number - 1;
+		for (int i = 0; i < b->n; i++) {
+			uint64_t now = gompi_load_acquire(&b->member[i].finished); // pairs with remove_over
+			low = now < low ? now : low;
+		}
+		b->settled = low;
+		if (least > low) {
+			b->waits = true;
+			return false;
+		}
 	}
-	b->settled = low;
-	b->waits = b->waits || least > low;
-	return least <= low && fill_room(b, number, space);
+	if (space == BOARD_IN_ALL)
+		b->whole = number;
+	return true;
 }
 
 void gompi_board_tell(struct gompi_board *b, bool much) {

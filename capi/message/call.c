@@ -205,12 +205,7 @@ void gompi_request_restart(struct gompi_request *r) {
 		return;
 	}
 	gompi_lane_take(l);
-	if (r->receive) {
-		gompi_receive_locked(l, r);
-		gompi_lane_receive(l, r);
-	} else {
-		gompi_send_locked(l, r);
-	}
+	gompi_start_locked(l, r);
 	gompi_lane_end_started(l);
 	gompi_call_step(l->home);
 }
@@ -243,12 +238,7 @@ int gompi_start_request(const struct gompi_request *s, const char *call, MPI_Req
 		gompi_lane_give(l);
 		return MPI_SUCCESS;
 	}
-	if (r->receive) {
-		gompi_receive_locked(l, r);
-		gompi_lane_receive(l, r);
-	} else {
-		gompi_send_locked(l, r);
-	}
+	gompi_start_locked(l, r);
 	gompi_lane_end_started(l);
 	gompi_call_step(l->home);
 	return MPI_SUCCESS;

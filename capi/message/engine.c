@@ -97,12 +97,7 @@ struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct 
 		gompi_store(&r->state, REQUEST_INACTIVE);
 		gompi_lane_give(l);
 	} else {
-		if (!s.receive) {
-			gompi_send_locked(l, r);
-		} else {
-			gompi_receive_locked(l, r);
-			gompi_lane_receive(l, r);
-		}
+		gompi_start_locked(l, r);
 		if (s.blocking)
 			gompi_lane_end(l);
 		else

@@ -354,6 +354,12 @@ void gompi_complete_slow(struct gompi_lane *l, struct gompi_request *r) {
 
 bool gompi_messages_step(struct gompi_messages *m) {
 	uint32_t hooks = gompi_load(&m->hooks);
+	if (hooks < HOOK_PLANS) { // what could go on is over; who has begun meanwhile goes on
+		gompi_store_total(&m->stepped, 0);
+		if (gompi_load_total(&m->hooks) >= HOOK_PLANS)
+			gompi_store_total(&m->stepped, 1);
+		return false;
+	}
 	bool plans = (hooks & HOOK_PLANS) != 0, worked = plans && gompi_plans_step(m);
 	if (hooks >= HOOK) {
 		worked = gompi_up.progress_messages() || worked;

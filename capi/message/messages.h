@@ -322,6 +322,16 @@ static inline void gompi_complete(struct gompi_lane *l, struct gompi_request *r,
 	gompi_store_release(&r->state, REQUEST_COMPLETE); // pairs with the acquire of who waits
 }
 
+// Starts the send or receive that r describes, under the lock.
+static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request *r) {
+	if (r->receive) {
+		gompi_receive_locked(l, r);
+		gompi_lane_receive(l, r);
+	} else {
+		gompi_send_locked(l, r);
+	}
+}
+
 // Large messages.
 void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
 void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r);

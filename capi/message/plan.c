@@ -137,12 +137,7 @@ static bool start_message(struct gompi_plan *p, const struct gompi_step *s, uint
 		return false;
 	}
 	*r = q;
-	if (r->receive) {
-		gompi_receive_locked(l, r);
-		gompi_lane_receive(l, r);
-	} else {
-		gompi_send_locked(l, r);
-	}
+	gompi_start_locked(l, r);
 	gompi_lane_end_started(l);
 	p->under_way[p->count++] = r;
 	return true;

@@ -41,9 +41,9 @@ type Call struct {
 	SendBlocks Blocks
 	RecvBlocks Blocks
 	Agreed     Agreed // what C has found out before it left the call to this package
+	Tag        int32  // of the messages of what is started, if C counts calls, and keeps plans; else 0
 
 	sources, destinations []int32 // of a neighborhood collective
-	Tag                   int32   // of the messages of what is started, if C counts calls, and keeps plans; else 0
 	late                  error   // to be returned when the call has been made: lengths that do not go together
 }
 

@@ -1,6 +1,9 @@
 package p2p
 
 import (
+	"fmt"
+	"os"
+
 	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
@@ -25,26 +28,32 @@ var plans = handle.NewTable[Plan](handle.Request)
 
 func init() {
 	message.PlanStep = func(object uintptr, what int) (class int32, text string) {
-		if err := plans.Get(object).step(what); err != nil {
+		if err := guarded(func() error { return plans.Get(object).Go[what]() }); err != nil {
 			return mpierr.ClassOf(err), err.Error()
 		}
 		return abi.MPI_SUCCESS, ""
 	}
 	message.PlanGone = func(object uintptr) {
-		if p := plans.Remove(object); p.Gone != nil {
-			p.Gone()
+		err := guarded(func() error {
+			if p := plans.Remove(object); p.Gone != nil {
+				p.Gone()
+			}
+			return nil
+		})
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "gompirma: %v\n", err)
 		}
 	}
 }
 
-// step does a step. A panic must not get into C: it becomes an error.
-func (p *Plan) step(what int) (err error) {
+// guarded calls f. A panic must not get into C: it becomes an error.
+func guarded(f func() error) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = mpierr.New(abi.MPI_ERR_INTERN, "a step of a collective panicked: %v", x)
+			err = mpierr.New(abi.MPI_ERR_INTERN, "internal error in a collective: %v", x)
 		}
 	}()
-	return p.Go[what]()
+	return f()
 }
 
 // open makes C's plan of p, under a number in plans.
