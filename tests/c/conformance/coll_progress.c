@@ -33,8 +33,8 @@ int main(int argc, char **argv) {
 		MPI_Comm over = between ? inter : W;
 		int root = between && check_rank == 0 ? MPI_ROOT : 0, terms = between ? check_size - 1 : check_size;
 		int reduce = round % 2, last = check_size - 1, place = reduce ? last - check_rank : check_rank,
-		    n = round * 37 % MOST;
-		bool waits = place == last; /* for all others */
+		    n = round * 37 % MOST, length = round % 5 == 4 ? 10 : N; /* one record, or read by its receivers */
+		bool waits = place == last;                                  /* for all others */
 		if (round / 2 % 2)
 			place = last - place;
 		for (int i = 0; i < N; i++) {
@@ -46,9 +46,9 @@ int main(int argc, char **argv) {
 		       round * check_size + place) /* those that others receive from start first, or last */
 			usleep(50);
 		if (reduce)
-			MPI_Ireduce(in, out, N, MPI_INT, MPI_SUM, root, over, &r);
+			MPI_Ireduce(in, out, length, MPI_INT, MPI_SUM, root, over, &r);
 		else
-			MPI_Ibcast(in, N, MPI_INT, root, over, &r);
+			MPI_Ibcast(in, length, MPI_INT, root, over, &r);
 		atomic_fetch_add(turn, 1);
 		if (waits) {
 			away_watch(reduce ? "MPI_Ireduce" : "MPI_Ibcast");
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
 			MPI_Cancel(&more[i]);
 			MPI_Wait(&more[i], MPI_STATUS_IGNORE);
 		}
-		for (int i = 0; i < N; i++)
+		for (int i = 0; i < length; i++)
 			if (reduce ? check_rank == 0 && out[i] != terms * (i + round) : in[i] != i + round) {
 				CHECK(0, "round %d: element %d is %d", round, i, reduce ? out[i] : in[i]);
 				break;

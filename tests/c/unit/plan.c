@@ -1,7 +1,8 @@
 /* Proves: plans (message/plan.c) do their steps in order and in rounds, whatever thread goes on with them; a member
  * whose lengths are wrong hears of it and so do those who get what it passes on, and nobody waits for ever; a step that
  * calls the application is left to its threads; what is given up leaves nothing under way; requests of plans complete,
- * begin again, and let go of a plan that somebody keeps. */
+ * begin again, and let go of a plan that somebody keeps; who waits rings for whom it waits for, and from the second time
+ * on others ring there too, until nothing is under way. */
 #include "processes.h"
 
 #include "base/call.h"
@@ -195,6 +196,54 @@ static void given_up(void) {
 	gompi_engine_forget(process[0], WORLD | 1, 1);
 }
 
+/* Whether a bell of this process has been rung since it was last asked. */
+static bool was_rung(int i) {
+	struct gompi_cell *cell = gompi_messages_cell(process[0], i);
+	return gompi_swap_total(&cell->agent_sleeps, 1) == 0;
+}
+
+static void bells(void) {
+	struct draft d;
+	int64_t word[2] = {0};
+	gompi_a32 *called = &gompi_messages_cell(process[0], 1)->called;
+	struct gompi_plan *p[2];
+	begin_draft(&d, 0, 3);
+	add(&d, STEP_RECV, 1, NULL, &word[0], 8);
+	p[0] = plan_of(&d);
+	gompi_plan_poll(p[0]);
+	was_rung(1);
+	gompi_plan_remind(p[0]);
+	CHECK(was_rung(1) && gompi_load(called) == 0, "the first time: called is %u", gompi_load(called));
+	for (int i = 0; i < 2; i++) { /* quietly, and then with a bell */
+		begin_draft(&d, 2, 4 + i);
+		add(&d, STEP_SEND, 1, &word[1], NULL, 8);
+		struct gompi_plan *q = plan_of(&d);
+		CHECK(gompi_plan_poll(q), "an eager send waits");
+		CHECK(was_rung(1) == (i == 1), "message %d: rung or not", i);
+		gompi_plan_free(q);
+		gompi_plan_remind(p[0]);
+		CHECK(was_rung(1) && gompi_load(called) == 1, "the second time: called is %u", gompi_load(called));
+	}
+	gompi_progress_thread = true;
+	gompi_plan_remind(p[0]);
+	gompi_progress_thread = false;
+	CHECK(!was_rung(1), "a progress thread rings twice at one step");
+	/* The called one takes the messages, and has a plan under way, and then none. */
+	begin_draft(&d, 1, 4);
+	add(&d, STEP_RECV, 2, NULL, &word[1], 8);
+	p[1] = plan_of(&d);
+	gompi_plan_enter(p[1]);
+	gompi_plan_leave(p[1]);
+	CHECK(gompi_plan_poll(p[1]) && gompi_load(called) == 0, "called still, with nothing under way");
+	gompi_plan_abandon(p[0], MPI_ERR_PROC_ABORTED, "enough");
+	for (int i = 0; i < 2; i++)
+		gompi_plan_free(p[i]);
+	gompi_engine_forget(process[1], WORLD | 1, 1);
+	nothing_left(MEMBERS);
+	for (int i = 0; i < MEMBERS; i++)
+		gompi_store(&gompi_messages_cell(process[0], i)->agent_sleeps, 0);
+}
+
 /* Several threads go on with the same plans. */
 static struct gompi_plan *both[2];
 static gompi_a32 finished;
@@ -326,6 +375,7 @@ int main(void) {
 	in_rounds();
 	for_the_application();
 	given_up();
+	bells();
 	by_threads();
 	as_requests(true);
 	as_requests(false);
