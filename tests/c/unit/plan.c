@@ -1,8 +1,8 @@
 /* Proves: plans (message/plan.c) do their steps in order and in rounds, whatever thread goes on with them; a member
- * whose lengths are wrong hears of it and so do those who get what it passes on, and nobody waits for ever; a step that
- * calls the application is left to its threads; what is given up leaves nothing under way; requests of plans complete,
- * begin again, and let go of a plan that somebody keeps; who waits rings for whom it waits for, and from the second time
- * on others ring there too, until nothing is under way. */
+ * whose lengths are wrong hears of it and so do those who get what it passes on, and nobody waits for ever; a step
+ * that calls the application is left to its threads; what is given up leaves nothing under way; requests of plans
+ * complete, begin again, and let go of a plan that somebody keeps; who waits rings for whom it waits for, and from
+ * the second time on others ring there too, until nothing is under way. */
 #include "processes.h"
 
 #include "base/call.h"
