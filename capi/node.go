@@ -6,6 +6,7 @@ package main
 #include "base/wait.h"
 #include "fabric/meet.h"
 #include "tcp/address.h"
+#include "way/ongoing.h"
 #include "way/ring.h"
 #include "way/serve.h"
 #include "way/stream.h"
@@ -42,6 +43,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	C.gompi_node_open(&place, places)
 	C.gompi_ring_open()
 	C.gompi_stream_open()
+	C.gompi_ongoing_open()
 	C.gompi_meet_start()
 }
 

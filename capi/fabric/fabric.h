@@ -68,6 +68,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 // When a record leaves.
 enum gompi_urgency {
 	FABRIC_NOW,  // at once, with all that lies there for the peer
+	FABRIC_DONE, // when what has arrived with what it answers has been done
 	FABRIC_SOON, // with the next that leaves for this peer, at the latest in the agent's next round
 };
 
@@ -76,6 +77,8 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency);
 
 // Sends what lies there for a peer, or for all of them (-1).
 void gompi_fabric_push(int peer);
+// Sends what lies there for all if there is something that was to leave as FABRIC_DONE.
+void gompi_fabric_push_done(void);
 
 // Memory that others may read and write, as they address it. 16 bytes, as they are sent.
 struct gompi_region {

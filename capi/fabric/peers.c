@@ -427,6 +427,9 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return reserve_slow(peer, port, length, wait, class);
 }
 
+// Answers lie there that are to leave after this round.
+static gompi_a32 answers_lie;
+
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct gompi_peer *p = gompi_peer_known(peer);
 	struct gompi_frame *f = p->open;
@@ -438,8 +441,17 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 		gompi_peer_send(p);
 	} else {
 		put_on_soon(p);
+		if (urgency == FABRIC_DONE)
+			gompi_store(&answers_lie, 1);
 	}
 	gompi_mutex_give(&p->lock);
+}
+
+void gompi_fabric_push_done(void) {
+	if (gompi_load(&answers_lie) == 0)
+		return;
+	gompi_store_total(&answers_lie, 0);
+	gompi_fabric_push(-1);
 }
 
 static void push_peer(struct gompi_peer *p) {

@@ -175,6 +175,7 @@ static bool serve_once(void) {
 		take_error();
 	for (ssize_t i = 0; i < n; i++)
 		complete(e[i].op_context, e[i].len, 0);
+	gompi_fabric_push_done();
 	if (__builtin_expect(lacking > 0, 0))
 		make_places();
 	if (unposted != NULL && gompi_net_try()) {

@@ -1,6 +1,7 @@
 #include "message/call.h"
 
 #include "message/away.h"
+#include "win/win.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,9 +35,10 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 }
 
 int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
-	bool there = gompi_comm_get(comm) != NULL;
-	return gompi_refuse(v->class, call, v->text, there ? GOMPI_ON_COMM : GOMPI_ON_NONE,
-			    there ? (uintptr_t)comm : 0);
+	int on = gompi_comm_get(comm) != NULL                      ? GOMPI_ON_COMM
+		 : gompi_win_get((MPI_Win)(uintptr_t)comm) != NULL ? GOMPI_ON_WIN // of a request of an R-form
+								   : GOMPI_ON_NONE;
+	return gompi_refuse(v->class, call, v->text, on, on == GOMPI_ON_NONE ? 0 : (uintptr_t)comm);
 }
 
 int gompi_request_refuse(const struct gompi_request *r, const char *call) {

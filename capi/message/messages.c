@@ -397,11 +397,11 @@ static void lasts(void) {
 		gompi_messages_remind(m);
 }
 
-// Requests are under way that a service advances.
-static atomic_bool served;
+// So many rooms have requests under way that a service of theirs advances.
+static gompi_a32 served;
 
 void gompi_messages_enter(struct gompi_messages *m) {
-	if (gompi_load(&served))
+	if (gompi_load(&served) != 0)
 		gompi_or_total(&m->hooks, HOOK_SERVED);
 	static const struct gompi_service service = {.ready = arrived, .serve = move, .lasts = lasts};
 	gompi_store_release(&gompi_messages_here, m);
@@ -411,12 +411,12 @@ void gompi_messages_enter(struct gompi_messages *m) {
 void gompi_messages_leave(void) { gompi_store_release(&gompi_messages_here, NULL); }
 
 void gompi_messages_watch(bool on) {
-	gompi_store_total(&served, on);
+	uint32_t before = on ? gompi_add_total(&served, 1) : gompi_sub_total(&served, 1);
 	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
 	if (m == NULL)
 		return;
-	if (on)
-		gompi_or_total(&m->hooks, HOOK_SERVED);
-	else
+	if (!on && before == 1)
 		gompi_and_total(&m->hooks, ~(uint32_t)HOOK_SERVED);
+	if (gompi_load_total(&served) != 0)
+		gompi_or_total(&m->hooks, HOOK_SERVED);
 }

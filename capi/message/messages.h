@@ -169,7 +169,8 @@ void gompi_messages_close(struct gompi_messages *m);
 // Makes them the application's, and part of every wait.
 void gompi_messages_enter(struct gompi_messages *m);
 void gompi_messages_leave(void);
-// Whether requests are under way that a service advances: then calls that test for requests serve, too.
+// A room has requests under way that a service of its advances, or no longer: calls that test for requests serve, too,
+// as long as one has.
 void gompi_messages_watch(bool on);
 
 // Lets operations of several messages go on. Whether there was something to do.

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "way/ongoing.h"
 #include "win/epoch.h"
 #include "win/watch.h"
 
@@ -19,9 +20,18 @@ int gompi_rma_do(const struct gompi_operation *r) {
 		class = gompi_epoch(c.w, EPOCH_OPERATION, r->target, &verdict);
 	if (__builtin_expect(c.w->watch != NULL, 0))
 		c.w->watch->operation(c.w, r, class);
-	bool refused = class != MPI_SUCCESS;
-	if (!refused && r->target != MPI_PROC_NULL)
+	bool refused = class != MPI_SUCCESS, nobody = r->target == MPI_PROC_NULL;
+	struct gompi_operation mine;
+	struct gompi_ongoing *ongoing = NULL;
+	if (r->requests && !refused && !nobody && c.target.address == NULL) {
+		mine = *r;
+		c.r = &mine;
+		mine.ongoing = &ongoing;
+	}
+	if (!refused && !nobody)
 		rc = gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
+	if (r->requests && !refused)
+		rc = gompi_ongoing_sent(ongoing, c.w, r, rc);
 	for (int i = 0; i < 3; i++)
 		free(c.bytewise[i]);
 	if (refused)
@@ -31,7 +41,5 @@ int gompi_rma_do(const struct gompi_operation *r) {
 				       "no memory for a copy of the buffer, whose datatype is not contiguous");
 	if (rc != MPI_SUCCESS)
 		return gompi_wait_error(c.w, r->call, rc);
-	if (r->request != NULL)
-		*r->request = GOMPI_REQUEST_DONE;
 	return MPI_SUCCESS;
 }

@@ -4,6 +4,7 @@
 
 #include "base/abi.h"
 #include "base/mutex.h"
+#include "way/ongoing.h"
 #include "way/ring.h"
 
 // In place of an address: no program has one with this bit.
@@ -27,6 +28,7 @@ static struct {
 		int peer;
 		uint64_t number, bytes;
 		void *to;
+		struct gompi_ongoing *ongoing;
 	} use[GOMPI_BOUNCES];
 } mine;
 
@@ -35,11 +37,14 @@ static struct use *use_at(uint64_t i) { return &mine.use[i % GOMPI_BOUNCES]; }
 static void end_use(struct use *u) {
 	struct gompi_bounce *b = &bounces_of(gompi_node.me)[u - mine.use];
 	struct gompi_reason refused = b->refused;
-	if (__builtin_expect(refused.class != MPI_SUCCESS, 0)) {
+	bool fine = __builtin_expect(refused.class == MPI_SUCCESS, 1);
+	if (fine && u->to != NULL)
+		memcpy(u->to, b->data, u->bytes);
+	if (u->ongoing != NULL) {
+		gompi_ongoing_part_over(u->ongoing, fine ? NULL : &refused);
+	} else if (!fine) {
 		gompi_reason_keep(&refused);
 		mine.late = refused.class;
-	} else if (u->to != NULL) {
-		memcpy(u->to, b->data, u->bytes);
 	}
 	u->is = USE_DONE;
 }
@@ -90,8 +95,10 @@ static void set_use(int buffer, struct use use) {
 	gompi_mutex_give(&mine.mutex);
 }
 
-void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes) {
-	set_use(buffer, (struct use){.is = USE_SENT, .peer = peer, .number = number, .to = to, .bytes = bytes});
+void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes, struct gompi_ongoing *ongoing) {
+	set_use(buffer,
+		(struct use){
+			.is = USE_SENT, .peer = peer, .number = number, .to = to, .bytes = bytes, .ongoing = ongoing});
 }
 
 void gompi_bounce_drop(int buffer) { set_use(buffer, (struct use){.is = USE_DONE}); }
@@ -109,6 +116,14 @@ bool gompi_bounce_due(int peer, uint64_t *number) {
 		*number = u->number;
 	gompi_mutex_give(&mine.mutex);
 	return u != NULL;
+}
+
+void gompi_bounce_look(void) {
+	if (gompi_load(&mine.first) == gompi_load(&mine.next))
+		return;
+	gompi_mutex_take(&mine.mutex);
+	collect();
+	gompi_mutex_give(&mine.mutex);
 }
 
 int gompi_bounce_collect(void) {

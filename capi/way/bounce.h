@@ -24,8 +24,9 @@ char *gompi_bounce_data(int buffer);
 // What names a buffer in a message, as if it were an address.
 void *gompi_bounce_address(int buffer);
 // A message with that name went to peer, on this node, which acknowledges it by number. So many bytes are copied to an
-// address then; NULL: nowhere.
-void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes);
+// address then; NULL: nowhere. They are a part of what is ongoing, unless that is NULL.
+struct gompi_ongoing;
+void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes, struct gompi_ongoing *ongoing);
 // A buffer that has been taken is not needed.
 void gompi_bounce_drop(int buffer);
 
@@ -35,6 +36,8 @@ bool gompi_bounce_due(int peer, uint64_t *number);
 // Copies out what has come back, and takes back the buffers of what has been applied. 0 or the class of an error that a
 // target has met, told once.
 int gompi_bounce_collect(void);
+// The same, and errors that are nobody's request's are told later.
+void gompi_bounce_look(void);
 
 // At the target: moves bytes between memory here and a buffer named by a message of peer; a gompi_pull (message.h).
 bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);

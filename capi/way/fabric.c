@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/wait.h"
+#include "way/ongoing.h"
 #include "way/stream.h"
 
 _Static_assert(STREAM_DATA % 8 == 0 && STREAM_DATA < 1 << 16, "gompi_message_write");
@@ -85,6 +86,14 @@ static int over_class(struct gompi_stream *s) {
 	if (__builtin_expect(class != 0, 0))
 		return tell_class(s, class);
 	return gompi_fabric_gone(s->peer) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+int gompi_stream_over(struct gompi_stream *s) {
+	if (!is_over(s))
+		return MPI_SUCCESS;
+	int class = over_class(s);
+	give_up(s, class);
+	return class;
 }
 
 // The class of the first error that nobody has been told of.
@@ -256,10 +265,12 @@ static int take_room(struct gompi_stream *s, uint64_t cost, const char *call) {
 static uint64_t result_cost(uint64_t bytes) { return bytes < STREAM_RESULT_LEAST ? STREAM_RESULT_LEAST : bytes; }
 
 // Expects what the record with the next number gives. The caller has reserved that record.
-static void expect(struct gompi_stream *s, void *to, uint64_t bytes) {
+static void expect(struct gompi_stream *s, void *to, uint64_t bytes, struct gompi_ongoing *ongoing) {
 	uint64_t end = gompi_load(&s->results_end);
+	if (ongoing != NULL)
+		gompi_ongoing_by_stream(ongoing, s);
 	gompi_load(&s->results)[end % STREAM_RESULTS_MOST] =
-		(struct gompi_stream_result){to, gompi_load(&s->sent) + 1, bytes};
+		(struct gompi_stream_result){to, gompi_load(&s->sent) + 1, bytes, ongoing};
 	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in give_result
 }
 
@@ -268,6 +279,23 @@ static bool lacks_result(struct gompi_stream *s, uint64_t number) {
 	uint64_t first = gompi_load(&s->results_first);
 	return first != gompi_load_acquire(&s->results_end) &&
 	       gompi_load(&s->results)[first % STREAM_RESULTS_MOST].number <= number;
+}
+
+// The error that an answer tells. From another process: a class that there is not is an error all the same.
+static struct gompi_reason answers_reason(const struct gompi_message *m) {
+	return (struct gompi_reason){.class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER,
+				     .why = m->type,
+				     .a = m->offset,
+				     .b = m->bytes};
+}
+
+// Whether an answer is the result of an operation with a request, which then is what its error is told by.
+static bool answers_request(struct gompi_stream *s, const struct gompi_message *m) {
+	uint64_t first = gompi_load(&s->results_first);
+	if (m->kind != STREAM_RESULT || first == gompi_load_acquire(&s->results_end))
+		return false;
+	const struct gompi_stream_result *r = &gompi_load(&s->results)[first % STREAM_RESULTS_MOST];
+	return r->number == m->status && r->ongoing != NULL;
 }
 
 // Takes what a record has given to where it is expected. 0 or the class of a stream that is broken.
@@ -282,6 +310,10 @@ static int give_result(struct gompi_stream *s, const struct gompi_message *m) {
 		return gompi_because(MPI_ERR_INTERN, WHY_OTHER_LENGTH, m->length, r->bytes);
 	if (m->op == MPI_SUCCESS)
 		memcpy(r->to, m->data, r->bytes);
+	if (r->ongoing != NULL) {
+		const struct gompi_reason why = answers_reason(m);
+		gompi_ongoing_part_over(r->ongoing, why.class == MPI_SUCCESS ? NULL : &why);
+	}
 	uint64_t cost = result_cost(r->bytes);
 	gompi_store_release(&s->results_first, first + 1);
 	gompi_sub_total(&s->results_out, cost);
@@ -305,13 +337,16 @@ static int check_answer(struct gompi_stream *s, const struct gompi_message *m) {
 
 // Takes an answer of a stream that is not over, under answers_mu.
 static void take_answer(struct gompi_stream *s, const struct gompi_message *m) {
-	// From another process: a class that there is not is an error all the same, so is an end without one.
-	int class = m->op <= MPI_ERR_LASTCODE ? m->op : MPI_ERR_OTHER, broken = 0;
+	const struct gompi_reason why = answers_reason(m);
+	bool last = m->wants_reply & STREAM_BROKEN;
+	int broken = 0;
 	uint32_t none = 0;
-	if (class != MPI_SUCCESS && gompi_change_once(&s->class, &none, (uint32_t) class))
-		s->reason = (struct gompi_reason){.class = class, .why = m->type, .a = m->offset, .b = m->bytes};
-	if (m->wants_reply & STREAM_BROKEN)
-		broken = class != MPI_SUCCESS ? class : MPI_ERR_INTERN;
+	if (why.class != MPI_SUCCESS && (last || !answers_request(s, m)) &&
+	    gompi_change_once(&s->class, &none, (uint32_t)why.class))
+		s->reason = why;
+	if (last)
+		broken = why.class != MPI_SUCCESS ? why.class
+						  : MPI_ERR_INTERN; // an end without a class is an error, too
 	else if ((broken = check_answer(s, m)) != MPI_SUCCESS)
 		s->reason = gompi_reason_take(broken);
 	if (broken != 0)
@@ -355,8 +390,10 @@ static uint64_t message_room(const struct gompi_outgoing *o, const struct gompi_
 	return room < STREAM_DATA ? room : STREAM_DATA;
 }
 
-// Sends as much of o as a message takes, which o->bytes says afterwards. 0 or an error class.
-static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_place *at, int bits) {
+// Sends as much of o as a message takes, which o->bytes says afterwards; what it gives is a part of what is ongoing,
+// unless that is NULL. 0 or an error class.
+static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const struct gompi_place *at, int bits,
+			struct gompi_ongoing *ongoing) {
 	const char *call = o->operation->call;
 	uint64_t room = message_room(o, at), taken = 0;
 	int rc = MPI_SUCCESS;
@@ -379,7 +416,7 @@ static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const 
 	}
 	gompi_message_write(m, s->w, o, room, STREAM_DATA);
 	if (bits & RECORD_GIVES) {
-		expect(s, o->result, o->bytes);
+		expect(s, o->result, o->bytes, ongoing);
 		gompi_sub_total(&s->results_out, taken - result_cost(o->bytes));
 	}
 	commit_record(s, m, bits);
@@ -391,17 +428,22 @@ static int send_message(struct gompi_stream *s, struct gompi_outgoing *o, const 
 static int send_operation(struct gompi_stream *s, struct gompi_outgoing *whole, const struct gompi_place *at,
 			  bool stays) {
 	int bits = RECORD_DUE | (whole->result != NULL ? RECORD_GIVES : 0);
+	struct gompi_ongoing *ongoing = NULL;
+	if (stays && whole->result != NULL && whole->operation->requests) {
+		ongoing = gompi_ongoing_of(s->w, whole->operation);
+		stays = ongoing != NULL;
+	}
 	for (uint64_t done = 0; done < whole->bytes;) {
 		struct gompi_outgoing o = gompi_outgoing_rest(whole, done);
-		int rc = send_message(s, &o, at, bits);
+		int rc = send_message(s, &o, at, bits, ongoing);
 		if (rc != MPI_SUCCESS)
 			return rc;
 		done += o.bytes;
 	}
 	if (!(gompi_load(&s->w->flush_more) & FLUSH_SENT))
 		gompi_or(&s->w->flush_more, FLUSH_SENT);
-	// Only the target knows what is attached there, and whoever calls is told at once.
-	if (s->w->attached == NULL && (stays || whole->result == NULL))
+	// Only the target knows what is attached there, and whoever calls is told at once, or by what it waits for.
+	if (s->w->attached == NULL ? stays || whole->result == NULL : ongoing != NULL)
 		return MPI_SUCCESS;
 	int rc = ask_and_await(s, gompi_load(&s->due), whole->operation->call);
 	return rc == MPI_SUCCESS ? take_class(s) : rc;
@@ -437,6 +479,7 @@ struct away_transfer {
 	struct gompi_stream *s;
 	struct away_transfer *next;
 	gompi_a32 *over; // of one that is waited for: where its class + 1 goes
+	struct gompi_ongoing *ongoing;
 };
 
 enum { TRANSFERS_MOST = 1024, TRANSFERS_AT_ONCE = 64 };
@@ -455,7 +498,10 @@ static void transfer_done(struct gompi_transfer *t, int class) {
 	if (a->over != NULL) {
 		gompi_store_release(a->over, (uint32_t) class + 1); // the call's own memory: gone after this
 	} else {
-		if (class != MPI_SUCCESS)
+		if (a->ongoing != NULL)
+			gompi_ongoing_part_over(a->ongoing,
+						class == MPI_SUCCESS ? NULL : &(struct gompi_reason){.class = class});
+		else if (class != MPI_SUCCESS)
 			gompi_change_once(&s->class, &none, (uint32_t) class);
 		gompi_mutex_take(&transfers.mu);
 		a->next = transfers.free;
@@ -498,8 +544,14 @@ static struct away_transfer *take_transfer(struct gompi_stream *s, const char *c
 }
 
 // Reads or writes bytes of the member's memory from offset on. stays: as in send_operation.
-static int move_large(struct gompi_stream *s, const char *call, uint64_t offset, char *local, uint64_t bytes,
-		      bool write, bool stays) {
+static int move_large(struct gompi_stream *s, const struct gompi_operation *operation, uint64_t offset, char *local,
+		      uint64_t bytes, bool write, bool stays) {
+	const char *call = operation->call;
+	struct gompi_ongoing *ongoing = NULL;
+	if (stays && operation->requests) {
+		ongoing = gompi_ongoing_of(s->w, operation);
+		stays = ongoing != NULL;
+	}
 	struct gompi_win *w = s->w;
 	const struct gompi_win_away *there = &w->away[s->rank];
 	if (offset > there->size || bytes > there->size - offset)
@@ -519,11 +571,14 @@ static int move_large(struct gompi_stream *s, const char *call, uint64_t offset,
 						 .peer = s->peer,
 						 .write = write},
 				    .s = s,
-				    .over = stays ? NULL : &over};
+				    .over = stays ? NULL : &over,
+				    .ongoing = ongoing};
 	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
 		gompi_or(&w->flush_more, FLUSH_SENT);
 	if (stays)
 		gompi_add_total(&s->transfers, 1);
+	if (a->ongoing != NULL)
+		gompi_ongoing_by_transfer(a->ongoing);
 	gompi_fabric_transfer(&a->transfer);
 	if (stays)
 		return MPI_SUCCESS;
@@ -553,7 +608,7 @@ static int fabric_move(struct gompi_win *w, const struct gompi_operation *operat
 	if (!contiguous)
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
 	else if (w->away[s->rank].region.key != 0 && gompi_transfer_pays(s->peer, (uint64_t)bytes))
-		return move_large(s, operation->call, o.offset, local, o.bytes, put, stays);
+		return move_large(s, operation, o.offset, local, o.bytes, put, stays);
 	return send_operation(s, &o, at, stays);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/wait.h"
+#include "way/ongoing.h"
 #include "way/stream.h"
 #include "win/lock.h"
 #include "win/why.h"
@@ -93,7 +94,7 @@ static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const 
 				    .offset = why.a,
 				    .bytes = class == MPI_SUCCESS ? bytes : why.b,
 				    .status = s->applied + 1};
-	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_SOON);
+	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_DONE);
 }
 
 // --- Locks
@@ -366,6 +367,7 @@ static void free_streams(struct gompi_win *w) {
 	struct gompi_stream *s = gompi_stream_first(w);
 	while (s != NULL) {
 		struct gompi_stream *next = s->next;
+		gompi_ongoing_stream_gone(s);
 		free(gompi_load(&s->results));
 		free(s->kept);
 		free(s);

@@ -1,6 +1,7 @@
 // The way to processes of this node: data through the ring of the target, or by system calls; locks, posts and
 // completes in the window's control memory, which all of them share.
 #include "way/cma.h"
+#include "way/ongoing.h"
 #include "way/ring.h"
 #include "way/way.h"
 
@@ -42,6 +43,8 @@ static void expect_more(int process) {
 	last = now;
 }
 
+// What an R-form brings from where somebody looks at the ring has come before there would be a request for it, so it
+// waits; else it leaves that under way.
 static int node_move(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		     char *local, int64_t bytes) {
 	struct gompi_win_member *m = gompi_member(w, operation->target);
@@ -61,15 +64,17 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	o.kind = put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL;
 	if (!contiguous)
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
-	int rc = gompi_ring_send_bounced(w, &o);
-	return rc == MPI_SUCCESS && !put &&
-			       !gompi_is_applications(operation, local, operation->result, operation->result_type)
+	bool stays = !put && gompi_is_applications(operation, local, operation->result, operation->result_type);
+	struct gompi_ongoing *ongoing = stays && !polled ? gompi_ongoing_of(w, operation) : NULL;
+	int rc = gompi_ring_send_bounced(w, &o, ongoing);
+	return rc == MPI_SUCCESS && !put && (operation->requests ? ongoing == NULL : !stays)
 		       ? gompi_ring_wait(w, operation->target, operation->call)
 		       : rc;
 }
 
 static int node_update(struct gompi_win *w, const struct gompi_operation *operation, const struct gompi_place *at,
 		       const char *origin, char *result) {
+	int process = gompi_on_node(gompi_member(w, operation->target)->peer);
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_update(operation, at, origin, result);
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS) || operation->kind == RMA_COMPARE_AND_SWAP)
@@ -77,13 +82,19 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 	if (!(at->type->flags & GOMPI_TYPE_ELEM_CONTIGUOUS))
 		o.pieces = &cursor;
 	bool fetches = operation->kind != RMA_ACCUMULATE;
-	if (operation->kind == RMA_COMPARE_AND_SWAP || (o.pieces == NULL && o.bytes <= GOMPI_MESSAGE_DATA)) {
+	struct gompi_ongoing *ongoing = NULL;
+	if (fetches && operation->ongoing != NULL && !is_polled(w, process) &&
+	    gompi_is_applications(operation, result, operation->result, operation->result_type))
+		ongoing = gompi_ongoing_of(w, operation);
+	if (operation->kind == RMA_COMPARE_AND_SWAP ||
+	    (o.pieces == NULL && o.bytes <= GOMPI_MESSAGE_DATA && ongoing == NULL)) {
 		o.reply = fetches;
 		return gompi_ring_send_one(w, &o);
 	}
 	o.kind = fetches ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL;
-	int rc = gompi_ring_send_bounced(w, &o);
-	return rc == MPI_SUCCESS && fetches ? gompi_ring_wait(w, operation->target, operation->call) : rc;
+	int rc = gompi_ring_send_bounced(w, &o, ongoing);
+	return rc == MPI_SUCCESS && fetches && ongoing == NULL ? gompi_ring_wait(w, operation->target, operation->call)
+							       : rc;
 }
 
 static int node_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {

@@ -7,6 +7,7 @@
 #include "base/tuning.h"
 #include "base/wait.h"
 #include "way/bounce.h"
+#include "way/ongoing.h"
 #include "way/way.h"
 #include "win/why.h"
 
@@ -211,7 +212,7 @@ static int take_bounce(struct gompi_win *w, const char *call) {
 	return buffer;
 }
 
-int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *whole) {
+int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *whole, struct gompi_ongoing *ongoing) {
 	int peer = gompi_member(w, whole->operation->target)->peer, rc = MPI_SUCCESS;
 	const uint64_t most = GOMPI_BOUNCE_DATA / whole->element * whole->element;
 	for (uint64_t done = 0, pos; done < whole->bytes && rc == MPI_SUCCESS;) {
@@ -227,8 +228,10 @@ int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *wh
 		}
 		o.result = result != NULL ? gompi_bounce_address(buffer) : NULL;
 		rc = send_at(w, &o, &pos);
+		if (rc == MPI_SUCCESS && ongoing != NULL)
+			gompi_ongoing_by_ring(ongoing, gompi_on_node(peer));
 		if (rc == MPI_SUCCESS)
-			gompi_bounce_sent(buffer, peer, pos + 1, result, o.bytes);
+			gompi_bounce_sent(buffer, peer, pos + 1, result, o.bytes, ongoing);
 		else
 			gompi_bounce_drop(buffer);
 		done += o.bytes;

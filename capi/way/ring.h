@@ -36,8 +36,9 @@ int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *o);
 // The same in one message: as much as fits, which o->bytes says afterwards.
 int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o);
 // The same for one of the _PULL kinds: all data goes through buffers (bounce.h). What comes back is at o->result when
-// gompi_ring_wait has returned.
-int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o);
+// gompi_ring_wait has returned; ongoing: what that is part of, or NULL.
+struct gompi_ongoing;
+int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o, struct gompi_ongoing *ongoing);
 
 // Waits until target, or every member (GOMPI_ALL), has applied what this process has sent to it in w, and what has come
 // back is where it belongs; for the function called call. 0, MPI_ERR_PROC_ABORTED, or what a target has met.

@@ -59,6 +59,7 @@ enum {
 struct gompi_stream_result {
 	char *to;
 	uint64_t number, bytes;
+	struct gompi_ongoing *ongoing; // that it is part of; NULL: of nothing that has a request
 };
 
 // What this process has to do with one member. Numbers count from 1.

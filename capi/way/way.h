@@ -23,8 +23,8 @@ struct gompi_place {
 struct gompi_way {
 	const char *name;
 	// Moves the bytes of the put or get o between local and the target. On return a get is there, a put is sent,
-	// and local may be used again; where local is the application's own buffer, and o gives no request, only when
-	// flush_local returns.
+	// and local may be used again; where local is the application's own buffer only when flush_local returns or, if
+	// o gives a request, when that is complete.
 	int (*move)(struct gompi_win *w, const struct gompi_operation *o, const struct gompi_place *at, char *local,
 		    int64_t bytes);
 	// Does the accumulate o. origin and result are arrays of elements, or NULL. On return it is sent, and origin
@@ -52,11 +52,11 @@ struct gompi_way {
 };
 
 // Whether local, the bytes or elements of a buffer of datatype at address, is the application's buffer itself, which
-// then stays as it is until the operation is over, or a copy of its call.
+// then stays as it is until the operation is over, and not a copy of its call.
 static inline bool gompi_is_applications(const struct gompi_operation *o, const char *local, const void *address,
 					 MPI_Datatype datatype) {
 	const struct gompi_type *type = gompi_type_get(datatype);
-	return !o->requests && type != NULL && (type->flags & GOMPI_TYPE_CONTIGUOUS) &&
+	return (!o->requests || o->ongoing != NULL) && type != NULL && (type->flags & GOMPI_TYPE_CONTIGUOUS) &&
 	       local == (const char *)address + type->origin;
 }
 

@@ -12,7 +12,9 @@ struct gompi_operation {
 	enum gompi_kind kind;
 	bool requests;        // one of the R-forms
 	MPI_Request *request; // where its request goes; NULL: nowhere, which is an error of an R-form
-	const char *call;     // name of the function
+	// Where what an R-form leaves under way is made when it is needed (way/ongoing.h); NULL: nothing may be.
+	struct gompi_ongoing **ongoing;
+	const char *call; // name of the function
 	const void *origin, *compare;
 	void *result; // also the origin buffer of a get
 	MPI_Count origin_count, result_count, target_count;

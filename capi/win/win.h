@@ -234,5 +234,7 @@ __attribute__((cold)) int gompi_win_refuse(MPI_Win win, const char *call, const 
 __attribute__((cold)) int gompi_not_a_window(MPI_Win win, const char *call);
 // Raises the error that ended a wait, or that a target has answered.
 __attribute__((cold)) int gompi_wait_error(struct gompi_win *w, const char *call, int class);
+// Writes what such a class means of an operation on a window, which is dynamic or not.
+__attribute__((cold)) void gompi_operation_verdict(struct gompi_verdict *v, bool dynamic, int class);
 
 #endif

@@ -247,17 +247,23 @@ int gompi_not_a_window(MPI_Win win, const char *call) {
 	return gompi_refuse(MPI_ERR_WIN, call, text, GOMPI_ON_NONE, 0);
 }
 
-int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
+void gompi_operation_verdict(struct gompi_verdict *v, bool dynamic, int class) {
 	char why[200];
 	gompi_reason_text(class, why, sizeof why);
 	if (class == MPI_ERR_PROC_ABORTED)
-		return gompi_win_error((MPI_Win)w->handle, call, class, "%s", gompi_lost_text());
-	if (class == MPI_ERR_RMA_RANGE && w->attached != NULL)
-		return gompi_win_error((MPI_Win)w->handle, call, class,
-				       "no memory that its target has attached holds all of an operation%s%s",
-				       why[0] != 0 ? ": " : "", why);
-	return gompi_win_error((MPI_Win)w->handle, call, class, "an operation could not be applied at its target%s%s",
-			       why[0] != 0 ? ": " : "", why);
+		gompi_wrong(v, class, "%s", gompi_lost_text());
+	else
+		gompi_wrong(v, class, "%s%s%s",
+			    class == MPI_ERR_RMA_RANGE && dynamic
+				    ? "no memory that its target has attached holds all of an operation"
+				    : "an operation could not be applied at its target",
+			    why[0] != 0 ? ": " : "", why);
+}
+
+int gompi_wait_error(struct gompi_win *w, const char *call, int class) {
+	struct gompi_verdict v;
+	gompi_operation_verdict(&v, w->attached != NULL, class);
+	return gompi_win_refuse((MPI_Win)w->handle, call, &v);
 }
 
 int gompi_win_refuse(MPI_Win win, const char *call, const struct gompi_verdict *v) {

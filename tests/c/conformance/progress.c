@@ -2,7 +2,8 @@
  *   does not call MPI: it is in read(2), or it computes, until the origins have told it that their calls returned.
  *   Small and large, by lock and unlock, by flush, by the operation's request. On each window kind. MPI-5.0 12.7.3
  * np: 2 4
- * args: put get accumulate get_accumulate fetch_and_op compare_and_swap rput rget raccumulate rget_accumulate lock
+ * args: put get accumulate get_accumulate fetch_and_op compare_and_swap
+ * args: rput rget raccumulate rget_accumulate rget_many lock
  * ref: none (MPICH makes no progress while the target computes, Open MPI on allocated windows only)
  * again: GOMPIRMA_NO_CMA=1
  * nodes: 1 (the target tells by shared memory that it computes)
@@ -17,6 +18,27 @@ enum { SMALL = 1, LARGE = 20000 };
 static int how;
 
 static int is(const char *name) { return strcmp(check_arg, name) == 0; }
+
+/* More requests at a time than the library has buffers for. */
+static void many(struct window *w, int64_t *out, int count) {
+	enum { MANY = 40 };
+	MPI_Request r[MANY];
+	MPI_Datatype L = MPI_INT64_T;
+	for (int i = 0; i < MANY; i++) {
+		int from = (int)((int64_t)count * i / MANY), n = (int)((int64_t)count * (i + 1) / MANY) - from;
+		MPI_Aint at = window_at(w, 0, (MPI_Aint)w->rank * LARGE + from);
+		if (i % 2)
+			MPI_Rget(out + from, n, L, 0, at, n, L, w->win, &r[i]);
+		else
+			MPI_Rget_accumulate(NULL, 0, L, out + from, n, L, 0, at, n, L, MPI_NO_OP, w->win, &r[i]);
+	}
+	MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE);
+	for (int i = 0; i < count; i++)
+		if (out[i] != 7 * ((int64_t)w->rank * LARGE + i)) {
+			CHECK(0, "%s window: element %d is %lld", w->name, i, (long long)out[i]);
+			break;
+		}
+}
 
 /* One operation of `count` elements on rank 0; part me is this rank's own, part 0 everybody's. */
 static void operate(struct window *w, int64_t *in, int64_t *out, int count) {
@@ -47,6 +69,8 @@ static void operate(struct window *w, int64_t *in, int64_t *out, int count) {
 	if (is("rget_accumulate"))
 		MPI_Rget_accumulate(in, count, L, out, count, L, 0, window_at(w, 0, 0), count, L, MPI_SUM, w->win, &r);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
+	if (is("rget_many"))
+		many(w, out, count);
 }
 
 static void origin(struct window *w, int64_t *in, int64_t *out) {
@@ -81,7 +105,7 @@ static void body(struct window *w) {
 		in[i] = i + 1;
 	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->rank, 0, w->win);
 	for (MPI_Aint i = 0; i < (MPI_Aint)LARGE * w->n; i++)
-		mem[i] = is("get") || is("rget") ? 7 * i : 0;
+		mem[i] = is("get") || is("rget") || is("rget_many") ? 7 * i : 0;
 	MPI_Win_unlock(w->rank, w->win);
 	MPI_Barrier(w->comm);
 	if (w->rank == 0) {
@@ -111,7 +135,7 @@ static void body(struct window *w) {
 			CHECK(part[0] == 1 && part[9] == 10, "%s window: rank %d swapped %lld", w->name, r,
 			      (long long)part[0]);
 	}
-	if (w->rank > 0 && (is("get") || is("rget")))
+	if (w->rank > 0 && (is("get") || is("rget") || is("rget_many")))
 		CHECK(out[last] == 7 * ((int64_t)w->rank * LARGE + last), "%s window: got %lld", w->name,
 		      (long long)out[last]);
 	MPI_Win_unlock(w->rank, w->win);

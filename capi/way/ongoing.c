@@ -1,0 +1,197 @@
+#include "way/ongoing.h"
+
+#include <stdlib.h>
+
+#include "base/abi.h"
+#include "base/mutex.h"
+#include "base/status.h"
+#include "base/wait.h"
+#include "message/call.h"
+#include "way/bounce.h"
+#include "way/way.h"
+
+// Those whose calls have returned.
+static struct {
+	struct gompi_mutex mu;
+	struct gompi_ongoing *first;
+	gompi_a32 number;
+	gompi_a32 rings; // of them have had parts on rings, whose ends are looked for here
+	gompi_a32 over;  // one of them may be
+} live;
+
+struct gompi_ongoing *gompi_ongoing_of(const struct gompi_win *w, const struct gompi_operation *o) {
+	if (o->ongoing == NULL || *o->ongoing != NULL)
+		return o->ongoing == NULL ? NULL : *o->ongoing;
+	struct gompi_ongoing *g = *o->ongoing = calloc(1, sizeof *g);
+	if (g == NULL)
+		return NULL;
+	g->left = 1;
+	g->process = -1;
+	g->dynamic = w->attached != NULL;
+	return g;
+}
+
+void gompi_ongoing_by_transfer(struct gompi_ongoing *g) { gompi_add(&g->left, 1); }
+
+void gompi_ongoing_by_ring(struct gompi_ongoing *g, int process) {
+	g->process = process;
+	gompi_add(&g->left, 1);
+}
+
+void gompi_ongoing_by_stream(struct gompi_ongoing *g, struct gompi_stream *s) {
+	g->away = s;
+	gompi_add(&g->left, 1);
+}
+
+void gompi_ongoing_part_over(struct gompi_ongoing *g, const struct gompi_reason *why) {
+	uint32_t none = 0;
+	if (why != NULL && gompi_change_once(&g->class, &none, (uint32_t)why->class))
+		g->reason = *why;
+	// total, so a release: what has come is before it; pairs with the acquire in take_over
+	if (gompi_sub_total(&g->left, 1) == 1)
+		gompi_store_total(&live.over, 1);
+}
+
+// --- Their requests
+
+static struct gompi_ongoing *of_request(const struct gompi_request *r) { return (struct gompi_ongoing *)r->object; }
+
+static void say_why(const struct gompi_request *r, struct gompi_verdict *v) {
+	const struct gompi_ongoing *g = of_request(r);
+	if (g->reason.class == r->result.class)
+		gompi_reason_keep(&g->reason);
+	gompi_operation_verdict(v, g->dynamic, r->result.class);
+}
+
+static void drop_ongoing(struct gompi_request *r) { free(of_request(r)); }
+
+static const struct gompi_request_kind ongoing_kind = {.why = say_why, .drop = drop_ongoing};
+
+// Its stream gives nothing back any more. Transfers of its end by themselves.
+static void give_up(struct gompi_ongoing *g, int class) {
+	uint32_t none = 0;
+	gompi_change_once(&g->class, &none, (uint32_t) class);
+	gompi_store_release(&g->left, 0);
+}
+
+// Looks after one of those that are live, under their lock. Whether it is over.
+static bool is_over(struct gompi_ongoing *g) {
+	if (gompi_load_acquire(&g->left) == 0)
+		return true;
+	if (g->process >= 0 && !g->rung) { // who waits rings for what wants no reply
+		gompi_ring_doorbell(g->process);
+		g->rung = true;
+	}
+	int class = g->away == NULL ? MPI_SUCCESS : gompi_stream_over(g->away);
+	if (class != MPI_SUCCESS)
+		give_up(g, class);
+	return class != MPI_SUCCESS;
+}
+
+// Takes those out of the list that are over.
+static struct gompi_ongoing *take_over(void) {
+	struct gompi_ongoing *over = NULL, *g;
+	gompi_mutex_take(&live.mu);
+	gompi_store_total(&live.over, 0);
+	for (struct gompi_ongoing **at = &live.first; (g = *at) != NULL;) {
+		if (!is_over(g)) {
+			at = &g->next;
+			continue;
+		}
+		*at = g->next;
+		g->next = over;
+		over = g;
+		gompi_sub(&live.number, 1);
+		gompi_sub(&live.rings, g->process >= 0);
+	}
+	if (live.first == NULL && over != NULL)
+		gompi_messages_watch(false);
+	gompi_mutex_give(&live.mu);
+	return over;
+}
+
+static bool serve(void) {
+	if (gompi_load(&live.number) == 0)
+		return false;
+	if (gompi_load(&live.rings) != 0)
+		gompi_bounce_look();
+	struct gompi_ongoing *next, *g = take_over();
+	bool worked = g != NULL;
+	for (; g != NULL; g = next) {
+		next = g->next;
+		if (g->request == NULL) {
+			free(g);
+			continue;
+		}
+		g->request->result = (struct gompi_result){
+			.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = (int32_t)gompi_load(&g->class)};
+		gompi_request_complete(g->request);
+	}
+	return worked;
+}
+
+// The end of a stream tells nobody: that is looked for now and then.
+static bool ready(void) {
+	enum { NOW_AND_THEN = 256 };
+	static gompi_a32 looks;
+	return gompi_load(&live.number) != 0 && (gompi_load(&live.over) != 0 || gompi_load(&live.rings) != 0 ||
+						 gompi_add(&looks, 1) % NOW_AND_THEN == 0);
+}
+
+void gompi_ongoing_stream_gone(const struct gompi_stream *s) {
+	gompi_mutex_take(&live.mu);
+	for (struct gompi_ongoing *g = live.first; g != NULL; g = g->next)
+		if (g->away == s) {
+			g->away = NULL;
+			if (gompi_load_acquire(&g->left) != 0)
+				give_up(g, MPI_ERR_PROC_ABORTED);
+			gompi_store_total(&live.over, 1);
+		}
+	gompi_mutex_give(&live.mu);
+}
+
+static void enter(struct gompi_ongoing *g) {
+	gompi_mutex_take(&live.mu);
+	if (live.first == NULL)
+		gompi_messages_watch(true);
+	g->next = live.first;
+	live.first = g;
+	gompi_add(&live.number, 1);
+	gompi_add(&live.rings, g->process >= 0);
+	gompi_mutex_give(&live.mu);
+	gompi_ongoing_part_over(g, NULL); // the call's own
+}
+
+int gompi_ongoing_sent(struct gompi_ongoing *g, struct gompi_win *w, const struct gompi_operation *o, int rc) {
+	MPI_Request *request = o->request;
+	bool left = g != NULL && gompi_load_acquire(&g->left) != 1;
+	if (rc == MPI_SUCCESS && left) {
+		g->request = gompi_request_new(gompi_load(&gompi_messages_here), 0, &ongoing_kind, (uintptr_t)g);
+		if (g->request != NULL) {
+			g->request->comm = w->handle;
+			*request = (MPI_Request)gompi_request_handle(g->request);
+			enter(g);
+			return MPI_SUCCESS;
+		}
+		rc = gompi_flush_local(w, o->target, o->call); // there is no memory for a request
+		left = gompi_load_acquire(&g->left) != 1;
+	}
+	if (left) { // the call has failed: nobody waits for the rest
+		enter(g);
+		return rc;
+	}
+	if (g != NULL && rc == MPI_SUCCESS && gompi_load(&g->class) != MPI_SUCCESS) {
+		rc = (int)gompi_load(&g->class);
+		if (g->reason.class == rc)
+			gompi_reason_keep(&g->reason);
+	}
+	free(g);
+	if (rc == MPI_SUCCESS)
+		*request = GOMPI_REQUEST_DONE;
+	return rc;
+}
+
+void gompi_ongoing_open(void) {
+	static const struct gompi_service service = {.ready = ready, .serve = serve};
+	gompi_service_add(&service);
+}
