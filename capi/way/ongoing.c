@@ -68,7 +68,7 @@ static void drop_ongoing(struct gompi_request *r) { free(of_request(r)); }
 static const struct gompi_request_kind ongoing_kind = {.why = say_why, .drop = drop_ongoing};
 
 // Its stream gives nothing back any more. Transfers of its end by themselves.
-static void give_up(struct gompi_ongoing *g, int class) {
+static void give_up_ongoing(struct gompi_ongoing *g, int class) {
 	uint32_t none = 0;
 	gompi_change_once(&g->class, &none, (uint32_t) class);
 	gompi_store_release(&g->left, 0);
@@ -84,7 +84,7 @@ static bool is_over(struct gompi_ongoing *g) {
 	}
 	int class = g->away == NULL ? MPI_SUCCESS : gompi_stream_over(g->away);
 	if (class != MPI_SUCCESS)
-		give_up(g, class);
+		give_up_ongoing(g, class);
 	return class != MPI_SUCCESS;
 }
 
@@ -144,7 +144,7 @@ void gompi_ongoing_stream_gone(const struct gompi_stream *s) {
 		if (g->away == s) {
 			g->away = NULL;
 			if (gompi_load_acquire(&g->left) != 0)
-				give_up(g, MPI_ERR_PROC_ABORTED);
+				give_up_ongoing(g, MPI_ERR_PROC_ABORTED);
 			gompi_store_total(&live.over, 1);
 		}
 	gompi_mutex_give(&live.mu);
