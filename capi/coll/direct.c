@@ -1,6 +1,6 @@
 // Long data without slots: each member reads what it gets where it lies in the others' memory, with process_vm_readv.
 // One copy instead of two, of lines that stay in the sender's cache, for two operations that cost little beside it.
-#include "coll/protocol.h"
+#include "coll/direct.h"
 #include "way/cma.h"
 
 // What a member says in an operation, in its head.
@@ -15,10 +15,8 @@ static struct word *said(struct gompi_slots *t, int i, uint64_t number) {
 
 enum { NOTHING = 1 };
 
-// An operation in which all say a word to all. *each: none has said 0. The words stay until the next operation is
-// published.
-static int say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t word,
-	       bool *each) {
+int gompi_slots_say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t word,
+		    bool *each) {
 	int rc = gompi_slots_begin(t, GOMPI_IN_HEAD);
 	if (rc)
 		return rc;
@@ -35,6 +33,8 @@ static int say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, ui
 	gompi_slots_finish(t);
 	return 0;
 }
+
+uint64_t gompi_slots_said(struct gompi_slots *t, int i) { return gompi_load(&said(t, i, t->seq)->is); }
 
 // Whether this member has got all that it reads. Of blocks that have sizes of their own this one may know a wrong one.
 static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d,
@@ -62,14 +62,14 @@ int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const 
 	uint64_t mine = d->mine != NULL ? (uint64_t)(uintptr_t)d->mine : NOTHING;
 	bool able = gompi_node.cma && !t->no_direct && d->able;
 	*done = false;
-	int rc = say(t, c, w, plan, able ? mine : 0, &able);
+	int rc = gompi_slots_say(t, c, w, plan, able ? mine : 0, &able);
 	if (rc)
 		return rc;
 	if (!d->follows && gompi_slots_differ(c))
 		return GOMPI_SLOTS_DIFFER;
 	if (!able)
 		return 0;
-	rc = say(t, c, w, plan, read_blocks(t, c, d, plan), done);
+	rc = gompi_slots_say(t, c, w, plan, read_blocks(t, c, d, plan), done);
 	// The system does not let a member do it, or its memory is not of the kind. For all alike, and for good.
 	t->no_direct = !*done;
 	return rc;

@@ -1,5 +1,5 @@
 // Collectives that move bytes through slots: bcast, gather, scatter, allgather, alltoall.
-#include "coll/protocol.h"
+#include "coll/direct.h"
 
 // Bytes of each of n blocks that lie beside each other in one slot.
 static uint64_t share_of(enum gompi_place p, int n) {

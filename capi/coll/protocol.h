@@ -124,27 +124,6 @@ int gompi_slots_follow(struct gompi_slots *t, struct gompi_slots_call *c, uint64
 // Where the data of calls of many operations is: in large bodies, if there is memory. All members call it alike.
 enum gompi_place gompi_slots_large(struct gompi_slots *t);
 
-// What a member reads directly in the memory of others (direct.c).
-enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
-struct gompi_direct {
-	bool able;              // the data of this member lies together, and is not what it reads to
-	bool follows;           // the members have agreed before
-	const void *mine;       // what others read, NULL: nothing
-	int from;               // whose memory is read: a member's, or one of GOMPI_FROM_
-	uint64_t skip;          // from there on
-	struct gompi_blocks to; // where the data of each goes
-	uint64_t bytes;         // of each, or
-	const uint64_t *sizes;
-};
-
-// Blocks of more bytes are read directly.
-enum { GOMPI_DIRECT_FROM = 16 << 10 };
-
-// Agrees with all, as gompi_slots_agree does, and moves the data if each member can. *done: it is there; otherwise it
-// is to go through slots.
-int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d, uint64_t w,
-		       uint64_t plan, bool *done);
-
 // The algorithms, see gompi_slots_run.
 int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c);

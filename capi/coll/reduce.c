@@ -1,6 +1,6 @@
 // Collectives that reduce over slots. Every member folds the same operands in the same order, or one does it for all:
 // the same bits everywhere.
-#include "coll/protocol.h"
+#include "coll/direct.h"
 
 // What the members bring to an operation of a reduction: it is in their slots. What this one brings is read elsewhere
 // where it can be, since the line of its slot is on its way to the others.
@@ -165,15 +165,27 @@ int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
 		rc = fold_step(t, c, p, 0, c->bytes, upto, &failed);
 		return rc ? rc : failed ? failed : gompi_slots_result(c);
 	}
-	rc = gompi_slots_agree(t, c, gompi_what(c->kind, c->root, c->bytes), gompi_plan(c->bytes, r->size));
-	if (rc)
-		return rc;
+	bool all = c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE, done = false;
+	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
+	// Of two members each reads the other's operand: what one folds for the other would have to travel, too.
+	const bool parts = all && t->n > 2;
+	if (c->bytes > (parts ? (uint64_t)t->n * GOMPI_FOLD_PART_FROM : GOMPI_FOLD_DIRECT_FROM)) {
+		struct gompi_fold d = {.parts = parts,
+				       .bytes = upto > 0 ? c->bytes : 0,
+				       .upto = upto,
+				       .to = c->out,
+				       .over = upto > 0 && c->in == c->out};
+		rc = gompi_slots_reduce_direct(t, c, w, plan, &d, &failed, &done);
+	} else {
+		rc = gompi_slots_agree(t, c, w, plan);
+	}
+	if (rc || done)
+		return rc ? rc : failed;
 	p = gompi_slots_large(t);
 	if (r->size > gompi_capacity(p))
 		return GOMPI_SLOTS_MESSAGES;
 	uint64_t n = (uint64_t)t->n, room = gompi_capacity(p) / (n - 1) / r->size * r->size;
-	bool spread = p == GOMPI_IN_LARGE && c->bytes >= SPREAD_FROM && room > 0 &&
-		      (c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE);
+	bool spread = all && p == GOMPI_IN_LARGE && c->bytes >= SPREAD_FROM && room > 0;
 	uint64_t step = spread ? n * room : gompi_capacity(p) / r->size * r->size;
 	for (uint64_t from = 0; from < c->bytes; from += step) {
 		uint64_t bytes = gompi_least(c->bytes - from, step);
@@ -200,9 +212,17 @@ int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c
 	uint64_t share = gompi_capacity(p) / n / r->size * r->size;
 	int rc = 0, failed = 0;
 	if (longest > share) {
-		rc = gompi_slots_agree(t, c, w, plan);
-		if (rc)
-			return rc;
+		bool done = false;
+		if (longest > GOMPI_FOLD_DIRECT_FROM) {
+			struct gompi_fold d = {.bytes = c->sizes[t->me], .upto = t->n, .to = c->out};
+			for (int i = 0; i < t->me; i++)
+				d.from += c->sizes[i];
+			rc = gompi_slots_reduce_direct(t, c, w, plan, &d, &failed, &done);
+		} else {
+			rc = gompi_slots_agree(t, c, w, plan);
+		}
+		if (rc || done)
+			return rc ? rc : failed;
 		p = gompi_slots_large(t);
 		share = gompi_capacity(p) / n / r->size * r->size;
 		if (share == 0)
