@@ -14,4 +14,5 @@ import (
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/fabric"
+	_ "gompirma/capi/win"
 )

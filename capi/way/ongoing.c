@@ -75,7 +75,7 @@ static void give_up_ongoing(struct gompi_ongoing *g, int class) {
 }
 
 // Looks after one of those that are live, under their lock. Whether it is over.
-static bool is_over(struct gompi_ongoing *g) {
+static bool has_ended(struct gompi_ongoing *g) {
 	if (gompi_load_acquire(&g->left) == 0)
 		return true;
 	if (g->process >= 0 && !g->rung) { // who waits rings for what wants no reply
@@ -94,7 +94,7 @@ static struct gompi_ongoing *take_over(void) {
 	gompi_mutex_take(&live.mu);
 	gompi_store_total(&live.over, 0);
 	for (struct gompi_ongoing **at = &live.first; (g = *at) != NULL;) {
-		if (!is_over(g)) {
+		if (!has_ended(g)) {
 			at = &g->next;
 			continue;
 		}

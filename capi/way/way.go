@@ -17,6 +17,7 @@ import (
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/fabric"
+	_ "gompirma/capi/message"
 	_ "gompirma/capi/update"
 	_ "gompirma/capi/win"
 )
