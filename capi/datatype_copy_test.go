@@ -112,7 +112,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		st := commit(t, randomType(r, r.Intn(4)))
 		count := int64(r.Intn(4))
 		l := st.Layout()
-		lo, hi, ok := l.ElemBounds(count)
+		lo, hi, ok := l.Bounds(count)
 		require.True(t, ok)
 		memory := a.take(hi - lo + 16)
 		r.Read(memory)
@@ -123,7 +123,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		require.Equal(t, total, l.Pack(want, m, count))
 
 		for _, view := range []datatype.View{datatype.Bytes, datatype.Elements} {
-			if view == datatype.Elements && l.Elem() == 0 {
+			if view == datatype.Elements && st.Elem() == nil {
 				continue
 			}
 			n, _ := l.Packed(count, view)
@@ -131,7 +131,7 @@ func TestCopyAgainstGo(t *testing.T) {
 			if n > 0 {
 				position = r.Int63n(n + 1)
 			}
-			c := datatype.NewCursor(l.Words(), count, view)
+			c := datatype.NewCursor(st.Program(), count, view)
 			c.SeekTo(position)
 			var bytes []int64
 			for {
@@ -159,7 +159,7 @@ func TestCopyAgainstGo(t *testing.T) {
 		dt := commit(t, randomType(r, r.Intn(4)))
 		dcount := int64(r.Intn(5))
 		dl := dt.Layout()
-		dlo, dhi, _ := dl.ElemBounds(dcount)
+		dlo, dhi, _ := dl.Bounds(dcount)
 		target, expected := a.take(dhi-dlo+16), make([]byte, dhi-dlo+16)
 		dbuf := pointer(uintptr(unsafe.Pointer(&target[0])) - uintptr(dlo))
 		room, _ := dl.Packed(dcount, datatype.Bytes)

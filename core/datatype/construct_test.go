@@ -240,7 +240,7 @@ func TestLargeTypes(t *testing.T) {
 		typ := must(make())
 		typ.Commit()
 		took := cpuTime() - start
-		require.NoError(t, Validate(typ.Program()))
+		require.NoError(t, validate(typ.Program()))
 		t.Logf("%s: %v, %d words, checked in %v", name, took, len(typ.Program()), cpuTime()-start-took)
 		if !raceEnabled {
 			require.Less(t, took, time.Second, name)
@@ -276,14 +276,14 @@ func TestDeepTypes(t *testing.T) {
 			[]*Type{deep, c, wide}))
 		deep = must(Resized(Small, deep, 0, deep.Extent()+5))
 	}
-	require.NoError(t, Validate(deep.Program()))
+	require.NoError(t, validate(deep.Program()))
 	require.Less(t, deep.Layout().prog[HeadDepth], int64(10))
 	twice := must(Struct(Small, []int64{1, 1}, []int64{0, 3}, []*Type{c, named(abi.MPI_SHORT)}))
 	for k := 0; k < 40; k++ {
 		twice = must(Struct(Small, []int64{1, 1, 1}, []int64{0, twice.Extent() + 1, twice.Extent() + 2},
 			[]*Type{twice, c, twice}))
 	}
-	require.NoError(t, Validate(twice.Program()))
+	require.NoError(t, validate(twice.Program()))
 	require.Less(t, len(twice.Program()), 10000, "what is there twice is written once")
 	require.LessOrEqual(t, twice.Layout().prog[HeadDepth], int64(MaxDepth))
 }

@@ -197,10 +197,10 @@ func TestPredefinedSizes(t *testing.T) {
 	count := 0
 	Predefined(func(typ *Type) {
 		count++
-		require.NoError(t, Validate(typ.Program()), typ)
+		require.NoError(t, validate(typ.Program()), typ)
 		require.LessOrEqual(t, len(typ.Program()), 32, "%s does not fit its slot in C", typ)
 		require.True(t, typ.Committed())
-		require.EqualValues(t, 1, typ.Elements())
+		require.EqualValues(t, 1, typ.elements)
 		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(typ.Free()))
 	})
 	require.Equal(t, 71, count)

@@ -69,13 +69,7 @@ func (c *Cursor) Reset(prog []int64, count int64, view View) {
 	c.SeekTo(0)
 }
 
-// Total returns the packed bytes of all copies, Position those before the next byte.
-func (c *Cursor) Total() int64 { return c.total }
-
-// Position returns the packed bytes before the next one.
-func (c *Cursor) Position() int64 { return c.pos }
-
-// SeekTo goes to the byte after pos packed bytes in O(depth + log n). pos is at least 0; at Total and beyond there is
+// SeekTo goes to the byte after pos packed bytes in O(depth + log n). pos is at least 0; at total and beyond there is
 // nothing more.
 func (c *Cursor) SeekTo(pos int64) {
 	c.stack, c.run, c.skip = c.stack[:0], Run{}, 0

@@ -19,9 +19,6 @@
 //	NewCursor(t.Program(), n)   iterates over the bytes of n copies in the order of the typemap: Next, Run, SeekTo
 //	l.Pack, l.Unpack            between a buffer and packed bytes, through a Memory (l.MemoryAt makes one from an
 //	                            address)
-//	Validate(prog)              to be called on every program that came from another process, before anything else
-//	                            is done with it
-//	FromProgram(prog)           Layout of a validated foreign program, with the same methods for layout
 //
 // Sizes, offsets, extents and bounds are in bytes, always 64 bits wide. All arithmetic on them is checked.
 package datatype

@@ -82,30 +82,11 @@ type Layout struct {
 	prog []int64
 }
 
-// FromProgram returns the layout that prog describes. Precondition: prog is from this process, or Validate accepted it.
-// prog is kept.
-func FromProgram(prog []int64) Layout { return Layout{prog} }
-
-// Words returns the program. It must not be changed.
-func (l Layout) Words() []int64 { return l.prog }
-
 // Flag says whether all given flags are set.
 func (l Layout) Flag(f int64) bool { return l.prog[HeadFlags]&f == f }
 
-// Elem returns the handle of the one predefined type that all elements have, or 0.
-func (l Layout) Elem() uintptr { return uintptr(l.prog[HeadElem]) }
-
-// Elements returns the number of elements of predefined types in one copy; a pair type is one element.
-func (l Layout) Elements() int64 { return l.prog[HeadElements] }
-
 // Size returns the bytes of data of one copy.
 func (l Layout) Size() int64 { return l.prog[HeadSize] }
-
-// LB returns the lower bound.
-func (l Layout) LB() int64 { return l.prog[HeadLB] }
-
-// Extent returns the distance of copies.
-func (l Layout) Extent() int64 { return l.prog[HeadExtent] }
 
 // Segments returns the number of contiguous pieces of one copy.
 func (l Layout) Segments() int64 { return l.prog[HeadSegments] }
@@ -126,18 +107,6 @@ func (l Layout) Packed(count int64, view View) (n int64, ok bool) {
 	}
 	n = a.mul(count, one)
 	return n, !a.over && count >= 0
-}
-
-// ElemBounds is Bounds of the elements including the gaps inside them: where pair types end in padding, the upper bound
-// is higher by that.
-func (l Layout) ElemBounds(count int64) (lo, hi int64, ok bool) {
-	lo, hi, ok = l.Bounds(count)
-	if lo == hi || !ok || l.Elem() == 0 {
-		return lo, hi, ok
-	}
-	var a arith
-	hi = a.add(hi, BasicOf(l.Elem()).tail())
-	return lo, hi, !a.over
 }
 
 // Bounds returns the lowest byte and one past the highest byte that count copies touch, relative to the buffer's

@@ -80,14 +80,6 @@ func pair(h uintptr, name string, lang Language, value, index uintptr) Basic {
 	}
 }
 
-// tail returns the bytes of padding at the end of a pair type.
-func (b *Basic) tail() int64 {
-	if b.Class != Pair {
-		return 0
-	}
-	return b.Extent - b.IndexAt - BasicOf(b.Index).Size
-}
-
 func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 
 // The predefined types have the handles [firstBasic, endBasic); firstBasic itself is MPI_DATATYPE_NULL.

@@ -284,13 +284,14 @@ func TestRandomTypes(t *testing.T) {
 
 func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 	l := typ.Layout()
-	require.NoError(t, Validate(l.Words()), "seed %d", seed)
+	require.NoError(t, validate(l.prog), "seed %d", seed)
 	one := m.bytes(1, Bytes)
 	require.EqualValues(t, len(one), typ.Size(), "seed %d: size", seed)
 	require.EqualValues(t, len(one), l.Size(), "seed %d: size", seed)
-	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{l.LB(), l.Extent()}, "seed %d: lb, extent", seed)
+	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{l.prog[HeadLB], l.prog[HeadExtent]},
+		"seed %d: lb, extent", seed)
 	require.Equal(t, []int64{m.lb, m.ub - m.lb}, []int64{typ.LB(), typ.Extent()}, "seed %d: lb, extent", seed)
-	require.EqualValues(t, len(m.entries), l.Elements(), "seed %d: elements", seed)
+	require.EqualValues(t, len(m.entries), l.prog[HeadElements], "seed %d: elements", seed)
 
 	touched := map[int64]int{}
 	for _, b := range one {
@@ -308,7 +309,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 			break
 		}
 	}
-	require.Equal(t, elem, l.Elem(), "seed %d: element type", seed)
+	require.EqualValues(t, elem, l.prog[HeadElem], "seed %d: element type", seed)
 	checkElements(t, r, seed, typ, m)
 
 	count := int64(r.Intn(4))
@@ -319,7 +320,7 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 		want := m.bytes(count, view)
 		lo, hi, ok := l.Bounds(count)
 		if view == Elements {
-			lo, hi, ok = l.ElemBounds(count)
+			lo, hi, ok = l.elemBounds(count)
 		}
 		require.True(t, ok)
 		if len(want) == 0 {
@@ -329,15 +330,15 @@ func checkAgainst(t *testing.T, r *rand.Rand, seed int64, typ *Type, m model) {
 				"seed %d: bounds", seed)
 		}
 		packed, _ := l.Packed(count, view)
-		c := NewCursor(l.Words(), count, view)
+		c := NewCursor(l.prog, count, view)
 		require.EqualValues(t, len(want), packed, "seed %d", seed)
-		require.EqualValues(t, len(want), c.Total(), "seed %d", seed)
+		require.EqualValues(t, len(want), c.total, "seed %d", seed)
 		require.Equal(t, want, walk(r, c, int64(len(want))), "seed %d: bytes in order", seed)
 		for range 3 {
 			if len(want) > 0 {
 				at := r.Int63n(int64(len(want)) + 1)
 				c.SeekTo(at)
-				require.Equal(t, at, c.Position())
+				require.Equal(t, at, c.pos)
 				require.Equal(t, append([]int64{}, want[at:]...),
 					append([]int64{}, walk(r, c, int64(len(want)))...), "seed %d: bytes from %d",
 					seed, at)
@@ -399,7 +400,7 @@ func checkCopies(t *testing.T, r *rand.Rand, seed int64, l Layout, m model, coun
 		expect[i] = mem.Mem[b-lo]
 	}
 	got := make([]byte, len(want))
-	c := NewCursor(l.Words(), count, view)
+	c := NewCursor(l.prog, count, view)
 	for at := 0; at < len(got); {
 		n := min(len(got)-at, 1+r.Intn(40))
 		require.EqualValues(t, n, c.Pack(got[at:at+n], mem), "seed %d", seed)

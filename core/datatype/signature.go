@@ -21,16 +21,6 @@ func (s signature) append(t *Type, n int64) signature {
 	return append(s, part{t, n})
 }
 
-// Count returns how many whole copies of the type so many bytes of data are: MPI_Get_count (MPI-5.0 3.2.5). ok is false
-// if they are not whole copies.
-func (t *Type) Count(bytes int64) (n int64, ok bool) {
-	size := t.Size()
-	if size == 0 {
-		return 0, bytes == 0
-	}
-	return bytes / size, bytes%size == 0
-}
-
 // ElementsIn returns how many basic elements the first so many bytes of copies of the type hold, where a pair type is
 // two: MPI_Get_elements (MPI-5.0 5.1.11). ok is false if they end inside an element.
 func (t *Type) ElementsIn(bytes int64) (n int64, ok bool) {

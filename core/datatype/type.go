@@ -119,9 +119,6 @@ func (t *Type) Basic() *Basic { return t.basic }
 // Elem returns the one predefined type that all elements have, nil if they are of several types or there are none.
 func (t *Type) Elem() *Basic { return t.elem }
 
-// Elements returns the number of elements of predefined types in one copy; a pair type is one element.
-func (t *Type) Elements() int64 { return t.elements }
-
 // Size returns the bytes of data (MPI-5.0 5.1.5).
 func (t *Type) Size() int64 {
 	if t.basic != nil {

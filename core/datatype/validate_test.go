@@ -30,10 +30,10 @@ func samples() map[string][]int64 {
 // TestValidateChangedWords: no single changed word goes through unless the program it makes is a consistent one.
 func TestValidateChangedWords(t *testing.T) {
 	for name, prog := range samples() {
-		require.NoError(t, Validate(prog), name)
-		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(Validate(nil)))
+		require.NoError(t, validate(prog), name)
+		require.EqualValues(t, abi.MPI_ERR_TYPE, mpierr.ClassOf(validate(nil)))
 		for k := range prog {
-			require.Error(t, Validate(prog[:k]), "%s cut at %d", name, k)
+			require.Error(t, validate(prog[:k]), "%s cut at %d", name, k)
 			for _, v := range []int64{0, 1, -1, prog[k] + 1, prog[k] - 1, 1 << 40, 1<<63 - 1, -1 << 63,
 				int64(len(prog)), HeadWords} {
 				if v == prog[k] {
@@ -41,7 +41,7 @@ func TestValidateChangedWords(t *testing.T) {
 				}
 				changed := slices.Clone(prog)
 				changed[k] = v
-				if Validate(changed) != nil {
+				if validate(changed) != nil {
 					continue
 				}
 				// Bounds that the nodes do not say, what may be known of overlap, the type of the
@@ -58,24 +58,24 @@ func TestValidateWidth(t *testing.T) {
 	const far = 1<<62 + 1
 	prog := slices.Clone(must(Hindexed(Large, []int64{1, 2, 1}, []int64{0, -64, -256},
 		named(abi.MPI_CHAR))).Program())
-	require.NoError(t, Validate(prog))
+	require.NoError(t, validate(prog))
 	require.EqualValues(t, NodeBlocks, prog[prog[HeadRoot]])
 	prog[HeadWords+3+1], prog[HeadWords+3+2] = far, -far
 	prog[HeadTrueLB], prog[HeadTrueUB] = -far, far+2
-	require.ErrorContains(t, Validate(prog), "do not fit 64 bits")
+	require.ErrorContains(t, validate(prog), "do not fit 64 bits")
 }
 
 // exercise interprets a program that was found valid, for as many copies as fit a small buffer.
 func exercise(t *testing.T, prog []int64) {
-	l := FromProgram(prog)
+	l := Layout{prog}
 	for _, count := range []int64{0, 1, 2, 7, 1 << 40, 1<<63 - 1} {
 		for _, view := range []View{Bytes, Elements} {
-			if view == Elements && l.Elem() == 0 {
+			if view == Elements && l.prog[HeadElem] == 0 {
 				continue
 			}
 			bounds := l.Bounds
 			if view == Elements {
-				bounds = l.ElemBounds
+				bounds = l.elemBounds
 			}
 			lo, hi, ok := bounds(count)
 			total, sized := l.Packed(count, view)
@@ -88,7 +88,7 @@ func exercise(t *testing.T, prog []int64) {
 				for range 100 {
 					off, n := c.Next(1 << 20)
 					if n == 0 {
-						require.Equal(t, total, c.Position())
+						require.Equal(t, total, c.pos)
 						break
 					}
 					require.GreaterOrEqual(t, off, lo)
@@ -115,7 +115,7 @@ func FuzzValidate(f *testing.F) {
 		for i := range prog {
 			prog[i] = int64(binary.NativeEndian.Uint64(b[8*i:]))
 		}
-		if Validate(prog) == nil {
+		if validate(prog) == nil {
 			exercise(t, prog)
 		}
 	})
@@ -149,7 +149,7 @@ func TestValidateRandomChanges(t *testing.T) {
 				prog[k] = prog[r.Intn(len(prog))]
 			}
 		}
-		if Validate(prog) == nil {
+		if validate(prog) == nil {
 			valid++
 			exercise(t, prog)
 		}

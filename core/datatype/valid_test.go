@@ -5,10 +5,10 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Validate checks a program that came from another process: after it, interpreting the program for any count whose
-// Bounds and Packed are ok stays inside Bounds (for Elements: ElemBounds), terminates, and cannot overflow. It takes
-// O(len(prog)) time. MPI_ERR_TYPE: the program is not valid; the text says where.
-func Validate(prog []int64) error {
+// validate checks the program of a type, which C interprets as it is: after it, interpreting the program for any count
+// whose Bounds and Packed are ok stays inside Bounds (for Elements: elemBounds), terminates, and cannot overflow.
+// MPI_ERR_TYPE: the program is not valid; the text says where.
+func validate(prog []int64) error {
 	if len(prog) < HeadWords || prog[HeadMagic] != Magic || prog[HeadWords_] != int64(len(prog)) {
 		return mpierr.New(abi.MPI_ERR_TYPE, "%d words are not the description of a datatype", len(prog))
 	}
@@ -230,4 +230,24 @@ func (v *validator) elements(want []int64, a *arith) error {
 		want[HeadFlags] |= FlagElemContiguous
 	}
 	return nil
+}
+
+// elemBounds is Bounds of the elements including the gaps inside them: where pair types end in padding, the upper bound
+// is higher by that.
+func (l Layout) elemBounds(count int64) (lo, hi int64, ok bool) {
+	lo, hi, ok = l.Bounds(count)
+	if lo == hi || !ok || l.prog[HeadElem] == 0 {
+		return lo, hi, ok
+	}
+	var a arith
+	hi = a.add(hi, BasicOf(uintptr(l.prog[HeadElem])).tail())
+	return lo, hi, !a.over
+}
+
+// tail returns the bytes of padding at the end of a pair type.
+func (b *Basic) tail() int64 {
+	if b.Class != Pair {
+		return 0
+	}
+	return b.Extent - b.IndexAt - BasicOf(b.Index).Size
 }
