@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-_Static_assert(GOMPI_PMIX_NAME == PMIX_MAX_NSLEN + 1, "the name of a job");
-
 // The functions, as the header declares them.
 #define FUNCTIONS(f) \
 	f(Init) f(Get) f(Put) f(Commit) f(Fence) f(Abort) f(Finalize) f(Error_string) f(Register_event_handler)
@@ -60,14 +58,12 @@ static void watch_launcher(void) {
 			;
 }
 
-int gompi_pmix_init(char job[GOMPI_PMIX_NAME], uint32_t *rank, int lost) {
+int gompi_pmix_init(uint32_t *rank, int lost) {
 	int rc = library.Init(&self, NULL, 0);
 	if (rc != PMIX_SUCCESS)
 		return rc;
 	lost_fd = lost;
 	watch_launcher();
-	memcpy(job, self.nspace, PMIX_MAX_NSLEN);
-	job[PMIX_MAX_NSLEN] = 0;
 	*rank = self.rank;
 	return 0;
 }

@@ -16,11 +16,9 @@
 // Loads the library. Returns NULL, or why it cannot be.
 const char *gompi_pmix_load(void);
 
-enum { GOMPI_PMIX_NAME = 256 };
-
-// Introduces the process to its launcher, which names the job, with a 0 at the end, and gives it a rank. lost is a
-// descriptor to which 8 bytes are written when the launcher goes away.
-int gompi_pmix_init(char job[GOMPI_PMIX_NAME], uint32_t *rank, int lost);
+// Introduces the process to its launcher, which gives it a rank. lost is a descriptor to which 8 bytes are written when
+// the launcher goes away.
+int gompi_pmix_init(uint32_t *rank, int lost);
 
 // A number that the launcher tells, about the job or about this process. False: it does not.
 bool gompi_pmix_number(const char *key, bool of_job, uint64_t *number);

@@ -35,17 +35,16 @@ func Load() (*Library, error) {
 	return &Library{lost: make(chan struct{})}, nil
 }
 
-// Init introduces the process to its launcher, which names the job and gives it a rank.
-func (l *Library) Init() (job string, rank int, err error) {
+// Init introduces the process to its launcher, which gives it a rank.
+func (l *Library) Init() (rank int, err error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return "", 0, fmt.Errorf("eventfd: %w", err)
+		return 0, fmt.Errorf("eventfd: %w", err)
 	}
-	var name [C.GOMPI_PMIX_NAME]C.char
 	var r C.uint32_t
-	if err := failed("PMIx_Init", C.gompi_pmix_init(&name[0], &r, C.int(fd))); err != nil {
+	if err := failed("PMIx_Init", C.gompi_pmix_init(&r, C.int(fd))); err != nil {
 		unix.Close(fd)
-		return "", 0, err
+		return 0, err
 	}
 	go func(f *os.File) { // which waits in the poller, not in a thread
 		var b [8]byte
@@ -53,7 +52,7 @@ func (l *Library) Init() (job string, rank int, err error) {
 			close(l.lost)
 		}
 	}(os.NewFile(uintptr(fd), "launcher"))
-	return C.GoString(&name[0]), int(r), nil
+	return int(r), nil
 }
 
 // Lost is closed when the launcher goes away.

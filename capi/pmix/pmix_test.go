@@ -38,13 +38,13 @@ func process(what string) error {
 	if err != nil {
 		return err
 	}
-	job, rank, err := l.Init()
+	rank, err := l.Init()
 	if err != nil {
 		return err
 	}
 	size, ok := l.Number("pmix.job.size", true)
-	if !ok || rank < 0 || rank >= size || job == "" {
-		return fmt.Errorf("rank %d of %d in %q", rank, size, job)
+	if !ok || rank < 0 || rank >= size {
+		return fmt.Errorf("rank %d of %d", rank, size)
 	}
 	if n, ok := l.Number("pmix.appnum", false); !ok || n != 0 {
 		return fmt.Errorf("appnum %d, %v", n, ok)

@@ -32,8 +32,6 @@ type Client interface {
 	// UniverseSize is the number of processes that could run in the job, at least Size; Size if the launcher does
 	// not say.
 	UniverseSize() int
-	// JobID names the job, the same in all its processes and different from every other job's on this machine.
-	JobID() string
 
 	// Put publishes a value, any bytes, under a key that nobody has used in this job. A key consists of letters,
 	// digits and '-', '_', '.', and has at most MaxKey bytes. One message to the launcher for about each 750 bytes.
@@ -52,8 +50,8 @@ type Client interface {
 	// Watched says who knows whether they live.
 	Watched(w pmi1.Watch)
 
-	// Finalize tells the launcher that this process has finished its part and may end. Only Rank, Size and JobID
-	// may be called afterwards.
+	// Finalize tells the launcher that this process has finished its part and may end. Only Rank and Size may be
+	// called afterwards.
 	Finalize() error
 	// Abort asks the launcher to end every process of the job; status becomes the launcher's exit status where that
 	// is possible. It returns at once, possibly while another thread is in Fence. The caller ends its process next.

@@ -169,7 +169,6 @@ func (l *launched) Rank() int           { return l.rank }
 func (l *launched) Size() int           { return l.size }
 func (l *launched) AppNum() (int, bool) { return l.appNum() }
 func (l *launched) UniverseSize() int   { return l.universe() }
-func (l *launched) JobID() string       { return l.KvsName() }
 
 func (l *launched) Put(key, value string) error {
 	if err := checkKey(key); err != nil {

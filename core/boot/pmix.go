@@ -9,8 +9,8 @@ import (
 
 // PMIx is libpmix in a process that a launcher has started. capi/pmix is it, in C.
 type PMIx interface {
-	// Init introduces the process to its launcher, which names the job and gives it a rank.
-	Init() (job string, rank int, err error)
+	// Init introduces the process to its launcher, which gives it a rank.
+	Init() (rank int, err error)
 	// Number is what the launcher tells under a key, about the job or this process; false: it does not.
 	Number(key string, ofJob bool) (int, bool)
 	// Put publishes a value of any bytes, Get returns what the process of a rank has Put before the last Fence.
@@ -39,7 +39,6 @@ const pmixAbortTime = 2 * time.Second
 // pmixJob is a process of a launcher that speaks PMIx.
 type pmixJob struct {
 	lib        PMIx
-	job        string
 	rank, size int
 	limit      time.Duration
 	met        bool // a fence is over
@@ -60,7 +59,7 @@ func openPMIx(rank string) (Client, error) {
 			"in LD_LIBRARY_PATH, %s", rank, err, instead)
 	}
 	p := &pmixJob{lib: lib, watch: pmi1.Unwatched{}}
-	if p.job, p.rank, err = lib.Init(); err != nil {
+	if p.rank, err = lib.Init(); err != nil {
 		return nil, failure("the launcher (PMIX_RANK=%s) does not answer: %v: it may be gone or of another "+
 			"version than libpmix here; start the program by it anew, %s", rank, err, instead)
 	}
@@ -80,7 +79,6 @@ func openPMIx(rank string) (Client, error) {
 
 func (p *pmixJob) Rank() int                { return p.rank }
 func (p *pmixJob) Size() int                { return p.size }
-func (p *pmixJob) JobID() string            { return p.job }
 func (p *pmixJob) Control() (Control, bool) { return Control{}, false }
 func (p *pmixJob) HangUp() <-chan struct{}  { return p.lib.Lost() }
 func (p *pmixJob) AppNum() (int, bool)      { return p.lib.Number(pmixAppNum, false) }

@@ -37,7 +37,7 @@ type fakePMIx struct {
 	silent bool  // it does not answer to an Abort
 }
 
-func (f *fakePMIx) Init() (string, int, error) { return "job.9", f.rank, f.broken }
+func (f *fakePMIx) Init() (int, error) { return f.rank, f.broken }
 
 func (f *fakePMIx) Number(key string, ofJob bool) (int, bool) {
 	switch {
@@ -152,7 +152,6 @@ func TestPMIx(t *testing.T) {
 	c := clients[2]
 	require.Equal(t, 2, c.Rank())
 	require.Equal(t, 5, c.Size())
-	require.Equal(t, "job.9", c.JobID())
 	require.Equal(t, 5, c.UniverseSize(), "not less than there are processes")
 	s.universe = 3
 	require.Equal(t, 5, c.UniverseSize())
@@ -208,9 +207,9 @@ func TestWhichLauncher(t *testing.T) {
 	c, err := open(environment(map[string]string{"PMIX_RANK": "0", "PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3",
 		"PMI_SIZE": "4"}))
 	require.NoError(t, err)
-	require.Equal(t, "job.9", c.JobID())
+	require.IsType(t, &pmixJob{}, c)
 	clients := openJob(t, 2, map[string]string{"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"})
-	require.Equal(t, "job.7", clients[1].JobID())
+	require.IsType(t, &launched{}, clients[1])
 	// Nothing but a descriptor that is none.
 	_, err = open(environment(map[string]string{"PMI_FD": strconv.Itoa(closed), "PMI_RANK": "3", "PMI_SIZE": "4"}))
 	require.ErrorContains(t, err, "PMI_FD")

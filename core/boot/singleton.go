@@ -1,34 +1,24 @@
 package boot
 
 import (
-	"fmt"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"gompirma/core/boot/pmi1"
 )
 
 // singleton is a job of one process that no launcher started.
 type singleton struct {
-	id string
-
 	mu     sync.Mutex
 	values map[string]string
 }
 
-func newSingleton() *singleton {
-	var number [16]byte
-	unix.Getrandom(number[:], 0) // crypto/rand would cost each process 32 MiB of address space
-	return &singleton{id: fmt.Sprintf("single-%x", number), values: map[string]string{}}
-}
+func newSingleton() *singleton { return &singleton{values: map[string]string{}} }
 
 func (*singleton) Rank() int                { return 0 }
 func (*singleton) Size() int                { return 1 }
 func (*singleton) AppNum() (int, bool)      { return 0, false }
 func (*singleton) UniverseSize() int        { return 1 }
-func (s *singleton) JobID() string          { return s.id }
 func (*singleton) Fence() error             { return nil }
 func (*singleton) Finalize() error          { return nil }
 func (*singleton) Abort(int, int) error     { return nil }
