@@ -174,10 +174,6 @@ uintptr_t gompi_engine_handle(struct gompi_request *r) {
 	return fine ? gompi_request_handle(r) : 0;
 }
 
-struct gompi_request *gompi_engine_request(uintptr_t handle) {
-	return gompi_request_of((MPI_Request)handle);
-}
-uintptr_t gompi_engine_comm(const struct gompi_request *r) { return r->comm; }
 bool gompi_engine_is_receive(const struct gompi_request *r) { return r->receive; }
 bool gompi_engine_is_persistent(const struct gompi_request *r) { return r->persistent; }
 

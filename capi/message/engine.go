@@ -179,12 +179,6 @@ func result(c *C.struct_gompi_engine_result) Result {
 // Handle returns a handle for the application; 0: there are as many as can be.
 func (r Request) Handle() uintptr { return uintptr(C.gompi_engine_handle(r.c)) }
 
-// Of returns the request behind a handle of the application's.
-func Of(handle uintptr) Request { return Request{C.gompi_engine_request(C.uintptr_t(handle))} }
-
-// Comm returns the handle of the communicator that errors are raised on.
-func (r Request) Comm() uintptr { return uintptr(C.gompi_engine_comm(r.c)) }
-
 // IsReceive and IsPersistent return what kind of request r is.
 func (r Request) IsReceive() bool    { return bool(C.gompi_engine_is_receive(r.c)) }
 func (r Request) IsPersistent() bool { return bool(C.gompi_engine_is_persistent(r.c)) }

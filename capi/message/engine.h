@@ -71,10 +71,8 @@ struct gompi_engine_result {
 };
 void gompi_engine_result(const struct gompi_request *r, struct gompi_engine_result *out, char *text);
 
-// A handle for the application, 0: there are too many; and back. The communicator that errors are raised on.
+// A handle for the application, 0: there are too many.
 uintptr_t gompi_engine_handle(struct gompi_request *r);
-struct gompi_request *gompi_engine_request(uintptr_t handle);
-uintptr_t gompi_engine_comm(const struct gompi_request *r);
 bool gompi_engine_is_receive(const struct gompi_request *r);
 bool gompi_engine_is_persistent(const struct gompi_request *r);
 
