@@ -100,6 +100,3 @@ func Free(h uintptr) error {
 	Release(h)
 	return nil
 }
-
-// Live returns how many handlers exist, for leak checks.
-func Live() int { return handlers.Len() }

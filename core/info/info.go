@@ -34,9 +34,6 @@ func SetEnv(pairs []Pair) {
 	env.Store(&Info{h: abi.MPI_INFO_ENV, entries: slices.Clone(pairs)})
 }
 
-// Live returns the number of info objects that are not freed.
-func Live() int { return table.Len() }
-
 // New makes an info object with a handle. MPI_ERR_NO_MEM: there are too many.
 func New(pairs ...Pair) (*Info, error) {
 	i := &Info{entries: slices.Clone(pairs)}
@@ -108,19 +105,6 @@ func (i *Info) Pairs() []Pair {
 	return slices.Clone(i.entries)
 }
 
-// Value returns the value of a key. MPI_ERR_INFO_KEY: it is no possible key.
-func (i *Info) Value(key string) (value string, ok bool, err error) {
-	if err := checkKey(key); err != nil {
-		return "", false, err
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if k := i.find(key); k >= 0 {
-		return i.entries[k].Value, true, nil
-	}
-	return "", false, nil
-}
-
 // Set gives a key a value. MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE: it is empty (the key), or longer than MPI_MAX_INFO_KEY
 // or MPI_MAX_INFO_VAL allow.
 func (i *Info) Set(key, value string) error {
@@ -161,16 +145,6 @@ func (i *Info) Delete(key string) error {
 	}
 	i.entries = slices.Delete(i.entries, k, k+1)
 	return nil
-}
-
-// Nth returns the key with number n of Pairs. MPI_ERR_ARG: there are not so many.
-func (i *Info) Nth(n int) (string, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if n < 0 || n >= len(i.entries) {
-		return "", mpierr.New(abi.MPI_ERR_ARG, "key %d of an info object that has %d", n, len(i.entries))
-	}
-	return i.entries[n].Key, nil
 }
 
 // writable returns an error for MPI_INFO_ENV.

@@ -19,26 +19,12 @@ func TestInfo(t *testing.T) {
 	require.NoError(t, i.Set("a", " spaces "))
 	require.NoError(t, i.Set("b", "2"))
 	require.Equal(t, []Pair{{"b", "2"}, {"a", " spaces "}}, i.Pairs(), "in the order of the first Set")
-	v, ok, err := i.Value("a")
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, " spaces ", v)
-	_, ok, err = i.Value("c")
-	require.NoError(t, err)
-	require.False(t, ok)
-	key, err := i.Nth(1)
-	require.NoError(t, err)
-	require.Equal(t, "a", key)
-	for _, n := range []int{-1, 2} {
-		_, err = i.Nth(n)
-		require.EqualValues(t, abi.MPI_ERR_ARG, class(err))
-	}
 
 	look, err := Lookup(i.Handle())
 	require.NoError(t, err)
 	require.NoError(t, i.Delete("b"))
 	require.EqualValues(t, abi.MPI_ERR_INFO_NOKEY, class(i.Delete("b")))
-	v, ok = look("b")
+	v, ok := look("b")
 	require.True(t, ok, "what was looked up does not change")
 	require.Equal(t, "2", v)
 	_, ok = look("x")
@@ -53,7 +39,7 @@ func TestInfo(t *testing.T) {
 	require.EqualValues(t, abi.MPI_ERR_INFO, class(err))
 	_, err = Lookup(i.Handle())
 	require.EqualValues(t, abi.MPI_ERR_INFO, class(err))
-	require.Zero(t, Live())
+	require.Zero(t, table.Len())
 }
 
 func TestLimits(t *testing.T) {
@@ -66,8 +52,6 @@ func TestLimits(t *testing.T) {
 	require.EqualValues(t, abi.MPI_ERR_INFO_KEY, class(i.Set(longest+"k", "v")))
 	require.EqualValues(t, abi.MPI_ERR_INFO_VALUE, class(i.Set("k", strings.Repeat("v", abi.MPI_MAX_INFO_VAL))))
 	require.EqualValues(t, abi.MPI_ERR_INFO_KEY, class(i.Delete("")))
-	_, _, err = i.Value(longest + "k")
-	require.EqualValues(t, abi.MPI_ERR_INFO_KEY, class(err))
 	require.Len(t, i.Pairs(), 1)
 }
 
@@ -78,16 +62,16 @@ func TestEnv(t *testing.T) {
 	SetEnv(Env([]string{"prog", "-x", strings.Repeat("1", 2000)}, 4))
 	e, err = Get(abi.MPI_INFO_ENV)
 	require.NoError(t, err)
-	v, _, _ := e.Value("command")
-	require.Equal(t, "prog", v)
-	v, _, _ = e.Value("maxprocs")
-	require.Equal(t, "4", v)
-	v, _, _ = e.Value("argv")
+	require.Contains(t, e.Pairs(), Pair{"command", "prog"})
+	require.Contains(t, e.Pairs(), Pair{"maxprocs", "4"})
+	look, err := Lookup(abi.MPI_INFO_ENV)
+	require.NoError(t, err)
+	v, _ := look("argv")
 	require.Len(t, v, abi.MPI_MAX_INFO_VAL-1)
 	for _, err := range []error{e.Set("a", "b"), e.Delete("command"), e.Free()} {
 		require.EqualValues(t, abi.MPI_ERR_INFO, class(err))
 	}
-	look, err := Lookup(abi.MPI_INFO_NULL)
+	look, err = Lookup(abi.MPI_INFO_NULL)
 	require.NoError(t, err)
 	require.Nil(t, look)
 	_, err = Get(abi.MPI_INFO_NULL)

@@ -76,9 +76,6 @@ func Get(h uintptr) (*Op, error) {
 	return nil, mpierr.New(abi.MPI_ERR_OP, "%#x is not an operation handle", h)
 }
 
-// Live returns the number of operations of the application that are not freed.
-func Live() int { return table.Len() }
-
 // Create makes an operation from the application's function (MPI-5.0 6.9.5); large says that it takes an MPI_Count.
 // MPI_ERR_ARG: there is no function.
 func Create(function uintptr, large, commutative bool) (*Op, error) {

@@ -23,7 +23,7 @@ type Status struct {
 // StatusSize is the size of an MPI_Status in bytes.
 const StatusSize = 32
 
-// Empty is the status of a null or inactive request; StoreEmpty hands it out.
+// Empty is the status of a null or inactive request.
 var Empty = Status{Source: abi.MPI_ANY_SOURCE, Tag: abi.MPI_ANY_TAG}
 
 // ProcNull is the status of a receive from MPI_PROC_NULL.

@@ -29,23 +29,3 @@ func (s *Status) Store(addr uintptr) {
 	}
 	c.low, c.high = uint32(s.Bytes), uint32(s.Bytes>>32)
 }
-
-// StoreAll writes everything, MPI_ERROR too, as calls that return several statuses do when one of them failed.
-func (s *Status) StoreAll(addr uintptr) {
-	if addr == 0 {
-		return
-	}
-	s.Store(addr)
-	at(addr).err = s.Error
-}
-
-// StoreEmpty writes the empty status, whose MPI_ERROR is MPI_SUCCESS (MPI-5.0 3.7.3): unlike that of an operation it is
-// part of what the status says.
-func StoreEmpty(addr uintptr) { Empty.StoreAll(addr) }
-
-// LoadStatus reads the MPI_Status at addr.
-func LoadStatus(addr uintptr) Status {
-	c := at(addr)
-	return Status{Source: c.source, Tag: c.tag, Error: c.err, Cancelled: c.flags&flagCancelled != 0,
-		Bytes: int64(uint64(c.high)<<32 | uint64(c.low))}
-}

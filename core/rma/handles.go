@@ -63,24 +63,6 @@ func Lookup(h uintptr) *Window {
 	return windows.windows[h]
 }
 
-// all returns the windows of this process.
-func (r *registry) all() []*Window {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	list := make([]*Window, 0, len(r.windows))
-	for _, w := range r.windows {
-		list = append(list, w)
-	}
-	return list
-}
-
-// Live returns how many windows this process has.
-func Live() int {
-	windows.mu.RLock()
-	defer windows.mu.RUnlock()
-	return len(windows.windows)
-}
-
 // propose reserves the index of the next place that is at or behind least and behind the last window's, and whose index
 // is free; ok is false if none is.
 func (r *registry) propose(least uint64) (place uint64, ok bool) {

@@ -196,12 +196,6 @@ func (nd *Node) Image() (fd int, off int64, ok bool) {
 // Control returns the control segment's bytes; its address is what C is given.
 func (nd *Node) Control() []byte { return nd.control }
 
-// MessageRing returns the bytes of the message inbox of process i.
-func (nd *Node) MessageRing(i int) []byte {
-	o := MessageRing(nd.N, i)
-	return nd.control[o : o+MessageRingSize : o+MessageRingSize]
-}
-
 // Pid returns the process id of process i as it wrote it, 0 before it has started.
 func (nd *Node) Pid(i int) int { return int(atomic.LoadInt32(nd.i32(i, CellPid))) }
 
