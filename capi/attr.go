@@ -51,24 +51,14 @@ func hasAttributes(field *any) bool {
 	return *field != nil
 }
 
-func createKeyval(function string, kind attr.Kind, copyFn, deleteFn, at, extra uintptr) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := null(at)
-	if err == nil {
-		*out[int32](at) = attr.Create(kind, copyFn, deleteFn, extra)
-	}
-	return finish(function, 0, 0, err)
+func createKeyval(function string, kind attr.Kind, copyFn, deleteFn, at, extra uintptr) int32 {
+	return making(function, at,
+		func() (int32, error) { return attr.Create(kind, copyFn, deleteFn, extra), nil })
 }
 
-func freeKeyval(function string, kind attr.Kind, at uintptr) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := null(at)
-	if err == nil {
-		if err = attr.Free(kind, *out[int32](at)); err == nil {
-			*out[int32](at) = abi.MPI_KEYVAL_INVALID
-		}
-	}
-	return finish(function, 0, 0, err)
+func freeKeyval(function string, kind attr.Kind, at uintptr) int32 {
+	return freeing(function, at, abi.MPI_KEYVAL_INVALID,
+		func(keyval int32) error { return attr.Free(kind, keyval) })
 }
 
 // getAttribute stores the value of an attribute and whether it is set.
@@ -114,10 +104,8 @@ func gompi_keyval_free(keyval uintptr) int32 {
 }
 
 func commSetAttr(function string, h uintptr, keyval int32, value uintptr) int32 {
-	return onComm(function, h, func(
-		c *comm.Comm) error {
-		return attributesOf(&c.Attrs).Set(attr.Comm, h, keyval, value)
-	})
+	return onComm(function, h,
+		func(c *comm.Comm) error { return attributesOf(&c.Attrs).Set(attr.Comm, h, keyval, value) })
 }
 
 //export gompi_comm_set_attr
@@ -161,10 +149,8 @@ func commGetAttr(function string, h uintptr, keyval int32, value, flag uintptr) 
 }
 
 func commDeleteAttr(function string, h uintptr, keyval int32) int32 {
-	return onComm(function, h, func(
-		c *comm.Comm) error {
-		return attributesOf(&c.Attrs).Delete(attr.Comm, h, keyval)
-	})
+	return onComm(function, h,
+		func(c *comm.Comm) error { return attributesOf(&c.Attrs).Delete(attr.Comm, h, keyval) })
 }
 
 //export gompi_comm_delete_attr

@@ -5,84 +5,71 @@ import "C"
 import (
 	"gompirma/core"
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 )
 
 // Attached buffers (MPI-5.0 3.6).
 
-// bufferOf returns where the buffer of a communicator belongs, of none the process'.
-func bufferOf(h *uintptr) (p2p.BufferOf, error) {
-	if err := needRunning(); err != nil || h == nil {
-		return p2p.BufferOf{}, err
-	}
-	c, err := commOf(*h)
-	return p2p.BufferOf{Comm: c}, err
-}
-
-func raiseOn(function string, h *uintptr, err error) int32 {
+// onBuffer does what all calls on an attached buffer do around their own work f: of is a communicator's, or with h nil
+// the process'.
+func onBuffer(function string, h *uintptr, f func(e *p2p.Engine, of p2p.BufferOf) error) int32 {
 	if h != nil {
-		return raise(function, *h, err)
+		return onComm(function, *h,
+			func(c *comm.Comm) error { return f(core.Self().Messages, p2p.BufferOf{Comm: c}) })
 	}
-	return finish(function, 0, 0, err)
+	return alone(function, func() error {
+		if err := needRunning(); err != nil {
+			return err
+		}
+		return f(core.Self().Messages, p2p.BufferOf{})
+	})
 }
 
-func attachBuffer(function string, h *uintptr, buffer uintptr, size int64) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	of, err := bufferOf(h)
-	if err == nil && buffer == 0 && size > 0 {
-		err = mpierr.New(abi.MPI_ERR_ARG, "a buffer of %d bytes at a null address", size)
-	}
-	if err == nil {
-		err = core.Self().Messages.Attach(of, buffer, size)
-	}
-	return raiseOn(function, h, err)
+func attachBuffer(function string, h *uintptr, buffer uintptr, size int64) int32 {
+	return onBuffer(function, h, func(e *p2p.Engine, of p2p.BufferOf) error {
+		if buffer == 0 && size > 0 {
+			return mpierr.New(abi.MPI_ERR_ARG, "a buffer of %d bytes at a null address", size)
+		}
+		return e.Attach(of, buffer, size)
+	})
 }
 
 // detachBuffer stores address and size of the buffer; the size as an int, or with large as an MPI_Count.
-func detachBuffer(function string, h *uintptr, bufferAddr, size uintptr, large bool) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	of, err := bufferOf(h)
-	if err == nil {
-		err = null(bufferAddr, size)
-	}
-	if err == nil {
-		var addr uintptr
-		var n int64
-		if addr, n, err = core.Self().Messages.Detach(of); err == nil {
-			*out[uintptr](bufferAddr) = addr
-			switch {
-			case large:
-				*out[int64](size) = n
-			case n > 1<<31-1:
-				*out[int32](size) = abi.MPI_UNDEFINED
-			default:
-				*out[int32](size) = int32(n)
-			}
+func detachBuffer(function string, h *uintptr, bufferAddr, size uintptr, large bool) int32 {
+	return onBuffer(function, h, func(e *p2p.Engine, of p2p.BufferOf) error {
+		if err := null(bufferAddr, size); err != nil {
+			return err
 		}
-	}
-	return raiseOn(function, h, err)
+		addr, n, err := e.Detach(of)
+		if err != nil {
+			return err
+		}
+		*out[uintptr](bufferAddr) = addr
+		switch {
+		case large:
+			*out[int64](size) = n
+		case n > 1<<31-1:
+			*out[int32](size) = abi.MPI_UNDEFINED
+		default:
+			*out[int32](size) = int32(n)
+		}
+		return nil
+	})
 }
 
-func flushBuffer(function string, h *uintptr) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	of, err := bufferOf(h)
-	if err == nil {
-		err = core.Self().Messages.Flush(of)
-	}
-	return raiseOn(function, h, err)
+func flushBuffer(function string, h *uintptr) int32 {
+	return onBuffer(function, h, func(e *p2p.Engine, of p2p.BufferOf) error { return e.Flush(of) })
 }
 
-func iflushBuffer(function string, h *uintptr, at uintptr) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	of, err := bufferOf(h)
-	if err == nil {
-		err = null(at)
-	}
-	if err == nil {
-		err = storeRequest(core.Self().Messages.Iflush(of), at)
-	}
-	return raiseOn(function, h, err)
+func iflushBuffer(function string, h *uintptr, at uintptr) int32 {
+	return onBuffer(function, h, func(e *p2p.Engine, of p2p.BufferOf) error {
+		if err := null(at); err != nil {
+			return err
+		}
+		return storeRequest(e.Iflush(of), at)
+	})
 }
 
 //export gompi_buffer_attach_c

@@ -50,6 +50,27 @@ func storeComm(c *comm.Comm, at uintptr) error {
 	return nil
 }
 
+// newComm does what all calls do that make a communicator of one: f makes it. The hints are those of an info object.
+func newComm(function string, h, info, newcomm uintptr, f func(c *comm.Comm) (*comm.Comm, error)) int32 {
+	return onComm(function, h, func(c *comm.Comm) error {
+		if err := null(newcomm); err != nil {
+			return err
+		}
+		hints, err := hintsOf(info)
+		if err != nil {
+			return err
+		}
+		n, err := f(c)
+		if err != nil {
+			return err
+		}
+		if n != nil { // nil: MPI_UNDEFINED
+			n.Info = hints
+		}
+		return storeComm(n, newcomm)
+	})
+}
+
 // gompi_compare_comms is MPI_Comm_compare of two communicators that exist (comm/compare.c).
 //
 //export gompi_compare_comms
@@ -94,36 +115,30 @@ func gompi_comm_remote_group(comm_, group uintptr) int32 {
 
 //export gompi_comm_dup
 func gompi_comm_dup(comm_, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_dup", comm_, func(c *comm.Comm) error { return dupComm(c, abi.MPI_INFO_NULL, newcomm) })
+	return dupComm("MPI_Comm_dup", comm_, abi.MPI_INFO_NULL, newcomm)
 }
 
 //export gompi_comm_dup_with_info
 func gompi_comm_dup_with_info(comm_, info, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_dup_with_info", comm_, func(c *comm.Comm) error { return dupComm(c, info, newcomm) })
+	return dupComm("MPI_Comm_dup_with_info", comm_, info, newcomm)
 }
 
 // dupComm makes a duplicate with the attributes of c and the hints of info. The hints of c are its own (MPI-5.0 7.4.4:
 // they are not propagated).
-func dupComm(c *comm.Comm, info, newcomm uintptr) error {
-	if err := null(newcomm); err != nil {
-		return err
-	}
-	hints, err := hintsOf(info)
-	if err != nil {
-		return err
-	}
-	n, err := c.Dup()
-	if err != nil {
-		return err
-	}
-	n.Info = hints
-	if err := copyCommAttributes(c, n); err != nil {
-		n.Free()
-		// the application's own function failed: programs look at the handle
-		*out[uintptr](newcomm) = abi.MPI_COMM_NULL
-		return err
-	}
-	return storeComm(n, newcomm)
+func dupComm(function string, h, info, newcomm uintptr) int32 {
+	return newComm(function, h, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
+		n, err := c.Dup()
+		if err != nil {
+			return nil, err
+		}
+		if err := copyCommAttributes(c, n); err != nil {
+			n.Free()
+			// the application's own function failed: programs look at the handle
+			*out[uintptr](newcomm) = abi.MPI_COMM_NULL
+			return nil, err
+		}
+		return n, nil
+	})
 }
 
 //export gompi_comm_idup
@@ -184,80 +199,45 @@ func idupComm(c *comm.Comm, info, newcomm, at uintptr) error {
 
 //export gompi_comm_split
 func gompi_comm_split(comm_ uintptr, color, key int32, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_split", comm_, func(c *comm.Comm) error {
-		if err := null(newcomm); err != nil {
-			return err
-		}
-		n, err := c.Split(color, key)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newcomm)
-	})
+	return newComm("MPI_Comm_split", comm_, abi.MPI_INFO_NULL, newcomm,
+		func(c *comm.Comm) (*comm.Comm, error) { return c.Split(color, key) })
 }
 
 //export gompi_comm_split_type
 func gompi_comm_split_type(comm_ uintptr, splitType, key int32, info, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_split_type", comm_, func(c *comm.Comm) error {
-		if err := null(newcomm); err != nil {
-			return err
-		}
+	return newComm("MPI_Comm_split_type", comm_, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		resource, err := infoValue(info, "mpi_hw_resource_type")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		hints, err := hintsOf(info)
-		if err != nil {
-			return err
-		}
-		n, err := c.SplitType(splitType, key, resource)
-		if err != nil {
-			return err
-		}
-		if n != nil { // nil: MPI_UNDEFINED
-			n.Info = hints
-		}
-		return storeComm(n, newcomm)
+		return c.SplitType(splitType, key, resource)
 	})
 }
 
 //export gompi_comm_create
 func gompi_comm_create(comm_, group, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_create", comm_, func(c *comm.Comm) error {
+	return newComm("MPI_Comm_create", comm_, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		g, err := groupOf(group)
-		if err == nil {
-			err = null(newcomm)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		n, err := c.Create(g)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newcomm)
+		return c.Create(g)
 	})
 }
 
 //export gompi_comm_create_group
 func gompi_comm_create_group(comm_, group uintptr, tag int32, newcomm uintptr) int32 {
-	return onComm("MPI_Comm_create_group", comm_, func(c *comm.Comm) error {
-		g, err := groupOf(group)
-		if err == nil {
-			err = null(newcomm)
-		}
-		if err == nil {
-			err = tagError(tag, false)
-		}
-		if err != nil {
-			return err
-		}
-		n, err := c.CreateGroup(g, tag)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newcomm)
-	})
+	return newComm("MPI_Comm_create_group", comm_, abi.MPI_INFO_NULL, newcomm,
+		func(c *comm.Comm) (*comm.Comm, error) {
+			g, err := groupOf(group)
+			if err == nil {
+				err = tagError(tag, false)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return c.CreateGroup(g, tag)
+		})
 }
 
 //export gompi_comm_free
@@ -295,13 +275,7 @@ func freeComm(function string, at uintptr) (rc int32) {
 
 //export gompi_comm_set_name
 func gompi_comm_set_name(comm_, name uintptr) int32 {
-	return onComm("MPI_Comm_set_name", comm_, func(c *comm.Comm) error {
-		s, err := objectNameOf(name)
-		if err == nil {
-			c.SetName(s)
-		}
-		return err
-	})
+	return onComm("MPI_Comm_set_name", comm_, func(c *comm.Comm) error { return setName(c, name) })
 }
 
 //export gompi_comm_get_name
@@ -310,13 +284,8 @@ func gompi_comm_get_name(comm_, name, resultlen uintptr) int32 {
 		*out[int32](resultlen) = int32(putString(name, "MPI_COMM_NULL", abi.MPI_MAX_OBJECT_NAME))
 		return abi.MPI_SUCCESS
 	}
-	return onComm("MPI_Comm_get_name", comm_, func(c *comm.Comm) error {
-		if err := null(name, resultlen); err != nil {
-			return err
-		}
-		*out[int32](resultlen) = int32(putString(name, c.Name(), abi.MPI_MAX_OBJECT_NAME))
-		return nil
-	})
+	return onComm("MPI_Comm_get_name", comm_,
+		func(c *comm.Comm) error { return storeString(c.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen) })
 }
 
 //export gompi_comm_get_parent
@@ -335,53 +304,40 @@ func gompi_comm_get_parent(parent uintptr) (rc int32) {
 //export gompi_intercomm_create
 func gompi_intercomm_create(local uintptr, localLeader int32, peer uintptr, remoteLeader, tag int32,
 	newintercomm uintptr) int32 {
-	return onComm("MPI_Intercomm_create", local, func(c *comm.Comm) error {
-		if err := null(newintercomm); err != nil {
-			return err
-		}
+	meet := func(c *comm.Comm) (*comm.Comm, error) {
 		if err := needIntra(c); err != nil {
-			return err
+			return nil, err
 		}
 		if localLeader < 0 || int(localLeader) >= c.Size() {
-			return mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d processes",
-				localLeader, c.Size())
+			return nil, mpierr.New(abi.MPI_ERR_RANK, "local_leader is %d: the communicator has %d "+
+				"processes", localLeader, c.Size())
 		}
 		if err := tagError(tag, false); err != nil {
-			return err
+			return nil, err
 		}
 		var p *comm.Comm
 		if c.Rank() == int(localLeader) {
 			var err error
 			if p, err = commOf(peer); err != nil {
-				return mpierr.Wrap(err, "peer_comm")
+				return nil, mpierr.Wrap(err, "peer_comm")
 			}
 			if remoteLeader < 0 || int(remoteLeader) >= p.RemoteSize() {
-				return mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d: peer_comm has %d processes",
-					remoteLeader, p.RemoteSize())
+				return nil, mpierr.New(abi.MPI_ERR_RANK, "remote_leader is %d: peer_comm has %d "+
+					"processes", remoteLeader, p.RemoteSize())
 			}
 		}
-		n, err := c.NewInter(int(localLeader), p, int(remoteLeader), tag)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newintercomm)
-	})
+		return c.NewInter(int(localLeader), p, int(remoteLeader), tag)
+	}
+	return newComm("MPI_Intercomm_create", local, abi.MPI_INFO_NULL, newintercomm, meet)
 }
 
 //export gompi_intercomm_merge
 func gompi_intercomm_merge(intercomm uintptr, high int32, newintracomm uintptr) int32 {
-	return onComm("MPI_Intercomm_merge", intercomm, func(c *comm.Comm) error {
-		err := needInter(c)
-		if err == nil {
-			err = null(newintracomm)
-		}
-		if err != nil {
-			return err
-		}
-		n, err := c.Merge(high != 0)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newintracomm)
-	})
+	return newComm("MPI_Intercomm_merge", intercomm, abi.MPI_INFO_NULL, newintracomm,
+		func(c *comm.Comm) (*comm.Comm, error) {
+			if err := needInter(c); err != nil {
+				return nil, err
+			}
+			return c.Merge(high != 0)
+		})
 }

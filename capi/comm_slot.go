@@ -14,7 +14,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/coll"
 	"gompirma/core/comm"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 )
 
@@ -69,11 +68,6 @@ func closeComm(h uintptr) {
 // gompi_barrier_messages is MPI_Barrier among members that share no memory.
 //
 //export gompi_barrier_messages
-func gompi_barrier_messages(comm uintptr) (rc int32) {
-	defer guard("MPI_Barrier", handle.Comm, comm, &rc)
-	c, err := commOf(comm)
-	if err == nil {
-		err = core.Self().Coll.Barrier(c)
-	}
-	return finish("MPI_Barrier", handle.Comm, comm, err)
+func gompi_barrier_messages(h uintptr) int32 {
+	return onComm("MPI_Barrier", h, func(c *comm.Comm) error { return core.Self().Coll.Barrier(c) })
 }

@@ -23,16 +23,14 @@ func onType(function string, h uintptr, f func(t *datatype.Type) error) (rc int3
 }
 
 // newType stores the handle of the type that f makes. f is not called if there is no place for it.
-func newType(function string, newtype uintptr, f func() (*datatype.Type, error)) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := null(newtype)
-	if err == nil {
-		var t *datatype.Type
-		if t, err = f(); err == nil {
-			*out[uintptr](newtype) = t.Handle()
+func newType(function string, newtype uintptr, f func() (*datatype.Type, error)) int32 {
+	return making(function, newtype, func() (uintptr, error) {
+		t, err := f()
+		if err != nil {
+			return 0, err
 		}
-	}
-	return finish(function, 0, 0, err)
+		return t.Handle(), nil
+	})
 }
 
 // fromType is newType for a type that is made from one other.
@@ -47,16 +45,11 @@ func fromType(function string, oldtype, newtype uintptr, f func(old *datatype.Ty
 }
 
 //export gompi_type_commit
-func gompi_type_commit(at uintptr) (rc int32) {
-	defer guard("MPI_Type_commit", 0, 0, &rc)
-	err := null(at)
-	if err == nil {
-		var t *datatype.Type
-		if t, err = datatype.Get(*out[uintptr](at)); err == nil {
-			err = commitType(t)
-		}
+func gompi_type_commit(at uintptr) int32 {
+	if err := null(at); err != nil {
+		return finish("MPI_Type_commit", 0, 0, err)
 	}
-	return finish("MPI_Type_commit", 0, 0, err)
+	return onType("MPI_Type_commit", *out[uintptr](at), commitType)
 }
 
 // committing is held while C is told of a type, so that two threads that do that tell it once.
@@ -79,15 +72,8 @@ func commitType(t *datatype.Type) error {
 }
 
 //export gompi_type_free
-func gompi_type_free(at uintptr) (rc int32) {
-	defer guard("MPI_Type_free", 0, 0, &rc)
-	err := null(at)
-	if err == nil {
-		if err = freeType(*out[uintptr](at)); err == nil {
-			*out[uintptr](at) = abi.MPI_DATATYPE_NULL
-		}
-	}
-	return finish("MPI_Type_free", 0, 0, err)
+func gompi_type_free(at uintptr) int32 {
+	return freeing("MPI_Type_free", at, abi.MPI_DATATYPE_NULL, freeType)
 }
 
 // freeType ends the life of a type's handle, in C first: there an index may be used anew as soon as Go has given it up.
@@ -131,13 +117,7 @@ func gompi_type_dup(oldtype, newtype uintptr) int32 {
 
 //export gompi_type_set_name
 func gompi_type_set_name(h, name uintptr) int32 {
-	return onType("MPI_Type_set_name", h, func(t *datatype.Type) error {
-		s, err := objectNameOf(name)
-		if err == nil {
-			t.SetName(s)
-		}
-		return err
-	})
+	return onType("MPI_Type_set_name", h, func(t *datatype.Type) error { return setName(t, name) })
 }
 
 //export gompi_type_get_name
@@ -147,11 +127,7 @@ func gompi_type_get_name(h, name, resultlen uintptr) int32 {
 		return abi.MPI_SUCCESS
 	}
 	return onType("MPI_Type_get_name", h, func(t *datatype.Type) error {
-		if err := null(name, resultlen); err != nil {
-			return err
-		}
-		*out[int32](resultlen) = int32(putString(name, t.Name(), abi.MPI_MAX_OBJECT_NAME))
-		return nil
+		return storeString(t.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen)
 	})
 }
 

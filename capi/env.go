@@ -110,47 +110,35 @@ func exitStatus(code int32) int32 {
 
 //export gompi_get_library_version
 func gompi_get_library_version(text, resultlen uintptr) int32 {
-	if err := null(text, resultlen); err != nil {
-		return finish("MPI_Get_library_version", 0, 0, err)
-	}
-	*out[int32](resultlen) = int32(putString(text, version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING))
-	return abi.MPI_SUCCESS
+	return finish("MPI_Get_library_version", 0, 0,
+		storeString(version.Library(), abi.MPI_MAX_LIBRARY_VERSION_STRING, text, resultlen))
 }
 
 //export gompi_get_processor_name
 func gompi_get_processor_name(name, resultlen uintptr) int32 {
-	if err := null(name, resultlen); err != nil {
-		return finish("MPI_Get_processor_name", 0, 0, err)
-	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
-	*out[int32](resultlen) = int32(putString(name, host, abi.MPI_MAX_PROCESSOR_NAME))
-	return abi.MPI_SUCCESS
+	return finish("MPI_Get_processor_name", 0, 0, storeString(host, abi.MPI_MAX_PROCESSOR_NAME, name, resultlen))
 }
 
 //export gompi_alloc_mem
-func gompi_alloc_mem(size int64, info, baseptr uintptr) (rc int32) {
-	defer guard("MPI_Alloc_mem", 0, 0, &rc)
-	err := needRunning()
-	if err == nil {
-		err = null(baseptr)
+func gompi_alloc_mem(size int64, info, baseptr uintptr) int32 {
+	if err := needRunning(); err != nil {
+		return finish("MPI_Alloc_mem", 0, 0, err)
 	}
-	if err == nil {
-		var hints rma.Hints
-		var lookup func(key string) (string, bool)
-		if lookup, err = infoLookup(info); err == nil {
-			hints, err = rma.NewHints(lookup)
+	return making("MPI_Alloc_mem", baseptr, func() (uintptr, error) {
+		lookup, err := infoLookup(info)
+		if err != nil {
+			return 0, err
 		}
-		if err == nil {
-			var addr uintptr
-			if addr, err = rma.AllocMem(core.Self().Node, size, &hints); err == nil {
-				*out[uintptr](baseptr) = addr
-			}
+		hints, err := rma.NewHints(lookup)
+		if err != nil {
+			return 0, err
 		}
-	}
-	return finish("MPI_Alloc_mem", 0, 0, err)
+		return rma.AllocMem(core.Self().Node, size, &hints)
+	})
 }
 
 //export gompi_free_mem

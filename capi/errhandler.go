@@ -16,15 +16,7 @@ import (
 // Error handlers, classes, codes and strings (MPI-5.0 9.3 to 9.5).
 
 func createErrhandler(function string, kind handle.Kind, fn, result uintptr) int32 {
-	err := null(result)
-	var h uintptr
-	if err == nil {
-		h, err = errhandler.New(kind, fn)
-	}
-	if err == nil {
-		*out[uintptr](result) = h
-	}
-	return finish(function, 0, 0, err)
+	return making(function, result, func() (uintptr, error) { return errhandler.New(kind, fn) })
 }
 
 //export gompi_comm_create_errhandler
@@ -124,15 +116,8 @@ func gompi_win_get_errhandler(win, result uintptr) int32 {
 }
 
 //export gompi_errhandler_free
-func gompi_errhandler_free(h uintptr) int32 {
-	err := null(h)
-	if err == nil {
-		p := out[uintptr](h)
-		if err = errhandler.Free(*p); err == nil {
-			*p = abi.MPI_ERRHANDLER_NULL
-		}
-	}
-	return finish("MPI_Errhandler_free", 0, 0, err)
+func gompi_errhandler_free(at uintptr) int32 {
+	return freeing("MPI_Errhandler_free", at, abi.MPI_ERRHANDLER_NULL, errhandler.Free)
 }
 
 //export gompi_comm_call_errhandler
@@ -167,47 +152,26 @@ func callErrhandler(function string, kind handle.Kind, object uintptr, exists bo
 
 //export gompi_error_class
 func gompi_error_class(code int32, class uintptr) int32 {
-	c, err := mpierr.CodeClass(code)
-	if err == nil {
-		err = null(class)
-	}
-	if err == nil {
-		*out[int32](class) = c
-	}
-	return finish("MPI_Error_class", 0, 0, err)
+	return making("MPI_Error_class", class, func() (int32, error) { return mpierr.CodeClass(code) })
 }
 
 //export gompi_error_string
 func gompi_error_string(code int32, text, length uintptr) int32 {
 	s, err := mpierr.String(code)
 	if err == nil {
-		err = null(text, length)
-	}
-	if err == nil {
-		*out[int32](length) = int32(putString(text, s, abi.MPI_MAX_ERROR_STRING))
+		err = storeString(s, abi.MPI_MAX_ERROR_STRING, text, length)
 	}
 	return finish("MPI_Error_string", 0, 0, err)
 }
 
 //export gompi_add_error_class
 func gompi_add_error_class(class uintptr) int32 {
-	err := null(class)
-	if err == nil {
-		*out[int32](class) = mpierr.AddClass()
-	}
-	return finish("MPI_Add_error_class", 0, 0, err)
+	return making("MPI_Add_error_class", class, func() (int32, error) { return mpierr.AddClass(), nil })
 }
 
 //export gompi_add_error_code
 func gompi_add_error_code(class int32, code uintptr) int32 {
-	err := null(code)
-	if err == nil {
-		var c int32
-		if c, err = mpierr.AddCode(class); err == nil {
-			*out[int32](code) = c
-		}
-	}
-	return finish("MPI_Add_error_code", 0, 0, err)
+	return making("MPI_Add_error_code", code, func() (int32, error) { return mpierr.AddCode(class) })
 }
 
 //export gompi_add_error_string

@@ -38,6 +38,52 @@ func guard(function string, kind handle.Kind, object uintptr, rc *int32) {
 	}
 }
 
+// alone does what all calls that are about no object do around their own work f.
+func alone(function string, f func() error) (rc int32) {
+	defer guard(function, 0, 0, &rc)
+	return finish(function, 0, 0, f())
+}
+
+// store stores what f returns at an address. f is not called if that is null.
+func store[T any](at uintptr, f func() (T, error)) error {
+	if err := null(at); err != nil {
+		return err
+	}
+	v, err := f()
+	if err == nil {
+		*out[T](at) = v
+	}
+	return err
+}
+
+// making is alone for a call that stores what f returns.
+func making[T any](function string, at uintptr, f func() (T, error)) int32 {
+	return alone(function, func() error { return store(at, f) })
+}
+
+// freeing is alone for a call that ends by f what has the handle at an address; none is there then.
+func freeing[T any](function string, at uintptr, none T, f func(h T) error) int32 {
+	return alone(function, func() error {
+		err := null(at)
+		if err == nil {
+			err = f(*out[T](at))
+		}
+		if err == nil {
+			*out[T](at) = none
+		}
+		return err
+	})
+}
+
+// storeString stores a text of less than size bytes and its length.
+func storeString(s string, size int, at, length uintptr) error {
+	err := null(at, length)
+	if err == nil {
+		*out[int32](length) = int32(putString(at, s, size))
+	}
+	return err
+}
+
 // pendingHandler is a user's error handler that the C entry point is about to call: not here, so that the user's code,
 // which may leave by longjmp, never runs above a Go frame.
 type pendingHandler struct {

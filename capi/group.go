@@ -46,22 +46,15 @@ func null(addresses ...uintptr) error {
 
 // storeGroup stores a handle of g at result.
 func storeGroup(g *group.Group, result uintptr) error {
-	if err := null(result); err != nil {
-		return err
-	}
-	h, err := groupHandle(g)
-	if err == nil {
-		*out[uintptr](result) = h
-	}
-	return err
+	return store(result, func() (uintptr, error) { return groupHandle(g) })
 }
 
-// ranksAt returns the n ranks at an address. MPI_ERR_ARG: n is negative, or there is none there.
-func ranksAt(n int32, ranks uintptr) ([]int32, error) {
-	if n < 0 || n > 0 && ranks == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d ranks at address %#x", n, ranks)
+// listAt returns the n elements at an address. MPI_ERR_ARG: n is negative, or there is none there.
+func listAt[T any](what string, n int32, at uintptr) ([]T, error) {
+	if n < 0 || n > 0 && at == 0 {
+		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x", n, what, at)
 	}
-	return array[int32](ranks, int64(n))
+	return array[T](at, int64(n))
 }
 
 // telling is held while C is told of a group, so that two threads that do that tell it once.
@@ -108,9 +101,8 @@ func gompi_translate_ranks(group1 uintptr, n int32, ranks1, group2, ranks2 uintp
 }
 
 // combine stores the group that f makes of two.
-func combine(function string, group1, group2, result uintptr, f func(a, b *group.Group) *group.Group) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := func() error {
+func combine(function string, group1, group2, result uintptr, f func(a, b *group.Group) *group.Group) int32 {
+	return alone(function, func() error {
 		a, err := groupOf(group1)
 		if err != nil {
 			return err
@@ -120,8 +112,7 @@ func combine(function string, group1, group2, result uintptr, f func(a, b *group
 			return err
 		}
 		return storeGroup(f(a, b), result)
-	}()
-	return finish(function, 0, 0, err)
+	})
 }
 
 //export gompi_group_union
@@ -139,92 +130,57 @@ func gompi_group_difference(group1, group2, newgroup uintptr) int32 {
 	return combine("MPI_Group_difference", group1, group2, newgroup, group.Difference)
 }
 
-// choose stores the group that f makes of one and a list of n ranks.
-func choose(function string, from uintptr, n int32, ranks, result uintptr, f func(*group.Group, []int32) (*group.Group,
-	error)) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := func() error {
+// choose stores the group that f makes of one and a list of n ranks, or of n ranges of three numbers each.
+func choose[T any](function, what string, from uintptr, n int32, list, result uintptr,
+	f func(*group.Group, []T) (*group.Group, error)) int32 {
+	return alone(function, func() error {
 		g, err := groupOf(from)
 		if err != nil {
 			return err
 		}
-		list, err := ranksAt(n, ranks)
+		chosen, err := listAt[T](what, n, list)
 		if err != nil {
 			return err
 		}
-		made, err := f(g, list)
+		made, err := f(g, chosen)
 		if err != nil {
 			return err
 		}
 		return storeGroup(made, result)
-	}()
-	return finish(function, 0, 0, err)
+	})
 }
 
 //export gompi_group_incl
 func gompi_group_incl(from uintptr, n int32, ranks, newgroup uintptr) int32 {
-	return choose("MPI_Group_incl", from, n, ranks, newgroup, group.Include)
+	return choose("MPI_Group_incl", "ranks", from, n, ranks, newgroup, group.Include)
 }
 
 //export gompi_group_excl
 func gompi_group_excl(from uintptr, n int32, ranks, newgroup uintptr) int32 {
-	return choose("MPI_Group_excl", from, n, ranks, newgroup, group.Exclude)
-}
-
-// chooseRanges is choose for n ranges of three numbers each.
-func chooseRanges(function string, from uintptr, n int32, ranges, result uintptr,
-	f func(*group.Group, []group.Triplet) (*group.Group, error)) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := func() error {
-		g, err := groupOf(from)
-		if err != nil {
-			return err
-		}
-		if n < 0 || n > 0 && ranges == 0 {
-			return mpierr.New(abi.MPI_ERR_ARG, "%d ranges at address %#x", n, ranges)
-		}
-		list, err := array[group.Triplet](ranges, int64(n))
-		if err != nil {
-			return err
-		}
-		made, err := f(g, list)
-		if err != nil {
-			return err
-		}
-		return storeGroup(made, result)
-	}()
-	return finish(function, 0, 0, err)
+	return choose("MPI_Group_excl", "ranks", from, n, ranks, newgroup, group.Exclude)
 }
 
 //export gompi_group_range_incl
 func gompi_group_range_incl(from uintptr, n int32, ranges, newgroup uintptr) int32 {
-	return chooseRanges("MPI_Group_range_incl", from, n, ranges, newgroup, group.RangeInclude)
+	return choose("MPI_Group_range_incl", "ranges", from, n, ranges, newgroup, group.RangeInclude)
 }
 
 //export gompi_group_range_excl
 func gompi_group_range_excl(from uintptr, n int32, ranges, newgroup uintptr) int32 {
-	return chooseRanges("MPI_Group_range_excl", from, n, ranges, newgroup, group.RangeExclude)
+	return choose("MPI_Group_range_excl", "ranges", from, n, ranges, newgroup, group.RangeExclude)
 }
 
 //export gompi_group_free
-func gompi_group_free(group uintptr) (rc int32) {
-	defer guard("MPI_Group_free", 0, 0, &rc)
-	return finish("MPI_Group_free", 0, 0, freeGroup(group))
-}
-
-func freeGroup(at uintptr) error {
-	if err := null(at); err != nil {
-		return err
-	}
-	h := out[uintptr](at)
-	gone, ok := group.Release(*h)
-	if !ok {
-		return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", *h)
-	}
-	if gone {
-		C.gompi_group_remove(C.uintptr_t(*h))
-		groupFreed()
-	}
-	*h = abi.MPI_GROUP_NULL
-	return nil
+func gompi_group_free(at uintptr) int32 {
+	return freeing("MPI_Group_free", at, abi.MPI_GROUP_NULL, func(h uintptr) error {
+		gone, ok := group.Release(h)
+		if !ok {
+			return mpierr.New(abi.MPI_ERR_GROUP, "%#x is no group, or one that was freed", h)
+		}
+		if gone {
+			C.gompi_group_remove(C.uintptr_t(h))
+			groupFreed()
+		}
+		return nil
+	})
 }

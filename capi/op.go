@@ -24,18 +24,16 @@ func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ 
 		C.int64_t(count), C.uintptr_t(typ))
 }
 
-func createOp(function string, userFn uintptr, large bool, commute int32, at uintptr) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := null(at)
-	if err == nil {
-		var o *op.Op
-		if o, err = op.Create(userFn, large, commute != 0); err == nil {
-			// Without memory for it calls with this operation go through Go.
-			C.gompi_user_op_open(C.uintptr_t(o.Handle()), C.uintptr_t(userFn), C.bool(large))
-			*out[uintptr](at) = o.Handle()
+func createOp(function string, userFn uintptr, large bool, commute int32, at uintptr) int32 {
+	return making(function, at, func() (uintptr, error) {
+		o, err := op.Create(userFn, large, commute != 0)
+		if err != nil {
+			return 0, err
 		}
-	}
-	return finish(function, 0, 0, err)
+		// Without memory for it calls with this operation go through Go.
+		C.gompi_user_op_open(C.uintptr_t(o.Handle()), C.uintptr_t(userFn), C.bool(large))
+		return o.Handle(), nil
+	})
 }
 
 //export gompi_op_create
@@ -49,20 +47,17 @@ func gompi_op_create_c(userFn uintptr, commute int32, at uintptr) int32 {
 }
 
 //export gompi_op_free
-func gompi_op_free(at uintptr) (rc int32) {
-	defer guard("MPI_Op_free", 0, 0, &rc)
-	err := null(at)
-	if err == nil {
-		var o *op.Op
-		if o, err = op.Get(*out[uintptr](at)); err == nil {
+func gompi_op_free(at uintptr) int32 {
+	return freeing("MPI_Op_free", at, abi.MPI_OP_NULL, func(h uintptr) error {
+		o, err := op.Get(h)
+		if err == nil {
 			err = o.Free()
 		}
 		if err == nil {
-			C.gompi_user_op_close(C.uintptr_t(*out[uintptr](at)))
-			*out[uintptr](at) = abi.MPI_OP_NULL
+			C.gompi_user_op_close(C.uintptr_t(h))
 		}
-	}
-	return finish("MPI_Op_free", 0, 0, err)
+		return err
+	})
 }
 
 // gompi_op_user_commutative is MPI_Op_commutative for what is not predefined (op_ask.c).
@@ -81,9 +76,8 @@ func gompi_op_user_commutative(h, commute uintptr) (rc int32) {
 }
 
 //export gompi_reduce_local_c
-func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) (rc int32) {
-	defer guard("MPI_Reduce_local", 0, 0, &rc)
-	return finish("MPI_Reduce_local", 0, 0, func() error {
+func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uintptr) int32 {
+	return alone("MPI_Reduce_local", func() error {
 		o, err := op.Get(opHandle)
 		if err != nil {
 			return err
@@ -117,5 +111,5 @@ func gompi_reduce_local_c(inbuf, inoutbuf uintptr, count int64, h, opHandle uint
 		b := t.Elem()
 		n := int(count)
 		return o.Combine(b, slice[byte](inbuf, n*int(b.Extent)), slice[byte](inoutbuf, n*int(b.Extent)), n)
-	}())
+	})
 }

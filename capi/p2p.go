@@ -7,7 +7,6 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 	"gompirma/core/request"
@@ -46,75 +45,54 @@ func bufferAt(buf uintptr, count int64, typ uintptr, partner int32) (p2p.Buffer,
 }
 
 // outgoing checks the arguments of a send.
-func outgoing(buf uintptr, count int64, typ uintptr, dest, tag int32,
-	h uintptr) (c *comm.Comm, b p2p.Buffer, err error) {
-	if c, err = commOf(h); err != nil {
-		return
+func outgoing(c *comm.Comm, buf uintptr, count int64, typ uintptr, dest, tag int32) (b p2p.Buffer, err error) {
+	if err = rankError(c, "dest", dest, false); err == nil {
+		err = tagError(tag, false)
 	}
-	if err = rankError(c, "dest", dest, false); err != nil {
-		return
+	if err == nil {
+		b, err = bufferAt(buf, count, typ, dest)
 	}
-	if err = tagError(tag, false); err != nil {
-		return
-	}
-	b, err = bufferAt(buf, count, typ, dest)
-	return
+	return b, err
 }
 
 // incoming checks the arguments of a receive.
-func incoming(buf uintptr, count int64, typ uintptr, source, tag int32,
-	h uintptr) (c *comm.Comm, b p2p.Buffer, err error) {
-	if c, err = commOf(h); err != nil {
-		return
+func incoming(c *comm.Comm, buf uintptr, count int64, typ uintptr, source, tag int32) (b p2p.Buffer, err error) {
+	if err = envelope(c, source, tag); err == nil {
+		b, err = bufferAt(buf, count, typ, source)
 	}
-	if err = rankError(c, "source", source, true); err != nil {
-		return
-	}
-	if err = tagError(tag, true); err != nil {
-		return
-	}
-	b, err = bufferAt(buf, count, typ, source)
-	return
-}
-
-// raise reports the error of a call on a communicator, which may not exist.
-func raise(function string, h uintptr, err error) int32 {
-	if err == nil {
-		return abi.MPI_SUCCESS
-	}
-	if !core.Running() || lookupComm(h) == nil {
-		return finish(function, 0, 0, err)
-	}
-	return finish(function, handle.Comm, h, err)
+	return b, err
 }
 
 // Buffered sends: the others are C's (capi/message/send_calls.c).
 
 //export gompi_bsend_c
-func gompi_bsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, comm_ uintptr) (rc int32) {
-	defer guard("MPI_Bsend", handle.Comm, comm_, &rc)
-	c, b, err := outgoing(buf, count, datatype, dest, tag, comm_)
-	if err == nil {
-		err = core.Self().Messages.Send(c, comm.PointToPoint, b, int(dest), tag, p2p.Buffered)
-	}
-	return raise("MPI_Bsend", comm_, err)
+func gompi_bsend_c(buf uintptr, count int64, datatype uintptr, dest, tag int32, h uintptr) int32 {
+	return onComm("MPI_Bsend", h, func(c *comm.Comm) error {
+		b, err := outgoing(c, buf, count, datatype, dest, tag)
+		if err == nil {
+			err = core.Self().Messages.Send(c, comm.PointToPoint, b, int(dest), tag, p2p.Buffered)
+		}
+		return err
+	})
 }
 
 // makeBuffered makes the request of a buffered send and stores a handle of it.
 func makeBuffered(function string, buf uintptr, count int64, typ uintptr, dest, tag int32, h, at uintptr,
-	make func(e *p2p.Engine, c *comm.Comm, b p2p.Buffer) (*request.Request, error)) (rc int32) {
-	defer guard(function, handle.Comm, h, &rc)
-	c, b, err := outgoing(buf, count, typ, dest, tag, h)
-	if err == nil {
-		err = null(at)
-	}
-	if err == nil {
-		var r *request.Request
-		if r, err = make(core.Self().Messages, c, b); err == nil {
-			err = storeRequest(r, at)
+	make func(e *p2p.Engine, c *comm.Comm, b p2p.Buffer) (*request.Request, error)) int32 {
+	return onComm(function, h, func(c *comm.Comm) error {
+		b, err := outgoing(c, buf, count, typ, dest, tag)
+		if err == nil {
+			err = null(at)
 		}
-	}
-	return raise(function, h, err)
+		if err != nil {
+			return err
+		}
+		r, err := make(core.Self().Messages, c, b)
+		if err != nil {
+			return err
+		}
+		return storeRequest(r, at)
+	})
 }
 
 //export gompi_ibsend_c
@@ -133,52 +111,48 @@ func gompi_bsend_init_c(buf uintptr, count int64, datatype uintptr, dest, tag in
 		})
 }
 
-// replacing checks the arguments of an exchange within one buffer, and returns a copy of what is to be sent.
-func replacing(buf uintptr, count int64, typ uintptr, dest, sendtag, source, recvtag int32,
-	h uintptr) (c *comm.Comm, from, to p2p.Buffer, err error) {
-	if c, from, err = outgoing(buf, count, typ, dest, sendtag, h); err == nil {
-		if _, to, err = incoming(buf, count, typ, source, recvtag, h); err == nil {
-			from, err = from.Copy()
-		}
-	}
-	return
-}
-
 //export gompi_isendrecv_c
 func gompi_isendrecv_c(sendbuf uintptr, sendcount int64, sendtype uintptr, dest, sendtag int32, recvbuf uintptr,
-	recvcount int64, recvtype uintptr,
-	source, recvtag int32, comm_, at uintptr) (rc int32) {
-	defer guard("MPI_Isendrecv", handle.Comm, comm_, &rc)
-	_, from, err := outgoing(sendbuf, sendcount, sendtype, dest, sendtag, comm_)
-	if err == nil {
-		err = null(at) // before data are copied
-	}
-	if err == nil {
-		var c *comm.Comm
-		var to p2p.Buffer
-		if c, to, err = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm_); err == nil {
-			if from, err = from.Apart(&to); err == nil {
-				err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
-			}
+	recvcount int64, recvtype uintptr, source, recvtag int32, h, at uintptr) int32 {
+	return onComm("MPI_Isendrecv", h, func(c *comm.Comm) error {
+		from, err := outgoing(c, sendbuf, sendcount, sendtype, dest, sendtag)
+		if err == nil {
+			err = null(at) // before data are copied
 		}
-	}
-	return raise("MPI_Isendrecv", comm_, err)
+		if err != nil {
+			return err
+		}
+		to, err := incoming(c, recvbuf, recvcount, recvtype, source, recvtag)
+		if err == nil {
+			from, err = from.Apart(&to)
+		}
+		if err != nil {
+			return err
+		}
+		return isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+	})
 }
 
 //export gompi_isendrecv_replace_c
 func gompi_isendrecv_replace_c(buf uintptr, count int64, datatype uintptr, dest, sendtag, source, recvtag int32,
-	comm_, at uintptr) (rc int32) {
-	defer guard("MPI_Isendrecv_replace", handle.Comm, comm_, &rc)
-	err := null(at) // before data are copied
-	if err == nil {
-		var c *comm.Comm
-		var from, to p2p.Buffer
-		if c, from, to, err = replacing(buf, count, datatype, dest, sendtag, source, recvtag,
-			comm_); err == nil {
-			err = isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+	h, at uintptr) int32 {
+	return onComm("MPI_Isendrecv_replace", h, func(c *comm.Comm) error {
+		if err := null(at); err != nil { // before data are copied
+			return err
 		}
-	}
-	return raise("MPI_Isendrecv_replace", comm_, err)
+		from, err := outgoing(c, buf, count, datatype, dest, sendtag)
+		if err != nil {
+			return err
+		}
+		to, err := incoming(c, buf, count, datatype, source, recvtag)
+		if err == nil {
+			from, err = from.Copy()
+		}
+		if err != nil {
+			return err
+		}
+		return isendrecv(c, from, dest, sendtag, to, source, recvtag, at)
+	})
 }
 
 func isendrecv(c *comm.Comm, from p2p.Buffer, dest, sendtag int32, to p2p.Buffer, source, recvtag int32,

@@ -34,9 +34,8 @@ func externalType(datarep uintptr, count int64, h uintptr) (*datatype.Type, int6
 
 // external packs or unpacks count copies at buf from the position in the packed buffer on, and moves the position.
 func external(function string, datarep, buf uintptr, count int64, h, packed uintptr, size int64, position uintptr,
-	pack bool) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	return finish(function, 0, 0, func() error {
+	pack bool) int32 {
+	return alone(function, func() error {
 		if err := null(position); err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func external(function string, datarep, buf uintptr, count int64, h, packed uint
 			*at += n
 		}
 		return err
-	}())
+	})
 }
 
 //export gompi_pack_external_c
@@ -98,16 +97,11 @@ func gompi_unpack_external(datarep, inbuf uintptr, insize int64, position, outbu
 	return external("MPI_Unpack_external", datarep, outbuf, int64(outcount), h, inbuf, insize, position, false)
 }
 
-func externalSize(function string, datarep uintptr, count int64, h, size uintptr) (rc int32) {
-	defer guard(function, 0, 0, &rc)
-	err := null(size)
-	if err == nil {
-		var n int64
-		if _, n, err = externalType(datarep, count, h); err == nil {
-			*out[int64](size) = n
-		}
-	}
-	return finish(function, 0, 0, err)
+func externalSize(function string, datarep uintptr, count int64, h, size uintptr) int32 {
+	return making(function, size, func() (int64, error) {
+		_, n, err := externalType(datarep, count, h)
+		return n, err
+	})
 }
 
 //export gompi_pack_external_size_c

@@ -6,7 +6,6 @@ import (
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
-	"gompirma/core/handle"
 	"gompirma/core/mpierr"
 	"gompirma/core/p2p"
 	"gompirma/core/request"
@@ -17,13 +16,9 @@ import (
 // initPartitioned makes a request of partitions times count elements.
 func initPartitioned(function string, buf uintptr, partitions int32, count int64, typ uintptr, peer, tag int32,
 	h, info, at uintptr,
-	make func(c *comm.Comm, b p2p.Buffer, parts, peer int, tag int32) (*request.Request, error)) (rc int32) {
-	defer guard(function, handle.Comm, h, &rc)
-	err := func() error {
-		c, err := commOf(h)
-		if err != nil {
-			return err
-		}
+	make func(e *p2p.Engine, c *comm.Comm, b p2p.Buffer, parts, peer int, tag int32) (*request.Request,
+		error)) int32 {
+	return onComm(function, h, func(c *comm.Comm) error {
 		if err := null(at); err != nil {
 			return err
 		}
@@ -43,35 +38,26 @@ func initPartitioned(function string, buf uintptr, partitions int32, count int64
 		if err != nil {
 			return err
 		}
-		r, err := make(c, b, int(partitions), int(peer), tag)
+		r, err := make(core.Self().Messages, c, b, int(partitions), int(peer), tag)
 		if err != nil {
 			return err
 		}
 		return storeRequest(r, at)
-	}()
-	return raise(function, h, err)
+	})
 }
 
 //export gompi_psend_init_c
 func gompi_psend_init_c(buf uintptr, partitions int32, count int64, datatype uintptr, dest, tag int32,
 	comm, info, request uintptr) int32 {
 	return initPartitioned("MPI_Psend_init", buf, partitions, count, datatype, dest, tag, comm, info, request,
-		messages().PsendInit)
+		(*p2p.Engine).PsendInit)
 }
 
 //export gompi_precv_init_c
 func gompi_precv_init_c(buf uintptr, partitions int32, count int64, datatype uintptr, source, tag int32,
 	comm, info, request uintptr) int32 {
 	return initPartitioned("MPI_Precv_init", buf, partitions, count, datatype, source, tag, comm, info, request,
-		messages().PrecvInit)
-}
-
-// messages returns the engine, nil if MPI is not running: then nothing of it is called.
-func messages() *p2p.Engine {
-	if p := core.Self(); p != nil {
-		return p.Messages
-	}
-	return nil
+		(*p2p.Engine).PrecvInit)
 }
 
 // onPartitioned calls f with the partitioned request behind a handle.
@@ -126,7 +112,7 @@ func gompi_parrived(h uintptr, partition int32, flag uintptr) int32 {
 		if err := null(flag); err != nil {
 			return finish("MPI_Parrived", 0, 0, err)
 		}
-		storeFlag(flag, true)
+		putFlag(flag, true)
 		return abi.MPI_SUCCESS
 	}
 	return onPartitioned("MPI_Parrived", h, func(p *p2p.Partitioned) error {
@@ -135,7 +121,7 @@ func gompi_parrived(h uintptr, partition int32, flag uintptr) int32 {
 		}
 		arrived, err := p.Arrived(int(partition))
 		if err == nil {
-			storeFlag(flag, arrived)
+			putFlag(flag, arrived)
 		}
 		return err
 	})

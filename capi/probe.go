@@ -14,24 +14,12 @@ import (
 
 // Matched probes and receives (MPI-5.0 3.8.2, 3.8.3); the others are C's (capi/message/probe_calls.c).
 
-// envelope checks the arguments of a probe.
-func envelope(source, tag int32, h uintptr) (*comm.Comm, error) {
-	c, err := commOf(h)
-	if err == nil {
-		err = rankError(c, "source", source, true)
+// envelope checks the arguments of a probe, or of a receive.
+func envelope(c *comm.Comm, source, tag int32) error {
+	if err := rankError(c, "source", source, true); err != nil {
+		return err
 	}
-	if err == nil {
-		err = tagError(tag, true)
-	}
-	return c, err
-}
-
-// storeFlag stores a logical value.
-func storeFlag(flag uintptr, value bool) {
-	*out[int32](flag) = 0
-	if value {
-		*out[int32](flag) = 1
-	}
+	return tagError(tag, true)
 }
 
 // storeMessage stores a handle of a message that a probe has taken out.
@@ -49,44 +37,47 @@ func storeMessage(m *p2p.Message, at uintptr) error {
 }
 
 //export gompi_mprobe
-func gompi_mprobe(source, tag int32, comm_, message, status uintptr) (rc int32) {
-	defer guard("MPI_Mprobe", handle.Comm, comm_, &rc)
-	c, err := envelope(source, tag, comm_)
-	if err == nil {
-		err = null(message)
-	}
-	if err == nil {
-		var st request.Status
-		var m *p2p.Message
-		if m, err = core.Self().Messages.Mprobe(c, comm.PointToPoint, int(source), tag, &st); err == nil {
-			if err = storeMessage(m, message); err == nil {
-				st.Store(status)
-			}
+func gompi_mprobe(source, tag int32, h, message, status uintptr) int32 {
+	return onComm("MPI_Mprobe", h, func(c *comm.Comm) error {
+		err := envelope(c, source, tag)
+		if err == nil {
+			err = null(message)
 		}
-	}
-	return raise("MPI_Mprobe", comm_, err)
+		if err != nil {
+			return err
+		}
+		var st request.Status
+		m, err := core.Self().Messages.Mprobe(c, comm.PointToPoint, int(source), tag, &st)
+		if err == nil {
+			err = storeMessage(m, message)
+		}
+		if err == nil {
+			st.Store(status)
+		}
+		return err
+	})
 }
 
 //export gompi_improbe
-func gompi_improbe(source, tag int32, comm_, flag, message, status uintptr) (rc int32) {
-	defer guard("MPI_Improbe", handle.Comm, comm_, &rc)
-	c, err := envelope(source, tag, comm_)
-	if err == nil {
-		err = null(flag, message)
-	}
-	if err == nil {
+func gompi_improbe(source, tag int32, h, flag, message, status uintptr) int32 {
+	return onComm("MPI_Improbe", h, func(c *comm.Comm) error {
+		err := envelope(c, source, tag)
+		if err == nil {
+			err = null(flag, message)
+		}
+		if err != nil {
+			return err
+		}
 		var st request.Status
 		m := core.Self().Messages.Improbe(c, comm.PointToPoint, int(source), tag, &st)
-		if m != nil {
-			if err = storeMessage(m, message); err == nil {
-				st.Store(status)
-			}
-		} else {
+		if m == nil {
 			polled()
+		} else if err = storeMessage(m, message); err == nil {
+			st.Store(status)
 		}
-		storeFlag(flag, m != nil && err == nil)
-	}
-	return raise("MPI_Improbe", comm_, err)
+		putFlag(flag, m != nil && err == nil)
+		return err
+	})
 }
 
 // matched checks the arguments of a matched receive and takes the message's handle away.

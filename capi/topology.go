@@ -23,10 +23,7 @@ func onTopology[T any](function string, h uintptr, f func(c *comm.Comm, t *T) er
 
 // intsAt returns the n ints at an address. MPI_ERR_ARG: n is negative, or there is none there.
 func intsAt(what string, n int32, at uintptr) ([]int32, error) {
-	if n < 0 || n > 0 && at == 0 {
-		return nil, mpierr.New(abi.MPI_ERR_ARG, "%d %s at address %#x", n, what, at)
-	}
-	return array[int32](at, int64(n))
+	return listAt[int32](what, n, at)
 }
 
 // logicals returns the n logical values at an address.
@@ -53,11 +50,7 @@ func memberError(c *comm.Comm, rank int32) error {
 //export gompi_topo_test
 func gompi_topo_test(comm_, status uintptr) int32 {
 	return onComm("MPI_Topo_test", comm_, func(c *comm.Comm) error {
-		if err := null(status); err != nil {
-			return err
-		}
-		*out[int32](status) = c.TopologyKind()
-		return nil
+		return store(status, func() (int32, error) { return c.TopologyKind(), nil })
 	})
 }
 
@@ -86,48 +79,32 @@ func grid(c *comm.Comm, ndims int32, dims, periods uintptr) ([]int32, []bool, er
 
 //export gompi_cart_create
 func gompi_cart_create(old uintptr, ndims int32, dims, periods uintptr, reorder int32, newcomm uintptr) int32 {
-	return onComm("MPI_Cart_create", old, func(c *comm.Comm) error {
+	return newComm("MPI_Cart_create", old, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		d, p, err := grid(c, ndims, dims, periods)
-		if err == nil {
-			err = null(newcomm)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		n, err := c.NewCart(d, p)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newcomm)
+		return c.NewCart(d, p)
 	})
 }
 
 //export gompi_cart_map
 func gompi_cart_map(comm_ uintptr, ndims int32, dims, periods, newrank uintptr) int32 {
 	return onComm("MPI_Cart_map", comm_, func(c *comm.Comm) error {
-		d, _, err := grid(c, ndims, dims, periods)
-		if err == nil {
-			err = null(newrank)
-		}
-		if err != nil {
-			return err
-		}
-		r, err := c.CartMap(d)
-		if err == nil {
-			*out[int32](newrank) = r
-		}
-		return err
+		return store(newrank, func() (int32, error) {
+			d, _, err := grid(c, ndims, dims, periods)
+			if err != nil {
+				return 0, err
+			}
+			return c.CartMap(d)
+		})
 	})
 }
 
 //export gompi_cartdim_get
 func gompi_cartdim_get(comm_, ndims uintptr) int32 {
 	return onTopology("MPI_Cartdim_get", comm_, func(c *comm.Comm, t *comm.Cart) error {
-		if err := null(ndims); err != nil {
-			return err
-		}
-		*out[int32](ndims) = int32(len(t.Dims))
-		return nil
+		return store(ndims, func() (int32, error) { return int32(len(t.Dims)), nil })
 	})
 }
 
@@ -169,18 +146,13 @@ func room(what string, limit int32, at uintptr, need int) ([]int32, error) {
 //export gompi_cart_rank
 func gompi_cart_rank(comm_, coords, rank uintptr) int32 {
 	return onTopology("MPI_Cart_rank", comm_, func(c *comm.Comm, t *comm.Cart) error {
-		x, err := intsAt("coordinates", int32(len(t.Dims)), coords)
-		if err == nil {
-			err = null(rank)
-		}
-		if err != nil {
-			return err
-		}
-		r, err := t.Rank(x)
-		if err == nil {
-			*out[int32](rank) = r
-		}
-		return err
+		return store(rank, func() (int32, error) {
+			x, err := intsAt("coordinates", int32(len(t.Dims)), coords)
+			if err != nil {
+				return 0, err
+			}
+			return t.Rank(x)
+		})
 	})
 }
 
@@ -250,37 +222,25 @@ func nodes(c *comm.Comm, nnodes int32, index, edges uintptr) ([]int32, []int32, 
 
 //export gompi_graph_create
 func gompi_graph_create(old uintptr, nnodes int32, index, edges uintptr, reorder int32, newcomm uintptr) int32 {
-	return onComm("MPI_Graph_create", old, func(c *comm.Comm) error {
+	return newComm("MPI_Graph_create", old, abi.MPI_INFO_NULL, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
 		x, e, err := nodes(c, nnodes, index, edges)
-		if err == nil {
-			err = null(newcomm)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		n, err := c.NewGraph(x, e)
-		if err != nil {
-			return err
-		}
-		return storeComm(n, newcomm)
+		return c.NewGraph(x, e)
 	})
 }
 
 //export gompi_graph_map
 func gompi_graph_map(comm_ uintptr, nnodes int32, index, edges, newrank uintptr) int32 {
 	return onComm("MPI_Graph_map", comm_, func(c *comm.Comm) error {
-		x, e, err := nodes(c, nnodes, index, edges)
-		if err == nil {
-			err = null(newrank)
-		}
-		if err != nil {
-			return err
-		}
-		r, err := c.GraphMap(x, e)
-		if err == nil {
-			*out[int32](newrank) = r
-		}
-		return err
+		return store(newrank, func() (int32, error) {
+			x, e, err := nodes(c, nnodes, index, edges)
+			if err != nil {
+				return 0, err
+			}
+			return c.GraphMap(x, e)
+		})
 	})
 }
 
@@ -315,14 +275,10 @@ func gompi_graph_get(comm_ uintptr, maxindex, maxedges int32, index, edges uintp
 //export gompi_graph_neighbors_count
 func gompi_graph_neighbors_count(comm_ uintptr, rank int32, nneighbors uintptr) int32 {
 	return onTopology("MPI_Graph_neighbors_count", comm_, func(c *comm.Comm, t *comm.Graph) error {
-		err := memberError(c, rank)
-		if err == nil {
-			err = null(nneighbors)
+		if err := memberError(c, rank); err != nil {
+			return err
 		}
-		if err == nil {
-			*out[int32](nneighbors) = int32(len(t.Neighbors(int(rank))))
-		}
-		return err
+		return store(nneighbors, func() (int32, error) { return int32(len(t.Neighbors(int(rank)))), nil })
 	})
 }
 
@@ -363,86 +319,65 @@ func cloned(x []int32) []int32 { return append([]int32(nil), x...) }
 func gompi_dist_graph_create_adjacent(old uintptr, indegree int32, sources, sourceweights uintptr, outdegree int32,
 	destinations, destweights, info uintptr,
 	reorder int32, newcomm uintptr) int32 {
-	return onComm("MPI_Dist_graph_create_adjacent", old, func(c *comm.Comm) error {
-		err := needIntra(c)
-		if err == nil {
-			err = null(newcomm)
-		}
-		var hints any
-		if err == nil {
-			hints, err = hintsOf(info)
-		}
-		if err != nil {
-			return err
+	return newComm("MPI_Dist_graph_create_adjacent", old, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
+		if err := needIntra(c); err != nil {
+			return nil, err
 		}
 		t := &comm.DistGraph{}
 		in, err := intsAt("sources", indegree, sources)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		outgoing, err := intsAt("destinations", outdegree, destinations)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		inWeights, weighted, err := weightsAt(indegree, sourceweights)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		outWeights, both, err := weightsAt(outdegree, destweights)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if weighted != both {
-			return mpierr.New(abi.MPI_ERR_ARG,
+			return nil, mpierr.New(abi.MPI_ERR_ARG,
 				"MPI_UNWEIGHTED is given for one of the two lists of weights only")
 		}
 		t.Sources, t.Destinations, t.Weighted = cloned(in), cloned(outgoing), weighted
 		t.SourceWeights, t.DestinationWeights = cloned(inWeights), cloned(outWeights)
-		n, err := c.NewDistGraphAdjacent(t)
-		if err != nil {
-			return err
-		}
-		n.Info = hints
-		return storeComm(n, newcomm)
+		return c.NewDistGraphAdjacent(t)
 	})
 }
 
 //export gompi_dist_graph_create
 func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destinations, weights, info uintptr, reorder int32,
 	newcomm uintptr) int32 {
-	return onComm("MPI_Dist_graph_create", old, func(c *comm.Comm) error {
-		err := needIntra(c)
-		if err == nil {
-			err = null(newcomm)
-		}
-		var hints any
-		if err == nil {
-			hints, err = hintsOf(info)
-		}
-		if err != nil {
-			return err
+	return newComm("MPI_Dist_graph_create", old, info, newcomm, func(c *comm.Comm) (*comm.Comm, error) {
+		if err := needIntra(c); err != nil {
+			return nil, err
 		}
 		from, err := intsAt("sources", n, sources)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		degree, err := intsAt("degrees", n, degrees)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		total := int64(0)
 		for i, d := range degree {
 			if total += int64(d); d < 0 || total > 1<<31-1 {
-				return mpierr.New(abi.MPI_ERR_ARG, "degrees[%d] is %d", i, d)
+				return nil, mpierr.New(abi.MPI_ERR_ARG, "degrees[%d] is %d", i, d)
 			}
 		}
 		to, err := intsAt("destinations", int32(total), destinations)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w, weighted, err := weightsAt(int32(total), weights)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		edges := make([]comm.Edge, 0, total)
 		for i, d := range degree {
@@ -454,12 +389,7 @@ func gompi_dist_graph_create(old uintptr, n int32, sources, degrees, destination
 				edges = append(edges, e)
 			}
 		}
-		x, err := c.NewDistGraph(edges, weighted)
-		if err != nil {
-			return err
-		}
-		x.Info = hints
-		return storeComm(x, newcomm)
+		return c.NewDistGraph(edges, weighted)
 	})
 }
 
@@ -470,7 +400,7 @@ func gompi_dist_graph_neighbors_count(comm_, indegree, outdegree, weighted uintp
 			return err
 		}
 		*out[int32](indegree), *out[int32](outdegree) = int32(len(t.Sources)), int32(len(t.Destinations))
-		storeFlag(weighted, t.Weighted)
+		putFlag(weighted, t.Weighted)
 		return nil
 	})
 }

@@ -241,23 +241,13 @@ func gompi_win_create_dynamic(info, comm, win uintptr) (rc int32) {
 }
 
 //export gompi_win_attach
-func gompi_win_attach(win, base uintptr, size int64) (rc int32) {
-	defer guard("MPI_Win_attach", handle.Win, win, &rc)
-	w, err := window(win)
-	if err == nil {
-		err = w.Attach(base, size)
-	}
-	return finish("MPI_Win_attach", handle.Win, win, err)
+func gompi_win_attach(win, base uintptr, size int64) int32 {
+	return onWin("MPI_Win_attach", win, func(w *rma.Window) error { return w.Attach(base, size) })
 }
 
 //export gompi_win_detach
-func gompi_win_detach(win, base uintptr) (rc int32) {
-	defer guard("MPI_Win_detach", handle.Win, win, &rc)
-	w, err := window(win)
-	if err == nil {
-		err = w.Detach(base)
-	}
-	return finish("MPI_Win_detach", handle.Win, win, err)
+func gompi_win_detach(win, base uintptr) int32 {
+	return onWin("MPI_Win_detach", win, func(w *rma.Window) error { return w.Detach(base) })
 }
 
 // gompi_attached_table returns where rank's table of attached memory is mapped here, 0 if it cannot be.
@@ -293,110 +283,72 @@ func window(h uintptr) (*rma.Window, error) {
 }
 
 //export gompi_win_free
-func gompi_win_free(win uintptr) (rc int32) {
+func gompi_win_free(win uintptr) int32 {
 	if win == 0 {
 		return finish("MPI_Win_free", 0, 0, mpierr.New(abi.MPI_ERR_ARG, "win is NULL"))
 	}
-	h := *out[uintptr](win)
-	defer guard("MPI_Win_free", handle.Win, h, &rc)
-	w, err := window(h)
-	if err == nil {
-		err = w.Free(func() error { return deleteWinAttributes(w) })
-	}
-	if err == nil {
-		errhandler.Release(uintptr(w.Errhandler.Load()))
-		*out[uintptr](win) = abi.MPI_WIN_NULL
-	}
-	return finish("MPI_Win_free", handle.Win, h, err)
+	return onWin("MPI_Win_free", *out[uintptr](win), func(w *rma.Window) error {
+		err := w.Free(func() error { return deleteWinAttributes(w) })
+		if err == nil {
+			errhandler.Release(uintptr(w.Errhandler.Load()))
+			*out[uintptr](win) = abi.MPI_WIN_NULL
+		}
+		return err
+	})
 }
 
-func sharedQuery(win uintptr, rank int32) (size int64, unit int32, base uintptr, err error) {
-	w, err := window(win)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	return w.SharedQuery(rank)
+func sharedQuery[T int32 | int64](win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
+	return onWin("MPI_Win_shared_query", win, func(w *rma.Window) error {
+		s, unit, base, err := w.SharedQuery(rank)
+		if err == nil {
+			err = null(size, dispUnit, baseptr)
+		}
+		if err == nil {
+			*out[int64](size), *out[T](dispUnit), *out[uintptr](baseptr) = s, T(unit), base
+		}
+		return err
+	})
 }
 
 //export gompi_win_shared_query
-func gompi_win_shared_query(win uintptr, rank int32, size, dispUnit, baseptr uintptr) (rc int32) {
-	defer guard("MPI_Win_shared_query", handle.Win, win, &rc)
-	s, unit, base, err := sharedQuery(win, rank)
-	if err == nil {
-		err = null(size, dispUnit, baseptr)
-	}
-	if err == nil {
-		*out[int64](size), *out[int32](dispUnit), *out[uintptr](baseptr) = s, unit, base
-	}
-	return finish("MPI_Win_shared_query", handle.Win, win, err)
+func gompi_win_shared_query(win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
+	return sharedQuery[int32](win, rank, size, dispUnit, baseptr)
 }
 
 //export gompi_win_shared_query_c
-func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr uintptr) (rc int32) {
-	defer guard("MPI_Win_shared_query", handle.Win, win, &rc)
-	s, unit, base, err := sharedQuery(win, rank)
-	if err == nil {
-		err = null(size, dispUnit, baseptr)
-	}
-	if err == nil {
-		*out[int64](size), *out[int64](dispUnit), *out[uintptr](baseptr) = s, int64(unit), base
-	}
-	return finish("MPI_Win_shared_query", handle.Win, win, err)
+func gompi_win_shared_query_c(win uintptr, rank int32, size, dispUnit, baseptr uintptr) int32 {
+	return sharedQuery[int64](win, rank, size, dispUnit, baseptr)
 }
 
 //export gompi_win_get_group
-func gompi_win_get_group(win, result uintptr) (rc int32) {
-	defer guard("MPI_Win_get_group", handle.Win, win, &rc)
-	w, err := window(win)
-	if err == nil {
-		err = null(result)
-	}
-	if err == nil {
-		var h uintptr
-		if h, err = groupHandle(w.Group); err == nil {
-			*out[uintptr](result) = h
-		}
-	}
-	return finish("MPI_Win_get_group", handle.Win, win, err)
+func gompi_win_get_group(win, result uintptr) int32 {
+	return onWin("MPI_Win_get_group", win, func(w *rma.Window) error { return storeGroup(w.Group, result) })
 }
 
 //export gompi_win_set_name
-func gompi_win_set_name(win, name uintptr) (rc int32) {
-	w, err := window(win)
-	var s string
-	if err == nil {
-		s, err = objectNameOf(name)
-	}
-	if err == nil {
-		w.SetName(s)
-	}
-	return finish("MPI_Win_set_name", handle.Win, win, err)
+func gompi_win_set_name(win, name uintptr) int32 {
+	return onWin("MPI_Win_set_name", win, func(w *rma.Window) error { return setName(w, name) })
 }
 
-// objectNameOf copies a name that the application gives an object; what is too long is cut, as in a Fortran assignment.
-// MPI_ERR_ARG: there is none.
-func objectNameOf(name uintptr) (string, error) {
+// setName gives an object the name at an address; what is too long is cut, as in a Fortran assignment. MPI_ERR_ARG:
+// there is none.
+func setName(object interface{ SetName(string) }, name uintptr) error {
 	if name == 0 {
-		return "", mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
+		return mpierr.New(abi.MPI_ERR_ARG, "the name is a null pointer")
 	}
 	s := cString(name)
-	return s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)], nil
+	object.SetName(s[:min(len(s), abi.MPI_MAX_OBJECT_NAME-1)])
+	return nil
 }
 
 //export gompi_win_get_name
-func gompi_win_get_name(win, name, resultlen uintptr) (rc int32) {
+func gompi_win_get_name(win, name, resultlen uintptr) int32 {
 	if win == abi.MPI_WIN_NULL && name != 0 && resultlen != 0 && needRunning() == nil {
 		*out[int32](resultlen) = int32(putString(name, "MPI_WIN_NULL", abi.MPI_MAX_OBJECT_NAME))
 		return abi.MPI_SUCCESS
 	}
-	w, err := window(win)
-	if err == nil {
-		err = null(name, resultlen)
-	}
-	if err == nil {
-		*out[int32](resultlen) = int32(putString(name, w.Name(), abi.MPI_MAX_OBJECT_NAME))
-	}
-	return finish("MPI_Win_get_name", handle.Win, win, err)
+	return onWin("MPI_Win_get_name", win,
+		func(w *rma.Window) error { return storeString(w.Name(), abi.MPI_MAX_OBJECT_NAME, name, resultlen) })
 }
 
 // groupFreed tells the windows, which remember groups by handle, that a handle may mean another group from now on.
