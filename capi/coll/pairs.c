@@ -1,9 +1,31 @@
-#include "coll/pairs.h"
+// Collectives whose blocks have lengths that only who sends a block and who gets it know: MPI_Gatherv, MPI_Scatterv,
+// MPI_Alltoallv, MPI_Alltoallw and those of neighborhoods. One operation of slots: who sends fills its slot with a
+// table of what it has for whom, and with the blocks that fit; of the others the table has addresses, and who gets them
+// reads them there. So each member decides by itself how its blocks travel, whatever the others have.
+//
+// A member whose blocks are read in its memory leaves the operation when all who read them have. If the system does
+// not let one read, it asks for the block in pieces (struct gompi_slots_mail), which is served where others wait.
+#include "coll/protocol.h"
 
 #include <stdlib.h>
 
 #include "datatype/datatype.h"
 #include "way/cma.h"
+
+// One member's part of an operation under way. The call stays as it is meanwhile.
+struct pairs {
+	struct gompi_slots *t;
+	struct gompi_slots_call *c;
+	uint64_t number;        // of the operation
+	int entries;            // of the table
+	enum gompi_place place; // of the slot: its head or its body, or with
+	bool bodies;            // all bodies together
+	// What this member has for itself. NULL: it is in the slot, or there is none.
+	const struct gompi_pair_block *own;
+	char *packed; // blocks that others read, one behind another, NULL: none
+	bool lent;    // others read what must stay as it is until they have
+	bool borrows; // this member has read what others wait for
+};
 
 // An entry of a table: a block for a member.
 struct pair_entry {
@@ -28,7 +50,7 @@ static inline bool along_edges(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATH
 
 // Whether a block has an entry. What a member has for itself is copied where it gets it, but along the edges of a
 // topology, of which there may be several.
-static inline bool has_entry(const struct gompi_pairs *p, const struct gompi_pair_block *b) {
+static inline bool has_entry(const struct pairs *p, const struct gompi_pair_block *b) {
 	return b->member >= 0 && (b->member != p->t->me || along_edges(p->c->kind));
 }
 
@@ -41,7 +63,7 @@ static inline bool same_block(const struct gompi_pair_block *a, const struct gom
 enum { ALL_BODIES = GOMPI_SLOT_BODIES * GOMPI_SLOT_SMALL };
 
 // The slot of member i, and how much it holds.
-static inline char *pair_slot(const struct gompi_pairs *p, int i, bool body, bool bodies) {
+static inline char *pair_slot(const struct pairs *p, int i, bool body, bool bodies) {
 	if (bodies)
 		return p->t->member[i].body[0];
 	return gompi_slot_data(p->t, i, p->number, body ? GOMPI_IN_SMALL : GOMPI_IN_HEAD);
@@ -64,7 +86,7 @@ static inline bool to_be_packed(const struct gompi_slots_call *c, const struct g
 }
 
 // The place of the next block in the slot, of room bytes, or ELSEWHERE and its address.
-static inline uint64_t place_block(const struct gompi_pairs *p, const struct gompi_pair_block *b, uint64_t room,
+static inline uint64_t place_block(const struct pairs *p, const struct gompi_pair_block *b, uint64_t room,
 				   struct filling *f) {
 	if (f->used + b->bytes <= room) {
 		uint64_t at = f->used;
@@ -80,7 +102,7 @@ static inline uint64_t place_block(const struct gompi_pairs *p, const struct gom
 }
 
 // Looks, or if table is not NULL, writes it and the blocks to slot.
-static inline __attribute__((always_inline)) struct filling fill_in(const struct gompi_pairs *p, uint64_t room,
+static inline __attribute__((always_inline)) struct filling fill_in(const struct pairs *p, uint64_t room,
 								    struct pair_entry *table, char *slot) {
 	const struct gompi_slots_call *c = p->c;
 	uint64_t size = (uint64_t)p->entries * sizeof *table;
@@ -114,8 +136,9 @@ static inline __attribute__((always_inline)) struct filling fill_in(const struct
 	return f;
 }
 
-int gompi_pairs_ready(struct gompi_pairs *p, struct gompi_slots *t, struct gompi_slots_call *c) {
-	*p = (struct gompi_pairs){.t = t, .c = c};
+// Prepares p for a call; nothing is seen of it. MPI_ERR_NO_MEM.
+static int pairs_ready(struct pairs *p, struct gompi_slots *t, struct gompi_slots_call *c) {
+	*p = (struct pairs){.t = t, .c = c};
 	uint64_t all = 0;
 	for (int i = 0; i < c->sends; i++) {
 		const struct gompi_pair_block *b = &c->to[i];
@@ -138,7 +161,8 @@ int gompi_pairs_ready(struct gompi_pairs *p, struct gompi_slots *t, struct gompi
 	return 0;
 }
 
-void gompi_pairs_fill(struct gompi_pairs *p) {
+// Fills and publishes the slot, in the operation that has been begun.
+static void pairs_fill(struct pairs *p) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slots_call *c = p->c;
 	p->number = t->seq;
@@ -154,7 +178,8 @@ void gompi_pairs_fill(struct gompi_pairs *p) {
 	gompi_slots_publish(t, gompi_what(c->kind, c->root, 0), plan);
 }
 
-int gompi_pairs_begin(struct gompi_pairs *p) {
+// Begins the next operation as one that fills the slot, once there is room. MPI_ERR_PROC_ABORTED.
+static int pairs_begin(struct pairs *p) {
 	struct gompi_slots *t = p->t;
 	if (!p->bodies)
 		return gompi_slots_begin(t, p->place);
@@ -162,18 +187,10 @@ int gompi_pairs_begin(struct gompi_pairs *p) {
 	return t->settled + 1 >= t->seq ? 0 : gompi_slots_room(t, 1);
 }
 
-bool gompi_pairs_arrived(const struct gompi_pairs *p, int i) {
-	int member = p->c->from[i].member;
-	if (member < 0 || (member == p->t->me && !along_edges(p->c->kind)))
-		return true;
-	// acquire: pairs with the release of who publishes
-	return gompi_load_acquire(&gompi_slot_head(p->t, member, p->number)->number) >= p->number;
-}
-
 // --- Reading in another's memory
 
 // Where this member has what others read as a block of its table, -1: the table. NULL: they do not.
-static const char *lent_block(const struct gompi_pairs *p, int64_t which, uint64_t *bytes) {
+static const char *lent_block(const struct pairs *p, int64_t which, uint64_t *bytes) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slot_head *h = gompi_slot_head(t, t->me, p->number);
 	uint64_t plan = gompi_load(&h->plan);
@@ -195,7 +212,7 @@ static const char *lent_block(const struct gompi_pairs *p, int64_t which, uint64
 }
 
 // Gives member i the piece that it asks for, if it does.
-static void serve_mail(const struct gompi_pairs *p, int i) {
+static void serve_mail(const struct pairs *p, int i) {
 	struct gompi_slots_mail *m = &p->t->member[i].mail;
 	// acquire: pairs with the release of who asks
 	if (gompi_load_acquire(&m->state) != GOMPI_MAIL_ASKED || gompi_load(&m->writer) != (uint64_t)p->t->me)
@@ -209,14 +226,14 @@ static void serve_mail(const struct gompi_pairs *p, int i) {
 	gompi_wake(&p->t->member[i].wait);
 }
 
-static void serve_all_mail(const struct gompi_pairs *p) {
+static void serve_all_mail(const struct pairs *p) {
 	for (int i = 0; p->lent && i < p->t->n; i++)
 		if (i != p->t->me)
 			serve_mail(p, i);
 }
 
 static bool mail_there(void *arg) {
-	const struct gompi_pairs *p = arg;
+	const struct pairs *p = arg;
 	serve_all_mail(p);
 	return gompi_load_acquire(&p->t->member[p->t->me].mail.state) == GOMPI_MAIL_HERE;
 }
@@ -230,7 +247,7 @@ struct away_block {
 };
 
 // Gets bytes from on.
-static int read_away(const struct gompi_pairs *p, struct away_block *b, uint64_t from, char *to, uint64_t bytes) {
+static int read_away(const struct pairs *p, struct away_block *b, uint64_t from, char *to, uint64_t bytes) {
 	struct gompi_slots *t = p->t;
 	if (b->w == t->me) {
 		memcpy(to, (const char *)(uintptr_t)(b->address + from), bytes);
@@ -261,7 +278,7 @@ static int read_away(const struct gompi_pairs *p, struct away_block *b, uint64_t
 enum { READ_AT_ONCE = 16 << 10 };
 
 // Gets a block whose data does not lie together here.
-static int read_away_typed(const struct gompi_pairs *p, struct away_block *from, const struct gompi_pair_block *b) {
+static int read_away_typed(const struct pairs *p, struct away_block *from, const struct gompi_pair_block *b) {
 	char piece[READ_AT_ONCE];
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, b->type, b->count, GOMPI_BYTES);
@@ -290,7 +307,7 @@ static void take_own(const struct gompi_pair_block *to, const struct gompi_pair_
 		gompi_typed_copy(to->at, to->count, to->type, from->at, from->count, from->type);
 }
 
-static __attribute__((cold)) void note_length(const struct gompi_pairs *p, int member, uint64_t theirs, uint64_t ours) {
+static __attribute__((cold)) void note_length(const struct pairs *p, int member, uint64_t theirs, uint64_t ours) {
 	struct gompi_slots_call *c = p->c;
 	uint64_t w = gompi_what(c->kind, c->root, 0);
 	if (!gompi_slots_differ(c))
@@ -306,7 +323,7 @@ static int edge_number(const struct gompi_slots_call *c, int i) {
 }
 
 // The entry for block i in the table of its sender. -1: it has none.
-static int entry_for(const struct gompi_pairs *p, int i, const struct pair_entry *table, uint64_t entries) {
+static int entry_for(const struct pairs *p, int i, const struct pair_entry *table, uint64_t entries) {
 	const struct gompi_slots_call *c = p->c;
 	int me = p->t->me, w = c->from[i].member;
 	if (!along_edges(c->kind)) {
@@ -321,7 +338,7 @@ static int entry_for(const struct gompi_pairs *p, int i, const struct pair_entry
 }
 
 // Gets a block that entry which of its sender's table says is elsewhere.
-static __attribute__((noinline)) int take_away(struct gompi_pairs *p, const struct gompi_pair_block *b, int which,
+static __attribute__((noinline)) int take_away(struct pairs *p, const struct gompi_pair_block *b, int which,
 					       uint64_t address) {
 	struct away_block from = {b->member, which, address, !gompi_node.cma || p->t->no_direct};
 	p->borrows = true;
@@ -329,11 +346,11 @@ static __attribute__((noinline)) int take_away(struct gompi_pairs *p, const stru
 }
 
 // The same where the table, too, is elsewhere.
-static __attribute__((noinline)) int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_entry *at,
+static __attribute__((noinline)) int take_from_table_away(struct pairs *p, int i, const struct pair_entry *at,
 							  const char *slot, uint64_t entries);
 
 // Gets block i from an entry of the table of its sender. slot: the sender's, of so many bytes.
-static inline int take_entry(struct gompi_pairs *p, int i, int which, const struct pair_entry *e, const char *slot,
+static inline int take_entry(struct pairs *p, int i, int which, const struct pair_entry *e, const char *slot,
 			     uint64_t capacity) {
 	const struct gompi_pair_block *b = &p->c->from[i];
 	uint64_t bytes = e->whose & BYTES_OF;
@@ -354,7 +371,9 @@ static inline int take_entry(struct gompi_pairs *p, int i, int which, const stru
 	return 0;
 }
 
-int gompi_pairs_take(struct gompi_pairs *p, int i) {
+// Gets block i, which has arrived. Blocks of another length than expected are noted in the call, and not copied.
+// MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
+static int pairs_take(struct pairs *p, int i) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slots_call *c = p->c;
 	const struct gompi_pair_block *b = &c->from[i];
@@ -393,7 +412,7 @@ int gompi_pairs_take(struct gompi_pairs *p, int i) {
 	return take_entry(p, i, k, &table[k], slot, capacity);
 }
 
-static int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_entry *at, const char *slot,
+static int take_from_table_away(struct pairs *p, int i, const struct pair_entry *at, const char *slot,
 				uint64_t entries) {
 	const struct gompi_pair_block *b = &p->c->from[i];
 	struct away_block from = {b->member, -1, at->at & ~ELSEWHERE, !gompi_node.cma || p->t->no_direct};
@@ -414,7 +433,7 @@ static int take_from_table_away(struct gompi_pairs *p, int i, const struct pair_
 // --- Leaving
 
 // Whether member i reads what this one has.
-static bool gets_block(const struct gompi_pairs *p, int i) {
+static bool gets_block(const struct pairs *p, int i) {
 	const struct gompi_slots_call *c = p->c;
 	if (c->kind == GOMPI_GATHERV)
 		return i == c->root;
@@ -426,7 +445,9 @@ static bool gets_block(const struct gompi_pairs *p, int i) {
 	return false;
 }
 
-bool gompi_pairs_left(struct gompi_pairs *p) {
+// Whether all who read blocks in the memory of this member have finished; until then it serves them.
+static bool pairs_left(void *arg) {
+	struct pairs *p = arg;
 	struct gompi_slots *t = p->t;
 	bool all = true;
 	for (int i = 0; p->lent && i < t->n; i++) {
@@ -439,9 +460,7 @@ bool gompi_pairs_left(struct gompi_pairs *p) {
 	return all;
 }
 
-static bool pairs_left(void *arg) { return gompi_pairs_left(arg); }
-
-static __attribute__((noinline)) int wait_for_readers(struct gompi_pairs *p) {
+static __attribute__((noinline)) int wait_for_readers(struct pairs *p) {
 	struct gompi_slots *t = p->t;
 	for (int i = 0; p->borrows && i < p->c->receives; i++) {
 		int member = p->c->from[i].member;
@@ -453,22 +472,23 @@ static __attribute__((noinline)) int wait_for_readers(struct gompi_pairs *p) {
 	return rc;
 }
 
-int gompi_pairs_leave(struct gompi_pairs *p) {
+// Ends the operation once all blocks have been taken: finishes it, waits until the others have, gives memory back.
+static int pairs_leave(struct pairs *p) {
 	gompi_slots_finish(p->t);
 	return __builtin_expect(p->lent || p->borrows || p->packed != NULL, 0) ? wait_for_readers(p) : 0;
 }
 
 int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
-	struct gompi_pairs p;
-	int rc = gompi_pairs_ready(&p, t, c), failed = 0;
+	struct pairs p;
+	int rc = pairs_ready(&p, t, c), failed = 0;
 	if (rc)
 		return rc;
 	if (c->kind == GOMPI_SCATTERV && t->me != c->root) {
 		p.number = ++t->seq; // nobody looks at this slot
 	} else {
-		rc = gompi_pairs_begin(&p);
+		rc = pairs_begin(&p);
 		if (rc == 0)
-			gompi_pairs_fill(&p);
+			pairs_fill(&p);
 	}
 	int first = c->receives == t->n ? t->me : 0; // not all from one at the same time
 	for (int k = 0; k < c->receives && rc != MPI_ERR_PROC_ABORTED; k++) {
@@ -476,7 +496,7 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 		if (member >= 0 && (member != t->me || along_edges(c->kind)))
 			rc = gompi_slots_await(t, member);
 		if (rc == 0)
-			rc = gompi_pairs_take(&p, i);
+			rc = pairs_take(&p, i);
 		failed = failed ? failed : rc;
 	}
 	if (rc == MPI_ERR_PROC_ABORTED) {
@@ -488,6 +508,6 @@ int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c) {
 		others += c->from[i].member >= 0 && c->from[i].member != t->me;
 	if (others == t->n - 1 && !along_edges(c->kind))
 		t->settled = t->seq - 1;
-	rc = gompi_pairs_leave(&p);
+	rc = pairs_leave(&p);
 	return rc ? rc : failed ? failed : gompi_slots_result(c);
 }

@@ -132,6 +132,7 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c);
 int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c); // and allreduce, scan, exscan
 int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c);
+int gompi_slots_pairs(struct gompi_slots *t, struct gompi_slots_call *c); // what has blocks of many lengths
 
 // One operation of a reduction: the others fill their slots with so many bytes, member 0 folds what all have into acc.
 // Who has not the same w and plan is noted in c there. What a reduction returned goes to *failed.

@@ -6,7 +6,7 @@
 #include "base/call.h"
 #include "base/tuning.h"
 #include "base/verdict.h"
-#include "coll/pairs.h"
+#include "coll/protocol.h"
 
 // Views to be used again.
 static struct {

@@ -143,7 +143,7 @@ struct gompi_slots_differ {
 //	GOMPI_ALLTOALL            bytes of each of ins and outs, which may be the same memory
 //	GOMPI_GATHERV, SCATTERV,
 //	ALLTOALLV, ALLTOALLW
-//	and of neighborhoods      to and from; see pairs.h
+//	and of neighborhoods      to and from; see pairs.c
 struct gompi_slots_call {
 	int kind, root;
 	const char *name; // of the function, for reports
