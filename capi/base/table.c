@@ -2,10 +2,11 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_ENTRIES = 64 };
 
-// Of all tables: what changes them calls Go besides, and is rare.
+// Of all tables and spares: what changes them calls Go besides, and is rare.
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 // Two, since a lone entry has no handle that belongs to another.
@@ -77,4 +78,20 @@ void *gompi_table_remove(struct gompi_table *t, uintptr_t handle) {
 	}
 	pthread_mutex_unlock(&mu);
 	return object;
+}
+
+void *gompi_spares_take(struct gompi_spares *s) {
+	pthread_mutex_lock(&mu);
+	char *object = s->first;
+	if (object != NULL)
+		memcpy(&s->first, object + s->next, sizeof s->first);
+	pthread_mutex_unlock(&mu);
+	return object != NULL ? object : calloc(1, s->bytes);
+}
+
+void gompi_spares_give(struct gompi_spares *s, void *object) {
+	pthread_mutex_lock(&mu);
+	memcpy((char *)object + s->next, &s->first, sizeof s->first);
+	s->first = object;
+	pthread_mutex_unlock(&mu);
 }

@@ -27,6 +27,13 @@ struct gompi_table {
 	struct gompi_table_entries *_Atomic now; // the store releases the entries
 };
 
+// Objects of one kind to be used again. None is given back to the system, so that a call that comes too late finds
+// memory.
+struct gompi_spares {
+	size_t bytes, next; // of an object; where in it the address of the next one lies
+	void *first;
+};
+
 #pragma GCC visibility push(hidden)
 
 // What a table has before anything is kept.
@@ -54,6 +61,11 @@ static inline void *gompi_table_get(struct gompi_table *t, uintptr_t handle) {
 bool gompi_table_put(struct gompi_table *t, uintptr_t handle, void *object);
 // gompi_table_remove takes it away and returns it; NULL: there was none.
 void *gompi_table_remove(struct gompi_table *t, uintptr_t handle);
+
+// gompi_spares_take returns an object with what it had when it was given, or a new one that is zero; NULL: there is no
+// memory.
+void *gompi_spares_take(struct gompi_spares *s);
+void gompi_spares_give(struct gompi_spares *s, void *object);
 
 #pragma GCC visibility pop
 #endif

@@ -1,34 +1,16 @@
 #include "coll/board.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "base/up.h"
 #include "coll/started.h"
 #include "message/messages.h"
 
-// Views to be used again. None is given back to the system: a thread that comes too late finds memory.
-static struct {
-	pthread_mutex_t mu;
-	struct gompi_board *first;
-} spare_boards = {.mu = PTHREAD_MUTEX_INITIALIZER};
+static struct gompi_spares spare_boards = {sizeof(struct gompi_board), offsetof(struct gompi_board, spare), NULL};
 
-static struct gompi_board *take_board(void) {
-	pthread_mutex_lock(&spare_boards.mu);
-	struct gompi_board *b = spare_boards.first;
-	if (b != NULL)
-		spare_boards.first = b->spare;
-	pthread_mutex_unlock(&spare_boards.mu);
-	return b != NULL ? b : calloc(1, sizeof *b);
-}
-
-void gompi_board_close(struct gompi_board *b) {
-	pthread_mutex_lock(&spare_boards.mu);
-	b->spare = spare_boards.first;
-	spare_boards.first = b;
-	pthread_mutex_unlock(&spare_boards.mu);
-}
+void gompi_board_close(struct gompi_board *b) { gompi_spares_give(&spare_boards, b); }
 
 static bool boards_ready(void);
 static bool serve_boards(void);
@@ -46,7 +28,7 @@ void gompi_board_clean(struct gompi_board *b) {
 }
 
 struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner) {
-	struct gompi_board *b = take_board();
+	struct gompi_board *b = gompi_spares_take(&spare_boards);
 	if (b == NULL)
 		return NULL;
 	free(b->peers); // of the communicator that had the view before

@@ -1,30 +1,22 @@
 #include "coll/slots.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/call.h"
+#include "base/table.h"
 #include "base/tuning.h"
 #include "base/verdict.h"
 #include "coll/protocol.h"
 
-// Views to be used again.
-static struct {
-	pthread_mutex_t mu;
-	struct gompi_slots *first;
-} spare_views = {.mu = PTHREAD_MUTEX_INITIALIZER};
+static struct gompi_spares spare_views = {sizeof(struct gompi_slots), offsetof(struct gompi_slots, next), NULL};
 
 struct gompi_slots *gompi_slots_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner) {
 	int32_t *list = malloc((size_t)n * sizeof *list);
 	if (list == NULL)
 		return NULL;
 	memcpy(list, peers, (size_t)n * sizeof *list);
-	pthread_mutex_lock(&spare_views.mu);
-	struct gompi_slots *t = spare_views.first;
-	if (t != NULL)
-		spare_views.first = t->next;
-	pthread_mutex_unlock(&spare_views.mu);
-	if (t == NULL && (t = calloc(1, sizeof *t)) == NULL) {
+	struct gompi_slots *t = gompi_spares_take(&spare_views);
+	if (t == NULL) {
 		free(list);
 		return NULL;
 	}
@@ -65,12 +57,7 @@ void gompi_slots_clean(struct gompi_slots *t) {
 	}
 }
 
-void gompi_slots_close(struct gompi_slots *t) {
-	pthread_mutex_lock(&spare_views.mu);
-	t->next = spare_views.first;
-	spare_views.first = t;
-	pthread_mutex_unlock(&spare_views.mu);
-}
+void gompi_slots_close(struct gompi_slots *t) { gompi_spares_give(&spare_views, t); }
 
 const char *gompi_slots_text(int class) {
 	if (class == MPI_ERR_PROC_ABORTED)

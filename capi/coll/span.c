@@ -1,8 +1,8 @@
 #include "coll/span.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "base/up.h"
 #include "coll/protocol.h"
 
@@ -16,10 +16,7 @@ static uint64_t most_bytes(const struct gompi_span *s) {
 	return gompi_least(GOMPI_SLOT_SMALL, GOMPI_MEET_MOST / (uint64_t)s->nodes);
 }
 
-static struct {
-	pthread_mutex_t mu;
-	struct gompi_span *first;
-} spare_spans = {.mu = PTHREAD_MUTEX_INITIALIZER};
+static struct gompi_spares spare_spans = {sizeof(struct gompi_span), offsetof(struct gompi_span, next), NULL};
 
 static bool copy_ranks(int32_t **to, const int32_t *from, int n) {
 	int32_t *list = realloc(*to, (size_t)n * sizeof *list);
@@ -30,12 +27,8 @@ static bool copy_ranks(int32_t **to, const int32_t *from, int n) {
 }
 
 struct gompi_span *gompi_span_open(const struct gompi_span *from, uint64_t id, const int32_t *leaders) {
-	pthread_mutex_lock(&spare_spans.mu);
-	struct gompi_span *s = spare_spans.first;
-	if (s != NULL)
-		spare_spans.first = s->next;
-	pthread_mutex_unlock(&spare_spans.mu);
-	if (s == NULL && (s = calloc(1, sizeof *s)) == NULL)
+	struct gompi_span *s = gompi_spares_take(&spare_spans);
+	if (s == NULL)
 		return NULL;
 	int32_t *node_of = s->node_of, *local = s->local; // of the communicator that had the view before
 	*s = *from;
@@ -57,10 +50,7 @@ void gompi_span_close(struct gompi_span *s) {
 	gompi_meeting_close(s->meeting);
 	free(s->all);
 	s->meeting = NULL, s->all = NULL;
-	pthread_mutex_lock(&spare_spans.mu);
-	s->next = spare_spans.first;
-	spare_spans.first = s;
-	pthread_mutex_unlock(&spare_spans.mu);
+	gompi_spares_give(&spare_spans, s);
 }
 
 // --- What leaders tell the members of their nodes

@@ -1,6 +1,5 @@
 #include "comm/comm.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,27 +9,11 @@
 struct gompi_table gompi_comm_table = {&gompi_table_nothing};
 struct gompi_comm gompi_comm_world, gompi_comm_self;
 
-// Slots to be used again. None is given back to the system, so that a call that comes too late finds memory.
-static struct {
-	pthread_mutex_t mu;
-	struct gompi_comm *first;
-} spare = {.mu = PTHREAD_MUTEX_INITIALIZER};
-
-static struct gompi_comm *take_comm(void) {
-	pthread_mutex_lock(&spare.mu);
-	struct gompi_comm *c = spare.first;
-	if (c != NULL)
-		spare.first = c->next;
-	pthread_mutex_unlock(&spare.mu);
-	return c != NULL ? c : calloc(1, sizeof *c);
-}
+static struct gompi_spares spare_comms = {sizeof(struct gompi_comm), offsetof(struct gompi_comm, next), NULL};
 
 static void give_comm(struct gompi_comm *c) {
 	c->handle = 0;
-	pthread_mutex_lock(&spare.mu);
-	c->next = spare.first;
-	spare.first = c;
-	pthread_mutex_unlock(&spare.mu);
+	gompi_spares_give(&spare_comms, c);
 }
 
 // Fills c in as from says, but for the handle, which makes it known. false: there is no memory.
@@ -58,7 +41,7 @@ static bool fill_comm(struct gompi_comm *c, const struct gompi_comm *from) {
 bool gompi_comm_open(const struct gompi_comm *from) {
 	uintptr_t handle = from->handle;
 	bool world = handle == (uintptr_t)MPI_COMM_WORLD, self = handle == (uintptr_t)MPI_COMM_SELF;
-	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : take_comm();
+	struct gompi_comm *c = world ? &gompi_comm_world : self ? &gompi_comm_self : gompi_spares_take(&spare_comms);
 	if (c == NULL)
 		return false;
 	bool filled = fill_comm(c, from);

@@ -2,9 +2,6 @@
 // or communicates; Go is asked about handles that C does not know, and about long lists.
 #include "group/group.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "base/node.h"
 #include "base/state.h"
 #include "base/up.h"
@@ -14,32 +11,12 @@
 struct gompi_table gompi_group_table = {&gompi_table_nothing};
 struct gompi_group gompi_group_empty = {.rank = MPI_UNDEFINED};
 
-// Slots to be used again. None is given back to the system, so that a call that comes too late finds memory.
-static struct {
-	pthread_mutex_t mu;
-	struct gompi_group *first;
-} unused = {.mu = PTHREAD_MUTEX_INITIALIZER};
-
-static void give_group(struct gompi_group *g) {
-	pthread_mutex_lock(&unused.mu);
-	g->next = unused.first;
-	unused.first = g;
-	pthread_mutex_unlock(&unused.mu);
-}
-
-static struct gompi_group *take_group(void) {
-	pthread_mutex_lock(&unused.mu);
-	struct gompi_group *g = unused.first;
-	if (g != NULL)
-		unused.first = g->next;
-	pthread_mutex_unlock(&unused.mu);
-	return g != NULL ? g : calloc(1, sizeof *g);
-}
+static struct gompi_spares spare_groups = {sizeof(struct gompi_group), offsetof(struct gompi_group, next), NULL};
 
 bool gompi_group_put(uintptr_t handle, struct gompi_ranks ranks) {
 	if (gompi_table_get(&gompi_group_table, handle) != NULL)
 		return true;
-	struct gompi_group *g = take_group();
+	struct gompi_group *g = gompi_spares_take(&spare_groups);
 	if (g == NULL)
 		return false;
 	bool done = gompi_ranks_copy(&g->ranks, &ranks);
@@ -49,7 +26,7 @@ bool gompi_group_put(uintptr_t handle, struct gompi_ranks ranks) {
 		done = gompi_table_put(&gompi_group_table, handle, g);
 	}
 	if (!done)
-		give_group(g);
+		gompi_spares_give(&spare_groups, g);
 	return done;
 }
 
@@ -58,7 +35,7 @@ void gompi_group_remove(uintptr_t handle) {
 		return;
 	struct gompi_group *g = gompi_table_remove(&gompi_group_table, handle);
 	if (g != NULL)
-		give_group(g);
+		gompi_spares_give(&spare_groups, g);
 }
 
 const struct gompi_group *gompi_group_ask(MPI_Group group) {
