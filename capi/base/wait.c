@@ -107,7 +107,8 @@ void gompi_serve_last(void) {
 			services[i]->serve();
 }
 
-void gompi_serve_lasts(void) {
+// Tells the services that a wait lasts.
+static void serve_lasts(void) {
 	for (int i = 0; i < services_number; i++)
 		if (services[i]->lasts != NULL)
 			services[i]->lasts();
@@ -172,7 +173,7 @@ static inline void wait_begins(struct gompi_wait *t) {
 static inline bool wait_polls(struct gompi_wait *t) {
 	bool worked = gompi_serve();
 	if (t->looks == GOMPI_LASTING_LOOKS)
-		gompi_serve_lasts();
+		serve_lasts();
 	if (worked) {
 		t->now = gompi_now_ns();
 		t->eager = gompi_node.policy.crowded ? 0 : GOMPI_EAGER_LOOKS;
@@ -204,7 +205,7 @@ static void wait_sleeps(struct gompi_wait *t) {
 	gompi_full_fence_after_change();
 	bool worked = gompi_serve_all();
 	if (!worked) {
-		gompi_serve_lasts();
+		serve_lasts();
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
 		gompi_up.take_signals(); // in a wait that Go has called

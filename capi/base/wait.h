@@ -96,8 +96,6 @@ bool gompi_serve(void);
 // The same for who goes to sleep: asks every service, since what a look sees is not all. A thread that only started
 // something may have taken out what somebody rang for, and left the rest of it to who comes for it.
 bool gompi_serve_all(void);
-// Tells the services that a wait lasts.
-void gompi_serve_lasts(void);
 // Serves whoever rang no doorbell, since he saw a thread that polls, which does so no longer.
 void gompi_serve_last(void);
 

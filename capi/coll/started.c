@@ -5,7 +5,8 @@
 #include "coll/kept.h"
 #include "message/call.h"
 
-void gompi_started_begin(struct gompi_started *s) {
+// Begins it, or again; the caller has the board's lock.
+static void begin_started(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
 	s->state = STARTED_QUEUED;
 	s->now = 0;
@@ -133,7 +134,7 @@ static void start_now(struct gompi_started *s) {
 	struct gompi_board *b = s->board;
 	gompi_started_load(s);
 	gompi_mutex_take(&b->lock);
-	gompi_started_begin(s);
+	begin_started(s);
 	gompi_board_progress_locked(b);
 }
 

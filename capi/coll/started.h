@@ -83,8 +83,6 @@ void gompi_started_drop(struct gompi_started *s);
 void gompi_started_load(struct gompi_started *s);
 void gompi_started_store(struct gompi_started *s);
 
-// Begins it, or again; the caller has the board's lock.
-void gompi_started_begin(struct gompi_started *s);
 // Advances it as far as that goes. Whether it is over now.
 bool gompi_started_advance(struct gompi_started *s);
 // It is over and on no list: completes the request. Without any lock; it may be no more afterwards.

@@ -4,13 +4,10 @@
 
 #include "win/watch.h"
 
-void gompi_epoch_describe(struct gompi_win *w, char *text, size_t size) {
-	snprintf(text, size, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
-		 gompi_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
-}
-
+// Says in words which epochs are open.
 static int refuse_epoch(struct gompi_win *w, struct gompi_verdict *v) {
-	gompi_epoch_describe(w, v->text, sizeof v->text);
+	snprintf(v->text, sizeof v->text, "%s%s", gompi_access_name[gompi_access_number(gompi_load(&w->access))],
+		 gompi_load(&w->exposure) != 0 ? ", and an exposure epoch is open since MPI_Win_post" : "");
 	return v->class = MPI_ERR_RMA_SYNC;
 }
 

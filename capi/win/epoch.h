@@ -93,8 +93,5 @@ void gompi_epoch_undo(struct gompi_win *w, enum gompi_epoch_call call);
 __attribute__((cold)) int gompi_epoch_refuse(struct gompi_win *w, enum gompi_epoch_call call, int target,
 					     const char *name, const struct gompi_verdict *v);
 
-// Says in words which epochs are open.
-void gompi_epoch_describe(struct gompi_win *w, char *text, size_t size);
-
 #pragma GCC visibility pop
 #endif
