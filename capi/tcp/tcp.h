@@ -83,7 +83,7 @@ bool gompi_tcp_addresses(char *text, size_t bytes);
 
 // Counters, for the tests and for who looks for an error.
 struct gompi_tcp_counts {
-	uint64_t connected, accepted, crossed, strangers, idle, dropped;
+	uint64_t connected, accepted, crossed, strangers, idle;
 	int links; // descriptors in use
 };
 extern struct gompi_tcp_counts gompi_tcp_counts;

@@ -19,7 +19,6 @@ const TagUB = 1<<31 - 1
 type Engine struct {
 	nd     *shm.Node
 	world  int     // world rank of this process
-	size   int     // processes of the job
 	nodes  []int32 // index on this node of each process, -1: on another node; nil: all are here, in order
 	nodeOf []int32 // number of the node of each process, nil: all are on one
 	m      *message.Messages
@@ -66,7 +65,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 	if err := nd.Commit(shm.MessageRing(nd.N, nd.Me), shm.MessageRingSize); err != nil {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
 	}
-	e := &Engine{nd: nd, world: cfg.Rank, size: cfg.Size, nodes: cfg.Nodes, nodeOf: cfg.NodeOf}
+	e := &Engine{nd: nd, world: cfg.Rank, nodes: cfg.Nodes, nodeOf: cfg.NodeOf}
 	e.m = message.Open(&message.Place{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,

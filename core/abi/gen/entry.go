@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"gompirma/core/abi"
-	"gompirma/core/handle"
 )
 
 // The entry points, a few files by the standard's chapters.
@@ -77,11 +76,11 @@ func writeStub(b *bytes.Buffer, f *abi.Function) {
 	}
 	kind, object, used := "GOMPI_ON_NONE", "0", ""
 	for _, p := range f.CParams() {
-		k, ok := raisedOn[p.Kind.Name]
+		on, ok := raisedOn[p.Kind.Name]
 		if !ok || p.Dir == abi.Out {
 			continue
 		}
-		kind, used = k.macro, p.CName
+		kind, used = on, p.CName
 		if p.Pointer() {
 			object = fmt.Sprintf("%s ? (uintptr_t)*%s : 0", p.CName, p.CName)
 		} else {
@@ -119,14 +118,9 @@ func unused(b *bytes.Buffer, f *abi.Function, used string) {
 }
 
 // raisedOn maps the kinds of objects that have error handlers.
-var raisedOn = map[string]struct {
-	macro string
-	kind  handle.Kind
-}{
-	"COMMUNICATOR": {"GOMPI_ON_COMM", handle.Comm},
-	"WINDOW":       {"GOMPI_ON_WIN", handle.Win},
-	"FILE":         {"GOMPI_ON_FILE", handle.File},
-	"SESSION":      {"GOMPI_ON_SESSION", handle.Session},
+var raisedOn = map[string]string{
+	"COMMUNICATOR": "GOMPI_ON_COMM", "WINDOW": "GOMPI_ON_WIN", "FILE": "GOMPI_ON_FILE",
+	"SESSION": "GOMPI_ON_SESSION",
 }
 
 // arguments returns what the entry point hands to its implementation.
