@@ -4,8 +4,8 @@
 // Get finds an *Op by handle. Whoever reduces asks ForReduce once whether operation and datatype go
 // together, then calls Combine on arrays of elements as often as it likes.
 //
-// The predefined operations are written here in Go (reference.go); the library has the same in C, which Kernel leads
-// to. A user's function runs through CallUser. Both hooks are set before the first use and not changed after.
+// The predefined operations are C's, which Kernel leads to, but for few elements of common types. A user's function
+// runs through CallUser. Both hooks are set before the first use and not changed after.
 package op
 
 import (
@@ -15,9 +15,8 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Kernel, if set, does target op= origin for n elements of a predefined type (both handles predefined) in C; false if
-// it has no such loop. Both slices hold n extents of the type. long double and 16-byte reals have no Go type: without
-// Kernel they are refused.
+// Kernel, set by core/coll, does target op= origin for n elements of a predefined type (both handles predefined) in
+// C; false if it has no such loop. Both slices hold n extents of the type.
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 
 // CallUser runs the function of an operation made by the application: MPI_User_function or, if large,
@@ -172,16 +171,13 @@ func Defined(h uintptr, b *datatype.Basic) bool {
 
 // Combine does target[i] = target[i] op origin[i] for the n elements of type b, an extent apart, that both slices hold
 // at least. The operation is a predefined one that is defined for b. The slices are the same or do not overlap. Gaps
-// inside pair types are left alone. MPI_ERR_OP: there is neither a Kernel nor a Go type for it.
+// inside pair types are left alone. MPI_ERR_OP: there is no Kernel for it.
 func (o *Op) Combine(b *datatype.Basic, origin, target []byte, n int) error {
 	if n == 0 || n <= fewMost && few(o.h, b, origin, target, n) || Kernel != nil && Kernel(o.h, b.Handle, origin,
 		target, n) {
 		return nil
 	}
-	if !reference(o.h, b, origin, target, n) {
-		return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library", o, b.Name)
-	}
-	return nil
+	return mpierr.New(abi.MPI_ERR_OP, "%s on %s needs the C library", o, b.Name)
 }
 
 // Call runs a user's operation on count elements of a type: target = origin op target, on addresses. MPI_ERR_OP: there

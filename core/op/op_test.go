@@ -76,9 +76,11 @@ func TestReference(t *testing.T) {
 		require.NoError(t, err)
 		b := datatype.BasicOf(c.typ)
 		require.True(t, Defined(c.op, b), c.name)
-		got := append([]byte{}, c.target...)
+		got, told := append([]byte{}, c.target...), append([]byte{}, c.target...)
 		require.NoError(t, o.Combine(b, c.origin, got, len(got)/int(b.Extent)))
 		require.Equal(t, c.want, got, c.name)
+		require.True(t, reference(c.op, b, c.origin, told, len(told)/int(b.Extent)))
+		require.Equal(t, c.want, told, c.name)
 	}
 }
 
@@ -192,18 +194,6 @@ func TestUserCountBeyondInt(t *testing.T) {
 	}
 	const most = 1<<31 - 1
 	require.Equal(t, []call{{16, most}, {16 + 4*most, most}, {16 + 8*most, 2}, {16, 1 << 32}}, calls)
-}
-
-func TestNoGoType(t *testing.T) {
-	sum, _ := Get(abi.MPI_SUM)
-	for _, h := range []uintptr{abi.MPI_LONG_DOUBLE, abi.MPI_REAL16, abi.MPI_COMPLEX32,
-		abi.MPI_C_LONG_DOUBLE_COMPLEX} {
-		b := datatype.BasicOf(h)
-		x := make([]byte, b.Extent)
-		require.EqualValues(t, abi.MPI_ERR_OP, mpierr.ClassOf(sum.Combine(b, x, x, 1)), b.Name)
-	}
-	require.Equal(t, uint16(1), binary.NativeEndian.Uint16([]byte{1, 0}),
-		"this library is for little-endian machines")
 }
 
 // The loops for few elements give the bits of the reference, NaN, infinities and overflow included.

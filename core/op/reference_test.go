@@ -9,7 +9,10 @@ import (
 	"gompirma/core/datatype"
 )
 
-// reference does target op= origin in Go; false if there is no Go type for the elements.
+// Reference is reference for kernel_test.go.
+var Reference = reference
+
+// reference does target op= origin in Go; false if there is no Go type for the elements: long double and 16-byte reals.
 func reference(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 	f := element(h, b)
 	if f == nil {
