@@ -155,16 +155,10 @@ static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const 
 // From so many bytes on a reduction is spread: each member folds a part for all.
 enum { SPREAD_FROM = 8 << 10 };
 
-int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
+// Of data that does not fit into one operation. Not inlined: the others need fewer registers.
+static __attribute__((noinline)) int reduce_long(struct gompi_slots *t, struct gompi_slots_call *c, int upto) {
 	const struct gompi_reduction *r = &c->reduction;
-	int upto = c->kind == GOMPI_SCAN ? t->me + 1 : c->kind == GOMPI_EXSCAN ? t->me : t->n, rc, failed = 0;
-	if (c->kind == GOMPI_REDUCE && t->me != c->root)
-		upto = 0;
-	enum gompi_place p = gompi_place_of(c->bytes);
-	if (p != GOMPI_IN_LARGE) {
-		rc = fold_step(t, c, p, 0, c->bytes, upto, &failed);
-		return rc ? rc : failed ? failed : gompi_slots_result(c);
-	}
+	int rc, failed = 0;
 	bool all = c->kind == GOMPI_ALLREDUCE || c->kind == GOMPI_REDUCE, done = false;
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
 	// Of two members each reads the other's operand: what one folds for the other would have to travel, too.
@@ -181,7 +175,7 @@ int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
 	}
 	if (rc || done)
 		return rc ? rc : failed;
-	p = gompi_slots_large(t);
+	enum gompi_place p = gompi_slots_large(t);
 	if (r->size > gompi_capacity(p))
 		return GOMPI_SLOTS_MESSAGES;
 	uint64_t n = (uint64_t)t->n, room = gompi_capacity(p) / (n - 1) / r->size * r->size;
@@ -199,6 +193,17 @@ int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
 			return rc;
 	}
 	return failed ? failed : gompi_slots_result(c);
+}
+
+int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
+	int upto = c->kind == GOMPI_SCAN ? t->me + 1 : c->kind == GOMPI_EXSCAN ? t->me : t->n, failed = 0;
+	if (c->kind == GOMPI_REDUCE && t->me != c->root)
+		upto = 0;
+	enum gompi_place p = gompi_place_of(c->bytes);
+	if (p == GOMPI_IN_LARGE)
+		return reduce_long(t, c, upto);
+	int rc = fold_step(t, c, p, 0, c->bytes, upto, &failed);
+	return rc ? rc : failed ? failed : gompi_slots_result(c);
 }
 
 // Each member gets the reduction of everybody's block for it.

@@ -10,7 +10,7 @@
 // In place of an address: no program has one with this bit.
 #define IN_BOUNCE ((uint64_t)1 << 63)
 
-_Static_assert(GOMPI_RING_SIZE + (size_t)GOMPI_BOUNCES * sizeof(struct gompi_bounce) <= 196 << 10,
+_Static_assert(GOMPI_RING_SIZE + (size_t)GOMPI_BOUNCES * sizeof(struct gompi_bounce) <= 576 << 10,
 	       "core/shm's AgentRingSize");
 
 static struct gompi_bounce *bounces_of(int process) {

@@ -36,7 +36,7 @@ const (
 	MarkSlots = 16
 
 	MessageRingSize = 1 << 20
-	AgentRingSize   = 196 << 10
+	AgentRingSize   = 576 << 10
 	HeapStride      = 1 << 40
 	// ImageStride is more than any address of a user process without five levels of page tables.
 	ImageStride = 1 << 48
