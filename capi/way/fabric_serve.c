@@ -160,13 +160,10 @@ static int start_here(struct gompi_stream *s) {
 }
 
 static int complete_here(struct gompi_stream *s) {
-	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
 	if (!s->started)
 		return gompi_because(MPI_ERR_INTERN, WHY_NOT_STARTED, s->applied + 1, s->posts);
 	s->started = false;
-	// total, so a release: the epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
-	gompi_add_total(&m->completed, 1);
-	gompi_wake_changed(&m->exposure_wait);
+	gompi_member_completed(gompi_member(s->w, s->w->me));
 	return MPI_SUCCESS;
 }
 

@@ -117,11 +117,12 @@ static int node_post(struct gompi_win *w, int origin, const char *call) {
 }
 
 static int node_complete(struct gompi_win *w, int target, const char *call) {
-	int rc = gompi_flush(w, target, call);
-	struct gompi_win_member *m = gompi_member(w, target);
-	// total, so a release: this epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
-	gompi_add_total(&m->completed, 1);
-	gompi_wake_changed(&m->exposure_wait);
+	int rc;
+	// What its target refuses of an operation on a dynamic window is told when that has come back.
+	if (w->attached == NULL && gompi_ring_complete(w, target, call, &rc))
+		return rc;
+	rc = gompi_flush(w, target, call);
+	gompi_member_completed(gompi_member(w, target));
 	return rc;
 }
 

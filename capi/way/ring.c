@@ -9,6 +9,7 @@
 #include "way/bounce.h"
 #include "way/ongoing.h"
 #include "way/way.h"
+#include "win/lock.h"
 #include "win/why.h"
 
 static inline struct gompi_ring *ring_of(int process) {
@@ -200,6 +201,28 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
 	return rc == MPI_SUCCESS ? gompi_bounce_collect() : rc;
 }
 
+// Kinds of messages besides those of operations (message.h).
+enum { RING_COMPLETE = 0x20 }; // the sender has completed its access epoch, after all that it has sent before
+
+bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int *class) {
+	int peer = gompi_member(w, target)->peer, process = gompi_on_node(peer);
+	gompi_a64 *numbers = gompi_load_acquire(&w->sent);
+	uint64_t number = numbers == NULL ? 0 : gompi_load(&numbers[target]), pos;
+	struct ack_wait a = {&gompi_my_cell()->acks[process], number};
+	if (number == 0 || acknowledged(&a) || gompi_bounce_due(peer, &pos))
+		return false;
+	struct gompi_ring_cell *cell = take_cell(w, call, peer, &pos);
+	*class = cell == NULL ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+	if (cell == NULL)
+		return true;
+	cell->message =
+		(struct gompi_message){.window = (uint32_t)w->handle, .origin = gompi_node.rank, .kind = RING_COMPLETE};
+	gompi_store(&numbers[target], pos + 1); // the window is not freed before
+	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
+	gompi_ring_doorbell(process);
+	return true;
+}
+
 // Takes a buffer, waiting for a free one. -1: a process died.
 static int take_bounce(struct gompi_win *w, const char *call) {
 	int buffer, peer;
@@ -254,6 +277,15 @@ static void refuse_pulled(const struct gompi_message *m, int class) {
 		gompi_bounce_refuse(m->origin, p->origin != 0 ? p->origin : p->result, class);
 }
 
+// An origin has completed its access epoch.
+static int take_complete(const struct gompi_message *m) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	if (w == NULL)
+		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->window, (uint64_t)m->origin);
+	gompi_member_completed(gompi_member(w, w->me));
+	return MPI_SUCCESS;
+}
+
 // Serves until the ring is empty. Called by the one thread that holds the flag `serving`.
 static void apply_all(struct gompi_ring *ring) {
 	// What is applied is a copy: another process may write the cell. It lies to a cache line as it does there.
@@ -269,7 +301,9 @@ static void apply_all(struct gompi_ring *ring) {
 		if (m->length > GOMPI_MESSAGE_DATA)
 			m->length = 0; // nonsense, which is refused for what is missing
 		memcpy(m->data, c->message.data, m->length);
-		int rc = gompi_message_apply(m, c->message.data, GOMPI_MESSAGE_DATA, gompi_bounce_move);
+		int rc = m->kind == RING_COMPLETE
+				 ? take_complete(m)
+				 : gompi_message_apply(m, c->message.data, GOMPI_MESSAGE_DATA, gompi_bounce_move);
 		int origin = gompi_on_node(m->origin);
 		if (rc != MPI_SUCCESS && gompi_message_pulls(m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER)))
 			refuse_pulled(m, rc);

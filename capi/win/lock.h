@@ -1,3 +1,5 @@
+// What a member of a window on a node does to another's words: it completes an epoch, and takes the lock.
+//
 // The lock of each member's memory (MPI-5.0 12.5.3): a readers-writer lock in the window's control memory, which all
 // members of a node share.
 //
@@ -22,6 +24,13 @@
 #define LOCK_QUEUED ((uint64_t)1 << 32)
 
 enum { LOCK_BYPASSES = 64 };
+
+// An origin has completed its access epoch at a member: all that belongs to it has been done.
+static inline void gompi_member_completed(struct gompi_win_member *m) {
+	// total, so a release: the epoch's operations are before it; pairs with the acquire in completed (rma/pscw.c)
+	gompi_add_total(&m->completed, 1);
+	gompi_wake_changed(&m->exposure_wait);
+}
 
 // Whether a newcomer may enter although somebody queues.
 static inline bool gompi_lock_bypass(struct gompi_win_member *m) {

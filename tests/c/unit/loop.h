@@ -84,6 +84,19 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 		gompi_fabric_push(peer);
 }
 
+/* The room of messages is not linked: no operation gets a request of its own, calls wait instead. */
+struct gompi_messages;
+struct gompi_request;
+struct gompi_request_kind;
+struct gompi_messages *_Atomic gompi_messages_here;
+struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t context,
+					const struct gompi_request_kind *kind, uintptr_t object) {
+	(void)m, (void)context, (void)kind, (void)object;
+	return NULL;
+}
+void gompi_request_complete(struct gompi_request *r) { (void)r; }
+void gompi_messages_watch(bool on) { (void)on; }
+
 int gompi_fabric_register(void *at, uint64_t bytes, bool writable, struct gompi_region *region) {
 	(void)writable;
 	*region = (struct gompi_region){1, (uint64_t)(uintptr_t)at};
