@@ -219,7 +219,11 @@ bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int 
 		(struct gompi_message){.window = (uint32_t)w->handle, .origin = gompi_node.rank, .kind = RING_COMPLETE};
 	gompi_store(&numbers[target], pos + 1); // the window is not freed before
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
-	gompi_ring_doorbell(process);
+	// The target serves its ring when it waits for this. Only if it sleeps already its agent has to; before it
+	// sleeps it serves once more, behind a barrier.
+	gompi_wake_fence();
+	if (gompi_load(&gompi_member(w, target)->exposure_wait.sleeping) != 0)
+		gompi_ring_doorbell(process);
 	return true;
 }
 
