@@ -44,9 +44,9 @@ int gompi_ring_send_bounced(struct gompi_win *w, const struct gompi_outgoing *o,
 // back is where it belongs; for the function called call. 0, MPI_ERR_PROC_ABORTED, or what a target has met.
 int gompi_ring_wait(struct gompi_win *w, int target, const char *call);
 
-// Completes the access epoch at target behind what has been sent to it in w, without waiting for that, and returns true;
-// *class: 0 or MPI_ERR_PROC_ABORTED. false: there is nothing on its way to it, or something is to come back: then it is
-// to be done without the ring.
+// Completes the access epoch at target behind what has been sent to it in w, without waiting for that, and returns
+// true; *class: 0 or MPI_ERR_PROC_ABORTED. false: there is nothing on its way to it, or something is to come back: then
+// it is to be done without the ring.
 bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int *class);
 
 // Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.
