@@ -35,16 +35,21 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 }
 
 int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm) {
-	int on = gompi_comm_get(comm) != NULL                      ? GOMPI_ON_COMM
-		 : gompi_win_get((MPI_Win)(uintptr_t)comm) != NULL ? GOMPI_ON_WIN // of a request of an R-form
-								   : GOMPI_ON_NONE;
-	return gompi_refuse(v->class, call, v->text, on, on == GOMPI_ON_NONE ? 0 : (uintptr_t)comm);
+	bool there = gompi_comm_get(comm) != NULL;
+	return gompi_refuse(v->class, call, v->text, there ? GOMPI_ON_COMM : GOMPI_ON_NONE,
+			    there ? (uintptr_t)comm : 0);
+}
+
+int gompi_request_raise(const struct gompi_verdict *v, const char *call, uintptr_t on) {
+	if (gompi_win_get((MPI_Win)on) != NULL)
+		return gompi_refuse(v->class, call, v->text, GOMPI_ON_WIN, on);
+	return gompi_call_refuse(v, call, (MPI_Comm)on);
 }
 
 int gompi_request_refuse(const struct gompi_request *r, const char *call) {
 	struct gompi_verdict v;
 	gompi_request_why(r, &v);
-	return gompi_call_refuse(&v, call, (MPI_Comm)r->comm);
+	return gompi_request_raise(&v, call, r->comm);
 }
 
 int gompi_request_lost(int class, struct gompi_verdict *v) {
@@ -78,7 +83,7 @@ static bool over(void *arg) {
 int gompi_request_await(struct gompi_request *r, const char *call) {
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
 		struct gompi_messages *m = r->lane->home;
-		int world = r->kind != NULL ? -1 : r->world;
+		int world = r->world;
 		if (r->receive) {
 			world = GOMPI_PEERS_ANY;
 			struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);

@@ -25,6 +25,8 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 
 // Raises a verdict on the communicator, or on none if that does not exist.
 __attribute__((cold)) int gompi_call_refuse(const struct gompi_verdict *v, const char *call, MPI_Comm comm);
+// The same for a request's object, which may be a window.
+__attribute__((cold)) int gompi_request_raise(const struct gompi_verdict *v, const char *call, uintptr_t on);
 // The same for what a request has ended with.
 __attribute__((cold)) int gompi_request_refuse(const struct gompi_request *r, const char *call);
 // Raises an error on no object.

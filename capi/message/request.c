@@ -212,6 +212,7 @@ struct gompi_request *gompi_request_new(struct gompi_messages *m, uint64_t conte
 		r->kind = kind;
 		r->object = object;
 		r->comm = 0;
+		r->world = -1;
 		r->buf.type = NULL;
 		gompi_store(&r->state, REQUEST_ACTIVE);
 		if (!gompi_request_add(r)) {

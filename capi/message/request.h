@@ -82,9 +82,9 @@ struct gompi_request {
 	uint8_t mode;              // enum gompi_mode
 	uint32_t number;           // of its handle, see request.c
 	int32_t peer, tag, source; // rank of destination or source; source: this process' rank, of a send
-	int32_t world;             // a send: rank of the destination in MPI_COMM_WORLD
+	int32_t world; // a send, or of another kind: rank of the destination in MPI_COMM_WORLD, -1: of several
 	uint64_t context;
-	uintptr_t comm; // handle, which errors are raised on
+	uintptr_t comm; // handle, which errors are raised on; of an R-form the window's
 	struct gompi_lane *lane;
 	struct gompi_message *fetches; // the message that the data is fetched for; NULL: it is for the application
 	struct gompi_buffer buf;

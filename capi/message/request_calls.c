@@ -154,9 +154,9 @@ int gompi_request_free(MPI_Request *request) {
 	if (!other)
 		return MPI_SUCCESS;
 	struct gompi_verdict v;
-	MPI_Comm comm = (MPI_Comm)r->comm;
+	uintptr_t on = r->comm;
 	r->result.class = MPI_SUCCESS; // the operation's own is nobody's any longer
-	return gompi_request_forget(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_call_refuse(&v, call, comm);
+	return gompi_request_forget(r, &v) == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, on);
 }
 
 // MPI-5.0 3.8.4.
@@ -176,7 +176,7 @@ int gompi_cancel(MPI_Request *request) {
 				    "cancelled");
 		else
 			v.class = r->kind->cancel(r, &v);
-		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_call_refuse(&v, call, (MPI_Comm)r->comm);
+		return v.class == MPI_SUCCESS ? MPI_SUCCESS : gompi_request_raise(&v, call, r->comm);
 	}
 	gompi_lane_take(r->lane);
 	gompi_cancel_locked(r->lane, r);
@@ -218,14 +218,14 @@ int gompi_start(MPI_Request *request) {
 		return rc;
 	if (__builtin_expect(is_startable(r, &v) && start_again(r, &v) == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;
-	return gompi_call_refuse(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
+	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
 }
 
 static __attribute__((cold)) int refuse_at(const char *call, const struct gompi_verdict *why, int i, int n,
 					   const struct gompi_request *r) {
 	struct gompi_verdict v;
 	gompi_wrong(&v, why->class, "request %d of %d: %.300s", i, n, why->text);
-	return gompi_call_refuse(&v, call, r != NULL ? (MPI_Comm)r->comm : MPI_COMM_NULL);
+	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
 }
 
 // Nothing is started unless all can be.

@@ -15,10 +15,10 @@ static inline int end_one(const char *call, struct gompi_request *r, MPI_Request
 		return MPI_SUCCESS;
 	}
 	struct gompi_verdict v;
-	MPI_Comm comm = (MPI_Comm)r->comm;
+	uintptr_t on = r->comm;
 	gompi_request_why(r, &v);
 	gompi_request_end(r, request);
-	return gompi_call_refuse(&v, call, comm);
+	return gompi_request_raise(&v, call, on);
 }
 
 static void end_done(MPI_Request *request, MPI_Status *status) {
@@ -30,7 +30,7 @@ static void end_done(MPI_Request *request, MPI_Status *status) {
 static __attribute__((cold)) int refuse_wait(const char *call, const struct gompi_request *r, int class) {
 	struct gompi_verdict v;
 	gompi_request_lost(class, &v);
-	return gompi_call_refuse(&v, call, (MPI_Comm)r->comm);
+	return gompi_request_raise(&v, call, r->comm);
 }
 
 int gompi_no_request(const char *call, MPI_Request request) {
@@ -145,7 +145,7 @@ bool gompi_array_refused(const char *call, int count, const MPI_Request requests
 // What ends a call with MPI_ERR_IN_STATUS: the first request of several that has failed.
 struct failure {
 	int which; // -1: none
-	MPI_Comm comm;
+	uintptr_t on;
 	struct gompi_verdict why;
 };
 
@@ -153,7 +153,7 @@ struct failure {
 static __attribute__((cold)) int in_status(const char *call, const struct failure *f, int n) {
 	struct gompi_verdict v;
 	gompi_wrong(&v, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->which, n, f->why.text);
-	return gompi_call_refuse(&v, call, f->comm);
+	return gompi_request_raise(&v, call, f->on);
 }
 
 // Finds out what has become of a request; if it has failed and is the first to, it is why the call fails.
@@ -164,7 +164,7 @@ static inline void settle(MPI_Request h, int i, struct failure *f) {
 	gompi_request_settle(r);
 	if (__builtin_expect(r->result.class != MPI_SUCCESS, 0) && f->which < 0) {
 		f->which = i;
-		f->comm = (MPI_Comm)r->comm;
+		f->on = r->comm;
 		gompi_request_why(r, &f->why);
 	}
 }
@@ -210,7 +210,7 @@ static int end_all(const char *call, int count, MPI_Request requests[], MPI_Stat
 			class = MPI_ERR_PENDING;
 			if (f.which < 0) {
 				f.which = i;
-				f.comm = (MPI_Comm)gompi_request_of(requests[i])->comm;
+				f.on = gompi_request_of(requests[i])->comm;
 				class = gompi_request_lost(pending, &f.why);
 			}
 		} else {

@@ -65,8 +65,6 @@ static void say_why(const struct gompi_request *r, struct gompi_verdict *v) {
 
 static void drop_ongoing(struct gompi_request *r) { free(of_request(r)); }
 
-static const struct gompi_request_kind ongoing_kind = {.why = say_why, .drop = drop_ongoing};
-
 // Its stream gives nothing back any more. Transfers of its end by themselves.
 static void give_up_ongoing(struct gompi_ongoing *g, int class) {
 	uint32_t none = 0;
@@ -138,6 +136,14 @@ static bool ready(void) {
 						 gompi_add(&looks, 1) % NOW_AND_THEN == 0);
 }
 
+static void progress_ongoing(struct gompi_request *r) {
+	if (ready())
+		serve();
+}
+
+static const struct gompi_request_kind ongoing_kind = {
+	.progress = progress_ongoing, .why = say_why, .drop = drop_ongoing};
+
 void gompi_ongoing_stream_gone(const struct gompi_stream *s) {
 	gompi_mutex_take(&live.mu);
 	for (struct gompi_ongoing *g = live.first; g != NULL; g = g->next)
@@ -169,6 +175,7 @@ int gompi_ongoing_sent(struct gompi_ongoing *g, struct gompi_win *w, const struc
 		g->request = gompi_request_new(gompi_load(&gompi_messages_here), 0, &ongoing_kind, (uintptr_t)g);
 		if (g->request != NULL) {
 			g->request->comm = w->handle;
+			g->request->world = gompi_win_peer(w, o->target);
 			*request = (MPI_Request)gompi_request_handle(g->request);
 			enter(g);
 			return MPI_SUCCESS;

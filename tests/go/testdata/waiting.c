@@ -200,7 +200,10 @@ static void synchronization(void) {
 	PAIR(MPI_Win_unlock_all, (MPI_Win_lock_all(0, away), SMALL, MPI_Win_unlock_all(away)), 0);
 	if (rank == 1)
 		MPI_Win_post(peer, 0, away);
-	PAIR(MPI_Win_complete, (MPI_Win_start(peer, 0, away), SMALL, MPI_Win_complete(away)), MPI_Win_wait(away));
+	/* That of MPI_Win_complete only for what comes back. */
+	PAIR(MPI_Win_complete,
+	     (MPI_Win_start(peer, 0, away), MPI_Get(more, 1, MPI_INT, 1, 0, 1, MPI_INT, away), MPI_Win_complete(away)),
+	     MPI_Win_wait(away));
 	MPI_Win_fence(0, away);
 	PAIR(MPI_Win_fence, (SMALL, MPI_Win_fence(MPI_MODE_NOSUCCEED, away)), MPI_Win_fence(MPI_MODE_NOSUCCEED, away));
 	MPI_Group_free(&all);
@@ -219,10 +222,12 @@ static void operations(void) {
 	OPERATION(MPI_Fetch_and_op, small, more, MPI_INT, 1, 0, MPI_SUM, away);
 	OPERATION(MPI_Compare_and_swap, small, &zero, more, MPI_INT, 1, 0, away);
 #define REQUEST(name, ...) (PAIR(name, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
-	REQUEST(MPI_Rget, more, 1, MPI_INT, 1, 0, 1, MPI_INT, away);
 	REQUEST(MPI_Rput, large, LARGE, MPI_CHAR, 1, 0, LARGE, MPI_CHAR, away);
 	REQUEST(MPI_Raccumulate, many, INTS, MPI_INT, 1, 0, INTS, MPI_INT, MPI_SUM, away);
-	REQUEST(MPI_Rget_accumulate, small, 1, MPI_INT, more, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away);
+	/* What comes back is waited for when the request is. */
+#define LATER(name, ...) (PAIR(MPI_Wait, (name(__VA_ARGS__, request), wait()), 0), MPI_Win_flush_all(away))
+	LATER(MPI_Rget, more, 1, MPI_INT, 1, 0, 1, MPI_INT, away);
+	LATER(MPI_Rget_accumulate, small, 1, MPI_INT, more, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, away);
 #define FLUSH(name, ...) PAIR(name, (SMALL, name(__VA_ARGS__)), 0)
 	FLUSH(MPI_Win_flush, 1, away);
 	FLUSH(MPI_Win_flush_all, away);
