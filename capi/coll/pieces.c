@@ -365,10 +365,15 @@ static bool read_memory(const struct gompi_started *s, int i, const char *at, ch
 // Copies all that member i gives from where it lies. Whether it could.
 static bool copy_directly(struct gompi_started *s, int i) {
 	struct gompi_piece to = block_from(s, i), from = place_at_member(s, i);
+	gompi_full_fence(); // pairs with the change of wrote before the place is written over
+	if (gompi_load(&gompi_board_head(s->board, i, s->number)->wrote) != BOARD_DIRECT)
+		return false; // another member could not
+	uint64_t bytes = gompi_least(from.bytes, to.bytes);
+	if (to.at != NULL && bytes > 0 && !read_memory(s, i, from.at, to.at, bytes))
+		return false;
 	if (__builtin_expect(from.bytes != to.bytes, 0))
 		note_other_length(s, i, from.bytes, to.bytes);
-	uint64_t bytes = gompi_least(from.bytes, to.bytes);
-	return to.at == NULL || bytes == 0 || read_memory(s, i, from.at, to.at, bytes);
+	return true;
 }
 
 // Folding: this member's result is the reduction of what ranks [0, upto) give, in their order: from the last to the
@@ -415,7 +420,7 @@ static uint32_t fold_pieces(struct gompi_started *s, uint32_t k) {
 	return plan.pieces;
 }
 
-// Folds all from where it lies. Whether it could; if not nothing has been changed.
+// Folds all from where it lies. Whether it could; if not the operands are as they were.
 static bool fold_directly(struct gompi_started *s) {
 	int upto = fold_upto(s), me = s->board->me;
 	struct gompi_piece own = own_block(s), to = block_from(s, me);
@@ -531,7 +536,8 @@ static bool take_what_is_there(struct gompi_started *s, int i, bool *refused) {
 	}
 	if (wrote == BOARD_DIRECT) {
 		s->awaited = true;
-		if (copy_directly(s, i))
+		uint32_t read = gompi_load(&gompi_board_head(s->board, s->board->me, s->number)->read);
+		if (read != BOARD_REFUSED && copy_directly(s, i))
 			return true;
 		*refused = true;
 	} else {

@@ -76,6 +76,7 @@ static bool write_pieces(struct gompi_started *s) {
 		if (!refused)
 			return false;
 		s->wrote = 0;
+		gompi_store_total(&gompi_board_head(s->board, s->board->me, s->number)->wrote, 0);
 		write_more(s);
 	}
 	uint32_t most = gompi_pieces(s);

@@ -164,8 +164,8 @@ static void enter(struct gompi_ongoing *g) {
 	live.first = g;
 	gompi_add(&live.number, 1);
 	gompi_add(&live.rings, g->process >= 0);
+	gompi_ongoing_part_over(g, NULL); // the call's own; under the lock, since others may end g from then on
 	gompi_mutex_give(&live.mu);
-	gompi_ongoing_part_over(g, NULL); // the call's own
 }
 
 int gompi_ongoing_sent(struct gompi_ongoing *g, struct gompi_win *w, const struct gompi_operation *o, int rc) {

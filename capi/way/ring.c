@@ -116,6 +116,13 @@ static gompi_a64 *sent_numbers(struct gompi_win *w) {
 	return numbers;
 }
 
+// Threads may note theirs in another order.
+static inline void note_sent(gompi_a64 *last, uint64_t number) {
+	uint64_t sent = gompi_load(last);
+	while (sent < number && !gompi_change(last, &sent, number))
+		;
+}
+
 // Sends one message, whose position is *pos then.
 static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos) {
 	const struct gompi_operation *operation = o->operation;
@@ -128,9 +135,7 @@ static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos)
 		return MPI_ERR_PROC_ABORTED;
 	gompi_message_write(&cell->message, w, o, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
 	gompi_a64 *last = &numbers[operation->target];
-	uint64_t sent = gompi_load(last);
-	while (sent < *pos + 1 && !gompi_change(last, &sent, *pos + 1))
-		;
+	note_sent(last, *pos + 1);
 	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
 		gompi_or(&w->flush_more, FLUSH_SENT);
 	return publish(w, operation->call, peer, cell, *pos, last, o->reply, o->result, o->bytes);
@@ -217,7 +222,7 @@ bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int 
 		return true;
 	cell->message =
 		(struct gompi_message){.window = (uint32_t)w->handle, .origin = gompi_node.rank, .kind = RING_COMPLETE};
-	gompi_store(&numbers[target], pos + 1); // the window is not freed before
+	note_sent(&numbers[target], pos + 1); // the window is not freed before
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
 	// The target serves its ring when it waits for this. Only if it sleeps already its agent has to; before it
 	// sleeps it serves once more, behind a barrier.

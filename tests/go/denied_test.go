@@ -227,3 +227,26 @@ func TestCoresAreTheProgramsAffair(t *testing.T) {
 	require.Zero(t, status, "%s%s", &l.out, &l.err)
 	require.Equal(t, "over\nover\n", l.out.String())
 }
+
+// TestDeniedReads: members that may not read each other's memory, all or one of them, do collectives all the same.
+func TestDeniedReads(t *testing.T) {
+	deny, gompirun := compileFile(t, "deny.c"), filepath.Join(built(t), "bin/gompirun")
+	const reads = "process_vm_readv process_vm_writev"
+	const one = `[ "$PMI_RANK" = 0 ] || exec "$0"; exec "$1" "$2" ` + reads + ` -- "$0"`
+	header, err := filepath.Abs("../c/check.h")
+	require.NoError(t, err)
+	for _, name := range []string{"coll_started", "coll_reduce_long"} {
+		source, err := os.ReadFile(filepath.Join("../c/conformance", name+".c"))
+		require.NoError(t, err)
+		program := compile(t, strings.Replace(string(source), "../check.h", header, 1))
+		for _, n := range []string{"2", "3"} {
+			t.Run(name+n, func(t *testing.T) {
+				l := denying(t, deny, unix.EPERM, reads, gompirun, "-n", n, program)
+				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+				l = prepareProgram(t, gompirun, "-n", n, "sh", "-c", one, program, deny,
+					strconv.Itoa(int(unix.EPERM)))
+				require.Zero(t, l.run(t), "%s%s", &l.out, &l.err)
+			})
+		}
+	}
+}
