@@ -51,6 +51,9 @@ func openComm(c *comm.Comm) error {
 		t.board.object = C.uint64_t(c.Handle)
 	case *span:
 		t.c.object = C.uint64_t(c.Handle)
+		if t.onNode != nil {
+			t.onNode.c.object = C.uint64_t(c.Handle)
+		}
 		slot.span = t.c
 	}
 	if !C.gompi_comm_open(&slot) {

@@ -22,12 +22,11 @@ import (
 var same [1]struct{}
 
 var (
-	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.lost)-shm.HeaderLost]
+	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.losses)-shm.HeaderLosses]
+	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.losses_more)-shm.HeaderMoreLost]
 	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.no_membarrier)-shm.HeaderNoMembarrier]
-	_ = same[unsafe.Offsetof(C.struct_gompi_header{}.lost_why)-shm.HeaderWhy]
 	_ = same[C.GOMPI_STATE_DEAD-shm.Dead]
 	_ = same[C.GOMPI_LOST_ENDED-shm.LostEnded]
-	_ = same[C.GOMPI_LOST_UNREACHABLE-shm.LostUnreachable]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.pid)-shm.CellPid]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.state)-shm.CellState]
 	_ = same[unsafe.Offsetof(C.struct_gompi_cell{}.wait)-shm.CellWake]

@@ -3,6 +3,7 @@ package main
 /*
 #include "base/node.h"
 #include "base/call.h"
+#include "base/verdict.h"
 #include "base/wait.h"
 #include "fabric/meet.h"
 #include "tcp/address.h"
@@ -19,6 +20,7 @@ import (
 
 	"gompirma/core"
 	"gompirma/core/boot"
+	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
 
@@ -76,14 +78,16 @@ func (agentPath) Run()  { C.gompi_agent_run() }
 func (agentPath) Stop() { C.gompi_agent_stop() }
 
 // Await implements shm.Waiter: the wait of C, which comes back for a look at what only Go can look at.
-func (agentPath) Await(done func() bool, what shm.Waiting) (class int32) {
+func (agentPath) Await(done func() bool, what shm.Waiting) error {
 	var t C.struct_gompi_wait
 	C.gompi_wait_begin(&t, C.int32_t(what.Peer), C.uint64_t(what.Object))
 	defer C.gompi_wait_end(&t)
-	for class == 0 && !done() {
-		class = int32(C.gompi_wait_step(&t))
+	for !done() {
+		if class := C.gompi_wait_step(&t); class != 0 {
+			return mpierr.New(int32(class), "%s", C.GoString(C.gompi_lost_text()))
+		}
 	}
-	return class
+	return nil
 }
 
 // Publish implements shm.Waiter.

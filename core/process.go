@@ -117,7 +117,6 @@ func Start(data DataPath) error {
 	}
 	data.Open(p.Node, job)
 	p.Node.Waiter = data
-	p.Node.Host = p.host
 	if p.Places.Count > 1 {
 		if wrong != nil {
 			return wrong
@@ -177,14 +176,6 @@ func Start(data DataPath) error {
 	}
 	started.Store(true)
 	return nil
-}
-
-// host names the machine of a rank, which may come from shared memory.
-func (p *Process) host(rank int) string {
-	if rank < 0 || rank >= p.Size {
-		return "?"
-	}
-	return p.Places.Host(rank)
 }
 
 // openFabric opens the network between the nodes.
@@ -283,8 +274,7 @@ func lost() int {
 			return rank
 		}
 	}
-	rank, _ := p.Node.Lost()
-	return rank
+	return p.Node.Lost()
 }
 
 // graceLost is how long other launchers have to notice the death of a process.

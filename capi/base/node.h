@@ -55,6 +55,13 @@ struct gompi_cell {
 	_Alignas(1024) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
 };
 
+// A process of another node that is lost.
+enum { GOMPI_LOSSES = 16 };
+struct gompi_loss {
+	gompi_a32 rank; // in MPI_COMM_WORLD, + 1; 0: nobody is here, nor in the entries behind
+	gompi_a32 why;  // enum gompi_lost_why
+};
+
 struct gompi_header {
 	uint64_t magic;
 	uint32_t layout;
@@ -63,9 +70,9 @@ struct gompi_header {
 	uint32_t cores;
 	uint32_t segment;        // Go's
 	gompi_a32 no_membarrier; // 1: a process has none, so whoever wakes others needs a barrier (wait.h)
-	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found dead: waits end with an error once it is not 0
-	_Alignas(256) gompi_a32 lost;          // rank in MPI_COMM_WORLD + 1 of the first one of them, 0: not known
-	gompi_a32 lost_why;                    // one of the next
+	_Alignas(GOMPI_LINE) gompi_a32 broken; // processes found lost: waits look whether they depend on one if not 0
+	_Alignas(256) struct gompi_loss losses[GOMPI_LOSSES]; // of other nodes, in the order of their finding
+	gompi_a32 losses_more;                                // 1: there are more than have an entry
 };
 
 enum gompi_lost_why {

@@ -57,6 +57,8 @@ enum {
 	// At the lock of a large accumulate and at the marks of small ones; then as many offers of the core, then the
 	// thread sleeps. An element takes 2.5 ns, the way to the other mode 10 us.
 	GOMPI_MODE_LOOKS = 200,
+	// At a mark, between looks whether its process lives: a kill(2) for each of the node.
+	GOMPI_MARK_LOOKS = 10000,
 	// At a table of attached memory that its owner is changing.
 	GOMPI_TABLE_LOOKS = 1000,
 

@@ -23,6 +23,7 @@
 
 #include "base/abi.h"
 #include "base/call.h"
+#include "base/loss.h"
 #include "base/tuning.h"
 #include "base/up.h"
 
@@ -33,12 +34,6 @@
 //
 // One that has served something looks without a pause for the next operation of a series, which comes within 200 ns if
 // it does: to give the core away takes longer, and would make each operation of the series wait for that.
-
-int64_t gompi_now_ns(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns) {
 	struct timespec t = {ns / 1000000000, ns % 1000000000};
@@ -68,50 +63,6 @@ void gompi_doorbell(struct gompi_cell *c) {
 		return;
 	gompi_add_total(&c->doorbell, 1);
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-// What has registered itself, in that order.
-enum { MOST_SERVICES = 8 };
-static const struct gompi_service *services[MOST_SERVICES];
-static int services_number;
-
-void gompi_service_add(const struct gompi_service *s) {
-	for (int i = 0; i < services_number; i++)
-		if (services[i] == s)
-			return;
-	if (services_number == MOST_SERVICES)
-		abort(); // a service more needs a larger number, nothing else
-	services[services_number++] = s;
-}
-
-bool gompi_serve(void) {
-	bool worked = false;
-	for (int i = 0; i < services_number; i++)
-		if (services[i]->ready())
-			worked = services[i]->serve() || worked;
-	return worked;
-}
-
-bool gompi_serve_all(void) {
-	bool worked = false;
-	for (int i = 0; i < services_number; i++)
-		worked = services[i]->serve() || worked;
-	return worked;
-}
-
-void gompi_serve_last(void) {
-	for (int i = 0; i < services_number; i++)
-		if (services[i]->ends != NULL)
-			services[i]->ends();
-		else if (services[i]->ready())
-			services[i]->serve();
-}
-
-// Tells the services that a wait lasts.
-static void serve_lasts(void) {
-	for (int i = 0; i < services_number; i++)
-		if (services[i]->lasts != NULL)
-			services[i]->lasts();
 }
 
 // The number of a record that this thread may write; GOMPI_WAIT_RECORDS: there is none, which is counted.
@@ -173,7 +124,7 @@ static inline void wait_begins(struct gompi_wait *t) {
 static inline bool wait_polls(struct gompi_wait *t) {
 	bool worked = gompi_serve();
 	if (t->looks == GOMPI_LASTING_LOOKS)
-		serve_lasts();
+		gompi_serve_lasts();
 	if (worked) {
 		t->now = gompi_now_ns();
 		t->eager = gompi_node.policy.crowded ? 0 : GOMPI_EAGER_LOOKS;
@@ -205,7 +156,7 @@ static void wait_sleeps(struct gompi_wait *t) {
 	gompi_full_fence_after_change();
 	bool worked = gompi_serve_all();
 	if (!worked) {
-		serve_lasts();
+		gompi_serve_lasts();
 		int64_t start = gompi_now_ns();
 		gompi_sleep_on(&t->word->wake, t->seen, gompi_node.policy.slice);
 		gompi_up.take_signals(); // in a wait that Go has called
@@ -236,8 +187,11 @@ static inline int wait_steps(struct gompi_wait *t) {
 	case WAIT_ARMED:
 		break;
 	}
-	if (gompi_load(&gompi_header()->broken) != 0)
+	int lost = gompi_loss_to(&t->what, &t->stuck);
+	if (__builtin_expect(lost != GOMPI_NOBODY, 0)) {
+		gompi_loss_note(lost);
 		return MPI_ERR_PROC_ABORTED;
+	}
 	wait_sleeps(t);
 	return MPI_SUCCESS;
 }

@@ -2,10 +2,9 @@
 #ifndef GOMPI_WAIT_H
 #define GOMPI_WAIT_H
 
+#include "base/clock.h"
 #include "base/node.h"
-
-// Monotonic time.
-int64_t gompi_now_ns(void);
+#include "base/service.h"
 
 void gompi_wake_sleepers(struct gompi_waitword *w);
 
@@ -45,16 +44,27 @@ static inline void gompi_wake_changed(struct gompi_waitword *w) {
 	gompi_wake_if_asleep(w);
 }
 
-// What a wait is for, for the launcher's report on a hang: name of the function that the application called; rank in
-// MPI_COMM_WORLD of the process waited for, or one of enum gompi_depends; handle.
-struct gompi_waiting {
-	const char *call;
-	int32_t peer;
-	uint64_t object;
+// A place in the memory of a process of the node that keeps it from what others have put behind it (loss.c).
+struct gompi_stuck {
+	int process;
+	uint64_t at;
+	int64_t since; // 0: none is known
 };
 
-// Returns 0 as soon as done(arg) is true, MPI_ERR_PROC_ABORTED if a process of the node died meanwhile. Sleeps on w,
-// which must be woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
+// What a wait is for, for the launcher's report on a hang and to know whose loss ends it.
+struct gompi_waiting {
+	const char *call; // name of the function that the application called
+	int32_t peer;     // rank in MPI_COMM_WORLD of the process waited for, or one of enum gompi_depends
+	uint64_t object;  // handle
+	bool all;         // peer is the next to do something, but it may wait for any of the object's
+	// NULL, or returns whose loss ends a wait that depends on more than that, as gompi_loss_to does.
+	int (*lost)(const void *of, struct gompi_stuck *place);
+	const void *of;
+};
+
+// Returns 0 as soon as done(arg) is true, MPI_ERR_PROC_ABORTED if a process is lost that the wait depends on: the peer,
+// all members of the object if there is no single peer, any process if neither is known. Sleeps on w, which must be
+// woken by whoever makes the condition true. While it polls, this thread serves the rings of its process.
 int gompi_await(struct gompi_waitword *w, bool (*done)(void *), void *arg, const struct gompi_waiting *what);
 
 // The same in steps, for who looks at its condition itself, which Go does: begin, then look and step in turn until the
@@ -68,6 +78,7 @@ struct gompi_wait {
 	uint32_t looks, seen;
 	int32_t eager, record;       // number of the record, once it sleeps
 	enum gompi_wait_stage stage; // armed: the next step sleeps
+	struct gompi_stuck stuck;
 };
 void gompi_wait_begin(struct gompi_wait *t, int32_t peer, uint64_t object);
 int gompi_wait_step(struct gompi_wait *t);
@@ -77,27 +88,6 @@ void gompi_wait_end(struct gompi_wait *t);
 // do it themselves.
 int gompi_publish_wait(const struct gompi_waiting *what);
 void gompi_withdraw_wait(int record);
-
-// Work that a thread which waits does for its process: serving a ring, say. ready is a quick look whether there is any;
-// serve does it, without waiting for anything, and says whether there was something to do. Both may be called by
-// several threads at once.
-struct gompi_service {
-	bool (*ready)(void);
-	bool (*serve)(void);
-	void (*lasts)(void); // NULL, or called by each wait that lasts, once and before it sleeps; must not block
-	void (*ends)(void);  // NULL, or called by a wait that has ended, which else serves once more; if a look is dear
-};
-
-// Makes s part of every wait from now on. Before the first wait; the service stays where it is.
-void gompi_service_add(const struct gompi_service *s);
-
-// Serves once what is ready; whether there was anything.
-bool gompi_serve(void);
-// The same for who goes to sleep: asks every service, since what a look sees is not all. A thread that only started
-// something may have taken out what somebody rang for, and left the rest of it to who comes for it.
-bool gompi_serve_all(void);
-// Serves whoever rang no doorbell, since he saw a thread that polls, which does so no longer.
-void gompi_serve_last(void);
 
 // Sleeps until *word differs from seen, a wake-up, or so many nanoseconds.
 void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);

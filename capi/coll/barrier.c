@@ -26,7 +26,7 @@ int gompi_barrier(MPI_Comm comm) {
 		return gompi_not_a_communicator(comm, "MPI_Barrier");
 	if (c->barrier == NULL)
 		return barrier_elsewhere(c, comm);
-	struct gompi_waiting what = {"MPI_Barrier", -1, c->handle};
+	struct gompi_waiting what = {.call = "MPI_Barrier", .peer = -1, .object = c->handle};
 	int rc = gompi_shared_barrier(c->barrier, c->size, c->rank, &c->barriers, &what);
 	return rc == MPI_SUCCESS ? rc : barrier_refused(rc, comm);
 }

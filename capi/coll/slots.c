@@ -91,7 +91,7 @@ static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int
 	gompi_wake(&t->member[t->me].wait); // for what this member has published
 	if (look_often(&w, GOMPI_SLOT_LOOKS))
 		return 0;
-	struct gompi_waiting what = {t->call, t->peers[i], t->object};
+	struct gompi_waiting what = {.call = t->call, .peer = t->peers[i], .object = t->object, .all = true};
 	return gompi_await(&t->member[i].wait, word_there, &w, &what);
 }
 
@@ -99,7 +99,7 @@ int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg) {
 	for (int k = gompi_node.policy.crowded ? GOMPI_SLOT_LOOKS : 0; k < GOMPI_SLOT_LOOKS; k++)
 		if (done(arg))
 			return 0;
-	struct gompi_waiting what = {t->call, -1, t->object};
+	struct gompi_waiting what = {.call = t->call, .peer = -1, .object = t->object};
 	return gompi_await(&t->member[t->me].wait, done, arg, &what);
 }
 

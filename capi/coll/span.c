@@ -426,7 +426,7 @@ static int span_bcast(struct gompi_span *s, struct gompi_slots_call *c, const st
 int gompi_span_run(struct gompi_span *s, struct gompi_slots_call *c) {
 	c->differ.rank = -1;
 	const char *name = c->name != NULL ? c->name : ""; // of the library's own
-	struct gompi_waiting what = {name, -1, s->object};
+	struct gompi_waiting what = {.call = name, .peer = -1, .object = s->object};
 	if (s->slots != NULL)
 		s->slots->call = name;
 	switch (c->kind) {

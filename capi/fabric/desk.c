@@ -292,7 +292,7 @@ static int ask_peer_to_open(struct gompi_meeting *m, int round, const struct gom
 	const struct meet_record r = {.id = m->id, .round = (uint16_t)round, .kind = MEET_ASK};
 	memcpy(to, &r, sizeof r);
 	gompi_fabric_commit(e->to, sizeof r, FABRIC_NOW);
-	struct gompi_waiting on = {what->call, e->to, what->object};
+	struct gompi_waiting on = {.call = what->call, .peer = e->to, .object = what->object, .all = true};
 	return gompi_await(&gompi_my_cell()->wait, is_open, e, &on);
 }
 

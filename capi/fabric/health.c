@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/loss.h"
 #include "base/up.h"
 #include "base/wait.h"
 #include "fabric/agent.h"
@@ -58,6 +59,7 @@ bool gompi_health_open(const int32_t *node_of, int64_t timeout) {
 	memcpy(health.node_of, node_of, size * sizeof *node_of);
 	for (size_t i = size; i-- > 0;)
 		health.first[node_of[i]] = (int32_t)i;
+	gompi_node_of = health.node_of;
 	health.node = node_of[gompi_net.rank];
 	health.timeout = timeout;
 	health.interval = timeout > 0 && timeout / 8 < ASK_NS ? timeout / 8 : ASK_NS;
@@ -74,16 +76,12 @@ void gompi_health_news(void) {
 
 // --- Somebody is lost
 
-// All waits of this node end with the first death that it learns of. false: they have been ended before, and other
-// nodes been told; which death it was does not matter to them, but that a whole node is silent does.
+// Records a loss for this node, all of whose waits look whether they depend on it. false: it was known, and other nodes
+// have been told.
 static bool break_node(int rank, int why) {
-	struct gompi_header *h = gompi_header();
-	uint32_t lost = 0;
-	if (!gompi_change_once(&h->lost, &lost, (uint32_t)rank + 1) &&
-	    (lost != (uint32_t)rank + 1 || why != GOMPI_LOST_SILENT_NODE || gompi_load(&h->lost_why) == (uint32_t)why))
+	if (!gompi_lose(rank, (uint32_t)why))
 		return false;
-	gompi_store_total(&h->lost_why, (uint32_t)why);
-	gompi_add_total(&h->broken, 1);
+	gompi_add_total(&gompi_header()->broken, 1);
 	for (int i = 0; i < gompi_node.n; i++) {
 		struct gompi_waitword *w = &gompi_cell(i)->wait;
 		gompi_add_total(&w->wake, 1);
@@ -92,21 +90,12 @@ static bool break_node(int rank, int why) {
 	return true;
 }
 
-// Whether a process is known to be lost.
-static bool is_lost(int rank) {
-	const struct gompi_header *h = gompi_header();
-	const int lost = (int)gompi_load(&h->lost) - 1;
-	if (lost < 0)
-		return false;
-	return lost == rank ||
-	       (gompi_load(&h->lost_why) == GOMPI_LOST_SILENT_NODE && health.node_of[lost] == health.node_of[rank]);
-}
-
 bool gompi_fabric_gone(int peer) {
 	struct gompi_peer *p = gompi_peer_known(peer);
 	if (p != NULL && gompi_load(&p->gone) != 0)
 		return true;
-	return (uint32_t)peer < (uint32_t)gompi_net.size && is_lost(peer);
+	return gompi_load(&gompi_header()->broken) != 0 && (uint32_t)peer < (uint32_t)gompi_net.size &&
+	       gompi_is_lost(peer);
 }
 
 // What is under way with it ends, and nothing more is said of it.

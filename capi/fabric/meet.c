@@ -61,7 +61,8 @@ static int await_arrival(struct gompi_meeting *m, int round, const struct gompi_
 	struct arrival_wait w = {&m->edge[round].arrival[g % GOMPI_MEET_AHEAD], g};
 	// The others have sent by now: this looks at once, where a wait first looks for what comes from this node.
 	if (!has_arrived(&w) && !(gompi_fabric_progress() && has_arrived(&w))) {
-		struct gompi_waiting on = {what->call, m->edge[round].from, what->object};
+		struct gompi_waiting on = {
+			.call = what->call, .peer = m->edge[round].from, .object = what->object, .all = true};
 		int rc = gompi_await(&gompi_my_cell()->wait, has_arrived, &w, &on);
 		if (rc)
 			return rc;

@@ -336,7 +336,7 @@ static bool has_room(void *arg) {
 
 static int wait_for_room(struct gompi_peer *p) {
 	const char *call = gompi_current_call();
-	const struct gompi_waiting what = {call != NULL ? call : "", p->rank, 0};
+	const struct gompi_waiting what = {.call = call != NULL ? call : "", .peer = p->rank, .object = 0};
 	return gompi_await(&p->room, has_room, p, &what);
 }
 

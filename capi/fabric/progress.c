@@ -234,6 +234,7 @@ static void net_ends(void) {
 }
 
 void gompi_net_serve_in_waits(void) {
-	static const struct gompi_service service = {net_ready, gompi_fabric_progress, net_lasts, net_ends};
+	static const struct gompi_service service = {
+		.ready = net_ready, .serve = gompi_fabric_progress, .lasts = net_lasts, .ends = net_ends};
 	gompi_service_add(&service);
 }

@@ -1,5 +1,6 @@
 #include "message/call.h"
 
+#include "base/loss.h"
 #include "message/away.h"
 #include "win/win.h"
 
@@ -80,17 +81,34 @@ static bool over(void *arg) {
 	return gompi_load_acquire(&r->state) != REQUEST_ACTIVE || gompi_load(&l->broken) != 0;
 }
 
+// What a wait for a request is for.
+static struct gompi_waiting waiting_for(const struct gompi_request *r, const char *call) {
+	int world = r->world;
+	if (r->receive) {
+		world = GOMPI_PEERS_ANY;
+		struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
+		if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
+			world = gompi_ranks_at(&c->peers, r->peer);
+	}
+	return (struct gompi_waiting){.call = call, .peer = world, .object = r->comm};
+}
+
+int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place) {
+	struct gompi_waiting what = waiting_for(r, NULL);
+	return gompi_loss_to(&what, place);
+}
+
 int gompi_request_await(struct gompi_request *r, const char *call) {
+	return gompi_request_await_with(r, call, NULL, NULL);
+}
+
+int gompi_request_await_with(struct gompi_request *r, const char *call,
+			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of) {
 	if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE) {
 		struct gompi_messages *m = r->lane->home;
-		int world = r->world;
-		if (r->receive) {
-			world = GOMPI_PEERS_ANY;
-			struct gompi_comm *c = gompi_comm_get((MPI_Comm)r->comm);
-			if (c != NULL && (uint32_t)r->peer < (uint32_t)c->peers.n)
-				world = gompi_ranks_at(&c->peers, r->peer);
-		}
-		struct gompi_waiting what = {call, world, r->comm};
+		struct gompi_waiting what = waiting_for(r, call);
+		what.lost = lost;
+		what.of = of;
 		int rc = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, over, r, &what);
 		gompi_call_step(m);
 		if (gompi_load_acquire(&r->state) == REQUEST_ACTIVE)

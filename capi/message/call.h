@@ -84,6 +84,11 @@ static inline void gompi_request_advance(struct gompi_request *r) {
 
 // Waits until a request is not active. 0, or what it can never become that for: MPI_ERR_PROC_ABORTED, MPI_ERR_INTERN.
 int gompi_request_await(struct gompi_request *r, const char *call);
+// The same for a wait that the losses end which lost tells of (struct gompi_waiting) instead of the request's own.
+int gompi_request_await_with(struct gompi_request *r, const char *call,
+			     int (*lost)(const void *of, struct gompi_stuck *place), const void *of);
+// Whose loss keeps a request from ever being complete, as gompi_loss_to tells.
+int gompi_request_loss(const struct gompi_request *r, struct gompi_stuck *place);
 // What that means.
 __attribute__((cold)) int gompi_request_lost(int class, struct gompi_verdict *v);
 

@@ -9,14 +9,14 @@ enum gompi_what {
 	GOMPI_LIVE,    // a request
 	GOMPI_NOTHING, // MPI_REQUEST_NULL
 	GOMPI_DONE,    // the one that is always complete
-	GOMPI_NONE,    // no request, or one that was completed or freed
+	GOMPI_UNKNOWN, // no request, or one that was completed or freed
 };
 
 static inline enum gompi_what gompi_what_is(MPI_Request h, struct gompi_request **r) {
 	*r = gompi_request_of(h);
 	if (__builtin_expect(*r != NULL, 1))
 		return GOMPI_LIVE;
-	return h == GOMPI_REQUEST_DONE ? GOMPI_DONE : h == MPI_REQUEST_NULL ? GOMPI_NOTHING : GOMPI_NONE;
+	return h == GOMPI_REQUEST_DONE ? GOMPI_DONE : h == MPI_REQUEST_NULL ? GOMPI_NOTHING : GOMPI_UNKNOWN;
 }
 
 // Whether there is nothing to complete: then the status is empty.

@@ -7,8 +7,8 @@
 // seal, and the data of an old one, which may lie where the next record will begin, has it by a chance of 1 in 2^64
 // only. So the owner need not clear what it gives back, and never writes to the lines.
 //
-// A producer that dies before it has written the seal stops the ring: the owner's waits then end with
-// MPI_ERR_PROC_ABORTED, since the node is broken.
+// A producer that dies before it has written the seal stops the ring: waits that need the owner then end with
+// MPI_ERR_PROC_ABORTED (base/loss.c).
 #ifndef GOMPI_MESSAGE_INBOX_H
 #define GOMPI_MESSAGE_INBOX_H
 

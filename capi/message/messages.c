@@ -8,6 +8,7 @@
 
 #include "base/call.h"
 #include "base/up.h"
+#include "comm/comm.h"
 #include "message/away.h"
 #include "message/plan.h"
 
@@ -397,13 +398,33 @@ static void lasts(void) {
 		gompi_messages_remind(m);
 }
 
+// The next record of a process' inbox if its room has been taken and it has no seal.
+static uint64_t unsealed(int process) {
+	struct gompi_messages *m = gompi_load_acquire(&gompi_messages_here);
+	for (int i = 0; m != NULL && i < GOMPI_LANES; i++) {
+		struct gompi_inbox *b = inbox_of(m, process, i);
+		uint64_t head = gompi_load_total(&b->head);
+		if (gompi_load_total(&b->tail) > head &&
+		    !gompi_inbox_has(gompi_inbox_place(b, head), gompi_load(&b->key) + head))
+			return head * GOMPI_LANES + (uint64_t)i + 1;
+	}
+	return 0;
+}
+
+// The members of communicators whose every member C knows.
+static int comm_member(uint64_t object, int i) {
+	const struct gompi_comm *c = gompi_comm_get((MPI_Comm)(uintptr_t)object);
+	return c == NULL || c->inter || i >= c->peers.n ? -1 : gompi_ranks_at(&c->peers, i);
+}
+
 // So many rooms have requests under way that a service of theirs advances.
 static gompi_a32 served;
 
 void gompi_messages_enter(struct gompi_messages *m) {
 	if (gompi_load(&served) != 0)
 		gompi_or_total(&m->hooks, HOOK_SERVED);
-	static const struct gompi_service service = {.ready = arrived, .serve = move, .lasts = lasts};
+	static const struct gompi_service service = {
+		.ready = arrived, .serve = move, .lasts = lasts, .member = comm_member, .stuck = unsealed};
 	gompi_store_release(&gompi_messages_here, m);
 	gompi_service_add(&service);
 }

@@ -138,7 +138,7 @@ int gompi_plan_do(struct gompi_plan *p) {
 	if (gompi_plan_poll(p))
 		return p->why.class;
 	struct gompi_messages *m = p->home;
-	struct gompi_waiting what = {gompi_current_call(), GOMPI_PEERS_ALL, p->head.comm};
+	struct gompi_waiting what = {.call = gompi_current_call(), .peer = GOMPI_PEERS_ALL, .object = p->head.comm};
 	gompi_plan_enter(p);
 	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, plan_is_over, p, &what);
 	if (class != MPI_SUCCESS) {

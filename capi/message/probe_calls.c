@@ -67,8 +67,9 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 		return rc;
 	struct gompi_messages *m = p.lane->home;
 	struct gompi_comm *c = gompi_comm_get(comm);
-	struct gompi_waiting what = {"MPI_Probe", source >= 0 ? gompi_ranks_at(&c->peers, source) : GOMPI_PEERS_ANY,
-				     (uintptr_t)comm};
+	struct gompi_waiting what = {.call = "MPI_Probe",
+				     .peer = source >= 0 ? gompi_ranks_at(&c->peers, source) : GOMPI_PEERS_ANY,
+				     .object = (uintptr_t)comm};
 	rc = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, look_and_serve, &p, &what);
 	gompi_call_step(m);
 	if (p.found)

@@ -32,7 +32,7 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	if (__builtin_expect(flag == NULL || gompi_load(&gompi_messages_here) == NULL, 0))
 		return gompi_call_wrong(call, MPI_ERR_ARG, "flag is NULL");
 	enum gompi_what w = gompi_what_is(request, &r);
-	if (w == GOMPI_NONE)
+	if (w == GOMPI_UNKNOWN)
 		return gompi_no_request(call, request);
 	if (w == GOMPI_LIVE && gompi_load(&r->state) == REQUEST_ACTIVE)
 		gompi_message_progress();
@@ -121,7 +121,7 @@ static bool single_request(const char *call, const MPI_Request *at, struct gompi
 	case GOMPI_NOTHING:
 		*rc = gompi_call_wrong(call, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
 		return false;
-	case GOMPI_NONE:
+	case GOMPI_UNKNOWN:
 		*rc = gompi_no_request(call, *at);
 		return false;
 	default:

@@ -1,4 +1,5 @@
 // Waiting and testing for requests (MPI-5.0 3.7.3, 3.7.5), whatever they stand for.
+#include "base/loss.h"
 #include "base/poll.h"
 #include "base/tuning.h"
 #include "message/handles.h"
@@ -54,7 +55,7 @@ int gompi_wait(MPI_Request *request, MPI_Status *status) {
 		return MPI_SUCCESS;
 	case GOMPI_NOTHING:
 		break;
-	case GOMPI_NONE:
+	case GOMPI_UNKNOWN:
 		return gompi_no_request("MPI_Wait", *request);
 	}
 	gompi_status_empty(status);
@@ -106,7 +107,7 @@ int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 		return MPI_SUCCESS;
 	case GOMPI_NOTHING:
 		break;
-	case GOMPI_NONE:
+	case GOMPI_UNKNOWN:
 		return gompi_no_request("MPI_Test", *request);
 	}
 	*flag = 1;
@@ -134,7 +135,7 @@ bool gompi_array_refused(const char *call, int count, const MPI_Request requests
 	if (count < 0 || (count > 0 && requests == NULL) || !place || !running())
 		i = -1;
 	else
-		while (i < count && gompi_what_is(requests[i], &r) != GOMPI_NONE)
+		while (i < count && gompi_what_is(requests[i], &r) != GOMPI_UNKNOWN)
 			i++;
 	if (__builtin_expect(i >= 0 && i == count, 1))
 		return false;
@@ -222,6 +223,34 @@ static int end_all(const char *call, int count, MPI_Request requests[], MPI_Stat
 	return __builtin_expect(f.which < 0, 1) ? MPI_SUCCESS : in_status(call, &f, count);
 }
 
+// A wait for several.
+struct several {
+	int count;
+	const MPI_Request *requests;
+	int active; // how many can complete
+};
+
+// Whose loss keeps one of several from ever being complete. *which: that one.
+static int loss_to_one(const struct several *s, struct gompi_stuck *place, int *which) {
+	bool complete;
+	for (int i = 0; i < s->count; i++) {
+		struct gompi_request *r = gompi_request_of(s->requests[i]);
+		*which = i;
+		int lost = r != NULL && gompi_is_active(s->requests[i], &complete) && !complete
+				   ? gompi_request_loss(r, place)
+				   : GOMPI_NOBODY;
+		if (lost != GOMPI_NOBODY)
+			return lost;
+	}
+	*which = -1;
+	return GOMPI_NOBODY;
+}
+
+static int loss_to_any(const void *of, struct gompi_stuck *place) {
+	int which;
+	return loss_to_one(of, place, &which);
+}
+
 // What most calls of MPI_Waitall are: some requests of messages, and others that are over already, none of which fails.
 // Whether it was; if not nothing has been ended.
 enum { FEW = 64 };
@@ -232,11 +261,13 @@ static bool wait_few(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	for (int i = 0; i < count; i++)
 		if ((rs[i] = gompi_request_of(requests[i])) == NULL && requests[i] != GOMPI_REQUEST_DONE)
 			return false;
+	const struct several all = {.count = count, .requests = requests};
 	for (int i = 0; i < count; i++) {
 		struct gompi_request *r = rs[i];
 		if (r == NULL)
 			continue;
-		if (__builtin_expect(!gompi_is_complete(r), 0) && gompi_request_await(r, "MPI_Waitall") != MPI_SUCCESS)
+		if (__builtin_expect(!gompi_is_complete(r), 0) &&
+		    gompi_request_await_with(r, "MPI_Waitall", loss_to_any, &all) != MPI_SUCCESS)
 			return false;
 		if (__builtin_expect(
 			    gompi_is_idle(r) || r->persistent || r->kind != NULL || r->result.class != MPI_SUCCESS, 0))
@@ -270,10 +301,11 @@ int gompi_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	int pending = MPI_SUCCESS;
 	if (gompi_array_refused("MPI_Waitall", count, requests, true, &pending))
 		return pending;
+	const struct several all = {.count = count, .requests = requests};
 	for (int i = 0; i < count && pending == MPI_SUCCESS; i++) {
 		struct gompi_request *r = gompi_request_of(requests[i]);
 		if (r != NULL)
-			pending = gompi_request_await(r, "MPI_Waitall");
+			pending = gompi_request_await_with(r, "MPI_Waitall", loss_to_any, &all);
 	}
 	return end_all("MPI_Waitall", count, requests, statuses, pending);
 }
@@ -293,13 +325,6 @@ int gompi_testall(int count, MPI_Request requests[], int *flag, MPI_Status statu
 	return end_all("MPI_Testall", count, requests, statuses, MPI_SUCCESS);
 }
 
-// A wait for the first of several.
-struct several {
-	int count;
-	const MPI_Request *requests;
-	int active; // how many can complete
-};
-
 static int first_complete(struct several *s) { return gompi_first_complete(s->count, s->requests, &s->active); }
 
 static bool any_complete(void *arg) {
@@ -314,10 +339,10 @@ static bool any_complete(void *arg) {
 	return first_complete(s) >= 0;
 }
 
-// Waits until a request is complete. Which; -1 and *rc: none will be.
-static int await_first(const char *call, struct several *s, int *rc) {
+// Waits until a request is complete. Which; -1 and *rc: one never will be, *lost, -1 if it is not known which.
+static int await_first(const char *call, struct several *s, int *lost, int *rc) {
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
-	struct gompi_waiting what = {call, GOMPI_PEERS_SEVERAL, 0};
+	struct gompi_waiting what = {.call = call, .peer = GOMPI_PEERS_SEVERAL, .lost = loss_to_any, .of = s};
 	*rc = MPI_SUCCESS;
 	int i = first_complete(s);
 	if (i >= 0 || s->active == 0)
@@ -325,10 +350,14 @@ static int await_first(const char *call, struct several *s, int *rc) {
 	int class = gompi_await(&gompi_messages_cell(m, m->node.me)->wait, any_complete, s, &what);
 	gompi_call_step(m);
 	i = first_complete(s);
+	*lost = -1;
+	if (i < 0 && class == MPI_ERR_PROC_ABORTED)
+		loss_to_one(s, &(struct gompi_stuck){0}, lost);
 	if (i < 0) {
 		struct gompi_verdict v;
 		gompi_request_lost(class != MPI_SUCCESS ? class : MPI_ERR_INTERN, &v);
-		*rc = gompi_call_wrong(call, v.class, "%s", v.text);
+		*rc = *lost < 0 ? gompi_call_wrong(call, v.class, "%s", v.text)
+				: gompi_request_raise(&v, call, gompi_request_of(s->requests[*lost])->comm);
 	}
 	return i;
 }
@@ -347,11 +376,13 @@ int gompi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *sta
 	if (gompi_array_refused("MPI_Waitany", count, requests, index != NULL, &rc))
 		return rc;
 	struct several s = {count, requests, 0};
-	int i = await_first("MPI_Waitany", &s, &rc);
+	int lost = -1, i = await_first("MPI_Waitany", &s, &lost, &rc);
 	if (i >= 0) {
 		*index = i;
 		return end_this("MPI_Waitany", requests, i, status);
 	}
+	if (lost >= 0)
+		*index = lost;
 	if (rc == MPI_SUCCESS && s.active == 0) {
 		*index = MPI_UNDEFINED;
 		gompi_status_empty(status);
@@ -414,7 +445,7 @@ int gompi_waitsome(int incount, MPI_Request requests[], int *outcount, int indic
 				outcount != NULL && (incount <= 0 || indices != NULL), &rc))
 		return rc;
 	struct several s = {incount, requests, 0};
-	int i = await_first("MPI_Waitsome", &s, &rc);
+	int lost, i = await_first("MPI_Waitsome", &s, &lost, &rc);
 	if (i >= 0)
 		return end_some("MPI_Waitsome", incount, requests, outcount, indices, statuses);
 	if (rc == MPI_SUCCESS && s.active == 0)

@@ -27,7 +27,7 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	}
 	if (gompi_epoch(w, call, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_fence", &v);
-	struct gompi_waiting what = {"MPI_Win_fence", -1, w->handle};
+	struct gompi_waiting what = {.call = "MPI_Win_fence", .peer = -1, .object = w->handle};
 	int rc = __builtin_expect(gompi_load(&w->flush_more) == 0, 1) ? gompi_win_node_barrier(w, &what)
 								      : settle_and_meet(w, &what);
 	gompi_epoch_over(w, call);

@@ -6,6 +6,7 @@
 // of its group.
 #include <stdlib.h>
 
+#include "base/loss.h"
 #include "base/poll.h"
 #include "base/up.h"
 #include "base/wait.h"
@@ -106,7 +107,8 @@ static int start_target(struct gompi_win *w, int target, bool check) {
 		return MPI_SUCCESS;
 	}
 	if (check) {
-		struct gompi_waiting what = {"MPI_Win_start", gompi_win_peer(w, target), w->handle};
+		struct gompi_waiting what = {
+			.call = "MPI_Win_start", .peer = gompi_win_peer(w, target), .object = w->handle};
 		int rc = gompi_await(&gompi_member(w, w->me)->access_wait, posted, &p, &what);
 		if (rc != MPI_SUCCESS)
 			return rc;
@@ -170,6 +172,18 @@ static bool completed(void *arg) {
 	return (int32_t)(gompi_load_acquire(&gompi_member(w, w->me)->completed) - w->completes_due) >= 0;
 }
 
+// Whose loss keeps the open exposure epoch from ending.
+static int loss_to_exposure(const void *of, struct gompi_stuck *place) {
+	const struct gompi_win *w = of;
+	for (int i = 0; i < w->post_group.size; i++) {
+		struct gompi_waiting what = {.peer = gompi_win_peer(w, w->post_group.ranks[i])};
+		int lost = gompi_loss_to(&what, place);
+		if (lost != GOMPI_NOBODY)
+			return lost;
+	}
+	return GOMPI_NOBODY;
+}
+
 int gompi_win_wait(MPI_Win win) {
 	struct gompi_win *w = gompi_win_get(win);
 	struct gompi_verdict v;
@@ -177,7 +191,8 @@ int gompi_win_wait(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_wait");
 	if (gompi_epoch(w, EPOCH_WAIT, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_wait", &v);
-	struct gompi_waiting what = {"MPI_Win_wait", -1, w->handle};
+	struct gompi_waiting what = {
+		.call = "MPI_Win_wait", .peer = -1, .object = w->handle, .lost = loss_to_exposure, .of = w};
 	int rc = gompi_await(&gompi_member(w, w->me)->exposure_wait, completed, w, &what);
 	gompi_store_total(&w->exposure, 0);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_wait", rc);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/loss.h"
 #include "base/tuning.h"
 #include "base/up.h"
 #include "base/wait.h"
@@ -58,7 +59,7 @@ void gompi_mark_get(void) {
 	}
 }
 
-static int lock_word(gompi_a32 *word, uint32_t *was) {
+static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *was) {
 	for (int spins = 0;; spins++) {
 		uint32_t v = gompi_load(word);
 		if (!(v & ACCUMULATE_LOCKED)) {
@@ -77,8 +78,12 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 			sched_yield();
 			continue;
 		}
-		if (gompi_load_total(&gompi_header()->broken) != 0)
-			return MPI_ERR_PROC_ABORTED;
+		if (gompi_load_total(&gompi_header()->broken) != 0) {
+			int lost = gompi_win_lost_here(w);
+			gompi_loss_note(lost);
+			if (lost != GOMPI_NOBODY)
+				return MPI_ERR_PROC_ABORTED;
+		}
 		if ((v & ACCUMULATE_SLEEPERS) || gompi_change_total(word, &v, v | ACCUMULATE_SLEEPERS)) {
 			gompi_sleep_on(word, v | ACCUMULATE_SLEEPERS, gompi_node.policy.slice);
 			gompi_up.find_dead();
@@ -86,9 +91,10 @@ static int lock_word(gompi_a32 *word, uint32_t *was) {
 	}
 }
 
-// Waits until the thread with this line is not in an update that it began before the membarrier. Whether it is not: it
-// may have died in it.
-static bool wait_for_mark(struct gompi_mark *mark) {
+// Waits until the thread of process i with line k is not in an update that it began before the membarrier. Whether it
+// is not: it may have died in it.
+static bool wait_for_mark(int i, int k) {
+	struct gompi_mark *mark = &gompi_cell(i)->marks[k];
 	uint64_t first = gompi_load_acquire(&mark->seq);
 	if (first % 2 == 0)
 		return true;
@@ -97,7 +103,9 @@ static bool wait_for_mark(struct gompi_mark *mark) {
 			gompi_pause();
 		} else {
 			sched_yield();
-			if (gompi_load_total(&gompi_header()->broken) != 0)
+			if (spins % GOMPI_MARK_LOOKS == 0)
+				gompi_up.find_dead();
+			if (gompi_load_total(&gompi_cell(i)->state) == GOMPI_STATE_DEAD)
 				return gompi_load_acquire(&mark->seq) != first;
 		}
 	}
@@ -106,16 +114,15 @@ static bool wait_for_mark(struct gompi_mark *mark) {
 
 // The same for small updates of all threads of process i. Whoever died in one has left each element whole.
 static void wait_for_marks(int i) {
-	struct gompi_cell *c = gompi_cell(i);
-	uint32_t used = gompi_load_total(&c->marks_used) & ((1u << GOMPI_MARK_SLOTS) - 1);
+	uint32_t used = gompi_load_total(&gompi_cell(i)->marks_used) & ((1u << GOMPI_MARK_SLOTS) - 1);
 	for (; used != 0; used &= used - 1)
-		wait_for_mark(&c->marks[__builtin_ctz(used)]);
+		wait_for_mark(i, __builtin_ctz(used));
 }
 
 // Waits until an owner that has lost the memory is out of it. false: it died inside.
 static bool wait_for_owner(uint32_t claim) {
 	uint32_t at = claim >> ACCUMULATE_OWNER_SHIFT;
-	return wait_for_mark(&gompi_cell((int)(at / GOMPI_MARK_SLOTS))->marks[at % GOMPI_MARK_SLOTS]);
+	return wait_for_mark((int)(at / GOMPI_MARK_SLOTS), (int)(at % GOMPI_MARK_SLOTS));
 }
 
 int gompi_accumulate_lock(struct gompi_win *w, int rank) {
@@ -124,7 +131,7 @@ int gompi_accumulate_lock(struct gompi_win *w, int rank) {
 		gompi_mark_get();
 	const uint32_t claim = gompi_my_claim;
 	uint32_t was, turns = 0;
-	int rc = lock_word(&m->accumulate, &was);
+	int rc = lock_word(w, &m->accumulate, &was);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	if (was == 0) {

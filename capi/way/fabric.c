@@ -123,7 +123,7 @@ static bool results_fit(void *arg) {
 // among them.
 static int await(struct gompi_stream *s, bool (*done)(void *), uint64_t number, const char *call) {
 	struct stream_wait n = {s, number};
-	struct gompi_waiting what = {call, s->peer, s->w->handle};
+	struct gompi_waiting what = {.call = call, .peer = s->peer, .object = s->w->handle};
 	int rc = gompi_await(&gompi_my_cell()->wait, done, &n, &what);
 	if (rc == MPI_SUCCESS)
 		rc = over_class(s);
@@ -535,7 +535,7 @@ static struct away_transfer *take_transfer(struct gompi_stream *s, const char *c
 		gompi_mutex_give(&transfers.mu);
 		if (a != NULL)
 			return a;
-		struct gompi_waiting what = {call, s->peer, s->w->handle};
+		struct gompi_waiting what = {.call = call, .peer = s->peer, .object = s->w->handle};
 		*class =
 			made == 0 ? MPI_ERR_NO_MEM : gompi_await(&gompi_my_cell()->wait, transfer_given, &given, &what);
 		if (*class != MPI_SUCCESS)
@@ -582,7 +582,7 @@ static int move_large(struct gompi_stream *s, const struct gompi_operation *oper
 	gompi_fabric_transfer(&a->transfer);
 	if (stays)
 		return MPI_SUCCESS;
-	struct gompi_waiting what = {call, s->peer, w->handle};
+	struct gompi_waiting what = {.call = call, .peer = s->peer, .object = w->handle};
 	// Whatever happens the network may use the memory until it says that it is done.
 	while (gompi_load_acquire(&over) == 0 &&
 	       gompi_await(&gompi_my_cell()->wait, transfer_over, &over, &what) != MPI_SUCCESS)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loss.h"
 #include "base/wait.h"
 #include "way/ongoing.h"
 #include "way/stream.h"
@@ -322,6 +323,14 @@ static void take_record(int peer, const char *data, size_t length) {
 
 static bool somebody_waits(void) { return gompi_load(&locks_waiting) != 0; }
 
+// Whose turn does not come since a process of this node is dead, which may have the lock for good.
+static void end_turn(struct gompi_stream *s) {
+	s->waits = WAITS_FOR_NOTHING;
+	gompi_sub_total(&locks_waiting, 1);
+	leave_locks(s);
+	stop_stream(s, MPI_ERR_PROC_ABORTED);
+}
+
 // Looks whose turn it is to have a lock; drops who is gone.
 static bool look_at_turns(void) {
 	bool worked = false;
@@ -336,6 +345,10 @@ static bool look_at_turns(void) {
 			go_on_locked(s);
 			worked = true;
 			next = locks; // it may have given back what others wait for
+		} else if (s->waits == WAITS_FOR_LOCK &&
+			   __builtin_expect(gompi_load(&gompi_header()->broken) != 0, 0)) {
+			if (gompi_win_lost_here(s->w) != GOMPI_NOBODY)
+				end_turn(s);
 		}
 		if ((gone || s->stopped) && s->holds != HOLDS_NOTHING) {
 			s->stopped = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loss.h"
 #include "base/tuning.h"
 #include "base/wait.h"
 #include "way/bounce.h"
@@ -64,7 +65,7 @@ static struct gompi_ring_cell *take_cell(struct gompi_win *w, const char *call, 
 	gompi_own_line(t.cell); // it is looked at to be written to
 	if (__builtin_expect(!turn_reached(&t), 0)) {
 		gompi_ring_doorbell(process); // the ring is full of what nobody has been woken for
-		struct gompi_waiting what = {call, peer, w->handle};
+		struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
 		if (gompi_await(&ring->space, turn_reached, &t, &what) != MPI_SUCCESS)
 			return NULL;
 	}
@@ -82,7 +83,7 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	int process = gompi_on_node(peer);
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
-	struct gompi_waiting what = {call, peer, w->handle};
+	struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
 	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.crowded ? 0 : GOMPI_ACK_LOOKS;
 	while (looks < most && !turn_reached(&t))
 		looks++;
@@ -182,7 +183,7 @@ static int wait_for(struct gompi_win *w, int peer, uint64_t number, const char *
 			gompi_serve();
 	}
 	gompi_ring_doorbell(process);
-	struct gompi_waiting what = {call, peer, w->handle};
+	struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
 	return gompi_await(&gompi_my_cell()->wait, acknowledged, &a, &what);
 }
 
@@ -346,7 +347,33 @@ bool gompi_ring_serve(void) {
 	return worked;
 }
 
+// --- What a dead process leaves
+
+// The next cell of a process' ring if it has been taken and is not filled. One that its origin has got an answer in and
+// has not taken, since it is dead, goes to who has taken it next.
+static uint64_t unfilled(int process) {
+	struct gompi_ring *ring = ring_of(process);
+	uint64_t pos = gompi_load_total(&ring->head);
+	struct gompi_ring_cell *c = cell_at(ring, pos);
+	uint64_t turn = gompi_load_total(&c->turn), answered = lap(pos) - TURN_NEXT + TURN_ANSWERED;
+	if (gompi_load_total(&ring->tail) <= pos || turn == lap(pos) + TURN_FILLED)
+		return 0;
+	if (pos >= GOMPI_RING_CELLS && turn == answered && gompi_is_lost(c->message.origin)) {
+		gompi_change_total(&c->turn, &answered, lap(pos) + TURN_FREE);
+		gompi_wake(&ring->space);
+		return 0;
+	}
+	return pos + 1;
+}
+
+// The members of windows.
+static int window_member(uint64_t object, int i) {
+	const struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)object);
+	return w == NULL || (uint32_t)i >= w->n ? -1 : gompi_win_peer(w, i);
+}
+
 void gompi_ring_open(void) {
-	static const struct gompi_service service = {.ready = filled, .serve = gompi_ring_serve};
+	static const struct gompi_service service = {
+		.ready = filled, .serve = gompi_ring_serve, .member = window_member, .stuck = unfilled};
 	gompi_service_add(&service);
 }

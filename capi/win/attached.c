@@ -2,13 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/loss.h"
 #include "base/tuning.h"
 #include "base/up.h"
 #include "base/wait.h"
 
-// Waits a moment for a member that changes its table, since spins looks ago; *began is the time of the first wait.
-// MPI_ERR_PROC_ABORTED: a process has died, and it may have been that one, in between.
-static int wait_for_writer(int spins, int64_t *began) {
+// Waits a moment for a member, by its rank in MPI_COMM_WORLD, that changes its table, since spins looks ago; *began is
+// the time of the first wait. MPI_ERR_PROC_ABORTED: it has died in between.
+static int wait_for_writer(int peer, int spins, int64_t *began) {
 	if (spins < GOMPI_TABLE_LOOKS && !gompi_node.policy.crowded) {
 		gompi_pause();
 		return MPI_SUCCESS;
@@ -21,13 +22,17 @@ static int wait_for_writer(int spins, int64_t *began) {
 		return MPI_SUCCESS;
 	*began = now;
 	gompi_up.find_dead();
-	return gompi_load(&gompi_header()->broken) != 0 ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+	if (!gompi_is_lost(peer))
+		return MPI_SUCCESS;
+	gompi_loss_note(peer);
+	return MPI_ERR_PROC_ABORTED;
 }
 
-// Copies the entry of table that holds from. 0; MPI_ERR_RMA_RANGE: there is none; MPI_ERR_PROC_ABORTED. Another process
-// writes the table: its count is not trusted, and what was read counts only if the version is the same before and
+// Copies the entry of peer's table that holds from. 0; MPI_ERR_RMA_RANGE: there is none; MPI_ERR_PROC_ABORTED. The peer
+// may be writing it: its count is not trusted, and what was read counts only if the version is the same before and
 // after.
-static int look_up(struct gompi_attached *table, uint64_t from, uint64_t *address, uint64_t *size, int64_t *heap) {
+static int look_up(struct gompi_attached *table, int peer, uint64_t from, uint64_t *address, uint64_t *size,
+		   int64_t *heap) {
 	int64_t began = 0;
 	for (int spins = 0;; spins++) {
 		uint64_t version = gompi_load_acquire(&table->version);
@@ -52,7 +57,7 @@ static int look_up(struct gompi_attached *table, uint64_t from, uint64_t *addres
 		gompi_load_fence();
 		if (version % 2 == 0 && gompi_load(&table->version) == version)
 			return found ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
-		int rc = wait_for_writer(spins, &began);
+		int rc = wait_for_writer(peer, spins, &began);
 		if (rc != MPI_SUCCESS)
 			return rc;
 	}
@@ -100,7 +105,8 @@ int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint6
 	uint64_t address = 0, size = 0;
 	int64_t heap = -1;
 	*here = NULL;
-	int rc = to <= from ? MPI_ERR_RMA_RANGE : look_up(table, from, &address, &size, &heap);
+	int rc = to <= from ? MPI_ERR_RMA_RANGE
+			    : look_up(table, gompi_member(w, rank)->peer, from, &address, &size, &heap);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	*end = to - address <= size ? to : address + size;

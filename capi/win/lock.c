@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "base/loss.h"
 #include "base/tuning.h"
 
 struct turn {
@@ -45,6 +46,8 @@ bool gompi_lock_turn(struct gompi_win_member *m, uint32_t ticket, bool exclusive
 	return true;
 }
 
+static int loss_to_lock(const void *of, struct gompi_stuck *place) { return gompi_win_lost_here(of); }
+
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
 	for (int i = 0; i < (gompi_node.policy.crowded ? GOMPI_LOCK_TRIES_CROWDED : GOMPI_LOCK_TRIES); i++) {
@@ -57,7 +60,7 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 	}
 	gompi_add(&m->lock, LOCK_QUEUED);
 	struct turn t = {m, gompi_add(&m->lock_next, 1), exclusive};
-	struct gompi_waiting what = {call, m->peer, w->handle};
+	struct gompi_waiting what = {.call = call, .peer = m->peer, .object = w->handle, .lost = loss_to_lock, .of = w};
 	int rc = gompi_await(&m->lock_wait, my_turn, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc; // a process died: the job is at its end, the queue with it

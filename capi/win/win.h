@@ -219,6 +219,10 @@ static inline int gompi_win_node_barrier(struct gompi_win *w, const struct gompi
 	return gompi_shared_barrier(w->barrier, w->local_n, w->local_me, &w->barriers, what);
 }
 
+// Returns a member on this node that is lost, by its rank in MPI_COMM_WORLD, GOMPI_NOBODY if none is (base/loss.h). A
+// lock of memory here may have been its own for good; those of members on other nodes are taken back.
+int gompi_win_lost_here(const struct gompi_win *w);
+
 // Returns which bytes of a member's memory are mapped here if not all are; targets[rank].base says where.
 static inline struct gompi_part gompi_part_of(const struct gompi_win *w, int rank) {
 	return w->parts == NULL ? (struct gompi_part){0, 0} : w->parts[rank];

@@ -10,6 +10,8 @@
 #include "fabric/meet.h"
 #include "win/why.h"
 #include "win/win_table.h"
+
+#include "base/loss.h"
 #include "base/call.h"
 
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
@@ -210,7 +212,7 @@ int gompi_win_meet(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
-	struct gompi_waiting what = {gompi_call, -1, handle};
+	struct gompi_waiting what = {.call = gompi_call, .peer = -1, .object = handle};
 	return gompi_win_barrier(w, &what);
 }
 
@@ -258,6 +260,15 @@ void gompi_operation_verdict(struct gompi_verdict *v, bool dynamic, int class) {
 				    ? "no memory that its target has attached holds all of an operation"
 				    : "an operation could not be applied at its target",
 			    why[0] != 0 ? ": " : "", why);
+}
+
+int gompi_win_lost_here(const struct gompi_win *w) {
+	for (int i = 0; i < w->local_n; i++) {
+		int peer = gompi_member(w, gompi_win_local(w, i))->peer;
+		if (gompi_is_lost(peer))
+			return peer;
+	}
+	return GOMPI_NOBODY;
 }
 
 int gompi_wait_error(struct gompi_win *w, const char *call, int class) {

@@ -74,14 +74,14 @@ func (j *job) nodeOf(rank int) *node {
 	return &j.nodes[i]
 }
 
-// markDead ends every wait of the other ranks with an error.
+// markDead ends what the other ranks wait for a rank for with an error.
 func (j *job) markDead(rank int) {
 	own := j.nodeOf(rank)
 	for i := range j.nodes {
 		if n := &j.nodes[i]; n == own {
 			n.memory.MarkDead(rank - n.first)
 		} else {
-			n.memory.Lose(rank, shm.LostEnded)
+			n.memory.Lose(rank)
 		}
 	}
 }

@@ -26,7 +26,7 @@ package shm
 const (
 	Magic = 0x676f6d7069726d61 // "gompirma"
 	// version of the layout; a launcher and a library of different layouts refuse each other
-	Layout     = 7
+	Layout     = 8
 	PageSize   = 4096
 	CacheLine  = 64
 	HeaderSize = PageSize
@@ -51,13 +51,18 @@ const (
 	hdrProcesses = 12
 	hdrTurn      = 128 // futex: whose turn it is to promise memory: index + 1, 0: nobody's
 	hdrTaken     = 192 // futex: changed whenever a promise is lowered, or memory has been given back
-	HeaderLost   = 256 // rank in MPI_COMM_WORLD + 1 of the first one found dead, 0: not known
-	HeaderWhy    = 260 // and why: Lost
-	hdrBroken    = 64  // number of processes found dead; waits end with an error once it is not 0
+	hdrBroken    = 64  // number of processes found lost: waits look whether they depend on one if it is not 0
 	hdrCreator   = 16
 	hdrCores     = 20 // cores that the processes of this node may use together
 	// C's: a process has no membarrier(2).
 	HeaderNoMembarrier = 28
+
+	// MaxLosses entries of two uint32, for processes of other nodes that are lost: rank in MPI_COMM_WORLD + 1, and
+	// why, of which the launcher knows LostEnded only. The first with 0 is free.
+	HeaderLosses   = 256
+	HeaderMoreLost = HeaderLosses + 8*MaxLosses // 1: there are more than have an entry
+	MaxLosses      = 16
+	LostEnded      = 1 // without MPI_Finalize
 
 	hdrSegment = 24 // number of the segment of System V that has everything, + 1; 0: the memfd has
 )
@@ -112,34 +117,6 @@ const (
 	Finalized
 	Dead
 )
-
-// Lost is why a process of another node is taken for gone.
-type Lost uint32
-
-// A process has ended without MPI_Finalize, as its node has seen; its connection has ended and cannot be made again; it
-// has not been heard of for too long; nor has any of its node; no connection to it can be made.
-const (
-	LostEnded Lost = 1 + iota
-	LostConnection
-	LostSilent
-	LostSilentNode
-	LostUnreachable
-)
-
-// String is the text of an error about the process.
-func (l Lost) String() string {
-	switch l {
-	case LostConnection:
-		return "has ended without calling MPI_Finalize, or its network has: the connection is gone"
-	case LostSilent:
-		return "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows"
-	case LostUnreachable:
-		return "cannot be reached over the network by a process of this one"
-	case LostSilentNode:
-		return "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows"
-	}
-	return "ended without calling MPI_Finalize"
-}
 
 // lives returns whether a process is in MPI and not known to be dead.
 func (s State) lives() bool { return s == Running || s == Finishing }

@@ -25,9 +25,6 @@ type Node struct {
 	Me      int    // index of this process; -1 in the launcher
 	Crowded bool   // fewer cores than processes: a thread that waits offers its own
 
-	// Host returns the name of the host of a rank in MPI_COMM_WORLD, for texts. Set before the first wait.
-	Host func(rank int) string
-
 	// Waiter is how this process waits. Set before the first wait.
 	Waiter Waiter
 
@@ -208,8 +205,8 @@ func (nd *Node) SetState(i int, s State) { atomic.StoreUint32(nd.u32(i, CellStat
 // Broken returns how many processes have been found dead.
 func (nd *Node) Broken() int { return int(atomic.LoadUint32(u32(nd.control, hdrBroken))) }
 
-// MarkDead records that process i is gone and ends every wait on the node with an error. Called by the launcher, which
-// reaps the process, and by processes that notice it themselves under other launchers.
+// MarkDead records that process i is gone and ends what waits for it on this node with an error. Called by the
+// launcher, which reaps the process, and by processes that notice it themselves under other launchers.
 func (nd *Node) MarkDead(i int) {
 	for {
 		old := nd.State(i)
@@ -223,21 +220,28 @@ func (nd *Node) MarkDead(i int) {
 	nd.Break()
 }
 
-// Lose records that a process of another node is gone, by its rank in MPI_COMM_WORLD, and ends every wait on this node.
-func (nd *Node) Lose(rank int, why Lost) {
-	if atomic.CompareAndSwapUint32(u32(nd.control, HeaderLost), 0, uint32(rank)+1) {
-		atomic.StoreUint32(u32(nd.control, HeaderWhy), uint32(why))
+// Lose records that a process of another node has ended without MPI_Finalize, by its rank in MPI_COMM_WORLD, and ends
+// what waits for it on this node.
+func (nd *Node) Lose(rank int) {
+	i, entry := 0, func(i int) *uint32 { return u32(nd.control, int64(HeaderLosses+8*i)) }
+	for i < MaxLosses && !atomic.CompareAndSwapUint32(entry(i), 0, uint32(rank)+1) {
+		if atomic.LoadUint32(entry(i)) == uint32(rank)+1 {
+			return
+		}
+		i++
+	}
+	if i < MaxLosses {
+		atomic.StoreUint32(u32(nd.control, int64(HeaderLosses+8*i+4)), LostEnded)
+	} else {
+		atomic.StoreUint32(u32(nd.control, HeaderMoreLost), 1)
 	}
 	nd.Break()
 }
 
-// Lost returns the rank in MPI_COMM_WORLD of the first process of another node that was found to be gone, -1: none was.
-func (nd *Node) Lost() (int, Lost) {
-	return int(int32(atomic.LoadUint32(u32(nd.control, HeaderLost)) - 1)),
-		Lost(atomic.LoadUint32(u32(nd.control, HeaderWhy)))
-}
+// Lost returns the rank in MPI_COMM_WORLD of the first process of another node that was found to be lost, -1: none was.
+func (nd *Node) Lost() int { return int(int32(atomic.LoadUint32(u32(nd.control, HeaderLosses)) - 1)) }
 
-// Break ends every wait on the node with an error: a process of the job is gone, of this node or another.
+// Break lets every wait on the node look whether it depends on a process that is lost, of this node or another.
 func (nd *Node) Break() {
 	atomic.AddUint32(u32(nd.control, hdrBroken), 1)
 	for j := 0; j < nd.N; j++ {

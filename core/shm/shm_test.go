@@ -180,13 +180,13 @@ func TestWakeTakesTheMark(t *testing.T) {
 // looker is a wait that has looked so often when somebody dies.
 type looker int
 
-func (l *looker) Await(done func() bool, what Waiting) int32 {
+func (l *looker) Await(done func() bool, what Waiting) error {
 	for ; *l > 0; *l-- {
 		if done() {
-			return 0
+			return nil
 		}
 	}
-	return abi.MPI_ERR_PROC_ABORTED
+	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process is dead")
 }
 
 func (l *looker) Publish(Waiting) func() { return func() {} }
@@ -202,6 +202,5 @@ func TestDeathEndsWaits(t *testing.T) {
 		require.Equal(t, 1, nd[1].Broken())
 		err := nd[0].Wait(func() bool { return false })
 		require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), mpierr.ClassOf(err))
-		require.ErrorContains(t, err, "process 1 of this node")
 	})
 }

@@ -6,9 +6,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"gompirma/core/abi"
-	"gompirma/core/mpierr"
 )
 
 const (
@@ -47,41 +44,25 @@ func (nd *Node) wakeAll(i int) {
 // Waiter is how a process waits, and says what for. C is (capi/base/wait.c), for waits of either language: they poll a
 // bounded time, serving all that arrives for the process, then sleep until Wake(me).
 type Waiter interface {
-	// Await returns 0 as soon as done returns true, which is called from this thread only, or an error class:
-	// MPI_ERR_PROC_ABORTED, a process has died meanwhile.
-	Await(done func() bool, what Waiting) (class int32)
+	// Await returns nil as soon as done returns true, which is called from this thread only, or
+	// MPI_ERR_PROC_ABORTED: a process is lost that it depends on.
+	Await(done func() bool, what Waiting) error
 	// Publish says what this thread waits for by other means, until the function that it returns is called.
 	Publish(what Waiting) (withdraw func())
 }
 
 // Wait returns nil as soon as done returns true; done is called from this thread only. MPI_ERR_PROC_ABORTED if a
-// process of this node died meanwhile.
+// process of the job is lost meanwhile.
 //
 // Preconditions: whatever makes done true is followed by Wake(me) by whoever did it, unless what waits serve did it in
 // this process, which calls Wake(me) too.
 func (nd *Node) Wait(done func() bool) error { return nd.WaitFor(done, Waiting{Peer: -1}) }
 
-// WaitFor is Wait that tells, while it sleeps, what this process waits for.
+// WaitFor is Wait that tells, while it sleeps, what this process waits for. MPI_ERR_PROC_ABORTED if a process is lost
+// that it depends on: the peer, or any member of the object.
 func (nd *Node) WaitFor(done func() bool, what Waiting) error {
 	if done() {
 		return nil
 	}
-	if class := nd.Waiter.Await(done, what); class != 0 {
-		return nd.brokenError()
-	}
-	return nil
-}
-
-func (nd *Node) brokenError() error {
-	for i := 0; i < nd.N; i++ {
-		if nd.State(i) == Dead {
-			return mpierr.New(abi.MPI_ERR_PROC_ABORTED,
-				"process %d of this node (pid %d) ended without calling MPI_Finalize", i, nd.Pid(i))
-		}
-	}
-	if rank, why := nd.Lost(); rank >= 0 && nd.Host != nil {
-		return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "rank %d of MPI_COMM_WORLD, on host %s, %v", rank,
-			nd.Host(rank), why)
-	}
-	return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process of the job ended without calling MPI_Finalize")
+	return nd.Waiter.Await(done, what)
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"gompirma/core/abi"
+	"gompirma/core/mpierr"
 	"gompirma/core/shm"
 )
 
@@ -30,7 +31,7 @@ func (w Waiter) word(field int64) *uint32 {
 }
 
 // Await implements shm.Waiter. Asleep it is not among those that poll, and serves nobody.
-func (w Waiter) Await(done func() bool, what shm.Waiting) (class int32) {
+func (w Waiter) Await(done func() bool, what shm.Waiting) error {
 	polls, wake, sleeping := w.word(shm.CellPollers), w.word(shm.CellWake), w.word(shm.CellSleeping)
 	atomic.AddUint32(polls, 1)
 	defer w.Serve()
@@ -42,10 +43,10 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) (class int32) {
 		seen := atomic.LoadUint32(wake)
 		atomic.StoreUint32(sleeping, 1)
 		if done() {
-			return 0
+			return nil
 		}
 		if w.Node.Broken() != 0 {
-			return abi.MPI_ERR_PROC_ABORTED
+			return mpierr.New(abi.MPI_ERR_PROC_ABORTED, "a process is dead")
 		}
 		atomic.AddUint32(polls, ^uint32(0))
 		if !w.Serve() {
@@ -56,7 +57,7 @@ func (w Waiter) Await(done func() bool, what shm.Waiting) (class int32) {
 		}
 		atomic.AddUint32(polls, 1)
 	}
-	return 0
+	return nil
 }
 
 // Publish implements shm.Waiter: nobody asks.

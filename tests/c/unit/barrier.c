@@ -16,7 +16,7 @@ static bool halves;
 static long between; /* changed by member 0 only */
 
 static int meet(int me, uint32_t *number) {
-	static const struct gompi_waiting what = {"barrier", -1, 0};
+	static const struct gompi_waiting what = {.call = "barrier", .peer = -1, .object = 0};
 	if (!halves)
 		return gompi_shared_barrier(b, n, me, number, &what);
 	int rc = gompi_barrier_gather(b, n, me, number, &what);
@@ -80,7 +80,8 @@ int main(void) {
 	for (int crowded = 0; crowded < 2; crowded++) {
 		uint32_t number = 0;
 		gompi_node.policy.crowded = crowded;
-		CHECK(gompi_shared_barrier(b, 2, 0, &number, &(struct gompi_waiting){"barrier", -1, 0}) ==
+		CHECK(gompi_shared_barrier(b, 2, 0, &number,
+					   &(struct gompi_waiting){.call = "barrier", .peer = -1, .object = 0}) ==
 			      MPI_ERR_PROC_ABORTED,
 		      "a barrier without its other member");
 	}

@@ -3,7 +3,7 @@
 #include "pair.h"
 
 enum { SILENCE_MS = 1000 };
-static const struct gompi_waiting net_wait = {"test", -1, 0};
+static const struct gompi_waiting net_wait = {.call = "test", .peer = -1, .object = 0};
 
 static gompi_a64 taken;
 static void take(int peer, const char *data, size_t length) {
@@ -48,13 +48,13 @@ static void lost(enum how how, bool sends, double least, double most) {
 	double took = seconds_since(begin);
 	CHECK(rc == MPI_ERR_PROC_ABORTED, "the wait ended with %d", rc);
 	CHECK(took >= least && took < most, "after %.2f s, not %.1f to %.1f", took, least, most);
-	UNIT_UNTIL(gompi_load(&gompi_header()->lost) != 0 || seconds_since(begin) > most + 1);
-	CHECK(gompi_fabric_gone(1) && gompi_load(&gompi_header()->lost) == 2, "it is not known to be lost: %u",
-	      gompi_load(&gompi_header()->lost));
+	UNIT_UNTIL(gompi_load(&gompi_header()->losses[0].rank) != 0 || seconds_since(begin) > most + 1);
+	CHECK(gompi_fabric_gone(1) && gompi_load(&gompi_header()->losses[0].rank) == 2,
+	      "it is not known to be lost: %u", gompi_load(&gompi_header()->losses[0].rank));
 	int class;
 	CHECK(gompi_fabric_reserve(1, FABRIC_RMA, 8, FABRIC_ANSWER, &class) == NULL && class == MPI_ERR_PROC_ABORTED,
 	      "there is room for a dead peer");
-	printf("lost after %.2f s: why %u\n", took, gompi_load(&gompi_header()->lost_why));
+	printf("lost after %.2f s: why %u\n", took, gompi_load(&gompi_header()->losses[0].why));
 	kill(pair_child, SIGKILL);
 	exit(check_errors != 0);
 }

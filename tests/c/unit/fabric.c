@@ -8,7 +8,7 @@
 
 #include "fabric/net.h"
 
-static const struct gompi_waiting net_wait = {"test", -1, 0};
+static const struct gompi_waiting net_wait = {.call = "test", .peer = -1, .object = 0};
 static int other;
 
 /* --- Records */

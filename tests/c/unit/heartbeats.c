@@ -196,7 +196,7 @@ static void agent_round(void) {
 	p->due = again;
 	if (again != INT64_MAX)
 		add_event(again, self, NULL, 0);
-	if (p->told == 0 && gompi_load(&gompi_header()->lost) != 0)
+	if (p->told == 0 && gompi_load(&gompi_header()->losses[0].rank) != 0)
 		p->told = now;
 }
 
@@ -310,9 +310,9 @@ static double known_after(int64_t begin, int rank, uint32_t why) {
 		for (int k = i * each; k < (i + 1) * each; k++)
 			if (job[k].told != 0 && job[k].told < soonest)
 				soonest = job[k].told;
-		int lost = (int)gompi_load(&header_of(i)->lost) - 1;
-		CHECK(soonest != INT64_MAX && lost == rank && gompi_load(&header_of(i)->lost_why) == why,
-		      "node %d knows of %d, why %u", i, lost, gompi_load(&header_of(i)->lost_why));
+		int lost = (int)gompi_load(&header_of(i)->losses[0].rank) - 1;
+		CHECK(soonest != INT64_MAX && lost == rank && gompi_load(&header_of(i)->losses[0].why) == why,
+		      "node %d knows of %d, why %u", i, lost, gompi_load(&header_of(i)->losses[0].why));
 		if (soonest != INT64_MAX && soonest > last)
 			last = soonest;
 	}

@@ -147,8 +147,10 @@ static void dies(void) {
 	fresh(true);
 	gompi_store(&m->lock, LOCK_WRITER);
 	gompi_store(&gompi_header()->broken, 1);
+	gompi_store(&gompi_cell(m->peer)->state, GOMPI_STATE_DEAD);
 	CHECK(gompi_lock_wait(w, 0, true, "dead") == MPI_ERR_PROC_ABORTED, "a dead process' lock was taken");
 	CHECK((uint32_t)gompi_load(&m->lock) == LOCK_WRITER, "the lock has changed hands");
+	gompi_store(&gompi_cell(m->peer)->state, 0);
 	gompi_store(&gompi_header()->broken, 0);
 }
 

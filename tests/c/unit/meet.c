@@ -11,7 +11,7 @@ enum { MOST = 9, CALLS = 300 };
 static gompi_a32 called[MOST];
 
 static void barrier(struct gompi_meeting *m, unsigned k) {
-	static const struct gompi_waiting what = {"a barrier", -1, 0};
+	static const struct gompi_waiting what = {.call = "a barrier", .peer = -1, .object = 0};
 	gompi_store(&called[network_self], k);
 	int rc = gompi_meet(m, &what);
 	CHECK(rc == 0, "call %u: a barrier returns %d", k, rc);
@@ -22,7 +22,7 @@ static void barrier(struct gompi_meeting *m, unsigned k) {
 static char expected(unsigned k, int member, unsigned byte) { return (char)(k * 31 + (unsigned)member * 7 + byte); }
 
 static void gather(struct gompi_meeting *m, unsigned k, unsigned bytes, int odd) {
-	static const struct gompi_waiting what = {"a gather", -1, 0};
+	static const struct gompi_waiting what = {.call = "a gather", .peer = -1, .object = 0};
 	static _Thread_local char all[GOMPI_MEET_MOST];
 	struct gompi_meet_words words = {7, network_self == odd ? k + 1 : k, network_self}, other = {8, 8, 100};
 	gompi_store(&called[network_self], k);
@@ -45,7 +45,7 @@ static void gather(struct gompi_meeting *m, unsigned k, unsigned bytes, int odd)
 }
 
 static void bcast(struct gompi_meeting *m, unsigned k, unsigned bytes, int root) {
-	static const struct gompi_waiting what = {"a broadcast", -1, 0};
+	static const struct gompi_waiting what = {.call = "a broadcast", .peer = -1, .object = 0};
 	char mine[GOMPI_MEET_MOST];
 	struct gompi_meet_words words = {network_self == root ? k : 0, network_self == root ? 5 : 0, network_self};
 	const void *data = NULL;
@@ -168,7 +168,7 @@ static void late(void) {
 	static _Alignas(8) char data[sizeof(struct meet_record) + GOMPI_MEET_MOST];
 	struct meet_record *r = (void *)data;
 	const uint32_t cost = sizeof data + GOMPI_ADVANCE_MORE;
-	static const struct gompi_waiting what = {"a barrier", -1, 0};
+	static const struct gompi_waiting what = {.call = "a barrier", .peer = -1, .object = 0};
 	network_self = 0, network_members = 2, network_listens = listen_to;
 	for (unsigned turn = 0; turn < 3; turn++) {
 		uint32_t sent = 0, told_before = gompi_load(&told);

@@ -192,7 +192,7 @@ static char content(int member, uint64_t i) { return (char)((uint64_t)member * 4
 
 /* --- Meetings */
 
-static const struct gompi_waiting what = {"a test", -1, 0};
+static const struct gompi_waiting what = {.call = "a test", .peer = -1, .object = 0};
 
 static void one_gather(struct gompi_meeting *m) {
 	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_MEET_MOST / (uint64_t)n + 1));

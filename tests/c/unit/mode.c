@@ -240,6 +240,16 @@ static void owner(void) {
 	unit_threads(2, revokes);
 }
 
+/* The only process of the node, and so whoever may have the lock, is dead, and lives again. */
+static void die(void) {
+	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_DEAD);
+	gompi_store(&gompi_header()->broken, 1);
+}
+static void rise(void) {
+	gompi_store(&gompi_header()->broken, 0);
+	gompi_store(&gompi_my_cell()->state, 0);
+}
+
 /* An owner that died in an update: the lock is never to be had again. */
 static void owner_dies(void) {
 	struct gompi_win_member *m = gompi_member(w, 0);
@@ -248,7 +258,7 @@ static void owner_dies(void) {
 	fresh(0);
 	gompi_store(&m->accumulate, claim);
 	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 1);
-	gompi_store(&gompi_header()->broken, 1);
+	die();
 	for (int i = 0; i < 2; i++)
 		CHECK(add(0, LENGTH, NULL) == MPI_ERR_PROC_ABORTED && gompi_load(&m->accumulate) & ACCUMULATE_LOCKED,
 		      "word %#x after the owner died in an update", gompi_load(&m->accumulate));
@@ -256,7 +266,7 @@ static void owner_dies(void) {
 	fresh(0);
 	gompi_store(&m->accumulate, claim);
 	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an owner died outside of an update");
-	gompi_store(&gompi_header()->broken, 0);
+	rise();
 	fresh(0);
 }
 
@@ -325,7 +335,7 @@ static void holder_dies(void) {
 	uint64_t mark = marked();
 
 	/* It has the lock when the update begins. */
-	gompi_store(&gompi_header()->broken, 1);
+	die();
 	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
 	nothing_done("begin, large", add(0, LENGTH, NULL), before, mark);
 	nothing_done("begin, small", add(0, 1, NULL), before, mark);
@@ -356,7 +366,7 @@ static void holder_dies(void) {
 	gompi_update_end(&u);
 	nothing_done("end after the second part", MPI_ERR_PROC_ABORTED, before, mark);
 	gompi_store(word, 0);
-	gompi_store(&gompi_header()->broken, 0);
+	rise();
 }
 
 int main(void) {

@@ -1,0 +1,164 @@
+// A process of this node that has ended without MPI_Finalize is told of by its cell; those of other nodes are listed in
+// the header. Which of them a wait depends on the wait says: one, or all of its object's, whose members the room knows
+// that has the object (struct gompi_service).
+//
+// A death leaves more behind than its own silence. A place in the ring or the inbox of another process that it had
+// taken, and not filled, keeps all that others put behind it from being seen: such a process has lost nothing but is of
+// no more use than the dead one. So a wait that needs it ends, too, when it has seen the same place unfilled for as
+// long as only a dead process takes. What a dead process has filled, and only did not clear, the rooms give back.
+#include "base/loss.h"
+
+#include <stdio.h>
+
+#include "base/tuning.h"
+#include "base/up.h"
+#include "base/verdict.h"
+
+static bool dead_here(int process) { return gompi_load(&gompi_cell(process)->state) == GOMPI_STATE_DEAD; }
+
+const int32_t *gompi_node_of;
+
+// Returns true if an entry tells of a process: of itself, or of its whole node.
+static bool tells_of(struct gompi_loss *l, uint32_t lost, int rank) {
+	return lost == (uint32_t)rank + 1 || (gompi_load(&l->why) == GOMPI_LOST_SILENT_NODE && gompi_node_of != NULL &&
+					      rank < gompi_node.size && gompi_node_of[lost - 1] == gompi_node_of[rank]);
+}
+
+// The entry of a process of another node; NULL: it has none. *free: the first that nobody has.
+static struct gompi_loss *entry_of(int rank, struct gompi_loss **free) {
+	*free = NULL;
+	for (int i = 0; i < GOMPI_LOSSES; i++) {
+		struct gompi_loss *l = &gompi_header()->losses[i];
+		uint32_t lost = gompi_load(&l->rank);
+		if (lost == 0) {
+			*free = l;
+			return NULL;
+		}
+		if (tells_of(l, lost, rank))
+			return l;
+	}
+	return NULL;
+}
+
+bool gompi_is_lost(int rank) {
+	struct gompi_loss *free;
+	int process = gompi_on_node(rank);
+	return process >= 0 ? dead_here(process) : entry_of(rank, &free) != NULL;
+}
+
+int gompi_first_lost(void) {
+	struct gompi_header *h = gompi_header();
+	if (h == NULL)
+		return GOMPI_SOMEBODY;
+	for (int rank = 0; rank < gompi_node.size; rank++) {
+		int process = gompi_on_node(rank);
+		if (process >= 0 && dead_here(process))
+			return rank;
+	}
+	uint32_t first = gompi_load(&h->losses[0].rank);
+	if (first != 0)
+		return (int)first - 1;
+	return gompi_load(&h->broken) != 0 ? GOMPI_SOMEBODY : GOMPI_NOBODY;
+}
+
+bool gompi_lose(int rank, uint32_t why) {
+	for (;;) {
+		struct gompi_loss *free, *l = entry_of(rank, &free);
+		if (l != NULL)
+			return why == GOMPI_LOST_SILENT_NODE && gompi_swap_total(&l->why, why) != why;
+		if (free == NULL)
+			return gompi_swap_total(&gompi_header()->losses_more, 1) == 0;
+		uint32_t nobody = 0;
+		if (gompi_change_once(&free->rank, &nobody, (uint32_t)rank + 1)) {
+			gompi_store_total(&free->why, why);
+			return true;
+		}
+	}
+}
+
+// --- Who a wait depends on
+
+// Returns true if a process has not got past a place in its memory since before a slice of waiting. The wait remembers
+// one such place.
+static bool stays_stuck(int process, struct gompi_stuck *place) {
+	if (place->since != 0 && place->process != process)
+		return false;
+	uint64_t at = gompi_services_stuck(process);
+	if (at == 0) {
+		place->since = 0;
+		return false;
+	}
+	int64_t now = gompi_now_ns();
+	if (place->since != 0 && place->at == at)
+		return now - place->since >= gompi_node.policy.slice;
+	*place = (struct gompi_stuck){process, at, now};
+	return false;
+}
+
+// Returns true if a process is lost or cannot be reached through what another has left.
+static bool is_gone(int rank, struct gompi_stuck *place) {
+	int process = gompi_on_node(rank);
+	return gompi_is_lost(rank) || (process >= 0 && stays_stuck(process, place));
+}
+
+int gompi_loss_found(const struct gompi_waiting *what, struct gompi_stuck *place) {
+	if (what->lost != NULL)
+		return what->lost(what->of, place);
+	if (gompi_load(&gompi_header()->losses_more) != 0)
+		return gompi_first_lost();
+	if (is_gone(gompi_node.rank, place))
+		return gompi_node.rank;
+	if (what->peer >= 0 && !what->all)
+		return is_gone(what->peer, place) ? what->peer : GOMPI_NOBODY;
+	int rank, i = 0;
+	for (; (rank = gompi_services_member(what->object, i)) >= 0; i++)
+		if (is_gone(rank, place))
+			return rank;
+	return i > 0 ? GOMPI_NOBODY : gompi_first_lost();
+}
+
+// --- What is told
+
+static _Thread_local int noted = GOMPI_NOBODY;
+
+void gompi_loss_note(int rank) { noted = rank; }
+
+static const char *reason(uint32_t why) {
+	switch (why) {
+	case GOMPI_LOST_CONNECTION:
+		return "has ended without calling MPI_Finalize, or its network has: the connection is gone";
+	case GOMPI_LOST_SILENT:
+		return "has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
+	case GOMPI_LOST_UNREACHABLE:
+		return "cannot be reached over the network by a process of this one";
+	case GOMPI_LOST_SILENT_NODE:
+		return "and its whole node, has not been heard of for longer than GOMPIRMA_PEER_TIMEOUT allows";
+	}
+	return "ended without calling MPI_Finalize";
+}
+
+const char *gompi_lost_text(void) {
+	static _Thread_local char text[240];
+	const int rank = noted != GOMPI_NOBODY ? noted : gompi_first_lost();
+	noted = GOMPI_NOBODY;
+	if (rank == GOMPI_NOBODY || rank == GOMPI_SOMEBODY)
+		return "a process of the job ended without calling MPI_Finalize while this one waited for it";
+	const int process = gompi_on_node(rank);
+	if (process >= 0) {
+		int pid = (int)gompi_load(&gompi_cell(process)->pid);
+		snprintf(text, sizeof text,
+			 dead_here(process)
+				 ? "rank %d of MPI_COMM_WORLD (pid %d) ended without calling MPI_Finalize"
+				 : "a process ended without calling MPI_Finalize while it sent to rank %d of "
+				   "MPI_COMM_WORLD (pid %d), which nothing reaches since",
+			 rank, pid);
+		return text;
+	}
+	struct gompi_loss *free, *l = entry_of(rank, &free);
+	char host[80] = "?";
+	if (gompi_up.host_of != NULL)
+		gompi_up.host_of(rank, host, sizeof host);
+	snprintf(text, sizeof text, "rank %d of MPI_COMM_WORLD, on host %s, %s", rank, host,
+		 reason(l == NULL ? 0 : gompi_load(&l->why)));
+	return text;
+}

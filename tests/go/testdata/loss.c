@@ -1,0 +1,167 @@
+/* The last rank is killed; the others ignore the death where it is none of their business: all that they do among
+ * themselves goes on, what needs the dead one ends with MPI_ERR_PROC_ABORTED, and its text names it. Its launcher does
+ * not see the death: a shell stands between. Each rank says "right RANK" at the end, then argv[1] is made. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, errors;
+static MPI_Comm others;
+
+static void expect(int rc, int class, const char *what) {
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int got, length;
+	MPI_Error_class(rc, &got);
+	MPI_Error_string(rc, text, &length);
+	if (got == class && (class == MPI_SUCCESS || strstr(text, "rank 3 ") != NULL))
+		return;
+	printf("rank %d: %s: class %d and not %d: %s\n", rank, what, got, class, text);
+	fflush(stdout);
+	errors++;
+}
+static void good(int rc, const char *what) { expect(rc, MPI_SUCCESS, what); }
+static void lost(int rc, const char *what) { expect(rc, MPI_ERR_PROC_ABORTED, what); }
+
+/* One rank is late, so that the others sleep. */
+static void late(int who) {
+	if (rank == who)
+		usleep(60000);
+}
+
+static void messages(int turn) {
+	int x = rank, y = -1, left = (rank + size - 2) % (size - 1), right = (rank + 1) % (size - 1);
+	MPI_Request r[2];
+	MPI_Status s[2];
+	late(turn);
+	good(MPI_Sendrecv(&x, 1, MPI_INT, right, 1, &y, 1, MPI_INT, left, 1, others, s), "MPI_Sendrecv");
+	if (y != left)
+		errors++;
+	late(turn);
+	good(MPI_Irecv(&y, 1, MPI_INT, MPI_ANY_SOURCE, 2, others, &r[0]), "MPI_Irecv");
+	good(MPI_Isend(&x, 1, MPI_INT, right, 2, others, &r[1]), "MPI_Isend");
+	good(MPI_Waitall(2, r, s), "MPI_Waitall");
+	static char big[2][1 << 20];
+	late(turn);
+	good(MPI_Sendrecv(big[0], 1 << 20, MPI_CHAR, right, 3, big[1], 1 << 20, MPI_CHAR, left, 3, others, s),
+	     "MPI_Sendrecv of 1 MiB");
+}
+
+static void collectives(int turn) {
+	int one = 1, sum = 0;
+	MPI_Request r;
+	MPI_Comm dup, half;
+	late(turn);
+	good(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, others), "MPI_Allreduce");
+	late(turn);
+	good(MPI_Barrier(others), "MPI_Barrier");
+	late(turn);
+	good(MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, others, &r), "MPI_Iallreduce");
+	good(MPI_Wait(&r, MPI_STATUS_IGNORE), "MPI_Wait");
+	late(turn);
+	good(MPI_Comm_dup(others, &dup), "MPI_Comm_dup");
+	late(turn);
+	good(MPI_Comm_split(dup, rank % 2, 0, &half), "MPI_Comm_split");
+	good(MPI_Comm_free(&half), "MPI_Comm_free");
+	good(MPI_Comm_free(&dup), "MPI_Comm_free");
+}
+
+static void windows(int turn, MPI_Win win, int *at) {
+	int x = 1, y, right = (rank + 1) % (size - 1);
+	MPI_Win mine;
+	int *memory;
+	late(turn);
+	good(MPI_Win_fence(0, win), "MPI_Win_fence");
+	good(MPI_Put(&x, 1, MPI_INT, right, 0, 1, MPI_INT, win), "MPI_Put");
+	late(turn);
+	good(MPI_Win_fence(0, win), "MPI_Win_fence");
+	good(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), "MPI_Win_lock");
+	good(MPI_Fetch_and_op(&x, &y, MPI_INT, 0, 1, MPI_SUM, win), "MPI_Fetch_and_op");
+	late(turn);
+	good(MPI_Win_unlock(0, win), "MPI_Win_unlock");
+	late(turn);
+	good(MPI_Win_allocate(4096, 4, MPI_INFO_NULL, others, &memory, &mine), "MPI_Win_allocate");
+	late(turn);
+	good(MPI_Win_free(&mine), "MPI_Win_free");
+	good(at[0] == 1 ? MPI_SUCCESS : MPI_ERR_OTHER, "what was put");
+}
+
+/* A lock that the dead one has had of this target: processes of other nodes give it back, those of the target's may be
+ * anywhere in it. */
+static void lock(int target, int has, MPI_Win win) {
+	int y;
+	int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Get(&y, 1, MPI_INT, target, 0, 1, MPI_INT, win);
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Win_flush(target, win);
+	if (has)
+		good(rc, "a lock that a process of another node has had");
+	else
+		lost(rc, "a lock that a process of the target's node has had");
+	if (has)
+		good(MPI_Win_unlock(target, win), "MPI_Win_unlock");
+}
+
+int main(int argc, char **argv) {
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Comm_split(MPI_COMM_WORLD, rank == size - 1, rank, &others);
+	MPI_Comm_set_errhandler(others, MPI_ERRORS_RETURN);
+	int *at[2], x = 7, y, index = -1;
+	MPI_Win few, all, held;
+	MPI_Win_allocate(4096, 4, MPI_INFO_NULL, others, &at[0], &few);
+	MPI_Win_create(malloc(4096), 4096, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &all);
+	MPI_Win_set_errhandler(few, MPI_ERRORS_RETURN);
+	MPI_Win_set_errhandler(all, MPI_ERRORS_RETURN);
+	MPI_Win_create(malloc(4096), 4096, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &held);
+	MPI_Win_set_errhandler(held, MPI_ERRORS_RETURN);
+	for (int target = 0; target < 3 && rank == size - 1; target += 2) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, held);
+		MPI_Put(&x, 1, MPI_INT, target, 0, 1, MPI_INT, held);
+		MPI_Win_flush(target, held);
+	}
+	MPI_Win_lock_all(0, all);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == size - 1) {
+		usleep(100000);
+		kill(getpid(), SIGKILL);
+	}
+	/* Asleep when it dies. */
+	lost(MPI_Recv(&y, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+	for (int turn = 0; turn < size - 1; turn++) {
+		messages(turn);
+		collectives(turn);
+		windows(turn, few, at[0]);
+		int next = (rank + 1) % (size - 1);
+		good(MPI_Put(&x, 1, MPI_INT, next, 0, 1, MPI_INT, all), "MPI_Put among the living");
+		good(MPI_Win_flush(next, all), "MPI_Win_flush among the living");
+	}
+	if (rank == 1)
+		lock(0, atoi(argv[2]) > 1, held);
+	if (rank == 0)
+		lock(2, atoi(argv[2]) > 2, held);
+	MPI_Request r[2];
+	MPI_Irecv(&y, 1, MPI_INT, (rank + 1) % (size - 1), 9, MPI_COMM_WORLD, &r[0]);
+	MPI_Irecv(&y, 1, MPI_INT, size - 1, 9, MPI_COMM_WORLD, &r[1]);
+	lost(MPI_Waitany(2, r, &index, MPI_STATUS_IGNORE), "MPI_Waitany");
+	if (index != 1)
+		errors++;
+	lost(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+	lost(MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+	MPI_Iallreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[0]);
+	lost(MPI_Wait(&r[0], MPI_STATUS_IGNORE), "MPI_Wait for a collective");
+	lost(MPI_Probe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Probe");
+	if (errors == 0)
+		printf("right %d\n", rank);
+	fflush(stdout);
+	MPI_Barrier(others); /* the job ends with the first that ends */
+	if (rank == 0)
+		fclose(fopen(argv[1], "w"));
+	_exit(argc < 3);
+}
