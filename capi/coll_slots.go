@@ -122,6 +122,7 @@ func openOnNode(h coll.SlotsHost) *slots {
 	if t.c == nil || t.board == nil {
 		panic(noSlots)
 	}
+	C.gompi_boards_serve()
 	return t
 }
 

@@ -7,17 +7,17 @@
 #pragma GCC visibility push(hidden)
 
 // An array of int or, if wide, of 64-bit integers.
-struct gompi_numbers {
+struct gompi_int_array {
 	const void *at;
 	bool wide;
 };
 
-static inline int64_t gompi_number_at(struct gompi_numbers a, int i) {
+static inline int64_t gompi_number_at(struct gompi_int_array a, int i) {
 	return a.wide ? ((const int64_t *)a.at)[i] : ((const int *)a.at)[i];
 }
 
-static inline struct gompi_side gompi_arrays_side(const void *buf, struct gompi_numbers counts,
-						  struct gompi_numbers displs, MPI_Datatype type) {
+static inline struct gompi_side gompi_arrays_side(const void *buf, struct gompi_int_array counts,
+						  struct gompi_int_array displs, MPI_Datatype type) {
 	return (struct gompi_side){.buf = (uintptr_t)buf,
 				   .type = (uintptr_t)type,
 				   .counts = (uintptr_t)counts.at,
@@ -27,7 +27,7 @@ static inline struct gompi_side gompi_arrays_side(const void *buf, struct gompi_
 // A buffer with a block for each member: of one type, or of types; then displacements are bytes.
 struct gompi_vector {
 	const void *buf;
-	struct gompi_numbers counts, displs;
+	struct gompi_int_array counts, displs;
 	MPI_Datatype type;
 	const MPI_Datatype *types;
 };

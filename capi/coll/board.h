@@ -111,6 +111,8 @@ bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_s
 // threads all compute, too, as there is work for them.
 void gompi_board_tell(struct gompi_board *b, bool much);
 
+// Has every wait make progress with what is on boards.
+void gompi_boards_serve(void);
 // Makes s one that progress is made with; the caller has the lock.
 void gompi_board_add(struct gompi_board *b, struct gompi_started *s);
 // Advances what can be advanced. Whether anything was over. It does not block: if another thread is at it that one does

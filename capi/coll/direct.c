@@ -37,7 +37,7 @@ int gompi_slots_say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t 
 uint64_t gompi_slots_said(struct gompi_slots *t, int i) { return gompi_load(&said(t, i, t->seq)->is); }
 
 // Whether this member has got all that it reads. Of blocks that have sizes of their own this one may know a wrong one.
-static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d,
+static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
 			uint64_t plan) {
 	for (int k = 1; k < t->n; k++) {
 		int i = (t->me + k) % t->n; // not all from one at the same time
@@ -57,8 +57,8 @@ static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const
 	return true;
 }
 
-int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d, uint64_t w,
-		       uint64_t plan, bool *done) {
+int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
+		       uint64_t w, uint64_t plan, bool *done) {
 	uint64_t mine = d->mine != NULL ? (uint64_t)(uintptr_t)d->mine : NOTHING;
 	bool able = gompi_node.cma && !t->no_direct && d->able;
 	*done = false;

@@ -16,7 +16,7 @@ uint64_t gompi_slots_said(struct gompi_slots *t, int i);
 
 // What a member reads directly in the memory of others.
 enum { GOMPI_FROM_ALL = -1, GOMPI_FROM_NONE = -2 };
-struct gompi_direct {
+struct gompi_direct_blocks {
 	bool able;              // the data of this member lies together, and is not what it reads to
 	bool follows;           // the members have agreed before
 	const void *mine;       // what others read, NULL: nothing
@@ -32,8 +32,8 @@ enum { GOMPI_DIRECT_FROM = 16 << 10 };
 
 // Agrees with all, as gompi_slots_agree does, and moves the data if each member can. *done: it is there; otherwise it
 // is to go through slots.
-int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d, uint64_t w,
-		       uint64_t plan, bool *done);
+int gompi_slots_direct(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
+		       uint64_t w, uint64_t plan, bool *done);
 
 // What a member folds for itself: so many bytes of the operands of ranks [0, upto), from an offset in them on.
 struct gompi_fold {

@@ -2,7 +2,7 @@
 #include "coll/direct.h"
 
 // Bytes of each of n blocks that lie beside each other in one slot.
-static uint64_t share_of(enum gompi_place p, int n) {
+static uint64_t share_of(enum gompi_slot_place p, int n) {
 	uint64_t share = gompi_capacity(p) / (uint64_t)n;
 	return share >= GOMPI_LINE ? share / GOMPI_LINE * GOMPI_LINE : share;
 }
@@ -21,7 +21,7 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 		if (rc)
 			return rc;
 	}
-	enum gompi_place p = gompi_place_of(size);
+	enum gompi_slot_place p = gompi_place_of(size);
 	if (root) {
 		rc = gompi_slots_begin(t, p == GOMPI_IN_LARGE ? GOMPI_IN_HEAD : p);
 		if (rc)
@@ -37,12 +37,12 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 		return gompi_slots_result(c);
 	if (size > GOMPI_DIRECT_FROM) {
 		bool reads = !root && !gompi_slots_differ(c), done;
-		struct gompi_direct d = {.able = true,
-					 .follows = true,
-					 .mine = root ? c->out : NULL,
-					 .from = reads ? c->root : GOMPI_FROM_NONE,
-					 .to = {c->out, 0, NULL},
-					 .bytes = size};
+		struct gompi_direct_blocks d = {.able = true,
+						.follows = true,
+						.mine = root ? c->out : NULL,
+						.from = reads ? c->root : GOMPI_FROM_NONE,
+						.to = {c->out, 0, NULL},
+						.bytes = size};
 		rc = gompi_slots_direct(t, c, &d, gompi_what(GOMPI_BCAST, c->root, size), gompi_plan(size, 1), &done);
 		if (rc || done)
 			return rc ? rc : gompi_slots_result(c);
@@ -72,8 +72,8 @@ int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c) {
 
 // Where a call is done in which each member has a slot of so many bytes: GOMPI_IN_LARGE or what stands for it once the
 // members have agreed. If blocks of longest bytes are long enough, they move directly: then *done.
-static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct *d,
-			  uint64_t bytes, uint64_t longest, uint64_t w, uint64_t plan, enum gompi_place *p,
+static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
+			  uint64_t bytes, uint64_t longest, uint64_t w, uint64_t plan, enum gompi_slot_place *p,
 			  bool *done) {
 	*p = gompi_place_of(bytes);
 	*done = false;
@@ -89,12 +89,12 @@ static int agree_on_place(struct gompi_slots *t, struct gompi_slots_call *c, con
 int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 	uint64_t w = gompi_what(GOMPI_GATHER, c->root, c->bytes), plan = gompi_plan(c->bytes, 1);
 	bool root = t->me == c->root, done;
-	enum gompi_place p;
-	struct gompi_direct d = {.able = true,
-				 .mine = root ? NULL : c->in,
-				 .from = root ? GOMPI_FROM_ALL : GOMPI_FROM_NONE,
-				 .to = c->outs,
-				 .bytes = c->bytes};
+	enum gompi_slot_place p;
+	struct gompi_direct_blocks d = {.able = true,
+					.mine = root ? NULL : c->in,
+					.from = root ? GOMPI_FROM_ALL : GOMPI_FROM_NONE,
+					.to = c->outs,
+					.bytes = c->bytes};
 	int rc = agree_on_place(t, c, &d, c->bytes, c->bytes, w, plan, &p, &done);
 	if (rc)
 		return rc;
@@ -133,8 +133,8 @@ int gompi_slots_gather(struct gompi_slots *t, struct gompi_slots_call *c) {
 }
 
 // The root's half of an operation of MPI_Scatter.
-static int scatter_out(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_place p, uint64_t from, uint64_t n,
-		       uint64_t share) {
+static int scatter_out(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_slot_place p, uint64_t from,
+		       uint64_t n, uint64_t share) {
 	int rc = gompi_slots_begin(t, p);
 	if (rc)
 		return rc;
@@ -156,7 +156,7 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 		if (rc)
 			return rc;
 	}
-	enum gompi_place p = gompi_place_of(size * (uint64_t)t->n);
+	enum gompi_slot_place p = gompi_place_of(size * (uint64_t)t->n);
 	uint64_t share = size;
 	if (root) {
 		rc = p == GOMPI_IN_LARGE ? scatter_out(t, c, GOMPI_IN_HEAD, 0, 0, 0)
@@ -171,13 +171,13 @@ int gompi_slots_scatter(struct gompi_slots *t, struct gompi_slots_call *c) {
 		return gompi_slots_result(c);
 	if (size > GOMPI_DIRECT_FROM) {
 		bool reads = !root && !gompi_slots_differ(c), done;
-		struct gompi_direct d = {.able = !root || c->ins.list == NULL,
-					 .follows = true,
-					 .mine = root ? c->ins.base : NULL,
-					 .from = reads ? c->root : GOMPI_FROM_NONE,
-					 .skip = (uint64_t)t->me * size,
-					 .to = {c->out, 0, NULL},
-					 .bytes = size};
+		struct gompi_direct_blocks d = {.able = !root || c->ins.list == NULL,
+						.follows = true,
+						.mine = root ? c->ins.base : NULL,
+						.from = reads ? c->root : GOMPI_FROM_NONE,
+						.skip = (uint64_t)t->me * size,
+						.to = {c->out, 0, NULL},
+						.bytes = size};
 		rc = gompi_slots_direct(t, c, &d, gompi_what(GOMPI_SCATTER, c->root, size), gompi_plan(size, 1), &done);
 		if (done && root)
 			gompi_copy_few(c->out, gompi_block(&c->ins, t->me), size);
@@ -213,13 +213,13 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 	for (int i = 0; c->sizes != NULL && i < t->n; i++)
 		longest = longest > c->sizes[i] ? longest : c->sizes[i];
 	uint64_t plan = gompi_plan(longest, 1);
-	enum gompi_place p;
-	struct gompi_direct d = {.able = true,
-				 .mine = c->in,
-				 .from = GOMPI_FROM_ALL,
-				 .to = c->outs,
-				 .bytes = c->bytes,
-				 .sizes = c->sizes};
+	enum gompi_slot_place p;
+	struct gompi_direct_blocks d = {.able = true,
+					.mine = c->in,
+					.from = GOMPI_FROM_ALL,
+					.to = c->outs,
+					.bytes = c->bytes,
+					.sizes = c->sizes};
 	bool done;
 	int rc = agree_on_place(t, c, &d, longest, longest, gompi_what(GOMPI_ALLGATHER, 0, 0), plan, &p, &done);
 	if (rc)
@@ -261,13 +261,13 @@ int gompi_slots_allgather(struct gompi_slots *t, struct gompi_slots_call *c) {
 
 int gompi_slots_alltoall(struct gompi_slots *t, struct gompi_slots_call *c) {
 	uint64_t w = gompi_what(GOMPI_ALLTOALL, 0, c->bytes), plan = gompi_plan(c->bytes, 1);
-	enum gompi_place p;
-	struct gompi_direct d = {.able = c->ins.list == NULL && c->ins.base != c->outs.base,
-				 .mine = c->ins.base,
-				 .from = GOMPI_FROM_ALL,
-				 .skip = (uint64_t)t->me * c->ins.stride,
-				 .to = c->outs,
-				 .bytes = c->bytes};
+	enum gompi_slot_place p;
+	struct gompi_direct_blocks d = {.able = c->ins.list == NULL && c->ins.base != c->outs.base,
+					.mine = c->ins.base,
+					.from = GOMPI_FROM_ALL,
+					.skip = (uint64_t)t->me * c->ins.stride,
+					.to = c->outs,
+					.bytes = c->bytes};
 	bool done;
 	int rc = agree_on_place(t, c, &d, c->bytes * (uint64_t)t->n, c->bytes, w, plan, &p, &done);
 	if (rc)

@@ -16,10 +16,10 @@
 struct pairs {
 	struct gompi_slots *t;
 	struct gompi_slots_call *c;
-	uint64_t number;        // of the operation
-	int entries;            // of the table
-	enum gompi_place place; // of the slot: its head or its body, or with
-	bool bodies;            // all bodies together
+	uint64_t number;             // of the operation
+	int entries;                 // of the table
+	enum gompi_slot_place place; // of the slot: its head or its body, or with
+	bool bodies;                 // all bodies together
 	// What this member has for itself. NULL: it is in the slot, or there is none.
 	const struct gompi_pair_block *own;
 	char *packed; // blocks that others read, one behind another, NULL: none

@@ -12,14 +12,14 @@
 #pragma GCC visibility push(hidden)
 
 // Where the data of an operation is.
-enum gompi_place { GOMPI_IN_HEAD, GOMPI_IN_SMALL, GOMPI_IN_LARGE };
+enum gompi_slot_place { GOMPI_IN_HEAD, GOMPI_IN_SMALL, GOMPI_IN_LARGE };
 
-static inline uint64_t gompi_capacity(enum gompi_place p) {
+static inline uint64_t gompi_capacity(enum gompi_slot_place p) {
 	return p == GOMPI_IN_HEAD ? GOMPI_SLOT_INLINE : p == GOMPI_IN_SMALL ? GOMPI_SLOT_SMALL : GOMPI_SLOT_LARGE;
 }
 
 // For so many bytes of a member. What does not fit into the control block takes more than one operation.
-static inline enum gompi_place gompi_place_of(uint64_t bytes) {
+static inline enum gompi_slot_place gompi_place_of(uint64_t bytes) {
 	return bytes <= GOMPI_SLOT_INLINE ? GOMPI_IN_HEAD : bytes <= GOMPI_SLOT_SMALL ? GOMPI_IN_SMALL : GOMPI_IN_LARGE;
 }
 
@@ -36,7 +36,7 @@ static inline struct gompi_slot_head *gompi_slot_head(struct gompi_slots *t, int
 }
 
 // The data of member i in an operation.
-static inline char *gompi_slot_data(struct gompi_slots *t, int i, uint64_t number, enum gompi_place p) {
+static inline char *gompi_slot_data(struct gompi_slots *t, int i, uint64_t number, enum gompi_slot_place p) {
 	if (p == GOMPI_IN_HEAD)
 		return gompi_slot_head(t, i, number)->data;
 	unsigned b = number % GOMPI_SLOT_BODIES;
@@ -51,7 +51,7 @@ int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg);
 void gompi_slots_note(struct gompi_slots *t, struct gompi_slots_call *c, int i, uint64_t w, uint64_t plan);
 
 // Begins the next operation as one that fills its slot, once there is room. MPI_ERR_PROC_ABORTED.
-static inline int gompi_slots_begin(struct gompi_slots *t, enum gompi_place p) {
+static inline int gompi_slots_begin(struct gompi_slots *t, enum gompi_slot_place p) {
 	uint64_t depth = p == GOMPI_IN_HEAD ? GOMPI_SLOT_HEADS : GOMPI_SLOT_BODIES;
 	if (__builtin_expect(++t->seq <= t->settled + depth, 1))
 		return 0;
@@ -122,7 +122,7 @@ int gompi_slots_agree(struct gompi_slots *t, struct gompi_slots_call *c, uint64_
 int gompi_slots_follow(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t *bytes);
 
 // Where the data of calls of many operations is: in large bodies, if there is memory. All members call it alike.
-enum gompi_place gompi_slots_large(struct gompi_slots *t);
+enum gompi_slot_place gompi_slots_large(struct gompi_slots *t);
 
 // The algorithms, see gompi_slots_run.
 int gompi_slots_bcast(struct gompi_slots *t, struct gompi_slots_call *c);

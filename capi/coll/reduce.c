@@ -7,7 +7,7 @@
 struct operands {
 	struct gompi_slots *t;
 	uint64_t number;
-	enum gompi_place place;
+	enum gompi_slot_place place;
 	const char *own;
 };
 
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) int fold(const struct gompi_reducti
 
 // One operation: all fill their slots, and those who get a result fold what is in those of ranks [0, upto). failed is
 // the first error of a reduction; the others still need this member.
-static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_place p, uint64_t from,
+static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, enum gompi_slot_place p, uint64_t from,
 			    uint64_t bytes, int upto, int *failed) {
 	const struct gompi_reduction *r = &c->reduction;
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
@@ -68,7 +68,7 @@ static inline int fold_step(struct gompi_slots *t, struct gompi_slots_call *c, e
 
 int gompi_slots_bring(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t w, uint64_t plan, uint64_t bytes,
 		      char *acc, int *failed) {
-	enum gompi_place p = gompi_place_of(bytes);
+	enum gompi_slot_place p = gompi_place_of(bytes);
 	int rc = gompi_slots_begin(t, p);
 	if (rc)
 		return rc;
@@ -106,7 +106,7 @@ static inline uint64_t part_place(const struct part *s, int i, int j) {
 
 static int spread_step(struct gompi_slots *t, struct gompi_slots_call *c, const struct part *s, int *failed) {
 	const struct gompi_reduction *r = &c->reduction;
-	const enum gompi_place p = GOMPI_IN_LARGE;
+	const enum gompi_slot_place p = GOMPI_IN_LARGE;
 	uint64_t w = gompi_what(c->kind, c->root, c->bytes), plan = gompi_plan(c->bytes, r->size);
 	const char *own = c->in + s->from;
 	int rc = gompi_slots_begin(t, p), me = t->me;
@@ -175,7 +175,7 @@ static __attribute__((noinline)) int reduce_long(struct gompi_slots *t, struct g
 	}
 	if (rc || done)
 		return rc ? rc : failed;
-	enum gompi_place p = gompi_slots_large(t);
+	enum gompi_slot_place p = gompi_slots_large(t);
 	if (r->size > gompi_capacity(p))
 		return GOMPI_SLOTS_MESSAGES;
 	uint64_t n = (uint64_t)t->n, room = gompi_capacity(p) / (n - 1) / r->size * r->size;
@@ -199,7 +199,7 @@ int gompi_slots_reduce(struct gompi_slots *t, struct gompi_slots_call *c) {
 	int upto = c->kind == GOMPI_SCAN ? t->me + 1 : c->kind == GOMPI_EXSCAN ? t->me : t->n, failed = 0;
 	if (c->kind == GOMPI_REDUCE && t->me != c->root)
 		upto = 0;
-	enum gompi_place p = gompi_place_of(c->bytes);
+	enum gompi_slot_place p = gompi_place_of(c->bytes);
 	if (p == GOMPI_IN_LARGE)
 		return reduce_long(t, c, upto);
 	int rc = fold_step(t, c, p, 0, c->bytes, upto, &failed);
@@ -213,7 +213,7 @@ int gompi_slots_reduce_scatter(struct gompi_slots *t, struct gompi_slots_call *c
 	for (int i = 0; i < t->n; i++)
 		longest = longest > c->sizes[i] ? longest : c->sizes[i];
 	uint64_t w = gompi_what(c->kind, 0, c->bytes), plan = gompi_plan(longest, r->size);
-	enum gompi_place p = GOMPI_IN_SMALL;
+	enum gompi_slot_place p = GOMPI_IN_SMALL;
 	uint64_t share = gompi_capacity(p) / n / r->size * r->size;
 	int rc = 0, failed = 0;
 	if (longest > share) {

@@ -164,7 +164,7 @@ static int span_reduce(struct gompi_span *s, struct gompi_slots_call *c, const s
 	uint64_t bytes = little ? c->bytes : 0;
 	int rc = 0, over = little ? GOMPI_SLOTS_DONE : GOMPI_SLOTS_MESSAGES;
 	bool gets = little && (c->kind == GOMPI_ALLREDUCE || s->me == c->root);
-	enum gompi_place p = gompi_place_of(bytes);
+	enum gompi_slot_place p = gompi_place_of(bytes);
 	if (s->meeting != NULL) {
 		const char *sum = NULL;
 		rc = meet_to_reduce(s, c, w, plan, bytes, &sum, what);
@@ -272,7 +272,7 @@ static int meet_for_rows(struct gompi_span *s, struct gompi_slots_call *c, uint6
 	if (stride > 0)
 		write_row(s, c, (struct span_row *)own);
 	if (t != NULL) {
-		enum gompi_place p = gompi_place_of(stride);
+		enum gompi_slot_place p = gompi_place_of(stride);
 		int rc = gompi_slots_begin(t, p);
 		if (rc)
 			return rc;
@@ -309,7 +309,7 @@ static int span_rows(struct gompi_span *s, struct gompi_slots_call *c, const str
 		stride = 0; // the members only agree
 	_Alignas(GOMPI_LINE) char here[GOMPI_SLOT_SMALL];
 	const char *rows = here;
-	enum gompi_place p = gompi_place_of(n * stride), mine = gompi_place_of(stride);
+	enum gompi_slot_place p = gompi_place_of(n * stride), mine = gompi_place_of(stride);
 	int rc;
 	if (s->meeting != NULL) {
 		rc = meet_for_rows(s, c, w, plan, stride, here, what);
@@ -364,7 +364,7 @@ static int place_of_rank(const struct gompi_span *s, int rank) {
 
 // Publishes what root has said, and its data, to the members of this node.
 static int pass_on(struct gompi_slots *t, const struct gompi_meet_words *words, const void *data, uint32_t bytes) {
-	enum gompi_place p = gompi_place_of(bytes);
+	enum gompi_slot_place p = gompi_place_of(bytes);
 	int rc = gompi_slots_begin(t, p);
 	if (rc)
 		return rc;

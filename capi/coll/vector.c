@@ -11,7 +11,7 @@
 enum { MOST_HERE = 64 };
 
 // Where each member's block lies and how long it is. false: not each lies together, somewhere in memory.
-static bool blocks_lie_together(int n, char *buf, struct gompi_numbers counts, struct gompi_numbers displs,
+static bool blocks_lie_together(int n, char *buf, struct gompi_int_array counts, struct gompi_int_array displs,
 				MPI_Datatype type, uintptr_t at[], uint64_t size[]) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || counts.at == NULL || displs.at == NULL)
@@ -30,7 +30,8 @@ static bool blocks_lie_together(int n, char *buf, struct gompi_numbers counts, s
 }
 
 static int allgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-		      struct gompi_numbers counts, struct gompi_numbers displs, MPI_Datatype recvtype, MPI_Comm comm) {
+		      struct gompi_int_array counts, struct gompi_int_array displs, MPI_Datatype recvtype,
+		      MPI_Comm comm) {
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_ALLGATHER);
 	uintptr_t at[MOST_HERE];
 	uint64_t size[MOST_HERE];
@@ -53,14 +54,14 @@ go:
 
 int gompi_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
 		     const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_numbers){recvcounts, false},
-			  (struct gompi_numbers){displs, false}, recvtype, comm);
+	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_int_array){recvcounts, false},
+			  (struct gompi_int_array){displs, false}, recvtype, comm);
 }
 
 int gompi_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
 		       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_numbers){recvcounts, true},
-			  (struct gompi_numbers){displs, true}, recvtype, comm);
+	return allgatherv(sendbuf, sendcount, sendtype, recvbuf, (struct gompi_int_array){recvcounts, true},
+			  (struct gompi_int_array){displs, true}, recvtype, comm);
 }
 
 // Does the reduction of size[i] bytes for each member i. false: Go is to look at it. rc: what the call returns.
@@ -128,7 +129,7 @@ int gompi_reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 				      gompi_side(recvbuf, recvcount, datatype), false, op, 0, comm);
 }
 
-static int reduce_scatter(const void *sendbuf, void *recvbuf, struct gompi_numbers counts, MPI_Datatype datatype,
+static int reduce_scatter(const void *sendbuf, void *recvbuf, struct gompi_int_array counts, MPI_Datatype datatype,
 			  MPI_Op op, MPI_Comm comm) {
 	const char *name = "MPI_Reduce_scatter";
 	struct gompi_slots *t = gompi_slots_for(comm, GOMPI_REDUCE_SCATTER);
@@ -141,19 +142,20 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, struct gompi_numbe
 		if (i == t->n && scatter_reduced(t, name, sendbuf, recvbuf, size, datatype, op, comm, &rc))
 			return rc;
 	}
-	return gompi_collective_to_go(name, GOMPI_REDUCE_SCATTER, gompi_side(sendbuf, 0, 0),
-				      gompi_arrays_side(recvbuf, counts, (struct gompi_numbers){NULL, false}, datatype),
-				      counts.wide, op, 0, comm);
+	return gompi_collective_to_go(
+		name, GOMPI_REDUCE_SCATTER, gompi_side(sendbuf, 0, 0),
+		gompi_arrays_side(recvbuf, counts, (struct gompi_int_array){NULL, false}, datatype), counts.wide, op, 0,
+		comm);
 }
 
 int gompi_reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
 			 MPI_Comm comm) {
-	return reduce_scatter(sendbuf, recvbuf, (struct gompi_numbers){recvcounts, false}, datatype, op, comm);
+	return reduce_scatter(sendbuf, recvbuf, (struct gompi_int_array){recvcounts, false}, datatype, op, comm);
 }
 
 int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
 			   MPI_Op op, MPI_Comm comm) {
-	return reduce_scatter(sendbuf, recvbuf, (struct gompi_numbers){recvcounts, true}, datatype, op, comm);
+	return reduce_scatter(sendbuf, recvbuf, (struct gompi_int_array){recvcounts, true}, datatype, op, comm);
 }
 
 // --- Lengths that only pairs know

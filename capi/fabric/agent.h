@@ -13,18 +13,5 @@
 // The agent's loop, until gompi_net_agent_stop. Called by one goroutine, on a thread of its own.
 void gompi_net_agent_run(void);
 void gompi_net_agent_stop(void);
-// Makes what it sleeps on; 0 or an errno.
-int gompi_net_agent_open(void);
-
-// There is something on a list that an armed agent would not see. After it has been put there.
-void gompi_agent_stir(void);
-
-// There is something that only a round sees to. After it has been said where.
-void gompi_agent_call(void);
-
-// A thread of the application looks for what has arrived; it is about to sleep.
-void gompi_agent_looked(void);
-void gompi_agent_asleep(void);
-
 #pragma GCC visibility pop
 #endif

@@ -7,9 +7,6 @@
 #include "base/node.h"
 #include "base/sip.h"
 
-struct gompi_net_counts gompi_net_counts;
-const struct gompi_port_handler *gompi_ports[FABRIC_PORTS];
-
 // --- The pool
 
 enum { SLAB = 16 }; // places that are made together

@@ -11,7 +11,7 @@
 #include "base/loss.h"
 #include "base/up.h"
 #include "base/wait.h"
-#include "fabric/agent.h"
+#include "fabric/bell.h"
 #include "fabric/peer.h"
 
 enum {
@@ -34,7 +34,7 @@ static struct {
 	int target;        // who is asked, -1: nobody
 	bool refused;      // somebody is
 	bool *told;        // by index: that this process of the node is dead
-	gompi_a32 news, ended;
+	gompi_a32 ended;
 } health = {.target = -1};
 
 // What a process tells of another.
@@ -68,11 +68,6 @@ bool gompi_health_open(const int32_t *node_of, int64_t timeout) {
 }
 
 void gompi_health_end(void) { gompi_store_total(&health.ended, 1); }
-
-void gompi_health_news(void) {
-	gompi_store_total(&health.news, 1);
-	gompi_agent_call();
-}
 
 // --- Somebody is lost
 
@@ -313,7 +308,7 @@ static int64_t look_busy(int64_t now, int64_t next) {
 
 // Tells of those whose connections have ended.
 static void look_gone(void) {
-	if (gompi_load(&health.news) == 0 || gompi_swap_total(&health.news, 0) == 0)
+	if (gompi_load(&gompi_peers_news) == 0 || gompi_swap_total(&gompi_peers_news, 0) == 0)
 		return;
 	for (struct gompi_peer *p = gompi_peers_first(); p != NULL; p = p->next)
 		if (gompi_load(&p->gone) != 0 && gompi_swap_total(&p->announced, 1) == 0)

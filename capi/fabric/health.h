@@ -29,9 +29,5 @@ int gompi_health_lowest(int ahead);
 int gompi_health_nodes(void);
 // Returns true if this process is the lowest living one of its node.
 bool gompi_health_first(void);
-
-// A peer is gone: see to it in the agent's next round.
-void gompi_health_news(void);
-
 #pragma GCC visibility pop
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/up.h"
-#include "fabric/agent.h"
+#include "fabric/bell.h"
 #include "fabric/call.h"
 #include "fabric/frame.h"
 #include "fabric/health.h"
@@ -17,8 +17,6 @@
 #include "fabric/peer.h"
 #include "fabric/progress.h"
 #include "tcp/tcp.h"
-
-struct gompi_net gompi_net = {.fd = -1};
 
 // Providers that are left out unless somebody asks for them, and why.
 static const struct {
@@ -373,7 +371,7 @@ bool gompi_net_begin(const struct gompi_net_job *job, char why[GOMPI_FABRIC_TEXT
 	}
 	int rc = fine ? gompi_net_receive() : -FI_ENOMEM;
 	if (rc == 0)
-		rc = -gompi_net_agent_open();
+		rc = -gompi_bell_open();
 	if (rc != 0)
 		return open_failed("preparing the endpoint", n->info->fabric_attr->prov_name, rc, why);
 	gompi_net_serve_in_waits();

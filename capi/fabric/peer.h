@@ -91,6 +91,10 @@ struct gompi_peer *gompi_peers_first(void);
 void gompi_peer_again(struct gompi_peer *p);
 // Whether a peer waits for that.
 bool gompi_peers_try_again(void);
+// The list of them, which is empty then; NULL: it was.
+struct gompi_peer *gompi_peers_take_again(void);
+// 1: one is gone that the others have not been told of.
+extern gompi_a32 gompi_peers_news;
 // Whether one does, or has something that only lies there.
 bool gompi_peers_wait(void);
 // Tries again for all that wait; whether there is one less.

@@ -11,7 +11,7 @@
 #include "base/call.h"
 #include "base/must_have.h"
 #include "base/wait.h"
-#include "fabric/agent.h"
+#include "fabric/bell.h"
 #include "fabric/health.h"
 #include "tcp/tcp.h"
 
@@ -81,6 +81,8 @@ bool gompi_peers_open(void) {
 
 static struct gompi_peer *_Atomic soon_list, *_Atomic again_list;
 
+gompi_a32 gompi_peers_news;
+
 // The caller holds the lock of p, or does so before it looks for what it puts p on the list for.
 static void put_on_soon(struct gompi_peer *p) {
 	if (gompi_load_acquire(&p->soon) != 0) // pairs with the store of who takes it from the list
@@ -104,6 +106,10 @@ void gompi_peer_again(struct gompi_peer *p) {
 }
 
 bool gompi_peers_wait(void) { return gompi_load_total(&soon_list) != NULL || gompi_load_total(&again_list) != NULL; }
+
+struct gompi_peer *gompi_peers_take_again(void) {
+	return gompi_load(&again_list) == NULL ? NULL : gompi_swap_total(&again_list, NULL);
+}
 
 bool gompi_peers_try_again(void) { return gompi_load(&again_list) != NULL; }
 
@@ -290,42 +296,6 @@ enum gompi_asked gompi_peer_ask(struct gompi_peer *p) {
 	return rc == 0 ? GOMPI_ASKED : under_way ? GOMPI_BUSY : GOMPI_REFUSED;
 }
 
-// Calls the handlers of the ports that wait for room, if there is any.
-static void call_room(struct gompi_peer *p) {
-	gompi_mutex_take(&p->lock);
-	uint32_t waiting = p->first == NULL ? gompi_swap_total(&p->no_room, 0) : 0;
-	gompi_mutex_give(&p->lock);
-	for (int i = 0; i < FABRIC_PORTS; i++)
-		if ((waiting >> i & 1) != 0 && gompi_ports[i] != NULL && gompi_ports[i]->room != NULL)
-			gompi_ports[i]->room(p->rank);
-}
-
-bool gompi_peers_retry(void) {
-	if (gompi_load(&again_list) == NULL)
-		return false;
-	struct gompi_peer *p = gompi_swap_total(&again_list, NULL);
-	bool worked = false;
-	while (p != NULL) {
-		struct gompi_peer *next = p->next_again;
-		gompi_store_total(&p->again, 0); // before the look: who has more to try puts it on the list again
-		if (!gompi_mutex_try(&p->lock)) {
-			gompi_peer_again(p);
-			p = next;
-			continue;
-		}
-		gompi_peer_send(p);
-		gompi_transfers_start(p);
-		bool asked = p->owes_answer;
-		gompi_mutex_give(&p->lock);
-		gompi_peer_tell(p, asked);
-		if (gompi_load(&p->no_room) != 0)
-			call_room(p);
-		worked = worked || gompi_load(&p->again) == 0;
-		p = next;
-	}
-	return worked;
-}
-
 // --- Records
 
 // A wait for room.
@@ -504,5 +474,6 @@ void gompi_peer_is_gone(struct gompi_peer *p) {
 	if (gompi_swap_total(&p->gone, 1) != 0)
 		return;
 	gompi_peer_again(p); // its frames and transfers end
-	gompi_health_news();
+	gompi_store_total(&gompi_peers_news, 1);
+	gompi_agent_call();
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/wait.h"
-#include "fabric/agent.h"
+#include "fabric/bell.h"
 #include "fabric/peer.h"
 
 enum {
@@ -18,8 +18,6 @@ static struct gompi_frame *unposted;
 static int lacking;
 
 static atomic_flag serving = ATOMIC_FLAG_INIT; // a thread is the serving one
-
-void gompi_fabric_listen(enum gompi_port port, const struct gompi_port_handler *h) { gompi_ports[port] = h; }
 
 // Gives the provider what there is in unposted, under the lock of the net: 0 or an error of libfabric.
 static int post_receives(void) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/abi.h"
-#include "fabric/agent.h"
+#include "fabric/bell.h"
 #include "fabric/load.h"
 #include "fabric/peer.h"
 

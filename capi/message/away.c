@@ -3,41 +3,42 @@
 #include <stdlib.h>
 
 // Links are found by a table of a power of two of places; a link is at the first free one from its own on, and stays.
-struct gompi_peer {
+struct gompi_away_peer {
 	int32_t world;
 	struct gompi_link link[GOMPI_LANES];
 };
-struct gompi_peers {
+struct gompi_away_peers {
 	uint32_t mask;
-	struct gompi_peers *before; // others may still look there
-	struct gompi_peer *_Atomic at[];
+	struct gompi_away_peers *before; // others may still look there
+	struct gompi_away_peer *_Atomic at[];
 };
 
 enum { LEAST = 16 };
 
-static struct gompi_peer *_Atomic *place_of(struct gompi_peers *t, int world) {
+static struct gompi_away_peer *_Atomic *place_of(struct gompi_away_peers *t, int world) {
 	uint32_t i = (uint32_t)world * 0x9e3779b1U >> 8;
 	for (;; i++) {
-		struct gompi_peer *p = gompi_load_acquire(&t->at[i & t->mask]); // pairs with the release in add_peer
+		struct gompi_away_peer *p =
+			gompi_load_acquire(&t->at[i & t->mask]); // pairs with the release in add_peer
 		if (p == NULL || p->world == world)
 			return &t->at[i & t->mask];
 	}
 }
 
 // A peer that something has been sent to, or has come from; NULL: there was nothing yet.
-static struct gompi_peer *find_peer(struct gompi_messages *m, int world) {
-	struct gompi_peers *t = gompi_load_acquire(&m->peers); // pairs with the release in widen_peers
+static struct gompi_away_peer *find_peer(struct gompi_messages *m, int world) {
+	struct gompi_away_peers *t = gompi_load_acquire(&m->peers); // pairs with the release in widen_peers
 	return t == NULL ? NULL : gompi_load_acquire(place_of(t, world));
 }
 
-static struct gompi_peers *widen_peers(struct gompi_messages *m) {
-	struct gompi_peers *old = gompi_load(&m->peers), *t;
+static struct gompi_away_peers *widen_peers(struct gompi_messages *m) {
+	struct gompi_away_peers *old = gompi_load(&m->peers), *t;
 	uint32_t places = old != NULL ? 2 * (old->mask + 1) : LEAST;
 	t = gompi_must_have(sizeof *t + places * sizeof t->at[0]);
 	t->mask = places - 1;
 	t->before = old;
 	for (uint32_t i = 0; old != NULL && i <= old->mask; i++) {
-		struct gompi_peer *p = gompi_load(&old->at[i]);
+		struct gompi_away_peer *p = gompi_load(&old->at[i]);
 		if (p != NULL)
 			gompi_store(place_of(t, p->world), p);
 	}
@@ -45,11 +46,11 @@ static struct gompi_peers *widen_peers(struct gompi_messages *m) {
 	return t;
 }
 
-static struct gompi_peer *add_peer(struct gompi_messages *m, int world) {
+static struct gompi_away_peer *add_peer(struct gompi_messages *m, int world) {
 	gompi_mutex_take(&m->peers_lock);
-	struct gompi_peer *p = find_peer(m, world);
+	struct gompi_away_peer *p = find_peer(m, world);
 	if (p == NULL) {
-		struct gompi_peers *t = gompi_load(&m->peers);
+		struct gompi_away_peers *t = gompi_load(&m->peers);
 		if (t == NULL || 2 * m->peers_number > t->mask)
 			t = widen_peers(m);
 		p = gompi_must_have(sizeof *p);
@@ -68,7 +69,7 @@ static struct gompi_peer *add_peer(struct gompi_messages *m, int world) {
 }
 
 struct gompi_link *gompi_away_link(struct gompi_lane *l, int world) {
-	struct gompi_peer *p = find_peer(l->home, world);
+	struct gompi_away_peer *p = find_peer(l->home, world);
 	if (__builtin_expect(p == NULL, 0))
 		p = add_peer(l->home, world);
 	return &p->link[l - l->home->lane];
@@ -274,7 +275,7 @@ void gompi_away_arrived(struct gompi_messages *m, int peer, const char *data, si
 }
 
 void gompi_away_room(struct gompi_messages *m, int peer) {
-	struct gompi_peer *to = find_peer(m, peer);
+	struct gompi_away_peer *to = find_peer(m, peer);
 	for (int i = 0; to != NULL && i < GOMPI_LANES; i++) {
 		struct gompi_lane *l = &m->lane[i];
 		if (gompi_load(&to->link[i].waiting) == 0)
@@ -308,10 +309,10 @@ void gompi_away_open(struct gompi_messages *m) {
 }
 
 void gompi_away_close(struct gompi_messages *m) {
-	struct gompi_peers *t = gompi_load(&m->peers);
+	struct gompi_away_peers *t = gompi_load(&m->peers);
 	for (uint32_t i = 0; t != NULL && i <= t->mask; i++)
 		free(gompi_load(&t->at[i]));
-	for (struct gompi_peers *before; t != NULL; t = before) {
+	for (struct gompi_away_peers *before; t != NULL; t = before) {
 		before = t->before;
 		free(t);
 	}

@@ -265,7 +265,7 @@ static bool progress_locked(struct gompi_lane *l) {
 				gompi_store_total(&l->working, 0);
 				l->due = false;
 			}
-			gompi_pull(l, r);
+			gompi_pull_pieces(l, r);
 			again = true;
 		} else if (!again) {
 			return worked;

@@ -146,7 +146,7 @@ struct gompi_messages {
 	struct gompi_plan *plans;      // those under way (plan.h)
 	struct gompi_mutex peers_lock; // to add to peers
 	uint32_t peers_number;
-	struct gompi_peers *_Atomic peers; // links to processes on other nodes
+	struct gompi_away_peers *_Atomic peers; // links to processes on other nodes
 };
 
 // The one word that says what else is to be done besides looking at the lanes.
@@ -277,7 +277,7 @@ void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p);
 void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by);
 void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class);
 void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
-bool gompi_stream(struct gompi_lane *l, struct gompi_link *p);
+bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p);
 void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
 // Gives a message to this process itself without a request. Whether it was small, and need not wait for its receive.
 bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
@@ -337,7 +337,7 @@ static inline void gompi_start_locked(struct gompi_lane *l, struct gompi_request
 void gompi_rendezvous(struct gompi_lane *l, struct gompi_request *r, struct gompi_message *m);
 void gompi_ask_for_pieces(struct gompi_lane *l, struct gompi_request *r);
 void gompi_end_pull(struct gompi_lane *l, struct gompi_request *r, int class);
-void gompi_pull(struct gompi_lane *l, struct gompi_request *r);
+void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r);
 void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h);
 void gompi_piece(struct gompi_lane *l, const struct gompi_record *h, const char *payload);
 

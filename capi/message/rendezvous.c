@@ -162,7 +162,7 @@ static int read_data(struct gompi_messages *home, struct gompi_link *p, const st
 }
 
 // Copies the data of a matched message. It gives the lock away meanwhile.
-void gompi_pull(struct gompi_lane *l, struct gompi_request *r) {
+void gompi_pull_pieces(struct gompi_lane *l, struct gompi_request *r) {
 	struct gompi_message *m = r->matched;
 	if (m->local != NULL) {
 		gompi_lane_let_go(l);
@@ -204,7 +204,7 @@ void gompi_clear_to_send(struct gompi_lane *l, const struct gompi_record *h) {
 }
 
 // Sends the next piece of the first stream; false: there was no room for it.
-bool gompi_stream(struct gompi_lane *l, struct gompi_link *p) {
+bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_request *r = p->stream;
 	if (r == NULL)
 		return false;

@@ -240,7 +240,7 @@ void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by) {
 static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first;
 	if (w == NULL)
-		return gompi_stream(l, p);
+		return gompi_send_pieces(l, p);
 	struct gompi_request *r = w->send; // which may be gone once its record has left
 	if (r != NULL)
 		r->behind = false;

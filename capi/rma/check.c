@@ -6,7 +6,7 @@
 #include "datatype/op.h"
 
 // Looks up one buffer. The verdict's class.
-static int find_side(const struct gompi_checked *c, struct gompi_side *s, const char *what, const void *address,
+static int find_side(const struct gompi_checked *c, struct gompi_checked_side *s, const char *what, const void *address,
 		     MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
 		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
@@ -18,7 +18,7 @@ static int find_side(const struct gompi_checked *c, struct gompi_side *s, const 
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
 		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
 				   what, (long long)count);
-	*s = (struct gompi_side){(char *)(uintptr_t)address, count, t};
+	*s = (struct gompi_checked_side){(char *)(uintptr_t)address, count, t};
 	return MPI_SUCCESS;
 }
 
@@ -45,7 +45,7 @@ static bool copyable(const struct gompi_type *a, const struct gompi_type *b) {
 
 // Makes the elements of all sides bytes, and leaves the types that say so in c->bytewise. The verdict's class.
 static int take_as_bytes(struct gompi_checked *c) {
-	struct gompi_side *sides[] = {&c->target, &c->origin, &c->result};
+	struct gompi_checked_side *sides[] = {&c->target, &c->origin, &c->result};
 	for (int i = 0; i < 3; i++) {
 		if (sides[i]->type == NULL)
 			continue;
@@ -83,7 +83,8 @@ static int check_accumulate(struct gompi_checked *c) {
 		c->elements = 0;
 	if (c->elements == 0)
 		return MPI_SUCCESS;
-	const struct gompi_side *others[] = {no_op ? NULL : &c->origin, gompi_has_result(c->r) ? &c->result : NULL};
+	const struct gompi_checked_side *others[] = {no_op ? NULL : &c->origin,
+						     gompi_has_result(c->r) ? &c->result : NULL};
 	if (copies && (c->element == 0 || (others[0] != NULL && !copyable(others[0]->type, c->target.type)) ||
 		       (others[1] != NULL && !copyable(others[1]->type, c->target.type)))) {
 		if (take_as_bytes(c) != MPI_SUCCESS)
@@ -103,7 +104,7 @@ static int check_accumulate(struct gompi_checked *c) {
 		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
 				   (unsigned long)op, (unsigned long)tt->elem);
 	for (int i = 0; i < 2; i++) {
-		const struct gompi_side *s = others[i];
+		const struct gompi_checked_side *s = others[i];
 		if (s == NULL)
 			continue;
 		const char *what = i == 0 ? "origin" : "result";
@@ -185,7 +186,7 @@ static int check_range(struct gompi_checked *c) {
 }
 
 // Whether a buffer of this process is in memory. The verdict's class.
-static int check_memory(const struct gompi_checked *c, const struct gompi_side *s, const char *what) {
+static int check_memory(const struct gompi_checked *c, const struct gompi_checked_side *s, const char *what) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
 	if (lo == hi || !gompi_nowhere(s->address, lo))
@@ -204,7 +205,8 @@ static int check_buffers(const struct gompi_checked *c) {
 	if (rc == MPI_SUCCESS && c->result.type != NULL)
 		rc = check_memory(c, &c->result, r->kind == RMA_GET ? "origin" : "result");
 	if (rc == MPI_SUCCESS && r->kind == RMA_COMPARE_AND_SWAP)
-		rc = check_memory(c, &(struct gompi_side){(char *)(uintptr_t)r->compare, 1, c->origin.type}, "compare");
+		rc = check_memory(c, &(struct gompi_checked_side){(char *)(uintptr_t)r->compare, 1, c->origin.type},
+				  "compare");
 	return rc;
 }
 
@@ -225,7 +227,7 @@ int gompi_rma_check(struct gompi_checked *c) {
 	if (gompi_is_accumulate(r)) {
 		rc = check_accumulate(c);
 	} else {
-		const struct gompi_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
+		const struct gompi_checked_side *mine = r->kind == RMA_PUT ? &c->origin : &c->result;
 		int64_t here = mine->count * mine->type->size, there = c->target.count * c->target.type->size;
 		c->bytes = here < there ? here : there;
 		if (r->kind == RMA_PUT ? here > there

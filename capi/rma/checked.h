@@ -7,7 +7,7 @@
 #include "rma/rma.h"
 
 // One side of an operation: count copies of a type at an address.
-struct gompi_side {
+struct gompi_checked_side {
 	char *address;
 	int64_t count;
 	const struct gompi_type *type;
@@ -18,7 +18,8 @@ struct gompi_checked {
 	const struct gompi_operation *r;
 	struct gompi_win *w;
 	struct gompi_verdict *verdict;
-	struct gompi_side origin, result, target; // target.address is where it lies here, or NULL on the agent path
+	struct gompi_checked_side origin, result,
+		target;                // target.address is where it lies here, or NULL on the agent path
 	struct gompi_part here;        // bytes of the target's window that can be addressed here, if not all can
 	const struct gompi_part *part; // these, if some of the target's buffer are among them and some are not
 	uint64_t

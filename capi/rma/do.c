@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "way/ongoing.h"
+#include "way/way.h"
 #include "win/epoch.h"
 #include "win/watch.h"
 
@@ -31,7 +32,8 @@ int gompi_rma_do(const struct gompi_operation *r) {
 	if (!refused && !nobody)
 		rc = gompi_is_accumulate(r) ? gompi_do_accumulate(&c) : gompi_do_move(&c);
 	if (r->requests && !refused)
-		rc = gompi_ongoing_sent(ongoing, c.w, r, rc);
+		while ((rc = gompi_ongoing_sent(ongoing, c.w, r, rc)) == GOMPI_ONGOING_WAITS)
+			rc = gompi_flush_local(c.w, r->target, r->call);
 	for (int i = 0; i < 3; i++)
 		free(c.bytewise[i]);
 	if (refused)

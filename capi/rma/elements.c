@@ -9,7 +9,7 @@
 #include "datatype/op.h"
 
 // Copies elements between an array and where s has them, but not their gaps.
-static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype element, bool to_array) {
+static void copy_elements(const struct gompi_checked_side *s, char *array, MPI_Datatype element, bool to_array) {
 	int64_t bytes = s->count * s->type->size;
 	if (!gompi_has_gaps(s->type)) {
 		if (to_array)
@@ -30,7 +30,7 @@ static void copy_elements(const struct gompi_side *s, char *array, MPI_Datatype 
 // The elements of s as one array: in place if they lie so, else in memory that *temporary is set to and the caller
 // frees. fill says that the array gets what s holds; whole that elements will be read or written with their gaps, which
 // must not happen in place.
-static char *array_of(const struct gompi_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
+static char *array_of(const struct gompi_checked_side *s, int64_t elements, MPI_Datatype element, bool fill, bool whole,
 		      char **temporary) {
 	*temporary = NULL;
 	const struct gompi_type *t = s->type;
@@ -53,7 +53,7 @@ static int send_update(const struct gompi_checked *c, const struct gompi_place *
 static int update_here(const struct gompi_checked *c, const char *origin, char *result) {
 	const struct gompi_operation *r = c->r;
 	struct gompi_update u = {.w = c->w, .operation = r, .element = c->element};
-	const struct gompi_side *t = &c->target;
+	const struct gompi_checked_side *t = &c->target;
 	int64_t size = t->type->elem_size, n, offset;
 	struct gompi_cursor cursor, back;
 	gompi_cursor_init(&cursor, t->type, t->count, GOMPI_ELEMENTS);
@@ -124,7 +124,7 @@ static int update_outside(struct outside *o, const struct gompi_checked *c, cons
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .operation = c->r, .element = c->element};
 	char *base = c->w->targets[c->r->target].base;
-	const struct gompi_side *t = &c->target;
+	const struct gompi_checked_side *t = &c->target;
 	uint64_t size = (uint64_t)t->type->elem_size, at, n, first, end;
 	struct gompi_cursor cursor;
 	int64_t bytes, offset, sent = 0, where = 0;

@@ -57,7 +57,7 @@ static int move_at_target(const struct gompi_checked *c, const char *origin, cha
 	if (c->scattered)
 		return gompi_each_region(c, move_at_target, origin, result);
 	bool put = c->r->kind == RMA_PUT;
-	const struct gompi_side *target = &c->target;
+	const struct gompi_checked_side *target = &c->target;
 	if (c->part != NULL)
 		return move_part(c, put ? (char *)(uintptr_t)origin : result, put);
 	if (target->address == NULL)
@@ -75,9 +75,9 @@ int gompi_do_move(const struct gompi_checked *c) {
 	if (c->bytes == 0)
 		return MPI_SUCCESS;
 	bool put = c->r->kind == RMA_PUT;
-	const struct gompi_side *mine = put ? &c->origin : &c->result, *target = &c->target;
+	const struct gompi_checked_side *mine = put ? &c->origin : &c->result, *target = &c->target;
 	if (target->address != NULL) {
-		const struct gompi_side *to = put ? target : mine, *from = put ? mine : target;
+		const struct gompi_checked_side *to = put ? target : mine, *from = put ? mine : target;
 		if (to->type->flags & from->type->flags & GOMPI_TYPE_CONTIGUOUS)
 			memmove(to->address + to->type->origin, from->address + from->type->origin, (size_t)c->bytes);
 		else

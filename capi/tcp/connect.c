@@ -138,15 +138,6 @@ void gompi_links_free(void) {
 	}
 }
 
-void gompi_link_watch(struct gompi_tcp_link *l, bool out) {
-	const uint32_t events = (l->stalled ? 0u : (uint32_t)EPOLLIN) | (out ? (uint32_t)EPOLLOUT : 0u);
-	if (l->fd < 0 || events == l->watched)
-		return;
-	struct epoll_event e = {.events = events, .data.ptr = l};
-	epoll_ctl(gompi_tcp_state.epoll, EPOLL_CTL_MOD, l->fd, &e);
-	l->watched = events;
-}
-
 void gompi_timer_at(int64_t when) {
 	struct gompi_tcp_state *t = &gompi_tcp_state;
 	if (when == 0 || (t->timer_at != 0 && t->timer_at <= when))

@@ -96,7 +96,7 @@ void gompi_link_send(struct gompi_tcp_link *l) {
 			if (errno == EINTR)
 				continue;
 			if (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) {
-				gompi_link_broken(l, errno);
+				gompi_tcp_state.broken(l, errno);
 				return;
 			}
 			break;
@@ -278,7 +278,7 @@ static bool end_body(struct gompi_tcp_link *l) {
 	case TCP_BYE:
 	case TCP_STAY:
 	case TCP_GO:
-		gompi_link_bye(l, h.kind);
+		gompi_tcp_state.bye(l, h.kind);
 		return l->fd >= 0;
 	default:
 		return false;
@@ -356,7 +356,7 @@ static bool take_bytes(struct gompi_tcp_link *l, const char *bytes, size_t n) {
 	if (fine && waits_for_place(l))
 		fine = keep(l, bytes + taken, n - taken);
 	if (!fine && l->fd >= 0)
-		gompi_link_broken(l, EPROTO);
+		gompi_tcp_state.broken(l, EPROTO);
 	return fine && l->fd >= 0;
 }
 
@@ -398,11 +398,11 @@ bool gompi_link_receive(struct gompi_tcp_link *l) {
 				continue;
 			if (errno == EAGAIN)
 				break;
-			gompi_link_broken(l, errno);
+			gompi_tcp_state.broken(l, errno);
 			return true;
 		}
 		if (got == 0) {
-			gompi_link_broken(l, 0);
+			gompi_tcp_state.broken(l, 0);
 			return true;
 		}
 		all += (size_t)got;
@@ -412,7 +412,7 @@ bool gompi_link_receive(struct gompi_tcp_link *l) {
 		l->left -= there;
 		if (direct > 0 && l->left == 0 && !end_body(l)) {
 			if (l->fd >= 0)
-				gompi_link_broken(l, EPROTO);
+				gompi_tcp_state.broken(l, EPROTO);
 			return true;
 		}
 		if ((size_t)got > there && !take_bytes(l, scratch, (size_t)got - there))

@@ -46,6 +46,8 @@ struct gompi_tcp_memory {
 	uint64_t bytes, access;
 };
 struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key);
+void gompi_tcp_memory_add(struct gompi_tcp_memory *m);
+void gompi_tcp_memory_remove(struct gompi_tcp_memory *m);
 
 // Something to be sent.
 struct gompi_tcp_item {
@@ -165,10 +167,15 @@ struct gompi_tcp_state {
 	uint64_t id;
 	int most_links;
 	bool short_of_files; // and it has been said
+	// What link.c finds out, and connect.c deals with: gompi_link_broken, gompi_link_bye.
+	void (*broken)(struct gompi_tcp_link *l, int error);
+	void (*bye)(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
 };
 extern struct gompi_tcp_state gompi_tcp_state;
 
 struct gompi_tcp_peer *gompi_tcp_peer(int rank); // NULL: there is no memory
+// Has the system say when something arrives, and if out when there is room.
+void gompi_link_watch(struct gompi_tcp_link *l, bool out);
 
 // --- link.c: what goes through a link
 
@@ -205,14 +212,20 @@ void gompi_link_close(struct gompi_tcp_link *l);
 void gompi_links_free(void);
 // Answers to an offer to give it up.
 void gompi_link_bye(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
-// Has the system say when something arrives, and if out when there is room.
-void gompi_link_watch(struct gompi_tcp_link *l, bool out);
 // When the clock is to ring at the latest.
 void gompi_timer_at(int64_t when);
 
-// --- provider.c
+// --- completion.c
 
+struct gompi_tcp_completion {
+	void *context;
+	size_t length;
+	int error; // of libfabric
+};
 void gompi_complete(void *context, size_t length, int error);
+// The first that has not been told, and the one after it, once that has been; NULL: there is none.
+const struct gompi_tcp_completion *gompi_completion_first(void);
+const struct gompi_tcp_completion *gompi_completion_next(void);
 
 #pragma GCC visibility pop
 #endif

@@ -17,38 +17,11 @@
 #include "base/wait.h"
 #include "tcp/link.h"
 
-struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1};
-
 enum {
 	INJECT = 4096, // bytes that go at once, or are copied
 	EVENTS = 32,   // of links that are looked at together
 	HOT_LOOKS = 8, // at the link that something came through last, for each at all of them
 };
-
-// --- Completions
-
-static struct {
-	struct completion {
-		void *context;
-		size_t length;
-		int error;
-	} * ring;
-	size_t first, n, room; // room is a power of 2
-} done;
-
-void gompi_complete(void *context, size_t length, int error) {
-	if (done.n == done.room) {
-		const size_t room = done.room == 0 ? 256 : 2 * done.room;
-		struct completion *ring = gompi_must_have(room * sizeof *ring); // or it would never be told
-		for (size_t i = 0; i < done.n; i++)
-			ring[i] = done.ring[(done.first + i) & (done.room - 1)];
-		free(done.ring);
-		done.ring = ring;
-		done.room = room;
-		done.first = 0;
-	}
-	done.ring[(done.first + done.n++) & (done.room - 1)] = (struct completion){context, length, error};
-}
 
 // --- Looking
 
@@ -98,46 +71,35 @@ static void look_around(void) {
 
 static ssize_t cq_read(struct fid_cq *cq, void *to, size_t most) {
 	struct fi_cq_msg_entry *e = to;
-	if (done.n == 0)
+	const struct gompi_tcp_completion *c = gompi_completion_first();
+	if (c == NULL) {
 		look_around();
-	size_t n = 0;
-	for (; n < most && done.n > 0; n++) {
-		const struct completion *c = &done.ring[done.first];
-		if (c->error != 0)
-			break;
-		e[n] = (struct fi_cq_msg_entry){.op_context = c->context, .len = c->length};
-		done.first = (done.first + 1) & (done.room - 1);
-		done.n--;
+		c = gompi_completion_first();
 	}
-	return n > 0 ? (ssize_t)n : done.n > 0 ? -FI_EAVAIL : -FI_EAGAIN;
+	size_t n = 0;
+	for (; n < most && c != NULL && c->error == 0; n++) {
+		e[n] = (struct fi_cq_msg_entry){.op_context = c->context, .len = c->length};
+		c = gompi_completion_next();
+	}
+	return n > 0 ? (ssize_t)n : c != NULL ? -FI_EAVAIL : -FI_EAGAIN;
 }
 
 static ssize_t cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *e, uint64_t flags) {
-	if (done.n == 0 || done.ring[done.first].error == 0)
+	const struct gompi_tcp_completion *c = gompi_completion_first();
+	if (c == NULL || c->error == 0)
 		return -FI_EAGAIN;
-	e->op_context = done.ring[done.first].context;
-	e->err = done.ring[done.first].error;
-	done.first = (done.first + 1) & (done.room - 1);
-	done.n--;
+	e->op_context = c->context;
+	e->err = c->error;
+	gompi_completion_next();
 	return 1;
 }
 
 static int may_wait(struct fid_fabric *f, struct fid **on, int n) {
 	const struct gompi_tcp_state *t = &gompi_tcp_state;
-	return done.n > 0 || (t->stalled != NULL && t->places != NULL) ? -FI_EAGAIN : 0;
+	return gompi_completion_first() != NULL || (t->stalled != NULL && t->places != NULL) ? -FI_EAGAIN : 0;
 }
 
 // --- Sending
-
-struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
-	struct gompi_tcp_state *t = &gompi_tcp_state;
-	struct gompi_tcp_peer *p = t->peers[rank];
-	if (p == NULL && (p = calloc(1, sizeof *p)) != NULL) {
-		p->rank = rank;
-		t->peers[rank] = p;
-	}
-	return p;
-}
 
 // Puts an item on its way; it is what is left of it that waits. Bytes of an item without a context are copied.
 static void enqueue(struct gompi_tcp_peer *p, struct gompi_tcp_item *i, bool copy) {
@@ -259,23 +221,9 @@ static ssize_t ep_readmsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_
 
 // --- Memory
 
-enum { BUCKETS = 256 };
-static struct gompi_tcp_memory *buckets[BUCKETS];
-
-static struct gompi_tcp_memory **key_bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
-
-struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key) {
-	struct gompi_tcp_memory *m = *key_bucket(key);
-	while (m != NULL && m->mr.key != key)
-		m = m->next;
-	return m;
-}
-
 static int close_memory(struct fid *f) {
-	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)f, **at = key_bucket(m->mr.key);
-	while (*at != m)
-		at = &(*at)->next;
-	*at = m->next;
+	struct gompi_tcp_memory *m = (struct gompi_tcp_memory *)f;
+	gompi_tcp_memory_remove(m);
 	gompi_links_forget(m);
 	free(m);
 	return 0;
@@ -290,13 +238,11 @@ static int memory_register(struct fid *domain, const void *at, size_t bytes, uin
 	struct gompi_tcp_memory *m = malloc(sizeof *m);
 	if (m == NULL)
 		return -FI_ENOMEM;
-	struct gompi_tcp_memory **b = key_bucket(key);
 	*m = (struct gompi_tcp_memory){.mr = {.fid = {.fclass = FI_CLASS_MR, .ops = &memory_ops}, .key = key},
-				       .next = *b,
 				       .at = (char *)(uintptr_t)at,
 				       .bytes = bytes,
 				       .access = access};
-	*b = m;
+	gompi_tcp_memory_add(m);
 	*mr = &m->mr;
 	return 0;
 }
@@ -335,6 +281,8 @@ bool gompi_tcp_open(struct gompi_tcp *out, char port[GOMPI_TCP_PORT], char host[
 	if (!gompi_host_here(&t->here, NULL, why, why_bytes))
 		return false;
 	why[0] = 0;
+	t->broken = gompi_link_broken;
+	t->bye = gompi_link_bye;
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	struct epoll_event e = {.events = EPOLLIN, .data.ptr = &t->timer};

@@ -137,7 +137,7 @@ int gompi_bounce_collect(void) {
 	return class;
 }
 
-// The buffer that a message of peer names, NULL: none.
+// The buffer that a packet of peer names, NULL: none.
 static struct gompi_bounce *named(int peer, uint64_t address) {
 	int process = gompi_on_node(peer);
 	uint64_t buffer = address & ~IN_BOUNCE;

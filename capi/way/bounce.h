@@ -1,5 +1,5 @@
-// Buffers of a process in the node's shared memory through which data goes that does not fit into a message of a ring,
-// and all that comes back later than its call: the process, as an origin, takes one, names it in a message (the _PULL
+// Buffers of a process in the node's shared memory through which data goes that does not fit into a packet of a ring,
+// and all that comes back later than its call: the process, as an origin, takes one, names it in a packet (the _PULL
 // kinds), and has it again when the target has applied that. What a get has brought is copied out then.
 #ifndef GOMPI_BOUNCE_H
 #define GOMPI_BOUNCE_H
@@ -14,7 +14,7 @@ enum { GOMPI_BOUNCES = 62, GOMPI_BOUNCE_DATA = 8192 };
 
 // A buffer; behind the ring of its process.
 struct gompi_bounce {
-	_Alignas(GOMPI_LINE) struct gompi_reason refused; // why the target has not applied the message; class 0: it has
+	_Alignas(GOMPI_LINE) struct gompi_reason refused; // why the target has not applied the packet; class 0: it has
 	_Alignas(32) char data[GOMPI_BOUNCE_DATA];        // a few bytes share the line
 };
 
@@ -22,9 +22,9 @@ struct gompi_bounce {
 // acknowledged *number; -1: it is not sent yet.
 int gompi_bounce_take(int *peer, uint64_t *number);
 char *gompi_bounce_data(int buffer);
-// What names a buffer in a message, as if it were an address.
+// What names a buffer in a packet, as if it were an address.
 void *gompi_bounce_address(int buffer);
-// A message with that name went to peer, on this node, which acknowledges it by number. So many bytes are copied to an
+// A packet with that name went to peer, on this node, which acknowledges it by number. So many bytes are copied to an
 // address then; NULL: nowhere. They are a part of what is ongoing, unless that is NULL.
 struct gompi_ongoing;
 void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t bytes, struct gompi_ongoing *ongoing);
@@ -40,9 +40,9 @@ int gompi_bounce_collect(void);
 // The same, and errors that are nobody's request's are told later.
 void gompi_bounce_look(void);
 
-// At the target: moves bytes between memory here and a buffer named by a message of peer; a gompi_pull (message.h).
+// At the target: moves bytes between memory here and a buffer named by a packet of peer; a gompi_packet_mover.
 bool gompi_bounce_move(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
-// Says in it that the message was not applied, if it is one.
+// Says in it that the packet was not applied, if it is one.
 void gompi_bounce_refuse(int peer, uint64_t address, int class);
 
 #pragma GCC visibility pop

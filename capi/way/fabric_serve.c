@@ -23,78 +23,78 @@ static gompi_a32 locks_waiting;
 
 static void send_answer(struct gompi_stream *s, int bits) {
 	int class;
-	struct gompi_message *m = (struct gompi_message *)(void *)gompi_fabric_reserve(s->peer, FABRIC_RMA, sizeof *m,
-										       FABRIC_ANSWER, &class);
+	struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(s->peer, FABRIC_RMA, sizeof *m,
+										     FABRIC_ANSWER, &class);
 	if (m == NULL)
 		return; // nobody is there to get it
-	*m = (struct gompi_message){.window = (uint32_t)s->w->handle,
-				    .origin = s->w->me,
-				    .kind = STREAM_DONE,
-				    .wants_reply = (uint8_t)bits,
-				    .op = (uint16_t)s->refused,
-				    .type = (uint16_t)s->why.why,
-				    .offset = s->why.a,
-				    .bytes = s->why.b,
-				    .status = s->applied};
+	*m = (struct gompi_packet){.window = (uint32_t)s->w->handle,
+				   .origin = s->w->me,
+				   .kind = STREAM_DONE,
+				   .wants_reply = (uint8_t)bits,
+				   .op = (uint16_t)s->refused,
+				   .type = (uint16_t)s->why.why,
+				   .offset = s->why.a,
+				   .bytes = s->why.b,
+				   .status = s->applied};
 	s->refused = MPI_SUCCESS;
 	s->why = (struct gompi_reason){0};
 	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
 }
 
 // Answers who asks for something of a window or member that there is not.
-static void refuse_record(int peer, const struct gompi_message *of, int class) {
+static void refuse_record(int peer, const struct gompi_packet *of, int class) {
 	int failed;
 	if (!(of->wants_reply & STREAM_ASKS))
 		return;
-	struct gompi_message *m = (struct gompi_message *)(void *)gompi_fabric_reserve(peer, FABRIC_RMA, sizeof *m,
-										       FABRIC_ANSWER, &failed);
+	struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(peer, FABRIC_RMA, sizeof *m,
+										     FABRIC_ANSWER, &failed);
 	if (m == NULL)
 		return;
-	*m = (struct gompi_message){.window = of->window,
-				    .origin = -1,
-				    .kind = STREAM_DONE,
-				    .wants_reply = STREAM_BROKEN,
-				    .op = (uint16_t) class,
-				    .type = class == MPI_ERR_WIN ? WHY_WINDOW : WHY_UNSAID,
-				    .offset = of->window,
-				    .bytes = (uint64_t)of->origin};
+	*m = (struct gompi_packet){.window = of->window,
+				   .origin = -1,
+				   .kind = STREAM_DONE,
+				   .wants_reply = STREAM_BROKEN,
+				   .op = (uint16_t) class,
+				   .type = class == MPI_ERR_WIN ? WHY_WINDOW : WHY_UNSAID,
+				   .offset = of->window,
+				   .bytes = (uint64_t)of->origin};
 	gompi_fabric_commit(peer, sizeof *m, FABRIC_NOW);
 }
 
-static int plain_kind(const struct gompi_message *m) { return m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER); }
+static int plain_kind(const struct gompi_packet *m) { return m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER); }
 
-static bool gives(const struct gompi_message *m) {
+static bool gives(const struct gompi_packet *m) {
 	int kind = plain_kind(m);
-	return kind == MESSAGE_GET || kind == MESSAGE_FETCH || kind == MESSAGE_COMPARE_AND_SWAP;
+	return kind == PACKET_GET || kind == PACKET_FETCH || kind == PACKET_COMPARE_AND_SWAP;
 }
 
 // Applies an operation that gives something back, and sends that. Not inlined: other records need fewer registers.
-static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const struct gompi_message *m, bool asks) {
+static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const struct gompi_packet *m, bool asks) {
 	static _Alignas(GOMPI_LINE) char reply[STREAM_DATA]; // under serve_mu
-	bool get = plain_kind(m) == MESSAGE_GET;
+	bool get = plain_kind(m) == PACKET_GET;
 	// What is only read goes straight to the record: others wait for the peer's lock no longer than for a copy.
-	int class = get ? MPI_SUCCESS : gompi_message_apply(m, reply, sizeof reply, NULL), failed;
+	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL), failed;
 	uint64_t bytes = class == MPI_SUCCESS && m->bytes <= STREAM_DATA ? m->bytes : 0; // more is refused
-	struct gompi_message *r = (struct gompi_message *)(void *)gompi_fabric_reserve(
+	struct gompi_packet *r = (struct gompi_packet *)(void *)gompi_fabric_reserve(
 		s->peer, FABRIC_RMA, sizeof *r + bytes, FABRIC_ANSWER, &failed);
 	if (r == NULL)
 		return;
 	if (get)
-		class = gompi_message_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
+		class = gompi_packet_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
 	else
 		memcpy(r->data, reply, bytes);
 	struct gompi_reason why = {0};
 	if (class != MPI_SUCCESS)
 		why = gompi_reason_take(class);
-	*r = (struct gompi_message){.window = m->window,
-				    .origin = s->w->me,
-				    .kind = STREAM_RESULT,
-				    .op = (uint16_t) class,
-				    .type = (uint16_t)why.why,
-				    .length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0),
-				    .offset = why.a,
-				    .bytes = class == MPI_SUCCESS ? bytes : why.b,
-				    .status = s->applied + 1};
+	*r = (struct gompi_packet){.window = m->window,
+				   .origin = s->w->me,
+				   .kind = STREAM_RESULT,
+				   .op = (uint16_t) class,
+				   .type = (uint16_t)why.why,
+				   .length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0),
+				   .offset = why.a,
+				   .bytes = class == MPI_SUCCESS ? bytes : why.b,
+				   .status = s->applied + 1};
 	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_DONE);
 }
 
@@ -169,7 +169,7 @@ static int complete_here(struct gompi_stream *s) {
 }
 
 // Applies the next record of a stream, or begins to wait with it.
-static void apply_record(struct gompi_stream *s, const struct gompi_message *m) {
+static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	int class = MPI_SUCCESS;
 	bool asks = m->wants_reply & STREAM_ASKS;
 	switch (m->kind) {
@@ -188,8 +188,8 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 		if (s->waits != WAITS_FOR_NOTHING)
 			return;
 		break;
-	case MESSAGE_PUT: // in one piece
-		class = gompi_message_put(s->w, m, STREAM_DATA);
+	case PACKET_PUT: // in one piece
+		class = gompi_packet_put(s->w, m, STREAM_DATA);
 		break;
 	case STREAM_COMPLETE:
 		class = complete_here(s);
@@ -200,7 +200,7 @@ static void apply_record(struct gompi_stream *s, const struct gompi_message *m) 
 			s->applied++;
 			return;
 		}
-		class = gompi_message_apply(m, NULL, STREAM_DATA, NULL);
+		class = gompi_packet_apply(m, NULL, STREAM_DATA, NULL);
 	}
 	s->applied++;
 	if (class != MPI_SUCCESS && s->refused == MPI_SUCCESS) {
@@ -222,7 +222,7 @@ static void stop_stream(struct gompi_stream *s, int class) {
 }
 
 // Keeps a record for when the stream goes on.
-static void keep_record(struct gompi_stream *s, const struct gompi_message *m) {
+static void keep_record(struct gompi_stream *s, const struct gompi_packet *m) {
 	uint64_t length = sizeof *m + m->length, all = sizeof length + (length + 7) / 8 * 8;
 	if (s->kept_end + all > s->kept_room) {
 		uint64_t room = s->kept_room == 0 ? 1024 : 2 * s->kept_room;
@@ -258,7 +258,7 @@ static void go_on(struct gompi_stream *s) {
 		memcpy(&length, s->kept + s->kept_first, sizeof length);
 		const char *m = s->kept + s->kept_first + sizeof length;
 		s->kept_first += sizeof length + (length + 7) / 8 * 8;
-		apply_record(s, (const struct gompi_message *)(const void *)m);
+		apply_record(s, (const struct gompi_packet *)(const void *)m);
 	}
 	if (s->kept_first == s->kept_end)
 		drop_kept(s);
@@ -281,7 +281,7 @@ void gompi_stream_posted(struct gompi_stream *s) {
 }
 
 // A record for a member of a window, under serve_mu.
-static void take_operation(int peer, const struct gompi_message *m) {
+static void take_operation(int peer, const struct gompi_packet *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (w == NULL || w->away == NULL || (uint32_t)m->origin >= w->n || !gompi_win_elsewhere(w, m->origin) ||
 	    gompi_win_peer(w, m->origin) != peer) {
@@ -307,7 +307,7 @@ static void take_operation(int peer, const struct gompi_message *m) {
 }
 
 static void take_record(int peer, const char *data, size_t length) {
-	const struct gompi_message *m = (const struct gompi_message *)(const void *)data;
+	const struct gompi_packet *m = (const struct gompi_packet *)(const void *)data;
 	if (length < sizeof *m || m->length > length - sizeof *m)
 		return;
 	if (m->kind == STREAM_DONE || m->kind == STREAM_RESULT) {

@@ -1,5 +1,6 @@
 // The way to processes of this node: data through the ring of the target, or by system calls; locks, posts and
 // completes in the window's control memory, which all of them share.
+#include "base/poll.h"
 #include "way/cma.h"
 #include "way/ongoing.h"
 #include "way/ring.h"
@@ -60,9 +61,9 @@ static int node_move(struct gompi_win *w, const struct gompi_operation *operatio
 	}
 	struct gompi_cursor cursor;
 	struct gompi_outgoing o = gompi_outgoing_move(operation, at, local, bytes);
-	if (put && contiguous && bytes <= GOMPI_MESSAGE_DATA)
+	if (put && contiguous && bytes <= GOMPI_PACKET_DATA)
 		return gompi_ring_send(w, &o);
-	o.kind = put ? MESSAGE_PUT_PULL : MESSAGE_GET_PULL;
+	o.kind = put ? PACKET_PUT_PULL : PACKET_GET_PULL;
 	if (!contiguous)
 		gompi_cursor_init(o.pieces = &cursor, at->type, at->count, GOMPI_BYTES);
 	bool stays = !put && gompi_is_applications(operation, local, operation->result, operation->result_type);
@@ -88,11 +89,11 @@ static int node_update(struct gompi_win *w, const struct gompi_operation *operat
 	    gompi_is_applications(operation, result, operation->result, operation->result_type))
 		ongoing = gompi_ongoing_of(w, operation);
 	if (operation->kind == RMA_COMPARE_AND_SWAP ||
-	    (o.pieces == NULL && o.bytes <= GOMPI_MESSAGE_DATA && ongoing == NULL)) {
+	    (o.pieces == NULL && o.bytes <= GOMPI_PACKET_DATA && ongoing == NULL)) {
 		o.reply = fetches;
 		return gompi_ring_send_one(w, &o);
 	}
-	o.kind = fetches ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL;
+	o.kind = fetches ? PACKET_FETCH_PULL : PACKET_ACCUMULATE_PULL;
 	int rc = gompi_ring_send_bounced(w, &o, ongoing);
 	return rc == MPI_SUCCESS && fetches && ongoing == NULL ? gompi_ring_wait(w, operation->target, operation->call)
 							       : rc;
@@ -103,8 +104,16 @@ static int node_lock(struct gompi_win *w, int target, bool exclusive, const char
 									 : gompi_lock_wait(w, target, exclusive, call);
 }
 
+// Waits for what has been sent to target.
+static int end_operations(struct gompi_win *w, int target, const char *call) {
+	if (__builtin_expect(gompi_load(&w->flush_more) == 0, 1))
+		return MPI_SUCCESS;
+	gompi_poll_flushed();
+	return gompi_ring_wait(w, target, call);
+}
+
 static int node_unlock(struct gompi_win *w, int target, bool exclusive, const char *call) {
-	int rc = gompi_flush(w, target, call);
+	int rc = end_operations(w, target, call);
 	gompi_unlock(w, target, exclusive);
 	return rc;
 }
@@ -122,7 +131,7 @@ static int node_complete(struct gompi_win *w, int target, const char *call) {
 	// What its target refuses of an operation on a dynamic window is told when that has come back.
 	if (w->attached == NULL && gompi_ring_complete(w, target, call, &rc))
 		return rc;
-	rc = gompi_flush(w, target, call);
+	rc = end_operations(w, target, call);
 	gompi_member_completed(gompi_member(w, target));
 	return rc;
 }

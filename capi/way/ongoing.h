@@ -24,6 +24,8 @@ struct gompi_ongoing {
 
 #pragma GCC visibility push(hidden)
 
+extern gompi_a32 gompi_ongoing_news; // 1: all parts of one may be over
+
 // What an operation with a request leaves under way, made at the first use. NULL: it may leave nothing, or there is no
 // memory: then its call waits.
 struct gompi_ongoing *gompi_ongoing_of(const struct gompi_win *w, const struct gompi_operation *o);
@@ -40,12 +42,9 @@ void gompi_ongoing_stream_gone(const struct gompi_stream *s);
 
 // The call has sent all that it could, and rc is what became of that: gives the request of what g, or NULL, has left,
 // or that of operations that are over. What the call returns: 0 or an error class, which this thread then remembers the
-// reason of.
+// reason of; or GOMPI_ONGOING_WAITS: there is no memory for a request, so the call is to wait, and to ask again.
+enum { GOMPI_ONGOING_WAITS = -1 };
 int gompi_ongoing_sent(struct gompi_ongoing *g, struct gompi_win *w, const struct gompi_operation *o, int rc);
-
-// Why nothing comes back any more from a stream's member, whose answers are not taken from then on: an error class, 0:
-// it does.
-int gompi_stream_over(struct gompi_stream *s);
 
 // Has every wait end requests whose parts are over.
 void gompi_ongoing_open(void);

@@ -23,8 +23,8 @@ static inline struct gompi_ring_cell *cell_at(struct gompi_ring *ring, uint64_t 
 
 _Static_assert(sizeof(struct gompi_ring) + (size_t)GOMPI_RING_CELLS * GOMPI_RING_CELL <= GOMPI_RING_SIZE,
 	       "the ring fits");
-_Static_assert(offsetof(struct gompi_ring_cell, message.data) + GOMPI_MESSAGE_DATA == GOMPI_RING_CELL,
-	       "a message fills a cell");
+_Static_assert(offsetof(struct gompi_ring_cell, packet.data) + GOMPI_PACKET_DATA == GOMPI_RING_CELL,
+	       "a packet fills a cell");
 
 // The turns of the cell for position pos. A fresh ring is all zeros, so turns are counted from the position's own: a
 // cell's first lap is lap 0.
@@ -33,14 +33,14 @@ enum { TURN_FREE = 0, TURN_FILLED = 1, TURN_ANSWERED = 2, TURN_NEXT = 4 };
 
 // --- Why something could not be applied, in an answer
 
-static void write_reason(struct gompi_message *m, int class) {
+static void write_reason(struct gompi_packet *m, int class) {
 	const struct gompi_reason r = gompi_reason_take(class);
 	m->type = (uint16_t)r.why;
 	m->offset = r.a;
 	m->bytes = r.b;
 }
 
-static void read_reason(const struct gompi_message *m, int class) {
+static void read_reason(const struct gompi_packet *m, int class) {
 	gompi_reason_keep(&(struct gompi_reason){.class = class, .why = m->type, .a = m->offset, .b = m->bytes});
 }
 
@@ -91,11 +91,11 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 		rc = gompi_await(&gompi_my_cell()->wait, turn_reached, &t, &what);
 	if (rc != MPI_SUCCESS)
 		return rc;
-	rc = (int)cell->message.status;
+	rc = (int)cell->packet.status;
 	if (rc != MPI_SUCCESS)
-		read_reason(&cell->message, rc);
+		read_reason(&cell->packet, rc);
 	else if (result != NULL)
-		memcpy(result, cell->message.data, bytes);
+		memcpy(result, cell->packet.data, bytes);
 	gompi_store_release(&cell->turn, lap(pos) + TURN_NEXT);
 	gompi_wake(&ring_of(process)->space);
 	// What was sent before it has been applied before it: unless more has been sent since there is nothing left to
@@ -124,7 +124,7 @@ static inline void note_sent(gompi_a64 *last, uint64_t number) {
 		;
 }
 
-// Sends one message, whose position is *pos then.
+// Sends one packet, whose position is *pos then.
 static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos) {
 	const struct gompi_operation *operation = o->operation;
 	int peer = gompi_member(w, operation->target)->peer;
@@ -134,7 +134,7 @@ static int send_at(struct gompi_win *w, struct gompi_outgoing *o, uint64_t *pos)
 	struct gompi_ring_cell *cell = take_cell(w, operation->call, peer, pos);
 	if (cell == NULL)
 		return MPI_ERR_PROC_ABORTED;
-	gompi_message_write(&cell->message, w, o, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
+	gompi_packet_write(&cell->packet, w, o, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
 	gompi_a64 *last = &numbers[operation->target];
 	note_sent(last, *pos + 1);
 	if (!(gompi_load(&w->flush_more) & FLUSH_SENT))
@@ -207,7 +207,7 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call) {
 	return rc == MPI_SUCCESS ? gompi_bounce_collect() : rc;
 }
 
-// Kinds of messages besides those of operations (message.h).
+// Kinds of packets besides those of operations (packet.h).
 enum { RING_COMPLETE = 0x20 }; // the sender has completed its access epoch, after all that it has sent before
 
 bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int *class) {
@@ -221,8 +221,8 @@ bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int 
 	*class = cell == NULL ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 	if (cell == NULL)
 		return true;
-	cell->message =
-		(struct gompi_message){.window = (uint32_t)w->handle, .origin = gompi_node.rank, .kind = RING_COMPLETE};
+	cell->packet =
+		(struct gompi_packet){.window = (uint32_t)w->handle, .origin = gompi_node.rank, .kind = RING_COMPLETE};
 	note_sent(&numbers[target], pos + 1); // the window is not freed before
 	gompi_store_release(&cell->turn, lap(pos) + TURN_FILLED);
 	// The target serves its ring when it waits for this. Only if it sleeps already its agent has to; before it
@@ -280,15 +280,15 @@ static bool filled(void) {
 	return gompi_load_total(&cell_at(ring, pos)->turn) == lap(pos) + TURN_FILLED;
 }
 
-// Tells the origin of a message that pulls why it was not applied.
-static void refuse_pulled(const struct gompi_message *m, int class) {
-	const struct gompi_message_pull *p = (const struct gompi_message_pull *)m->data;
+// Tells the origin of a packet that pulls why it was not applied.
+static void refuse_pulled(const struct gompi_packet *m, int class) {
+	const struct gompi_packet_pull *p = (const struct gompi_packet_pull *)m->data;
 	if (m->length >= sizeof *p)
 		gompi_bounce_refuse(m->origin, p->origin != 0 ? p->origin : p->result, class);
 }
 
 // An origin has completed its access epoch.
-static int take_complete(const struct gompi_message *m) {
+static int take_complete(const struct gompi_packet *m) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (w == NULL)
 		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->window, (uint64_t)m->origin);
@@ -300,27 +300,27 @@ static int take_complete(const struct gompi_message *m) {
 static void apply_all(struct gompi_ring *ring) {
 	// What is applied is a copy: another process may write the cell. It lies to a cache line as it does there.
 	static _Alignas(GOMPI_LINE) char copy[GOMPI_RING_CELL];
-	struct gompi_message *m = &((struct gompi_ring_cell *)copy)->message;
+	struct gompi_packet *m = &((struct gompi_ring_cell *)copy)->packet;
 	for (;;) {
 		uint64_t pos = gompi_load(&ring->head);
 		struct gompi_ring_cell *c = cell_at(ring, pos);
 		if (gompi_load_acquire(&c->turn) != lap(pos) + TURN_FILLED)
 			return;
-		memcpy(m, &c->message, sizeof *m);
+		memcpy(m, &c->packet, sizeof *m);
 		gompi_compiler_fence(); // what is decided by is the copy, which compilers must not fetch again
-		if (m->length > GOMPI_MESSAGE_DATA)
+		if (m->length > GOMPI_PACKET_DATA)
 			m->length = 0; // nonsense, which is refused for what is missing
-		memcpy(m->data, c->message.data, m->length);
+		memcpy(m->data, c->packet.data, m->length);
 		int rc = m->kind == RING_COMPLETE
 				 ? take_complete(m)
-				 : gompi_message_apply(m, c->message.data, GOMPI_MESSAGE_DATA, gompi_bounce_move);
+				 : gompi_packet_apply(m, c->packet.data, GOMPI_PACKET_DATA, gompi_bounce_move);
 		int origin = gompi_on_node(m->origin);
-		if (rc != MPI_SUCCESS && gompi_message_pulls(m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER)))
+		if (rc != MPI_SUCCESS && gompi_packet_pulls(m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER)))
 			refuse_pulled(m, rc);
 		if (m->wants_reply) {
-			c->message.status = (uint64_t)rc;
+			c->packet.status = (uint64_t)rc;
 			if (rc != MPI_SUCCESS)
-				write_reason(&c->message, rc);
+				write_reason(&c->packet, rc);
 			gompi_store_release(&c->turn, lap(pos) + TURN_ANSWERED);
 		}
 		// release: the operation is before it; pairs with the acquire in acknowledged. The origin waits for
@@ -358,7 +358,7 @@ static uint64_t unfilled(int process) {
 	uint64_t turn = gompi_load_total(&c->turn), answered = lap(pos) - TURN_NEXT + TURN_ANSWERED;
 	if (gompi_load_total(&ring->tail) <= pos || turn == lap(pos) + TURN_FILLED)
 		return 0;
-	if (pos >= GOMPI_RING_CELLS && turn == answered && gompi_is_lost(c->message.origin)) {
+	if (pos >= GOMPI_RING_CELLS && turn == answered && gompi_is_lost(c->packet.origin)) {
 		gompi_change_total(&c->turn, &answered, lap(pos) + TURN_FREE);
 		gompi_wake(&ring->space);
 		return 0;

@@ -1,14 +1,14 @@
-// The ring of each process in the node's shared memory, by which one-sided messages get to it.
+// The ring of each process in the node's shared memory, by which one-sided packets get to it.
 //
-// A ring has fixed cells. An origin takes a cell, writes one message and publishes it; whichever thread of the target
-// serves the ring (one that waits in a blocking call, or the agent) applies the messages in the ring's order, and then
+// A ring has fixed cells. An origin takes a cell, writes one packet and publishes it; whichever thread of the target
+// serves the ring (one that waits in a blocking call, or the agent) applies the packets in the ring's order, and then
 // tells each origin the position up to which it has. Small operations are sent without waking the target: whoever waits
 // there sees them, and gompi_ring_wait rings for the rest.
 #ifndef GOMPI_RING_H
 #define GOMPI_RING_H
 
 #include "base/node.h"
-#include "way/message.h"
+#include "way/packet.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -17,7 +17,7 @@ enum { GOMPI_RING_CELL = 1024, GOMPI_RING_CELLS = 62, GOMPI_RING_SIZE = 64 << 10
 // The header and 16 bytes of data share a cache line, so that a small operation moves one line.
 struct gompi_ring_cell {
 	_Alignas(GOMPI_LINE) gompi_a64 turn; // ring.c
-	struct gompi_message message;
+	struct gompi_packet packet;
 };
 
 struct gompi_ring {
@@ -30,10 +30,10 @@ struct gompi_ring {
 // Makes waiting threads serve this process' ring. After gompi_node_open.
 void gompi_ring_open(void);
 
-// Sends an operation to a member of w on this node, in as many messages as it takes. Data that comes back is at
+// Sends an operation to a member of w on this node, in as many packets as it takes. Data that comes back is at
 // o->result on return; o->origin may be used again in any case. 0 or an error class.
 int gompi_ring_send(struct gompi_win *w, const struct gompi_outgoing *o);
-// The same in one message: as much as fits, which o->bytes says afterwards.
+// The same in one packet: as much as fits, which o->bytes says afterwards.
 int gompi_ring_send_one(struct gompi_win *w, struct gompi_outgoing *o);
 // The same for one of the _PULL kinds: all data goes through buffers (bounce.h). What comes back is at o->result when
 // gompi_ring_wait has returned; ongoing: what that is part of, or NULL.

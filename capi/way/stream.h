@@ -17,7 +17,7 @@
 
 #include "base/mutex.h"
 #include "fabric/fabric.h"
-#include "way/message.h"
+#include "way/packet.h"
 #include "win/why.h"
 
 #pragma GCC visibility push(hidden)
@@ -45,7 +45,7 @@ enum {
 };
 
 enum {
-	STREAM_DATA = GOMPI_FABRIC_RECORD - sizeof(struct gompi_message), // behind the header
+	STREAM_DATA = GOMPI_FABRIC_RECORD - sizeof(struct gompi_packet), // behind the header
 	STREAM_AHEAD = 32 << 10,
 	STREAM_KEPT = 1 << 20, // at most, in the target: some threads of the origin may each be a record ahead
 	// What an origin has asked for and not got yet; the answers take that memory in the target. Each counts for at
@@ -79,7 +79,7 @@ struct gompi_stream {
 	gompi_a32 locks;            // so many times MPI_Win_lock has asked for the lock of this member
 	gompi_a32 has_lock;         // it has been sent, and not given back, or not completed
 	gompi_a32 class;            // of the first error that nobody has been told of
-	struct gompi_reason reason; // of that one, or of the end; under answers_mu in fabric.c
+	struct gompi_reason reason; // of that one, or of the end; under gompi_stream_answers_mu
 	gompi_a32 broken;           // class; the member applies nothing any more
 	gompi_a32 transfers;        // under way
 	struct gompi_mutex lock_mu; // of who sends the lock
@@ -124,9 +124,13 @@ static inline struct gompi_stream *gompi_stream_first(struct gompi_win *w) {
 	return all == NULL ? NULL : gompi_load_acquire(&all->first);
 }
 
+// Why nothing comes back any more from a stream's member, whose answers are not taken from then on: an error class, 0:
+// it does.
+int gompi_stream_over(struct gompi_stream *s);
+
 // Takes an answer that peer has sent to this process, with m->length bytes of data, and ends what waits for it. By one
 // thread at a time.
-void gompi_stream_answered(int peer, const struct gompi_message *m);
+void gompi_stream_answered(int peer, const struct gompi_packet *m);
 
 // The process opens an exposure epoch for the stream's member: what waits for it goes on.
 void gompi_stream_posted(struct gompi_stream *s);

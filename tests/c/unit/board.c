@@ -167,6 +167,7 @@ static void run(int members, bool cma, bool wrong, bool hurry) {
 	place.message_rings = unit_memory(RING), place.message_stride = RING;
 	struct gompi_messages *m = gompi_messages_open(&place, true);
 	gompi_messages_enter(m);
+	gompi_boards_serve();
 	char *memory = unit_memory((size_t)n * sizeof(struct gompi_board_member));
 	for (int i = 0; i < n; i++) {
 		board[i] = gompi_board_open(memory, n, i, peers, 0);

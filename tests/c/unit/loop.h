@@ -63,7 +63,7 @@ void gompi_fabric_push(int peer) {
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 	struct record *r = open_record;
-	struct gompi_message *m = (struct gompi_message *)(void *)r->data;
+	struct gompi_packet *m = (struct gompi_packet *)(void *)r->data;
 	CHECK(length <= r->length, "%zu bytes of %zu", length, r->length);
 	r->length = length;
 	r->next = NULL;

@@ -54,7 +54,7 @@ static struct gompi_operation operation = {.call = "test", .target = 1, .op = MP
 static uint64_t word = 7;
 static struct gompi_outgoing outgoing(bool reply) {
 	return (struct gompi_outgoing){.operation = &operation,
-				       .kind = reply ? MESSAGE_GET : MESSAGE_PUT,
+				       .kind = reply ? PACKET_GET : PACKET_PUT,
 				       .type = MPI_BYTE,
 				       .origin = reply ? NULL : &word,
 				       .result = reply ? &word : NULL,

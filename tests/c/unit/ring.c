@@ -1,6 +1,6 @@
 /* Proves: what several threads send through a ring (way/ring.h) is applied once each and in each one's order, whoever
  * serves it, also when it is full; replies go to who asked; a wait for what has been sent ends. And what another
- * process writes into a message while it is applied has no effect but on what that message does: nothing outside of the
+ * process writes into a packet while it is applied has no effect but on what that packet does: nothing outside of the
  * window changes, and none of its bytes is read twice to decide by. */
 #include "unit.h"
 
@@ -13,16 +13,15 @@ static struct gompi_win *w;
 static int64_t *numbers; /* [0]: a counter of all; [1 + i]: of origin i */
 static gompi_a32 over;
 
-static int send(enum gompi_message_kind kind, MPI_Op op, uint64_t offset, const void *from, void *back,
-		uint64_t bytes) {
+static int send(enum gompi_packet_kind kind, MPI_Op op, uint64_t offset, const void *from, void *back, uint64_t bytes) {
 	struct gompi_operation operation = {.call = "test", .target = 0, .op = op};
 	struct gompi_outgoing o = {.operation = &operation,
 				   .kind = kind,
 				   .offset = offset,
-				   .type = kind >= MESSAGE_ACCUMULATE ? MPI_INT64_T : MPI_BYTE,
+				   .type = kind >= PACKET_ACCUMULATE ? MPI_INT64_T : MPI_BYTE,
 				   .origin = from,
 				   .result = back,
-				   .element = kind >= MESSAGE_ACCUMULATE ? 8 : 1,
+				   .element = kind >= PACKET_ACCUMULATE ? 8 : 1,
 				   .bytes = bytes,
 				   .reply = back != NULL};
 	return gompi_ring_send(w, &o);
@@ -40,16 +39,16 @@ static void exchange(int i) {
 	for (int64_t k = 1; k <= ROUNDS; k++) {
 		int64_t one = 1, was = -1, got = -1;
 		/* a put, a fetch that must find it, and a sum that nobody waits for */
-		CHECK(send(MESSAGE_PUT, MPI_OP_NULL, mine, &k, NULL, 8) == MPI_SUCCESS, "put");
-		CHECK(send(MESSAGE_FETCH, MPI_NO_OP, mine, NULL, &was, 8) == MPI_SUCCESS && was == k, "%lld, not %lld",
+		CHECK(send(PACKET_PUT, MPI_OP_NULL, mine, &k, NULL, 8) == MPI_SUCCESS, "put");
+		CHECK(send(PACKET_FETCH, MPI_NO_OP, mine, NULL, &was, 8) == MPI_SUCCESS && was == k, "%lld, not %lld",
 		      (long long)was, (long long)k);
-		CHECK(send(MESSAGE_ACCUMULATE, MPI_SUM, 0, &one, NULL, 8) == MPI_SUCCESS, "sum");
+		CHECK(send(PACKET_ACCUMULATE, MPI_SUM, 0, &one, NULL, 8) == MPI_SUCCESS, "sum");
 		if (k % 100 == 0) {
 			/* more at once than the ring has cells, in order */
 			for (int64_t m = 0; m < 2 * GOMPI_RING_CELLS; m++)
-				send(MESSAGE_PUT, MPI_OP_NULL, mine, &m, NULL, 8);
+				send(PACKET_PUT, MPI_OP_NULL, mine, &m, NULL, 8);
 			CHECK(gompi_ring_wait(w, 0, "test") == MPI_SUCCESS, "wait");
-			CHECK(send(MESSAGE_GET, MPI_OP_NULL, mine, NULL, &got, 8) == MPI_SUCCESS &&
+			CHECK(send(PACKET_GET, MPI_OP_NULL, mine, NULL, &got, 8) == MPI_SUCCESS &&
 				      got == 2 * GOMPI_RING_CELLS - 1,
 			      "%lld is there after %d puts", (long long)got, 2 * GOMPI_RING_CELLS);
 		}
@@ -70,7 +69,7 @@ static void flips(int i) {
 	char data[512];
 	memset(data, i, sizeof data);
 	for (int k = 0; i == 0 && k < FLIPS; k++) {
-		send(k % 2 == 0 ? MESSAGE_PUT : MESSAGE_ACCUMULATE, k % 2 == 0 ? MPI_OP_NULL : MPI_SUM,
+		send(k % 2 == 0 ? PACKET_PUT : PACKET_ACCUMULATE, k % 2 == 0 ? MPI_OP_NULL : MPI_SUM,
 		     (uint64_t)(k % 7) * 512, data, NULL, k % 3 == 0 ? 8 : sizeof data);
 		gompi_ring_serve();
 	}
@@ -78,8 +77,8 @@ static void flips(int i) {
 		gompi_store_release(&over, ORIGINS + 1);
 	while (i == 1 && gompi_load_acquire(&over) <= ORIGINS)
 		for (int c = 0; c < GOMPI_RING_CELLS; c++) {
-			struct gompi_message *m =
-				&((struct gompi_ring_cell *)(void *)((char *)cells() + c * GOMPI_RING_CELL))->message;
+			struct gompi_packet *m =
+				&((struct gompi_ring_cell *)(void *)((char *)cells() + c * GOMPI_RING_CELL))->packet;
 			uint64_t x = wild[check_random(&state) % number];
 			switch (check_random(&state) % 4) {
 			case 0:

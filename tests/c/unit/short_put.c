@@ -5,7 +5,7 @@
 
 #include "win/watch.h"
 
-enum { HEAD = sizeof(struct gompi_message) };
+enum { HEAD = sizeof(struct gompi_packet) };
 
 static char data[8192];
 static uint64_t dice = 3;
@@ -63,8 +63,8 @@ static void same_records(void) {
 		size_t length = open_record->length;
 		memcpy(mine, open_record->data, length);
 		FINE(put_any_way(100 * (MPI_Aint)i, n));
-		struct gompi_message *m = (struct gompi_message *)(void *)open_record->data;
-		CHECK(m->status == sent() && ((struct gompi_message *)(void *)mine)->status == sent() - 1,
+		struct gompi_packet *m = (struct gompi_packet *)(void *)open_record->data;
+		CHECK(m->status == sent() && ((struct gompi_packet *)(void *)mine)->status == sent() - 1,
 		      "%d bytes: numbers", n);
 		m->status--;
 		CHECK(length == open_record->length && memcmp(mine, m, length) == 0, "%d bytes: the records differ", n);

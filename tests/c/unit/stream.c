@@ -301,11 +301,11 @@ static void handed_over(struct gompi_stream *s, int k) {
 }
 
 static void tell_target(struct gompi_stream *s, enum gompi_stream_kind kind) {
-	struct gompi_message m = {.window = (uint32_t)w->handle,
-				  .origin = OTHER,
-				  .kind = (uint8_t)kind,
-				  .type = 1,
-				  .status = s->arrived + 1};
+	struct gompi_packet m = {.window = (uint32_t)w->handle,
+				 .origin = OTHER,
+				 .kind = (uint8_t)kind,
+				 .type = 1,
+				 .status = s->arrived + 1};
 	rma->record(PEER, (const char *)&m, sizeof m);
 }
 
@@ -455,10 +455,10 @@ static void posts_and_starts(void) {
 	/* A member that completes what it has not begun, or begins twice, opens and ends nothing. */
 	struct gompi_stream *s = gompi_stream_of(w, OTHER);
 	for (int i = 0; i < 3; i++) {
-		struct gompi_message m = {.window = (uint32_t)w->handle,
-					  .origin = OTHER,
-					  .kind = i == 1 ? STREAM_START : STREAM_COMPLETE,
-					  .status = s->arrived + 1};
+		struct gompi_packet m = {.window = (uint32_t)w->handle,
+					 .origin = OTHER,
+					 .kind = i == 1 ? STREAM_START : STREAM_COMPLETE,
+					 .status = s->arrived + 1};
 		post();
 		if (i == 1) {
 			rma->record(PEER, (const char *)&m, sizeof m);
@@ -537,7 +537,7 @@ static void refused(void) {
 }
 
 /* What is broken after an answer that no target sends, in a stream with a get of 8 bytes to `to` under way. */
-static uint32_t broken_by(struct gompi_message answer, void *to, uint32_t class) {
+static uint32_t broken_by(struct gompi_packet answer, void *to, uint32_t class) {
 	fresh(false, false);
 	soon_waits = true; /* the get stays here */
 	FINE(gompi_win_lock_all(0, win));
@@ -559,13 +559,13 @@ static uint32_t broken_by(struct gompi_message answer, void *to, uint32_t class)
 
 static void forged(void) {
 	int64_t y = 7;
-	uint32_t broken = broken_by((struct gompi_message){.kind = STREAM_DONE, .op = 60000}, &y, MPI_ERR_OTHER);
+	uint32_t broken = broken_by((struct gompi_packet){.kind = STREAM_DONE, .op = 60000}, &y, MPI_ERR_OTHER);
 	CHECK(broken == 0, "%u after a class that there is not", broken);
 	y = 7;
-	broken = broken_by((struct gompi_message){.kind = STREAM_RESULT, .bytes = 8}, &y, MPI_SUCCESS);
+	broken = broken_by((struct gompi_packet){.kind = STREAM_RESULT, .bytes = 8}, &y, MPI_SUCCESS);
 	CHECK(broken == MPI_ERR_INTERN && y == 7, "%u after a result without data, %lld", broken, (long long)y);
 	y = 7;
-	broken = broken_by((struct gompi_message){.kind = STREAM_DONE, .wants_reply = STREAM_BROKEN}, &y, MPI_SUCCESS);
+	broken = broken_by((struct gompi_packet){.kind = STREAM_DONE, .wants_reply = STREAM_BROKEN}, &y, MPI_SUCCESS);
 	CHECK(broken == MPI_ERR_INTERN, "%u after an end without a reason", broken);
 }
 

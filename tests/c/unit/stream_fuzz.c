@@ -112,7 +112,7 @@ static void may_write(int i, uint64_t offset, uint64_t bytes) {
 }
 
 /* Goes through words as way/layout.h describes them, as far as they make sense. */
-static void may_write_pieces(int i, const struct gompi_message *m, size_t length) {
+static void may_write_pieces(int i, const struct gompi_packet *m, size_t length) {
 	int64_t words[STREAM_DATA / 8];
 	size_t n = (length - sizeof *m) / 8;
 	memcpy(words, m->data, n * 8);
@@ -135,18 +135,18 @@ static void may_write_pieces(int i, const struct gompi_message *m, size_t length
 	}
 }
 
-static void look_what_may(const struct gompi_message *m, size_t length, int peer) {
-	int kind = m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER), i = 0;
+static void look_what_may(const struct gompi_packet *m, size_t length, int peer) {
+	int kind = m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER), i = 0;
 	memset(may, 0, arena_size);
 	if (length < sizeof *m || m->length > length - sizeof *m || m->origin != OTHER || peer != PEER ||
 	    m->bytes > STREAM_DATA)
 		return;
 	while (i < FOREIGN && windows[i]->handle != m->window)
 		i++;
-	if (i == FOREIGN || (kind != MESSAGE_PUT && kind != MESSAGE_ACCUMULATE && kind != MESSAGE_FETCH &&
-			     kind != MESSAGE_COMPARE_AND_SWAP))
+	if (i == FOREIGN || (kind != PACKET_PUT && kind != PACKET_ACCUMULATE && kind != PACKET_FETCH &&
+			     kind != PACKET_COMPARE_AND_SWAP))
 		return;
-	if (m->kind & MESSAGE_LAYOUT)
+	if (m->kind & PACKET_LAYOUT)
 		may_write_pieces(i, m, sizeof *m + m->length);
 	else
 		may_write(i, m->offset, m->bytes);
@@ -254,14 +254,14 @@ static void operate(void) {
 	case 8: { /* what a flush sends, and the end of a lock */
 		struct gompi_stream *s = gompi_stream_of(w, OTHER);
 		int class;
-		struct gompi_message *m = (struct gompi_message *)(void *)gompi_fabric_reserve(
+		struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(
 			PEER, FABRIC_RMA, sizeof *m, FABRIC_WAIT, &class);
 		uint64_t number = gompi_load(&s->sent) + 1;
-		*m = (struct gompi_message){.window = (uint32_t)w->handle,
-					    .origin = OTHER,
-					    .kind = draw(8) ? STREAM_FLUSH : STREAM_UNLOCK + draw(2) * 3,
-					    .wants_reply = STREAM_ASKS,
-					    .status = number};
+		*m = (struct gompi_packet){.window = (uint32_t)w->handle,
+					   .origin = OTHER,
+					   .kind = draw(8) ? STREAM_FLUSH : STREAM_UNLOCK + draw(2) * 3,
+					   .wants_reply = STREAM_ASKS,
+					   .status = number};
 		gompi_store(&s->sent, number);
 		gompi_fabric_commit(PEER, sizeof *m, FABRIC_NOW);
 		break;
@@ -275,7 +275,7 @@ static void operate(void) {
 
 /* --- Change */
 
-static void change(struct gompi_message *m, size_t *length) {
+static void change(struct gompi_packet *m, size_t *length) {
 	for (uint64_t changes = draw(3); changes > 0; changes--) {
 		uint64_t word = any_number();
 		switch (draw(13)) {
@@ -326,7 +326,7 @@ static void change(struct gompi_message *m, size_t *length) {
 }
 
 /* Has a record be for another window, or none. */
-static void send_elsewhere(struct gompi_message *m) {
+static void send_elsewhere(struct gompi_packet *m) {
 	int to = (int)draw(WINDOWS);
 	m->window = (uint32_t)(to == GONE ? gone : windows[to]->handle);
 	struct gompi_stream *s = to == NEAR || to == GONE ? NULL : gompi_stream_known(windows[to], OTHER);
@@ -348,7 +348,7 @@ static void hand_over(int peer, const char *data, size_t length) {
 	memcpy(copy, data, length);
 	if (looks) {
 		memcpy(before, arena, arena_size);
-		look_what_may((const struct gompi_message *)(const void *)data, length, peer);
+		look_what_may((const struct gompi_packet *)(const void *)data, length, peer);
 	}
 	uint64_t applied = s->applied;
 	rma->record(peer, copy, length);
@@ -388,7 +388,7 @@ static void deliver(bool changes) {
 			continue;
 		}
 		size_t length = r->length;
-		struct gompi_message *m = (struct gompi_message *)(void *)r->data;
+		struct gompi_packet *m = (struct gompi_packet *)(void *)r->data;
 		bool answer = m->kind == STREAM_DONE || m->kind == STREAM_RESULT;
 		int peer = changes && draw(100) == 0 ? (int)draw(4) - 1 : PEER;
 		if (length <= sizeof old->data) {
@@ -405,7 +405,7 @@ static void deliver(bool changes) {
 		hand_over(peer, r->data, length);
 		if (changes && draw(answer ? 60 : 20) == 0) { /* one again */
 			size_t k = draw(OLD);
-			struct gompi_message *again = (struct gompi_message *)(void *)old[k].data;
+			struct gompi_packet *again = (struct gompi_packet *)(void *)old[k].data;
 			if (draw(4))
 				again->window = (uint32_t)w->handle;
 			if (draw(2) && again->kind < STREAM_DONE)

@@ -1,9 +1,9 @@
-/* Proves: a message does at its target what the operation asks for (way/message.h), or is refused and has done nothing;
- * and whatever another process has written there, nothing outside of the window, the message and the reply is read or
- * written. The window ends where memory does, and a message is as long as it says. */
+/* Proves: a packet does at its target what the operation asks for (way/packet.h), or is refused and has done nothing;
+ * and whatever another process has written there, nothing outside of the window, the packet and the reply is read or
+ * written. The window ends where memory does, and a packet is as long as it says. */
 #include "unit.h"
 
-#include "way/message.h"
+#include "way/packet.h"
 
 enum { SIZE = 4096 - 12, THERE = 2048, ELEMENTS = 160, NONSENSE = 200000 };
 
@@ -22,12 +22,12 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 
 /* Applies what o says. reply may be NULL. */
 static int apply(struct gompi_outgoing *o, char *reply) {
-	static char room[GOMPI_MESSAGE_DATA];
-	struct gompi_message *m = malloc(sizeof *m + GOMPI_MESSAGE_DATA);
-	gompi_message_write(m, w, o, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
-	struct gompi_message *copy = malloc(sizeof *m + m->length);
+	static char room[GOMPI_PACKET_DATA];
+	struct gompi_packet *m = malloc(sizeof *m + GOMPI_PACKET_DATA);
+	gompi_packet_write(m, w, o, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
+	struct gompi_packet *copy = malloc(sizeof *m + m->length);
 	memcpy(copy, m, sizeof *m + m->length);
-	int rc = gompi_message_apply(copy, reply != NULL ? reply : room, GOMPI_MESSAGE_DATA, pull);
+	int rc = gompi_packet_apply(copy, reply != NULL ? reply : room, GOMPI_PACKET_DATA, pull);
 	free(copy);
 	free(m);
 	return rc;
@@ -45,12 +45,12 @@ static void fill(void) {
 	}
 }
 
-/* Sums of n elements, with their data in the message or left at the origin. */
+/* Sums of n elements, with their data in the packet or left at the origin. */
 static void sums(bool pulled, bool fetch, int n) {
 	int64_t back[ELEMENTS], *from = (int64_t *)(void *)there;
 	struct gompi_operation operation = {.op = MPI_SUM};
 	struct gompi_outgoing o = {.operation = &operation,
-				   .kind = fetch ? MESSAGE_FETCH : MESSAGE_ACCUMULATE,
+				   .kind = fetch ? PACKET_FETCH : PACKET_ACCUMULATE,
 				   .offset = 4,
 				   .type = MPI_INT64_T,
 				   .origin = from,
@@ -58,7 +58,7 @@ static void sums(bool pulled, bool fetch, int n) {
 				   .bytes = (uint64_t)n * 8};
 	fill();
 	if (pulled) {
-		o.kind = fetch ? MESSAGE_FETCH_PULL : MESSAGE_ACCUMULATE_PULL;
+		o.kind = fetch ? PACKET_FETCH_PULL : PACKET_ACCUMULATE_PULL;
 		o.result = fetch ? from : NULL;
 	}
 	int rc = apply(&o, (char *)back);
@@ -75,20 +75,20 @@ static void sums(bool pulled, bool fetch, int n) {
  * the origin may send it in another form. Only a sum that has been added cannot be taken back. */
 static void forbidden(bool may_read, bool may_write) {
 	static const struct {
-		enum gompi_message_kind kind;
+		enum gompi_packet_kind kind;
 		uintptr_t op;
 		bool needs_read, needs_write;
 	} kinds[] = {
-		{MESSAGE_PUT_PULL, 0, true, false},
-		{MESSAGE_GET_PULL, 0, false, true},
-		{MESSAGE_ACCUMULATE_PULL, (uintptr_t)MPI_SUM, true, false},
-		{MESSAGE_FETCH_PULL, (uintptr_t)MPI_SUM, true, true},
-		{MESSAGE_FETCH_PULL, (uintptr_t)MPI_NO_OP, false, true},
+		{PACKET_PUT_PULL, 0, true, false},
+		{PACKET_GET_PULL, 0, false, true},
+		{PACKET_ACCUMULATE_PULL, (uintptr_t)MPI_SUM, true, false},
+		{PACKET_FETCH_PULL, (uintptr_t)MPI_SUM, true, true},
+		{PACKET_FETCH_PULL, (uintptr_t)MPI_NO_OP, false, true},
 	};
 	reads = may_read, writes = may_write;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		struct gompi_operation operation = {.op = (MPI_Op)kinds[i].op};
-		bool moves = kinds[i].kind < MESSAGE_ACCUMULATE;
+		bool moves = kinds[i].kind < PACKET_ACCUMULATE;
 		struct gompi_outgoing o = {.operation = &operation,
 					   .kind = kinds[i].kind,
 					   .offset = 4,
@@ -115,28 +115,28 @@ static void forbidden(bool may_read, bool may_write) {
 /* Elements that are not whole, and more than one to compare with. */
 static void refused(void) {
 	static const struct {
-		enum gompi_message_kind kind;
+		enum gompi_packet_kind kind;
 		uint64_t bytes;
 		int class;
-	} messages[] = {
-		{MESSAGE_ACCUMULATE, 12, MPI_ERR_INTERN}, {MESSAGE_ACCUMULATE, 0, MPI_ERR_INTERN},
-		{MESSAGE_FETCH, 7, MPI_ERR_INTERN},       {MESSAGE_COMPARE_AND_SWAP, 16, MPI_ERR_TYPE},
-		{MESSAGE_ACCUMULATE, 16, MPI_SUCCESS},    {MESSAGE_COMPARE_AND_SWAP, 8, MPI_SUCCESS},
+	} packets[] = {
+		{PACKET_ACCUMULATE, 12, MPI_ERR_INTERN}, {PACKET_ACCUMULATE, 0, MPI_ERR_INTERN},
+		{PACKET_FETCH, 7, MPI_ERR_INTERN},       {PACKET_COMPARE_AND_SWAP, 16, MPI_ERR_TYPE},
+		{PACKET_ACCUMULATE, 16, MPI_SUCCESS},    {PACKET_COMPARE_AND_SWAP, 8, MPI_SUCCESS},
 	};
-	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
-		struct gompi_message *m = calloc(1, sizeof *m + 64);
-		char reply[GOMPI_MESSAGE_DATA];
-		*m = (struct gompi_message){.window = (uint32_t)w->handle,
-					    .kind = (uint8_t)messages[i].kind,
-					    .op = (uint16_t)(uintptr_t)MPI_SUM,
-					    .type = (uint16_t)(uintptr_t)MPI_INT64_T,
-					    .length = 64,
-					    .offset = 4,
-					    .bytes = messages[i].bytes};
+	for (size_t i = 0; i < sizeof packets / sizeof *packets; i++) {
+		struct gompi_packet *m = calloc(1, sizeof *m + 64);
+		char reply[GOMPI_PACKET_DATA];
+		*m = (struct gompi_packet){.window = (uint32_t)w->handle,
+					   .kind = (uint8_t)packets[i].kind,
+					   .op = (uint16_t)(uintptr_t)MPI_SUM,
+					   .type = (uint16_t)(uintptr_t)MPI_INT64_T,
+					   .length = 64,
+					   .offset = 4,
+					   .bytes = packets[i].bytes};
 		fill();
-		int rc = gompi_message_apply(m, reply, GOMPI_MESSAGE_DATA, pull);
-		CHECK(rc == messages[i].class, "kind %d of %d bytes: class %d", (int)messages[i].kind,
-		      (int)messages[i].bytes, rc);
+		int rc = gompi_packet_apply(m, reply, GOMPI_PACKET_DATA, pull);
+		CHECK(rc == packets[i].class, "kind %d of %d bytes: class %d", (int)packets[i].kind,
+		      (int)packets[i].bytes, rc);
 		free(m);
 	}
 }
@@ -166,14 +166,14 @@ static uint64_t number(uint64_t most) {
 }
 
 /* A put in one piece has a way of its own, which does the same. */
-static void same_put(const struct gompi_message *m) {
+static void same_put(const struct gompi_packet *m) {
 	static char old[SIZE], want[SIZE];
-	uint64_t most = draw(2) ? GOMPI_MESSAGE_DATA : draw(GOMPI_MESSAGE_DATA);
+	uint64_t most = draw(2) ? GOMPI_PACKET_DATA : draw(GOMPI_PACKET_DATA);
 	memcpy(old, memory, SIZE);
-	int class = gompi_message_apply(m, NULL, most, NULL);
+	int class = gompi_packet_apply(m, NULL, most, NULL);
 	memcpy(want, memory, SIZE);
 	memcpy(memory, old, SIZE);
-	int rc = gompi_message_put(w, m, most);
+	int rc = gompi_packet_put(w, m, most);
 	CHECK(rc == class && memcmp(memory, want, SIZE) == 0,
 	      "a put of %llu bytes at %llu, of %u: class %d, and by the other way %d", (unsigned long long)m->bytes,
 	      (unsigned long long)m->offset, m->length, rc, class);
@@ -182,11 +182,11 @@ static void same_put(const struct gompi_message *m) {
 
 static void nonsense(int i) {
 	static const int ops = (int)(uintptr_t)MPI_OP_NULL;
-	uint64_t length = draw(4) ? draw(200) : draw(GOMPI_MESSAGE_DATA + 1);
-	struct gompi_message *m = malloc(sizeof *m + length);
-	*m = (struct gompi_message){
+	uint64_t length = draw(4) ? draw(200) : draw(GOMPI_PACKET_DATA + 1);
+	struct gompi_packet *m = malloc(sizeof *m + length);
+	*m = (struct gompi_packet){
 		.window = (uint32_t)w->handle,
-		.kind = (uint8_t)(draw(50) ? draw(10) | draw(2) * MESSAGE_LAYOUT | draw(2) * MESSAGE_IN_ORDER
+		.kind = (uint8_t)(draw(50) ? draw(10) | draw(2) * PACKET_LAYOUT | draw(2) * PACKET_IN_ORDER
 					   : draw(256)),
 		.op = (uint16_t)(draw(20) ? (uint64_t)ops + draw(18) : draw(UINT16_MAX)),
 		.type = (uint16_t)(draw(20) ? (uintptr_t)types[draw((uint64_t)types_count())].handle
@@ -199,13 +199,13 @@ static void nonsense(int i) {
 	for (uint64_t k = 0; k < length; k++)
 		m->data[k] = (char)draw(256);
 	uint64_t at = 0, word;
-	if (gompi_message_pulls(m->kind & 0x3f)) {
+	if (gompi_packet_pulls(m->kind & 0x3f)) {
 		for (int k = 0; k < 2 && at + 8 <= length; k++, at += 8) {
 			word = draw(4) ? (uint64_t)(uintptr_t)there + draw(64) : draw(2) ? 0 : number(SIZE);
 			memcpy(m->data + at, &word, 8);
 		}
 	}
-	if (m->kind & MESSAGE_LAYOUT) {
+	if (m->kind & PACKET_LAYOUT) {
 		uint64_t sum = 0, groups = draw(5) + 1, unit = draw(2) ? 8 : 16, first = at, place = at + 8;
 		for (; groups > 0 && place + 32 <= length; groups--) {
 			uint64_t n = draw(3) + 1, block = draw(3) * unit + unit, list = draw(2);
@@ -230,12 +230,12 @@ static void nonsense(int i) {
 	}
 	if (draw(4) == 0) // ends about where the window does
 		m->offset = SIZE - m->bytes + draw(64) - 32;
-	if (m->kind == MESSAGE_PUT)
+	if (m->kind == PACKET_PUT)
 		same_put(m);
-	char *reply = malloc(GOMPI_MESSAGE_DATA);
-	int rc = gompi_message_apply(m, reply, GOMPI_MESSAGE_DATA, pull);
-	CHECK(rc >= 0 && rc <= MPI_ERR_LASTCODE, "message %d: class %d", i, rc);
-	CHECK((gompi_load(&gompi_member(w, 0)->accumulate) & 2) == 0, "message %d: the lock is left", i);
+	char *reply = malloc(GOMPI_PACKET_DATA);
+	int rc = gompi_packet_apply(m, reply, GOMPI_PACKET_DATA, pull);
+	CHECK(rc >= 0 && rc <= MPI_ERR_LASTCODE, "packet %d: class %d", i, rc);
+	CHECK((gompi_load(&gompi_member(w, 0)->accumulate) & 2) == 0, "packet %d: the lock is left", i);
 	free(reply);
 	free(m);
 }

@@ -1,4 +1,4 @@
-#include "way/message.h"
+#include "way/packet.h"
 
 #include <string.h>
 
@@ -9,23 +9,23 @@
 #include "win/attached.h"
 #include "win/why.h"
 
-_Static_assert(sizeof(struct gompi_message) == 40, "the header shares a cache line with a turn and 16 bytes of data");
+_Static_assert(sizeof(struct gompi_packet) == 40, "the header shares a cache line with a turn and 16 bytes of data");
 
 // --- At the origin
 
-void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
-			 uint64_t most) {
+void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
+			uint64_t most) {
 	char *data = m->data;
-	bool pull = gompi_message_pulls(o->kind), inlined = o->origin != NULL && !pull;
+	bool pull = gompi_packet_pulls(o->kind), inlined = o->origin != NULL && !pull;
 	if (pull) {
-		*(struct gompi_message_pull *)data =
-			(struct gompi_message_pull){(uintptr_t)o->origin, (uintptr_t)o->result};
-		data += sizeof(struct gompi_message_pull);
+		*(struct gompi_packet_pull *)data =
+			(struct gompi_packet_pull){(uintptr_t)o->origin, (uintptr_t)o->result};
+		data += sizeof(struct gompi_packet_pull);
 	} else if (o->pieces == NULL && o->bytes > most) {
 		o->bytes = most / o->element * o->element;
 	}
 	if (o->pieces != NULL) {
-		struct gompi_message_pieces *p = (struct gompi_message_pieces *)data;
+		struct gompi_packet_pieces *p = (struct gompi_packet_pieces *)data;
 		struct gompi_layout_limits limits = {
 			.room = m->data + room - (char *)p->word - (int64_t)sizeof p->word[0],
 			.unit = (int64_t)o->element,
@@ -37,19 +37,19 @@ void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, str
 		int64_t bytes;
 		p->n = gompi_layout_fill(p->word, o->pieces, &limits, &bytes);
 		o->bytes = (uint64_t)bytes;
-		data = (char *)(p->word + (p->n | 1)); // the data is aligned as in a message without pieces
+		data = (char *)(p->word + (p->n | 1)); // the data is aligned as in a packet without pieces
 	}
 	if (inlined) {
 		memcpy(data, o->origin, o->bytes);
 		data += o->bytes;
 	}
-	if (o->kind == MESSAGE_COMPARE_AND_SWAP) {
+	if (o->kind == PACKET_COMPARE_AND_SWAP) {
 		memcpy(data, o->operation->compare, o->bytes);
 		data += o->bytes;
 	}
 	m->window = (uint32_t)w->handle;
 	m->origin = gompi_node.rank;
-	m->kind = (uint8_t)(o->kind | (o->pieces != NULL ? MESSAGE_LAYOUT : 0) | (o->in_order ? MESSAGE_IN_ORDER : 0));
+	m->kind = (uint8_t)(o->kind | (o->pieces != NULL ? PACKET_LAYOUT : 0) | (o->in_order ? PACKET_IN_ORDER : 0));
 	m->wants_reply = o->reply;
 	m->op = (uint16_t)(uintptr_t)o->operation->op;
 	m->type = (uint16_t)(uintptr_t)o->type;
@@ -61,18 +61,18 @@ void gompi_message_write(struct gompi_message *m, const struct gompi_win *w, str
 
 // --- At the target
 
-// A message that is being applied.
+// A packet that is being applied.
 struct work {
-	const struct gompi_message *m;
+	const struct gompi_packet *m;
 	struct gompi_win *w;
-	gompi_pull *pull;
-	uint64_t most;                // bytes of its data, and of what comes back
-	enum gompi_message_kind kind; // without what is added
-	uint64_t element;             // bytes of one
-	uint64_t gap;                 // of those, behind its data: need not be there after the last
+	gompi_packet_mover *pull;
+	uint64_t most;               // bytes of its data, and of what comes back
+	enum gompi_packet_kind kind; // without what is added
+	uint64_t element;            // bytes of one
+	uint64_t gap;                // of those, behind its data: need not be there after the last
 	uintptr_t to; // where the offsets of the layout count from: a number, since that may be outside of all memory
 	struct gompi_layout layout;
-	struct gompi_message_pull buffers;
+	struct gompi_packet_pull buffers;
 	const char *data;
 };
 
@@ -106,7 +106,7 @@ static int update_pieces(struct work *k, enum gompi_kind kind, const char *origi
 	const struct gompi_layout begin = k->layout;
 	struct gompi_run r = gompi_layout_take(&k->layout, (int64_t)bytes);
 	int rc = gompi_update_begin(&u, bytes / k->element, at_offset(k, r.offset));
-	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->kind & MESSAGE_IN_ORDER) &&
+	if (rc == MPI_SUCCESS && r.block < (int64_t)bytes && !(k->m->kind & PACKET_IN_ORDER) &&
 	    gompi_update_gathers(&u)) {
 		struct gompi_layout back = k->layout = begin;
 		_Alignas(64) char array[GOMPI_GATHER];
@@ -142,9 +142,9 @@ static int apply_pulled(struct work *k) {
 	static _Alignas(64) char scratch[SCRATCH]; // one thread pulls at a time
 	char *from = scratch, *back = scratch + SCRATCH / 2;
 	uint64_t total = k->m->bytes, most = SCRATCH / 2 / k->element * k->element;
-	bool fetches = k->kind == MESSAGE_FETCH_PULL, gets = k->kind == MESSAGE_GET_PULL || fetches;
-	if ((k->kind == MESSAGE_PUT_PULL || k->kind == MESSAGE_GET_PULL) && k->layout.run.block == (int64_t)total) {
-		bool puts = k->kind == MESSAGE_PUT_PULL;
+	bool fetches = k->kind == PACKET_FETCH_PULL, gets = k->kind == PACKET_GET_PULL || fetches;
+	if ((k->kind == PACKET_PUT_PULL || k->kind == PACKET_GET_PULL) && k->layout.run.block == (int64_t)total) {
+		bool puts = k->kind == PACKET_PUT_PULL;
 		return k->pull(k->m->origin, puts ? k->buffers.origin : k->buffers.result,
 			       at_offset(k, k->layout.run.offset), total, !puts)
 			       ? MPI_SUCCESS
@@ -155,9 +155,9 @@ static int apply_pulled(struct work *k) {
 		int class = done == 0 ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_OTHER; // of data that cannot be moved
 		if (k->buffers.origin != 0 && !k->pull(k->m->origin, k->buffers.origin + done, from, n, false))
 			return class;
-		if (k->kind == MESSAGE_PUT_PULL) {
+		if (k->kind == PACKET_PUT_PULL) {
 			copy_to(k, &k->layout, from, n);
-		} else if (k->kind == MESSAGE_GET_PULL) {
+		} else if (k->kind == PACKET_GET_PULL) {
 			copy_from(k, &k->layout, back, n);
 		} else {
 			int rc = update_pieces(k, fetches ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, from, NULL,
@@ -173,7 +173,7 @@ static int apply_pulled(struct work *k) {
 	return MPI_SUCCESS;
 }
 
-// Whether each piece of a message is attached, where they are not in one region together: an origin on this node looks
+// Whether each piece of a packet is attached, where they are not in one region together: an origin on this node looks
 // them up itself and sends what is in each region, one on another node does not.
 static bool is_attached(const struct work *k) {
 	struct gompi_layout l = k->layout;
@@ -190,14 +190,14 @@ static bool is_attached(const struct work *k) {
 	return true;
 }
 
-// Reads where the data of a message is, and looks whether all of it lies in this process' memory. An error class.
+// Reads where the data of a packet is, and looks whether all of it lies in this process' memory. An error class.
 static int locate(struct work *k) {
-	const struct gompi_message *m = k->m;
+	const struct gompi_packet *m = k->m;
 	const char *data = m->data, *end = data + m->length;
 	int64_t lo = 0, hi = (int64_t)m->bytes;
-	bool pulls = gompi_message_pulls(k->kind);
-	bool fetches = k->kind == MESSAGE_FETCH || k->kind == MESSAGE_FETCH_PULL;
-	bool takes = k->kind != MESSAGE_GET && k->kind != MESSAGE_GET_PULL && // data of the origin
+	bool pulls = gompi_packet_pulls(k->kind);
+	bool fetches = k->kind == PACKET_FETCH || k->kind == PACKET_FETCH_PULL;
+	bool takes = k->kind != PACKET_GET && k->kind != PACKET_GET_PULL && // data of the origin
 		     !(fetches && (MPI_Op)(uintptr_t)m->op == MPI_NO_OP);
 	if (m->length > k->most)
 		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->length, k->most);
@@ -214,8 +214,8 @@ static int locate(struct work *k) {
 			return gompi_because(MPI_ERR_INTERN, WHY_OTHER_ADDRESSES, k->buffers.origin,
 					     takes ? m->bytes : 0);
 	}
-	if (m->kind & MESSAGE_LAYOUT) {
-		const struct gompi_message_pieces *p = (const struct gompi_message_pieces *)data;
+	if (m->kind & PACKET_LAYOUT) {
+		const struct gompi_packet_pieces *p = (const struct gompi_packet_pieces *)data;
 		if (end - data < (int64_t)sizeof *p || p->n <= 0 ||
 		    p->n > (end - (const char *)p->word) / (int64_t)sizeof p->word[0] ||
 		    !gompi_layout_open(&k->layout, p->word, p->n, (int64_t)k->element, (int64_t)m->bytes, &lo, &hi))
@@ -227,7 +227,7 @@ static int locate(struct work *k) {
 	k->data = data;
 	if (!pulls && m->bytes > k->most)
 		return gompi_because(MPI_ERR_INTERN, WHY_TOO_MUCH, m->bytes, k->most);
-	uint64_t sides = k->kind == MESSAGE_COMPARE_AND_SWAP ? 2 : 1;
+	uint64_t sides = k->kind == PACKET_COMPARE_AND_SWAP ? 2 : 1;
 	if (!pulls && takes && end - data < (int64_t)(m->bytes * sides))
 		return gompi_because(MPI_ERR_INTERN, WHY_TOO_SHORT, end < data ? 0 : (uint64_t)(end - data),
 				     m->bytes * sides);
@@ -246,10 +246,10 @@ static int locate(struct work *k) {
 	return MPI_SUCCESS;
 }
 
-int gompi_message_put(struct gompi_win *w, const struct gompi_message *m, uint64_t most) {
+int gompi_packet_put(struct gompi_win *w, const struct gompi_packet *m, uint64_t most) {
 	const uint64_t bytes = m->bytes, size = (uint64_t)w->size;
 	if (w->attached != NULL)
-		return gompi_message_apply(m, NULL, most, NULL);
+		return gompi_packet_apply(m, NULL, most, NULL);
 	if (m->length > most)
 		return gompi_because(MPI_ERR_INTERN, WHY_TOO_LONG, m->length, most);
 	if (bytes == 0 || bytes > m->length)
@@ -264,25 +264,22 @@ int gompi_message_put(struct gompi_win *w, const struct gompi_message *m, uint64
 	return MPI_SUCCESS;
 }
 
-int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t most, gompi_pull *pull) {
-	struct work work = {.m = m,
-			    .pull = pull,
-			    .most = most,
-			    .kind = m->kind & ~(MESSAGE_LAYOUT | MESSAGE_IN_ORDER),
-			    .element = 1};
+int gompi_packet_apply(const struct gompi_packet *m, char *reply, uint64_t most, gompi_packet_mover *pull) {
+	struct work work = {
+		.m = m, .pull = pull, .most = most, .kind = m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER), .element = 1};
 	struct work *k = &work;
 	k->w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
 	if (k->w == NULL)
 		return gompi_because(MPI_ERR_WIN, WHY_WINDOW, m->window, (uint64_t)m->origin);
-	if (k->kind >= MESSAGE_ACCUMULATE) {
+	if (k->kind >= PACKET_ACCUMULATE) {
 		MPI_Datatype element = (MPI_Datatype)(uintptr_t)m->type;
 		const struct gompi_type *type = gompi_type_get(element);
 		if (type == NULL || m->type >= GOMPI_PREDEFINED || type->extent <= 0)
 			return gompi_because(MPI_ERR_TYPE, WHY_ELEMENT, m->type, m->bytes);
 		k->element = (uint64_t)type->extent;
-		if (k->kind != MESSAGE_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)m->op, element) == NULL)
+		if (k->kind != PACKET_COMPARE_AND_SWAP && gompi_op_kernel((MPI_Op)(uintptr_t)m->op, element) == NULL)
 			return gompi_because(MPI_ERR_OP, WHY_OPERATION, m->op, m->type);
-		if (k->kind == MESSAGE_COMPARE_AND_SWAP && (!gompi_swappable(element) || m->bytes != k->element))
+		if (k->kind == PACKET_COMPARE_AND_SWAP && (!gompi_swappable(element) || m->bytes != k->element))
 			return gompi_because(MPI_ERR_TYPE, WHY_ELEMENT, m->type, m->bytes);
 		k->gap = (uint64_t)(type->extent - type->true_ub);
 	}
@@ -290,22 +287,22 @@ int gompi_message_apply(const struct gompi_message *m, char *reply, uint64_t mos
 	if (rc != MPI_SUCCESS)
 		return rc;
 	switch (k->kind) {
-	case MESSAGE_PUT:
+	case PACKET_PUT:
 		copy_to(k, &k->layout, k->data, m->bytes);
 		return MPI_SUCCESS;
-	case MESSAGE_GET:
+	case PACKET_GET:
 		copy_from(k, &k->layout, reply, m->bytes);
 		return MPI_SUCCESS;
-	case MESSAGE_ACCUMULATE:
+	case PACKET_ACCUMULATE:
 		return update_pieces(k, RMA_ACCUMULATE, k->data, NULL, NULL, m->bytes);
-	case MESSAGE_FETCH:
+	case PACKET_FETCH:
 		return update_pieces(k, RMA_GET_ACCUMULATE, k->data, NULL, reply, m->bytes);
-	case MESSAGE_COMPARE_AND_SWAP:
+	case PACKET_COMPARE_AND_SWAP:
 		return update_pieces(k, RMA_COMPARE_AND_SWAP, k->data, k->data + m->bytes, reply, m->bytes);
-	case MESSAGE_PUT_PULL:
-	case MESSAGE_GET_PULL:
-	case MESSAGE_ACCUMULATE_PULL:
-	case MESSAGE_FETCH_PULL:
+	case PACKET_PUT_PULL:
+	case PACKET_GET_PULL:
+	case PACKET_ACCUMULATE_PULL:
+	case PACKET_FETCH_PULL:
 		return apply_pulled(k);
 	default:
 		return gompi_because(MPI_ERR_INTERN, WHY_KIND, m->kind, (uint64_t)k->w->me);

@@ -1,9 +1,9 @@
-/* Proves: whatever a message says (way/message.h), applying it changes no byte outside of the window and of the reply,
- * reads none outside of the message, and ends with success or with one of the error classes of a refusal. The messages
+/* Proves: whatever a packet says (way/packet.h), applying it changes no byte outside of the window and of the reply,
+ * reads none outside of the packet, and ends with success or with one of the error classes of a refusal. The packets
  * are ones that an origin writes, of which some fields or bytes have then been changed. */
 #include "unit.h"
 
-#include "way/message.h"
+#include "way/packet.h"
 
 enum { MESSAGES = 1000000, WINDOW = 1000, PAGE = 4096, CANARY = 0x5a };
 
@@ -25,7 +25,7 @@ static void check_canaries(void) {
 /* Moves nothing, but touches all that it is given. */
 static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool write) {
 	static unsigned char sink[128 << 10];
-	static int left = 8; /* a message may ask for more than there is */
+	static int left = 8; /* a packet may ask for more than there is */
 	(void)peer;
 	if (address == 0 || bytes > sizeof sink || left-- == 0) {
 		left = (int)draw(8);
@@ -35,21 +35,21 @@ static bool pull(int peer, uint64_t address, void *local, uint64_t bytes, bool w
 	return true;
 }
 
-/* A message of an origin for a window, in memory that ends behind the most that a message has. */
-static void write_message(struct gompi_message *m, struct gompi_win *w) {
-	static const enum gompi_message_kind kinds[] = {MESSAGE_PUT,      MESSAGE_PUT_PULL,   MESSAGE_GET,
-							MESSAGE_GET_PULL, MESSAGE_ACCUMULATE, MESSAGE_ACCUMULATE_PULL,
-							MESSAGE_FETCH,    MESSAGE_FETCH_PULL, MESSAGE_COMPARE_AND_SWAP};
+/* A packet of an origin for a window, in memory that ends behind the most that a packet has. */
+static void write_message(struct gompi_packet *m, struct gompi_win *w) {
+	static const enum gompi_packet_kind kinds[] = {PACKET_PUT,      PACKET_PUT_PULL,   PACKET_GET,
+						       PACKET_GET_PULL, PACKET_ACCUMULATE, PACKET_ACCUMULATE_PULL,
+						       PACKET_FETCH,    PACKET_FETCH_PULL, PACKET_COMPARE_AND_SWAP};
 	static const char data[WINDOW] = {1, 2, 3};
 	static int64_t words[GOMPI_ELEMENTS_WORDS(16)];
-	enum gompi_message_kind kind = kinds[draw(sizeof kinds / sizeof *kinds)];
-	bool elements = kind >= MESSAGE_ACCUMULATE, swap = kind == MESSAGE_COMPARE_AND_SWAP;
+	enum gompi_packet_kind kind = kinds[draw(sizeof kinds / sizeof *kinds)];
+	bool elements = kind >= PACKET_ACCUMULATE, swap = kind == PACKET_COMPARE_AND_SWAP;
 	const struct type *t = types + draw((uint64_t)types_count());
 	MPI_Datatype type = elements ? t->handle : MPI_BYTE;
 	uint64_t size = elements ? t->size : 1, n = swap ? 1 : 1 + draw(16);
 	struct gompi_operation o = {.op = op_handle((int)draw(OPS)), .compare = data};
-	bool reads = kind != MESSAGE_GET && kind != MESSAGE_GET_PULL &&
-		     !(o.op == MPI_NO_OP && (kind == MESSAGE_FETCH || kind == MESSAGE_FETCH_PULL));
+	bool reads = kind != PACKET_GET && kind != PACKET_GET_PULL &&
+		     !(o.op == MPI_NO_OP && (kind == PACKET_FETCH || kind == PACKET_FETCH_PULL));
 	struct gompi_cursor pieces;
 	struct gompi_outgoing out = {.operation = &o,
 				     .kind = kind,
@@ -67,7 +67,7 @@ static void write_message(struct gompi_message *m, struct gompi_win *w) {
 		gompi_cursor_init(&pieces, (const struct gompi_type *)words, 1, GOMPI_ELEMENTS);
 		out.pieces = &pieces;
 	}
-	gompi_message_write(m, w, &out, GOMPI_MESSAGE_DATA, GOMPI_MESSAGE_DATA);
+	gompi_packet_write(m, w, &out, GOMPI_PACKET_DATA, GOMPI_PACKET_DATA);
 }
 
 static uint64_t any_number(void) {
@@ -76,7 +76,7 @@ static uint64_t any_number(void) {
 	return draw(2) ? x : draw(2) ? 0 - x : check_random(&state);
 }
 
-static void change(struct gompi_message *m) {
+static void change(struct gompi_packet *m) {
 	for (uint64_t changes = draw(4); changes > 0; changes--) {
 		switch (draw(10)) {
 		case 0:
@@ -130,19 +130,19 @@ int main(void) {
 	memset(page + 3 * PAGE, CANARY, PAGE);
 	windows[0] = unit_window(1, (char *)page, WINDOW, true);
 	windows[1] = unit_window(1, (char *)page + 4 * PAGE - WINDOW, WINDOW, true);
-	/* A message, with room for a whole one, and what is applied: just as long as it says. */
-	struct gompi_message *m = (struct gompi_message *)unit_memory(PAGE);
-	char *end = unit_memory(PAGE) + PAGE, *reply = unit_memory(PAGE) + PAGE - GOMPI_MESSAGE_DATA;
+	/* A packet, with room for a whole one, and what is applied: just as long as it says. */
+	struct gompi_packet *m = (struct gompi_packet *)unit_memory(PAGE);
+	char *end = unit_memory(PAGE) + PAGE, *reply = unit_memory(PAGE) + PAGE - GOMPI_PACKET_DATA;
 	for (int i = 0; i < MESSAGES && check_errors == 0; i++) {
 		write_message(m, windows[i % 2]);
 		change(m);
-		size_t all = sizeof *m + (m->length <= GOMPI_MESSAGE_DATA ? (m->length + 7u) / 8 * 8 : 0);
-		struct gompi_message *copy = (struct gompi_message *)(end - all);
+		size_t all = sizeof *m + (m->length <= GOMPI_PACKET_DATA ? (m->length + 7u) / 8 * 8 : 0);
+		struct gompi_packet *copy = (struct gompi_packet *)(end - all);
 		memcpy(copy, m, all);
-		int rc = gompi_message_apply(copy, reply, GOMPI_MESSAGE_DATA, draw(8) ? pull : NULL), k = 0;
+		int rc = gompi_packet_apply(copy, reply, GOMPI_PACKET_DATA, draw(8) ? pull : NULL), k = 0;
 		while (k < CLASSES && classes[k] != rc)
 			k++;
-		CHECK(k < CLASSES, "message %d: class %d", i, rc);
+		CHECK(k < CLASSES, "packet %d: class %d", i, rc);
 		if (k < CLASSES)
 			counts[k]++;
 		if (i % 256 == 0)

@@ -1,0 +1,135 @@
+// Collectives that have been started: their requests, and the calls that start them.
+#include "base/call.h"
+#include "coll/kept.h"
+#include "coll/started.h"
+#include "message/call.h"
+
+// Begins it, or again; the caller has the board's lock.
+static void begin_started(struct gompi_started *s) {
+	struct gompi_board *b = s->board;
+	s->state = STARTED_QUEUED;
+	s->now = 0;
+	s->number = 2 * ++b->last;
+	s->differ.rank = -1;
+	s->failed = 0;
+	s->why.class = MPI_SUCCESS;
+	gompi_store(&s->missing, NULL);
+	gompi_board_add(b, s);
+}
+
+static struct gompi_started *started_of(const struct gompi_request *r) { return (struct gompi_started *)r->object; }
+
+static void progress_started(struct gompi_request *r) {
+	struct gompi_started *s = started_of(r);
+	struct gompi_board_head *missing = gompi_load_acquire(&s->missing);
+	if (missing == NULL || gompi_load(&missing->number) == gompi_load(&s->missing_number))
+		gompi_board_progress(s->board);
+}
+
+static void start_now(struct gompi_started *s) {
+	struct gompi_board *b = s->board;
+	gompi_started_load(s);
+	gompi_mutex_take(&b->lock);
+	begin_started(s);
+	gompi_board_progress_locked(b);
+}
+
+static int start_started(struct gompi_request *r, struct gompi_verdict *v) {
+	start_now(started_of(r));
+	return MPI_SUCCESS;
+}
+
+static void say_started(const struct gompi_request *r, struct gompi_verdict *v) {
+	const struct gompi_started *s = started_of(r);
+	*v = s->why;
+	v->class = r->result.class;
+}
+
+static void release_started(struct gompi_request *r) { gompi_board_let_go(started_of(r)->board); }
+
+static void drop_started(struct gompi_request *r) { gompi_started_drop(started_of(r)); }
+
+static const struct gompi_request_kind started_kind = {.progress = progress_started,
+						       .start = start_started,
+						       .release = release_started,
+						       .why = say_started,
+						       .drop = drop_started};
+
+// Hands a call to Go, which finds what is wrong with it.
+static int to_go(const struct gompi_collective *a, bool here, bool persistent, MPI_Info info, MPI_Request *request) {
+	struct gompi_collective call = *a;
+	call.here = here;
+	return gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)request);
+}
+
+// Does a call with messages, by a plan that is kept or one that Go makes.
+static int by_plan(struct gompi_comm *c, const struct gompi_collective *a, bool persistent, MPI_Info info,
+		   MPI_Request *request) {
+	struct gompi_collective call = *a;
+	call.tag = (int32_t)((uint32_t)c->started % INT32_MAX + 1);
+	struct gompi_plan *p = persistent ? NULL : gompi_kept_take(c, a);
+	struct gompi_request *r;
+	MPI_Request h = MPI_REQUEST_NULL;
+	int rc = MPI_SUCCESS;
+	if (p != NULL) {
+		p->head.tag = call.tag;
+		r = gompi_plan_request(p, PLAN_ONCE);
+		if (r == NULL) {
+			gompi_plan_leave_it(p);
+			return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",
+					    GOMPI_ON_COMM, a->comm);
+		}
+		h = (MPI_Request)gompi_request_handle(r);
+	} else {
+		// What counts is whether there is a request: an error handler may have turned the code to MPI_SUCCESS.
+		rc = gompi_up.start_collective(&call, persistent, (uintptr_t)info, (uintptr_t)&h);
+		p = gompi_plan_for_later();
+		if (p != NULL)
+			gompi_kept_add(c, a, p);
+		if (h == MPI_REQUEST_NULL)
+			return rc;
+	}
+	c->started = call.tag;
+	*request = h;
+	return rc;
+}
+
+static int make_request(const struct gompi_collective *a, bool persistent, MPI_Info info, MPI_Request *request) {
+	struct gompi_comm *c = gompi_comm_get((MPI_Comm)a->comm);
+	if (c == NULL || request == NULL)
+		return to_go(a, false, persistent, info, request);
+	bool other = c->board == NULL || c->size > GOMPI_BOARD_MOST;
+	struct gompi_started *s = other ? NULL : gompi_started_make(c, a, &other);
+	if (other)
+		return by_plan(c, a, persistent, info, request);
+	if (s == NULL)
+		return to_go(a, true, persistent, info, request);
+	struct gompi_request *r =
+		gompi_request_new(gompi_load(&gompi_messages_here), c->id, &started_kind, (uintptr_t)s);
+	if (r == NULL) {
+		gompi_started_drop(s);
+		return gompi_refuse(MPI_ERR_NO_MEM, a->name, "no memory for a request, or too many are live",
+				    GOMPI_ON_COMM, a->comm);
+	}
+	gompi_board_hold(s->board);
+	s->request = r;
+	r->comm = a->comm;
+	r->persistent = persistent;
+	*request = (MPI_Request)gompi_request_handle(r);
+	if (persistent)
+		gompi_store(&r->state, REQUEST_INACTIVE);
+	else
+		start_now(s);
+	return MPI_SUCCESS;
+}
+
+int gompi_collective_start(const struct gompi_collective *a, MPI_Request *request) {
+	return make_request(a, false, MPI_INFO_NULL, request);
+}
+
+// No info key means anything to collectives; Go knows whether there is such an object.
+int gompi_collective_init(const struct gompi_collective *a, MPI_Info info, MPI_Request *request) {
+	if (info != MPI_INFO_NULL && !gompi_up.tell_info((uintptr_t)info))
+		return to_go(a, true, true, info, request);
+	return make_request(a, true, info, request);
+}

@@ -1,0 +1,73 @@
+#define _GNU_SOURCE
+#include "fabric/bell.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/call.h"
+#include "base/wait.h"
+#include "fabric/net.h"
+
+static const int64_t LONG_NS = 1000000000000000; // that is never
+
+struct gompi_bell gompi_bell = {.fd = -1};
+
+int gompi_bell_open(void) {
+	gompi_bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return gompi_bell.fd < 0 ? errno : 0;
+}
+
+static void ring_bell(void) {
+	static const uint64_t one = 1;
+	if (write(gompi_bell.fd, &one, sizeof one) < 0) {
+		// It is full: the agent wakes.
+	}
+}
+
+// The agent makes itself armed, then looks at the lists; whoever has put something on one looks then whether it is
+// armed. One of the two sees the other.
+void gompi_agent_stir(void) {
+	if (gompi_progress_thread) // which looks by itself before it sleeps, and must not take itself for others
+		return;
+	gompi_store(&gompi_bell.active, 1);
+	gompi_full_fence(); // pairs with the one in arm
+	uint32_t was = ARMED;
+	if (gompi_load(&gompi_bell.mode) == ARMED && gompi_change_once(&gompi_bell.mode, &was, ROUNDS))
+		ring_bell();
+}
+
+void gompi_agent_call(void) { ring_bell(); }
+
+void gompi_agent_looked(void) {
+	if (gompi_load(&gompi_bell.looked) == 0)
+		gompi_store(&gompi_bell.looked, 1);
+}
+
+// Whoever sleeps is woken by a handler, so somebody must see what arrives at once. An agent that makes rounds is armed
+// by itself when one has passed; this is only sooner.
+void gompi_agent_asleep(void) {
+	if (gompi_load(&gompi_my_cell()->pollers) > 0)
+		return;
+	gompi_store(&gompi_bell.active, 0);
+	gompi_store(&gompi_bell.looked, 0);
+	uint32_t was = ROUNDS;
+	if (gompi_load(&gompi_bell.mode) == ROUNDS && gompi_change_once(&gompi_bell.mode, &was, CALLED))
+		ring_bell();
+}
+
+bool gompi_bell_sleep(bool armed, int64_t ns) {
+	if (ns >= LONG_NS)
+		ns = -1;
+	struct pollfd on[2] = {{.fd = gompi_bell.fd, .events = POLLIN},
+			       {.fd = gompi_net.fd, .events = POLLIN}}; // one of -1 is left out
+	struct timespec t = {ns / 1000000000, ns % 1000000000};
+	if (ppoll(on, armed ? 2 : 1, ns < 0 ? NULL : &t, NULL) <= 0)
+		return false;
+	uint64_t rung;
+	if ((on[0].revents & POLLIN) != 0 && read(gompi_bell.fd, &rung, sizeof rung) < 0) {
+		// Nobody else reads it.
+	}
+	return (on[1].revents & POLLIN) != 0;
+}

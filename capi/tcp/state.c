@@ -1,0 +1,51 @@
+// What all of the provider knows: its peers, its memory by key, and which events the system tells.
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "tcp/link.h"
+
+struct gompi_tcp_state gompi_tcp_state = {.epoll = -1, .timer = -1};
+
+struct gompi_tcp_peer *gompi_tcp_peer(int rank) {
+	struct gompi_tcp_state *t = &gompi_tcp_state;
+	struct gompi_tcp_peer *p = t->peers[rank];
+	if (p == NULL && (p = calloc(1, sizeof *p)) != NULL) {
+		p->rank = rank;
+		t->peers[rank] = p;
+	}
+	return p;
+}
+
+void gompi_link_watch(struct gompi_tcp_link *l, bool out) {
+	const uint32_t events = (l->stalled ? 0u : (uint32_t)EPOLLIN) | (out ? (uint32_t)EPOLLOUT : 0u);
+	if (l->fd < 0 || events == l->watched)
+		return;
+	struct epoll_event e = {.events = events, .data.ptr = l};
+	epoll_ctl(gompi_tcp_state.epoll, EPOLL_CTL_MOD, l->fd, &e);
+	l->watched = events;
+}
+
+enum { BUCKETS = 256 };
+static struct gompi_tcp_memory *buckets[BUCKETS];
+
+static struct gompi_tcp_memory **key_bucket(uint64_t key) { return &buckets[(key ^ key >> 32 ^ key >> 8) % BUCKETS]; }
+
+struct gompi_tcp_memory *gompi_tcp_memory_of(uint64_t key) {
+	struct gompi_tcp_memory *m = *key_bucket(key);
+	while (m != NULL && m->mr.key != key)
+		m = m->next;
+	return m;
+}
+
+void gompi_tcp_memory_add(struct gompi_tcp_memory *m) {
+	struct gompi_tcp_memory **first = key_bucket(m->mr.key);
+	m->next = *first;
+	*first = m;
+}
+
+void gompi_tcp_memory_remove(struct gompi_tcp_memory *m) {
+	struct gompi_tcp_memory **at = key_bucket(m->mr.key);
+	while (*at != m)
+		at = &(*at)->next;
+	*at = m->next;
+}

@@ -1,0 +1,143 @@
+package gotest
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// symbolEdges returns, for objects whose symbols nm has listed, which object refers to what others define: edges[a][b]
+// are the symbols of b that a needs.
+func symbolEdges(listings map[string]string) map[string]map[string][]string {
+	defines, edges := map[string]string{}, map[string]map[string][]string{}
+	for object, listing := range listings {
+		for line := range strings.Lines(listing) {
+			if f := strings.Fields(line); len(f) == 3 && strings.Contains("TDBRCVW", f[1]) {
+				defines[f[2]] = object
+			}
+		}
+	}
+	for object, listing := range listings {
+		edges[object] = map[string][]string{}
+		for line := range strings.Lines(listing) {
+			f := strings.Fields(line)
+			if len(f) == 2 && f[0] == "U" && defines[f[1]] != "" && defines[f[1]] != object {
+				edges[object][defines[f[1]]] = append(edges[object][defines[f[1]]], f[1])
+			}
+		}
+	}
+	return edges
+}
+
+// fileCircles returns the sets of objects of which each needs all others, by way of the rest: Tarjan's components.
+func fileCircles(edges map[string]map[string][]string) (circles [][]string) {
+	index, low, stack := map[string]int{}, map[string]int{}, []string{}
+	var visit func(v string)
+	visit = func(v string) {
+		index[v] = len(index) + 1
+		low[v] = index[v]
+		stack = append(stack, v)
+		for _, w := range slices.Sorted(maps.Keys(edges[v])) {
+			if index[w] == 0 {
+				visit(w)
+				low[v] = min(low[v], low[w])
+			} else if slices.Contains(stack, w) {
+				low[v] = min(low[v], index[w])
+			}
+		}
+		if low[v] == index[v] {
+			at := slices.Index(stack, v)
+			if circle := slices.Sorted(slices.Values(stack[at:])); len(circle) > 1 {
+				circles = append(circles, circle)
+			}
+			stack = stack[:at]
+		}
+	}
+	for _, v := range slices.Sorted(maps.Keys(edges)) {
+		if index[v] == 0 {
+			visit(v)
+		}
+	}
+	return circles
+}
+
+func TestFileCirclesAreFound(t *testing.T) {
+	one := map[string]string{"a": "0 T a1\n U b1\n", "b": "0 T b1\n U c1\n", "c": "0 D c1\n U a1\n U other\n",
+		"d": " U a1\n"}
+	require.Equal(t, [][]string{{"a", "b", "c"}}, fileCircles(symbolEdges(one)))
+	one["c"] = "0 D c1\n"
+	require.Empty(t, fileCircles(symbolEdges(one)))
+}
+
+// stillCircles are those that there are: to be taken apart, and never to be added to.
+var stillCircles = map[string][][]string{
+	"message": {{"away", "call", "cancel", "messages", "plan", "plan_runs", "recv", "rendezvous", "request",
+		"send"}},
+}
+
+// TestFileCircles: inside of a room of capi no files of C need each other in a circle, so that each can be read after
+// those that it stands on. What an object file refers to is what counts, inlined functions of headers among it.
+func TestFileCircles(t *testing.T) {
+	to := t.TempDir()
+	root, err := filepath.Abs(top)
+	require.NoError(t, err)
+	rooms, err := filepath.Glob(filepath.Join(root, "capi/*/*.c"))
+	require.NoError(t, err)
+	listings := map[string]map[string]string{}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	turn := make(chan struct{}, 2)
+	for _, file := range rooms {
+		room, name := filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".c")
+		if room == "pmix" {
+			continue // it stands alone, and finds its headers in a folder that cgo knows
+		}
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			object := filepath.Join(to, room+"-"+name+".o")
+			gcc := exec.Command("gcc", "-std=gnu11", "-O0", "-Icapi", "-Iinclude", "-c", file, "-o", object)
+			gcc.Dir = root
+			out, err := gcc.CombinedOutput()
+			nm, nmErr := exec.Command("nm", object).Output()
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || nmErr != nil {
+				t.Errorf("%s: %v %v\n%s", file, err, nmErr, out)
+				return
+			}
+			if listings[room] == nil {
+				listings[room] = map[string]string{}
+			}
+			listings[room][name] = string(nm)
+			os.Remove(object)
+		}()
+	}
+	group.Wait()
+	require.Greater(t, len(listings), 10, "rooms")
+	for _, room := range slices.Sorted(maps.Keys(listings)) {
+		edges := symbolEdges(listings[room])
+		var why strings.Builder
+		circles := fileCircles(edges)
+		for _, circle := range circles {
+			for _, a := range circle {
+				for _, b := range circle {
+					if symbols := edges[a][b]; len(symbols) > 0 {
+						fmt.Fprintf(&why, "%s needs %s for %v\n", a, b, symbols)
+					}
+				}
+			}
+		}
+		require.Equal(t, stillCircles[room], circles, "room %s:\n%s", room, &why)
+	}
+}
