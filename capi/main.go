@@ -25,6 +25,7 @@ import (
 	_ "gompirma/capi/coll"
 	_ "gompirma/capi/comm"
 	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/engine"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/group"
 	_ "gompirma/capi/info"

@@ -7,6 +7,7 @@ package main
 import "C"
 
 import (
+	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
@@ -16,7 +17,7 @@ import (
 // Operations of reductions (MPI-5.0 6.9.5 to 6.9.7). They belong to no communicator, so their errors are raised on
 // MPI_COMM_SELF.
 
-func init() { op.CallUser = callUser }
+func init() { op.Kernel, op.CallUser = kernels.Apply, callUser }
 
 // callUser is op.CallUser.
 func callUser(function uintptr, large bool, in, inout uintptr, count int64, typ uintptr) {

@@ -12,14 +12,17 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gompirma/capi/engine"
 	"gompirma/core"
 	"gompirma/core/abi"
 	"gompirma/core/boot"
 	"gompirma/core/comm"
 	"gompirma/core/errhandler"
+	"gompirma/core/fabric"
 	"gompirma/core/group"
 	"gompirma/core/handle"
 	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
 	"gompirma/core/rma"
 	"gompirma/core/shm"
 )
@@ -37,6 +40,9 @@ func (dataPath) Open(nd *shm.Node, job core.Job) {
 func (dataPath) Permitted() boot.Where       { return permitted() }
 func (dataPath) OpenComm(c *comm.Comm) error { return openComm(c) }
 func (dataPath) CloseComm(h uintptr)         { closeComm(h) }
+func (dataPath) Network() fabric.Network     { return network{} }
+
+func (dataPath) OpenMessages(p *p2p.Place) p2p.Carrier { return engine.Open(p) }
 
 func (dataPath) Install(p *rma.Plan) error {
 	members := make([]C.struct_gompi_member_plan, len(p.Near))

@@ -30,6 +30,10 @@ type DataPath interface {
 	// OpenComm tells it of MPI_COMM_WORLD and MPI_COMM_SELF, CloseComm that they are gone.
 	OpenComm(c *comm.Comm) error
 	CloseComm(h uintptr)
+	// OpenMessages makes what carries the messages of this process. nil: there is no memory.
+	OpenMessages(p *p2p.Place) p2p.Carrier
+	// Network is the network between nodes, which nothing is done with unless the job spans some.
+	Network() fabric.Network
 	// Waiter is how all threads of this process wait, in C or in Go.
 	shm.Waiter
 	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
@@ -126,7 +130,7 @@ func Start(data DataPath) error {
 		}
 	}
 	if p.Messages, err = p2p.New(p.Node, p2p.Config{Rank: p.Rank, Size: p.Size, Nodes: job.Places,
-		NodeOf: job.NodeOf}); err != nil {
+		NodeOf: job.NodeOf, Open: data.OpenMessages}); err != nil {
 		return err
 	}
 	p.Messages.Enter()
@@ -161,7 +165,7 @@ func Start(data DataPath) error {
 		go func() {
 			defer p.agent.Done()
 			runtime.LockOSThread()
-			fabric.Run()
+			data.Network().Run()
 		}()
 	}
 	if err := p.WorldComm.AttachBlock(); err != nil {
@@ -180,7 +184,7 @@ func Start(data DataPath) error {
 
 // openFabric opens the network between the nodes.
 func (p *Process) openFabric(timeout time.Duration) error {
-	if err := fabric.Open(p.Boot, p.Places.NodeOf, timeout); err != nil {
+	if err := fabric.Open(p.data.Network(), p.Boot, p.Places.NodeOf, timeout); err != nil {
 		return err
 	}
 	p.spans = true
@@ -205,7 +209,7 @@ func Finish() error {
 		return err
 	}
 	if p.spans {
-		fabric.Leaving()
+		p.data.Network().Leaving()
 		// Whoever has left the barrier may still have to send what others leave it by.
 		if err := p.Boot.Fence(); err != nil {
 			return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
@@ -218,11 +222,11 @@ func Finish() error {
 	p.Places.Next.Close()
 	p.data.Stop()
 	if p.spans {
-		fabric.Stop()
+		p.data.Network().Stop()
 	}
 	p.agent.Wait()
 	if p.spans {
-		fabric.End()
+		p.data.Network().End()
 	}
 	p.data.CloseComm(abi.MPI_COMM_WORLD)
 	p.data.CloseComm(abi.MPI_COMM_SELF)

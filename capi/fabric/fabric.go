@@ -9,9 +9,7 @@ package fabric
 #cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
 #include <stdlib.h>
 
-#include "fabric/agent.h"
 #include "fabric/fabric.h"
-#include "fabric/health.h"
 #include "fabric/open.h"
 #include "fabric/progress.h"
 #include "tcp/tcp.h"
@@ -24,11 +22,8 @@ import "C"
 
 import (
 	"embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
-	"time"
 	"unsafe"
 
 	_ "gompirma/capi/base"
@@ -108,79 +103,3 @@ func Addresses() (string, error) {
 	}
 	return C.GoString(&text[0]), nil
 }
-
-// Open opens this process' endpoint and returns its address and what processes of the same host have in common of
-// theirs, which one of a node publishes.
-func Open(p Provider) (address, host string, err error) {
-	var (
-		why         [C.GOMPI_FABRIC_TEXT]C.char
-		at          [C.GOMPI_ADDRESS]C.char
-		here        [C.GOMPI_HOST]C.char
-		length, its C.size_t
-	)
-	provider := C.struct_gompi_provider{version: C.uint32_t(p.Version)}
-	for i := 0; i < len(p.Name) && i < len(provider.name)-1; i++ {
-		provider.name[i] = C.char(p.Name[i])
-	}
-	if !C.gompi_net_open(&provider, &at[0], &length, &here[0], &its, &why[0]) {
-		return "", "", errors.New(C.GoString(&why[0]))
-	}
-	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&here[0], C.int(its)), nil
-}
-
-// Job is the processes of the job and what they have agreed on.
-type Job struct {
-	Rank, Size int
-	Addresses  []byte   // of all, by rank, of the same length, one after the other
-	Hosts      []string // by node: what one of its processes has published of its host
-	NodeOf     []int32  // by rank: number of the node
-	Secret     [16]byte
-	Timeout    time.Duration // of silence after which a peer is lost; 0: none
-}
-
-// Begin says who is where. From then on the network can be used.
-func Begin(j Job) error {
-	var (
-		why [C.GOMPI_FABRIC_TEXT]C.char
-		pin runtime.Pinner
-	)
-	defer pin.Unpin()
-	addresses, nodes := unsafe.SliceData(j.Addresses), unsafe.SliceData(j.NodeOf)
-	hosts, at := []byte{0}, []uint32{0}
-	for _, h := range j.Hosts {
-		hosts = append(hosts[:at[len(at)-1]], h...)
-		at = append(at, uint32(len(hosts)))
-	}
-	pin.Pin(addresses)
-	pin.Pin(nodes)
-	pin.Pin(&hosts[:1][0])
-	pin.Pin(&at[0])
-	job := C.struct_gompi_net_job{
-		size: C.int(j.Size), rank: C.int(j.Rank),
-		addresses:     (*C.char)(unsafe.Pointer(addresses)),
-		address_bytes: C.size_t(len(j.Addresses) / j.Size),
-		nodes:         C.int(len(j.Hosts)),
-		hosts:         (*C.char)(unsafe.Pointer(unsafe.SliceData(hosts))),
-		host_at:       (*C.uint32_t)(unsafe.Pointer(&at[0])),
-		node_of:       (*C.int32_t)(unsafe.Pointer(nodes)),
-		timeout:       C.int64_t(j.Timeout),
-	}
-	for i := range job.secret {
-		job.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(j.Secret[8*i:]))
-	}
-	if !C.gompi_net_begin(&job, &why[0]) {
-		return errors.New(C.GoString(&why[0]))
-	}
-	return nil
-}
-
-// Leaving says that the job is about to end: nobody who goes is lost any longer.
-func Leaving() { C.gompi_health_end() }
-
-// Run is the network agent: it sees to the network until Stop while nobody else does, and sleeps while there is
-// nothing.
-func Run()  { C.gompi_net_agent_run() }
-func Stop() { C.gompi_net_agent_stop() }
-
-// End closes the network, once Run has returned. Nobody waits for anything of this process any longer.
-func End() { C.gompi_net_end() }

@@ -14,7 +14,7 @@
 struct gompi_messages;
 struct gompi_request;
 
-// The kinds of steps; the numbers are core/coll's.
+// The kinds of steps; the numbers are core/p2p's.
 enum gompi_step_kind {
 	STEP_SEND,    // from, bytes, to peer
 	STEP_PASS,    // the same, of what came from others: has another length if what came had
@@ -25,7 +25,7 @@ enum gompi_step_kind {
 	STEP_GO,      // what Go keeps under the number that is bytes
 };
 
-// Addresses are numbers, since they may be of Go's memory. The layout is message.Step's, compared in plan.go.
+// Addresses are numbers, since they may be of Go's memory. The layout is p2p.Step's, compared in capi/engine/plan.go.
 struct gompi_step {
 	uint8_t kind;
 	uint8_t via;   // of the plan's contexts

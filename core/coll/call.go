@@ -50,8 +50,8 @@ type Call struct {
 // inPlace is MPI_IN_PLACE.
 const inPlace = abi.MPI_IN_PLACE
 
-// rooted returns whether the call has a root.
-func (k Kind) rooted() bool {
+// Rooted returns whether the call has a root.
+func (k Kind) Rooted() bool {
 	switch k {
 	case KindBcast, KindReduce, KindGather, KindGatherv, KindScatter, KindScatterv:
 		return true
@@ -90,7 +90,7 @@ func (k *Call) Locate() (err error) {
 		k.sources, k.destinations, err = k.Comm.Neighbors()
 		return err
 	}
-	if !k.Kind.rooted() {
+	if !k.Kind.Rooted() {
 		return nil
 	}
 	if k.Comm.IsInter() {

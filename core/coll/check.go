@@ -77,7 +77,7 @@ func (k *Call) notInPlace(side string) error {
 		where = "in a neighborhood collective"
 	case k.Comm.IsInter():
 		where = "on an intercommunicator"
-	case k.Kind.rooted() && k.place() != rootIsHere:
+	case k.Kind.Rooted() && k.place() != rootIsHere:
 		where = fmt.Sprintf("at rank %d, which is not the root %d", k.Comm.Rank(), k.Root)
 	}
 	return mpierr.New(abi.MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed as the %s buffer %s", side, where)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
 	"gompirma/core/op"
@@ -15,12 +16,12 @@ import (
 
 // Each row changes one thing in a right call of rank 0 or 1 of 2 processes.
 func TestCheck(t *testing.T) {
-	es := job(t, 2)
 	integer, err := datatype.Get(abi.MPI_INT)
 	require.NoError(t, err)
 	double, err := datatype.Get(abi.MPI_DOUBLE)
 	require.NoError(t, err)
-	_, gappy := testTypes(t)
+	gappy, err := datatype.Vector(datatype.Small, 2, 1, 5, integer)
+	require.NoError(t, err)
 	ops := func(h uintptr) *op.Op {
 		o, err := op.Get(h)
 		require.NoError(t, err)
@@ -31,7 +32,7 @@ func TestCheck(t *testing.T) {
 	right := func(kind Kind, rank int) Call {
 		pair := Blocks{Counts: []int64{3, 3}, Displs: []int64{0, 5}}
 		k := Call{
-			Kind: kind, Comm: es[rank].msg.World, Op: sum, Send: Buffer{in, 3, integer},
+			Kind: kind, Comm: comm.NewWorld(nil, rank, 2), Op: sum, Send: Buffer{in, 3, integer},
 			Recv:       Buffer{out, 3, integer},
 			SendBlocks: pair, RecvBlocks: Blocks{Counts: []int64{3, 3}, Displs: []int64{0, 5}},
 		}

@@ -3,7 +3,6 @@ package coll
 import (
 	"runtime"
 
-	kernels "gompirma/capi/datatype"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
@@ -14,8 +13,6 @@ import (
 // function, the only operation that takes a derived type, gets copies of packed elements laid out as the type says.
 // Pairs with a gap, under MPI_MINLOC and MPI_MAXLOC, travel with it, as the loops want them. What is stored in the
 // application's receive buffer is the data of the type only, never a gap.
-
-func init() { op.Kernel = kernels.Apply }
 
 // reducer is a reduction on elements as they travel.
 type reducer struct {

@@ -1,7 +1,6 @@
 package coll
 
 import (
-	"gompirma/capi/message"
 	"gompirma/core/comm"
 	"gompirma/core/p2p"
 )
@@ -139,20 +138,20 @@ func (st *step) local() error {
 
 // plan returns the schedule of a call on c as a plan.
 func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
-	p := &p2p.Plan{Steps: make([]message.Step, len(s.steps)), Keep: s.steps}
+	p := &p2p.Plan{Steps: make([]p2p.Step, len(s.steps)), Keep: s.steps}
 	p.Comm, p.Source, p.Own = c.Handle, int32(c.Rank()), s.own
 	p.Context[0] = c.Context(comm.Collective) // if nothing is sent
-	does := func(t *message.Step, f func() error) {
-		t.Kind, t.Bytes = message.StepGo, int64(len(p.Go))
+	does := func(t *p2p.Step, f func() error) {
+		t.Kind, t.Bytes = p2p.StepGo, int64(len(p.Go))
 		p.Go = append(p.Go, f)
 	}
 	for i := range s.steps {
 		st, t := &s.steps[i], &p.Steps[i]
-		*t = message.Step{Right: st.right, From: address(st.buf), To: address(st.dst),
+		*t = p2p.Step{Right: st.right, From: address(st.buf), To: address(st.dst),
 			Bytes: int64(len(st.buf))}
 		switch st.kind {
 		case stepSend, stepPass, stepRecv:
-			t.Kind = message.StepSend + message.StepKind(st.kind-stepSend)
+			t.Kind = p2p.StepSend + p2p.StepKind(st.kind-stepSend)
 			l := st.via.(*channel)
 			if c.IsInter() && l.c == c {
 				t.Via = 1
@@ -164,11 +163,11 @@ func (s *schedule) plan(c *comm.Comm) *p2p.Plan {
 			}
 			t.World, t.To = l.c.Peers().World(int(t.Peer)), t.From
 		case stepWait:
-			t.Kind = message.StepWait
+			t.Kind = p2p.StepWait
 		case stepCopy:
-			t.Kind, t.Bytes = message.StepCopy, int64(min(len(st.buf), len(st.dst)))
+			t.Kind, t.Bytes = p2p.StepCopy, int64(min(len(st.buf), len(st.dst)))
 		case stepCombine:
-			t.Kind = message.StepCombine
+			t.Kind = p2p.StepCombine
 			if st.red.asks() {
 				t.Asks = true
 				does(t, func() error { return st.red.combine(st.buf, st.dst) })

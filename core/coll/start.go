@@ -1,8 +1,8 @@
 package coll
 
 import (
-	"gompirma/capi/message"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -63,15 +63,15 @@ func (e *Engine) move(k *Call, st *state, o *operands) (err error) {
 // alive.
 func (e *Engine) Start(k *Call) (*request.Request, error) {
 	if k.Tag != 0 {
-		return e.request(k, message.PlanKeep)
+		return e.request(k, p2p.PlanKeep)
 	}
-	return e.request(k, message.PlanOnce)
+	return e.request(k, p2p.PlanOnce)
 }
 
 // Init makes an inactive persistent request of a collective (MPI-5.0 6.13). Only its starts look at the data.
-func (e *Engine) Init(k *Call) (*request.Request, error) { return e.request(k, message.PlanAgain) }
+func (e *Engine) Init(k *Call) (*request.Request, error) { return e.request(k, p2p.PlanAgain) }
 
-func (e *Engine) request(k *Call, use message.PlanUse) (r *request.Request, err error) {
+func (e *Engine) request(k *Call, use p2p.PlanUse) (r *request.Request, err error) {
 	defer orNoRoom(&err)
 	if err := k.Check(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package fabric sets up the network between the nodes of a job: which provider, who is where, the job's
-// secret. The network itself is capi/fabric. It must not know what travels through it.
+// secret. The network itself is C (capi/fabric), behind Network. It must not know what travels through it.
 package fabric
 
 import (
@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"gompirma/capi/fabric"
 	"gompirma/core/abi"
 	"gompirma/core/boot"
 	"gompirma/core/mpierr"
@@ -23,14 +22,50 @@ const (
 	addresses    = "fabric.a" // of each
 )
 
-// Open opens the network of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
+// Network is the network as this package sets it up, in the order of the methods.
+type Network interface {
+	// Choose chooses the provider for a job; wanted is the one that the user has named, "" if none. Takes some
+	// 300 ms the first time if libfabric may have one.
+	Choose(wanted string) (Provider, error)
+	// Open opens this process' endpoint and returns its address and what processes of the same host have in common
+	// of theirs, which one of a node publishes.
+	Open(p Provider) (address, host string, err error)
+	// Begin says who is where. From then on the network can be used.
+	Begin(j *Job) error
+	// Run is the network agent: it sees to the network until Stop while nobody else does, and sleeps while there is
+	// nothing.
+	Run()
+	// Leaving says that the job is about to end: nobody who goes is lost any longer.
+	Leaving()
+	Stop()
+	// End closes the network, once Run has returned. Nobody waits for anything of this process any longer.
+	End()
+}
+
+// Provider is gompirma's own, "tcp", or one of libfabric's.
+type Provider struct {
+	Name    string
+	Version uint32
+}
+
+// Job is the processes of the job and what they have agreed on.
+type Job struct {
+	Rank, Size int
+	Addresses  []byte   // of all, by rank, of the same length, one after the other
+	Hosts      []string // by node: what one of its processes has published of its host
+	NodeOf     []int32  // by rank: number of the node
+	Secret     [16]byte
+	Timeout    time.Duration // of silence after which a peer is lost; 0: none
+}
+
+// Open opens the network n of a job that spans nodes. Collective over the job: a published value and about 2 sqrt(Size)
 // fetched ones for each process, three fences. A peer may be silent for timeout, 0: for ever. MPI_ERR_OTHER: the
 // provider that the user wants is not there.
-func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
+func Open(n Network, b boot.Client, nodeOf []int32, timeout time.Duration) error {
 	var said announced
 	var err error
 	if b.Rank() == 0 {
-		if said, err = choose(); err != nil {
+		if said, err = choose(n); err != nil {
 			return err
 		}
 		if err := b.Put(announcement, said.String()); err != nil {
@@ -49,7 +84,7 @@ func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
 			return err
 		}
 	}
-	address, host, err := fabric.Open(said.provider)
+	address, host, err := n.Open(said.provider)
 	if err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
@@ -77,7 +112,7 @@ func Open(b boot.Client, nodeOf []int32, timeout time.Duration) error {
 			hosts[nodeOf[rank]] = rest
 		}
 	}
-	if err := fabric.Begin(fabric.Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts,
+	if err := n.Begin(&Job{Rank: b.Rank(), Size: b.Size(), Addresses: table, Hosts: hosts,
 		NodeOf: nodeOf, Secret: said.secret, Timeout: timeout}); err != nil {
 		return mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
@@ -92,11 +127,11 @@ func firstOfNode(nodeOf []int32, rank int) bool {
 // announced is what rank 0 tells the others.
 type announced struct {
 	secret   [16]byte // that every message between the nodes proves to know
-	provider fabric.Provider
+	provider Provider
 }
 
-func choose() (a announced, err error) {
-	if a.provider, err = fabric.Choose(os.Getenv(EnvProvider)); err != nil {
+func choose(n Network) (a announced, err error) {
+	if a.provider, err = n.Choose(os.Getenv(EnvProvider)); err != nil {
 		return a, mpierr.New(abi.MPI_ERR_OTHER, "%v", err)
 	}
 	if _, err = rand.Read(a.secret[:]); err != nil {
@@ -120,11 +155,3 @@ func parse(text string) (a announced, err error) {
 	a.provider.Name = text[fixed:]
 	return a, nil
 }
-
-// Leaving says that the job is about to end: nobody who goes is lost any longer.
-func Leaving() { fabric.Leaving() }
-
-// Run is the network agent until Stop; End closes the network behind it.
-func Run()  { fabric.Run() }
-func Stop() { fabric.Stop() }
-func End()  { fabric.End() }

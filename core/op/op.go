@@ -15,7 +15,7 @@ import (
 	"gompirma/core/mpierr"
 )
 
-// Kernel, set by core/coll, does target op= origin for n elements of a predefined type (both handles predefined) in
+// Kernel, set by capi, does target op= origin for n elements of a predefined type (both handles predefined) in
 // C; false if it has no such loop. Both slices hold n extents of the type.
 var Kernel func(op, typ uintptr, origin, target []byte, n int) bool
 

@@ -155,7 +155,7 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 	}
 	m := e.operation(c, x, b, dest, tag)
 	m.Urgent = mode&Urgent != 0
-	if int(m.World) != e.world && e.m.AtOnce(&m) {
+	if int(m.World) != e.world && e.m.AtOnce(m) {
 		return nil
 	}
 	k := &chunk{in: a, n: b.size, seq: a.seq + 1}
@@ -166,7 +166,7 @@ func (e *Engine) bsend(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32,
 	b.copyTo(view(kept.addr, kept.size))
 	m = e.operation(c, x, &kept, dest, tag)
 	m.Mode, m.Urgent = uint8(Buffered), mode&Urgent != 0
-	o, err := e.begin(&m, &kept)
+	o, err := e.begin(m, &kept)
 	if err != nil {
 		a.vacate(k)
 		return err

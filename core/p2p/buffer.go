@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
 	"gompirma/core/limit"
@@ -59,7 +58,7 @@ func Typed(addr uintptr, count int64, t *datatype.Type) (Buffer, error) {
 }
 
 // describe fills in the buffer of an operation.
-func (b *Buffer) describe(o *message.Operation) {
+func (b *Buffer) describe(o *Operation) {
 	o.Addr, o.Size, o.Count, o.Skip = b.addr, b.size, b.count, b.skip
 	if b.typ != nil {
 		o.Datatype, o.Program = b.typ.Handle(), addressOfProgram(b.typ.Program())

@@ -1,24 +1,21 @@
 package p2p
 
 import (
-	"bytes"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/comm"
 	"gompirma/core/datatype"
+	"gompirma/core/mpierr"
+	"gompirma/core/shm"
 )
 
-func predefined(t *testing.T, h uintptr) *datatype.Type {
-	x, err := datatype.Get(h)
-	require.NoError(t, err)
-	return x
-}
-
 func TestTypedRefuses(t *testing.T) {
-	ints := predefined(t, abi.MPI_INT)
+	ints, err := datatype.Get(abi.MPI_INT)
+	require.NoError(t, err)
 	mem := make([]byte, 100)
 	for _, c := range []struct {
 		name  string
@@ -35,7 +32,7 @@ func TestTypedRefuses(t *testing.T) {
 		{"good", addressOf(mem), 25, 0},
 	} {
 		b, err := Typed(c.addr, c.count, ints)
-		require.Equal(t, c.class, class(err), c.name)
+		require.Equal(t, c.class, mpierr.ClassOf(err), c.name)
 		if err == nil {
 			require.Equal(t, 4*c.count, b.size)
 		}
@@ -60,56 +57,14 @@ func TestTypedRefuses(t *testing.T) {
 		require.NoError(t, err)
 		x.Commit()
 		_, err = Typed(base, c.count, x)
-		require.Equal(t, c.class, class(err), "%s: %v", c.name, err)
+		require.Equal(t, c.class, mpierr.ClassOf(err), "%s: %v", c.name, err)
 	}
 	runtime.KeepAlive(mem)
 }
 
-// TestDerivedTypes sends every pair of layouts of the same data to each other, in records, by reading memory, and in
-// pieces.
-func TestDerivedTypes(t *testing.T) {
-	ints := predefined(t, abi.MPI_INT)
-	vector, err := datatype.Vector(datatype.Small, 4, 2, 5, ints) // 8 of 17 ints
-	require.NoError(t, err)
-	wide, err := datatype.Vector(datatype.Small, 2, 4, 3000, ints) // 8 ints far apart
-	require.NoError(t, err)
-	indexed, err := datatype.Indexed(datatype.Small, []int64{3, 1, 4}, []int64{9, 0, 2}, ints)
-	require.NoError(t, err)
-	eight, err := datatype.Contiguous(datatype.Small, 8, ints)
-	require.NoError(t, err)
-	types := []*datatype.Type{vector, wide, indexed, eight}
-	for _, x := range types {
-		x.Commit()
-	}
-	for _, noCMA := range []bool{false, true} {
-		setCMA(t, noCMA)
-		es := job(t, 2)
-		for _, count := range []int64{1, 3, 500, 5000} {
-			for i, from := range types {
-				for k, to := range types {
-					want := pattern(int(32*count), i*10+k)
-					src := make([]byte, from.Extent()*count+32)
-					dst := bytes.Repeat([]byte{0xAA}, int(to.Extent()*count+32))
-					b, err := Typed(addressOf(src), count, from)
-					require.NoError(t, err)
-					b.unpack(0, want)
-					r, err := Typed(addressOf(dst), count, to)
-					require.NoError(t, err)
-					all(t, es, func(e *Engine) error {
-						if e.world == 0 {
-							return e.Send(e.World, 0, b, 1, 0, Standard)
-						}
-						return e.Recv(e.World, 0, r, 0, 0, nil)
-					})
-					got := make([]byte, len(want))
-					r.pack(got, 0)
-					require.Equal(t, want, got, "%d of %s to %s", count, from, to)
-					r.unpack(0, bytes.Repeat([]byte{0xAA}, len(got)))
-					require.Equal(t, bytes.Repeat([]byte{0xAA}, len(dst)), dst,
-						"written beside the data")
-					runtime.KeepAlive(src)
-				}
-			}
-		}
+// TestBarrierSize: core/comm may not import core/shm, so it states the size of a barrier itself.
+func TestBarrierSize(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 4096} {
+		require.Equal(t, shm.BarrierSize(n), comm.BarrierSize(n))
 	}
 }

@@ -1,6 +1,6 @@
 // Package p2p is messages between processes as Go sees them: what starts and waits for them where a call is Go's, and
-// what is made of several of them or is rare. Matching, the protocols and the requests are in C (capi/message), as are
-// the calls that programs make all the time; nothing of that is here a second time.
+// what is made of several of them or is rare. Matching, the protocols and the requests are in C (capi/message), behind
+// Carrier, as are the calls that programs make all the time; nothing of that is here a second time.
 //
 // What is here: buffered sends and their buffers, matched probes, partitioned messages, MPI_Isendrecv, hooks for these,
 // plans for C to run (plan.go), and the messages by which communicators are made (comm.Host).

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -21,7 +20,7 @@ type Engine struct {
 	world  int     // world rank of this process
 	nodes  []int32 // index on this node of each process, -1: on another node; nil: all are here, in order
 	nodeOf []int32 // number of the node of each process, nil: all are on one
-	m      *message.Messages
+	m      Carrier
 
 	// Collectives are for making communicators (comm.Host), set before the first is made; nil: by messages.
 	Collectives interface {
@@ -52,6 +51,8 @@ type Config struct {
 	Nodes []int32
 	// NodeOf holds, for each world rank, the number of its node; nil if all are on one.
 	NodeOf []int32
+	// Open makes what carries the messages of this process, whose ring is there. nil: there is no memory.
+	Open func(p *Place) Carrier
 }
 
 // New makes the engine of this process, with COMM_WORLD and COMM_SELF, and registers it as a service of nd. Messages
@@ -66,7 +67,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		return nil, mpierr.Wrap(err, "message ring of process %d", nd.Me)
 	}
 	e := &Engine{nd: nd, world: cfg.Rank, nodes: cfg.Nodes, nodeOf: cfg.NodeOf}
-	e.m = message.Open(&message.Place{
+	e.m = cfg.Open(&Place{
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
 		N: nd.N, Me: nd.Me, Size: cfg.Size, Rank: cfg.Rank, Places: cfg.Nodes,

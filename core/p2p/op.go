@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
@@ -24,16 +23,16 @@ const (
 	modeMask = Urgent - 1
 )
 
-// op is a send or receive under way as Go sees it: what it is doing is in C (capi/message).
+// op is a send or receive under way as Go sees it: what it is doing is the carrier's matter.
 type op struct {
 	request.Request
 	e   *Engine
-	r   message.Request
+	r   Request
 	buf Buffer // kept alive
 }
 
-// known returns the op of a request in C.
-func (e *Engine) known(r message.Request, b *Buffer) *op {
+// known returns the op of a request of the carrier.
+func (e *Engine) known(r Request, b *Buffer) *op {
 	o := &op{e: e, r: r, buf: *b}
 	o.Op, o.Life, o.Persistent = o, r.State(), r.IsPersistent()
 	if r.IsReceive() {
@@ -92,8 +91,8 @@ func (o *op) Release() error {
 }
 
 // operation describes a send or receive on c.
-func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32) message.Operation {
-	o := message.Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
+func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag int32) Operation {
+	o := Operation{Context: c.Context(x), Comm: c.Handle, Source: int32(c.Rank()), Peer: peer, Tag: tag,
 		World: -1}
 	if peer >= 0 {
 		o.World = c.Peers().World(int(peer))
@@ -103,13 +102,13 @@ func (e *Engine) operation(c *comm.Comm, x comm.Context, b *Buffer, peer, tag in
 }
 
 // begin starts an operation: nil if it is over already. MPI_ERR_NO_MEM.
-func (e *Engine) begin(o *message.Operation, b *Buffer) (*op, error) {
+func (e *Engine) begin(o Operation, b *Buffer) (*op, error) {
 	r, ok := e.m.Start(o)
 	e.step()
 	if !ok {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request")
 	}
-	if r.IsZero() {
+	if r == nil {
 		return nil, nil
 	}
 	return e.known(r, b), nil
@@ -119,7 +118,7 @@ func (e *Engine) begin(o *message.Operation, b *Buffer) (*op, error) {
 func (e *Engine) send(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, mode Mode, blocking bool) (*op, error) {
 	m := e.operation(c, x, b, dest, tag)
 	m.Mode, m.Urgent, m.Blocking = uint8(mode&modeMask), mode&Urgent != 0, blocking
-	o, err := e.begin(&m, b)
+	o, err := e.begin(m, b)
 	if o != nil {
 		o.Owner = c
 	}
@@ -130,7 +129,7 @@ func (e *Engine) send(c *comm.Comm, x comm.Context, b *Buffer, dest, tag int32, 
 func (e *Engine) receive(c *comm.Comm, x comm.Context, b *Buffer, source, tag int32, blocking bool) (*op, error) {
 	m := e.operation(c, x, b, source, tag)
 	m.Receive, m.Blocking = true, blocking
-	o, err := e.begin(&m, b)
+	o, err := e.begin(m, b)
 	if o != nil {
 		o.Owner = c
 	}

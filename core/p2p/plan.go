@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/handle"
@@ -16,8 +15,8 @@ import (
 // Plan is an operation of several messages on a communicator, which C runs (capi/message/plan.h). Addresses in its
 // steps are of the application's memory, or of Go's that Keep refers to.
 type Plan struct {
-	message.PlanHead
-	Steps []message.Step
+	PlanHead
+	Steps []Step
 	Go    []func() error // of steps StepGo, which have the number in Bytes
 	Gone  func()         // nil, or called when there is nothing left of its request
 	Keep  any
@@ -26,23 +25,25 @@ type Plan struct {
 // plans has those that C refers to.
 var plans = handle.NewTable[Plan](handle.Request)
 
-func init() {
-	message.PlanStep = func(object uintptr, what int) (class int32, text string) {
-		if err := guarded(func() error { return plans.Get(object).Go[what]() }); err != nil {
-			return mpierr.ClassOf(err), err.Error()
-		}
-		return abi.MPI_SUCCESS, ""
+// PlanStep does step number what, of kind StepGo, of the plan with this object, and returns 0 or an error class with
+// what is wrong. The carrier calls it.
+func PlanStep(object uintptr, what int) (class int32, text string) {
+	if err := guarded(func() error { return plans.Get(object).Go[what]() }); err != nil {
+		return mpierr.ClassOf(err), err.Error()
 	}
-	message.PlanGone = func(object uintptr) {
-		err := guarded(func() error {
-			if p := plans.Remove(object); p.Gone != nil {
-				p.Gone()
-			}
-			return nil
-		})
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "gompirma: %v\n", err)
+	return abi.MPI_SUCCESS, ""
+}
+
+// PlanGone is called by the carrier when there is nothing left of a plan.
+func PlanGone(object uintptr) {
+	err := guarded(func() error {
+		if p := plans.Remove(object); p.Gone != nil {
+			p.Gone()
 		}
+		return nil
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "gompirma: %v\n", err)
 	}
 }
 
@@ -56,8 +57,8 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// open makes C's plan of p, under a number in plans.
-func (e *Engine) open(p *Plan) (c message.Plan, object uintptr, err error) {
+// open makes a plan in C of p, under a number in plans.
+func (e *Engine) open(p *Plan) (c Running, object uintptr, err error) {
 	object, ok := plans.Add(p)
 	if ok {
 		if c, ok = e.m.Plan(&p.PlanHead, p.Steps, object); ok {
@@ -65,7 +66,7 @@ func (e *Engine) open(p *Plan) (c message.Plan, object uintptr, err error) {
 		}
 		plans.Remove(object)
 	}
-	return c, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
+	return nil, 0, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a collective")
 }
 
 // Run does a plan on c to its end. MPI_ERR_TRUNCATE, MPI_ERR_COUNT: another process' message had another length;
@@ -99,13 +100,13 @@ type planRequest struct{ op }
 func (*planRequest) Cancel() error { return request.None{}.Cancel() }
 
 // StartPlan makes a request of a plan on c, inactive if it is for MPI_Start; else the plan begins. MPI_ERR_NO_MEM.
-func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use message.PlanUse) (*request.Request, error) {
+func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request, error) {
 	x, object, err := e.open(p)
 	if err != nil {
 		return nil, err
 	}
 	r := x.Request(use)
-	if r.IsZero() {
+	if r == nil {
 		plans.Remove(object)
 		x.Free()
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request, or too many are live")
@@ -116,4 +117,4 @@ func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use message.PlanUse) (*request
 }
 
 // AgentThread tells that the calling thread is the process' agent, which calls no function of the application.
-func (e *Engine) AgentThread() { message.AgentThread() }
+func (e *Engine) AgentThread() { e.m.AgentThread() }

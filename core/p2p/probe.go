@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"gompirma/capi/message"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/handle"
@@ -11,7 +10,7 @@ import (
 
 // Message is what MPI_Mprobe hands out: a message that is received by MPI_Mrecv only.
 type Message struct {
-	m message.Message
+	m Matched
 	c *comm.Comm // that it came on; nil: MPI_MESSAGE_NO_PROC
 }
 
@@ -37,7 +36,7 @@ func (e *Engine) Improbe(c *comm.Comm, x comm.Context, source int, tag int32, st
 
 func (e *Engine) pick(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) *Message {
 	m, found := e.m.Probe(c.Context(x), int32(source), tag, true, c.Handle)
-	if m.IsZero() {
+	if m == nil {
 		return nil
 	}
 	*st = request.Status{Source: found.Source, Tag: found.Tag, Bytes: found.Bytes}
@@ -72,10 +71,10 @@ func (e *Engine) Imrecv(b Buffer, m *Message) (*request.Request, error) {
 		r.Complete()
 		return &r.Request, nil
 	}
-	x := message.Operation{Comm: m.c.Handle, Receive: true}
+	x := Operation{Comm: m.c.Handle, Receive: true}
 	b.describe(&x)
-	r := m.m.Receive(&x)
-	if r.IsZero() {
+	r := m.m.Receive(x)
+	if r == nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a request")
 	}
 	o := e.known(r, &b)

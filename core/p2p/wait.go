@@ -81,7 +81,7 @@ func (e *Engine) Persist(k request.Kind, c *comm.Comm, x comm.Context, b Buffer,
 	}
 	m := e.operation(c, x, &b, int32(peer), tag)
 	m.Receive, m.Mode, m.Persistent = k == request.Receive, uint8(mode&modeMask), true
-	o, err := e.begin(&m, &b)
+	o, err := e.begin(m, &b)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,10 @@
-package p2p
+package messages
 
 import (
 	"fmt"
 	"testing"
 
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -22,13 +23,13 @@ func BenchmarkSendRecv(b *testing.B) {
 		for _, late := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%d late %v", n, late), func(b *testing.B) {
 				es := quiet(b)
-				buf, got := Bytes(make([]byte, n)), Bytes(make([]byte, n))
+				buf, got := p2p.Bytes(make([]byte, n)), p2p.Bytes(make([]byte, n))
 				for i := 0; i < b.N; i++ {
 					var r *request.Request
 					if !late {
 						r, _ = es[1].Irecv(es[1].World, 0, got, 0, 0)
 					}
-					s, err := es[0].Isend(es[0].World, 0, buf, 1, 0, Standard)
+					s, err := es[0].Isend(es[0].World, 0, buf, 1, 0, p2p.Standard)
 					if late {
 						err = es[1].Recv(es[1].World, 0, got, 0, 0, nil)
 					} else {

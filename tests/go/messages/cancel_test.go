@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -33,7 +34,7 @@ func TestCancelWhatHasNotLeft(t *testing.T) {
 		if i%5 == 4 {
 			size = 100_000
 		}
-		r, err := a.Isend(a.World, 0, Bytes(pattern(size, i)), 1, 0, Standard)
+		r, err := a.Isend(a.World, 0, p2p.Bytes(pattern(size, i)), 1, 0, p2p.Standard)
 		require.NoError(t, err)
 		rs = append(rs, r)
 	}
@@ -59,7 +60,7 @@ func TestCancelWhatHasNotLeft(t *testing.T) {
 	got := make([]byte, 100_000)
 	for _, i := range left {
 		var st request.Status
-		require.NoError(t, b.Recv(b.World, 0, Bytes(got), 0, 0, &st))
+		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(got), 0, 0, &st))
 		require.Equal(t, pattern(int(st.Bytes), i), got[:st.Bytes], "message %d", i)
 	}
 	require.NoError(t, <-done)
@@ -76,7 +77,7 @@ func TestCancelForgotten(t *testing.T) {
 			a, b := es[0].World.Channel(id), es[dest].World.Channel(id)
 			var rs []*request.Request
 			for i := 0; i < 3; i++ {
-				r, err := es[0].Isend(a, 0, Bytes(make([]byte, size)), dest, 0, Synchronous)
+				r, err := es[0].Isend(a, 0, p2p.Bytes(make([]byte, size)), dest, 0, p2p.Synchronous)
 				require.NoError(t, err)
 				rs = append(rs, r)
 			}
@@ -99,7 +100,7 @@ func TestCancelProbed(t *testing.T) {
 				setCMA(t, noCMA)
 				es := job(t, 2)
 				out := pattern(size, 1)
-				r, err := es[0].Isend(es[0].World, 0, Bytes(out), dest, 3, Synchronous)
+				r, err := es[0].Isend(es[0].World, 0, p2p.Bytes(out), dest, 3, p2p.Synchronous)
 				require.NoError(t, err)
 				e := es[dest]
 				var st request.Status
@@ -112,7 +113,7 @@ func TestCancelProbed(t *testing.T) {
 					clear(out) // the application's again
 				}
 				got := make([]byte, size)
-				require.NoError(t, e.Mrecv(Bytes(got), m, &st))
+				require.NoError(t, e.Mrecv(p2p.Bytes(got), m, &st))
 				require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: int64(size)}, st)
 				require.Equal(t, pattern(size, 1), got)
 				if size >= 1<<20 {
@@ -138,7 +139,7 @@ func TestCancelRaces(t *testing.T) {
 				var st request.Status
 				told := make([]byte, 1)
 				if e.world == 0 {
-					r, err := e.Isend(c, 0, Bytes(data[:size]), 1, i, Synchronous)
+					r, err := e.Isend(c, 0, p2p.Bytes(data[:size]), 1, i, p2p.Synchronous)
 					if err != nil {
 						return err
 					}
@@ -154,7 +155,7 @@ func TestCancelRaces(t *testing.T) {
 					if st.Cancelled {
 						told[0] = 1
 					}
-					if err := e.Send(c, 0, Bytes(told), 1, 1000, Standard); err != nil {
+					if err := e.Send(c, 0, p2p.Bytes(told), 1, 1000, p2p.Standard); err != nil {
 						return err
 					}
 					continue
@@ -162,11 +163,11 @@ func TestCancelRaces(t *testing.T) {
 				for k := rnd.Intn(200); k > 0; k-- {
 					e.Progress()
 				}
-				r, err := e.Irecv(c, 0, Bytes(data[:size]), 0, i)
+				r, err := e.Irecv(c, 0, p2p.Bytes(data[:size]), 0, i)
 				if err != nil {
 					return err
 				}
-				if err := e.Recv(c, 0, Bytes(told), 0, 1000, nil); err != nil {
+				if err := e.Recv(c, 0, p2p.Bytes(told), 0, 1000, nil); err != nil {
 					return err
 				}
 				if told[0] == 1 {
@@ -195,11 +196,11 @@ func TestForgedCancel(t *testing.T) {
 	big, small := make([]byte, 100_000), make([]byte, 8)
 	var rs []*request.Request
 	for tag := int32(4); tag < 7; tag++ {
-		r, err := a.Isend(a.World, 0, Bytes(big), 1, tag, Standard)
+		r, err := a.Isend(a.World, 0, p2p.Bytes(big), 1, tag, p2p.Standard)
 		require.NoError(t, err)
 		rs = append(rs, r)
 	}
-	require.NoError(t, a.Send(a.World, 0, Bytes(small), 1, 4, Standard))
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(small), 1, 4, p2p.Standard))
 	var st request.Status
 	require.NoError(t, b.Probe(b.World, 0, 0, 4, &st))
 	ctx := a.World.Context(0)
@@ -214,8 +215,8 @@ func TestForgedCancel(t *testing.T) {
 		forge(a, kindGone, record{ctx: ctx, from: 0, id: id + i})
 		forge(a, kindGone, record{ctx: ctx, from: 1, id: id + i + 1<<32})
 	}
-	require.NoError(t, b.Recv(b.World, 0, Bytes(big), 0, 4, nil))
-	require.NoError(t, b.Recv(b.World, 0, Bytes(small), 0, 4, nil))
+	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(big), 0, 4, nil))
+	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(small), 0, 4, nil))
 	require.NoError(t, a.Wait(rs[0], &st))
 	require.False(t, st.Cancelled)
 	// A send whose message is gone is cancelled at once, and these two are not known to be.
@@ -242,7 +243,7 @@ func TestCancelWithoutMemory(t *testing.T) {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[dest]
 		out, in := pattern(8, 1), make([]byte, 8)
-		s, err := a.Isend(a.World, 0, Memory(addressOf(out), 1<<46), dest, 0, Standard)
+		s, err := a.Isend(a.World, 0, p2p.Memory(addressOf(out), 1<<46), dest, 0, p2p.Standard)
 		require.NoError(t, err)
 		var st request.Status
 		m, err := b.Mprobe(b.World, 0, 0, 0, &st)
@@ -250,7 +251,7 @@ func TestCancelWithoutMemory(t *testing.T) {
 		require.NoError(t, s.Op.Cancel())
 		b.Progress()
 		require.False(t, s.IsComplete())
-		require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), mpierr.ClassOf(b.Mrecv(Bytes(in), m, &st)))
+		require.Equal(t, int32(abi.MPI_ERR_TRUNCATE), mpierr.ClassOf(b.Mrecv(p2p.Bytes(in), m, &st)))
 		require.Equal(t, out, in)
 		require.NoError(t, a.Wait(s, &st))
 		require.False(t, st.Cancelled)

@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"sync/atomic"
@@ -9,6 +9,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 )
@@ -20,14 +21,14 @@ func TestReminderMeetsStart(t *testing.T) {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
 		out, in := pattern(100_000, 1), make([]byte, 100_000)
-		s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
+		s, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 0, p2p.Standard)
 		require.NoError(t, err)
 		if cancelled {
 			require.NoError(t, s.Op.Cancel())
 		} else {
 			a.m.Remind()
 		}
-		r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
+		r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 0)
 		require.NoError(t, err)
 		require.True(t, r.IsComplete(), "the sender waits")
 		require.Equal(t, out, in)
@@ -42,19 +43,19 @@ func TestCancelMeetsStart(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
 	out, in := pattern(100_000, 1), make([]byte, 100_000)
-	s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
+	s, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 0, p2p.Standard)
 	require.NoError(t, err)
 	m, err := b.Mprobe(b.World, 0, 0, 0, &request.Status{})
 	require.NoError(t, err)
 	require.NoError(t, s.Op.Cancel())
-	other, err := b.Irecv(b.World, 0, Bytes(nil), 0, 1)
+	other, err := b.Irecv(b.World, 0, p2p.Bytes(nil), 0, 1)
 	require.NoError(t, err)
 	a.Progress()
 	require.True(t, s.IsComplete(), "the sender waits")
 	require.NoError(t, a.Wait(s, nil))
-	require.NoError(t, b.Mrecv(Bytes(in), m, nil))
+	require.NoError(t, b.Mrecv(p2p.Bytes(in), m, nil))
 	require.Equal(t, out, in)
-	require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 1, Standard))
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(nil), 1, 1, p2p.Standard))
 	require.NoError(t, b.Wait(other, nil))
 }
 
@@ -66,12 +67,12 @@ func TestStartWakesWhoWaits(t *testing.T) {
 		e := es[0]
 		out, in := pattern(100_000, 1), make([]byte, 100_000)
 		send := func() *request.Request {
-			r, err := e.Isend(e.World, 0, Bytes(out), 0, 0, Standard)
+			r, err := e.Isend(e.World, 0, p2p.Bytes(out), 0, 0, p2p.Standard)
 			require.NoError(t, err)
 			return r
 		}
 		receive := func() *request.Request {
-			r, err := e.Irecv(e.World, 0, Bytes(in), 0, 0)
+			r, err := e.Irecv(e.World, 0, p2p.Bytes(in), 0, 0)
 			require.NoError(t, err)
 			return r
 		}
@@ -110,17 +111,17 @@ func TestHooksGoOn(t *testing.T) {
 	es := jobWithout(t, 2)
 	a, b := es[0], es[1]
 	small, big, in := pattern(8, 1), pattern(100_000, 2), make([]byte, 100_000)
-	first, err := b.Irecv(b.World, comm.Nonblocking, Bytes(make([]byte, 8)), 0, 0)
+	first, err := b.Irecv(b.World, comm.Nonblocking, p2p.Bytes(make([]byte, 8)), 0, 0)
 	require.NoError(t, err)
 	var second *request.Request
 	hook := b.AddHook(func() bool {
 		if second == nil && first.IsComplete() {
-			second, err = b.Irecv(b.World, comm.Nonblocking, Bytes(in), 0, 0)
+			second, err = b.Irecv(b.World, comm.Nonblocking, p2p.Bytes(in), 0, 0)
 		}
 		return false
 	})
-	require.NoError(t, a.Send(a.World, comm.Nonblocking, Bytes(small), 1, 0, Standard|Urgent))
-	other, e := b.Irecv(b.World, 0, Bytes(nil), 0, 0)
+	require.NoError(t, a.Send(a.World, comm.Nonblocking, p2p.Bytes(small), 1, 0, p2p.Standard|p2p.Urgent))
+	other, e := b.Irecv(b.World, 0, p2p.Bytes(nil), 0, 0)
 	require.NoError(t, e)
 	require.NotNil(t, second, "the agent finds an empty ring")
 	require.NoError(t, err)
@@ -130,7 +131,7 @@ func TestHooksGoOn(t *testing.T) {
 	require.NoError(t, b.Wait(second, nil))
 	second = nil
 	first = request.Completed
-	s, e := a.Isend(a.World, comm.Nonblocking, Bytes(big), 1, 0, Standard|Urgent)
+	s, e := a.Isend(a.World, comm.Nonblocking, p2p.Bytes(big), 1, 0, p2p.Standard|p2p.Urgent)
 	require.NoError(t, e)
 	b.Progress()
 	require.NoError(t, err)
@@ -139,7 +140,7 @@ func TestHooksGoOn(t *testing.T) {
 	b.RemoveHook(hook)
 	require.NoError(t, b.Wait(second, nil))
 	require.NoError(t, a.Wait(s, nil))
-	require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 0, Standard))
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(nil), 1, 0, p2p.Standard))
 	require.NoError(t, b.Wait(other, nil))
 }
 
@@ -159,9 +160,9 @@ func TestHooksOfTwoThreads(t *testing.T) {
 	done := make(chan bool)
 	go func() { e.Progress(); done <- true }()
 	<-in
-	r, err := e.Irecv(e.World, comm.Nonblocking, Bytes(nil), 0, 0)
+	r, err := e.Irecv(e.World, comm.Nonblocking, p2p.Bytes(nil), 0, 0)
 	require.NoError(t, err)
-	require.NoError(t, e.Send(e.World, comm.Nonblocking, Bytes(nil), 0, 0, Standard))
+	require.NoError(t, e.Send(e.World, comm.Nonblocking, p2p.Bytes(nil), 0, 0, p2p.Standard))
 	require.NoError(t, e.Wait(r, nil))
 	e.Progress()
 	others := calls.Load()
@@ -179,22 +180,22 @@ func TestReminderMakesRoom(t *testing.T) {
 	a, b := es[0], es[1]
 	const n = 320_000 // more than the inbox holds, and less than twice that
 	out, in := pattern(n, 1), make([]byte, n)
-	require.NoError(t, a.Attach(BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0))
+	require.NoError(t, a.Attach(p2p.BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0))
 	others := make([]*request.Request, 14)
 	for i := range others {
 		var err error
-		others[i], err = a.Isend(a.World, 0, Bytes(nil), 1, 4, Synchronous)
+		others[i], err = a.Isend(a.World, 0, p2p.Bytes(nil), 1, 4, p2p.Synchronous)
 		require.NoError(t, err)
 	}
-	first, err := a.Isend(a.World, 0, Bytes(out[:n-10_000]), 1, 1, Standard)
+	first, err := a.Isend(a.World, 0, p2p.Bytes(out[:n-10_000]), 1, 1, p2p.Standard)
 	require.NoError(t, err)
-	require.NoError(t, a.Send(a.World, 0, Bytes(out), 1, 2, Buffered))
-	r, err := b.Irecv(b.World, 0, Bytes(in), 0, 2)
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(out), 1, 2, p2p.Buffered))
+	r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 2)
 	require.NoError(t, err)
 	a.Progress() // until the ring is full
 	require.Equal(t, int64(16), a.m.Stock().NumberPlaces)
 	require.Equal(t, 16, a.under(), "one more needs more places")
-	small, err := a.Isend(a.World, 0, Bytes(out[:eagerMax]), 1, 3, Standard)
+	small, err := a.Isend(a.World, 0, p2p.Bytes(out[:eagerMax]), 1, 3, p2p.Standard)
 	require.NoError(t, err)
 	require.False(t, small.IsComplete())
 	b.ask(flowKeep)
@@ -210,7 +211,7 @@ func TestReminderMakesRoom(t *testing.T) {
 	require.NoError(t, b.Wait(r, nil))
 	var rs [2]*request.Request
 	for i, data := range [2][]byte{in[:n-10_000], in[:eagerMax]} {
-		rs[i], err = b.Irecv(b.World, 0, Bytes(data), 0, int32(1+2*i))
+		rs[i], err = b.Irecv(b.World, 0, p2p.Bytes(data), 0, int32(1+2*i))
 		require.NoError(t, err)
 	}
 	for !first.IsComplete() || !small.IsComplete() || !rs[0].IsComplete() || !rs[1].IsComplete() {
@@ -220,7 +221,7 @@ func TestReminderMakesRoom(t *testing.T) {
 	require.NoError(t, waitAll(b, rs[:]...))
 	require.NoError(t, waitAll(a, first, small))
 	for range others {
-		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 4, nil))
+		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(nil), 0, 4, nil))
 	}
 	require.NoError(t, waitAll(a, others...))
 	b.ask(flowAlong)

@@ -1,4 +1,5 @@
-package coll
+// Package collectives tests core/coll over the messages in C: several processes of one node inside this one.
+package collectives
 
 import (
 	"bytes"
@@ -11,14 +12,26 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	kernels "gompirma/capi/datatype"
+	"gompirma/capi/engine"
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
+	"gompirma/core/op"
 	"gompirma/core/p2p"
 	"gompirma/core/shm"
 	"gompirma/core/shm/plain"
 )
+
+func init() { op.Kernel = kernels.Apply }
+
+// Engine is the collectives of a process and the messages that they go over.
+type Engine struct {
+	*coll.Engine
+	msg *p2p.Engine
+}
 
 // nodes opens the shared memory of n processes n times in this process.
 func nodes(t testing.TB, n int) []*shm.Node {
@@ -41,10 +54,10 @@ func nodes(t testing.TB, n int) []*shm.Node {
 func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {
-		msg, err := p2p.New(nd, p2p.Config{Rank: i, Size: n})
+		msg, err := p2p.New(nd, p2p.Config{Rank: i, Size: n, Open: engine.Open})
 		require.NoError(t, err)
 		nd.Waiter = plain.Waiter{Node: nd, Serve: msg.Progress, Lasts: msg.Lasts}
-		es[i] = New(msg)
+		es[i] = &Engine{coll.New(msg), msg}
 	}
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -104,7 +117,8 @@ func bcast(e *Engine, c *comm.Comm, b []byte, root int) error {
 	if len(b) > 0 {
 		pin.Pin(&b[0])
 	}
-	return e.Run(&Call{Kind: KindBcast, Comm: c, Root: int32(root), Recv: Buffer{address(b), int64(len(b)), bytes}})
+	return e.Run(&coll.Call{Kind: coll.KindBcast, Comm: c, Root: int32(root),
+		Recv: coll.Buffer{Addr: address(b), Count: int64(len(b)), Type: bytes}})
 }
 
 func TestForOtherPackages(t *testing.T) {

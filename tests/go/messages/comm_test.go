@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/group"
-	"gompirma/core/shm"
+	"gompirma/core/p2p"
 )
 
 // Communicators need messages, so they are tested here, with all that core/comm leaves to its host.
@@ -22,8 +22,8 @@ func exchange(e *Engine, c *comm.Comm) error {
 	got := make([]byte, 8)
 	for d := 0; d < n; d++ {
 		to, from := (me+d)%n, (me-d+n)%n
-		if err := e.Sendrecv(c, comm.PointToPoint, Bytes([]byte{byte(me), byte(d)}), to, 1, Bytes(got[:2]),
-			from, 1, nil); err != nil {
+		if err := e.Sendrecv(c, comm.PointToPoint, p2p.Bytes([]byte{byte(me), byte(d)}), to, 1,
+			p2p.Bytes(got[:2]), from, 1, nil); err != nil {
 			return err
 		}
 		if got[0] != byte(from) || got[1] != byte(d) {
@@ -106,7 +106,7 @@ func TestMessagesOverACommunicatorsEnd(t *testing.T) {
 			return err
 		}
 		if e.world == 1 {
-			r, err := e.Irecv(c, 0, Bytes(got), 0, 0)
+			r, err := e.Irecv(c, 0, p2p.Bytes(got), 0, 0)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func TestMessagesOverACommunicatorsEnd(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 		defer c.Free()
-		return e.Send(c, 0, Bytes([]byte{1, 2, 3}), 1, 0, Standard)
+		return e.Send(c, 0, p2p.Bytes([]byte{1, 2, 3}), 1, 0, p2p.Standard)
 	})
 	require.Equal(t, []byte{1, 2, 3}, got)
 	for _, e := range es {
@@ -306,12 +306,5 @@ func TestBlockThatCannotBeMade(t *testing.T) {
 	}
 	for range es {
 		require.Equal(t, int32(abi.MPI_ERR_NO_MEM), class(<-errs))
-	}
-}
-
-// TestBarrierSize: core/comm may not import core/shm, so it states the size of a barrier itself.
-func TestBarrierSize(t *testing.T) {
-	for _, n := range []int{1, 2, 7, 4096} {
-		require.Equal(t, shm.BarrierSize(n), comm.BarrierSize(n))
 	}
 }

@@ -1,4 +1,4 @@
-package coll
+package collectives
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/mpierr"
@@ -54,8 +55,8 @@ func image(size int64, pieces []piece) []byte {
 func put(b []byte, pieces []piece) {
 	for _, p := range pieces {
 		if len(p.data) > 0 {
-			unpack(&Buffer{address(b) + margin + uintptr(p.at), int64(len(p.data)) / p.t.Size(), p.t},
-				p.data)
+			unpack(&coll.Buffer{Addr: address(b) + margin + uintptr(p.at),
+				Count: int64(len(p.data)) / p.t.Size(), Type: p.t}, p.data)
 		}
 	}
 }
@@ -70,13 +71,13 @@ func span(pieces []piece) int64 {
 
 // scene is one collective call with its data at one process.
 type scene struct {
-	call                Call
+	call                coll.Call
 	send, before, after []piece
 }
 
 // variant is what a test of a call chooses.
 type variant struct {
-	kind     Kind
+	kind     coll.Kind
 	n, me    int
 	elements int
 	root     int
@@ -87,7 +88,7 @@ type variant struct {
 
 // place lays blocks of the given data out in memory, in reverse order with an element between them, and returns counts
 // and displacements in elements for the v forms or in bytes for the w form, where every other block has another type.
-func (x *variant) layOut(data [][]byte, t, other *datatype.Type, v *Blocks, w bool) []piece {
+func (x *variant) layOut(data [][]byte, t, other *datatype.Type, v *coll.Blocks, w bool) []piece {
 	out := make([]piece, len(data))
 	at := int64(0)
 	v.Counts, v.Displs = make([]int64, len(data)), make([]int64, len(data))
@@ -125,7 +126,7 @@ func row(data [][]byte, t *datatype.Type) []piece {
 
 // set returns the scene of a variant.
 func (x *variant) scene() *scene {
-	s := &scene{call: Call{Kind: x.kind, Root: int32(x.root)}}
+	s := &scene{call: coll.Call{Kind: x.kind, Root: int32(x.root)}}
 	k := &s.call
 	size := 2 * x.elements
 	own := input(x.seed, x.me, size)
@@ -140,31 +141,31 @@ func (x *variant) scene() *scene {
 	same := func(int) int { return size }
 	atRoot := x.me == x.root
 	mine := func(ps []piece) []piece { return ps[x.me : x.me+1] }
-	k.Send = Buffer{Type: x.st, Count: int64(x.elements)}
-	k.Recv = Buffer{Type: x.rt, Count: int64(x.elements)}
+	k.Send = coll.Buffer{Type: x.st, Count: int64(x.elements)}
+	k.Recv = coll.Buffer{Type: x.rt, Count: int64(x.elements)}
 	switch x.kind {
-	case KindBcast:
+	case coll.KindBcast:
 		if atRoot {
 			s.before = []piece{{0, x.rt, own}}
 		}
 		s.after = []piece{{0, x.rt, input(x.seed, x.root, size)}}
-	case KindReduce, KindAllreduce, KindScan, KindExscan:
+	case coll.KindReduce, coll.KindAllreduce, coll.KindScan, coll.KindExscan:
 		lo, hi := 0, x.n
-		if x.kind == KindScan {
+		if x.kind == coll.KindScan {
 			hi = x.me + 1
-		} else if x.kind == KindExscan {
+		} else if x.kind == coll.KindExscan {
 			hi = x.me
 		}
 		s.send = []piece{{0, x.rt, own}} // a reduction has one type
-		if hi > lo && (x.kind != KindReduce || atRoot) {
+		if hi > lo && (x.kind != coll.KindReduce || atRoot) {
 			s.after = []piece{{0, x.rt, reduction(x.seed, lo, hi, size)}}
 		}
-		if x.inPlace && (x.kind != KindReduce || atRoot) {
+		if x.inPlace && (x.kind != coll.KindReduce || atRoot) {
 			s.before = s.send
 		}
-	case KindReduceScatter, KindReduceScatterBlock:
+	case coll.KindReduceScatter, coll.KindReduceScatterBlock:
 		length := same
-		if x.kind == KindReduceScatter {
+		if x.kind == coll.KindReduceScatter {
 			length = uneven
 		}
 		total, from := 0, 0
@@ -180,57 +181,57 @@ func (x *variant) scene() *scene {
 		if x.inPlace {
 			s.before = s.send
 		}
-	case KindGather, KindAllgather:
+	case coll.KindGather, coll.KindAllgather:
 		s.send = []piece{{0, x.st, own}}
-		if x.kind == KindAllgather || atRoot {
+		if x.kind == coll.KindAllgather || atRoot {
 			s.after = row(all(same), x.rt)
 			s.before = mine(s.after)
 		}
-	case KindGatherv, KindAllgatherv:
+	case coll.KindGatherv, coll.KindAllgatherv:
 		s.send = []piece{{0, x.st, input(x.seed, x.me, uneven(x.me))}}
 		k.Send.Count = int64(uneven(x.me) / 2)
-		if x.kind == KindAllgatherv || atRoot {
+		if x.kind == coll.KindAllgatherv || atRoot {
 			s.after = x.layOut(all(uneven), x.rt, nil, &k.RecvBlocks, false)
 			s.before = mine(s.after)
 		}
-	case KindScatter, KindScatterv:
+	case coll.KindScatter, coll.KindScatterv:
 		length := same
-		if x.kind == KindScatterv {
+		if x.kind == coll.KindScatterv {
 			length = uneven
 			k.Recv.Count = int64(uneven(x.me) / 2)
 		}
 		if atRoot {
-			if x.kind == KindScatter {
+			if x.kind == coll.KindScatter {
 				s.send = row(all(length), x.st)
 			} else {
 				s.send = x.layOut(all(length), x.st, nil, &k.SendBlocks, false)
 			}
 		}
 		s.after = []piece{{0, x.rt, input(x.seed, x.me, length(x.me))}}
-	case KindAlltoall, KindAlltoallv, KindAlltoallw:
+	case coll.KindAlltoall, coll.KindAlltoallv, coll.KindAlltoallw:
 		in, out := make([][]byte, x.n), make([][]byte, x.n)
 		for i := range in {
 			length := size
-			if x.kind != KindAlltoall {
+			if x.kind != coll.KindAlltoall {
 				length = uneven(x.me + i)
 			}
 			in[i], out[i] = input(x.seed+100*x.me, i, length), input(x.seed+100*i, x.me, length)
 		}
-		if x.kind == KindAlltoall {
+		if x.kind == coll.KindAlltoall {
 			s.send, s.after, s.before = row(in, x.st), row(out, x.rt), row(in, x.rt)
 		} else {
-			w := x.kind == KindAlltoallw
+			w := x.kind == coll.KindAlltoallw
 			s.send = x.layOut(in, x.st, x.rt, &k.SendBlocks, w)
 			s.before = x.layOut(in, x.rt, x.st, &k.RecvBlocks, w)
 			s.after = x.layOut(out, x.rt, x.st, &k.RecvBlocks, w)
 		}
 	}
-	scatters := x.kind == KindScatter || x.kind == KindScatterv
+	scatters := x.kind == coll.KindScatter || x.kind == coll.KindScatterv
 	switch {
 	case scatters && x.inPlace && atRoot:
 		s.after = nil
-	case scatters, x.kind == KindBcast:
-	case !x.inPlace, x.kind.rooted() && !atRoot:
+	case scatters, x.kind == coll.KindBcast:
+	case !x.inPlace, x.kind.Rooted() && !atRoot:
 		s.before = nil
 	}
 	return s
@@ -250,19 +251,19 @@ func (s *scene) run(e *Engine, c *comm.Comm, inPlaceHere bool, how int) error {
 	k.Send.Addr, k.Recv.Addr = address(send)+margin, address(recv)+margin
 	if inPlaceHere {
 		switch k.Kind {
-		case KindScatter, KindScatterv:
-			k.Recv = Buffer{Addr: inPlace}
+		case coll.KindScatter, coll.KindScatterv:
+			k.Recv = coll.Buffer{Addr: abi.MPI_IN_PLACE}
 		default:
-			k.Send = Buffer{Addr: inPlace}
-			k.SendBlocks = Blocks{}
+			k.Send = coll.Buffer{Addr: abi.MPI_IN_PLACE}
+			k.SendBlocks = coll.Blocks{}
 		}
 	}
-	if k.Kind.rooted() && k.Kind != KindBcast && c.Rank() != int(k.Root) {
+	if k.Kind.Rooted() && k.Kind != coll.KindBcast && c.Rank() != int(k.Root) {
 		// What does not count may be anything.
-		if k.Kind == KindScatter || k.Kind == KindScatterv {
-			k.Send = Buffer{Addr: 1, Count: -1}
+		if k.Kind == coll.KindScatter || k.Kind == coll.KindScatterv {
+			k.Send = coll.Buffer{Addr: 1, Count: -1}
 		} else if !k.Kind.Reduces() {
-			k.Recv = Buffer{Addr: 1, Count: -1}
+			k.Recv = coll.Buffer{Addr: 1, Count: -1}
 		}
 	}
 	compare := func() error {
@@ -326,11 +327,11 @@ func composeOp(t testing.TB) *op.Op {
 		if err != nil {
 			panic(err)
 		}
-		x, y := Buffer{in, n, ty}, Buffer{inout, n, ty}
+		x, y := coll.Buffer{Addr: in, Count: n, Type: ty}, coll.Buffer{Addr: inout, Count: n, Type: ty}
 		a, b := make([]byte, 2*n), make([]byte, 2*n)
 		pack(a, &x)
 		pack(b, &y)
-		if err := compose.combine(a, b); err != nil {
+		if err := compose(a, b); err != nil {
 			panic(err)
 		}
 		unpack(&y, b)
@@ -350,7 +351,7 @@ func TestCalls(t *testing.T) {
 		n := len(es)
 		everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 			seed := 0
-			for kind := KindBarrier; kind < KindNeighborAllgather; kind++ {
+			for kind := coll.KindBarrier; kind < coll.KindNeighborAllgather; kind++ {
 				for _, elements := range []int{0, 9, 5000} {
 					for i := 0; i < 4; i++ {
 						seed++
@@ -365,7 +366,7 @@ func TestCalls(t *testing.T) {
 						if v&4 != 0 {
 							x.rt = tight
 						}
-						if kind == KindBarrier || kind == KindBcast {
+						if kind == coll.KindBarrier || kind == coll.KindBcast {
 							x.inPlace = false
 						}
 						// Another process may have another layout of the same data.
@@ -374,7 +375,7 @@ func TestCalls(t *testing.T) {
 						}
 						s := x.scene()
 						s.call.Op = o
-						here := x.inPlace && (!kind.rooted() || c.Rank() == x.root)
+						here := x.inPlace && (!kind.Rooted() || c.Rank() == x.root)
 						if err := s.run(e, c, here, seed%3); err != nil {
 							return fmt.Errorf("%v of %d elements, root %d, in place %v, "+
 								"form %d, types %v %v: %w", kind, elements, x.root,
@@ -402,8 +403,9 @@ func TestNonblockingOverlap(t *testing.T) {
 			}
 			var all []started
 			for i := 0; i < 40; i++ {
-				x := variant{kind: []Kind{KindBcast, KindAllreduce, KindAllgather, KindAlltoallw,
-					KindScan}[i%5], n: n, me: c.Rank(), elements: []int{1, 3000, 20}[i%3],
+				x := variant{kind: []coll.Kind{coll.KindBcast, coll.KindAllreduce,
+					coll.KindAllgather, coll.KindAlltoallw,
+					coll.KindScan}[i%5], n: n, me: c.Rank(), elements: []int{1, 3000, 20}[i%3],
 					root: i % n, seed: i, st: gappy, rt: tight}
 				s := x.scene()
 				s.call.Op, s.call.Comm = o, c
@@ -444,15 +446,17 @@ func BenchmarkRun(b *testing.B) {
 	sum, err := op.Get(abi.MPI_SUM)
 	require.NoError(b, err)
 	for _, n := range []int{1, 2} {
-		for _, kind := range []Kind{KindBarrier, KindBcast, KindAllreduce, KindAllgather} {
+		for _, kind := range []coll.Kind{coll.KindBarrier, coll.KindBcast, coll.KindAllreduce,
+			coll.KindAllgather} {
 			b.Run(fmt.Sprintf("%v/%d", kind, n), func(b *testing.B) {
 				es := job(b, n)
 				b.ReportAllocs()
 				b.ResetTimer()
 				everywhere(b, es, func(e *Engine, c *comm.Comm) error {
 					in, out := make([]byte, 8), make([]byte, 16)
-					k := Call{Kind: kind, Comm: c, Op: sum, Send: Buffer{address(in), 1, double},
-						Recv: Buffer{address(out), 1, double}}
+					k := coll.Call{Kind: kind, Comm: c, Op: sum,
+						Send: coll.Buffer{Addr: address(in), Count: 1, Type: double},
+						Recv: coll.Buffer{Addr: address(out), Count: 1, Type: double}}
 					for i := 0; i < b.N; i++ {
 						if err := e.Run(&k); err != nil {
 							return err
@@ -504,8 +508,8 @@ func TestAgentCallsNoFunction(t *testing.T) {
 	everywhere(t, es, func(e *Engine, c *comm.Comm) error {
 		for i := 0; i < 50; i++ {
 			in, out := make([]byte, 4), make([]byte, 4)
-			k := Call{Kind: KindAllreduce, Comm: c, Op: o, Send: Buffer{Addr: address(in)},
-				Recv: Buffer{address(out), 4, byteType}}
+			k := coll.Call{Kind: coll.KindAllreduce, Comm: c, Op: o, Send: coll.Buffer{Addr: address(in)},
+				Recv: coll.Buffer{Addr: address(out), Count: 4, Type: byteType}}
 			r, err := e.Start(&k)
 			if err != nil {
 				return err

@@ -1,9 +1,10 @@
-package p2p
+package messages
 
 import (
 	"bytes"
 	"fmt"
 	"math/rand"
+	"runtime"
 	"testing"
 	"time"
 	"unsafe"
@@ -12,6 +13,7 @@ import (
 
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -25,7 +27,7 @@ type planned struct {
 	dest int
 	tag  int32
 	size int
-	mode Mode
+	mode p2p.Mode
 	seq  int // among the messages of the same sender, destination and tag
 }
 
@@ -48,8 +50,8 @@ func newPlan(rnd *rand.Rand, n, each int) *plan {
 				m.size = rnd.Intn(300)
 			}
 			m.size = m.size / 8 * 8
-			m.mode = []Mode{Standard, Standard, Standard, Synchronous, Ready, Buffered,
-				Standard | Urgent}[rnd.Intn(7)]
+			m.mode = []p2p.Mode{p2p.Standard, p2p.Standard, p2p.Standard, p2p.Synchronous,
+				p2p.Ready, p2p.Buffered, p2p.Standard | p2p.Urgent}[rnd.Intn(7)]
 			k := [2]int{m.dest, int(m.tag)}
 			m.seq = seq[k]
 			seq[k]++
@@ -84,7 +86,7 @@ func TestRandomTraffic(t *testing.T) {
 
 func play(e *Engine, p *plan, rnd *rand.Rand) error {
 	me := e.world
-	if err := e.Attach(BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0); err != nil {
+	if err := e.Attach(p2p.BufferOf{}, abi.MPI_BUFFER_AUTOMATIC, 0); err != nil {
 		return err
 	}
 	// expected[src][tag] holds what is still to be received.
@@ -120,7 +122,7 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 			if err != nil {
 				return err
 			}
-			if m.mode == Buffered || r == request.Completed {
+			if m.mode == p2p.Buffered || r == request.Completed {
 				mem.scribble()
 			}
 			sends = append(sends, r)
@@ -194,8 +196,8 @@ func play(e *Engine, p *plan, rnd *rand.Rand) error {
 	if err := waitAll(e, sends...); err != nil {
 		return err
 	}
-	_, _, err := e.Detach(BufferOf{})
-	_ = keep
+	_, _, err := e.Detach(p2p.BufferOf{})
+	runtime.KeepAlive(keep)
 	return err
 }
 
@@ -226,10 +228,8 @@ func newMemory(rnd *rand.Rand, size int) *memory {
 
 func (m *memory) addr() uintptr { return uintptr(unsafe.Pointer(&m.all[32])) }
 
-func (m *memory) buffer() Buffer {
-	b := m.layout.at(m.addr(), m.count)
-	b.keep = startOf(m.all)
-	return b
+func (m *memory) buffer() p2p.Buffer {
+	return m.layout.at(m.addr(), m.count)
 }
 
 func (m *memory) fill(data []byte) { m.layout.Unpack(m.addr(), 0, data) }
@@ -259,8 +259,8 @@ func TestFloods(t *testing.T) {
 				var rs []*request.Request
 				for i := 0; i < each; i++ {
 					for d := 0; d < 3; d++ {
-						r, err := e.Isend(e.World, 0, Bytes(pattern(size, i+e.world)), d,
-							int32(i), Standard)
+						r, err := e.Isend(e.World, 0, p2p.Bytes(pattern(size, i+e.world)), d,
+							int32(i), p2p.Standard)
 						if err != nil {
 							return err
 						}
@@ -270,7 +270,8 @@ func TestFloods(t *testing.T) {
 				got := make([]byte, size)
 				for i := each - 1; i >= 0; i-- {
 					for s := 0; s < 3; s++ {
-						if err := e.Recv(e.World, 0, Bytes(got), s, int32(i), nil); err != nil {
+						if err := e.Recv(e.World, 0, p2p.Bytes(got), s, int32(i),
+							nil); err != nil {
 							return err
 						}
 						if !bytes.Equal(got, pattern(size, i+s)) {
@@ -291,13 +292,13 @@ func TestBlockingFlood(t *testing.T) {
 	all(t, es, func(e *Engine) error {
 		other := 1 - e.world
 		for i := 0; i < 2000; i++ {
-			if err := e.Send(e.World, 0, Bytes(pattern(2000, i)), other, 5, Standard); err != nil {
+			if err := e.Send(e.World, 0, p2p.Bytes(pattern(2000, i)), other, 5, p2p.Standard); err != nil {
 				return err
 			}
 		}
 		got := make([]byte, 2000)
 		for i := 0; i < 2000; i++ {
-			if err := e.Recv(e.World, 0, Bytes(got), other, 5, nil); err != nil {
+			if err := e.Recv(e.World, 0, p2p.Bytes(got), other, 5, nil); err != nil {
 				return err
 			}
 			if !bytes.Equal(got, pattern(2000, i)) {
@@ -319,24 +320,24 @@ func TestUnexpectedMessagesAreBounded(t *testing.T) {
 			var rs []*request.Request
 			b := pattern(size, 1)
 			for i := 0; i < count; i++ {
-				r, err := e.Isend(e.World, 0, Bytes(b), 1, 0, Standard)
+				r, err := e.Isend(e.World, 0, p2p.Bytes(b), 1, 0, p2p.Standard)
 				if err != nil {
 					return err
 				}
 				rs = append(rs, r)
 			}
-			if err := e.Send(e.World, 0, Bytes(nil), 1, 1, Standard); err != nil {
+			if err := e.Send(e.World, 0, p2p.Bytes(nil), 1, 1, p2p.Standard); err != nil {
 				return err
 			}
 			return waitAll(e, rs...)
 		}
-		if err := e.Recv(e.World, 0, Bytes(nil), 0, 1, nil); err != nil {
+		if err := e.Recv(e.World, 0, p2p.Bytes(nil), 0, 1, nil); err != nil {
 			return err
 		}
 		most = e.m.Stock().Held
 		got := make([]byte, size)
 		for i := 0; i < count; i++ {
-			if err := e.Recv(e.World, 0, Bytes(got), 0, 0, nil); err != nil {
+			if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, 0, nil); err != nil {
 				return err
 			}
 		}
@@ -359,9 +360,9 @@ func TestProgressWhileTheTargetComputes(t *testing.T) {
 				if e.world == 0 {
 					<-posted
 					defer close(sent)
-					return e.Send(e.World, 0, Bytes(want), 1, 0, Synchronous)
+					return e.Send(e.World, 0, p2p.Bytes(want), 1, 0, p2p.Synchronous)
 				}
-				r, err := e.Irecv(e.World, 0, Bytes(got), 0, 0)
+				r, err := e.Irecv(e.World, 0, p2p.Bytes(got), 0, 0)
 				close(posted)
 				if err != nil {
 					return err
@@ -390,7 +391,7 @@ func TestBufferedSendLeavesByItself(t *testing.T) {
 			sizes := []int{100, 4000, 1 << 20, 50_000, 8}
 			if e.world == 0 {
 				buf := make([]byte, 4<<20)
-				if err := e.Attach(BufferOf{}, addressOf(buf), int64(len(buf))); err != nil {
+				if err := e.Attach(p2p.BufferOf{}, addressOf(buf), int64(len(buf))); err != nil {
 					return err
 				}
 				for k := 0; k < 30; k++ { // more than a ring holds
@@ -399,15 +400,15 @@ func TestBufferedSendLeavesByItself(t *testing.T) {
 							continue
 						}
 						b := pattern(n, i+k)
-						if err := e.Send(e.World, 0, Bytes(b), 1, int32(i),
-							Buffered); err != nil {
+						if err := e.Send(e.World, 0, p2p.Bytes(b), 1, int32(i),
+							p2p.Buffered); err != nil {
 							return err
 						}
 						clear(b)
 					}
 				}
 				<-received
-				addr, size, err := e.Detach(BufferOf{})
+				addr, size, err := e.Detach(p2p.BufferOf{})
 				if addr != addressOf(buf) || size != int64(len(buf)) {
 					return fmt.Errorf("detached %#x %d", addr, size)
 				}
@@ -420,7 +421,7 @@ func TestBufferedSendLeavesByItself(t *testing.T) {
 						continue
 					}
 					got := make([]byte, n)
-					if err := e.Recv(e.World, 0, Bytes(got), 0, int32(i), nil); err != nil {
+					if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, int32(i), nil); err != nil {
 						return err
 					}
 					if !bytes.Equal(got, pattern(n, i+k)) {

@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/group"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -20,7 +21,7 @@ func bridge(e *Engine, c *comm.Comm) error {
 	}
 	var rs []*request.Request
 	for r := 0; r < c.RemoteSize(); r++ {
-		s, err := e.Isend(c, 0, Bytes([]byte{byte(c.Rank()), byte(e.world)}), r, 3, Standard)
+		s, err := e.Isend(c, 0, p2p.Bytes([]byte{byte(c.Rank()), byte(e.world)}), r, 3, p2p.Standard)
 		if err != nil {
 			return err
 		}
@@ -29,7 +30,7 @@ func bridge(e *Engine, c *comm.Comm) error {
 	for r := 0; r < c.RemoteSize(); r++ {
 		got := make([]byte, 2)
 		var st request.Status
-		if err := e.Recv(c, 0, Bytes(got), r, 3, &st); err != nil {
+		if err := e.Recv(c, 0, p2p.Bytes(got), r, 3, &st); err != nil {
 			return err
 		}
 		if int(got[0]) != r || int32(got[1]) != c.RemoteGroup().World(r) || st.Source != int32(r) {

@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"encoding/binary"
@@ -8,6 +8,7 @@ import (
 
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 )
@@ -122,7 +123,7 @@ func (e *Engine) Iprobe(c *comm.Comm, x comm.Context, source int, tag int32, st 
 
 func (e *Engine) look(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) bool {
 	m, found := e.m.Probe(c.Context(x), int32(source), tag, false, c.Handle)
-	if m.IsZero() {
+	if m == nil {
 		return false
 	}
 	*st = request.Status{Source: found.Source, Tag: found.Tag, Bytes: found.Bytes}
@@ -132,37 +133,36 @@ func (e *Engine) look(c *comm.Comm, x comm.Context, source int, tag int32, st *r
 // Probe is MPI_Probe.
 func (e *Engine) Probe(c *comm.Comm, x comm.Context, source int, tag int32, st *request.Status) error {
 	found := false
+	peer := int32(shm.PeersAny)
+	if source >= 0 {
+		peer = c.Peers().World(source)
+	}
 	return e.AwaitFor(func() bool {
 		found = found || e.look(c, x, source, tag, st)
 		return found
-	}, e.waiting(c, int32(source)))
+	}, shm.Waiting{Peer: peer, Object: uint64(c.Handle)})
 }
 
 // under returns the sends that wait for another process.
 func (e *Engine) under() int { return int(e.m.Stock().Sends) }
 
-// pack copies the data of the buffer from byte at on.
-func (b *Buffer) pack(to []byte, at int64) {
-	part := b.slice(at, int64(len(to)))
-	part.copyTo(to)
+// pack copies the data of count elements at addr.
+func pack(to []byte, addr uintptr, count int64, t *datatype.Type) {
+	l := t.Layout()
+	l.Pack(to, l.MemoryAt(addr, count), count)
 }
 
-// unpack copies data to the buffer from byte at on.
-func (b *Buffer) unpack(at int64, from []byte) {
-	if len(from) == 0 {
-		return
-	}
-	if b.typ == nil {
-		copy(view(b.addr+uintptr(at), int64(len(from))), from)
-		return
-	}
-	var c datatype.Cursor
-	c.Reset(b.typ.Program(), b.count, datatype.Bytes)
-	if b.skip+at > 0 {
-		c.SeekTo(b.skip + at)
-	}
-	c.Unpack(b.typ.Layout().MemoryAt(b.addr, b.count), from)
+// unpack copies data to count elements at addr.
+func unpack(addr uintptr, count int64, t *datatype.Type, from []byte) {
+	l := t.Layout()
+	l.Unpack(l.MemoryAt(addr, count), from, count)
 }
+
+// view returns n bytes at an address as a slice.
+func view(addr uintptr, n int64) []byte { return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n) }
+
+// addressOf returns the address of b, which the caller keeps alive.
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // setCMA opens the engines of the jobs that follow with, or without, reading the memory of other processes.
 func setCMA(t *testing.T, no bool) {
@@ -174,13 +174,13 @@ func setCMA(t *testing.T, no bool) {
 }
 
 // Sendrecv is MPI_Sendrecv.
-func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out Buffer, dest int, sendTag int32, in Buffer, source int,
-	recvTag int32, st *request.Status) error {
+func (e *Engine) Sendrecv(c *comm.Comm, x comm.Context, out p2p.Buffer, dest int, sendTag int32,
+	in p2p.Buffer, source int, recvTag int32, st *request.Status) error {
 	r, err := e.Irecv(c, x, in, source, recvTag)
 	if err != nil {
 		return err
 	}
-	sent := e.Send(c, x, out, dest, sendTag, Standard)
+	sent := e.Send(c, x, out, dest, sendTag, p2p.Standard)
 	if err := e.Wait(r, st); err != nil {
 		return err
 	}

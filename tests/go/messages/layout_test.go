@@ -1,8 +1,9 @@
-package p2p
+package messages
 
 import (
 	"gompirma/core/abi"
 	"gompirma/core/datatype"
+	"gompirma/core/p2p"
 )
 
 // strided is a layout for tests: each element has blocks blocks of block bytes, stride bytes apart, and the next
@@ -30,15 +31,15 @@ func (s strided) datatype() (*datatype.Type, error) {
 }
 
 // at returns the buffer of count elements at addr.
-func (s strided) at(addr uintptr, count int64) Buffer {
+func (s strided) at(addr uintptr, count int64) p2p.Buffer {
 	if s.block == s.stride {
-		return Memory(addr, count*s.Size())
+		return p2p.Memory(addr, count*s.Size())
 	}
 	x, err := s.datatype()
 	if err != nil {
 		panic(err)
 	}
-	b, err := Typed(addr, count, x)
+	b, err := p2p.Typed(addr, count, x)
 	if err != nil {
 		panic(err)
 	}

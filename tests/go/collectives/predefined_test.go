@@ -1,4 +1,4 @@
-package coll
+package collectives
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/datatype"
 	"gompirma/core/op"
@@ -58,20 +59,21 @@ func TestPredefinedOperations(t *testing.T) {
 				}
 				own, recv, want := input(i, c.Rank(), size), bytes.Repeat([]byte{0xee}, size),
 					bytes.Repeat([]byte{0xee}, size)
-				k := Call{Kind: []Kind{KindAllreduce, KindScan, KindReduce}[i%3], Comm: c, Op: p.o,
-					Root: int32(i % n), Send: Buffer{Addr: address(own)},
-					Recv: Buffer{address(recv), int64(count), p.t}}
+				k := coll.Call{Kind: []coll.Kind{coll.KindAllreduce, coll.KindScan,
+					coll.KindReduce}[i%3], Comm: c, Op: p.o,
+					Root: int32(i % n), Send: coll.Buffer{Addr: address(own)},
+					Recv: coll.Buffer{Addr: address(recv), Count: int64(count), Type: p.t}}
 				if err := e.Run(&k); err != nil {
 					return fmt.Errorf("%v on %v: %w", p.o, p.t, err)
 				}
 				hi := n
-				if k.Kind == KindScan {
+				if k.Kind == coll.KindScan {
 					hi = c.Rank() + 1
 				}
-				if k.Kind != KindReduce || c.Rank() == i%n {
+				if k.Kind != coll.KindReduce || c.Rank() == i%n {
 					result := fold(0, hi)
-					from, to := Buffer{address(result), int64(count), p.t},
-						Buffer{address(want), int64(count), p.t}
+					from, to := coll.Buffer{Addr: address(result), Count: int64(count), Type: p.t},
+						coll.Buffer{Addr: address(want), Count: int64(count), Type: p.t}
 					packed := make([]byte, p.t.Size()*int64(count))
 					pack(packed, &from)
 					unpack(&to, packed)
@@ -82,7 +84,7 @@ func TestPredefinedOperations(t *testing.T) {
 				if !bytes.Equal(want, recv) && !inexact {
 					return fmt.Errorf("%v of %v on %d %v: wrong result", k.Kind, p.o, count, p.t)
 				}
-				if k.Kind == KindAllreduce {
+				if k.Kind == coll.KindAllreduce {
 					all, err := e.Allgather(c, recv)
 					if err != nil {
 						return err

@@ -1,4 +1,5 @@
-package op
+// Package reference is the predefined operations in Go, one element at a time, for tests of those that are used.
+package reference
 
 import (
 	"encoding/binary"
@@ -9,11 +10,8 @@ import (
 	"gompirma/core/datatype"
 )
 
-// Reference is reference for kernel_test.go.
-var Reference = reference
-
-// reference does target op= origin in Go; false if there is no Go type for the elements: long double and 16-byte reals.
-func reference(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
+// Combine does target op= origin; false if there is no Go type for the elements: long double and 16-byte reals.
+func Combine(h uintptr, b *datatype.Basic, origin, target []byte, n int) bool {
 	f := element(h, b)
 	if f == nil {
 		return false

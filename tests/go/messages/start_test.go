@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -18,11 +19,11 @@ func TestStartsDoNotCopy(t *testing.T) {
 		out := pattern(100_000, 1)
 		in := make([]byte, len(out))
 		receive := func(tag int32) *request.Request {
-			r, err := b.Irecv(b.World, 0, Bytes(in), 0, tag)
+			r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, tag)
 			require.NoError(t, err)
 			return r
 		}
-		persistent, err := b.Persist(request.Receive, b.World, 0, Bytes(in), 0, 1, Standard)
+		persistent, err := b.Persist(request.Receive, b.World, 0, p2p.Bytes(in), 0, 1, p2p.Standard)
 		require.NoError(t, err)
 		for tag, start := range []func() *request.Request{
 			func() *request.Request { return receive(0) },
@@ -31,16 +32,16 @@ func TestStartsDoNotCopy(t *testing.T) {
 				var st request.Status
 				m, err := b.Mprobe(b.World, 0, 0, 2, &st)
 				require.NoError(t, err)
-				r, err := b.Imrecv(Bytes(in), m)
+				r, err := b.Imrecv(p2p.Bytes(in), m)
 				require.NoError(t, err)
 				return r
 			},
 		} {
-			s, err := a.Isend(a.World, 0, Bytes(out), dest, int32(tag), Standard)
+			s, err := a.Isend(a.World, 0, p2p.Bytes(out), dest, int32(tag), p2p.Standard)
 			require.NoError(t, err)
 			r := start()
 			require.False(t, r.IsComplete(), "%d", tag)
-			s2, err := b.Isend(b.World, 0, Bytes(out), 1-dest, 9, Standard)
+			s2, err := b.Isend(b.World, 0, p2p.Bytes(out), 1-dest, 9, p2p.Standard)
 			require.NoError(t, err)
 			require.False(t, r.IsComplete(), "%d: a send copies", tag)
 			b.Progress()
@@ -50,13 +51,13 @@ func TestStartsDoNotCopy(t *testing.T) {
 			require.NoError(t, b.Wait(r, nil))
 			require.NoError(t, a.Wait(s, nil))
 			other := es[1-dest]
-			require.NoError(t, other.Recv(other.World, 0, Bytes(make([]byte, len(out))), dest, 9, nil))
+			require.NoError(t, other.Recv(other.World, 0, p2p.Bytes(make([]byte, len(out))), dest, 9, nil))
 			require.NoError(t, b.Wait(s2, nil))
 		}
 		require.NoError(t, persistent.Free())
 
 		done := make(chan error)
-		go func() { done <- a.Send(a.World, 0, Bytes(out), dest, 5, Standard) }()
+		go func() { done <- a.Send(a.World, 0, p2p.Bytes(out), dest, 5, p2p.Standard) }()
 		var st request.Status
 		require.NoError(t, b.Probe(b.World, 0, 0, 5, &st))
 		r := receive(5)
@@ -75,7 +76,7 @@ func TestWaitingSenderIsServed(t *testing.T) {
 			a, b := es[0], es[1]
 			out := pattern(100_000, 1)
 			in := make([]byte, len(out))
-			s, err := a.Isend(a.World, 0, Bytes(out), 1, 0, Standard)
+			s, err := a.Isend(a.World, 0, p2p.Bytes(out), 1, 0, p2p.Standard)
 			require.NoError(t, err)
 			var st request.Status
 			require.NoError(t, b.Probe(b.World, 0, 0, 0, &st))
@@ -95,7 +96,7 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				require.Eventually(t, func() bool { return b.come() > come }, 10*time.Second,
 					time.Millisecond, "the receiver is told")
 			}
-			r, err := b.Irecv(b.World, 0, Bytes(in), 0, 0)
+			r, err := b.Irecv(b.World, 0, p2p.Bytes(in), 0, 0)
 			require.NoError(t, err)
 			if early {
 				go wait()

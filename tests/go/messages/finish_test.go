@@ -1,10 +1,11 @@
-package p2p
+package messages
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 )
@@ -16,7 +17,7 @@ func TestFlushedTakesBack(t *testing.T) {
 		es := jobWithout(t, 2)
 		a, b := es[0], es[1]
 		send := func(tag int32) *request.Request {
-			r, err := a.Isend(a.World, 0, Bytes(nil), 1, tag, Synchronous)
+			r, err := a.Isend(a.World, 0, p2p.Bytes(nil), 1, tag, p2p.Synchronous)
 			require.NoError(t, err)
 			b.Progress()
 			return r
@@ -25,7 +26,7 @@ func TestFlushedTakesBack(t *testing.T) {
 			send(1)
 		}
 		last := send(2)
-		_, err := b.Irecv(b.World, 0, Bytes(nil), 0, 2)
+		_, err := b.Irecv(b.World, 0, p2p.Bytes(nil), 0, 2)
 		require.NoError(t, err)
 		require.NoError(t, a.Wait(last, nil))
 		if freed {

@@ -1,4 +1,4 @@
-package coll
+package collectives
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
+	"gompirma/core/coll"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
 	"gompirma/core/request"
@@ -89,6 +90,7 @@ func counterpart(name string, n, me, i int) int {
 }
 
 func TestNeighborhoods(t *testing.T) {
+	const first, last = coll.KindNeighborAllgather, coll.KindNeighborAlltoallw
 	tight, gappy := testTypes(t)
 	for _, n := range []int{1, 2, 3, 5} {
 		es := job(t, n)
@@ -102,16 +104,16 @@ func TestNeighborhoods(t *testing.T) {
 					defer c.Free()
 					sources, destinations := neighborsOf(name, n, c.Rank())
 					seed := 0
-					for kind := KindNeighborAllgather; kind < numKinds; kind++ {
+					for kind := first; kind <= last; kind++ {
 						for _, elements := range []int{0, 5, 6000} {
 							seed++
 							// What a process sends as its k-th block.
-							uneven := kind == KindNeighborAllgatherv ||
-								kind == KindNeighborAlltoallv ||
-								kind == KindNeighborAlltoallw
+							uneven := kind == coll.KindNeighborAllgatherv ||
+								kind == coll.KindNeighborAlltoallv ||
+								kind == coll.KindNeighborAlltoallw
 							block := func(from, k int) []byte {
 								size := 2 * elements
-								if kind <= KindNeighborAllgatherv {
+								if kind <= coll.KindNeighborAllgatherv {
 									k = 0
 								}
 								if uneven {
@@ -120,11 +122,11 @@ func TestNeighborhoods(t *testing.T) {
 								return input(seed+100*from, k, size)
 							}
 							x := variant{st: gappy, rt: tight}
-							w := kind == KindNeighborAlltoallw
+							w := kind == coll.KindNeighborAlltoallw
 							var s scene
 							k := &s.call
-							*k = Call{Kind: kind, Send: Buffer{Type: gappy,
-								Count: int64(elements)}, Recv: Buffer{Type: tight,
+							*k = coll.Call{Kind: kind, Send: coll.Buffer{Type: gappy,
+								Count: int64(elements)}, Recv: coll.Buffer{Type: tight,
 								Count: int64(elements)}}
 							var in, out [][]byte
 							for i := range destinations {
@@ -144,11 +146,11 @@ func TestNeighborhoods(t *testing.T) {
 									counterpart(name, n, c.Rank(), i)))
 							}
 							switch kind {
-							case KindNeighborAllgather, KindNeighborAllgatherv:
+							case coll.KindNeighborAllgather, coll.KindNeighborAllgatherv:
 								own := block(c.Rank(), 0)
 								k.Send.Count = int64(len(own) / 2)
 								s.send = []piece{{0, gappy, own}}
-							case KindNeighborAlltoall:
+							case coll.KindNeighborAlltoall:
 								s.send = row(in, gappy)
 							default:
 								s.send = x.layOut(in, gappy, tight, &k.SendBlocks, w)
@@ -175,14 +177,15 @@ func TestNeighborhoodErrors(t *testing.T) {
 	tight, _ := testTypes(t)
 	es := job(t, 1)
 	b := make([]byte, 64)
-	k := Call{Kind: KindNeighborAllgather, Comm: es[0].msg.World, Send: Buffer{address(b), 1, tight},
-		Recv: Buffer{address(b) + 8, 1, tight}}
+	k := coll.Call{Kind: coll.KindNeighborAllgather, Comm: es[0].msg.World,
+		Send: coll.Buffer{Addr: address(b), Count: 1, Type: tight},
+		Recv: coll.Buffer{Addr: address(b) + 8, Count: 1, Type: tight}}
 	require.EqualValues(t, abi.MPI_ERR_TOPOLOGY, mpierr.ClassOf(es[0].Run(&k)))
 	c, err := k.Comm.NewCart([]int32{1}, []bool{true})
 	require.NoError(t, err)
 	k.Comm = c
 	require.NoError(t, es[0].Run(&k))
-	k.Send.Addr = inPlace
+	k.Send.Addr = abi.MPI_IN_PLACE
 	require.EqualValues(t, abi.MPI_ERR_BUFFER, mpierr.ClassOf(es[0].Run(&k)))
 	// The communicator and the types live as long as a request needs them.
 	k.Send.Addr = address(b)

@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gompirma/core/abi"
-	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -32,7 +32,7 @@ func TestPartitions(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			p := r.Op.(*Partitioned)
+			p, size := r.Op.(*p2p.Partitioned), int64(total/parts)
 			for round := 0; round < 5; round++ {
 				want := pattern(total, round)
 				if e.world == 0 {
@@ -66,10 +66,9 @@ func TestPartitions(t *testing.T) {
 							return err
 						}
 						if ok {
-							at, n := int64(arrived)*p.size, p.size
+							at, n := int64(arrived)*size, size
 							got := make([]byte, n)
-							b := mem.buffer()
-							b.pack(got, at)
+							mem.layout.Pack(got, mem.addr(), at)
 							if !bytes.Equal(got, want[at:at+n]) {
 								return fmt.Errorf("partition %d has arrived with "+
 									"wrong data", arrived)
@@ -96,11 +95,11 @@ func TestPartitions(t *testing.T) {
 func TestPartitionsRefuse(t *testing.T) {
 	es := job(t, 2)
 	out, in := make([]byte, 100), make([]byte, 50)
-	s, err := es[0].PsendInit(es[0].World, Bytes(out), 4, 1, 0)
+	s, err := es[0].PsendInit(es[0].World, p2p.Bytes(out), 4, 1, 0)
 	require.NoError(t, err)
-	r, err := es[1].PrecvInit(es[1].World, Bytes(in), 1, 0, 0)
+	r, err := es[1].PrecvInit(es[1].World, p2p.Bytes(in), 1, 0, 0)
 	require.NoError(t, err)
-	p := s.Op.(*Partitioned)
+	p := s.Op.(*p2p.Partitioned)
 	require.Equal(t, int32(abi.MPI_ERR_REQUEST), class(p.Ready(0, 0)), "not started")
 	require.NoError(t, p.Start())
 	require.Equal(t, int32(abi.MPI_ERR_REQUEST), class(p.Start()))
@@ -118,16 +117,14 @@ func TestPartitionsRefuse(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return es[1].m.Stock().Held == 4*(25+entryCost)
 	}, 10*time.Second, time.Millisecond)
-	for x := range comm.NumContexts {
-		es[1].m.Forget(p.channel.Context(x), 1)
-	}
+	require.NoError(t, r.Free())
 	// Nobody at the other end.
-	n, err := es[0].PsendInit(es[0].World, Buffer{}, 2, abi.MPI_PROC_NULL, 0)
+	n, err := es[0].PsendInit(es[0].World, p2p.Buffer{}, 2, abi.MPI_PROC_NULL, 0)
 	require.NoError(t, err)
 	require.NoError(t, n.Op.Start())
-	require.NoError(t, n.Op.(*Partitioned).Ready(0, 1))
+	require.NoError(t, n.Op.(*p2p.Partitioned).Ready(0, 1))
 	require.NoError(t, es[0].Wait(n, nil))
-	n, err = es[0].PrecvInit(es[0].World, Buffer{}, 2, abi.MPI_PROC_NULL, 0)
+	n, err = es[0].PrecvInit(es[0].World, p2p.Buffer{}, 2, abi.MPI_PROC_NULL, 0)
 	require.NoError(t, err)
 	require.NoError(t, n.Op.Start())
 	var st request.Status
@@ -140,24 +137,24 @@ func TestPartitionsRefuse(t *testing.T) {
 func TestPartitionsOfLess(t *testing.T) {
 	es := job(t, 2)
 	out, in := make([]byte, 50), make([]byte, 100)
-	s, err := es[0].PsendInit(es[0].World, Bytes(out), 2, 1, 0)
+	s, err := es[0].PsendInit(es[0].World, p2p.Bytes(out), 2, 1, 0)
 	require.NoError(t, err)
-	r, err := es[1].PrecvInit(es[1].World, Bytes(in), 4, 0, 0)
+	r, err := es[1].PrecvInit(es[1].World, p2p.Bytes(in), 4, 0, 0)
 	require.NoError(t, err)
 	require.NoError(t, s.Op.Start())
 	require.NoError(t, r.Op.Start())
 	arrived := func(part int) bool {
-		ok, err := r.Op.(*Partitioned).Arrived(part)
+		ok, err := r.Op.(*p2p.Partitioned).Arrived(part)
 		require.NoError(t, err)
 		return ok
 	}
-	require.NoError(t, s.Op.(*Partitioned).Ready(0, 0))
+	require.NoError(t, s.Op.(*p2p.Partitioned).Ready(0, 0))
 	for !arrived(0) {
 	}
 	for part := 1; part < 4; part++ {
 		require.False(t, arrived(part), "partition %d", part)
 	}
-	require.NoError(t, s.Op.(*Partitioned).Ready(1, 1))
+	require.NoError(t, s.Op.(*p2p.Partitioned).Ready(1, 1))
 	for part := 3; part > 0; part-- {
 		for !arrived(part) {
 		}

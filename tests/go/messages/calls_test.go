@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"gompirma/core/abi"
 	"gompirma/core/comm"
 	"gompirma/core/mpierr"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 )
 
@@ -28,12 +29,13 @@ func TestTruncation(t *testing.T) {
 					got := make([]byte, n+10)
 					var r *request.Request
 					if early {
-						r, _ = to.Irecv(to.World, 0, Bytes(got[:n-3]), 0, 7)
+						r, _ = to.Irecv(to.World, 0, p2p.Bytes(got[:n-3]), 0, 7)
 					}
-					s, err := e.Isend(e.World, 0, Bytes(pattern(n, 1)), dest, 7, Synchronous)
+					s, err := e.Isend(e.World, 0, p2p.Bytes(pattern(n, 1)), dest, 7,
+						p2p.Synchronous)
 					require.NoError(t, err)
 					if !early {
-						r, _ = to.Irecv(to.World, 0, Bytes(got[:n-3]), 0, 7)
+						r, _ = to.Irecv(to.World, 0, p2p.Bytes(got[:n-3]), 0, 7)
 					}
 					var st request.Status
 					err = to.Wait(r, &st)
@@ -55,7 +57,7 @@ func TestSynchronousSendWaitsForItsReceive(t *testing.T) {
 	for _, n := range []int{0, 8, 100_000} {
 		for _, dest := range []int{0, 1} {
 			es := job(t, 2)
-			s, err := es[0].Isend(es[0].World, 0, Bytes(make([]byte, n)), dest, 0, Synchronous)
+			s, err := es[0].Isend(es[0].World, 0, p2p.Bytes(make([]byte, n)), dest, 0, p2p.Synchronous)
 			require.NoError(t, err)
 			var st request.Status
 			require.NoError(t, es[dest].Probe(es[dest].World, 0, 0, 0, &st))
@@ -64,7 +66,7 @@ func TestSynchronousSendWaitsForItsReceive(t *testing.T) {
 				es[1].Progress()
 			}
 			require.False(t, s.IsComplete(), "%d bytes to %d", n, dest)
-			require.NoError(t, es[dest].Recv(es[dest].World, 0, Bytes(make([]byte, n)), 0, 0, nil))
+			require.NoError(t, es[dest].Recv(es[dest].World, 0, p2p.Bytes(make([]byte, n)), 0, 0, nil))
 			require.NoError(t, es[0].Wait(s, nil))
 		}
 	}
@@ -78,13 +80,13 @@ func TestProbes(t *testing.T) {
 	require.Nil(t, b.Improbe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	done := make(chan error)
 	go func() { done <- b.Probe(b.World, 0, 0, 4, &st) }()
-	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(10, 1)), 1, 3, Standard))
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(pattern(10, 1)), 1, 3, p2p.Standard))
 	select {
 	case <-done:
 		require.Fail(t, "a message with another tag ended the probe")
 	case <-time.After(5 * time.Millisecond):
 	}
-	require.NoError(t, a.Send(a.World, 0, Bytes(pattern(20, 2)), 1, 4, Standard))
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes(pattern(20, 2)), 1, 4, p2p.Standard))
 	require.NoError(t, <-done)
 	require.Equal(t, request.Status{Source: 0, Tag: 4, Bytes: 20}, st)
 	// A probe with a wildcard finds the older message, and a matched one takes it from under the next receive.
@@ -93,17 +95,17 @@ func TestProbes(t *testing.T) {
 	m, err := b.Mprobe(b.World, 0, abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st)
 	require.NoError(t, err)
 	got := make([]byte, 20)
-	require.NoError(t, b.Recv(b.World, 0, Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
+	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(got), abi.MPI_ANY_SOURCE, abi.MPI_ANY_TAG, &st))
 	require.Equal(t, int32(4), st.Tag)
-	require.NoError(t, b.Mrecv(Bytes(got[:10]), m, &st))
+	require.NoError(t, b.Mrecv(p2p.Bytes(got[:10]), m, &st))
 	require.Equal(t, request.Status{Source: 0, Tag: 3, Bytes: 10}, st)
 	require.Equal(t, pattern(10, 1), got[:10])
 	// MPI_PROC_NULL.
 	m, err = b.Mprobe(b.World, 0, abi.MPI_PROC_NULL, 5, &st)
 	require.NoError(t, err)
-	require.Same(t, NoProc, m)
+	require.Same(t, p2p.NoProc, m)
 	st = request.Status{}
-	r, err := b.Imrecv(Bytes(got), m)
+	r, err := b.Imrecv(p2p.Bytes(got), m)
 	require.NoError(t, err)
 	require.NoError(t, b.Wait(r, &st))
 	require.Equal(t, request.ProcNull, st)
@@ -111,11 +113,11 @@ func TestProbes(t *testing.T) {
 
 func TestProcNull(t *testing.T) {
 	e := job(t, 1)[0]
-	require.NoError(t, e.Send(e.World, 0, Bytes(make([]byte, 9)), abi.MPI_PROC_NULL, 0, Synchronous))
+	require.NoError(t, e.Send(e.World, 0, p2p.Bytes(make([]byte, 9)), abi.MPI_PROC_NULL, 0, p2p.Synchronous))
 	var st request.Status
-	require.NoError(t, e.Recv(e.World, 0, Bytes(nil), abi.MPI_PROC_NULL, 0, &st))
+	require.NoError(t, e.Recv(e.World, 0, p2p.Bytes(nil), abi.MPI_PROC_NULL, 0, &st))
 	require.Equal(t, request.ProcNull, st)
-	r, err := e.Irecv(e.World, 0, Bytes(nil), abi.MPI_PROC_NULL, 0)
+	r, err := e.Irecv(e.World, 0, p2p.Bytes(nil), abi.MPI_PROC_NULL, 0)
 	require.NoError(t, err)
 	require.NoError(t, e.Wait(r, &st))
 	require.Equal(t, request.ProcNull, st)
@@ -125,22 +127,22 @@ func TestCancel(t *testing.T) {
 	es := job(t, 2)
 	a, b := es[0], es[1]
 	got := []byte{1, 2, 3}
-	r, _ := b.Irecv(b.World, 0, Bytes(got), 0, 1)
+	r, _ := b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
 	require.NoError(t, r.Op.Cancel())
 	var st request.Status
 	require.NoError(t, b.Wait(r, &st))
 	require.True(t, st.Cancelled)
 	// The message goes to the next receive, and a receive that is matched is not cancelled.
-	r, _ = b.Irecv(b.World, 0, Bytes(got), 0, 1)
-	require.NoError(t, a.Send(a.World, 0, Bytes([]byte{7, 8, 9}), 1, 1, Synchronous))
+	r, _ = b.Irecv(b.World, 0, p2p.Bytes(got), 0, 1)
+	require.NoError(t, a.Send(a.World, 0, p2p.Bytes([]byte{7, 8, 9}), 1, 1, p2p.Synchronous))
 	require.NoError(t, r.Op.Cancel())
 	require.NoError(t, b.Wait(r, &st))
 	require.False(t, st.Cancelled)
 	require.Equal(t, []byte{7, 8, 9}, got)
 	// A send is not cancelled.
-	s, _ := a.Isend(a.World, 0, Bytes(make([]byte, 3)), 1, 1, Synchronous)
+	s, _ := a.Isend(a.World, 0, p2p.Bytes(make([]byte, 3)), 1, 1, p2p.Synchronous)
 	require.NoError(t, s.Op.Cancel())
-	require.NoError(t, b.Recv(b.World, 0, Bytes(got), 0, 1, nil))
+	require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(got), 0, 1, nil))
 	require.NoError(t, a.Wait(s, &st))
 	require.False(t, st.Cancelled)
 }
@@ -150,14 +152,14 @@ func TestRequestsFreedWhileActive(t *testing.T) {
 	a, b := es[0], es[1]
 	for i := 0; i < 50; i++ {
 		got, n := make([]byte, 20_000), []int{4, 20_000}[i%2]
-		r, _ := b.Irecv(b.World, 0, Bytes(got[:n]), 0, 1)
+		r, _ := b.Irecv(b.World, 0, p2p.Bytes(got[:n]), 0, 1)
 		require.NoError(t, r.Free())
 		out := pattern(n, i)
-		s, _ := a.Isend(a.World, 0, Bytes(out), 1, 1, Synchronous)
+		s, _ := a.Isend(a.World, 0, p2p.Bytes(out), 1, 1, p2p.Synchronous)
 		require.NoError(t, s.Free())
 		// A message in the other direction tells when it must have come.
-		require.NoError(t, a.Send(a.World, 0, Bytes(nil), 1, 2, Standard))
-		require.NoError(t, b.Recv(b.World, 0, Bytes(nil), 0, 2, nil))
+		require.NoError(t, a.Send(a.World, 0, p2p.Bytes(nil), 1, 2, p2p.Standard))
+		require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(nil), 0, 2, nil))
 		// The two requests may be others' by now. What the sender waits for is the end of the receive.
 		require.Eventually(t, func() bool {
 			a.Progress()
@@ -177,10 +179,10 @@ func TestPersistent(t *testing.T) {
 			var r *request.Request
 			var err error
 			if e.world == 0 {
-				r, err = e.Persist(request.Send, e.World, 0, Bytes(out[:n]), 1, 5, Synchronous)
+				r, err = e.Persist(request.Send, e.World, 0, p2p.Bytes(out[:n]), 1, 5, p2p.Synchronous)
 			} else {
-				r, err = e.Persist(request.Receive, e.World, 0, Bytes(in[:n]), abi.MPI_ANY_SOURCE, 5,
-					Standard)
+				r, err = e.Persist(request.Receive, e.World, 0, p2p.Bytes(in[:n]),
+					abi.MPI_ANY_SOURCE, 5, p2p.Standard)
 			}
 			if err != nil {
 				return err
@@ -224,22 +226,22 @@ func TestBufferAccounting(t *testing.T) {
 	es := job(t, 2)
 	a, b := es[0], es[1]
 	const over = abi.MPI_BSEND_OVERHEAD
-	send := func(n int) error { return a.Send(a.World, 0, Bytes(make([]byte, n)), 1, 0, Buffered) }
+	send := func(n int) error { return a.Send(a.World, 0, p2p.Bytes(make([]byte, n)), 1, 0, p2p.Buffered) }
 	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)), "nothing attached")
 	mem := make([]byte, 3*(100_000+over))
-	require.NoError(t, a.Attach(BufferOf{}, addressOf(mem), int64(len(mem))))
-	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(a.Attach(BufferOf{}, addressOf(mem), 5)), "attached already")
+	require.NoError(t, a.Attach(p2p.BufferOf{}, addressOf(mem), int64(len(mem))))
+	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(a.Attach(p2p.BufferOf{}, addressOf(mem), 5)),
+		"attached already")
 	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(len(mem)-over+1)))
 	for i := 0; i < 3; i++ {
 		require.NoError(t, send(100_000), "%d", i)
 	}
 	require.ErrorContains(t, send(0), "512 bytes, and 301536 of the 301536 bytes")
-	f := a.Iflush(BufferOf{})
+	f := a.Iflush(p2p.BufferOf{})
 	require.False(t, f.IsComplete())
-	recv := func(n int) { require.NoError(t, b.Recv(b.World, 0, Bytes(make([]byte, n)), 0, 0, nil)) }
-	used := func() int64 { a.mu.Lock(); defer a.mu.Unlock(); return a.process.used }
+	recv := func(n int) { require.NoError(t, b.Recv(b.World, 0, p2p.Bytes(make([]byte, n)), 0, 0, nil)) }
 	recv(100_000)
-	require.Eventually(t, func() bool { return used() == 2*(100_000+over) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.under() == 2 }, 10*time.Second, time.Millisecond)
 	// Gaps do not decide: two messages that fill what is left are accepted though the second does not fit behind
 	// the first.
 	require.NoError(t, send(60_000))
@@ -250,21 +252,21 @@ func TestBufferAccounting(t *testing.T) {
 	require.Eventually(t, f.IsComplete, 10*time.Second, time.Millisecond, "the messages it waits for have left")
 	recv(60_000)
 	recv(40_000 - over)
-	addr, size, err := a.Detach(BufferOf{})
+	addr, size, err := a.Detach(p2p.BufferOf{})
 	require.NoError(t, err)
 	require.Equal(t, addressOf(mem), addr)
 	require.Equal(t, int64(len(mem)), size)
 	// A communicator's own buffer comes first.
-	require.NoError(t, a.Attach(BufferOf{Comm: a.World}, addressOf(mem), 100))
-	require.NoError(t, a.Attach(BufferOf{}, addressOf(mem), 10_000))
+	require.NoError(t, a.Attach(p2p.BufferOf{Comm: a.World}, addressOf(mem), 100))
+	require.NoError(t, a.Attach(p2p.BufferOf{}, addressOf(mem), 10_000))
 	require.Equal(t, int32(abi.MPI_ERR_BUFFER), class(send(0)))
-	_, size, err = a.Detach(BufferOf{Comm: a.World})
+	_, size, err = a.Detach(p2p.BufferOf{Comm: a.World})
 	require.NoError(t, err)
 	require.Equal(t, int64(100), size)
 	require.NoError(t, send(0))
 	recv(0)
-	require.NoError(t, a.Flush(BufferOf{}))
-	require.Same(t, request.Completed, a.Iflush(BufferOf{}))
+	require.NoError(t, a.Flush(p2p.BufferOf{}))
+	require.Same(t, request.Completed, a.Iflush(p2p.BufferOf{}))
 	runtime.KeepAlive(mem)
 }
 
@@ -275,7 +277,7 @@ func TestRecordsOfNobody(t *testing.T) {
 	rnd := rand.New(rand.NewSource(5))
 	contexts := map[uint64]bool{}
 	got := make([]byte, 50_000)
-	s, _ := e.Isend(e.World, 0, Bytes(make([]byte, 50_000)), 1, 0, Standard)
+	s, _ := e.Isend(e.World, 0, p2p.Bytes(make([]byte, 50_000)), 1, 0, p2p.Standard)
 	for i := 0; i < 20_000; i++ {
 		small := func() uint64 { return uint64(rnd.Intn(5)) - 1 }
 		r := record{ctx: small(), src: int32(small()), tag: int32(small()), from: int32(small()),
@@ -296,7 +298,7 @@ func TestRecordsOfNobody(t *testing.T) {
 		rnd.Read(payload)
 		e.m.Inject(r.bytes(k, uint8(rnd.Intn(16)), payload))
 	}
-	require.NoError(t, es[1].Recv(es[1].World, 0, Bytes(got), 0, 0, nil))
+	require.NoError(t, es[1].Recv(es[1].World, 0, p2p.Bytes(got), 0, 0, nil))
 	require.NoError(t, e.Wait(s, nil))
 	require.Positive(t, e.m.Stock().Unexpected, "some are messages")
 	for ctx := range contexts {
@@ -317,8 +319,8 @@ func TestManyThreads(t *testing.T) {
 				for i := 0; i < 100; i++ {
 					n := []int{8, 3000, 20_000}[i%3]
 					got := make([]byte, n)
-					if err := e.Sendrecv(e.World, comm.PointToPoint, Bytes(pattern(n, i)),
-						1-e.world, th, Bytes(got), 1-e.world, th, nil); err != nil {
+					if err := e.Sendrecv(e.World, comm.PointToPoint, p2p.Bytes(pattern(n, i)),
+						1-e.world, th, p2p.Bytes(got), 1-e.world, th, nil); err != nil {
 						errs <- err
 						return
 					}
@@ -347,7 +349,7 @@ func TestDeathEndsAWait(t *testing.T) {
 		es[0].nd.MarkDead(1)
 		close(marked)
 	}()
-	err := es[0].Recv(es[0].World, 0, Bytes(make([]byte, 8)), 1, 0, nil)
+	err := es[0].Recv(es[0].World, 0, p2p.Bytes(make([]byte, 8)), 1, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_PROC_ABORTED), class(err))
 	<-marked
 	require.Zero(t, es[0].m.Stock().Posted, "the receive is taken back")
@@ -362,13 +364,13 @@ func TestOneCopyRefused(t *testing.T) {
 		for i := 0; i < 3; i++ {
 			want := pattern(200_000, i)
 			if e.world == 0 {
-				if err := e.Send(e.World, 0, Bytes(want), 1, 0, Standard); err != nil {
+				if err := e.Send(e.World, 0, p2p.Bytes(want), 1, 0, p2p.Standard); err != nil {
 					return err
 				}
 				continue
 			}
 			got := make([]byte, len(want))
-			if err := e.Recv(e.World, 0, Bytes(got), 0, 0, nil); err != nil {
+			if err := e.Recv(e.World, 0, p2p.Bytes(got), 0, 0, nil); err != nil {
 				return err
 			}
 			if string(got) != string(want) {
@@ -387,12 +389,12 @@ func TestBuffersThatAreNoMemory(t *testing.T) {
 	for _, bad := range []int{0, 1} {
 		errs := make([]error, 2)
 		all(t, es, func(e *Engine) error {
-			b := Bytes(good)
+			b := p2p.Bytes(good)
 			if e.world == bad {
-				b = Memory(1<<40|0x123000, int64(len(good)))
+				b = p2p.Memory(1<<40|0x123000, int64(len(good)))
 			}
 			if e.world == 0 {
-				errs[0] = e.Send(e.World, 0, b, 1, 0, Standard)
+				errs[0] = e.Send(e.World, 0, b, 1, 0, p2p.Standard)
 			} else {
 				errs[1] = e.Recv(e.World, 0, b, 0, 0, nil)
 			}
@@ -403,9 +405,9 @@ func TestBuffersThatAreNoMemory(t *testing.T) {
 	}
 	all(t, es, func(e *Engine) error {
 		if e.world == 0 {
-			return e.Send(e.World, 0, Bytes(good), 1, 0, Standard)
+			return e.Send(e.World, 0, p2p.Bytes(good), 1, 0, p2p.Standard)
 		}
-		return e.Recv(e.World, 0, Bytes(good), 0, 0, nil)
+		return e.Recv(e.World, 0, p2p.Bytes(good), 0, 0, nil)
 	})
 }
 
@@ -416,7 +418,7 @@ func TestDamagedRingEndsWaits(t *testing.T) {
 	*u64(b, inboxFirst+8) = recordWord(kindLast, 0, recordSize)
 	*u64(b, inboxFirst) = *u64(b, inboxKey)
 	*u64(b, inboxTail) += 64
-	err := es[1].Recv(es[1].World, 0, Bytes(make([]byte, 8)), 0, 0, nil)
+	err := es[1].Recv(es[1].World, 0, p2p.Bytes(make([]byte, 8)), 0, 0, nil)
 	require.Equal(t, int32(abi.MPI_ERR_INTERN), class(err))
 	require.ErrorContains(t, err, "damaged")
 }

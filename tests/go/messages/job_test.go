@@ -1,4 +1,5 @@
-package p2p
+// Package messages tests core/p2p on the messages in C: several processes of one node inside this one.
+package messages
 
 import (
 	"fmt"
@@ -12,12 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"gompirma/capi/engine"
 	"gompirma/core/abi"
 	"gompirma/core/comm"
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 	"gompirma/core/shm/plain"
 )
+
+// Engine is the messages of a process, as core/p2p and C have them.
+type Engine struct {
+	*p2p.Engine
+	m     *engine.Messages
+	nd    *shm.Node
+	world int
+}
 
 // job is n processes of one node inside this one, each with an engine and an agent.
 func job(t testing.TB, n int) []*Engine {
@@ -60,8 +71,14 @@ func jobWithout(t testing.TB, n int) []*Engine {
 		require.NoError(t, err)
 		nd, err := shm.Open(fd, i)
 		require.NoError(t, err)
-		es[i], err = New(nd, Config{Rank: i, Size: n})
+		e := &Engine{nd: nd, world: i}
+		e.Engine, err = p2p.New(nd, p2p.Config{Rank: i, Size: n, Open: func(p *p2p.Place) p2p.Carrier {
+			carrier := engine.Open(p)
+			e.m = carrier.(*engine.Messages)
+			return carrier
+		}})
 		require.NoError(t, err)
+		es[i] = e
 		nd.Waiter = plain.Waiter{Node: nd, Serve: es[i].Progress, Lasts: es[i].Lasts}
 	}
 	t.Cleanup(func() {
@@ -149,18 +166,18 @@ func TestSendRecvSizes(t *testing.T) {
 		all(t, es, func(e *Engine) error {
 			for i, n := range []int{0, 1, 8, 15, 16, 17, 63, 64, 100, 4095, 4096, 4097, eagerMax - 1,
 				eagerMax, eagerMax + 1, 40_000, 100_000, 3 << 20} {
-				for _, mode := range []Mode{Standard, Synchronous} {
+				for _, mode := range []p2p.Mode{p2p.Standard, p2p.Synchronous} {
 					want := pattern(n, i)
 					if e.world == 0 {
-						if err := e.Send(e.World, comm.PointToPoint, Bytes(want), 1, int32(i),
-							mode); err != nil {
+						if err := e.Send(e.World, comm.PointToPoint, p2p.Bytes(want), 1,
+							int32(i), mode); err != nil {
 							return err
 						}
 						continue
 					}
 					got := make([]byte, n)
 					var st request.Status
-					if err := e.Recv(e.World, comm.PointToPoint, Bytes(got), abi.MPI_ANY_SOURCE,
+					if err := e.Recv(e.World, comm.PointToPoint, p2p.Bytes(got), abi.MPI_ANY_SOURCE,
 						abi.MPI_ANY_TAG, &st); err != nil {
 						return err
 					}
@@ -185,17 +202,19 @@ func BenchmarkPingPong(b *testing.B) {
 				buf := make([]byte, n)
 				for i := 0; i < b.N; i++ {
 					if e.world == 0 {
-						if err := e.Send(e.World, 0, Bytes(buf), 1, 0, Standard); err != nil {
+						if err := e.Send(e.World, 0, p2p.Bytes(buf), 1, 0,
+							p2p.Standard); err != nil {
 							return err
 						}
-						if err := e.Recv(e.World, 0, Bytes(buf), 1, 0, nil); err != nil {
+						if err := e.Recv(e.World, 0, p2p.Bytes(buf), 1, 0, nil); err != nil {
 							return err
 						}
 					} else {
-						if err := e.Recv(e.World, 0, Bytes(buf), 0, 0, nil); err != nil {
+						if err := e.Recv(e.World, 0, p2p.Bytes(buf), 0, 0, nil); err != nil {
 							return err
 						}
-						if err := e.Send(e.World, 0, Bytes(buf), 0, 0, Standard); err != nil {
+						if err := e.Send(e.World, 0, p2p.Bytes(buf), 0, 0,
+							p2p.Standard); err != nil {
 							return err
 						}
 					}

@@ -1,4 +1,4 @@
-package p2p
+package messages
 
 import (
 	"sync/atomic"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gompirma/core/p2p"
 	"gompirma/core/request"
 	"gompirma/core/shm"
 )
@@ -27,13 +28,13 @@ func TestDoorbells(t *testing.T) {
 		rung(b)
 		big, got := pattern(100_000, 1), make([]byte, 100_000)
 		small, in := pattern(8, 2), make([]byte, 8)
-		send := func(data []byte, tag int32, mode Mode) *request.Request {
-			r, err := a.Isend(a.World, 0, Bytes(data), 1, tag, mode)
+		send := func(data []byte, tag int32, mode p2p.Mode) *request.Request {
+			r, err := a.Isend(a.World, 0, p2p.Bytes(data), 1, tag, mode)
 			require.NoError(t, err)
 			return r
 		}
 		receive := func(into []byte, tag int32) *request.Request {
-			r, err := b.Irecv(b.World, 0, Bytes(into), 0, tag)
+			r, err := b.Irecv(b.World, 0, p2p.Bytes(into), 0, tag)
 			require.NoError(t, err)
 			return r
 		}
@@ -46,7 +47,7 @@ func TestDoorbells(t *testing.T) {
 			require.NoError(t, waitAll(b, rs[1]))
 		}
 
-		s1, s2, s3 := send(big, 1, Standard), send(small, 2, Synchronous), send(small, 3, Standard)
+		s1, s2, s3 := send(big, 1, p2p.Standard), send(small, 2, p2p.Synchronous), send(small, 3, p2p.Standard)
 		require.True(t, s3.IsComplete())
 		require.False(t, rung(b), "nothing is posted")
 		finish(s2, receive(in, 2))
@@ -58,7 +59,7 @@ func TestDoorbells(t *testing.T) {
 
 		r := receive(got, 4)
 		require.False(t, rung(b))
-		s := send(big, 4, Standard)
+		s := send(big, 4, p2p.Standard)
 		require.False(t, rung(b), "most receivers come soon")
 		a.m.Remind()
 		require.True(t, rung(b), "the sender has waited a while for one that does not")
@@ -68,23 +69,23 @@ func TestDoorbells(t *testing.T) {
 		rung(a)
 		rung(b)
 		r = receive(in, 5)
-		s = send(small, 5, Synchronous)
+		s = send(small, 5, p2p.Synchronous)
 		require.False(t, rung(b), "the same")
 		a.m.Remind()
 		require.True(t, rung(b), "the same")
 		finish(s, r)
 		require.False(t, rung(a))
 		r = receive(in, 6)
-		s = send(small, 6, Standard)
+		s = send(small, 6, p2p.Standard)
 		require.False(t, rung(b), "there is time until the receiver looks")
 		finish(s, r)
 
-		s = send(big, 7, Standard|Urgent)
+		s = send(big, 7, p2p.Standard|p2p.Urgent)
 		require.True(t, rung(b), "a step of an operation")
 		finish(s, receive(got, 7))
 		require.True(t, rung(a), "which goes on")
 		require.NoError(t, receive(in, 8).Op.Cancel())
-		send(big, 9, Standard).Op.Cancel()
+		send(big, 9, p2p.Standard).Op.Cancel()
 		require.True(t, rung(b), "the sender may wait for the answer")
 		for a.under() > 0 {
 			b.Progress()

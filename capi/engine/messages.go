@@ -1,0 +1,193 @@
+// Package engine is C for core: the messages of a process and their plans, as core/p2p's Carrier.
+//
+// It is the one package between core, whose interfaces it has, and the rooms, which know nothing of core: so C is not
+// compiled anew when Go changes, and core needs no C.
+package engine
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility=hidden
+#cgo CFLAGS: -I${SRCDIR}/.. -I${SRCDIR}/../../include
+#include <stdlib.h>
+
+#include "message/engine.h"
+#include "message/request.h" // Request needs the struct: an address of an incomplete one is allocated in an interface
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	_ "gompirma/capi/message"
+	"gompirma/core/p2p"
+)
+
+// Messages is the messages of a process: p2p.Carrier, which says what the methods do. Safe for concurrent use.
+type Messages struct {
+	c       *C.struct_gompi_messages
+	places  []C.int32_t // in C's memory
+	stepped *uint32
+}
+
+// Open makes the messages of a process, *Messages; nil: there is no memory.
+func Open(p *p2p.Place) p2p.Carrier {
+	m := &Messages{}
+	place := C.struct_gompi_engine_place{
+		control: (*C.char)(unsafe.Pointer(unsafe.SliceData(p.Control))), rings: (*C.char)(
+			unsafe.Pointer(&p.Control[p.Rings])),
+		cell_stride: C.size_t(p.CellStride), ring_stride: C.size_t(p.RingBytes),
+		n: C.int(p.N), me: C.int(p.Me), size: C.int(p.Size), rank: C.int(p.Rank),
+		crowded: C.bool(p.Crowded), no_cma: C.bool(p.NoCMA),
+	}
+	if p.Places != nil {
+		at := (*C.int32_t)(C.malloc(C.size_t(4 * len(p.Places))))
+		if at == nil {
+			return nil
+		}
+		m.places = unsafe.Slice(at, len(p.Places))
+		for i, x := range p.Places {
+			m.places[i] = C.int32_t(x)
+		}
+		place.places = at
+	}
+	if m.c = C.gompi_engine_open(&place); m.c == nil {
+		return nil
+	}
+	m.stepped = (*uint32)(unsafe.Pointer(C.gompi_engine_stepped(m.c)))
+	return m
+}
+
+// Close gives the memory back; nothing is under way.
+func (m *Messages) Close() {
+	C.gompi_engine_close(m.c)
+	m.c = nil
+	C.free(unsafe.Pointer(unsafe.SliceData(m.places)))
+}
+
+// Enter and the others implement p2p.Carrier.
+func (m *Messages) Enter()           { C.gompi_engine_enter(m.c) }
+func (m *Messages) Leave()           { C.gompi_engine_leave() }
+func (m *Messages) Progress() bool   { return bool(C.gompi_engine_progress(m.c)) }
+func (m *Messages) Remind()          { C.gompi_engine_remind(m.c) }
+func (m *Messages) Flushed() bool    { return bool(C.gompi_engine_flushed(m.c)) }
+func (m *Messages) Broken() int32    { return int32(C.gompi_engine_broken(m.c)) }
+func (m *Messages) Hooks(n int)      { C.gompi_engine_hooks(m.c, C.uint32_t(n)) }
+func (m *Messages) Stepped() *uint32 { return m.stepped }
+
+// described returns an operation as C has it.
+func described(o *p2p.Operation) C.struct_gompi_engine_operation {
+	return C.struct_gompi_engine_operation{
+		context: C.uint64_t(o.Context), comm: C.uintptr_t(o.Comm),
+		source: C.int32_t(o.Source), world: C.int32_t(o.World), peer: C.int32_t(o.Peer), tag: C.int32_t(o.Tag),
+		mode: C.uint8_t(o.Mode), receive: C.bool(o.Receive), blocking: C.bool(o.Blocking),
+		urgent: C.bool(o.Urgent), persistent: C.bool(o.Persistent),
+		at: C.uintptr_t(o.Addr), size: C.int64_t(o.Size), count: C.int64_t(o.Count), skip: C.int64_t(o.Skip),
+		datatype: C.uintptr_t(o.Datatype), program: C.uintptr_t(o.Program),
+	}
+}
+
+// Request is a send, a receive or a plan under way: p2p.Request.
+type Request struct{ c *C.struct_gompi_request }
+
+// requestOf returns a request of C, nil if there is none.
+func requestOf(c *C.struct_gompi_request) p2p.Request {
+	if c == nil {
+		return nil
+	}
+	return Request{c}
+}
+
+// Start implements p2p.Carrier.
+func (m *Messages) Start(o p2p.Operation) (r p2p.Request, ok bool) {
+	var none C.bool
+	c := described(&o)
+	r = requestOf(C.gompi_engine_start(m.c, &c, &none))
+	return r, !bool(none)
+}
+
+// AtOnce implements p2p.Carrier.
+func (m *Messages) AtOnce(o p2p.Operation) bool {
+	c := described(&o)
+	return bool(C.gompi_engine_at_once(m.c, &c))
+}
+
+// Restart and the others implement p2p.Request.
+func (r Request) Restart()           { C.gompi_engine_restart(r.c) }
+func (r Request) Cancel()            { C.gompi_engine_cancel(r.c) }
+func (r Request) Free()              { C.gompi_engine_free(r.c) }
+func (r Request) State() *uint32     { return (*uint32)(unsafe.Pointer(C.gompi_engine_state(r.c))) }
+func (r Request) Handle() uintptr    { return uintptr(C.gompi_engine_handle(r.c)) }
+func (r Request) IsReceive() bool    { return bool(C.gompi_engine_is_receive(r.c)) }
+func (r Request) IsPersistent() bool { return bool(C.gompi_engine_is_persistent(r.c)) }
+
+// Result implements p2p.Request.
+func (r Request) Result() p2p.Result {
+	var c C.struct_gompi_engine_result
+	var text [400]C.char
+	C.gompi_engine_result(r.c, &c, &text[0])
+	x := result(&c)
+	if x.Class != 0 {
+		x.Text = C.GoString(&text[0])
+	}
+	return x
+}
+
+func result(c *C.struct_gompi_engine_result) p2p.Result {
+	return p2p.Result{Source: int32(c.source), Tag: int32(c.tag), Class: int32(c.class),
+		Cancelled: bool(c.cancelled), Bytes: int64(c.bytes)}
+}
+
+// Matched is a message that a probe has found: p2p.Matched.
+type Matched struct{ c *C.struct_gompi_message }
+
+// Probe implements p2p.Carrier.
+func (m *Messages) Probe(context uint64, source, tag int32, take bool, comm uintptr) (p2p.Matched, p2p.Result) {
+	var c C.struct_gompi_engine_result
+	found := C.gompi_engine_probe(m.c, C.uint64_t(context), C.int32_t(source), C.int32_t(tag), C.bool(take),
+		C.uintptr_t(comm), &c)
+	if found == nil {
+		return nil, p2p.Result{}
+	}
+	return Matched{found}, result(&c)
+}
+
+// Arrived implements p2p.Carrier.
+func (m *Messages) Arrived(context uint64) uint64 {
+	return uint64(C.gompi_engine_arrived(m.c, C.uint64_t(context)))
+}
+
+// Receive implements p2p.Matched.
+func (m Matched) Receive(o p2p.Operation) p2p.Request {
+	c := described(&o)
+	return requestOf(C.gompi_engine_receive(m.c, &c))
+}
+
+// Forget implements p2p.Carrier.
+func (m *Messages) Forget(context uint64, n int) {
+	C.gompi_engine_forget(m.c, C.uint64_t(context), C.int(n))
+}
+
+// Stock is what is under way, for tests.
+type Stock struct {
+	Sends, Receives      int64 // that wait for another process
+	Held, Backlog        int64 // bytes of unexpected messages, processes that something waits to be sent to
+	Queues               int64
+	Unexpected, Posted   int64
+	Picked               int64 // messages that matched probes have handed out
+	NumberPlaces, Number int64 // places for numbers of sends, and how many have been given
+	InPieces             int64 // receives so far whose data came, or comes, in pieces
+	Asks                 bool  // those who send to keep their messages
+}
+
+// Stock returns what is under way.
+func (m *Messages) Stock() Stock {
+	var c C.struct_gompi_engine_stock
+	C.gompi_engine_stock(m.c, &c)
+	return Stock{int64(c.sends), int64(c.receives), int64(c.held), int64(c.backlog), int64(c.queues),
+		int64(c.unexpected), int64(c.posted), int64(c.picked), int64(c.number_places), int64(c.numbers_added),
+		int64(c.in_pieces), bool(c.asks)}
+}
+
+// Inject hands a record to the process as if another one had sent it, for tests.
+func (m *Messages) Inject(record []byte) {
+	C.gompi_engine_inject(m.c, unsafe.Pointer(unsafe.SliceData(record)), C.int64_t(len(record)))
+}

@@ -1,0 +1,99 @@
+package engine
+
+/*
+#include <stdlib.h>
+
+#include "message/engine.h"
+#include "message/plan.h"
+
+_Static_assert(STEP_SEND == 0 && STEP_PASS == 1 && STEP_RECV == 2 && STEP_WAIT == 3 && STEP_COPY == 4 &&
+	STEP_COMBINE == 5 && STEP_GO == 6, "StepKind");
+_Static_assert(PLAN_ONCE == 0 && PLAN_KEEP == 1 && PLAN_AGAIN == 2, "PlanUse");
+
+extern int gompi_plan_go_step(uintptr_t object, int64_t what, char *text);
+extern void gompi_plan_go_gone(uintptr_t object);
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gompirma/core/p2p"
+)
+
+// The layout of steps is C's.
+var _ = [1]struct{}{}[unsafe.Sizeof(p2p.Step{})-C.sizeof_struct_gompi_step]
+var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Right)-unsafe.Offsetof(C.struct_gompi_step{}.right)]
+var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Peer)-unsafe.Offsetof(C.struct_gompi_step{}.peer)]
+var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.From)-unsafe.Offsetof(C.struct_gompi_step{}.from)]
+var _ = [1]struct{}{}[unsafe.Offsetof(p2p.Step{}.Bytes)-unsafe.Offsetof(C.struct_gompi_step{}.bytes)]
+
+// Plan is an operation of several messages: p2p.Running.
+type Plan struct{ c *C.struct_gompi_plan }
+
+// Plan implements p2p.Carrier.
+func (m *Messages) Plan(h *p2p.PlanHead, steps []p2p.Step, object uintptr) (p p2p.Running, ok bool) {
+	head := C.struct_gompi_plan_head{source: C.int32_t(h.Source), tag: C.int32_t(h.Tag), urgent: C.bool(h.Urgent),
+		comm: C.uintptr_t(h.Comm), op: C.uintptr_t(h.Op), datatype: C.uintptr_t(h.Datatype),
+		element: C.uint64_t(h.Element), own: C.int64_t(h.Own), _go: C.uintptr_t(object)}
+	head.context[0], head.context[1] = C.uint64_t(h.Context[0]), C.uint64_t(h.Context[1])
+	c := C.gompi_plan_new(m.c, &head, (*C.struct_gompi_step)(unsafe.Pointer(unsafe.SliceData(steps))),
+		C.uint32_t(len(steps)))
+	return Plan{c}, c != nil
+}
+
+// Free and the others implement p2p.Running.
+func (p Plan) Free()      { C.gompi_plan_free(p.c) }
+func (p Plan) Poll() bool { return bool(C.gompi_plan_poll(p.c)) }
+func (p Plan) Enter()     { C.gompi_plan_enter(p.c) }
+func (p Plan) Leave()     { C.gompi_plan_leave(p.c) }
+
+// Do implements p2p.Running.
+func (p Plan) Do() bool {
+	here := bool(C.gompi_plan_is_here(p.c))
+	if here {
+		C.gompi_plan_do(p.c)
+	}
+	return here
+}
+
+// Abandon implements p2p.Running.
+func (p Plan) Abandon(class int32, text string) {
+	t := C.CString(text)
+	defer C.free(unsafe.Pointer(t))
+	C.gompi_plan_abandon(p.c, C.int(class), t)
+}
+
+// Why implements p2p.Running.
+func (p Plan) Why() (class int32, text string) {
+	if p.c.why.class == 0 {
+		return 0, ""
+	}
+	return int32(p.c.why.class), C.GoString(&p.c.why.text[0])
+}
+
+// Request implements p2p.Running.
+func (p Plan) Request(use p2p.PlanUse) p2p.Request {
+	return requestOf(C.gompi_plan_request(p.c, C.enum_gompi_plan_use(use)))
+}
+
+// AgentThread implements p2p.Carrier.
+func (m *Messages) AgentThread() { C.gompi_plan_agent() }
+
+func init() {
+	C.gompi_plan_tell(unsafe.Pointer(C.gompi_plan_go_step), unsafe.Pointer(C.gompi_plan_go_gone))
+}
+
+//export gompi_plan_go_step
+func gompi_plan_go_step(object C.uintptr_t, what C.int64_t, text *C.char) C.int {
+	class, why := p2p.PlanStep(uintptr(object), int(what))
+	if class != 0 {
+		const room = len(C.struct_gompi_verdict{}.text)
+		b := unsafe.Slice((*byte)(unsafe.Pointer(text)), room)
+		b[min(copy(b, why), room-1)] = 0
+	}
+	return C.int(class)
+}
+
+//export gompi_plan_go_gone
+func gompi_plan_go_gone(object C.uintptr_t) { p2p.PlanGone(uintptr(object)) }

@@ -1,0 +1,88 @@
+package main
+
+/*
+#include "fabric/agent.h"
+#include "fabric/fabric.h"
+#include "fabric/health.h"
+#include "fabric/open.h"
+*/
+import "C"
+
+import (
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"unsafe"
+
+	own "gompirma/capi/fabric"
+	"gompirma/core/fabric"
+)
+
+// network is fabric.Network: the network between nodes that capi/fabric is.
+type network struct{}
+
+// Choose implements fabric.Network.
+func (network) Choose(wanted string) (fabric.Provider, error) {
+	p, err := own.Choose(wanted)
+	return fabric.Provider(p), err
+}
+
+// Open implements fabric.Network.
+func (network) Open(p fabric.Provider) (address, host string, err error) {
+	var (
+		why         [C.GOMPI_FABRIC_TEXT]C.char
+		at          [C.GOMPI_ADDRESS]C.char
+		here        [C.GOMPI_HOST]C.char
+		length, its C.size_t
+	)
+	provider := C.struct_gompi_provider{version: C.uint32_t(p.Version)}
+	for i := 0; i < len(p.Name) && i < len(provider.name)-1; i++ {
+		provider.name[i] = C.char(p.Name[i])
+	}
+	if !C.gompi_net_open(&provider, &at[0], &length, &here[0], &its, &why[0]) {
+		return "", "", errors.New(C.GoString(&why[0]))
+	}
+	return C.GoStringN(&at[0], C.int(length)), C.GoStringN(&here[0], C.int(its)), nil
+}
+
+// Begin implements fabric.Network.
+func (network) Begin(j *fabric.Job) error {
+	var (
+		why [C.GOMPI_FABRIC_TEXT]C.char
+		pin runtime.Pinner
+	)
+	defer pin.Unpin()
+	addresses, nodes := unsafe.SliceData(j.Addresses), unsafe.SliceData(j.NodeOf)
+	hosts, at := []byte{0}, []uint32{0}
+	for _, h := range j.Hosts {
+		hosts = append(hosts[:at[len(at)-1]], h...)
+		at = append(at, uint32(len(hosts)))
+	}
+	pin.Pin(addresses)
+	pin.Pin(nodes)
+	pin.Pin(&hosts[:1][0])
+	pin.Pin(&at[0])
+	job := C.struct_gompi_net_job{
+		size: C.int(j.Size), rank: C.int(j.Rank),
+		addresses:     (*C.char)(unsafe.Pointer(addresses)),
+		address_bytes: C.size_t(len(j.Addresses) / j.Size),
+		nodes:         C.int(len(j.Hosts)),
+		hosts:         (*C.char)(unsafe.Pointer(unsafe.SliceData(hosts))),
+		host_at:       (*C.uint32_t)(unsafe.Pointer(&at[0])),
+		node_of:       (*C.int32_t)(unsafe.Pointer(nodes)),
+		timeout:       C.int64_t(j.Timeout),
+	}
+	for i := range job.secret {
+		job.secret[i] = C.uint64_t(binary.LittleEndian.Uint64(j.Secret[8*i:]))
+	}
+	if !C.gompi_net_begin(&job, &why[0]) {
+		return errors.New(C.GoString(&why[0]))
+	}
+	return nil
+}
+
+// Run and the others implement fabric.Network.
+func (network) Run()     { C.gompi_net_agent_run() }
+func (network) Leaving() { C.gompi_health_end() }
+func (network) Stop()    { C.gompi_net_agent_stop() }
+func (network) End()     { C.gompi_net_end() }

@@ -1,0 +1,57 @@
+package collectives
+
+import (
+	"fmt"
+	"math/rand"
+	"unsafe"
+
+	"gompirma/core/coll"
+)
+
+// input is what process i contributes.
+func input(seed, i, size int) []byte {
+	b := make([]byte, size)
+	rand.New(rand.NewSource(int64(seed)*1000 + int64(i))).Read(b)
+	return b
+}
+
+// compose is an operation that is associative but not commutative: elements of 2 bytes (a, b) stand for the map x ->
+// a*x+b over bytes.
+func compose(in, inout []byte) error {
+	if len(in) != len(inout) || len(in)%2 != 0 {
+		return fmt.Errorf("combine of %d and %d bytes", len(in), len(inout))
+	}
+	for i := 0; i < len(in); i += 2 {
+		a, b := in[i], in[i+1]
+		inout[i], inout[i+1] = a*inout[i], a*inout[i+1]+b
+	}
+	return nil
+}
+
+// reduction is the oracle: the reduction of the inputs of ranks [lo, hi) from left to right.
+func reduction(seed, lo, hi, size int) []byte {
+	acc := input(seed, lo, size)
+	for i := lo + 1; i < hi; i++ {
+		next := input(seed, i, size)
+		if err := compose(acc, next); err != nil {
+			panic(err)
+		}
+		acc = next
+	}
+	return acc
+}
+
+// pack copies the data of b to dst.
+func pack(dst []byte, b *coll.Buffer) {
+	l := b.Type.Layout()
+	l.Pack(dst, l.MemoryAt(b.Addr, b.Count), b.Count)
+}
+
+// unpack copies src to the data of b.
+func unpack(b *coll.Buffer, src []byte) {
+	l := b.Type.Layout()
+	l.Unpack(l.MemoryAt(b.Addr, b.Count), src, b.Count)
+}
+
+// address returns the address of b, which is not on a stack and is kept alive by the caller; 0 for an empty slice.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -1,0 +1,68 @@
+package messages
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gompirma/core/abi"
+	"gompirma/core/datatype"
+	"gompirma/core/p2p"
+)
+
+func predefined(t *testing.T, h uintptr) *datatype.Type {
+	x, err := datatype.Get(h)
+	require.NoError(t, err)
+	return x
+}
+
+// TestDerivedTypes sends every pair of layouts of the same data to each other, in records, by reading memory, and in
+// pieces.
+func TestDerivedTypes(t *testing.T) {
+	ints := predefined(t, abi.MPI_INT)
+	vector, err := datatype.Vector(datatype.Small, 4, 2, 5, ints) // 8 of 17 ints
+	require.NoError(t, err)
+	wide, err := datatype.Vector(datatype.Small, 2, 4, 3000, ints) // 8 ints far apart
+	require.NoError(t, err)
+	indexed, err := datatype.Indexed(datatype.Small, []int64{3, 1, 4}, []int64{9, 0, 2}, ints)
+	require.NoError(t, err)
+	eight, err := datatype.Contiguous(datatype.Small, 8, ints)
+	require.NoError(t, err)
+	types := []*datatype.Type{vector, wide, indexed, eight}
+	for _, x := range types {
+		x.Commit()
+	}
+	for _, noCMA := range []bool{false, true} {
+		setCMA(t, noCMA)
+		es := job(t, 2)
+		for _, count := range []int64{1, 3, 500, 5000} {
+			for i, from := range types {
+				for k, to := range types {
+					want := pattern(int(32*count), i*10+k)
+					src := make([]byte, from.Extent()*count+32)
+					dst := bytes.Repeat([]byte{0xAA}, int(to.Extent()*count+32))
+					b, err := p2p.Typed(addressOf(src), count, from)
+					require.NoError(t, err)
+					unpack(addressOf(src), count, from, want)
+					r, err := p2p.Typed(addressOf(dst), count, to)
+					require.NoError(t, err)
+					all(t, es, func(e *Engine) error {
+						if e.world == 0 {
+							return e.Send(e.World, 0, b, 1, 0, p2p.Standard)
+						}
+						return e.Recv(e.World, 0, r, 0, 0, nil)
+					})
+					got := make([]byte, len(want))
+					pack(got, addressOf(dst), count, to)
+					require.Equal(t, want, got, "%d of %s to %s", count, from, to)
+					unpack(addressOf(dst), count, to, bytes.Repeat([]byte{0xAA}, len(got)))
+					require.Equal(t, bytes.Repeat([]byte{0xAA}, len(dst)), dst,
+						"written beside the data")
+					runtime.KeepAlive(src)
+				}
+			}
+		}
+	}
+}
