@@ -33,8 +33,11 @@ step() {
 		return 1
 	fi
 }
-# What the race detector can see into: everything but capi and its rooms, where C does the work.
-pure() { go list ./... | grep -v '/capi\(/\|$\)'; }
+# What the race detector can see into: everything but capi and its rooms, where C does the work, and whole programs.
+pure() {
+	go list ./... | grep -v '/capi\(/\|$\)' | grep -v '/tests/'
+	go list ./tests/go/collectives ./tests/go/kernels ./tests/go/messages
+}
 
 # The tests have a minute less than their step, so that what hangs is said where.
 # Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
@@ -67,6 +70,8 @@ charts() {
 }
 # All packages with Go tests but the one that needs hosts, which is a target of its own.
 here() { go list ./... | grep -v '/tests/cluster$'; }
+# core is Go alone: it does without a C compiler.
+core() { CGO_ENABLED=0 go_test 'core without C' 600 -p 2 ./core/...; }
 lint() {
 	step 'format' 600 scripts/format.sh -check
 	step 'go vet' 600 go vet ./...
@@ -77,13 +82,17 @@ case $what in
 all)
 	c
 	go_test 'go test' 1800 -count=1 -p 2 $(here)
-	go_test 'race detector' 1800 -race -short -p 2 $(pure | grep -v '/tests/')
+	core
+	go_test 'race detector' 1800 -race -short -p 2 $(pure)
 	charts
 	lint
 	;;
 c) c ;;
-go) go_test 'go test' 1800 -count=1 -p 2 $(here) ;;
-race) go_test 'race detector' 1800 -race -p 2 $(pure | grep -v '/tests/') ;;
+go)
+	go_test 'go test' 1800 -count=1 -p 2 $(here)
+	core
+	;;
+race) go_test 'race detector' 1800 -race -p 2 $(pure) ;;
 lint)
 	lint
 	step 'rules' 600 go test ./tests/go -run TestLint
