@@ -50,7 +50,7 @@ func nodes(t testing.TB, n int) []*shm.Node {
 }
 
 // job is n processes of one node inside this one. Their collectives go over messages: slots are C's, whose tests are
-// tests/c/unit/collectives.c and the conformance programs.
+// tests/c/unit/coll/collectives.c and the conformance programs.
 func job(t testing.TB, n int) []*Engine {
 	es := make([]*Engine, n)
 	for i, nd := range nodes(t, n) {

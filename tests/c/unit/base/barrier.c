@@ -1,0 +1,89 @@
+/* Proves: no member leaves the n-th barrier (base/barrier.h) before all have come to it, what each stored before is
+ * seen by all afterwards, and nobody who sleeps is forgotten; in both forms, for numbers of members that are powers of
+ * two and others, and where the count of barriers wraps. The same of a barrier in two halves, between which member 0 is
+ * alone. */
+#include "../unit.h"
+
+#include "base/barrier.h"
+
+enum { MOST = 8, SLOTS = 2 };
+
+static struct gompi_barrier *b;
+static int n, rounds;
+static uint32_t first;
+static long stored[SLOTS][MOST]; /* no atomics: the barrier orders them */
+static bool halves;
+static long between; /* changed by member 0 only */
+
+static int meet(int me, uint32_t *number) {
+	static const struct gompi_waiting what = {.call = "barrier", .peer = -1, .object = 0};
+	if (!halves)
+		return gompi_shared_barrier(b, n, me, number, &what);
+	int rc = gompi_barrier_gather(b, n, me, number, &what);
+	if (rc == MPI_SUCCESS && me == 0) {
+		between++;
+		for (int i = 0; i < n; i++)
+			CHECK(stored[(between - 1) % SLOTS][i] == between, "member %d had not come", i);
+	}
+	return rc ? rc : gompi_barrier_release(b, n, me, *number, &what);
+}
+
+static void meets(int me) {
+	uint32_t number = first;
+	for (int k = 0; k < rounds; k++) {
+		stored[k % SLOTS][me] = k + 1;
+		CHECK(meet(me, &number) == MPI_SUCCESS, "the barrier failed");
+		CHECK(!halves || between == k + 1, "round %d: member 0 was there %ld times", k, between);
+		/* The next store to this slot comes two barriers later, when all have looked. */
+		for (int i = 0; i < n; i++)
+			CHECK(stored[k % SLOTS][i] == k + 1, "%d members, round %d: member %d left member %d at %ld", n,
+			      k, me, i, stored[k % SLOTS][i]);
+	}
+}
+
+/* As if there had been so many barriers before. */
+static void fresh(uint32_t number) {
+	b = (struct gompi_barrier *)unit_memory(GOMPI_BARRIER_SIZE(MOST));
+	first = number;
+	gompi_store(&b->phase, number);
+	gompi_store(&b->arrived, number * (uint32_t)(halves ? n - 1 : n));
+	between = 0;
+	for (int i = 0; i < n; i++)
+		for (int r = 0; r < 16; r++)
+			gompi_store(&b->member[i].round[r], number);
+	memset(stored, 0, sizeof stored);
+}
+
+int main(void) {
+	static const int sizes[] = {1, 2, 3, 5, 8};
+	unit_node(1);
+	unit_sleep_forever = true;
+	for (int form = 0; form < 3; form++) {
+		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+			gompi_node.policy.crowded = form == 1;
+			halves = form == 2;
+			n = sizes[i];
+			rounds = 3000 / n;
+			unit_hurry = false;
+			fresh(0);
+			unit_threads(n, meets);
+			unit_hurry = true; /* whoever waits sleeps */
+			fresh(UINT32_MAX - (uint32_t)rounds / 2);
+			unit_threads(n, meets);
+		}
+	}
+	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
+	/* A member that died ends the wait of the others. */
+	n = 2;
+	fresh(0);
+	gompi_store(&gompi_header()->broken, 1);
+	for (int crowded = 0; crowded < 2; crowded++) {
+		uint32_t number = 0;
+		gompi_node.policy.crowded = crowded;
+		CHECK(gompi_shared_barrier(b, 2, 0, &number,
+					   &(struct gompi_waiting){.call = "barrier", .peer = -1, .object = 0}) ==
+			      MPI_ERR_PROC_ABORTED,
+		      "a barrier without its other member");
+	}
+	return unit_end();
+}

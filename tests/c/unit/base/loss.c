@@ -1,0 +1,148 @@
+/* Proves: a wait ends with MPI_ERR_PROC_ABORTED when a process is lost that it depends on, and names it, but not when
+ * another is: one peer, the members of a window, an exposure epoch's origins. A process that dies between taking a cell
+ * of a ring and filling it ends the waits for the ring's owner, and no others; an answer that it did not take keeps
+ * nobody from the cell. (Of communicators and requests: message/loss_messages.c.)
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../losses.h"
+
+#include "rma/z_calls.h"
+#include "way/ring.h"
+#include "way/way.h"
+
+/* --- Whom a wait depends on */
+
+static void who(void) {
+	const uint64_t win = w->handle;
+	goes_on((struct gompi_waiting){.peer = -1, .object = 99}, "a wait where all live");
+	dies_in(3, nothing);
+	goes_on((struct gompi_waiting){.peer = 1, .object = win}, "a wait for 1 after the death of 3");
+	goes_on((struct gompi_waiting){.peer = -1, .object = win}, "a window's after the death of no member");
+	goes_on((struct gompi_waiting){.peer = 1, .object = win, .all = true}, "the same for one, then all");
+	ends((struct gompi_waiting){.peer = -1, .object = 99}, "a wait for nobody knows whom", "rank 3 ");
+	ends((struct gompi_waiting){.peer = 3, .object = win}, "a wait for the dead one", "rank 3 ");
+	dies_in(2, nothing);
+	goes_on((struct gompi_waiting){.peer = 1, .object = win}, "a wait for 1 after the death of 2");
+	ends((struct gompi_waiting){.peer = -1, .object = win}, "a window's", "rank 2 ");
+	ends((struct gompi_waiting){.peer = 1, .object = win, .all = true}, "one's, then all", "rank 2 ");
+}
+
+/* The origins of an exposure epoch. */
+static void complete(void) {
+	if (++*naps == 4)
+		gompi_add_total(&gompi_member(w, 0)->completed, 1);
+}
+static void of_exposure(void) {
+	static int ranks[2] = {0, 1};
+	int sleeps = 0;
+	naps = &sleeps;
+	gompi_up.take_signals = complete;
+	dies_in(2, nothing);
+	w->post_group = (struct gompi_win_group){.ranks = ranks, .size = 2};
+	gompi_store(&w->exposure, 3);
+	w->completes_due = 1;
+	gompi_store(&unit_errors, 0);
+	CHECK(gompi_win_wait((MPI_Win)w->handle) == MPI_SUCCESS, "both origins live, and complete");
+	gompi_store(&w->exposure, 3);
+	w->completes_due = 2;
+	ranks[1] = 2;
+	CHECK(gompi_win_wait((MPI_Win)w->handle) == MPI_ERR_PROC_ABORTED, "an origin is dead");
+	CHECK(strstr(gompi_lost_text(), "rank 2 ") != NULL, "'%s'", gompi_lost_text());
+}
+
+/* --- What a death leaves behind */
+
+static struct gompi_operation operation = {.call = "test", .target = 1, .op = MPI_OP_NULL};
+static uint64_t word = 7;
+static struct gompi_outgoing outgoing(bool reply) {
+	return (struct gompi_outgoing){.operation = &operation,
+				       .kind = reply ? PACKET_GET : PACKET_PUT,
+				       .type = MPI_BYTE,
+				       .origin = reply ? NULL : &word,
+				       .result = reply ? &word : NULL,
+				       .element = 1,
+				       .bytes = 8,
+				       .reply = reply};
+}
+
+/* It takes a cell and does not fill it: as gompi_ring_send_one does, up to there. */
+static void takes_a_cell(void) {
+	struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.agent_rings + gompi_node.agent_stride);
+	gompi_add_total(&ring->tail, 1);
+}
+
+static void serve_as(int i) {
+	gompi_node.me = gompi_node.rank = i;
+	gompi_ring_serve();
+	gompi_node.me = gompi_node.rank = 0;
+}
+
+static void ring_cell(void) {
+	struct gompi_outgoing o = outgoing(false);
+	CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put");
+	serve_as(1);
+	dies_in(3, takes_a_cell);
+	CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "a put behind the cell");
+	serve_as(1);
+	int sleeps = 0;
+	naps = &sleeps;
+	gompi_up.take_signals = nap;
+	CHECK(gompi_ring_wait(w, 1, "test") == MPI_ERR_PROC_ABORTED && sleeps >= 1, "a flush behind the cell");
+	CHECK(strstr(gompi_lost_text(), "rank 1 ") != NULL, "'%s'", gompi_lost_text());
+	goes_on((struct gompi_waiting){.peer = 2, .object = w->handle}, "a wait for another process");
+	operation.target = 2;
+	CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put");
+	serve_as(2);
+	CHECK(gompi_ring_wait(w, 2, "test") == MPI_SUCCESS, "a flush at another process");
+}
+
+/* It asks for an answer, which comes when it is dead. */
+static void asks(void) {
+	struct gompi_outgoing o = outgoing(true);
+	alarm(1); /* it waits for the answer until then */
+	gompi_up.find_dead = unit_nothing;
+	gompi_ring_send_one(w, &o);
+}
+
+static void ring_answer(void) {
+	struct gompi_outgoing o = outgoing(false);
+	dies_in(3, asks);
+	serve_as(1);
+	for (int i = 0; i < 3 * GOMPI_RING_CELLS; i++) {
+		CHECK(gompi_ring_send_one(w, &o) == MPI_SUCCESS, "put %d", i);
+		serve_as(1);
+	}
+	CHECK(gompi_ring_wait(w, 1, "test") == MPI_SUCCESS, "a flush after the ring has gone round");
+}
+
+/* --- Processes of other nodes */
+
+static void others(void) {
+	static const int32_t places[6] = {0, 1, 2, 3, -1, -1};
+	struct gompi_node node = gompi_node;
+	node.size = 6;
+	gompi_node_open(&node, places);
+	CHECK(!gompi_is_lost(4) && gompi_lose(4, GOMPI_LOST_SILENT) && gompi_is_lost(4) && !gompi_is_lost(5), "4");
+	gompi_add_total(&gompi_header()->broken, 1);
+	CHECK(!gompi_lose(4, GOMPI_LOST_ENDED) && gompi_lose(4, GOMPI_LOST_SILENT_NODE), "why 4 is lost");
+	CHECK(!gompi_lose(4, GOMPI_LOST_SILENT) && !gompi_lose(4, GOMPI_LOST_SILENT_NODE), "why, again");
+	goes_on((struct gompi_waiting){.peer = 5, .object = 99}, "a wait for another process");
+	ends((struct gompi_waiting){.peer = 4, .object = 99}, "a wait for it", "and its whole node");
+	static const int32_t node_of[6] = {0, 0, 0, 0, 1, 1};
+	gompi_node_of = node_of;
+	ends((struct gompi_waiting){.peer = 5, .object = 99}, "a wait for another process of its node",
+	     "and its whole node");
+	CHECK(!gompi_lose(5, GOMPI_LOST_ENDED), "that one is lost, too");
+	gompi_node_of = NULL;
+	for (int i = 0; i < GOMPI_LOSSES - 1; i++)
+		CHECK(gompi_lose(1000 + i, GOMPI_LOST_ENDED), "entry %d", i);
+	goes_on((struct gompi_waiting){.peer = 5, .object = 99}, "one while all losses are known");
+	CHECK(gompi_lose(5000, GOMPI_LOST_ENDED) && !gompi_lose(5001, GOMPI_LOST_ENDED), "one more than can be listed");
+	ends((struct gompi_waiting){.peer = 5, .object = 99}, "one once they are not", "rank 4 ");
+}
+
+int main(void) {
+	static void (*const scenes[])(void) = {who, of_exposure, ring_cell, ring_answer, others};
+	return run_scenes(scenes, sizeof scenes / sizeof *scenes, gompi_ring_open);
+}

@@ -1,0 +1,254 @@
+/* Proves: a wait (base/wait.h) sees its condition whenever it becomes true, before, while or after the thread goes to
+ * sleep, whichever function wakes it; it serves what its process has to do meanwhile; a death ends it; and it leaves
+ * the counts of pollers and blocked threads as they were. A lost wake-up is a hang here. */
+#include "../unit.h"
+
+#include "base/call.h"
+#include "base/verdict.h"
+
+/* --- Hand-overs: thread i waits for its turn, which the one before it gives */
+
+enum { MOST = 4, HAND_OVERS = 60000 };
+enum waker { WAKE, WAKE_CHANGED, WAKE_TWO, WAKERS };
+
+static int n;
+static bool together; /* all sleep on one word */
+static enum waker waker;
+static gompi_a32 *turn;
+static struct gompi_waitword *word;
+static long payload; /* no atomic: each hand-over orders it */
+
+struct my_turn {
+	uint32_t number;
+};
+
+static bool is_turn(void *arg) { return gompi_load_acquire(turn) == ((struct my_turn *)arg)->number; }
+
+static void hand_over(int i) {
+	static const struct gompi_waiting what = {.call = "hand-over", .peer = -1, .object = 0};
+	uint64_t random = (uint64_t)i;
+	for (uint32_t k = (uint32_t)i; k < HAND_OVERS; k += (uint32_t)n) {
+		struct my_turn t = {k};
+		CHECK(gompi_await(&word[together ? 0 : i], is_turn, &t, &what) == MPI_SUCCESS, "the wait failed");
+		CHECK(payload == k, "payload %ld at turn %u", payload, k);
+		payload++;
+		struct gompi_waitword *next = &word[together ? 0 : (i + 1) % n];
+		/* All others sleep, or the next one goes to sleep at about this time. */
+		if (unit_hurry && k % 8 == 0 && k + 1 < HAND_OVERS - (uint32_t)n)
+			UNIT_UNTIL(gompi_load(&unit_asleep) == (uint32_t)n - 1);
+		else
+			for (uint64_t delay = check_random(&random) % 2048; delay > 0; delay--)
+				gompi_compiler_fence();
+		switch (waker) {
+		case WAKE:
+			gompi_store_release(turn, k + 1);
+			gompi_wake(next);
+			break;
+		case WAKE_CHANGED:
+			gompi_add_total(turn, 1);
+			gompi_wake_changed(next);
+			break;
+		default:
+			gompi_store_release(turn, k + 1);
+			gompi_wake_two(&word[MOST], next);
+		}
+	}
+}
+
+static void hand_overs(bool crowded) {
+	gompi_node.policy.crowded = crowded;
+	for (n = 2; n <= MOST; n++) {
+		char *memory = unit_memory(4096);
+		turn = (gompi_a32 *)memory;
+		word = (struct gompi_waitword *)(memory + GOMPI_LINE);
+		waker = (enum waker)((n + crowded) % WAKERS);
+		together = n == 3;
+		payload = 0;
+		unit_threads(n, hand_over);
+	}
+}
+
+/* --- Services */
+
+static int left, quick, thorough;
+
+static bool something_left(void) { return left > 0; }
+static bool one_less(void) {
+	bool worked = left > 0;
+	left -= worked;
+	quick++;
+	return worked;
+}
+/* What no look sees: only who is about to sleep comes for it. */
+static bool never_ready(void) { return false; }
+static bool count_thorough(void) {
+	thorough++;
+	return false;
+}
+
+/* One whose look is dear, for a wait that has ended. */
+static int looks, ends;
+static bool always_ready(void) { return true; }
+static bool look_dear(void) {
+	looks++;
+	return false;
+}
+static void end_dear(void) { ends++; }
+
+/* True at last, and then something is left by who saw a thread that polls. */
+static bool true_at_last(void *arg) {
+	int *more = arg;
+	if (--*more > 0)
+		return false;
+	left = 3;
+	looks = 0;
+	return true;
+}
+
+static bool nothing_left(void *arg) {
+	(void)arg;
+	return left == 0;
+}
+
+static void services(void) {
+	static const struct gompi_service a = {.ready = something_left, .serve = one_less},
+					  b = {.ready = never_ready, .serve = count_thorough},
+					  c = {.ready = always_ready, .serve = look_dear, .ends = end_dear};
+	static const struct gompi_waiting what = {.call = "service", .peer = -1, .object = 0};
+	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
+	gompi_service_add(&a);
+	gompi_service_add(&b);
+	gompi_service_add(&a);
+	left = 1;
+	CHECK(gompi_serve() && left == 0 && quick == 1, "what is there twice is served %d times", quick);
+	left = 5;
+	CHECK(gompi_await(w, nothing_left, NULL, &what) == MPI_SUCCESS && left == 0, "%d are left", left);
+	CHECK(thorough > 0, "only what a look sees is served before a sleep");
+	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread */
+	gompi_service_add(&c);
+	int more = gompi_node.policy.quiet_looks + 10;
+	ends = 0;
+	CHECK(gompi_await(w, true_at_last, &more, &what) == MPI_SUCCESS && left == 2,
+	      "of 3 that are left at the end %d are left", left);
+	CHECK(ends == 1 && looks == 0, "a dear service is told %d times of an end, and looked at %d times", ends,
+	      looks);
+}
+
+/* --- A death */
+
+static int looked_for_dead;
+static bool never(void *arg) {
+	(void)arg;
+	return false;
+}
+static void one_dead(void) {
+	looked_for_dead++;
+	gompi_store(&gompi_cell(3)->state, GOMPI_STATE_DEAD);
+	gompi_store(&gompi_cell(3)->pid, 77);
+	gompi_store_total(&gompi_header()->broken, 1);
+}
+
+static void idles(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	CHECK(gompi_load(&c->pollers) == 0 && gompi_load(&c->blocked) == 0, "%d pollers, %d blocked at the end",
+	      gompi_load(&c->pollers), gompi_load(&c->blocked));
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++)
+		CHECK(gompi_load(&c->waits[i].state) == RECORD_FREE, "record %d still tells of a wait", i);
+	CHECK(gompi_load(&c->waits_more) == 0, "%u more wait", gompi_load(&c->waits_more));
+}
+
+/* A wait in steps, as Go does it: it looks between any two, and sees what has come before it sleeps. */
+static void steps(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	struct gompi_wait t;
+	int polls = 0;
+	gompi_call = "MPI_Wait";
+	gompi_wait_begin(&t, -1, 9);
+	CHECK(gompi_load(&c->pollers) == 1 && gompi_load(&c->blocked) == 1, "%d pollers, %d blocked",
+	      gompi_load(&c->pollers), gompi_load(&c->blocked));
+	for (; t.stage == WAIT_POLLS; polls++)
+		CHECK(gompi_wait_step(&t) == MPI_SUCCESS, "step %d", polls);
+	CHECK(polls > 0 && t.stage == WAIT_ARMED && gompi_load(&c->wait.sleeping) == 1, "it does not ask to be woken");
+	CHECK(gompi_load(&c->waits[0].state) == RECORD_TOLD && gompi_load(&c->waits[0].object) == 9, "nobody is told");
+	gompi_wake(&c->wait); /* before it sleeps: the sleep is over at once, though nobody else ends it */
+	unit_sleep_forever = true, unit_hurry = false;
+	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_WOKEN, "stage %d", t.stage);
+	CHECK(gompi_load(&c->wait.sleeping) == 0, "a wait that is over would be woken");
+	CHECK(gompi_wait_step(&t) == MPI_SUCCESS && t.stage == WAIT_ARMED, "stage %d", t.stage);
+	gompi_store_total(&gompi_header()->broken, 1);
+	CHECK(gompi_wait_step(&t) == MPI_ERR_PROC_ABORTED, "a death does not end it");
+	gompi_store_total(&gompi_header()->broken, 0);
+	gompi_wait_end(&t);
+	unit_hurry = true;
+	gompi_call = NULL;
+	idles();
+}
+
+/* Each thread that waits has a record, as long as there are any; the others are counted. */
+static void records(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	enum { THREADS = GOMPI_WAIT_RECORDS + 3 };
+	int record[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		record[i] = gompi_publish_wait(
+			&(struct gompi_waiting){.call = "MPI_Recv", .peer = GOMPI_PEERS_ANY, .object = (uint64_t)i});
+	CHECK(gompi_load(&c->waits_more) == 3, "%u more wait", gompi_load(&c->waits_more));
+	for (int i = 0; i < GOMPI_WAIT_RECORDS; i++)
+		CHECK(gompi_load(&c->waits[i].state) == RECORD_TOLD && gompi_load(&c->waits[i].object) == (uint64_t)i &&
+			      gompi_load(&c->waits[i].peer) == GOMPI_PEERS_ANY,
+		      "record %d is of another", i);
+	gompi_withdraw_wait(record[5]);
+	CHECK(gompi_load(&c->waits[5].state) == RECORD_FREE, "a wait that is over is told of");
+	record[5] = gompi_publish_wait(&(struct gompi_waiting){.call = "MPI_Send", .peer = 2, .object = 1});
+	CHECK(record[5] == 5 && gompi_load(&c->waits[5].peer) == 2, "a free record is not used again");
+	CHECK(gompi_publish_wait(&(struct gompi_waiting){.call = NULL, .peer = -1, .object = 0}) < 0,
+	      "a thread in no call tells");
+	for (int i = 0; i < THREADS; i++)
+		gompi_withdraw_wait(record[i]);
+	idles();
+}
+
+/* What the report on a hang says of a thread that sleeps. */
+static void says_what_for(void) {
+	struct gompi_cell *c = gompi_my_cell();
+	struct gompi_wait_record *r = &c->waits[0];
+	char call[sizeof r->call];
+	for (size_t i = 0; i < sizeof call; i++)
+		call[i] = gompi_load(&r->call[i]);
+	CHECK(gompi_load(&r->state) == RECORD_TOLD, "state %u", gompi_load(&r->state));
+	CHECK(strcmp(call, "MPI_A_function_with_a_long_name") == 0, "waits in '%s'", call);
+	CHECK(gompi_load(&r->peer) == 3 && gompi_load(&r->object) == 17, "for process %d, object %llu",
+	      gompi_load(&r->peer), (unsigned long long)gompi_load(&r->object));
+}
+
+static void death(void) {
+	static const struct gompi_waiting what = {
+		.call = "MPI_A_function_with_a_long_name_and_more", .peer = 3, .object = 17};
+	struct gompi_waitword *w = (struct gompi_waitword *)unit_memory(4096);
+	unit_sleep_forever = unit_hurry = false; /* nobody wakes this thread: it looks for the dead from time to time */
+	gompi_up.find_dead = one_dead;
+	gompi_up.take_signals = says_what_for;
+	CHECK(gompi_await(w, never, NULL, &what) == MPI_ERR_PROC_ABORTED, "a death did not end the wait");
+	CHECK(looked_for_dead == 1, "looked for the dead %d times", looked_for_dead);
+	const char *text = gompi_lost_text();
+	CHECK(strstr(text, "rank 3 of MPI_COMM_WORLD (pid 77)") != NULL, "'%s'", text);
+}
+
+int main(void) {
+	unit_node(4);
+	unit_sleep_forever = true;
+	for (int hurry = 0; hurry < 2; hurry++) {
+		unit_hurry = hurry; /* with it many wake a sleeper */
+		hand_overs(hurry);
+		idles();
+	}
+	steps();
+	records();
+	CHECK(gompi_load(&unit_sleeps) > HAND_OVERS / 8, "only %llu sleeps",
+	      (unsigned long long)gompi_load(&unit_sleeps));
+	services();
+	idles();
+	death();
+	idles();
+	return unit_end();
+}

@@ -1,0 +1,255 @@
+/* Proves: the members of a communicator get what each collective over slots (coll/slots.h) promises, for random series
+ * of calls of all kinds, roots and lengths, with members that are late, that sleep, without a core for each, without
+ * memory for large bodies, where members read each other's memory, where they cannot, and where all but one can;
+ * reductions keep the order of ranks. Members whose calls do not belong together are told so, and go on together
+ * afterwards. A member that died ends the wait of the others. */
+#include "../unit.h"
+
+#include "coll/slots.h"
+#include "compose.h"
+
+enum { MOST = 8, LONGEST = 70000 };
+
+static int n;
+static struct gompi_slots *view[MOST];
+static char *more; /* NULL: there is no memory */
+
+static void *more_slots(uintptr_t owner, uint64_t bytes) {
+	(void)owner;
+	CHECK(bytes == (uint64_t)n * sizeof(struct gompi_slots_more), "so many bytes: %llu", (unsigned long long)bytes);
+	return more;
+}
+
+static void fill_input(char *b, int call, int member, uint64_t bytes) {
+	for (uint64_t i = 0; i < bytes; i++)
+		b[i] = (char)input(call, member, i);
+}
+
+static int is_input(const char *b, int call, int member, uint64_t bytes) {
+	for (uint64_t i = 0; i < bytes; i++)
+		if ((unsigned char)b[i] != input(call, member, i))
+			return 0;
+	return 1;
+}
+
+/* Bytes [from, from + bytes) of the reduction over ranks [0, upto). */
+static int is_reduction(const char *b, int call, int upto, uint64_t from, uint64_t bytes) {
+	for (uint64_t i = from; i < from + bytes; i += 2) {
+		unsigned char acc[2] = {input(call, upto - 1, i), input(call, upto - 1, i + 1)};
+		for (int r = upto - 2; r >= 0; r--) {
+			unsigned char left[2] = {input(call, r, i), input(call, r, i + 1)};
+			compose(0, left, acc, 2);
+		}
+		if (memcmp(b + i - from, acc, 2) != 0)
+			return 0;
+	}
+	return 1;
+}
+
+static unsigned draw(unsigned *state, unsigned below) {
+	*state = *state * 1664525 + 1013904223;
+	return (*state >> 8) % below;
+}
+
+struct scene {
+	int kind, call, root;
+	uint64_t bytes;
+	bool in_place;
+};
+
+static void one(int me, const struct scene *s) {
+	static char own[MOST][MOST * LONGEST], got[MOST][MOST * LONGEST];
+	struct gompi_slots_call c = {.kind = s->kind, .root = s->root, .name = "test", .bytes = s->bytes};
+	char *in = own[me], *out = got[me];
+	uint64_t sizes[MOST], bytes = s->bytes, from = 0;
+	bool root = me == s->root;
+	int rc, upto = s->kind == GOMPI_SCAN ? me + 1 : s->kind == GOMPI_EXSCAN ? me : n;
+	c.reduction = (struct gompi_reduction){.size = 2, .go = 1};
+	fill_input(in, s->call, me, bytes);
+	c.in = in, c.out = s->in_place ? in : out;
+	switch (s->kind) {
+	case GOMPI_BCAST:
+		c.out = in;
+		break;
+	case GOMPI_GATHER:
+	case GOMPI_ALLGATHER:
+		c.outs = (struct gompi_blocks){out, bytes, NULL};
+		if (s->kind == GOMPI_ALLGATHER && s->call % 2) {
+			for (int i = 0; i < n; i++)
+				sizes[i] = bytes * (uint64_t)(i % 3) / 2;
+			c.bytes = sizes[me], c.sizes = sizes;
+		}
+		if (s->in_place) {
+			c.in = out + (uint64_t)me * bytes;
+			fill_input(out + (uint64_t)me * bytes, s->call, me, bytes);
+		}
+		break;
+	case GOMPI_SCATTER:
+	case GOMPI_ALLTOALL:
+		for (int i = 0; i < n; i++)
+			fill_input(in + (uint64_t)i * bytes, s->call * 10 + me, i, bytes);
+		c.ins = (struct gompi_blocks){in, bytes, NULL};
+		c.outs = (struct gompi_blocks){s->in_place ? in : out, bytes, NULL};
+		c.out = s->in_place && root ? in + (uint64_t)me * bytes : out;
+		break;
+	case GOMPI_REDUCE_SCATTER:
+		c.bytes = 0, c.out = out;
+		for (int i = 0; i < n; i++) {
+			sizes[i] = bytes / (uint64_t)n / 2 * 2 / (i % 2 ? 1 : 2) / 2 * 2;
+			from += i < me ? sizes[i] : 0;
+			c.bytes += sizes[i];
+		}
+		c.sizes = sizes;
+	}
+	rc = gompi_slots_run(view[me], &c);
+	CHECK(rc == GOMPI_SLOTS_DONE, "call %d, kind %d: %d", s->call, s->kind, rc);
+	bool right = true;
+	switch (s->kind) {
+	case GOMPI_BCAST:
+		right = is_input(in, s->call, s->root, bytes);
+		break;
+	case GOMPI_REDUCE:
+		right = !root || is_reduction(c.out, s->call, n, 0, bytes);
+		break;
+	case GOMPI_ALLREDUCE:
+	case GOMPI_SCAN:
+	case GOMPI_EXSCAN:
+		right = upto == 0 || is_reduction(c.out, s->call, upto, 0, bytes);
+		break;
+	case GOMPI_REDUCE_SCATTER:
+		right = is_reduction(out, s->call, n, from, sizes[me]);
+		break;
+	case GOMPI_GATHER:
+	case GOMPI_ALLGATHER:
+		for (int i = 0; i < n && (root || s->kind == GOMPI_ALLGATHER); i++)
+			right = right && is_input(out + (uint64_t)i * bytes, s->call, i, c.sizes ? sizes[i] : bytes);
+		break;
+	case GOMPI_SCATTER:
+		right = is_input(c.out, s->call * 10 + s->root, me, bytes);
+		break;
+	case GOMPI_ALLTOALL:
+		for (int i = 0; i < n; i++)
+			right = right && is_input(c.outs.base + (uint64_t)i * bytes, s->call * 10 + i, me, bytes);
+	}
+	CHECK(right, "call %d, kind %d, root %d, %llu bytes%s, %d members: wrong at %d", s->call, s->kind, s->root,
+	      (unsigned long long)bytes, s->in_place ? " in place" : "", n, me);
+}
+
+static int calls;
+
+static void series(int me) {
+	static const int kinds[] = {GOMPI_BARRIER,        GOMPI_BCAST,     GOMPI_REDUCE,  GOMPI_ALLREDUCE,
+				    GOMPI_GATHER,         GOMPI_SCATTER,   GOMPI_SCAN,    GOMPI_EXSCAN,
+				    GOMPI_REDUCE_SCATTER, GOMPI_ALLGATHER, GOMPI_ALLTOALL};
+	static const uint64_t lengths[] = {0, 2, 8, 40, 42, 400, 2048, 2050, 6000, 16384, LONGEST};
+	unsigned script = (unsigned)n, late = (unsigned)me;
+	for (int k = 0; k < calls; k++) {
+		struct scene s = {.call = k};
+		s.kind = kinds[draw(&script, sizeof kinds / sizeof *kinds)];
+		s.root = (int)draw(&script, (unsigned)n);
+		s.bytes = lengths[draw(&script, sizeof lengths / sizeof *lengths)];
+		s.in_place = draw(&script, 2);
+		for (unsigned i = draw(&late, 8) == 0 ? draw(&late, 300) : 0; i > 0; i--)
+			sched_yield();
+		one(me, &s);
+	}
+}
+
+/* Members whose calls do not belong together, then one of all. */
+static int other_kind, other_root, expect[MOST];
+static uint64_t other_bytes;
+static struct scene first;
+
+static void differing(int me) {
+	static char in[MOST][LONGEST], out[MOST][MOST * LONGEST];
+	bool other = me == n - 1;
+	struct gompi_slots_call c = {.kind = other ? other_kind : first.kind,
+				     .root = other ? other_root : first.root,
+				     .name = "test",
+				     .bytes = other ? other_bytes : first.bytes,
+				     .in = in[me],
+				     .out = out[me],
+				     .outs = {out[me], LONGEST, NULL},
+				     .reduction = {.size = 2, .go = 1}};
+	int rc = gompi_slots_run(view[me], &c);
+	CHECK(rc == expect[me], "kinds %d and %d: %d returned %d", first.kind, other_kind, me, rc);
+	CHECK(rc != GOMPI_SLOTS_DIFFER || c.differ.theirs != c.differ.ours || c.differ.their_plan != c.differ.our_plan,
+	      "the same at %d and %d", me, c.differ.rank);
+	one(me, &(struct scene){.kind = GOMPI_ALLREDUCE, .call = 3, .bytes = 100});
+}
+
+/* reads: members [0, reads) let the others read their memory. */
+static void fresh(bool large, int reads) {
+	int32_t peers[MOST];
+	for (int i = 0; i < n; i++)
+		peers[i] = i < reads ? 0 : 1; /* of which there is none */
+	gompi_node.cma = reads > 0;
+	char *memory = unit_memory((size_t)n * sizeof(struct gompi_slots_member));
+	more = large ? unit_memory((size_t)n * sizeof(struct gompi_slots_more)) : NULL;
+	for (int i = 0; i < n; i++) {
+		if (view[i] != NULL)
+			gompi_slots_close(view[i]);
+		view[i] = NULL;
+	}
+	for (int i = 0; i < n; i++)
+		view[i] = gompi_slots_open(memory, n, i, peers, 1);
+}
+
+int main(void) {
+	static const int sizes[] = {2, 3, 5, 8};
+	unit_node(1);
+	gompi_up.more_slots = more_slots;
+	gompi_up.combine = compose;
+	unit_sleep_forever = true;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		n = sizes[i];
+		for (int how = 0; how < 5; how++) {
+			gompi_node.policy.crowded = how == 1;
+			gompi_node.policy.quiet_looks = how == 1 ? 0 : 200;
+			unit_hurry = how == 2; /* whoever waits sleeps */
+			calls = 400 / n;
+			fresh(how != 3, how == 0 ? n : how == 4 ? n - 1 : 0);
+			unit_threads(n, series);
+		}
+	}
+	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
+	unit_hurry = false;
+
+	n = 3;
+	const struct {
+		int kind, other;
+		int root, other_root;
+		uint64_t bytes, other_bytes;
+		int expect[3];
+	} wrong[] = {
+		/* all see it */
+		{GOMPI_ALLREDUCE, GOMPI_ALLREDUCE, 0, 0, 8, 10, {-1, -1, -1}},
+		{GOMPI_ALLREDUCE, GOMPI_ALLREDUCE, 0, 0, 8, LONGEST, {-1, -1, -1}},
+		{GOMPI_ALLREDUCE, GOMPI_ALLREDUCE, 0, 0, LONGEST, 6000, {-1, -1, -1}},
+		{GOMPI_ALLREDUCE, GOMPI_BARRIER, 0, 0, 8, 0, {-1, -1, -1}},
+		{GOMPI_GATHER, GOMPI_GATHER, 0, 1, LONGEST, LONGEST, {-1, -1, -1}},
+		/* the root sees it */
+		{GOMPI_GATHER, GOMPI_GATHER, 0, 0, 8, 10, {-1, 0, 0}},
+		{GOMPI_REDUCE, GOMPI_REDUCE, 1, 1, 8, 10, {0, -1, 0}},
+		/* all do as the root says */
+		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 8, 10, {0, 0, -1}},
+		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, LONGEST, 10, {0, 0, -1}},
+		{GOMPI_BCAST, GOMPI_BCAST, 0, 0, 10, LONGEST, {0, 0, -1}},
+	};
+	for (size_t i = 0; i < 2 * sizeof wrong / sizeof *wrong; i++) {
+		fresh(true, i % 2 ? n : 0);
+		first = (struct scene){
+			.kind = wrong[i / 2].kind, .root = wrong[i / 2].root, .bytes = wrong[i / 2].bytes};
+		other_kind = wrong[i / 2].other, other_root = wrong[i / 2].other_root,
+		other_bytes = wrong[i / 2].other_bytes;
+		memcpy(expect, wrong[i / 2].expect, sizeof wrong[i / 2].expect);
+		unit_threads(n, differing);
+	}
+
+	gompi_store(&gompi_header()->broken, 1);
+	fresh(true, n);
+	char b[8] = {0};
+	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = 1, .name = "test", .bytes = 8, .out = b};
+	CHECK(gompi_slots_run(view[0], &c) == MPI_ERR_PROC_ABORTED, "a bcast without its root");
+	return unit_end();
+}

@@ -1,0 +1,272 @@
+/* Proves: a cursor over random flattened types (datatype/datatype.h; the format is core/datatype/format.go's) yields
+ * the bytes that a naive walk over the same nodes does, in any portions and from any position; so do packing,
+ * unpacking, copies between two types, and the layout of a message (way/layout.h). Bounds and overlaps are what the
+ * bytes say.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include "way/layout.h"
+
+enum { TYPES = 3000, WORDS = 512, BYTES = 1500, COPIES = 3, REACH = 1 << 16 };
+enum { BLOCK = 1, LOOP, LIST, BLOCKS, SEQ };
+
+static uint64_t state = 11;
+static int64_t draw(int64_t least, int64_t most) {
+	return least + (int64_t)(check_random(&state) % (uint64_t)(most - least + 1));
+}
+
+/* A node, and the offsets of the bytes that it describes, in their order, from its base. */
+struct node {
+	int64_t word, n, at[BYTES];
+};
+
+struct random_type {
+	int64_t program[WORDS], used;
+	int64_t count, bytes, at[BYTES * COPIES]; /* of count copies, from the buffer's address */
+};
+
+/* Appends what a child describes, moved by so many bytes. */
+static void append(struct node *to, const struct node *child, int64_t by) {
+	for (int64_t i = 0; i < child->n; i++)
+		to->at[to->n++] = child->at[i] + by;
+}
+
+static int64_t put(struct random_type *t, int64_t word) {
+	t->program[t->used] = word;
+	return t->used++;
+}
+
+/* A node of at most most bytes. */
+static void make(struct random_type *t, struct node *out, int depth, int64_t most) {
+	struct node *child = malloc(sizeof *child * 4);
+	int64_t n = draw(2, 4), kind = depth == 0 || most < 8 || t->used > WORDS / 2 ? BLOCK : draw(BLOCK, SEQ),
+		disp[4];
+	out->n = 0;
+	for (int i = 0; i < 4; i++)
+		disp[i] = i == 0 ? 0 : draw(-300, 300);
+	switch (kind) {
+	case BLOCK:
+		for (int64_t size = draw(1, most < 9 ? most : 9); out->n < size; out->n++)
+			out->at[out->n] = out->n;
+		out->word = put(t, BLOCK);
+		put(t, out->n);
+		break;
+	case LOOP: {
+		int64_t stride = draw(-40, 60);
+		make(t, child, depth - 1, most / n);
+		out->word = put(t, LOOP);
+		put(t, n * child->n);
+		put(t, n);
+		put(t, stride);
+		put(t, child->word);
+		for (int64_t i = 0; i < n; i++)
+			append(out, child, i * stride);
+		break;
+	}
+	case LIST:
+		make(t, child, depth - 1, most / n);
+		out->word = put(t, LIST);
+		put(t, n * child->n);
+		put(t, n);
+		put(t, child->word);
+		for (int64_t i = 0; i < n; i++) {
+			put(t, disp[i]);
+			append(out, child, disp[i]);
+		}
+		break;
+	default: /* BLOCKS, SEQ */
+		for (int64_t i = 0; i < n; i++) {
+			child[i].n = draw(1, most / n < 9 ? most / n : 9);
+			for (int64_t k = 0; k < child[i].n; k++)
+				child[i].at[k] = k;
+			if (kind == SEQ)
+				make(t, &child[i], depth - 1, most / n);
+		}
+		out->word = put(t, kind);
+		int64_t size = put(t, 0), packed = 0;
+		put(t, n);
+		for (int64_t i = 0; i < n; i++) {
+			put(t, disp[i]);
+			append(out, &child[i], disp[i]);
+		}
+		for (int64_t i = 0; i <= n; i++) {
+			put(t, packed);
+			packed += i < n ? child[i].n : 0;
+		}
+		for (int64_t i = 0; kind == SEQ && i < n; i++)
+			put(t, child[i].word);
+		t->program[size] = packed;
+	}
+	free(child);
+}
+
+static bool twice(const struct random_type *t, int64_t bytes) {
+	static uint8_t seen[REACH];
+	bool again = false;
+	memset(seen, 0, sizeof seen);
+	for (int64_t i = 0; i < bytes; i++)
+		again |= seen[REACH / 2 + t->at[i]]++ != 0;
+	return again;
+}
+
+static const struct gompi_type *random_type(struct random_type *t) {
+	static struct node root;
+	t->used = GOMPI_TYPE_HEAD;
+	make(t, &root, (int)draw(0, 4), BYTES);
+	int64_t origin = draw(-50, 50), lo = 0, hi = 0, n = 0;
+	for (int64_t i = 0; i < root.n; i++) {
+		lo = i == 0 || root.at[i] < lo ? root.at[i] : lo;
+		hi = i == 0 || root.at[i] >= hi ? root.at[i] + 1 : hi;
+	}
+	t->count = draw(1, COPIES);
+	int64_t extent = draw(0, 2) == 0 ? draw(-100, 100) : hi - lo + draw(0, 5);
+	for (int64_t c = 0; c < t->count; c++)
+		for (int64_t i = 0; i < root.n; i++)
+			t->at[n++] = c * extent + origin + root.at[i];
+	t->bytes = n;
+	*(struct gompi_type *)t->program = (struct gompi_type){.magic = 1,
+							       .words = t->used,
+							       .flags = twice(t, root.n) ? GOMPI_TYPE_OVERLAP : 0,
+							       .elem = (int64_t)(uintptr_t)MPI_BYTE,
+							       .elem_size = 1,
+							       .elements = root.n,
+							       .size = root.n,
+							       .extent = extent,
+							       .true_lb = origin + lo,
+							       .true_ub = origin + hi,
+							       .depth = 5,
+							       .segments = root.n,
+							       .origin = origin,
+							       .root = root.word,
+							       .elem_origin = origin,
+							       .elem_root = root.word};
+	struct gompi_type *type = (struct gompi_type *)t->program;
+	const int64_t *node = t->program + root.word;
+	bool loop = node[0] == LOOP && t->program[node[4]] == BLOCK;
+	if (node[0] == BLOCK || loop) { /* the forms that are told apart, since copies of them are quick */
+		type->flags |= GOMPI_TYPE_STRIDED;
+		type->block = loop ? t->program[node[4] + 1] : node[1];
+		type->repeat = loop ? node[2] : 1;
+		type->stride = loop ? node[3] : 0;
+		if (!loop && extent == root.n)
+			type->flags |= GOMPI_TYPE_CONTIGUOUS | GOMPI_TYPE_ELEM_CONTIGUOUS;
+	}
+	return type;
+}
+
+static char memory[REACH], other[REACH], *const middle = memory + REACH / 2;
+
+/* The bytes from position on, in portions drawn by chance: some blocks at once, or a part of one. */
+static void walk(const struct random_type *t, const struct gompi_type *type, int64_t position) {
+	struct gompi_cursor c;
+	int64_t i = position, offset, n;
+	gompi_cursor_init(&c, type, t->count, draw(0, 1) ? GOMPI_BYTES : GOMPI_ELEMENTS);
+	if (position != 0)
+		gompi_cursor_seek(&c, position);
+	for (;;) {
+		int64_t limit = draw(1, 40);
+		struct gompi_run r = draw(0, 1) ? gompi_cursor_run(&c, limit) : (struct gompi_run){.n = 0};
+		if (r.n != 0) {
+			CHECK(r.n * r.block <= limit, "%d bytes, not %d", (int)(r.n * r.block), (int)limit);
+			for (int64_t k = 0; k < r.n * r.block; k++, i++)
+				CHECK(i < t->bytes && t->at[i] == r.offset + k / r.block * r.stride + k % r.block,
+				      "byte %d of %d", (int)i, (int)t->bytes);
+			continue;
+		}
+		if ((n = gompi_cursor_next(&c, limit, &offset)) == 0)
+			break;
+		for (int64_t k = 0; k < n; k++, i++)
+			CHECK(i < t->bytes && t->at[i] == offset + k, "byte %d of %d", (int)i, (int)t->bytes);
+	}
+	CHECK(i == t->bytes, "%d bytes from %d on, not %d", (int)(i - position), (int)position, (int)t->bytes);
+}
+
+static void fill(char *m, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		m[i] = (char)check_random(&state);
+}
+
+static void packs(const struct random_type *t, const struct gompi_type *type) {
+	static char packed[BYTES * COPIES], want[REACH];
+	int64_t from = draw(0, t->bytes), most = draw(0, t->bytes);
+	int64_t n = most < t->bytes - from ? most : t->bytes - from;
+	fill(memory, REACH);
+	CHECK(gompi_typed_pack(packed, most, middle, t->count, type, from) == n, "bytes packed");
+	for (int64_t i = 0; i < n; i++)
+		CHECK(packed[i] == middle[t->at[from + i]], "packed byte %d", (int)i);
+	memcpy(want, memory, REACH);
+	fill(packed, n);
+	for (int64_t i = 0; i < n; i++)
+		want[REACH / 2 + t->at[from + i]] = packed[i];
+	CHECK(gompi_typed_unpack(middle, t->count, type, from, packed, most) == n, "bytes unpacked");
+	CHECK(memcmp(memory, want, REACH) == 0, "unpacked otherwise, or beside");
+}
+
+static void copies(const struct random_type *t, const struct gompi_type *type, const struct random_type *s,
+		   const struct gompi_type *source) {
+	static char want[REACH];
+	int64_t n = t->bytes < s->bytes ? t->bytes : s->bytes;
+	fill(memory, REACH);
+	fill(other, REACH);
+	memcpy(want, memory, REACH);
+	for (int64_t i = 0; i < n; i++)
+		want[REACH / 2 + t->at[i]] = other[REACH / 2 + s->at[i]];
+	CHECK(gompi_typed_copy(middle, t->count, type, other + REACH / 2, s->count, source) == n, "bytes copied");
+	CHECK(memcmp(memory, want, REACH) == 0, "copied otherwise, or beside");
+}
+
+/* The layouts of messages that hold the type's bytes, as much in each as fits. */
+static void layouts(const struct random_type *t, const struct gompi_type *type) {
+	struct gompi_cursor c;
+	int64_t i = 0;
+	gompi_cursor_init(&c, type, t->count, GOMPI_BYTES);
+	while (i < t->bytes) {
+		int64_t words[64], bytes, lo, hi, low = INT64_MAX, high = INT64_MIN;
+		struct gompi_layout_limits limits = {
+			.room = draw(48, sizeof words), .most = draw(1, 300), .unit = 1, .shared = draw(0, 1) != 0};
+		struct gompi_layout l;
+		int64_t n = gompi_layout_fill(words, &c, &limits, &bytes);
+		CHECK(n > 0 && bytes > 0 && bytes <= limits.most, "%d words, %d bytes", (int)n, (int)bytes);
+		CHECK(n * 8 + (limits.shared ? bytes : 0) <= limits.room, "%d words, %d bytes in %d", (int)n,
+		      (int)bytes, (int)limits.room);
+		CHECK(gompi_layout_open(&l, words, n, 1, bytes, &lo, &hi), "a layout is none");
+		CHECK(!gompi_layout_open(&l, words, n, 1, bytes + 1, &lo, &hi), "bytes that are not there");
+		gompi_layout_open(&l, words, n, 1, bytes, &lo, &hi);
+		for (struct gompi_run r; bytes > 0; bytes -= r.n * r.block) {
+			r = gompi_layout_take(&l, draw(1, bytes));
+			CHECK(r.n > 0, "nothing left of %d bytes", (int)bytes);
+			if (r.n == 0)
+				return;
+			for (int64_t k = 0; k < r.n * r.block; k++, i++) {
+				int64_t at = r.offset + k / r.block * r.stride + k % r.block;
+				CHECK(i < t->bytes && t->at[i] == at, "byte %d of %d", (int)i, (int)t->bytes);
+				low = at < low ? at : low;
+				high = at >= high ? at + 1 : high;
+			}
+		}
+		CHECK(lo == low && hi == high, "bytes %d to %d, not %d to %d", (int)lo, (int)hi, (int)low, (int)high);
+	}
+}
+
+int main(void) {
+	static struct random_type t, s;
+	unit_types();
+	for (int i = 0; i < TYPES; i++) {
+		const struct gompi_type *type = random_type(&t), *source = random_type(&s);
+		int64_t lo, hi, low = INT64_MAX, high = INT64_MIN;
+		for (int64_t k = 0; k < t.bytes; k++) {
+			low = t.at[k] < low ? t.at[k] : low;
+			high = t.at[k] >= high ? t.at[k] + 1 : high;
+		}
+		CHECK(gompi_type_bounds(type, t.count, &lo, &hi) && lo == low && hi == high, "bounds");
+		CHECK(gompi_type_overlaps(type, t.count) || !twice(&t, t.bytes), "an overlap is not told");
+		walk(&t, type, 0);
+		walk(&t, type, draw(0, t.bytes));
+		packs(&t, type);
+		copies(&t, type, &s, source);
+		layouts(&t, type);
+	}
+	return unit_end();
+}

@@ -1,0 +1,390 @@
+/* Proves, with a provider that this test pretends to be: frames leave complete, in order, and never more than a peer
+ * has credits for, whatever the provider refuses; answers find room; who waits for room hears of it. Frames that arrive
+ * in any order are delivered in theirs, once. A frame that is not one of the job's, or is damaged anywhere, is dropped,
+ * and not a byte outside of it is read or delivered.
+ *
+ * frames N: N damaged frames instead of 1,000,000.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include "fabric/frame.h"
+#include "fabric/open.h"
+#include "fabric/peer.h"
+#include "fabric/progress.h"
+
+enum { PEER = 1, RANKS = 4, HEAD = sizeof(struct gompi_frame_head), RECORD = sizeof(struct gompi_record_head) };
+static uint64_t seed = 1;
+static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
+
+/* --- The provider */
+
+static struct gompi_op *posted[256];
+static int posted_n;
+static struct fi_cq_msg_entry finished[4096];
+static int finished_n;
+static int refuse; /* one call in so many */
+
+/* What the peer has got. */
+static uint32_t got_frames;
+static uint64_t got_records;
+
+static bool refused(void) { return refuse != 0 && draw((uint64_t)refuse) == 0; }
+
+static void peer_gets(const char *bytes, size_t length) {
+	struct gompi_frame_head h;
+	CHECK(length >= HEAD && length <= GOMPI_FRAME_BYTES && length % 8 == 0, "%zu bytes leave", length);
+	memcpy(&h, bytes, sizeof h);
+	CHECK(h.tag == gompi_frame_tag(&h) && h.length == length && h.source == 0 && h.destination == PEER, "head");
+	if (h.kind != GOMPI_FRAME_RECORDS) {
+		CHECK(length == HEAD, "records in a frame of kind %u", h.kind);
+		return;
+	}
+	CHECK(h.number == got_frames, "frame %u leaves as number %u", h.number, got_frames);
+	got_frames++;
+	for (size_t at = HEAD; at < length;) {
+		struct gompi_record_head r;
+		uint64_t number;
+		memcpy(&r, bytes + at, sizeof r);
+		at += sizeof r;
+		CHECK(r.port < FABRIC_PORTS && r.length >= 8 && GOMPI_ALIGN8(r.length) <= length - at, "a record");
+		memcpy(&number, bytes + at, 8);
+		CHECK(number == got_records, "record %llu leaves as number %llu", (unsigned long long)number,
+		      (unsigned long long)got_records);
+		got_records++;
+		at += GOMPI_ALIGN8(r.length);
+	}
+}
+
+static ssize_t fake_inject(struct fid_ep *ep, const void *buf, size_t length, fi_addr_t to) {
+	(void)ep;
+	if (refused())
+		return -FI_EAGAIN;
+	if (to == PEER)
+		peer_gets(buf, length);
+	return 0;
+}
+
+static ssize_t fake_send(struct fid_ep *ep, const void *buf, size_t length, void *desc, fi_addr_t to, void *context) {
+	(void)ep, (void)desc;
+	if (refused())
+		return -FI_EAGAIN;
+	if (to == PEER)
+		peer_gets(buf, length);
+	finished[finished_n++] = (struct fi_cq_msg_entry){.op_context = context, .flags = FI_SEND};
+	return 0;
+}
+
+static ssize_t fake_recv(struct fid_ep *ep, void *buf, size_t length, void *desc, fi_addr_t from, void *context) {
+	(void)ep, (void)desc, (void)from;
+	CHECK(length == GOMPI_FRAME_BYTES && buf == ((struct gompi_frame *)context)->bytes, "a place of %zu", length);
+	posted[posted_n++] = context;
+	return 0;
+}
+
+static ssize_t fake_read(struct fid_cq *cq, void *to, size_t most) {
+	(void)cq;
+	size_t n = (size_t)finished_n < most ? (size_t)finished_n : most;
+	if (n == 0)
+		return -FI_EAGAIN;
+	memcpy(to, finished, n * sizeof *finished);
+	finished_n -= (int)n;
+	memmove(finished, finished + n, (size_t)finished_n * sizeof *finished);
+	return (ssize_t)n;
+}
+
+static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr_t *out, uint64_t flags,
+		       void *context) {
+	(void)av, (void)flags, (void)context;
+	*out = *(const uint64_t *)address;
+	return (int)n;
+}
+
+/* A frame arrives. */
+static void arrives(const char *bytes, size_t length) {
+	CHECK(posted_n > 0, "no place for a frame");
+	struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
+	memcpy(f->bytes, bytes, length);
+	finished[finished_n++] = (struct fi_cq_msg_entry){.op_context = f, .flags = FI_RECV, .len = length};
+}
+
+static void progress(void) {
+	while (finished_n > 0 || gompi_peers_try_again())
+		gompi_fabric_progress();
+}
+
+/* --- What ports see */
+
+static const char *frame_begin, *frame_end; /* the records must lie in here, NULL: wherever */
+static uint64_t delivered;
+static bool in_order;
+
+static void take(int peer, const char *data, size_t length) {
+	CHECK(peer > 0 && peer < RANKS && length <= GOMPI_FABRIC_RECORD, "%zu bytes of %d", length, peer);
+	if (frame_begin != NULL)
+		CHECK(data >= frame_begin && data + length <= frame_end, "a record outside of its frame");
+	volatile char sum = 0;
+	for (size_t i = 0; i < length; i++)
+		sum = (char)(sum + data[i]);
+	if (in_order) {
+		uint64_t number;
+		memcpy(&number, data, 8);
+		CHECK(number == delivered, "record %llu comes as number %llu", (unsigned long long)number,
+		      (unsigned long long)delivered);
+	}
+	delivered++;
+}
+
+static int rooms;
+static void hear_of_room(int peer) {
+	CHECK(peer == PEER, "room for %d", peer);
+	rooms++;
+}
+
+static void provider(void) {
+	static struct fi_ops_msg msg = {.inject = fake_inject, .send = fake_send, .recv = fake_recv};
+	static struct fi_ops_cq cq_ops = {.read = fake_read};
+	static struct fi_ops_av av_ops = {.insert = fake_insert};
+	static struct fid_ep ep = {.msg = &msg};
+	static struct fid_cq cq = {.ops = &cq_ops};
+	static struct fid_av av = {.ops = &av_ops};
+	static const struct gompi_port_handler handler = {take, hear_of_room};
+	static uint64_t addresses[RANKS] = {0, 1, 2, 3};
+	unit_node(1);
+	struct gompi_node n = gompi_node;
+	n.size = RANKS;
+	gompi_node_open(&n, (int32_t[]){0, -1, -1, -1});
+	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av;
+	gompi_net.inject = 64;
+	gompi_net.secret[0] = 0x0123456789abcdef, gompi_net.secret[1] = 42;
+	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 8;
+	gompi_net.size = RANKS;
+	for (int i = 0; i < FABRIC_PORTS; i++)
+		gompi_fabric_listen((enum gompi_port)i, &handler);
+	CHECK(gompi_peers_open() && gompi_net_receive() == 0 && posted_n > 0, "opening");
+	gompi_fabric_open = true;
+}
+
+/* --- The tag, as `openssl mac SIPHASH` makes it of bytes 0 to 23 with a key of bytes 0 to 15 */
+
+static void tag(void) {
+	struct gompi_frame_head h = {.tag = 0};
+	uint64_t kept[2] = {gompi_net.secret[0], gompi_net.secret[1]};
+	for (int i = 0; i < 16; i++)
+		((unsigned char *)gompi_net.secret)[i] = (unsigned char)i;
+	for (int i = 0; i < 24; i++)
+		((unsigned char *)&h)[8 + i] = (unsigned char)i;
+	CHECK(gompi_frame_tag(&h) == 0xb8ad50c6f649af94, "tag %llx", (unsigned long long)gompi_frame_tag(&h));
+	memcpy(gompi_net.secret, kept, sizeof kept);
+}
+
+/* --- Sending */
+
+static void give_credits(void) {
+	struct gompi_frame_head h = {.source = PEER,
+				     .destination = 0,
+				     .length = HEAD,
+				     .kind = GOMPI_FRAME_CREDITS,
+				     .taken = got_frames - (uint32_t)draw(4)};
+	if ((int32_t)h.taken < 0)
+		h.taken = got_frames;
+	h.tag = gompi_frame_tag(&h);
+	arrives((const char *)&h, sizeof h);
+}
+
+static void sending(void) {
+	uint64_t number = 0, tries = 0;
+	struct gompi_peer *p;
+	for (int i = 0; i < 200000; i++) {
+		size_t length = 8 + draw(i % 50 == 0 ? GOMPI_FABRIC_RECORD - 7 : 100);
+		enum gompi_fabric_wait wait = draw(8) == 0 ? FABRIC_ANSWER : FABRIC_TRY;
+		int class;
+		char *at = gompi_fabric_reserve(PEER, FABRIC_RMA, length, wait, &class);
+		if (at != NULL) {
+			CHECK((uintptr_t)at % 8 == 0, "a record at %p", (void *)at);
+			memset(at, 7, length);
+			memcpy(at, &number, 8);
+			number++;
+			gompi_fabric_commit(PEER, 8 + draw(length - 7), draw(10) == 0 ? FABRIC_NOW : FABRIC_SOON);
+		} else {
+			CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no room: %d", class);
+			tries++;
+		}
+		p = gompi_peer_known(PEER);
+		CHECK(p->sent - p->credited <= GOMPI_WINDOW, "%u frames without a credit", p->sent - p->credited);
+		refuse = i % 3000 < 1000 ? 0 : 3;
+		if (draw(i % 5000 < 2500 ? 40 : 4000) == 0)
+			give_credits();
+		if (draw(5) == 0) {
+			int before = rooms;
+			uint64_t waiting = gompi_load(&p->no_room);
+			gompi_fabric_progress();
+			CHECK(rooms == before || waiting != 0, "told of room without a reason");
+		}
+		if (draw(100) == 0)
+			gompi_fabric_push(draw(2) == 0 ? -1 : PEER);
+	}
+	refuse = 0;
+	while (got_records < number) {
+		gompi_fabric_push(-1);
+		struct gompi_frame_head h = {
+			.source = PEER, .length = HEAD, .kind = GOMPI_FRAME_CREDITS, .taken = got_frames};
+		h.tag = gompi_frame_tag(&h);
+		arrives((const char *)&h, sizeof h);
+		progress();
+	}
+	CHECK(tries > 100 && rooms > 10, "%llu times no room, %d times told", (unsigned long long)tries, rooms);
+}
+
+/* --- Arrival */
+
+/* Makes a frame of records with numbers from *number on. Returns its length. */
+static size_t make_frame(char *to, uint32_t source, uint32_t frame, uint64_t *number, uint64_t most) {
+	size_t at = HEAD;
+	for (uint64_t n = 1 + draw(most); n > 0; n--) {
+		size_t length = 8 + draw(40);
+		if (at + RECORD + GOMPI_ALIGN8(length) > GOMPI_FRAME_BYTES)
+			break;
+		struct gompi_record_head r = {.port = (uint16_t)draw(FABRIC_PORTS), .length = (uint32_t)length};
+		memcpy(to + at, &r, RECORD);
+		memset(to + at + RECORD, 3, GOMPI_ALIGN8(length));
+		memcpy(to + at + RECORD, number, 8);
+		at += RECORD + GOMPI_ALIGN8(length);
+		++*number;
+	}
+	struct gompi_frame_head h = {
+		.source = source, .length = (uint32_t)at, .kind = GOMPI_FRAME_RECORDS, .number = frame};
+	struct gompi_peer *p = gompi_peer_known((int)source);
+	h.taken = p != NULL ? p->credited : 0;
+	h.tag = gompi_frame_tag(&h);
+	memcpy(to, &h, sizeof h);
+	return at;
+}
+
+/* Frames in disorder, and some of them twice. */
+static void arriving(void) {
+	enum { FRAMES = 5000, AHEAD = 20 };
+	static char frames[AHEAD][GOMPI_FRAME_BYTES];
+	static size_t length[AHEAD];
+	uint64_t number = 0;
+	uint32_t frame = 0;
+	in_order = true;
+	delivered = 0;
+	uint64_t dropped = gompi_load(&gompi_net_counts.frames_dropped), twice = 0;
+	while (frame < FRAMES) {
+		int order[AHEAD];
+		for (int i = 0; i < AHEAD; i++) {
+			length[i] = make_frame(frames[i], 2, frame++, &number, 20);
+			order[i] = i;
+		}
+		for (int i = AHEAD - 1; i > 0; i--) {
+			int j = (int)draw((uint64_t)i + 1), o = order[i];
+			order[i] = order[j], order[j] = o;
+		}
+		for (int i = 0; i < AHEAD; i++) {
+			arrives(frames[order[i]], length[order[i]]);
+			if (draw(4) == 0) {
+				arrives(frames[order[draw((uint64_t)i + 1)]], length[order[i]]);
+				twice++;
+			}
+			if (draw(3) == 0)
+				progress();
+		}
+		progress();
+		CHECK(delivered == number, "%llu of %llu records", (unsigned long long)delivered,
+		      (unsigned long long)number);
+	}
+	CHECK(gompi_load(&gompi_net_counts.frames_dropped) - dropped == twice, "%llu of %llu frames dropped",
+	      (unsigned long long)(gompi_load(&gompi_net_counts.frames_dropped) - dropped), (unsigned long long)twice);
+	in_order = false;
+}
+
+/* --- Damage */
+
+/* Changes something; whether the tag is made anew, as a process of the job would. */
+static size_t damage(char *bytes, size_t length) {
+	for (uint64_t n = 1 + draw(3); n > 0; n--) {
+		size_t at = draw(3) == 0 ? draw(HEAD) : draw(length);
+		switch (draw(6)) {
+		case 0:
+			bytes[at] ^= (char)(1 << draw(8));
+			break;
+		case 1:
+			bytes[at] = (char)draw(256);
+			break;
+		case 2: /* a number that may be a length */
+			if (at / 4 * 4 + 4 <= length)
+				memcpy(bytes + at / 4 * 4,
+				       &(uint32_t){(uint32_t)(draw(2) == 0 ? draw(32768) : check_random(&seed))}, 4);
+			break;
+		case 3: /* cut */
+			length = draw(length) + 1;
+			if (draw(2) == 0 && length >= 8)
+				length = length / 8 * 8;
+			break;
+		case 4: /* a length of the head that fits */
+			if (length >= HEAD)
+				memcpy(bytes + 16, &(uint32_t){(uint32_t)length}, 4);
+			break;
+		case 5:
+			bytes[at] = (char)(draw(2) == 0 ? 0xff : 0);
+			break;
+		}
+	}
+	if (length >= HEAD && draw(4) != 0) {
+		struct gompi_frame_head h;
+		if (draw(2) == 0)
+			memcpy(bytes + 16, &(uint32_t){(uint32_t)length}, 4);
+		memcpy(&h, bytes, sizeof h);
+		h.tag = gompi_frame_tag(&h);
+		memcpy(bytes, &h, sizeof h);
+	}
+	return length;
+}
+
+static void damaged(uint64_t frames) {
+	static char whole[GOMPI_FRAME_BYTES];
+	uint64_t number = 0, right = 0;
+	for (uint64_t i = 0; i < frames; i++) {
+		size_t length = damage(whole, make_frame(whole, 3, 0, &number, i % 100 == 0 ? 300 : 8));
+		char *copy = aligned_alloc(8, (length + 7) / 8 * 8); /* no byte more */
+		if (copy == NULL)
+			abort();
+		memcpy(copy, whole, length);
+		frame_begin = copy, frame_end = copy + length;
+		if (gompi_frame_wrong(copy, length) == NULL) {
+			gompi_frame_deliver(3, copy);
+			right++;
+		}
+		frame_begin = NULL;
+		free(copy);
+		if (i % 64 == 0) { /* the whole way */
+			arrives(whole, length);
+			progress();
+		}
+	}
+	CHECK(right > frames / 100 && right < frames, "%llu of %llu frames were right", (unsigned long long)right,
+	      (unsigned long long)frames);
+	/* A stranger, who knows all but the secret. */
+	uint64_t before = delivered;
+	for (int i = 0; i < 100000; i++) {
+		size_t length = make_frame(whole, 3, 0, &number, 2);
+		uint64_t tag = check_random(&seed);
+		memcpy(whole, &tag, 8);
+		CHECK(gompi_frame_wrong(whole, length) != NULL, "a tag was guessed");
+	}
+	CHECK(delivered == before, "a stranger's record");
+}
+
+int main(int argc, char **argv) {
+	provider();
+	tag();
+	sending();
+	arriving();
+	damaged(argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000);
+	return unit_end();
+}

@@ -1,0 +1,489 @@
+/* Proves, with the processes of a whole job in this one, a network and a clock that this test pretends: how many
+ * questions and answers the heartbeats of fabric/health.c cost each process and the job, how soon all nodes know of a
+ * node that is silent or a process that is killed, and that nobody is lost who is only slow. health.c and peers.c are
+ * the real ones: what they keep of a process is put in its place before it runs.
+ *
+ * heartbeats NODES EACH: only so large a job, and its figures are printed; docs/SCALING.md has them.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <sys/wait.h>
+
+#include "fabric/health.c"
+#include "fabric/peers.c"
+#include "fabric/progress.h"
+
+#define MS 1000000LL
+#define SECONDS 1000000000LL
+
+/* --- The job: ranks follow each other on each node */
+
+static int nodes, each, ranks;
+static int32_t *node_of;
+
+struct process {
+	__typeof__(health) health;
+	struct gompi_peer *_Atomic *peers;
+	struct gompi_peer *newest, *soon, *again;
+	int64_t due;     /* its agent's next round */
+	int64_t stopped; /* until then it does nothing */
+	bool killed;     /* and its node sees that */
+	bool cut;        /* nothing leaves or reaches it */
+	int64_t told;    /* when it was told of the death */
+	uint32_t made;   /* peers */
+};
+static struct process *job;
+static char **control; /* memory of each node */
+static int self = -1;
+static int64_t now;
+static uint64_t seed = 1;
+
+static uint64_t draw(uint64_t below) { return check_random(&seed) % below; }
+
+/* Has this process be that one. */
+static void become(int rank) {
+	if (rank == self)
+		return;
+	if (self >= 0) {
+		struct process *p = &job[self];
+		p->health = health;
+		p->peers = peers;
+		p->newest = gompi_load(&newest), p->soon = gompi_load(&soon_list), p->again = gompi_load(&again_list);
+	}
+	int32_t *places = (int32_t *)gompi_node.places;
+	if (self < 0 || node_of[self] != node_of[rank])
+		for (int i = 0; i < each; i++) {
+			if (self >= 0)
+				places[node_of[self] * each + i] = -1;
+			places[node_of[rank] * each + i] = i;
+		}
+	struct process *p = &job[rank];
+	health = p->health;
+	peers = p->peers;
+	gompi_store(&newest, p->newest), gompi_store(&soon_list, p->soon), gompi_store(&again_list, p->again);
+	gompi_node.control = control[node_of[rank]];
+	gompi_node.me = rank % each;
+	gompi_node.rank = gompi_net.rank = rank;
+	self = rank;
+}
+
+static struct gompi_header *header_of(int node) { return (struct gompi_header *)(void *)control[node]; }
+
+/* What the system tells of the processes of a node. */
+static uint64_t looks;
+static void find_dead(void) {
+	looks++;
+	for (int i = 0; i < each; i++)
+		if (job[node_of[self] * each + i].killed && gompi_load(&gompi_cell(i)->state) != GOMPI_STATE_DEAD) {
+			gompi_store(&gompi_cell(i)->state, GOMPI_STATE_DEAD);
+			gompi_add(&gompi_header()->broken, 1);
+		}
+}
+
+/* --- What is to happen: rounds of agents, and frames on their way */
+
+struct event {
+	int64_t at;
+	uint64_t number; /* those of one time come in their order */
+	int32_t to;
+	uint32_t length; /* of a frame; 0: a round */
+	char frame[64];
+};
+static struct event *events;
+static size_t events_n, events_room;
+static uint64_t events_all;
+
+static bool sooner(const struct event *a, const struct event *b) {
+	return a->at != b->at ? a->at < b->at : a->number < b->number;
+}
+
+static void add_event(int64_t at, int to, const void *frame, size_t length) {
+	if (events_n == events_room)
+		events = realloc(events, (events_room = events_room * 2 + 1024) * sizeof *events);
+	size_t i = events_n++;
+	struct event e = {.at = at, .number = events_all++, .to = to, .length = (uint32_t)length};
+	if (length > 0)
+		memcpy(e.frame, frame, length);
+	for (; i > 0 && sooner(&e, &events[(i - 1) / 2]); i = (i - 1) / 2)
+		events[i] = events[(i - 1) / 2];
+	events[i] = e;
+}
+
+static struct event take_event(void) {
+	struct event first = events[0], last = events[--events_n];
+	size_t i = 0, child;
+	while ((child = 2 * i + 1) < events_n) {
+		child += child + 1 < events_n && sooner(&events[child + 1], &events[child]);
+		if (!sooner(&events[child], &last))
+			break;
+		events[i] = events[child];
+		i = child;
+	}
+	events[i] = last;
+	return first;
+}
+
+/* --- The provider */
+
+static uint64_t asked, answered, records; /* frames so far */
+static struct gompi_op *posted[64];
+static int posted_n;
+static struct fi_cq_msg_entry finished[64];
+static int finished_n;
+
+static ssize_t fake_inject(struct fid_ep *ep, const void *buf, size_t length, fi_addr_t to) {
+	const struct gompi_frame_head *h = buf;
+	(void)ep;
+	asked += h->kind == GOMPI_FRAME_ASK;
+	answered += h->kind == GOMPI_FRAME_CREDITS;
+	records += h->kind == GOMPI_FRAME_RECORDS && !job[self].cut;
+	if (!job[self].cut && !job[to].cut)
+		add_event(now + 20000 + (int64_t)draw(draw(50) == 0 ? 50 * MS : 200000), (int)to, buf, length);
+	return 0;
+}
+
+static ssize_t fake_send(struct fid_ep *ep, const void *buf, size_t length, void *desc, fi_addr_t to, void *context) {
+	(void)ep, (void)buf, (void)desc, (void)to, (void)context;
+	CHECK(false, "a frame of %zu bytes", length);
+	return 0;
+}
+
+static ssize_t fake_recv(struct fid_ep *ep, void *buf, size_t length, void *desc, fi_addr_t from, void *context) {
+	(void)ep, (void)buf, (void)length, (void)desc, (void)from;
+	posted[posted_n++] = context;
+	return 0;
+}
+
+static ssize_t fake_read(struct fid_cq *cq, void *to, size_t most) {
+	(void)cq, (void)most;
+	if (finished_n == 0)
+		return -FI_EAGAIN;
+	memcpy(to, &finished[--finished_n], sizeof *finished);
+	return 1;
+}
+
+static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr_t *out, uint64_t flags,
+		       void *context) {
+	(void)av, (void)flags, (void)context;
+	*out = *(const uint32_t *)address;
+	job[self].made++;
+	return (int)n;
+}
+
+/* --- Agents */
+
+static int64_t spent; /* nanoseconds of the real clock in rounds */
+static uint64_t rounds;
+
+static int64_t real_ns(void) {
+	struct timespec t;
+	__real_clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * SECONDS + t.tv_nsec;
+}
+
+/* What gompi_net_agent_run does when it wakes. */
+static void agent_round(void) {
+	struct process *p = &job[self];
+	int64_t begin = real_ns();
+	p->due = gompi_health_tick(now);
+	gompi_fabric_push(-1);
+	while (finished_n > 0 || gompi_peers_try_again())
+		gompi_fabric_progress();
+	int64_t again = gompi_health_tick(now);
+	spent += real_ns() - begin;
+	rounds++;
+	p->due = again;
+	if (again != INT64_MAX)
+		add_event(again, self, NULL, 0);
+	if (p->told == 0 && gompi_load(&gompi_header()->losses[0].rank) != 0)
+		p->told = now;
+}
+
+static void happen(const struct event *e) {
+	struct process *p = &job[e->to];
+	if (p->killed || (p->cut && e->length > 0))
+		return;
+	if (now < p->stopped) {
+		add_event(p->stopped, e->to, e->frame, e->length);
+		return;
+	}
+	if (e->length == 0 && e->at < p->due && p->due != 0)
+		return; /* it has been awake meanwhile, and sleeps for longer */
+	become(e->to);
+	if (peers == NULL && (e->length > 0 || place_here() == 0)) /* the others talk to nobody */
+		CHECK(gompi_peers_open(), "no memory");
+	if (e->length > 0) {
+		struct gompi_frame *f = (struct gompi_frame *)posted[--posted_n];
+		memcpy(f->bytes, e->frame, e->length);
+		finished[finished_n++] = (struct fi_cq_msg_entry){.op_context = f, .flags = FI_RECV, .len = e->length};
+	}
+	agent_round();
+}
+
+static void run_until(int64_t end) {
+	while (events_n > 0 && events[0].at < end) {
+		struct event e = take_event();
+		now = e.at;
+		happen(&e);
+	}
+	now = end;
+}
+
+/* --- Beginning */
+
+static void begin(int n, int p, int64_t timeout) {
+	static struct fi_ops_msg msg = {.inject = fake_inject, .send = fake_send, .recv = fake_recv};
+	static struct fi_ops_cq cq_ops = {.read = fake_read};
+	static struct fi_ops_av av_ops = {.insert = fake_insert};
+	static struct fid_ep ep = {.msg = &msg};
+	static struct fid_cq cq = {.ops = &cq_ops};
+	static struct fid_av av = {.ops = &av_ops};
+	nodes = n, each = p, ranks = n * p, now = SECONDS;
+	unit_node(1);
+	gompi_up.find_dead = find_dead;
+	struct gompi_node node = gompi_node;
+	node.size = ranks, node.n = each, node.cell_stride = sizeof(struct gompi_cell);
+	const size_t bytes = 4096 + (size_t)each * node.cell_stride;
+	node_of = malloc((size_t)ranks * sizeof *node_of);
+	int32_t *places = malloc((size_t)ranks * sizeof *places), *addresses = malloc((size_t)ranks * 4);
+	job = calloc((size_t)ranks, sizeof *job);
+	control = malloc((size_t)nodes * sizeof *control);
+	for (int i = 0; i < nodes; i++)
+		control[i] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < ranks; i++)
+		node_of[i] = i / each, places[i] = -1, addresses[i] = i;
+	gompi_node_open(&node, places);
+	free(places);
+	gompi_net.ep = &ep, gompi_net.cq = &cq, gompi_net.av = &av, gompi_net.fd = -1;
+	gompi_net.inject = 64, gompi_net.size = ranks;
+	gompi_net.addresses = (char *)addresses, gompi_net.address_bytes = 4;
+	gompi_net.rank = 0;
+	CHECK(gompi_health_open(node_of, timeout) && gompi_net_receive() == 0, "opening");
+	gompi_fabric_open = true;
+	for (int i = 0; i < ranks; i++) {
+		job[i].health = health;
+		job[i].health.node = node_of[i];
+		job[i].health.told = calloc((size_t)each, sizeof(bool));
+		add_event(now + (int64_t)draw(SECONDS), i, NULL, 0);
+	}
+	run_until(now + 5 * SECONDS); /* all have asked, and been asked */
+	CHECK(gompi_load(&header_of(0)->broken) == 0, "somebody is lost at once");
+}
+
+/* --- Scenes */
+
+static bool print;
+#define SAY(...) (void)(print && printf(__VA_ARGS__))
+
+/* All live. */
+static void steady(int seconds) {
+	uint64_t a = asked, b = answered, c = records, l = looks, r = rounds;
+	int64_t s = spent;
+	run_until(now + seconds * SECONDS);
+	a = asked - a, b = answered - b, l = looks - l, r = rounds - r, s = spent - s;
+	double expected = seconds / (ASK_NS / 1e9) * nodes;
+	SAY("steady: a node sends %.2f questions and as many answers a second, the job %.0f messages; %.1f times a "
+	    "second somebody looks for the dead of a node; a round takes %.2f us, those of a node %.0f us a second\n",
+	    (double)a / seconds / nodes, (double)(a + b) / seconds, (double)l / seconds / nodes,
+	    (double)s / (double)r / 1000, (double)s / 1000 / seconds / nodes);
+	CHECK(records == c && (double)a <= 1.05 * expected && (double)a > 0.8 * expected && b <= a + (uint64_t)nodes,
+	      "%llu questions and %llu answers in %d s of %d nodes", (unsigned long long)a, (unsigned long long)b,
+	      seconds, nodes);
+	uint32_t most = 0;
+	for (int i = 0; i < ranks; i++) {
+		most = job[i].made > most ? job[i].made : most;
+		CHECK(job[i].made == 0 || i % each == 0, "process %d of its node talks to others", i % each);
+	}
+	CHECK(most <= 2, "a process talks to %u others", most);
+	for (int i = 0; i < nodes; i++)
+		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody", i);
+}
+
+/* When the last node that lives has learned of a death, after begin; and that it has the right name. */
+static double known_after(int64_t begin, int rank, uint32_t why) {
+	int64_t last = begin;
+	for (int i = 0; i < nodes; i++) {
+		if (job[i * each].cut)
+			continue;
+		int64_t soonest = INT64_MAX;
+		for (int k = i * each; k < (i + 1) * each; k++)
+			if (job[k].told != 0 && job[k].told < soonest)
+				soonest = job[k].told;
+		int lost = (int)gompi_load(&header_of(i)->losses[0].rank) - 1;
+		CHECK(soonest != INT64_MAX && lost == rank && gompi_load(&header_of(i)->losses[0].why) == why,
+		      "node %d knows of %d, why %u", i, lost, gompi_load(&header_of(i)->losses[0].why));
+		if (soonest != INT64_MAX && soonest > last)
+			last = soonest;
+	}
+	return (double)(last - begin) / 1e9;
+}
+
+/* How many others a process has had to talk to, at most. */
+static uint32_t most_made(void) {
+	uint32_t most = 0;
+	for (int i = 0; i < ranks; i++)
+		most = job[i].made > most ? job[i].made : most;
+	return most;
+}
+
+static int log2_of(int n) {
+	int log = 0;
+	while (1 << log < n)
+		log++;
+	return log;
+}
+
+/* The messages of a death, of which some nodes get more than one, and the peers that they need. */
+static void told_how(const char *what, double seconds, double most, uint64_t before, int more) {
+	const uint64_t told = records - before;
+	SAY("%s: all nodes know after %.4f s, by %llu messages; a process has talked to %u others at most\n", what,
+	    seconds, (unsigned long long)told, most_made());
+	CHECK(seconds <= most, "%s: known after %.3f s, more than %.3f", what, seconds, most);
+	CHECK(told <= (uint64_t)(nodes + more) * (uint64_t)(log2_of(nodes) + 1), "%s: %llu messages among %d nodes",
+	      what, (unsigned long long)told, nodes);
+}
+
+/* Some nodes in a row, or the way to them, break. Who tells the others knows of the first of them only. */
+static void nodes_are_cut(int count, int64_t timeout) {
+	int node = nodes / 3;
+	int64_t begin = now;
+	uint64_t before = records;
+	for (int i = node * each; i < (node + count) * each; i++)
+		job[i].cut = true;
+	run_until(now + timeout + 3 * SECONDS);
+	double took = known_after(begin, node * each, GOMPI_LOST_SILENT_NODE);
+	told_how(count == 1 ? "a node is silent" : "three nodes are silent", took,
+		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, 0);
+}
+
+/* The process that is number place of its node is killed. */
+static void process_is_killed(int place) {
+	int node = nodes / 2, rank = node * each + place;
+	int64_t begin = now;
+	uint64_t before = records;
+	job[rank].killed = true;
+	run_until(now + 4 * SECONDS);
+	double took = known_after(begin, rank, GOMPI_LOST_ENDED);
+	told_how(place == 0 ? "the first process of a node is killed" : "another process is killed", took, 2, before,
+		 0);
+}
+
+/* A process is killed that many have a connection with, and all of them see it end at the same time. */
+static void many_see_it(void) {
+	int rank = 0, class;
+	run_until(now + SECONDS / 3);
+	for (int i = each; i<ranks; i += each> 1 && nodes > 100 ? each / 2 : 1) {
+		become(i);
+		if (peers == NULL)
+			gompi_peers_open();
+		gompi_peer_of(rank, &class);
+	}
+	job[rank].killed = job[rank].cut = true;
+	uint64_t before = records;
+	int64_t begin = now;
+	for (int i = each; i < ranks; i++)
+		if (job[i].peers != NULL || i == self) {
+			become(i);
+			struct gompi_peer *p = gompi_peer_known(rank);
+			if (p != NULL) {
+				gompi_peer_is_gone(p);
+				add_event(now + 1000 + (int64_t)draw(100000), i, NULL, 0);
+				job[i].due = 0;
+			}
+		}
+	run_until(now + 4 * SECONDS);
+	double took = known_after(begin, rank, GOMPI_LOST_CONNECTION);
+	told_how("a process is killed that all are connected with", took, 2, before, 0);
+}
+
+/* A node's first process is away for less than the time. */
+static void stopped(int64_t timeout) {
+	int rank = nodes / 2 * each;
+	job[rank].stopped = now + timeout * 6 / 10;
+	run_until(now + 2 * timeout);
+	for (int i = 0; i < nodes; i++)
+		CHECK(gompi_load(&header_of(i)->broken) == 0, "node %d has lost somebody who was slow", i);
+}
+
+/* A node's first process, or its first two, are stopped for good: the rest of the node lives, and is known to. */
+static void stays_stopped(int count, int64_t timeout) {
+	int rank = nodes / 2 * each;
+	int64_t begin = now;
+	uint64_t before = records;
+	for (int i = 0; i < count; i++)
+		job[rank + i].stopped = now + 10 * timeout;
+	run_until(now + timeout + 3 * SECONDS);
+	double took = known_after(begin, rank, GOMPI_LOST_SILENT);
+	told_how(count == 1 ? "the first process of a node is stopped" : "the first two of a node are stopped", took,
+		 (double)(timeout + 2 * ASK_NS) / 1e9 + 0.5, before, WITNESSES); /* so many more on that node */
+}
+
+enum { SCENES = 9 };
+static void scene(int i, int n, int p) {
+	const int64_t timeout = 30 * SECONDS;
+	begin(n, p, timeout);
+	switch (i) {
+	case 0:
+		steady(n * p > 10000 ? 15 : 60);
+		SAY("each: %zu bytes for what a process keeps of its own, %zu for each peer, %zu for each process of "
+		    "the job\n",
+		    sizeof health, sizeof(struct gompi_peer), sizeof *node_of + sizeof *peers);
+		break;
+	case 1:
+	case 2:
+		nodes_are_cut(i == 1 ? 1 : 3, timeout);
+		break;
+	case 3:
+		process_is_killed(0);
+		break;
+	case 4:
+		process_is_killed(p - 1);
+		break;
+	case 5:
+		many_see_it();
+		break;
+	case 6:
+		stopped(timeout);
+		break;
+	case 7:
+	case 8:
+		stays_stopped(i - 6, timeout);
+		break;
+	}
+}
+
+static void all_scenes(int n, int p) {
+	SAY("%d processes on %d nodes\n", n * p, n);
+	for (int i = 0; i < SCENES; i++) {
+		if ((i == 2 && n < 16) || ((i == 3 || i == 4 || i == 7) && p == 1) || (i == 8 && p < 3))
+			continue; /* nobody is left who could see it */
+		fflush(stdout);
+		pid_t child = fork();
+		if (child == 0) {
+			check_errors = 0;
+			scene(i, n, p);
+			fflush(stdout);
+			_exit(check_errors != 0);
+		}
+		int status;
+		waitpid(child, &status, 0);
+		CHECK(status == 0, "scene %d of %d nodes of %d processes ended with %#x", i, n, p, status);
+	}
+}
+
+int main(int argc, char **argv) {
+	if (argc > 2) {
+		print = true;
+		all_scenes(atoi(argv[1]), atoi(argv[2]));
+		return unit_end();
+	}
+	all_scenes(2, 1);
+	all_scenes(3, 4);
+	all_scenes(16, 2);
+	all_scenes(1000, 3);
+	return unit_end();
+}

@@ -1,0 +1,533 @@
+/* Proves: whatever comes for a meeting (fabric/meet.c), the calls on it end, and write nothing but their results. What
+ * comes from a process that is not due changes nothing. A collective over nodes (coll/span.c) ends with its result or
+ * an error, at all members of the node. The test is the other members: before each call all that the call waits for is
+ * there, and changed copies of it before that, of which one may be taken for it. */
+#include "../fuzz.h"
+#include "../only_meetings.h"
+
+#include "coll/protocol.h"
+#include "coll/span.h"
+#include "fabric/desk.h"
+
+enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_MEET_AHEAD, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
+enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
+
+/* --- The network */
+
+static struct meet_record *open_record;
+
+char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
+	CHECK(port == FABRIC_MEET && length >= sizeof *open_record && length <= sizeof *open_record + GOMPI_MEET_MOST,
+	      "a record of %zu bytes", length);
+	return (char *)(open_record = malloc(length)); /* exactly */
+}
+
+/* What the call under way says, as this test understands it. */
+static struct meet_record said;
+
+/* A peer has every meeting open. */
+static void answer(int peer, const struct meet_record *r, size_t length) {
+	struct meet_record back = {.id = r->id, .round = r->round, .kind = MEET_GO};
+	if (r->kind != MEET_ASK)
+		back = (struct meet_record){.kind = MEET_SETTLED, .said.bytes = (uint32_t)length + GOMPI_ADVANCE_MORE};
+	if (r->kind == MEET_ASK || r->advance != 0)
+		handler->record(peer, (const char *)&back, sizeof back);
+}
+
+void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
+	struct meet_record *r = open_record;
+	volatile char sum = 0;
+	for (size_t i = 0; i < length; i++)
+		sum = (char)(sum + ((char *)r)[i]); /* all of it has been written */
+	bool own = r->kind < MEET_GO;               /* no answer */
+	CHECK(!own || (r->id == said.id && (r->kind == MEET_ASK || r->generation - said.generation < 2)),
+	      "call %u sends as number %u", said.generation, r->generation);
+	CHECK(r->kind != MEET_GATHER || (r->said.what == said.said.what && r->said.plan == said.said.plan &&
+					 r->said.bytes == said.said.bytes),
+	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->said.what, (unsigned long long)r->said.plan,
+	      r->said.bytes);
+	fuzz_count[own ? SENT : ANSWERED]++;
+	if (own && draw(2)) /* or never */
+		answer(peer, r, length);
+	else if (r->kind == MEET_ASK)
+		answer(peer, r, length);
+	free(r);
+}
+bool gompi_fabric_progress(void) { return false; }
+
+/* --- What the others send */
+
+static int n, me, rounds, loose;
+static int32_t peers[MOST];
+static uint32_t generation; /* of the last call */
+static uint32_t doubtful;   /* up to this call something may have been taken that is not right */
+static bool changes;
+
+static void hand(int peer, const struct meet_record *r, size_t length) {
+	char *copy = malloc(length); /* exactly */
+	memcpy(copy, r, length);
+	handler->record(peer, copy, length);
+	free(copy);
+	fuzz_count[HANDED]++;
+}
+
+/* A changed copy, of who is due or of another one. */
+static void hand_changed(int peer, const struct meet_record *r, size_t length) {
+	size_t size = length;
+	if (draw(4) == 0) /* shorter, or longer */
+		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_MEET_MOST - 64) + draw(100);
+	struct meet_record *c = calloc(1, size + sizeof *c);
+	memcpy(c, r, size < length ? size : length);
+	for (uint64_t k = draw(3); k > 0; k--) {
+		uint64_t word = any_number();
+		switch (draw(11)) {
+		case 0:
+			c->id = draw(2) ? c->id + (draw(5) << 4) : word;
+			break;
+		case 1:
+			c->generation = (uint32_t)(draw(2) ? c->generation + draw(20) - 10 : word);
+			break;
+		case 2:
+			c->round = (uint16_t)(draw(2) ? draw(6) : word);
+			break;
+		case 3:
+			c->kind = (uint8_t)(draw(2) ? draw(MEET_KINDS + 1) : word);
+			c->advance = (uint8_t)draw(3);
+			break;
+		case 4:
+			c->said.what = draw(2) ? gompi_what((int)draw(20), (int)draw(MOST), draw(100)) : word;
+			break;
+		case 5:
+			c->said.what = draw(2) ? (0xf0 + draw(3)) << 56 : c->said.what ^ 1ull << draw(64);
+			break;
+		case 6:
+			c->said.plan = draw(2) ? gompi_plan(draw(4000), draw(9)) : word;
+			break;
+		case 7:
+			c->said.bytes = (uint32_t)(draw(2) ? c->said.bytes + draw(17) - 8 : word);
+			break;
+		case 8:
+			c->said.rank = (int32_t)(draw(2) ? draw(2 * MOST) - MOST : word);
+			break;
+		default:
+			change_bytes((char *)c, size);
+		}
+	}
+	bool due = draw(2);
+	if (due) {
+		doubtful = generation + 1 + AHEAD;
+	} else {
+		peer = draw(2) ? (int)draw(200) - 20 : peers[draw((uint64_t)n)];
+		for (int k = 0, d = 1; k < rounds; k++, d *= 2) /* who is due in another round may say anything */
+			if (peer == peers[(me + n - d) % n])
+				doubtful = generation + 1 + AHEAD;
+		fuzz_count[STRANGE]++;
+	}
+	hand(peer, c, size);
+	free(c);
+}
+
+/* What is due in a round of the next call but `behind`. */
+static void due(int round, int behind, int kind, const void *data, size_t length) {
+	struct meet_record *r = malloc(sizeof *r + length);
+	int peer = peers[(me + n - (1 << round)) % n];
+	*r = said;
+	r->generation = generation + 1 + (uint32_t)behind;
+	r->round = (uint16_t)round, r->kind = (uint8_t)kind, r->said.rank = (me + n - (1 << round)) % n;
+	if (length > 0)
+		memcpy(r->data, data, length);
+	for (uint64_t k = changes ? draw(3) : 0; k > 0; k--)
+		hand_changed(peer, r, sizeof *r + length);
+	hand(peer, r, sizeof *r + length);
+	for (uint64_t k = changes ? draw(2) : 0; k > 0; k--) /* again */
+		hand_changed(peer, r, sizeof *r + length);
+	free(r);
+}
+
+static void barrier_due(void) {
+	for (int round = 0; round < rounds; round++)
+		due(round, 0, MEET_BARRIER, NULL, 0);
+}
+
+/* all has the data of all members, bytes of each. */
+static void gather_due(const char *all, uint32_t bytes) {
+	for (int round = 0, d = 1; round < rounds; round++, d *= 2) {
+		int k = d < n - d ? d : n - d, last = (me + n - d) % n, first = (last + n - k + 1) % n;
+		char *packed = malloc((size_t)k * bytes + 1);
+		for (int i = 0; i < k; i++)
+			memcpy(packed + (size_t)i * bytes, all + (size_t)((first + i) % n) * bytes, bytes);
+		due(round, 0, MEET_GATHER, packed, (size_t)k * bytes);
+		free(packed);
+	}
+}
+
+/* A broadcast, before which all may have to meet. */
+static void bcast_due(int root, const void *data, uint32_t bytes) {
+	int place = (me + n - root) % n, round = 0;
+	if (++loose > LOOSE) {
+		barrier_due();
+		generation++;
+		loose = 1;
+	}
+	while (round < rounds && (place >> round & 1) == 0)
+		round++;
+	if (place != 0)
+		due(round, 0, MEET_BCAST, data, bytes);
+}
+
+static void begin_meeting(uint64_t id, int members, int which) {
+	n = members, me = which, rounds = 0, loose = 0, generation = 0;
+	doubtful = AHEAD; /* of what is kept for meetings that are not yet there */
+	while (1 << rounds < n)
+		rounds++;
+	for (int i = 0; i < n; i++)
+		peers[i] = 100 + i;
+	said = (struct meet_record){.id = id};
+}
+
+static bool is_sure(void) { return doubtful < generation || doubtful - generation > 1000; }
+
+static unsigned turn; /* calls so far */
+static char content(int member, uint64_t i) { return (char)((uint64_t)member * 41 + turn * 7 + i); }
+
+/* --- Meetings */
+
+static const struct gompi_waiting what = {.call = "a test", .peer = -1, .object = 0};
+
+static void one_gather(struct gompi_meeting *m) {
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_MEET_MOST / (uint64_t)n + 1));
+	size_t size = (size_t)n * bytes;
+	char *all = malloc(size + 1), *full = malloc(size + 1);
+	struct gompi_meet_words words = {7, draw(9), me}, other = {8, 8, 5};
+	for (size_t i = 0; i < size; i++)
+		full[i] = content((int)(i / bytes), i % bytes);
+	memset(all, CANARY, size + 1);
+	memcpy(all + (size_t)me * bytes, full + (size_t)me * bytes, bytes);
+	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
+	gather_due(full, bytes);
+	said.generation = ++generation;
+	loose = 0;
+	bool differs = draw(8) == 0;
+	int rc = gompi_meet_gather(m, &words, differs ? &other : NULL, all, bytes, &what);
+	CHECK(rc == 0 || rc == GOMPI_MEET_DIFFER, "a gather returns %d", rc);
+	CHECK(all[size] == CANARY && memcmp(all + (size_t)me * bytes, full + (size_t)me * bytes, bytes) == 0,
+	      "what a gather has written");
+	if (is_sure()) {
+		CHECK(rc == (differs ? GOMPI_MEET_DIFFER : 0), "nothing is wrong, and a gather returns %d", rc);
+		CHECK(differs || memcmp(all, full, size) == 0, "what a gather has got");
+		fuzz_count[RIGHT]++;
+	}
+	fuzz_count[DIFFERED] += rc != 0;
+	free(all), free(full);
+}
+
+static void one_bcast(struct gompi_meeting *m) {
+	int root = (int)draw((uint64_t)n);
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_MEET_MOST + 1)), got = root == me ? bytes : 12345;
+	char *full = malloc(bytes + 1);
+	struct gompi_meet_words words = {9, draw(9), me};
+	for (size_t i = 0; i < bytes; i++)
+		full[i] = content(root, i);
+	const void *data = full;
+	said.said.what = words.what, said.said.plan = words.plan, said.said.bytes = bytes;
+	said.generation = generation + 1; /* or the next one */
+	bcast_due(root, full, bytes);
+	generation++;
+	int rc = gompi_meet_bcast(m, root, &words, &data, &got, &what);
+	CHECK(rc == 0 && got <= GOMPI_MEET_MOST, "a broadcast returns %d, %u bytes", rc, got);
+	char *seen = malloc(got + 1);
+	memcpy(seen, data, got);
+	if (is_sure()) {
+		CHECK(got == bytes && memcmp(data, full, bytes) == 0, "what a broadcast has got");
+		fuzz_count[RIGHT]++;
+	}
+	/* It stays until the next call, whatever comes. */
+	for (int k = 0; changes && k < 3; k++) {
+		struct meet_record r = said;
+		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = MEET_BCAST, r.round = (uint16_t)draw(4);
+		hand_changed(peers[(me + n - (1 << r.round) % n) % n], &r, sizeof r);
+	}
+	CHECK(memcmp(seen, data, got) == 0, "what a broadcast has got is gone");
+	free(seen), free(full);
+}
+
+static void meetings(uint64_t id) {
+	int members = 1 + (int)draw(MOST);
+	begin_meeting(gompi_meeting_id(MEET_OTHER, id), members, (int)draw((uint64_t)members));
+	struct gompi_meeting *m = gompi_meeting_open(said.id, n, me, peers);
+	for (int call = 0; call < 60 && check_errors == 0; call++) {
+		changes = call / 20 != 1; /* after a while nothing is left of it */
+		fuzz_count[CALLED]++;
+		turn++;
+		switch (draw(3)) {
+		case 0: {
+			barrier_due();
+			said.generation = ++generation;
+			loose = 0;
+			int rc = gompi_meet(m, &what);
+			CHECK(rc == 0, "a barrier returns %d", rc);
+			break;
+		}
+		case 1:
+			one_gather(m);
+			break;
+		default:
+			one_bcast(m);
+		}
+	}
+	gompi_meeting_close(m);
+}
+
+/* --- Collectives. On this node is the first member, and perhaps the second one, which is another thread. */
+
+static struct gompi_span *views[2];
+static int here, members, node_of[2 * MOST], rank_at[2];
+static struct gompi_slots_call calls[2];
+static int outcomes[2];
+static pthread_barrier_t begin, over;
+static bool all_done;
+
+static void *second(void *arg) {
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		if (all_done)
+			return arg;
+		outcomes[1] = gompi_span_run(views[1], &calls[1]);
+		pthread_barrier_wait(&over);
+	}
+}
+
+static void exclusive_or(const void *in, void *inout, size_t count) {
+	for (size_t i = 0; i < count; i++)
+		((char *)inout)[i] ^= ((const char *)in)[i];
+}
+
+/* Makes the call of the member at a place of this node. */
+static void make_call(int place, int kind, int root, uint64_t bytes, char *in, char *out) {
+	int rank = rank_at[place];
+	uint64_t all = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes;
+	calls[place] = (struct gompi_slots_call){.kind = kind,
+						 .root = root,
+						 .name = "test",
+						 .bytes = bytes,
+						 .in = in,
+						 .out = out,
+						 .ins = {in, bytes, NULL},
+						 .outs = {out, bytes, NULL},
+						 .reduction = {.size = 1, .kernel = exclusive_or}};
+	for (uint64_t i = 0; i < all; i++)
+		in[i] = content(rank, i);
+	if (kind == GOMPI_BCAST && rank == root)
+		memcpy(out, in, bytes);
+}
+
+/* What all nodes' leaders have in a call, *bytes of each; also sets what they say. */
+static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each) {
+	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
+	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes, most = views[0]->most_here;
+	uint64_t stride = reduces ? bytes : (8 + longest + 7) / 8 * 8;
+	bool little = reduces ? bytes <= gompi_least(GOMPI_SLOT_SMALL, GOMPI_MEET_MOST / (uint64_t)n)
+			      : (uint64_t)members * stride <= GOMPI_SLOT_SMALL &&
+					(uint64_t)n * most * stride <= 2 * GOMPI_SLOT_SMALL;
+	said.said.what = gompi_what(kind, root, reduces ? bytes : 0);
+	said.said.plan = gompi_plan(longest, 1);
+	*each = little ? reduces ? bytes : most * stride : 0;
+	said.said.bytes = (uint32_t)*each;
+	char *all = calloc(1, (uint64_t)n * *each + 1);
+	uint64_t next[MOST] = {0};
+	for (int rank = 0; little && rank < members; rank++) {
+		char *own = all + (uint64_t)node_of[rank] * *each;
+		if (reduces) {
+			for (uint64_t i = 0; i < bytes; i++)
+				own[i] ^= content(rank, i);
+			continue;
+		}
+		char *row = own + next[node_of[rank]]++ * stride;
+		memcpy(row, &bytes, sizeof bytes);
+		for (uint64_t i = 0; i < longest; i++)
+			row[8 + i] = content(rank, i);
+	}
+	return all;
+}
+
+/* Whether what a member has got is right. */
+static bool is_right(int place, int kind, int root, uint64_t bytes, const char *out) {
+	int rank = rank_at[place];
+	bool gets = (kind != GOMPI_REDUCE && kind != GOMPI_GATHER) || rank == root;
+	for (uint64_t i = 0; gets && i < bytes; i++) {
+		int last = kind == GOMPI_SCAN ? rank + 1 : kind == GOMPI_EXSCAN ? rank : members;
+		char sum = 0;
+		switch (kind) {
+		case GOMPI_BCAST:
+			if (out[i] != content(root, i))
+				return false;
+			break;
+		case GOMPI_REDUCE:
+		case GOMPI_ALLREDUCE:
+		case GOMPI_SCAN:
+		case GOMPI_EXSCAN:
+			for (int r = 0; r < last; r++)
+				sum = (char)(sum ^ content(r, i));
+			if (last > 0 && out[i] != sum)
+				return false;
+			break;
+		case GOMPI_GATHER:
+		case GOMPI_ALLGATHER:
+		case GOMPI_ALLTOALL:
+			for (int r = 0; r < members; r++) {
+				uint64_t from = kind == GOMPI_ALLTOALL ? (uint64_t)rank * bytes : 0;
+				if (out[(uint64_t)r * bytes + i] != content(r, from + i))
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void one_collective(void) {
+	static const int kinds[] = {GOMPI_BARRIER, GOMPI_BCAST,     GOMPI_BCAST,    GOMPI_REDUCE, GOMPI_ALLREDUCE,
+				    GOMPI_GATHER,  GOMPI_ALLGATHER, GOMPI_ALLTOALL, GOMPI_SCAN,   GOMPI_EXSCAN};
+	int kind = kinds[draw(sizeof kinds / sizeof *kinds)];
+	bool rooted = kind == GOMPI_BCAST || kind == GOMPI_REDUCE || kind == GOMPI_GATHER;
+	int root = rooted ? (int)draw((uint64_t)members) : 0;
+	uint64_t bytes = kind == GOMPI_BARRIER ? 0 : draw(3) ? draw(64) : draw(4000);
+	uint64_t size = bytes * (uint64_t)members, each;
+	char *in[2], *out[2];
+	for (int i = 0; i < here; i++) {
+		in[i] = malloc(size + 1);
+		out[i] = malloc(size + BEHIND);
+		memset(out[i], CANARY, size + BEHIND);
+		make_call(i, kind, root, bytes, in[i], out[i]);
+	}
+	said.generation = generation + 1; /* or the next one */
+	if (kind == GOMPI_BARRIER) {
+		barrier_due();
+		loose = 0;
+	} else if (kind == GOMPI_BCAST) {
+		uint32_t comes = bytes <= GOMPI_SLOT_SMALL ? (uint32_t)bytes : 0;
+		char data[GOMPI_SLOT_SMALL];
+		for (uint64_t i = 0; i < comes; i++)
+			data[i] = content(root, i);
+		said.said.what = gompi_what(GOMPI_BCAST, root, bytes), said.said.plan = gompi_plan(bytes, 1),
+		said.said.bytes = comes;
+		bcast_due(node_of[root], data, comes);
+	} else {
+		char *all = all_rows(kind, root, bytes, &each);
+		gather_due(all, (uint32_t)each);
+		free(all);
+		loose = 0;
+	}
+	if (here == 2)
+		pthread_barrier_wait(&begin);
+	outcomes[0] = gompi_span_run(views[0], &calls[0]);
+	if (here == 2)
+		pthread_barrier_wait(&over);
+	generation++;
+	bool sure = is_sure();
+	fuzz_count[CALLED]++;
+	fuzz_count[RIGHT] += sure;
+	uint64_t extent = kind == GOMPI_GATHER || kind == GOMPI_ALLGATHER || kind == GOMPI_ALLTOALL ? size : bytes;
+	for (int i = 0; i < here; i++) {
+		int rc = outcomes[i];
+		CHECK(rc >= GOMPI_SLOTS_MESSAGES && rc <= MPI_ERR_LASTCODE, "collective %d returns %d", kind, rc);
+		CHECK(rc != GOMPI_SLOTS_DIFFER || (uint32_t)calls[i].differ.rank < (uint32_t)members,
+		      "collective %d: rank %d differs", kind, calls[i].differ.rank);
+		for (uint64_t k = extent; k < size + BEHIND; k++)
+			if (out[i][k] != CANARY) {
+				CHECK(false, "collective %d: byte %d of %d was written", kind, (int)k, (int)extent);
+				break;
+			}
+		if (kind == GOMPI_BCAST && rc == 0 && rank_at[i] != root && bytes >= 8) /* of whomever */
+			CHECK(memcmp(out[i], out[i] + bytes, 8) != 0, "a broadcast has given nothing");
+		if (sure)
+			CHECK(rc <= 0 && rc != GOMPI_SLOTS_DIFFER, "nothing is wrong, and collective %d returns %d",
+			      kind, rc);
+		if (sure && rc == 0)
+			CHECK(is_right(i, kind, root, bytes, out[i]), "what collective %d has given", kind);
+		fuzz_count[REFUSED] += rc > 0;
+		fuzz_count[DIFFERED] += rc == GOMPI_SLOTS_DIFFER;
+		free(in[i]), free(out[i]);
+	}
+}
+
+static void collectives(uint64_t id) {
+	int nodes = 2 + (int)draw(4), local[2] = {0, 0}, own = (int)draw((uint64_t)nodes);
+	int32_t leaders[MOST], slot_peers[2] = {0, 1};
+	int counts[MOST] = {0}, most = 1;
+	pthread_t thread;
+	char *memory = unit_memory(2 * sizeof(struct gompi_slots_member));
+	char *barrier_memory = unit_memory(GOMPI_BARRIER_SIZE(2));
+	members = 0;
+	for (int turn = 0; turn < 2; turn++) /* a second one of some nodes, behind the first of all */
+		for (int k = 0; k < nodes; k++)
+			if (turn == 0 || draw(2)) {
+				if (k == own)
+					rank_at[turn] = local[turn] = members;
+				node_of[members++] = k;
+				most = ++counts[k] > most ? counts[k] : most;
+			}
+	here = counts[own];
+	begin_meeting(gompi_meeting_id(MEET_COMM, id << 4), nodes, own);
+	for (int k = 0; k < nodes; k++)
+		leaders[k] = peers[k];
+	all_done = false;
+	for (int i = 0; i < here; i++) {
+		struct gompi_span v = {.n = members,
+				       .me = local[i],
+				       .nodes = nodes,
+				       .node = own,
+				       .here = here,
+				       .place = i,
+				       .most_here = most,
+				       .node_of = node_of,
+				       .local = local};
+		if (here == 2) {
+			v.slots = gompi_slots_open(memory, 2, i, slot_peers, 0);
+			v.barrier = (struct gompi_barrier *)(void *)barrier_memory;
+		}
+		views[i] = gompi_span_open(&v, id << 4, leaders);
+	}
+	if (here == 2)
+		pthread_create(&thread, NULL, second, NULL);
+	for (int call = 0; call < 60 && check_errors == 0; call++) {
+		changes = call / 20 != 1;
+		turn++;
+		one_collective();
+	}
+	all_done = true;
+	if (here == 2) {
+		pthread_barrier_wait(&begin);
+		pthread_join(thread, NULL);
+	}
+	for (int i = 0; i < here; i++) {
+		if (views[i]->slots != NULL)
+			gompi_slots_close(views[i]->slots);
+		gompi_span_close(views[i]);
+	}
+}
+
+static void part(uint64_t records) {
+	uint64_t first = fuzz_count[HANDED];
+	unit_node(1);
+	gompi_meet_start();
+	pthread_barrier_init(&begin, NULL, 2);
+	pthread_barrier_init(&over, NULL, 2);
+	for (uint64_t id = 1; fuzz_count[HANDED] - first < records && check_errors == 0; id++) {
+		if (draw(2))
+			meetings(id);
+		else
+			collectives(id);
+	}
+}
+
+int main(int argc, char **argv) {
+	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[HANDED] >= RECORDS) {
+		static const char *const names[] = {"strange", "calls", "sure",    "different",
+						    "refused", "sent",  "answered"};
+		static const uint64_t least[] = {RECORDS / 10, 1000, 1000, 1000, 100, 1000, 100};
+		for (int i = 0; i < 7; i++)
+			CHECK(fuzz_count[STRANGE + i] > least[i], "%s: %llu", names[i],
+			      (unsigned long long)fuzz_count[STRANGE + i]);
+	}
+	return unit_end();
+}

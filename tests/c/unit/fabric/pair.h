@@ -1,0 +1,137 @@
+/* Two processes that are two nodes, with the network between them (fabric/fabric.h) and neither Go nor MPI: the first
+ * forks the second, and they exchange what core/fabric would through a socket. Where a provider of libfabric is
+ * asked for and it is not installed there is nothing to test. */
+#ifndef PAIR_H
+#define PAIR_H
+
+#include "../unit.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "fabric/agent.h"
+#include "fabric/fabric.h"
+#include "fabric/health.h"
+#include "fabric/net.h"
+#include "fabric/open.h"
+#include "fabric/progress.h"
+
+static int pair_rank, pair_socket = -1;
+static pid_t pair_child;
+static pthread_t pair_agent;
+static bool pair_local; /* memory is registered for the provider, which takes the descriptors and needs none */
+static int64_t pair_timeout = 30000000000;
+
+/* Both processes leave something for the other. */
+static void pair_exchange(const void *mine, void *others, size_t bytes) {
+	if (write(pair_socket, mine, bytes) != (ssize_t)bytes)
+		abort();
+	for (size_t at = 0; at < bytes;) {
+		ssize_t n = read(pair_socket, (char *)others + at, bytes - at);
+		if (n <= 0)
+			exit(1); /* the other one has ended, and said why */
+		at += (size_t)n;
+	}
+}
+
+static void pair_meet(void) {
+	char mine = 0, others;
+	pair_exchange(&mine, &others, 1);
+}
+
+static void *pair_run_agent(void *arg) {
+	gompi_net_agent_run();
+	return arg;
+}
+
+/* Makes a node of one process for each of the two. */
+static void pair_node(void) {
+	unit_node(1);
+	struct gompi_node n = gompi_node;
+	n.size = 2;
+	n.rank = pair_rank;
+	gompi_node_open(&n, (int32_t[]){pair_rank == 0 ? 0 : -1, pair_rank == 1 ? 0 : -1});
+}
+
+struct pair_said {
+	struct gompi_provider provider;
+	size_t length, host_length;
+	char address[GOMPI_ADDRESS], host[GOMPI_HOST];
+};
+
+/* Returns in both processes; false: there is no libfabric here. */
+static bool pair_begin(void) {
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		abort();
+	fflush(stdout);
+	pair_child = fork();
+	pair_rank = pair_child == 0;
+	if (pair_rank == 1)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pair_socket = ends[pair_rank];
+	close(ends[!pair_rank]);
+	pair_node();
+	struct pair_said mine = {.length = 0}, other;
+	char why[GOMPI_FABRIC_TEXT];
+	const char *wanted = getenv("GOMPIRMA_PROVIDER");
+	if (wanted != NULL && !gompi_libfabric_load(why)) {
+		printf("left out: %s\n", why);
+		return false;
+	}
+	if (!gompi_net_choose(wanted, &mine.provider, why) ||
+	    !gompi_net_open(&mine.provider, mine.address, &mine.length, mine.host, &mine.host_length, why)) {
+		printf("FAIL: %s\n", why);
+		exit(1);
+	}
+	gompi_net.local_keys = gompi_net.local_keys || pair_local;
+	pair_exchange(&mine, &other, sizeof mine);
+	CHECK(mine.length == other.length, "addresses of %zu and %zu bytes", mine.length, other.length);
+	char table[2 * GOMPI_ADDRESS];
+	memcpy(table + (size_t)pair_rank * mine.length, mine.address, mine.length);
+	memcpy(table + (size_t)!pair_rank * mine.length, other.address, mine.length);
+	char hosts[2 * GOMPI_HOST];
+	const size_t first = pair_rank == 0 ? mine.host_length : other.host_length;
+	const uint32_t host_at[] = {0, (uint32_t)first, (uint32_t)(mine.host_length + other.host_length)};
+	memcpy(hosts + host_at[pair_rank], mine.host, mine.host_length);
+	memcpy(hosts + host_at[!pair_rank], other.host, other.host_length);
+	const struct gompi_net_job job = {.size = 2,
+					  .rank = pair_rank,
+					  .addresses = table,
+					  .address_bytes = mine.length,
+					  .nodes = 2,
+					  .hosts = hosts,
+					  .host_at = host_at,
+					  .node_of = (int32_t[]){0, 1},
+					  .secret = {0x0123456789abcdef, 0xfedcba9876543210},
+					  .timeout = pair_timeout};
+	if (!gompi_net_begin(&job, why)) {
+		printf("FAIL: %s\n", why);
+		exit(1);
+	}
+	pthread_create(&pair_agent, NULL, pair_run_agent, NULL);
+	pair_meet();
+	return true;
+}
+
+/* What main returns. */
+static int pair_end(void) {
+	if (gompi_fabric_is_open()) {
+		pair_meet();
+		gompi_health_end();
+		pair_meet();
+		gompi_net_agent_stop();
+		pthread_join(pair_agent, NULL);
+		gompi_net_end();
+	}
+	if (pair_rank == 1)
+		exit(check_errors != 0);
+	int status;
+	waitpid(pair_child, &status, 0);
+	CHECK(status == 0, "the second process ended with %#x", status);
+	return unit_end();
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* Proves: whatever another process has written into an inbox, or sent from another node (message/record.h), and in
+ * whatever order, nothing is read outside of a record, and nothing written but the buffers of receives under way: no
+ * byte behind what a receive says to have got, none between the pieces of one, none of a send, and none of a buffer
+ * whose request is over.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "processes.h"
+
+#include "../fuzz.h"
+
+enum { RECORDS = 100000, PART = 4000, SIZE = 70000, CANARY = 0x5a, TYPE = 0x20001, ELEMENTS = 4000 };
+enum { FORGED, CHANGED, OVER, GOT, PIECES, TYPED, MOVED }; /* counts */
+
+/* What asks for more memory than there is gets none, as without a sanitizer. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=64"; }
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=64"; }
+
+/* --- Operations under way, and what they may write */
+
+enum { OPERATIONS = 24 };
+static struct operation {
+	struct gompi_request *request;
+	struct gompi_message *found; /* by a probe, for a receive */
+	int me, context;
+	bool receive, typed;
+	char *data; /* ends where memory does */
+	int64_t bytes, size;
+	uint32_t seed;
+} operations[OPERATIONS];
+
+static int64_t random_size(void) {
+	static const int64_t some[] = {0,   1, 8, 9, 4000, RECORD_MOST_DATA + 1, AWAY_MOST_DATA, AWAY_MOST_DATA + 1,
+				       SIZE};
+	return draw(2) ? some[draw(sizeof some / sizeof *some)] : (int64_t)draw(300);
+}
+
+/* Elements of 8 bytes, 16 bytes from one to the next. */
+static void make_type(void) {
+	static int64_t words[GOMPI_ELEMENTS_WORDS(ELEMENTS)];
+	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), ELEMENTS, 0);
+	for (int64_t i = 0; i < ELEMENTS; i++)
+		at[i] = 16 * i;
+	struct gompi_type *t = (struct gompi_type *)(void *)words;
+	t->root = t->elem_root;
+	t->extent = t->true_ub = at[ELEMENTS - 1] + 8;
+	if (!gompi_type_install(TYPE, (struct gompi_facts){0}, words, t->words))
+		abort();
+}
+
+static void start(struct operation *o, int me, int peer) {
+	bool receives = draw(2), typed = receives && draw(6) == 0;
+	*o = (struct operation){.me = me, .receive = receives, .typed = typed, .context = (int)draw(2) + 1};
+	o->size = typed ? ELEMENTS * 8 : random_size();
+	o->bytes = typed ? ELEMENTS * 16 - 8 : o->size;
+	o->data = malloc((size_t)o->bytes);
+	o->seed = (uint32_t)draw(1 << 30);
+	struct gompi_engine_operation e = {.context = (uint64_t)o->context << 4,
+					   .source = me,
+					   .world = receives ? -1 : peer,
+					   .peer = receives && draw(3) == 0 ? ANY_SOURCE : peer,
+					   .tag = receives && draw(4) == 0 ? ANY_TAG : (int)draw(3),
+					   .mode = draw(2) ? MODE_STANDARD : MODE_SYNCHRONOUS,
+					   .receive = receives,
+					   .at = (uintptr_t)o->data,
+					   .size = o->size,
+					   .count = typed ? 1 : 0,
+					   .datatype = typed ? TYPE : 0};
+	if (receives)
+		memset(o->data, CANARY, (size_t)o->bytes);
+	else
+		fill(o->data, o->bytes, o->seed);
+	struct gompi_engine_result x;
+	struct gompi_message *m = receives && draw(3) == 0
+					  ? gompi_engine_probe(process[me], e.context, e.peer, e.tag, true, 0, &x)
+					  : NULL;
+	if (m != NULL && draw(2)) { /* received later */
+		o->found = m;
+		return;
+	}
+	o->request = m != NULL ? gompi_engine_receive(m, &e) : begin(me, &e);
+	if (o->request == NULL) { /* a send that is over */
+		free(o->data);
+		o->data = NULL;
+	}
+}
+
+static bool is_canary(const char *at, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		if (at[i] != CANARY)
+			return false;
+	return true;
+}
+
+/* Looks what has been written; the memory is the application's again. */
+static void end(struct operation *o) {
+	struct gompi_engine_result x = finish(o->me, o->request);
+	CHECK(x.class >= 0 && x.class <= MPI_ERR_LASTCODE, "class %d", x.class);
+	if (o->receive && (x.class == MPI_SUCCESS || x.class == MPI_ERR_TRUNCATE)) {
+		CHECK(x.bytes >= 0 && x.bytes <= o->size, "%lld bytes of %lld", (long long)x.bytes, (long long)o->size);
+		int64_t from = !o->typed ? x.bytes : x.bytes == 0 ? 0 : (x.bytes - 1) / 8 * 16 + (x.bytes - 1) % 8 + 1;
+		CHECK(is_canary(o->data + from, o->bytes - from), "bytes behind the %lld of a message",
+		      (long long)x.bytes);
+		fuzz_count[GOT] += x.bytes > 0;
+	}
+	for (int64_t i = 0; o->typed && i + 1 < ELEMENTS; i++)
+		if (!is_canary(o->data + 16 * i + 8, 8)) {
+			CHECK(false, "a gap was written");
+			break;
+		}
+	fuzz_count[TYPED] += o->typed && x.bytes > 0;
+	CHECK(o->receive || is_filled(o->data, o->bytes, o->seed), "a send buffer was written");
+	fuzz_count[OVER]++;
+	free(o->data); /* a late store is seen */
+	*o = (struct operation){.data = NULL};
+}
+
+/* Goes on with one of the operations of processes 0 and 1, which have them with each other. */
+static void step(void) {
+	struct operation *o = &operations[draw(OPERATIONS)];
+	if (o->data == NULL) {
+		int me = (int)draw(2);
+		start(o, me, !me);
+	} else if (o->found != NULL) {
+		struct gompi_engine_operation e = {.receive = true,
+						   .at = (uintptr_t)o->data,
+						   .size = o->size,
+						   .count = o->typed ? 1 : 0,
+						   .datatype = o->typed ? TYPE : 0};
+		o->request = gompi_engine_receive(o->found, &e);
+		o->found = NULL;
+	} else if (is_over(o->request)) {
+		end(o);
+	} else if (draw(12) == 0) {
+		gompi_engine_cancel(o->request);
+	} else if (draw(100) == 0) {
+		gompi_engine_free(o->request);
+		o->data = NULL; /* which stays, since nobody says when it is over */
+	}
+}
+
+/* --- Records from scratch, most of them right, for process 0 */
+
+static char *other; /* memory that is there */
+
+static void forge(void) {
+	struct {
+		struct gompi_record h;
+		char payload[2048];
+	} w;
+	memset(&w, 0, sizeof w);
+	int64_t length = (int64_t)(draw(5) * 16 + (draw(8) == 0 ? draw(1900) : 0));
+	enum gompi_record_kind kind = (enum gompi_record_kind)draw(RECORD_KINDS);
+	w.h.context = (1 + draw(2)) << 4;
+	w.h.source = 1, w.h.from = 1, w.h.tag = (int32_t)draw(3);
+	w.h.size = draw(2) ? (uint64_t)length : draw(SIZE);
+	w.h.id = (1 + draw(2)) << 32 | draw(20);
+	uint64_t sum = 0;
+	for (int64_t i = 0; i + 16 <= length; i += 16) { /* addresses that are not there are refused by the system */
+		struct iovec v = {other + draw(100), draw(500)};
+		memcpy(w.payload + i, &v, sizeof v);
+		sum += v.iov_len;
+	}
+	if (kind == RECORD_RTS && draw(2))
+		w.h.size = sum;
+	if (kind == RECORD_PIECE)
+		w.h.context = draw(2) ? 0 : draw(5) * 16;
+	switch (draw(7)) {
+	case 0:
+		w.h.size = any_number();
+		break;
+	case 1:
+		w.h.source = (int32_t)draw(1 << 24) * 77;
+		break;
+	case 2:
+		w.h.from = (int32_t)draw(5) - 1;
+		break;
+	case 3:
+		w.h.id = check_random(&fuzz_state);
+		break;
+	case 4:
+		w.h.class = (int32_t)any_number();
+		break;
+	}
+	w.h.word = gompi_record_word(kind, (unsigned)draw(64), gompi_record_size(length));
+	struct gompi_lane *l = &process[0]->lane[1 + draw(2)];
+	fuzz_count[FORGED]++;
+	if (!apart) {
+		gompi_lane_take(l);
+		gompi_handle_record(l, &w.h, w.payload);
+		gompi_lane_end(l);
+		return;
+	}
+	size_t size = (size_t)gompi_record_size(length);
+	char *copy = calloc(1, size); /* exactly: whoever goes beyond is seen */
+	struct gompi_record *r = (struct gompi_record *)(void *)copy;
+	*r = w.h;
+	memcpy(gompi_record_data(r, length), w.payload, (size_t)length);
+	r->seal = draw(16) == 0 ? draw(1 << 24) : 1 + draw(2);
+	if (draw(16) == 0)
+		r->word += draw(100);
+	gompi_away_arrived(process[0], draw(50) == 0 ? (int)draw(5) - 1 : 1, copy,
+			   draw(50) == 0 ? (size_t)draw(size) : size);
+	free(copy);
+}
+
+/* --- Those that two processes exchange, changed */
+
+enum { OLD = 64 };
+static struct {
+	size_t length;
+	int to, from;
+	char *data;
+} old[OLD];
+
+static void hand_over(int to, int from, const char *record, size_t length, bool changes) {
+	size_t size = length;
+	if (changes && draw(6) == 0) /* cut, or longer */
+		size = draw(2) ? draw(length) + 1 : length + draw(64);
+	char *copy = calloc(1, size); /* exactly */
+	memcpy(copy, record, size < length ? size : length);
+	struct gompi_record *r = (struct gompi_record *)(void *)copy;
+	if (size != length && size >= sizeof *r && draw(4)) /* as long as it says */
+		r->word = (r->word & ~(uint64_t)UINT32_MAX) | size;
+	for (uint64_t n = changes ? draw(3) : 0; n > 0 && size >= sizeof *r; n--) {
+		switch (draw(12)) {
+		case 0:
+			r->seal = draw(2) ? draw(GOMPI_LANES + 1) : any_number();
+			break;
+		case 1: /* kind and flags */
+			r->word = gompi_record_word((enum gompi_record_kind)draw(RECORD_KINDS + 1), (unsigned)draw(64),
+						    gompi_record_length(r->word));
+			break;
+		case 2:
+			r->context = draw(2) ? (1 + draw(3)) << 4 : any_number();
+			break;
+		case 3:
+			r->source = (int32_t)(draw(2) ? draw(4) - 1 : any_number());
+			break;
+		case 4:
+			r->tag = (int32_t)(draw(2) ? draw(4) - 1 : any_number());
+			break;
+		case 5:
+			r->class = (int32_t)any_number();
+			break;
+		case 6:
+			r->size = draw(2) ? r->size + draw(17) - 8 : any_number();
+			break;
+		case 7:
+			r->id = draw(2) ? (1 + draw(20)) << 32 | draw(8) : r->id ^ 1ull << draw(64);
+			break;
+		case 8:
+			r->context += draw(65) - 32;
+			break;
+		case 9:
+			change_bytes(copy, size);
+			break;
+		}
+	}
+	fuzz_count[CHANGED]++;
+	fuzz_count[PIECES] += size >= sizeof *r && gompi_record_kind(r->word) == RECORD_PIECE;
+	gompi_away_arrived(process[to], from, copy, size);
+	free(copy);
+}
+
+static void change_some(int to, int from, const char *record, size_t length) {
+	size_t k = draw(OLD);
+	if (draw(4) == 0)
+		hand_over(to, from, record, length, true); /* it may be taken for the right one */
+	if (draw(20) == 0)                                 /* of another process, or of none */
+		hand_over(to, (int)draw(6) - 1, record, length, draw(2));
+	if (old[k].data != NULL && draw(6) == 0)
+		hand_over(old[k].to, old[k].from, old[k].data, old[k].length, draw(2));
+	if (draw(40) != 0)
+		hand_over(to, from, record, length, false);
+	if (draw(40) == 0)
+		hand_over(to, from, record, length, draw(2));
+	if (draw(4) == 0) {
+		free(old[k].data);
+		old[k].data = memcpy(malloc(length), record, length);
+		old[k].length = length, old[k].to = to, old[k].from = from;
+	}
+}
+
+/* --- All of it */
+
+static void part(uint64_t records) {
+	gompi_fabric_device = draw(2);
+	int how = (int)draw(4); /* on one node, and apart */
+	uint64_t first = fuzz_count[FORGED] + fuzz_count[CHANGED];
+	unit_node(1);
+	unit_types();
+	make_type();
+	apart = how != 0;
+	other = calloc(1, SIZE);
+	if (apart && how != 1)
+		network_changes = change_some;
+	open_all(how < 2 ? 2 : 3, draw(2));
+	for (uint64_t i = 0; fuzz_count[FORGED] + fuzz_count[CHANGED] - first < records; i++) {
+		step();
+		if (how < 2)
+			forge();
+		if (draw(how < 2 ? 20 : 4) == 0)
+			serve_all();
+		if (draw(2000) == 0)
+			gompi_messages_forget(process[0], (1 + draw(2)) << 4, 1);
+		if (draw(1000) == 0)
+			gompi_messages_remind(process[draw(2)]);
+		if (draw(1000) == 0)
+			gompi_messages_flushed(process[draw(2)]);
+	}
+	set_state(0, FINISHING);
+	for (int k = 0; k < 100; k++) {
+		gompi_messages_flushed(process[0]);
+		serve_all();
+	}
+	for (int i = 0; i < OPERATIONS; i++)
+		if (operations[i].data != NULL && operations[i].found == NULL && is_over(operations[i].request))
+			end(&operations[i]);
+	for (int i = 1; i <= 2; i++)
+		gompi_messages_forget(process[0], (uint64_t)i << 4, 1);
+	for (int k = 0; k < 100; k++)
+		serve_all();
+	fuzz_count[MOVED] += (uint64_t)network_moved;
+}
+
+int main(int argc, char **argv) {
+	if (fuzz(argc, argv, RECORDS, PART, part) && fuzz_count[CHANGED] + fuzz_count[FORGED] >= RECORDS) {
+		static const char *const names[] = {"forged", "changed", "over", "messages",
+						    "pieces", "typed",   "moved"};
+		static const uint64_t least[] = {RECORDS / 10, RECORDS / 10, 1000, 1000, 1000, 100, 100};
+		for (int i = 0; i < 7; i++)
+			CHECK(fuzz_count[i] > least[i], "%s: %llu", names[i], (unsigned long long)fuzz_count[i]);
+	}
+	return unit_end();
+}

@@ -1,0 +1,160 @@
+/* Proves: a list of receives, or of messages, (message/queue.h) finds what a plain one does, with and without its
+ * index, whatever is added and removed and with all wildcards; a lookup in a long list takes as many steps as in a
+ * short one; queues are found by their context, and are used again.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include "message/messages.h"
+#include "message/queue.h"
+
+enum { SOURCES = 4, TAGS = 5, MOST = 400, STEPS = 60000 };
+
+static uint32_t state = 1;
+static int below(int n) { return (int)((state = state * 1664525 + 1013904223) >> 8) % n; }
+
+/* The plain one: what is in the list, oldest first. */
+static struct gompi_entry *plain[MOST];
+static int n;
+
+static int matches(bool messages, const struct gompi_entry *e, int source, int tag) {
+	if (messages) /* source and tag are those of a receive */
+		return (source == MPI_ANY_SOURCE || e->source == source) && (tag == MPI_ANY_TAG || e->tag == tag);
+	return (e->source == MPI_ANY_SOURCE || e->source == source) && (e->tag == MPI_ANY_TAG || e->tag == tag);
+}
+
+static struct gompi_entry *first(bool messages, int source, int tag) {
+	for (int i = 0; i < n; i++)
+		if (matches(messages, plain[i], source, tag))
+			return plain[i];
+	return NULL;
+}
+
+static bool is(struct gompi_entry *e, const void *wanted) { return e == wanted; }
+
+static void against_plain(bool messages) {
+	/* so that an entry has what the engine's have behind it */
+	static struct gompi_message room[MOST];
+	struct gompi_list l = {.messages = messages};
+	struct gompi_entry *free_ones[MOST];
+	int left = MOST, indexed = 0;
+	memset(room, 0, sizeof room);
+	n = 0;
+	for (int i = 0; i < MOST; i++)
+		free_ones[i] = &room[i].entry;
+	for (int step = 0; step < STEPS; step++) {
+		/* it grows, and empties, again and again */
+		int most = step / 500 % 4 == 3 ? 0 : step / 500 % 4 == 1 ? MOST : 40;
+		int source = below(SOURCES), tag = below(TAGS);
+		if (n < most && left > 0 && below(3) > 0) {
+			struct gompi_entry *e = free_ones[--left];
+			e->source = !messages && below(4) == 0 ? MPI_ANY_SOURCE : source;
+			e->tag = !messages && below(4) == 0 ? MPI_ANY_TAG : tag;
+			gompi_list_add(&l, e);
+			plain[n++] = e;
+		} else if (n > 0) {
+			if (messages && below(3) == 0)
+				source = MPI_ANY_SOURCE;
+			if (messages && below(3) == 0)
+				tag = MPI_ANY_TAG;
+			struct gompi_entry *e =
+				messages ? gompi_list_message(&l, source, tag) : gompi_list_receiver(&l, source, tag);
+			CHECK(e == first(messages, source, tag), "step %d: other than the plain list", step);
+			if (e == NULL || below(4) == 0)
+				e = plain[below(n)]; /* cancelled */
+			CHECK(gompi_list_find(&l, e->source, e->tag, is, e) == e, "step %d: an entry is not found",
+			      step);
+			CHECK(gompi_list_find(&l, e->source, e->tag, is, &l) == NULL, "step %d: none is found", step);
+			gompi_list_remove(&l, e);
+			int at = 0;
+			while (plain[at] != e)
+				at++;
+			memmove(plain + at, plain + at + 1, (size_t)(--n - at) * sizeof *plain);
+			free_ones[left++] = e;
+		}
+		if (messages)
+			CHECK(gompi_list_oldest(&l) == (n > 0 ? plain[0] : NULL), "step %d: the oldest", step);
+		CHECK(l.n == n, "step %d: %d entries, not %d", step, (int)l.n, n);
+		indexed += l.index != NULL;
+	}
+	CHECK(indexed > STEPS / 10 && indexed < STEPS * 9 / 10, "%d of %d steps had an index", indexed, STEPS);
+	while (n > 0)
+		gompi_list_remove(&l, plain[--n]);
+	CHECK(l.index == NULL, "an empty list has an index");
+	for (int i = 0; i < MOST; i++)
+		free(room[i].more);
+}
+
+/* The steps of a lookup are counted by what it reads: the entries that it must not come by lie in memory that cannot be
+ * read while it looks. */
+static void long_list(bool messages) {
+	enum { LONG = 3000, PAGE = 4096 };
+	char *far = unit_memory((size_t)LONG * PAGE);
+	static struct gompi_message last;
+	struct gompi_list l = {.messages = messages};
+	for (int i = 0; i < LONG; i++) {
+		struct gompi_entry *e = &((struct gompi_message *)(void *)(far + (size_t)i * PAGE))->entry;
+		e->source = 1, e->tag = i;
+		gompi_list_add(&l, e);
+	}
+	last.entry.source = 2, last.entry.tag = 7;
+	gompi_list_add(&l, &last.entry);
+	/* the first lookup makes the index */
+	CHECK((messages ? gompi_list_message(&l, 2, 7) : gompi_list_receiver(&l, 2, 7)) == &last.entry, "not found");
+	CHECK(l.index != NULL, "no index");
+	mprotect(far, (size_t)LONG * PAGE, PROT_NONE);
+	for (int i = 0; i < 3; i++) {
+		struct gompi_entry *e =
+			messages ? gompi_list_message(&l, 2, i == 1 ? MPI_ANY_TAG : 7) : gompi_list_receiver(&l, 2, 7);
+		CHECK(e == &last.entry, "not found among many");
+		CHECK(gompi_list_find(&l, 2, 7, is, &last.entry) == &last.entry, "not found among many");
+		CHECK((messages ? gompi_list_message(&l, 3, 7) : gompi_list_receiver(&l, 3, 7)) == NULL,
+		      "found what is not there");
+	}
+	mprotect(far, (size_t)LONG * PAGE, PROT_READ | PROT_WRITE);
+	for (int i = 0; i < LONG; i++) {
+		struct gompi_message *m = (struct gompi_message *)(void *)(far + (size_t)i * PAGE);
+		gompi_list_remove(&l, &m->entry);
+		free(m->more);
+	}
+	gompi_list_remove(&l, &last.entry);
+	free(last.more);
+	last.more = NULL;
+	CHECK(l.index == NULL, "an empty list has an index");
+}
+
+static void queues(void) {
+	enum { CONTEXTS = 3000 };
+	struct gompi_queues qs = {0};
+	struct gompi_queue *q[CONTEXTS];
+	CHECK(gompi_queue_find(&qs, 5) == NULL, "a queue that is not there");
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < CONTEXTS; i++) {
+			q[i] = gompi_queue_of(&qs, (uint64_t)i * 16);
+			CHECK(q[i]->context == (uint64_t)i * 16 && q[i]->posted.n == 0 && q[i]->unexpected.messages,
+			      "queue %d", i);
+		}
+		CHECK(qs.n == CONTEXTS, "%u queues", qs.n);
+		for (int i = 0; i < CONTEXTS; i++) {
+			CHECK(gompi_queue_of(&qs, (uint64_t)i * 16) == q[i], "another queue %d", i);
+			CHECK(gompi_queue_find(&qs, (uint64_t)i * 16) == q[i], "another queue %d", i);
+		}
+		for (int i = 0; i < CONTEXTS; i++) {
+			gompi_queue_drop(&qs, q[(i * 7) % CONTEXTS]);
+			CHECK(gompi_queue_find(&qs, (uint64_t)(i * 7 % CONTEXTS) * 16) == NULL, "queue %d stays", i);
+		}
+		CHECK(qs.n == 0, "%u queues", qs.n);
+	}
+	gompi_queue_of(&qs, 1);
+	gompi_queues_close(&qs);
+}
+
+int main(void) {
+	for (int messages = 0; messages < 2; messages++) {
+		against_plain(messages);
+		long_list(messages);
+	}
+	queues();
+	return unit_end();
+}

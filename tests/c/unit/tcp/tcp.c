@@ -1,0 +1,638 @@
+/* Proves, with peers that this test makes up and that speak what tcp/connect.c does: a process connects with 2,000
+ * others in any order, whoever asks first, also when requests cross, are refused for a while or end halfway; a message
+ * goes each way on each, none twice; with a limit of files that is far lower than that links are given up while they
+ * are idle, made again, and nothing is lost. Whoever does not prove to know the secret is not let in: silent ones are
+ * closed after a while, wrong and repeated proofs at once. What peers ask of memory that is not registered is refused,
+ * and damaged heads end a link, nothing else.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/sip.h"
+#include "tcp/link.h"
+
+enum { PEERS = 2000, ME = PEERS / 2, RANKS = PEERS + 1 };
+static const uint64_t secret[2] = {0x0123456789abcdef, 42};
+
+struct hello {
+	uint64_t greeting, number[2];
+};
+struct request {
+	uint32_t source, destination;
+	uint64_t number[2], proof;
+};
+struct verdict {
+	uint32_t said, zero;
+	uint64_t proof;
+};
+enum { YES = 1, BUSY, CROSSED, WRONG };
+
+static uint64_t proof(uint64_t what, uint32_t source, uint32_t destination, const uint64_t a[2], const uint64_t b[2]) {
+	const uint64_t words[] = {what, source | (uint64_t)destination << 32, a[0], a[1], b[0], b[1]};
+	return gompi_sip(secret, words, 6);
+}
+
+/* --- The peers: all of them in a process of their own, which sees one port of theirs for all */
+
+struct socket {
+	int fd, rank; /* -1: not known */
+	enum { ASKS_HELLO, ASKS_VERDICT, WAITS_REQUEST, WAITS_CONFIRM, TALKS } state;
+	uint64_t mine[2], theirs[2];
+	char in[512];
+	size_t have;
+};
+static struct peer {
+	struct socket *link, *asking;
+	int busy, sent, got;
+	bool active;
+} peers[RANKS];
+static int to_port, epoll, rounds, finished;
+static unsigned seed = 7;
+
+static unsigned draw(unsigned below) { return (unsigned)rand_r(&seed) / 7 % below; }
+
+static void drop(struct socket *s) {
+	if (s->rank >= 0) {
+		if (peers[s->rank].link == s)
+			peers[s->rank].link = NULL;
+		if (peers[s->rank].asking == s)
+			peers[s->rank].asking = NULL;
+	}
+	close(s->fd);
+	free(s);
+}
+
+static struct socket *watch(int fd, int rank, int state) {
+	struct socket *s = calloc(1, sizeof *s);
+	s->fd = fd, s->rank = rank, s->state = state;
+	s->mine[0] = draw(1u << 30), s->mine[1] = (uint64_t)fd;
+	struct epoll_event e = {.events = EPOLLIN, .data.ptr = s};
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0)
+		exit(3);
+	return s;
+}
+
+static void ask(int rank) {
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)to_port)};
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
+		exit(4);
+	peers[rank].asking = watch(fd, rank, ASKS_HELLO);
+}
+
+static void put(struct socket *s, const void *what, size_t n) {
+	if (send(s->fd, what, n, MSG_NOSIGNAL) != (ssize_t)n) {
+		/* the other side has closed it: its end is read next */
+	}
+}
+
+static void talk(struct socket *s) {
+	struct peer *p = &peers[s->rank];
+	s->state = TALKS;
+	p->link = s;
+	if (p->asking == s)
+		p->asking = NULL;
+	if (p->sent == p->got && p->sent < rounds) {
+		uint32_t frame[] = {TCP_FRAME, 8, (uint32_t)s->rank, (uint32_t)p->sent++};
+		put(s, frame, sizeof frame);
+	}
+}
+
+/* Takes a message if it is whole: its bytes; 0: it is not; -1: the socket is gone. */
+static int take(struct socket *s) {
+	struct peer *p = s->rank >= 0 ? &peers[s->rank] : NULL;
+	struct hello h;
+	struct request r = {0};
+	struct verdict v = {0};
+	const uint64_t confirm = TCP_CONFIRM, go = TCP_GO, stay = TCP_STAY;
+	uint32_t head[4];
+	switch (s->state) {
+	case ASKS_HELLO:
+		if (s->have < sizeof h)
+			return 0;
+		memcpy(&h, s->in, sizeof h);
+		memcpy(s->theirs, h.number, sizeof s->theirs);
+		r.source = (uint32_t)s->rank, r.destination = ME;
+		memcpy(r.number, s->mine, sizeof r.number);
+		r.proof = proof(1, r.source, ME, s->theirs, s->mine);
+		if (draw(20) == 0) { /* half of it, and never the rest */
+			put(s, &r, sizeof r / 2);
+			drop(s);
+			return -1;
+		}
+		put(s, &r, sizeof r);
+		s->state = ASKS_VERDICT;
+		return sizeof h;
+	case ASKS_VERDICT:
+		if (s->have < sizeof v)
+			return 0;
+		memcpy(&v, s->in, sizeof v);
+		if (v.proof != proof(2 | (uint64_t)v.said << 32, (uint32_t)s->rank, ME, s->theirs, s->mine))
+			exit(5);
+		if (v.said != YES || p->link != NULL) {
+			drop(s);
+			return -1;
+		}
+		put(s, &confirm, sizeof confirm);
+		talk(s);
+		return sizeof v;
+	case WAITS_REQUEST:
+		if (s->have < sizeof r)
+			return 0;
+		memcpy(&r, s->in, sizeof r);
+		if (r.source != ME || r.destination >= RANKS ||
+		    r.proof != proof(1, ME, r.destination, s->mine, r.number))
+			exit(6);
+		s->rank = (int)r.destination;
+		p = &peers[s->rank];
+		v.said = p->link != NULL || p->busy > 0                                          ? BUSY
+			 : p->asking != NULL && p->asking->state == ASKS_VERDICT && s->rank < ME ? CROSSED
+												 : YES;
+		p->busy -= p->busy > 0;
+		v.proof = proof(2 | (uint64_t)v.said << 32, ME, r.destination, s->mine, r.number);
+		put(s, &v, sizeof v);
+		if (v.said != YES) {
+			s->rank = -1;
+			drop(s);
+			return -1;
+		}
+		if (p->asking != NULL)
+			drop(p->asking);
+		s->state = WAITS_CONFIRM;
+		p->link = s;
+		return sizeof r;
+	case WAITS_CONFIRM:
+		if (s->have < sizeof confirm)
+			return 0;
+		if (memcmp(s->in, &confirm, sizeof confirm) != 0)
+			exit(7);
+		talk(s);
+		return sizeof confirm;
+	case TALKS:
+		if (s->have < 8)
+			return 0;
+		memcpy(head, s->in, 8);
+		if (head[0] == TCP_BYE) {
+			const bool done = p->sent == p->got; /* all that has been sent is answered */
+			put(s, done ? &go : &stay, 8);
+			if (!done)
+				return 8;
+			drop(s);
+			return -1;
+		}
+		if (head[0] == TCP_STAY || head[0] == TCP_GO || head[0] == TCP_CONFIRM)
+			exit(8);
+		if (head[0] != TCP_FRAME || head[1] != 8)
+			exit(9);
+		if (s->have < 16)
+			return 0;
+		memcpy(head, s->in, 16);
+		if (head[2] != (uint32_t)s->rank || head[3] != (uint32_t)p->got)
+			exit(10);
+		finished += ++p->got == rounds;
+		if (p->sent < p->got || p->sent < rounds)
+			talk(s);
+		return 16;
+	}
+	return 0;
+}
+
+static void read_some(struct socket *s) {
+	ssize_t n = recv(s->fd, s->in + s->have, sizeof s->in - s->have, MSG_DONTWAIT);
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		drop(s);
+		return;
+	}
+	s->have += (size_t)n;
+	for (int used; (used = take(s)) != 0;) {
+		if (used < 0)
+			return;
+		s->have -= (size_t)used;
+		memmove(s->in, s->in + used, s->have);
+	}
+}
+
+/* What the process of the peers does until all have had so many messages, and then until the other side goes. */
+static void be_peers(int listener, int done_pipe) {
+	epoll = epoll_create1(0);
+	watch(listener, -1, WAITS_REQUEST)->fd = listener;
+	for (int i = 0; i < RANKS; i++) {
+		peers[i].active = draw(2) == 0;
+		peers[i].busy = draw(8) == 0 ? 2 : 0;
+	}
+	bool told = false;
+	for (int next = 0;;) {
+		struct epoll_event e[8];
+		int n = epoll_wait(epoll, e, 8, 1);
+		for (int i = 0; i < n; i++) {
+			struct socket *s = e[i].data.ptr;
+			if (s->fd != listener) {
+				read_some(s);
+				break; /* others may be gone with it */
+			}
+			int fd = accept(listener, NULL, NULL);
+			if (fd < 0)
+				exit(11);
+			struct socket *a = watch(fd, -1, WAITS_REQUEST);
+			if (draw(40) == 0) { /* it dies before it says anything */
+				drop(a);
+				continue;
+			}
+			struct hello h = {0x31706d6f67, {a->mine[0], a->mine[1]}};
+			put(a, &h, sizeof h);
+		}
+		for (int k = 0; k < 4; k++, next = (next + 1) % RANKS) {
+			struct peer *p = &peers[next];
+			if (next != ME && (p->active || p->got > 0) && p->link == NULL && p->asking == NULL &&
+			    p->sent == p->got && p->got < rounds)
+				ask(next);
+		}
+		if (finished == PEERS && !told) {
+			told = true;
+			if (write(done_pipe, "", 1) != 1)
+				exit(12);
+		}
+	}
+}
+
+/* --- This side */
+
+static int lost_n, got[RANKS];
+static void lost(int peer) { lost_n++; }
+static void unreachable(int peer) { CHECK(false, "peer %d is unreachable", peer); }
+static const struct gompi_tcp_events events = {.lost = lost, .unreachable = unreachable};
+static struct gompi_tcp tcp;
+static char places[64][64];
+
+static int listen_here(int *port) {
+	struct sockaddr_in a = {.sin_family = AF_INET};
+	socklen_t n = sizeof a;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (struct sockaddr *)&a, n) != 0 || listen(fd, 4096) != 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &n) != 0)
+		abort();
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+static void open_tcp(int peers_port) {
+	static char ports[RANKS * GOMPI_TCP_PORT];
+	static int32_t node_of[RANKS];
+	char port[GOMPI_TCP_PORT], host[GOMPI_TCP_HOST], why[GOMPI_TCP_TEXT];
+	size_t bytes;
+	uint16_t p = (uint16_t)peers_port;
+	CHECK(gompi_tcp_open(&tcp, port, host, &bytes, why, sizeof why), "%s", why);
+	for (int i = 0; i < RANKS; i++) {
+		memcpy(ports + i * GOMPI_TCP_PORT, &p, sizeof p);
+		node_of[i] = i != ME;
+	}
+	memcpy(&p, port, sizeof p);
+	to_port = p;
+	char hosts[2 * GOMPI_TCP_HOST];
+	memcpy(hosts, host, bytes);
+	memcpy(hosts + bytes, host, bytes); /* the same host: by its loopback interface */
+	const struct gompi_tcp_job job = {.size = RANKS,
+					  .rank = ME,
+					  .nodes = 2,
+					  .ports = ports,
+					  .hosts = hosts,
+					  .host_at = (uint32_t[]){0, (uint32_t)bytes, (uint32_t)(2 * bytes)},
+					  .node_of = node_of,
+					  .secret = {secret[0], secret[1]},
+					  .timeout = 60000000000,
+					  .events = &events};
+	CHECK(gompi_tcp_begin(&job), "begin");
+	for (int i = 0; i < 64; i++)
+		CHECK(fi_recv(tcp.ep, places[i], sizeof places[i], NULL, FI_ADDR_UNSPEC, places[i]) == 0, "a place");
+}
+
+static void answer(uint32_t rank, int round) {
+	uint32_t frame[] = {rank, (uint32_t)round};
+	CHECK(fi_inject(tcp.ep, frame, sizeof frame, rank) == 0, "to %u", rank);
+}
+
+/* Takes what is there; what has come is checked, and answered unless this side has begun. */
+static bool step(void) {
+	struct fi_cq_msg_entry e[16];
+	struct pollfd on = {.fd = tcp.fd, .events = POLLIN};
+	struct fid *fids[] = {&tcp.cq->fid};
+	ssize_t n = fi_cq_read(tcp.cq, e, 16);
+	if (n == -FI_EAGAIN && fi_trywait(tcp.fabric, fids, 1) == 0)
+		poll(&on, 1, 10);
+	CHECK(n != -FI_EAVAIL, "an error");
+	for (ssize_t i = 0; i < n; i++) {
+		uint32_t frame[2];
+		memcpy(frame, e[i].op_context, sizeof frame);
+		CHECK(e[i].len == 8 && frame[0] < RANKS && frame[1] == (uint32_t)got[frame[0]],
+		      "message %u of peer %u, expected was %d", frame[1], frame[0], got[frame[0]]);
+		answer(frame[0], got[frame[0]]++);
+		CHECK(fi_recv(tcp.ep, e[i].op_context, 64, NULL, FI_ADDR_UNSPEC, e[i].op_context) == 0, "a place");
+	}
+	return n > 0;
+}
+
+/* All peers, each so many rounds; files: as many as there may be, 0: enough. */
+static void all_peers(int n, int files) {
+	int done_pipe[2], port, listener = listen_here(&port);
+	char byte;
+	rounds = n;
+	memset(got, 0, sizeof got);
+	if (pipe(done_pipe) != 0)
+		abort();
+	open_tcp(port);
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		be_peers(listener, done_pipe[1]);
+		_exit(0);
+	}
+	close(listener);
+	const struct rlimit few = {(rlim_t)files, (rlim_t)files};
+	if (files > 0) { /* for good: it is the last test */
+		gompi_tcp_state.most_links = files / 2;
+		setrlimit(RLIMIT_NOFILE, &few);
+	}
+	struct pollfd over = {.fd = done_pipe[0], .events = POLLIN};
+	int most = 0;
+	for (int i = 0; poll(&over, 1, 0) == 0; i++) {
+		step();
+		int to = (int)(i * 7919LL % RANKS); /* this side asks as well, in another order */
+		if (i < RANKS && to != ME)
+			gompi_tcp_reach(to);
+		most = gompi_tcp_counts.links > most ? gompi_tcp_counts.links : most;
+		int status;
+		if (waitpid(child, &status, WNOHANG) == child) {
+			CHECK(false, "the peers have ended with %#x", status);
+			break;
+		}
+	}
+	CHECK(read(done_pipe[0], &byte, 1) == 1, "the end");
+	for (int i = 0; i < RANKS; i++)
+		CHECK(i == ME || got[i] == n, "%d messages of peer %d", got[i], i);
+	CHECK(lost_n == 0, "%d peers are lost", lost_n);
+	printf("%d peers, %d messages each: connected %llu, accepted %llu, crossed %llu, given up %llu, at most %d "
+	       "links\n",
+	       PEERS, n, (unsigned long long)gompi_tcp_counts.connected, (unsigned long long)gompi_tcp_counts.accepted,
+	       (unsigned long long)gompi_tcp_counts.crossed, (unsigned long long)gompi_tcp_counts.idle, most);
+	if (files > 0)
+		CHECK(gompi_tcp_counts.idle > 0 && most <= files, "%d links with %d files, %llu given up", most, files,
+		      (unsigned long long)gompi_tcp_counts.idle);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	gompi_tcp_end();
+	CHECK(gompi_tcp_counts.links == 0, "%d links are left", gompi_tcp_counts.links);
+	close(done_pipe[0]), close(done_pipe[1]);
+	memset(&gompi_tcp_counts, 0, sizeof gompi_tcp_counts);
+	lost_n = 0;
+}
+
+/* --- Strangers */
+
+static int call_me(void) {
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)to_port)};
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(connect(fd, (struct sockaddr *)&to, sizeof to) == 0, "connecting");
+	return fd;
+}
+
+static void read_all(int fd, void *to, size_t n) {
+	for (size_t at = 0; at < n;) {
+		ssize_t some = recv(fd, (char *)to + at, n - at, MSG_DONTWAIT);
+		if (some > 0)
+			at += (size_t)some;
+		else if (some == 0 || errno != EAGAIN) {
+			memset(to, 0, n);
+			return;
+		}
+		step();
+	}
+}
+
+/* Whether this side has closed a socket, in the end. */
+static void is_closed(int fd) {
+	char rest[256];
+	for (;;) {
+		ssize_t n = recv(fd, rest, sizeof rest, MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			break;
+		step();
+	}
+	close(fd);
+}
+
+/* Says who it is; the verdict. change: a bit of the proof is wrong. */
+static uint32_t introduce(int fd, uint32_t rank, uint32_t destination, int change, const struct request *old,
+			  struct request *said) {
+	struct hello h;
+	struct verdict v;
+	read_all(fd, &h, sizeof h);
+	struct request r = {.source = rank, .destination = destination, .number = {1, 2}};
+	r.proof = proof(1, rank, destination, h.number, r.number) ^ (uint64_t)change;
+	if (old != NULL)
+		r = *old;
+	if (said != NULL)
+		*said = r;
+	CHECK(send(fd, &r, sizeof r, MSG_NOSIGNAL) == sizeof r, "a request");
+	read_all(fd, &v, sizeof v);
+	return v.said;
+}
+
+/* A peer offers to give the link up: not while something of this side is under way, then at once. The next link. */
+static int offers(int fd) {
+	static char to[8];
+	const uint64_t bye = TCP_BYE, stay = TCP_STAY, go = TCP_GO, confirm = TCP_CONFIRM;
+	uint64_t said;
+	struct iovec v = {to, sizeof to};
+	struct fi_rma_iov from = {3, sizeof to, 99};
+	struct fi_context2 context;
+	struct fi_msg_rma m = {
+		.msg_iov = &v, .iov_count = 1, .addr = 1, .rma_iov = &from, .rma_iov_count = 1, .context = &context};
+	struct gompi_tcp_head h;
+	CHECK(fi_readmsg(tcp.ep, &m, FI_COMPLETION) == 0, "a read");
+	read_all(fd, &h, sizeof h);
+	CHECK(h.kind == TCP_READ && h.key == 99 && h.offset == 3 && h.bytes == sizeof to, "what is read");
+	send(fd, &bye, sizeof bye, 0);
+	read_all(fd, &said, sizeof said);
+	CHECK(said == stay, "the answer to an offer is %llu", (unsigned long long)said);
+	h = (struct gompi_tcp_head){.kind = TCP_DATA, .length = sizeof to, .id = h.id};
+	send(fd, &h, sizeof h, 0);
+	send(fd, "abcdefgh", sizeof to, 0);
+	struct fi_cq_msg_entry e;
+	ssize_t n;
+	while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+	}
+	CHECK(n == 1 && e.op_context == &context && memcmp(to, "abcdefgh", sizeof to) == 0, "what has been read");
+	send(fd, &bye, sizeof bye, 0);
+	read_all(fd, &said, sizeof said);
+	CHECK(said == go, "the answer to the second offer is %llu", (unsigned long long)said);
+	is_closed(fd);
+	CHECK(lost_n == 0, "who has given up its link is lost");
+	fd = call_me();
+	CHECK(introduce(fd, 1, ME, 0, NULL, NULL) == YES, "another link");
+	send(fd, &confirm, sizeof confirm, 0);
+	return fd;
+}
+
+/* More messages come than there are places: they wait, in order, and what comes once there are places is seen. */
+static void crowd(int fd) {
+	enum { PLACES = 64, MESSAGES = 3 * PLACES };
+	static uint32_t all[MESSAGES][4];
+	void *held[PLACES];
+	struct fi_cq_msg_entry e;
+	for (uint32_t i = 0; i < MESSAGES; i++)
+		memcpy(all[i], (uint32_t[]){TCP_FRAME, 8, 1, i}, sizeof all[i]);
+	CHECK(send(fd, all, sizeof all, 0) == sizeof all, "the messages");
+	for (uint32_t i = 0, taken = 0; i < MESSAGES; i++) {
+		uint32_t number;
+		ssize_t n;
+		while ((n = fi_cq_read(tcp.cq, &e, 1)) == -FI_EAGAIN) {
+		}
+		memcpy(&number, (char *)e.op_context + 4, sizeof number);
+		CHECK(n == 1 && e.len == 8 && number == i, "message %u comes as number %u", number, i);
+		held[taken++] = e.op_context;
+		if (taken < PLACES)
+			continue;
+		if (i + 1 < MESSAGES) /* no place is left */
+			for (int k = 0; k < 100; k++)
+				CHECK(fi_cq_read(tcp.cq, &e, 1) == -FI_EAGAIN, "a message without a place");
+		for (; taken > 0; taken--)
+			CHECK(fi_recv(tcp.ep, held[taken - 1], 64, NULL, FI_ADDR_UNSPEC, held[taken - 1]) == 0,
+			      "a place");
+	}
+	memcpy(all[0], (uint32_t[]){TCP_FRAME, 8, 1, 0}, sizeof all[0]);
+	CHECK(send(fd, all[0], sizeof all[0], 0) == sizeof all[0], "one more");
+	CHECK(gompi_tcp_state.peers[1]->link->watched == EPOLLIN, "nobody looks for what comes after a crowd");
+	while (!step()) {
+	}
+	CHECK(got[1] == 1, "%d messages", got[1]);
+	uint32_t answer[4];
+	read_all(fd, answer, sizeof answer);
+	CHECK(answer[0] == TCP_FRAME && answer[2] == 1, "the answer");
+}
+
+/* Both ask at the same time, and both requests have left: that of the lower rank counts. */
+static void crossing(int listener, uint32_t rank) {
+	const uint64_t confirm = TCP_CONFIRM;
+	uint64_t confirmed = 0;
+	struct hello h = {0x31706d6f67, {7, rank}};
+	struct request r;
+	struct pollfd on = {.fd = listener, .events = POLLIN};
+	gompi_tcp_reach((int)rank);
+	while (poll(&on, 1, 0) == 0)
+		step();
+	int asked = accept(listener, NULL, NULL);
+	send(asked, &h, sizeof h, MSG_NOSIGNAL);
+	read_all(asked, &r, sizeof r);
+	CHECK(r.source == ME && r.destination == rank && r.proof == proof(1, ME, rank, h.number, r.number),
+	      "the request of %u to %u", r.source, r.destination);
+	int asks = call_me();
+	uint32_t said = introduce(asks, rank, ME, 0, NULL, NULL);
+	CHECK(said == (rank < ME ? YES : CROSSED), "rank %u is told %u", rank, said);
+	if (rank < ME) {
+		send(asks, &confirm, sizeof confirm, MSG_NOSIGNAL);
+		is_closed(asked);
+		return;
+	}
+	is_closed(asks);
+	struct verdict v = {.said = YES};
+	v.proof = proof(2 | (uint64_t)YES << 32, ME, rank, h.number, r.number);
+	send(asked, &v, sizeof v, MSG_NOSIGNAL);
+	read_all(asked, &confirmed, sizeof confirmed);
+	CHECK(confirmed == confirm, "the link is not confirmed");
+}
+
+static void strangers(void) {
+	int port, listener = listen_here(&port), silent[40];
+	memset(got, 0, sizeof got);
+	open_tcp(port);
+	for (int i = 0; i < 40; i++)
+		silent[i] = call_me();
+	crossing(listener, ME - 100);
+	crossing(listener, ME + 100);
+	close(listener);
+	int fd = call_me();
+	CHECK(introduce(fd, 1, ME, 1, NULL, NULL) == 0, "a wrong proof is answered");
+	is_closed(fd);
+	fd = call_me();
+	CHECK(introduce(fd, 1, 5, 0, NULL, NULL) == WRONG, "somebody else's request");
+	is_closed(fd);
+	struct request said;
+	fd = call_me();
+	CHECK(introduce(fd, 1, ME, 0, NULL, &said) == YES, "the right one");
+	int again = call_me();
+	CHECK(introduce(again, 1, ME, 0, &said, NULL) == 0, "a repeated proof is answered");
+	is_closed(again);
+	again = call_me();
+	CHECK(introduce(again, 1, ME, 0, NULL, NULL) == BUSY, "a second link");
+	is_closed(again);
+	const uint64_t confirm = TCP_CONFIRM;
+	send(fd, &confirm, sizeof confirm, 0);
+	/* Memory that is not registered; too much of what is. */
+	static char memory[64];
+	struct fid_mr *mr;
+	CHECK(fi_mr_reg(tcp.domain, memory, sizeof memory, FI_REMOTE_READ, 0, 77, 0, &mr, NULL) == 0, "memory");
+	struct gompi_tcp_head h = {.kind = TCP_READ, .id = 1, .key = 78, .bytes = 8}, a;
+	for (int i = 0; i < 4; i++) {
+		h.key = i == 0 ? 78 : 77;
+		h.offset = i == 1 ? 60 : i == 2 ? (uint64_t)-8 : 0;
+		send(fd, &h, sizeof h, 0);
+		read_all(fd, &a, sizeof a);
+		CHECK(a.kind == (i < 3 ? TCP_DONE : TCP_DATA) && (i == 3 || a.key == FI_EACCES) && a.id == 1,
+		      "read %d: answer %u, error %llu", i, a.kind, (unsigned long long)a.key);
+	}
+	char data[8];
+	read_all(fd, data, 8);
+	h = (struct gompi_tcp_head){.kind = TCP_WRITE, .length = 8, .id = 2, .key = 77};
+	send(fd, &h, sizeof h, 0);
+	send(fd, "12345678", 8, 0);
+	read_all(fd, &a, sizeof a);
+	CHECK(a.kind == TCP_DONE && a.key == FI_EACCES && memory[0] == 0, "a write to what is only to be read");
+	fi_close(&mr->fid);
+	for (int i = 0; i < 40; i++)
+		is_closed(silent[i]);
+	fd = offers(fd);
+	crowd(fd);
+	/* A message that no place can hold. */
+	const uint32_t long_one[] = {TCP_FRAME, 65};
+	send(fd, long_one, sizeof long_one, 0);
+	is_closed(fd);
+	CHECK(lost_n == 1, "%d peers are lost", lost_n);
+	CHECK(gompi_tcp_counts.strangers == 42, "%llu strangers", (unsigned long long)gompi_tcp_counts.strangers);
+	gompi_tcp_end();
+}
+
+int main(void) {
+	struct rlimit r;
+	unit_node(1);
+	getrlimit(RLIMIT_NOFILE, &r);
+	r.rlim_cur = r.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &r);
+	if (r.rlim_cur < 2 * PEERS + 100) {
+		printf("left out: the limit of files is %llu\n", (unsigned long long)r.rlim_cur);
+		return 77;
+	}
+	strangers();
+	lost_n = 0;
+	memset(&gompi_tcp_counts, 0, sizeof gompi_tcp_counts);
+	all_peers(1, 0);
+	all_peers(3, 128);
+	return unit_end();
+}

@@ -1,0 +1,41 @@
+/* Proves: what a forked child does leaves its parent's marks as they are (update/mode.h): a thread of the child has the
+ * mark of the thread that forked it, and its end must not give that back; a thread of the parent does give it back. */
+#include "../unit.h"
+
+#include <sys/wait.h>
+
+#include "update/mode.h"
+
+static pthread_key_t end_key;
+
+/* Runs after the mark was given back: the keys of a thread are destroyed in the order in which they were made. */
+static void end_child(void *arg) {
+	(void)arg;
+	_exit(0);
+}
+
+static void forks(int i) {
+	(void)i;
+	gompi_mark_get();
+	CHECK(gompi_my_mark == &gompi_my_cell()->marks[0], "no mark");
+	pthread_key_create(&end_key, end_child);
+	pid_t child = fork();
+	if (child == 0) {
+		pthread_setspecific(end_key, &end_key);
+		pthread_exit(NULL);
+	}
+	int status = -1;
+	CHECK(waitpid(child, &status, 0) == child && status == 0, "child: status %#x", (unsigned)status);
+	CHECK(gompi_load(&gompi_my_cell()->marks_used) == 1, "marks %#x after a child's end",
+	      gompi_load(&gompi_my_cell()->marks_used));
+}
+
+int main(void) {
+	unit_node(1);
+	if (gompi_node.membarrier) {
+		unit_threads(1, forks);
+		CHECK(gompi_load(&gompi_my_cell()->marks_used) == 0, "marks %#x after the thread's end",
+		      gompi_load(&gompi_my_cell()->marks_used));
+	}
+	return unit_end();
+}

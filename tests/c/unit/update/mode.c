@@ -1,0 +1,398 @@
+/* Proves: accumulates of all sizes at once on one member's memory (update/mode.h, update/update.h) lose nothing: from
+ * threads that have a mark and those for which there is none, with membarrier(2) and without, for any granularity and
+ * for elements at odd addresses, by the funnel's updates and by those without one, by whoever owns the memory, all its
+ * elements or one. The lock is given back after each part of a granularity. Who owns the memory loses it to who wants
+ * it, and not before it is out of it. A lock whose holder
+ * died ends an update with MPI_ERR_PROC_ABORTED; then nothing is updated, and nothing is given back that is not
+ * held. */
+#include "../unit.h"
+
+#include "update/update.h"
+
+enum { THREADS = GOMPI_MARK_SLOTS + 4, SMALL = 2000, LARGE = 60, LENGTH = 500, BYTES = 16 << 10 };
+
+static struct gompi_win *w;
+static char *memory;
+static MPI_Datatype element;
+static size_t size;
+static int shift; /* of the elements' addresses */
+
+/* Adds one to n elements from the first on. The results are those before. */
+static int add(int first, int n, char *result) {
+	char ones[LENGTH * 8];
+	for (int i = 0; i < n; i++) {
+		if (element == MPI_DOUBLE)
+			memcpy(ones + (size_t)i * size, &(double){1}, size);
+		else
+			memcpy(ones + (size_t)i * size, &(uint64_t){1}, size);
+	}
+	struct gompi_operation o = {.kind = result ? RMA_GET_ACCUMULATE : RMA_ACCUMULATE, .op = MPI_SUM};
+	struct gompi_update u = {.w = w, .operation = &o, .element = element};
+	char *to = memory + shift + (size_t)first * size;
+	static gompi_a32 by_turns;
+	if (gompi_add(&by_turns, 1) % 3 != 0 && gompi_update_together(w, 0, to, ones, result, n, element, MPI_SUM)) {
+		uint64_t granularity = gompi_load(&w->granularity), part = (granularity + size - 1) / size;
+		CHECK(granularity == 0 || (uint64_t)n <= part || part > GOMPI_FEW,
+		      "%d elements at once in spite of the granularity of %llu bytes", n,
+		      (unsigned long long)granularity);
+		return MPI_SUCCESS;
+	}
+	int rc = gompi_update_begin(&u, (uint64_t)n, to);
+	if (rc == MPI_SUCCESS)
+		rc = gompi_update(&u, to, ones, result, (uint64_t)n);
+	gompi_update_end(&u);
+	CHECK(u.holds == HOLD_NOTHING, "something is held at the end");
+	return rc;
+}
+
+static uint64_t value(const char *at) {
+	uint64_t v = 0;
+	double d;
+	memcpy(&v, at, size);
+	if (element == MPI_DOUBLE) {
+		memcpy(&d, at, size);
+		v = (uint64_t)d;
+	}
+	return v;
+}
+
+/* One in four threads updates all elements at once, the others one or a few of the first ones. */
+static void adds(int i) {
+	char result[LENGTH * 8];
+	for (int k = 0; k < (i % 4 == 0 ? LARGE : SMALL); k++) {
+		int n = i % 4 == 0 ? LENGTH : i % 4;
+		CHECK(add(0, n, k % 2 ? result : NULL) == MPI_SUCCESS, "an update failed");
+	}
+}
+
+static void sums(MPI_Datatype type, int type_size, int64_t granularity, int odd) {
+	element = type;
+	size = (size_t)type_size;
+	shift = odd;
+	memset(memory, 0, BYTES);
+	gompi_store_total(&w->granularity, (uint64_t)granularity);
+	unit_threads(THREADS, adds);
+	for (int i = 0; i < LENGTH; i++) {
+		uint64_t want = THREADS / 4 * LARGE;
+		for (int t = 0; t < THREADS; t++)
+			want += t % 4 > i ? SMALL : 0;
+		want &= size < 8 ? ((uint64_t)1 << 8 * size) - 1 : UINT64_MAX;
+		uint64_t got = value(memory + shift + (size_t)i * size);
+		CHECK(got == want, "type %#x, granularity %lld, shift %d: element %d is %llu, not %llu",
+		      (int)(uintptr_t)type, (long long)granularity, odd, i, (unsigned long long)got,
+		      (unsigned long long)want);
+	}
+	for (int i = 0; i < GOMPI_MARK_SLOTS; i++)
+		CHECK(gompi_load(&gompi_my_cell()->marks[i].seq) % 2 == 0, "mark %d is left", i);
+	CHECK(gompi_load(&gompi_my_cell()->marks_used) == 0, "lines %#x are left to threads that are gone",
+	      gompi_load(&gompi_my_cell()->marks_used));
+	uint32_t word = gompi_load(&gompi_member(w, 0)->accumulate);
+	CHECK((word & ACCUMULATE_OWNED) || (word & ~(uint32_t)ACCUMULATE_BULK) == 0, "the lock is left");
+}
+
+static void all_sums(void) {
+	sums(MPI_INT64_T, 8, 0, 0);
+	sums(MPI_DOUBLE, 8, 100, 0);
+	sums(MPI_INT32_T, 4, 1, 0);
+	sums(MPI_UINT16_T, 2, 3000, 0);
+	sums(MPI_INT64_T, 8, 800, 0);
+	sums(MPI_UINT8_T, 1, 0, 0);
+	sums(MPI_INT64_T, 8, 0, 3);
+	sums(MPI_INT32_T, 4, 40, 2);
+}
+
+/* The memory as after the creation of its window, or as if turns had been taken. */
+static void fresh(uint32_t turns) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	gompi_store(&m->accumulate, 0);
+	gompi_store(&m->accumulate_small, 0);
+	gompi_store(&m->accumulate_last, 0);
+	gompi_store(&m->accumulate_row, 0);
+	gompi_store(&m->accumulate_turns, turns);
+}
+
+/* --- Parts: the lock is given back after each, which is seen by how often one thread has had it in a row */
+
+static void parts(void) {
+	static const struct {
+		uint64_t granularity;
+		uint32_t parts; /* of LENGTH elements */
+	} of[] = {{0, 1},    {800, 5},  {799, 5},  {801, 5},  {520, 8},
+		  {2000, 2}, {3992, 2}, {3993, 1}, {4000, 1}, {1 << 20, 1}};
+	static int64_t ones[LENGTH], before[LENGTH];
+	struct gompi_win_member *m = gompi_member(w, 0);
+	element = MPI_INT64_T, size = 8, shift = 0;
+	for (int i = 0; i < LENGTH; i++)
+		ones[i] = 1;
+	for (unsigned k = 0; k < sizeof of / sizeof *of; k++) {
+		gompi_store_total(&w->granularity, of[k].granularity);
+		for (int i = 0; i < LENGTH; i++)
+			((int64_t *)memory)[i] = i;
+		fresh(ACCUMULATE_CONTENDED);
+		CHECK(gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM),
+		      "granularity %llu: no update at once", (unsigned long long)of[k].granularity);
+		CHECK(gompi_load(&m->accumulate_row) == of[k].parts - 1,
+		      "granularity %llu: the lock was taken %u times, not %u", (unsigned long long)of[k].granularity,
+		      gompi_load(&m->accumulate_row) + 1, of[k].parts);
+		for (int i = 0; i < LENGTH; i++)
+			CHECK(before[i] == i && ((int64_t *)memory)[i] == i + 1,
+			      "granularity %llu: element %d was %lld, is %lld", (unsigned long long)of[k].granularity,
+			      i, (long long)before[i], (long long)((int64_t *)memory)[i]);
+	}
+	/* Parts of few elements are the other way's. */
+	gompi_store_total(&w->granularity, 8 * GOMPI_FEW);
+	CHECK(!gompi_update_together(w, 0, memory, ones, before, LENGTH, element, MPI_SUM), "at once in parts of few");
+	gompi_store_total(&w->granularity, 0);
+}
+
+/* --- Back to SMALL mode, after many small updates under the lock or by the owner */
+
+static void adds_small(int i) {
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	for (int k = 0; k < (i == 0 ? 10000 : 1000); k++)
+		add(0, 1, NULL);
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK),
+	      "word %#x after many small updates of %s thread", gompi_load(word), i == 0 ? "this" : "another");
+}
+
+static void adds_small_elsewhere(int i) {
+	if (i == 1)
+		adds_small(1);
+}
+
+static void turns_back(void) {
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	element = MPI_INT64_T, size = 8, shift = 0;
+	gompi_store_total(&w->granularity, 0);
+	for (int i = 0; i < 2; i++) {
+		fresh(0);
+		CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS &&
+			      gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
+		      "word %#x after a large one", gompi_load(word));
+		if (i == 0)
+			adds_small(0);
+		else
+			unit_threads(2, adds_small_elsewhere);
+	}
+	/* An owner's memory stays its own while large ones come in between, and for its few elements. */
+	fresh(0);
+	for (int i = 0; i < 10000; i++)
+		CHECK(add(0, i % 1000 == 0 ? LENGTH : 1, NULL) == MPI_SUCCESS, "an update failed");
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : 1), "word %#x after large and small ones",
+	      gompi_load(word));
+	/* Where turns are taken nobody owns it at once, and several elements that instructions can do go back, too. */
+	fresh(ACCUMULATE_CONTENDED);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(word) == ACCUMULATE_BULK, "word %#x, contended",
+	      gompi_load(word));
+	for (int i = 0; i < 1000; i++)
+		add(0, 3, NULL);
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? 0 : ACCUMULATE_BULK), "word %#x after 1000 of 3 elements",
+	      gompi_load(word));
+	/* In the end whoever is left owns it. */
+	for (int i = 0; i < 10000; i++)
+		add(0, LENGTH, NULL);
+	CHECK(gompi_load(word) == (gompi_node.membarrier ? gompi_my_claim : ACCUMULATE_BULK),
+	      "word %#x after 10000 large ones", gompi_load(word));
+}
+
+/* --- Who takes the memory from its owner waits until that is out of it */
+
+static gompi_a32 stage;
+
+static void revokes(int i) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	if (i == 1) {
+		UNIT_UNTIL(gompi_load_acquire(&stage) == 1);
+		CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock");
+		gompi_store_release(&stage, 2);
+		UNIT_UNTIL(gompi_load_acquire(&stage) == 3);
+		gompi_accumulate_unlock(w, 0, false);
+		return;
+	}
+	fresh(0);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an update failed");
+	CHECK(gompi_update_enter(m) == HOLD_OWN, "not the owner after a large update");
+	uint32_t barriers = gompi_load(&unit_membarriers);
+	gompi_store_release(&stage, 1);
+	UNIT_UNTIL(gompi_load(&m->accumulate) & ACCUMULATE_LOCKED);
+	for (int k = 0; k < 2000; k++) {
+		CHECK(gompi_load(&stage) == 1, "the lock was taken during an owner's update");
+		sched_yield();
+	}
+	gompi_small_leave();
+	CHECK(gompi_update_enter(m) == HOLD_NOTHING, "an owner's update beside the lock");
+	UNIT_UNTIL(gompi_load_acquire(&stage) == 2);
+	CHECK(gompi_load(&unit_membarriers) == barriers + 1, "%u barriers of the other processes, not 1",
+	      gompi_load(&unit_membarriers) - barriers);
+	gompi_store_release(&stage, 3);
+	UNIT_UNTIL(!(gompi_load_acquire(&m->accumulate) & ACCUMULATE_LOCKED));
+	CHECK(gompi_load(&m->accumulate) == ACCUMULATE_BULK, "word %#x after a change of hands",
+	      gompi_load(&m->accumulate));
+	barriers = gompi_load(&unit_membarriers);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS && gompi_load(&unit_membarriers) == barriers,
+	      "a barrier where nobody owns the memory");
+}
+
+static void owner(void) {
+	element = MPI_INT64_T, size = 8, shift = 0;
+	gompi_store_total(&w->granularity, 0);
+	gompi_store(&stage, 0);
+	unit_threads(2, revokes);
+}
+
+/* The only process of the node, and so whoever may have the lock, is dead, and lives again. */
+static void die(void) {
+	gompi_store(&gompi_my_cell()->state, GOMPI_STATE_DEAD);
+	gompi_store(&gompi_header()->broken, 1);
+}
+static void rise(void) {
+	gompi_store(&gompi_header()->broken, 0);
+	gompi_store(&gompi_my_cell()->state, 0);
+}
+
+/* An owner that died in an update: the lock is never to be had again. */
+static void owner_dies(void) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	struct gompi_cell *c = gompi_my_cell();
+	uint32_t claim = ACCUMULATE_OWNED | (GOMPI_MARK_SLOTS - 1) << ACCUMULATE_OWNER_SHIFT;
+	fresh(0);
+	gompi_store(&m->accumulate, claim);
+	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 1);
+	die();
+	for (int i = 0; i < 2; i++)
+		CHECK(add(0, LENGTH, NULL) == MPI_ERR_PROC_ABORTED && gompi_load(&m->accumulate) & ACCUMULATE_LOCKED,
+		      "word %#x after the owner died in an update", gompi_load(&m->accumulate));
+	gompi_store(&c->marks[GOMPI_MARK_SLOTS - 1].seq, 0);
+	fresh(0);
+	gompi_store(&m->accumulate, claim);
+	CHECK(add(0, LENGTH, NULL) == MPI_SUCCESS, "an owner died outside of an update");
+	rise();
+	fresh(0);
+}
+
+/* --- Who wants the lock waits for small updates under way, and for whoever has it */
+
+static gompi_a32 locked;
+
+static void locks(int i) {
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	if (i == 1) {
+		UNIT_UNTIL(gompi_load_acquire(&locked) == 1);
+		CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock");
+		gompi_store_release(&locked, 2);
+		UNIT_UNTIL(gompi_load(&unit_asleep) == 1);
+		gompi_accumulate_unlock(w, 0, false);
+		return;
+	}
+	bool small = gompi_update_enter(gompi_member(w, 0)) == HOLD_MARK;
+	CHECK(small == gompi_node.membarrier, "small updates are %spossible", small ? "" : "not ");
+	uint32_t barriers = gompi_load(&unit_membarriers);
+	gompi_store_release(&locked, 1);
+	if (small) {
+		UNIT_UNTIL(gompi_load(word) & ACCUMULATE_LOCKED);
+		for (int k = 0; k < 2000; k++) {
+			CHECK(gompi_load(&locked) == 1, "the lock was taken during a small update");
+			sched_yield();
+		}
+		gompi_small_leave();
+		CHECK(gompi_update_enter(gompi_member(w, 0)) == HOLD_NOTHING, "a small update beside the lock");
+	}
+	UNIT_UNTIL(gompi_load_acquire(&locked) == 2);
+	CHECK(gompi_load(&unit_membarriers) == barriers + small, "%u barriers of the other processes, not %d",
+	      gompi_load(&unit_membarriers) - barriers, small);
+	CHECK(gompi_accumulate_lock(w, 0) == MPI_SUCCESS, "no lock after the other one");
+	CHECK(gompi_load(&unit_membarriers) == barriers + small, "a barrier where the mode stays");
+	gompi_accumulate_unlock(w, 0, false);
+}
+
+static void waits(void) {
+	gompi_store(&locked, 0);
+	fresh(ACCUMULATE_CONTENDED);
+	unit_threads(2, locks);
+}
+
+/* --- A lock whose holder is dead */
+
+static uint64_t marked(void) { return gompi_my_mark != NULL ? gompi_load(&gompi_my_mark->seq) : 0; }
+
+/* Whatever failed has changed nothing. */
+static void nothing_done(const char *what, int rc, const char *before, uint64_t mark) {
+	CHECK(rc == MPI_ERR_PROC_ABORTED, "%s: class %d", what, rc);
+	CHECK(memcmp(memory, before, BYTES) == 0, "%s: memory has changed", what);
+	CHECK(gompi_load(&gompi_member(w, 0)->accumulate) & ACCUMULATE_LOCKED, "%s: the dead one's lock was given back",
+	      what);
+	CHECK(marked() % 2 == 0 && marked() >= mark, "%s: a mark is left", what);
+}
+
+static void holder_dies(void) {
+	static char before[BYTES];
+	gompi_a32 *word = &gompi_member(w, 0)->accumulate;
+	const uint64_t ones[2 * LENGTH] = {1, 1, 1};
+	struct gompi_operation o = {.kind = RMA_ACCUMULATE, .op = MPI_SUM};
+	element = MPI_INT64_T, size = 8, shift = 0;
+	gompi_store_total(&w->granularity, 0);
+	memcpy(before, memory, BYTES);
+	uint64_t mark = marked();
+
+	/* It has the lock when the update begins. */
+	die();
+	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
+	nothing_done("begin, large", add(0, LENGTH, NULL), before, mark);
+	nothing_done("begin, small", add(0, 1, NULL), before, mark);
+
+	/* A small update comes to a piece at an odd distance, which needs the lock. */
+	gompi_store(word, 0);
+	struct gompi_update u = {.w = w, .operation = &o, .element = element};
+	CHECK(gompi_update_begin(&u, 2, memory) == MPI_SUCCESS, "begin");
+	if (u.holds == HOLD_MARK) {
+		gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
+		nothing_done("odd piece", gompi_update(&u, memory + 17, ones, NULL, 1), before, mark);
+		CHECK(u.holds == HOLD_NOTHING, "odd piece: something is held");
+	}
+	gompi_update_end(&u);
+	if (gompi_node.membarrier)
+		nothing_done("end after an odd piece", MPI_ERR_PROC_ABORTED, before, mark);
+
+	/* A large one gives others a turn after each part, and one of them dies. */
+	gompi_store(word, 0);
+	gompi_store_total(&w->granularity, 8 * LENGTH);
+	u = (struct gompi_update){.w = w, .operation = &o, .element = element};
+	CHECK(gompi_update_begin(&u, 2 * LENGTH, memory) == MPI_SUCCESS && u.left == LENGTH, "begin, by parts");
+	CHECK(gompi_update(&u, memory, ones, NULL, LENGTH) == MPI_SUCCESS && u.left == 0, "first part");
+	memcpy(before, memory, BYTES);
+	gompi_update_end(&u);
+	gompi_store(word, ACCUMULATE_BULK | ACCUMULATE_LOCKED);
+	nothing_done("second part", gompi_update(&u, memory, ones, NULL, LENGTH), before, mark);
+	gompi_update_end(&u);
+	nothing_done("end after the second part", MPI_ERR_PROC_ABORTED, before, mark);
+	gompi_store(word, 0);
+	rise();
+}
+
+int main(void) {
+	unit_node(1);
+	unit_types();
+	unit_sleep_forever = true;
+	memory = unit_memory(BYTES);
+	w = unit_window(1, memory, BYTES, true);
+	const bool membarrier = gompi_node.membarrier;
+	for (int i = 0; i < 4; i++) {
+		gompi_node.policy.crowded = i % 2;
+		gompi_node.membarrier = membarrier && i < 2;
+		for (uint32_t turns = 0; turns <= ACCUMULATE_CONTENDED; turns += ACCUMULATE_CONTENDED) {
+			fresh(turns);
+			all_sums();
+		}
+		waits();
+		if (gompi_node.membarrier)
+			owner();
+	}
+	gompi_node.membarrier = membarrier;
+	turns_back();
+	if (membarrier) { /* else no thread has a mark, and it is not known who has had a lock */
+		parts();
+		owner_dies();
+	}
+	holder_dies();
+	return unit_end();
+}

@@ -1,0 +1,135 @@
+/* Proves: who looks an address up in a table of attached memory (win/attached.h) finds an entry as it was written, and
+ * one that stays for as long as it does, while its owner changes the table all the time; a table whose owner died while
+ * changing it is an error and no hang; one that is only slow is waited for. */
+#include "../unit.h"
+
+#include "win/attached.h"
+
+enum { READERS = 3, LOOKS = 2000, REGION = 4096 };
+
+static struct gompi_win *w;
+static struct gompi_attached *table;
+static gompi_a32 readers_left;
+static char *heap;
+
+/* Region k lies at address (k + 1) << 16; its size and where it is in the node's memory follow from that. */
+static uint64_t address_of(uint64_t k) { return (k + 1) << 16; }
+static uint64_t size_of(uint64_t k) { return REGION + 16 * k; }
+
+static void *attached_table(uintptr_t win, int rank) {
+	CHECK(win == w->handle && rank == 1, "table of %d", rank);
+	return table;
+}
+
+static void *map_attached(uintptr_t win, int64_t offset, int64_t size) {
+	(void)win;
+	CHECK(offset >= 0 && (uint64_t)size == size_of((uint64_t)offset), "%lld bytes of region %lld", (long long)size,
+	      (long long)offset);
+	return heap + offset * 2 * REGION;
+}
+
+static void write_entry(int at, uint64_t k) {
+	gompi_store(&table->entry[at].address, address_of(k));
+	gompi_store(&table->entry[at].size, size_of(k));
+	gompi_store(&table->entry[at].heap, k);
+}
+
+/* As core/rma/dynamic.go writes it: the version is odd meanwhile. */
+static void begin_change(void) {
+	gompi_add_total(&table->version, 1);
+	gompi_full_fence();
+}
+static void end_change(void) { gompi_add_total(&table->version, 1); }
+
+/* Region 2 stays, those around it come and go, so that it is now the first, now the second entry. */
+static void changes(void) {
+	for (uint32_t i = 0; gompi_load(&readers_left) > 0; i++) {
+		begin_change();
+		int n = 0;
+		if (i & 1)
+			write_entry(n++, i / 2 % 2);
+		write_entry(n++, 2);
+		if (i & 2)
+			write_entry(n++, 3);
+		gompi_store(&table->count, (uint64_t)n);
+		end_change();
+		if (i % 2 == 0) /* it must stand still for a while for the readers to see it */
+			sched_yield();
+	}
+}
+
+/* Looks up bytes [from, to) of a region. Whether it is there. */
+static bool find(uint64_t k, uint64_t from, uint64_t to) {
+	char *here;
+	uint64_t end = 0;
+	int rc = gompi_attached_find_some(w, 1, address_of(k) + from, address_of(k) + to, &here, &end);
+	if (rc == MPI_ERR_RMA_RANGE)
+		return false;
+	CHECK(rc == MPI_SUCCESS, "class %d", rc);
+	uint64_t most = to < size_of(k) ? to : size_of(k);
+	CHECK(end == address_of(k) + most, "region %d ends at %#llx", (int)k, (unsigned long long)end);
+	CHECK(here == heap + k * 2 * REGION + from, "region %d is mapped at %td", (int)k, here - heap);
+	return true;
+}
+
+static void reads(int i) {
+	if (i == READERS) {
+		changes();
+		return;
+	}
+	int found = 0;
+	for (uint64_t k = 0; k < LOOKS || found == 0; k++) {
+		CHECK(find(2, k % REGION, 2 * REGION), "region 2 is not there");
+		CHECK(!find(2, size_of(2), size_of(2) + 1), "something behind region 2");
+		found += find(k % 2 == 0 ? 0 : 3, 0, 8);
+	}
+	gompi_sub(&readers_left, 1);
+}
+
+static int looks_for_dead;
+static void nobody_dead(void) {
+	if (++looks_for_dead == 3) /* it goes on after all */
+		end_change();
+}
+static void other_dead(void) { gompi_store_total(&gompi_header()->broken, 1); }
+static void owner_dead(void) { gompi_store(&gompi_cell(1)->state, GOMPI_STATE_DEAD); }
+static void first_other_dead(void) {
+	if (++looks_for_dead == 3)
+		looks_for_dead = 0;
+	gompi_up.find_dead = first_other_dead;
+	other_dead();
+}
+
+int main(void) {
+	unit_node(2);
+	heap = unit_memory(16 * REGION);
+	table = (struct gompi_attached *)unit_memory(sizeof *table + 16 * sizeof table->entry[0]);
+	gompi_up.attached_table = attached_table;
+	gompi_up.map_attached = map_attached;
+	for (int crowded = 0; crowded < 2; crowded++) {
+		gompi_node.policy.crowded = crowded;
+		w = unit_window(2, heap, 0, false);
+		w->attached = calloc(2, sizeof *w->attached);
+		write_entry(0, 2);
+		gompi_store(&table->count, 1);
+		gompi_store(&readers_left, READERS);
+		unit_threads(READERS + 1, reads);
+
+		unit_hurry = true;
+		looks_for_dead = 0;
+		gompi_up.find_dead = nobody_dead;
+		begin_change();
+		CHECK(find(2, 0, 8) && looks_for_dead == 3, "%d looks for the dead", looks_for_dead);
+		gompi_up.find_dead = owner_dead;
+		begin_change();
+		char *here;
+		int rc = gompi_attached_find(w, 1, address_of(2), address_of(2) + 8, &here);
+		CHECK(rc == MPI_ERR_PROC_ABORTED && looks_for_dead == 3, "class %d of a dead process' table, %d looks",
+		      rc, looks_for_dead);
+		gompi_store(&gompi_header()->broken, 0);
+		gompi_store(&gompi_cell(1)->state, 0);
+		end_change();
+		unit_hurry = false;
+	}
+	return unit_end();
+}

@@ -1,0 +1,43 @@
+/* Proves: of windows that are gone only the last few keep their memory, however many there were, and the last one does,
+ * for a call that wrongly comes late (win/win_table.c); slots are used again.
+ *
+ * sanitizer: address (one thread)
+ */
+#include "../unit.h"
+
+enum { WINDOWS = 100, ROUNDS = 5, KEPT = 16 };
+
+static struct gompi_win *seen[WINDOWS * ROUNDS];
+
+/* How many different slots seen has. */
+static int slots(int n) {
+	int different = 0;
+	for (int i = 0; i < n; i++) {
+		bool again = false;
+		for (int k = 0; k < i && !again; k++)
+			again = seen[k] == seen[i];
+		different += !again;
+	}
+	return different;
+}
+
+int main(void) {
+	static char memory[64];
+	unit_node(1);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct gompi_win **w = seen + (ptrdiff_t)round * WINDOWS;
+		for (int i = 0; i < WINDOWS; i++)
+			w[i] = unit_window(64, memory, 1, true);
+		for (int i = 0; i < WINDOWS; i++)
+			gompi_win_close(w[i]->handle);
+		int kept = 0;
+		for (int i = 0; i < WINDOWS; i++)
+			kept += w[i]->targets != NULL;
+		CHECK(kept <= KEPT, "round %d: %d windows that are gone keep their memory", round, kept);
+		CHECK(w[WINDOWS - 1]->targets != NULL && w[WINDOWS - 1]->n == 64,
+		      "round %d: the last window's memory is gone at once", round);
+	}
+	int used = slots(WINDOWS * ROUNDS);
+	CHECK(used <= WINDOWS + KEPT, "%d slots for %d windows at a time", used, WINDOWS);
+	return unit_end();
+}
