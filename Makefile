@@ -20,7 +20,7 @@ demo: ## build and run the three examples, with a report; TEXT=file counts other
 	@scripts/deps.sh demo
 	@scripts/demo.sh "$(BUILD)" $(TEXT)
 
-test: ## every test: ctest, go test, race detector, lint, generated files; says at the end what is left out
+test: ## every test: ctest, go test, race detector, lint, generated files; says what was slow and what is left out
 	@scripts/deps.sh test
 	@scripts/test.sh "$(BUILD)" all
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs the tests: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale
-# Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say what was left out and why, a line
-# each beginning with "left out: ", and which steps failed.
+# Every step runs even when one before it failed; each test runner closes with its own counts. The last lines say which
+# tests took longest, what was left out and why, a line each beginning with "left out: ", and which steps failed.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -11,7 +11,9 @@ failed=()
 running=
 mkdir -p "$build" || exit 1
 left=$build/left_out.txt # what was left out, a line each
+took=$build/took.txt     # how long each test took: a line "SECONDS NAME..." for each
 : >"$left"
+: >"$took"
 
 # `timeout` puts a step into a process group of its own, which neither the terminal nor a caller's time limit reaches.
 trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
@@ -42,7 +44,7 @@ pure() {
 # The tests have a minute less than their step, so that what hangs is said where.
 # Go keeps results of tests whose Go files are as they were, but those of tests/go depend on all files of the project: -count=1.
 go_test() { # go_test STEP SECONDS ARGUMENT...
-	step "$1" "$2" go run ./tests/go/report "$left" -timeout "$(($2 - 60))s" "${@:3}"
+	step "$1" "$2" go run ./tests/go/report "$left" "$took" "$1" -timeout "$(($2 - 60))s" "${@:3}"
 }
 
 c_build() {
@@ -59,7 +61,10 @@ c() {
 	step 'ctest' 1800 ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest.log" --timeout 120 -j "$jobs"
 	# What ctest did not run is listed behind its counts: "  3 - name (Skipped)".
 	sed -n 's/^[[:space:]]*[0-9]* - \(.*\) (\(Skipped\|Disabled\|Not Run\))$/ctest \1: \2/p' "$build/ctest.log" >>"$left"
+	ctest_took "$build/ctest.log"
 }
+# Lines such as " 7/12 Test  #3: name ......   Passed    0.35 sec".
+ctest_took() { sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec *$/\2 ctest \1/p' "$1" >>"$took"; }
 # The charts of `make bench` are a module of their own: what they need is not the library's, and may not be had.
 charts() {
 	if ! timeout 600 go -C bench/chart list -deps >/dev/null 2>&1 </dev/null; then
@@ -100,9 +105,10 @@ lint)
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 fabric)
 	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do
-		step "ctest on $n nodes" 3600 env GOMPIRMA_NODES="$n" ctest --test-dir "$build" --output-on-failure --output-log "$build/ctest-$n.log" --timeout 120 \
-			-j "$jobs" -L '^(conformance|litmus|regress|matrix|examples|fortran)$' -LE one_node
-		step "go test on $n nodes" 3600 env GOMPIRMA_NODES="$n" go run ./tests/go/report "$left" -timeout 3600s -count=1 -p 2 ./tests/go/model ./tests/go/matrix
+		step "ctest on $n nodes" 3600 env GOMPIRMA_NODES="$n" ctest --test-dir "$build" --output-on-failure \
+			--output-log "$build/ctest-$n.log" --timeout 120 -j "$jobs" -L '^(conformance|litmus|regress|matrix|examples|fortran)$' -LE one_node
+		GOMPIRMA_NODES=$n go_test "go test on $n nodes" 3600 -count=1 -p 2 ./tests/go/model ./tests/go/matrix
+		ctest_took "$build/ctest-$n.log"
 	done
 	;;
 cluster)
@@ -111,7 +117,8 @@ cluster)
 	if [ $? -eq 77 ]; then
 		sed 's/^bed.sh: skipped: /jobs over several hosts: /' "$build/bed.log" >>"$left"
 	else
-		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" -timeout 1800s -count=1 -v ./tests/cluster
+		step 'hosts' 1800 tests/cluster/bed.sh 3 go run ./tests/go/report "$left" "$took" hosts \
+			-timeout 1800s -count=1 -v ./tests/cluster
 	fi
 	;;
 scale)
@@ -123,6 +130,10 @@ scale)
 *) echo "usage: scripts/test.sh BUILD all|c|go|race|lint|ref|fabric|cluster|scale" >&2; exit 2 ;;
 esac
 
+if [ -s "$took" ]; then
+	echo 'slowest:'
+	LC_ALL=C sort -rn "$took" | sed -e 's/ / s: /' -e 's/^/  /' -e 20q
+fi
 LC_ALL=C sort -u "$left" | sed 's/^/left out: /'
 if [ ${#failed[@]} -gt 0 ]; then
 	printf 'failed: %s\n' "${failed[*]}"

@@ -10,15 +10,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The last lines of scripts/test.sh say what was left out, whoever left it out, and what failed. Its commands are made
-// up.
+// The last lines of scripts/test.sh say what took longest, what was left out, whoever left it out, and what failed. Its
+// commands are made up.
 func TestTestScript(t *testing.T) {
 	const (
 		cmake = `case $1 in -S) echo "-- left out: Fortran: no compiler" ;; esac`
-		ctest = `while [ "$1" != --output-log ]; do shift; done; printf 'The following tests did not run:\n\t  3 - litmus/iriw.n4 (Skipped)\n\t 12 - abi/x (Disabled)\n' >"$2"`
-		// Only `go run ./tests/go/report FILE ARGUMENTS...` leaves something out: the same test in both of its
-		// steps.
-		golang = `case "$2" in ./tests/go/report) echo "core/boot TestUnderHydra: mpiexec.mpich is not installed" >>"$3" ;; esac`
+		ctest = `while [ "$1" != --output-log ]; do shift; done; cat >"$2" <<EOF
+ 1/13 Test   #2: litmus/sb.n2 .............   Passed   12.50 sec
+12/13 Test  #13: unit/win/lock.thread ......***Failed    3.07 sec
+13/13 Test   #1: unit/win/lock.address .....   Passed    2.00 sec
+The following tests did not run:
+	  3 - litmus/iriw.n4 (Skipped)
+	 12 - abi/x (Disabled)
+EOF`
+		// Only `go run ./tests/go/report LEFT_OUT TOOK NAME ARGUMENTS...` leaves something out: the same test
+		// in both of its steps.
+		golang = `case "$2" in ./tests/go/report)
+	echo "core/boot TestUnderHydra: mpiexec.mpich is not installed" >>"$3"
+	for i in 1 2 3 4 5 6 7 8 9; do echo "4.$i $5 core/boot Test$i" >>"$4"; done ;; esac`
 	)
 	for _, c := range []struct {
 		name, what           string
@@ -27,15 +36,23 @@ func TestTestScript(t *testing.T) {
 	}{
 		{"nothing", "all", "exit 0", `while [ "$1" != --output-log ]; do shift; done; : >"$2"`, "exit 0",
 			[]string{"== generated files: ok", "all steps passed"}},
-		{"each step", "all", cmake, ctest, golang, []string{"== generated files: ok",
-			"left out: Fortran: no compiler",
+		{"each step", "all", cmake, ctest, golang, []string{"== generated files: ok", "slowest:",
+			"  12.50 s: ctest litmus/sb.n2", "  4.9 s: race detector core/boot Test9",
+			"  4.9 s: go test core/boot Test9", "  4.9 s: core without C core/boot Test9", "  4.8 s: race",
+			"  4.8 s: go", "  4.8 s: core", "  4.7 s: race", "  4.7 s: go", "  4.7 s: core",
+			"  4.6 s: race", "  4.6 s: go", "  4.6 s: core", "  4.5 s: race", "  4.5 s: go", "  4.5 s: core",
+			"  4.4 s: race", "  4.4 s: go", "  4.4 s: core", "  4.3 s: race", "left out: Fortran: no compiler",
 			"left out: core/boot TestUnderHydra: mpiexec.mpich is not installed",
 			"left out: ctest abi/x: Disabled",
 			"left out: ctest litmus/iriw.n4: Skipped", "all steps passed"}},
 		{"nothing built", "all", cmake + "; exit 1", ctest, "exit 0", []string{"left out: Fortran: no compiler",
 			"left out: ctest: what it would run is not built", "failed: cmake"}},
 		{"Go alone", "go", cmake, ctest, golang,
-			[]string{"== core without C: ok",
+			[]string{"== core without C: ok", "slowest:", "  4.9 s: go test core/boot Test9",
+				"  4.9 s: core without C core/boot Test9", "  4.8 s: go", "  4.8 s: core", "  4.7 s: go",
+				"  4.7 s: core", "  4.6 s: go", "  4.6 s: core", "  4.5 s: go", "  4.5 s: core",
+				"  4.4 s: go", "  4.4 s: core", "  4.3 s: go", "  4.3 s: core", "  4.2 s: go",
+				"  4.2 s: core", "  4.1 s: go", "  4.1 s: core",
 				"left out: core/boot TestUnderHydra: mpiexec.mpich is not installed",
 				"all steps passed"}},
 	} {

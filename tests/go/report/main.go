@@ -1,7 +1,8 @@
 // Command report runs `go test` and prints what it prints without -v. What tests skip, which `go test` alone does not
-// tell, it appends to a file, a line for each with the reason. Its status is that of `go test`.
+// tell, it appends to a file, a line for each with the reason; to another one how long each test took, a line
+// "SECONDS NAME PACKAGE TEST" for each. Its status is that of `go test`.
 //
-//	go run ./tests/go/report LEFT_OUT -p 2 ./...          the arguments behind the file are those of `go test`
+//	go run ./tests/go/report LEFT_OUT TOOK NAME -p 2 ./...     the arguments behind NAME are those of `go test`
 package main
 
 import (
@@ -18,13 +19,21 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: report LEFT_OUT [ARGUMENT OF go test...]")
+	if len(os.Args) < 4 {
+		fmt.Fprintln(os.Stderr, "usage: report LEFT_OUT TOOK NAME [ARGUMENT OF go test...]")
 		os.Exit(2)
 	}
-	leftOut, err := os.OpenFile(os.Args[1], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	to := report{out: os.Stdout, name: os.Args[3]}
+	var files [2]*os.File
+	var err error
+	for i := range files {
+		if err == nil {
+			files[i], err = os.OpenFile(os.Args[1+i], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+		}
+	}
 	if err == nil {
-		err = run(leftOut, os.Args[2:])
+		to.leftOut, to.took = files[0], files[1]
+		err = run(to, os.Args[4:])
 	}
 	var ended *exec.ExitError
 	switch {
@@ -36,7 +45,13 @@ func main() {
 	}
 }
 
-func run(leftOut io.Writer, args []string) error {
+// report is where what `go test` tells goes.
+type report struct {
+	out, leftOut, took io.Writer
+	name               string // of this run, in took
+}
+
+func run(to report, args []string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -46,13 +61,14 @@ func run(leftOut io.Writer, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	err = read(out, os.Stdout, leftOut)
+	err = to.read(out)
 	return errors.Join(cmd.Wait(), err)
 }
 
 // event is a line of `go test -json`.
 type event struct {
 	Action, Package, Test, Output string
+	Elapsed                       float64
 }
 
 // line is something that a test printed, or its package where test is "".
@@ -64,18 +80,24 @@ var (
 	where    = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 )
 
-// read copies to out what `go test` prints without -v, and writes what was skipped to leftOut. Lines that are not JSON
-// are copied.
-func read(in io.Reader, out, leftOut io.Writer) error {
+// read copies what `go test` prints without -v, and writes down what was skipped and how long tests took, those within
+// others not. Lines that are not JSON are copied.
+func (to report) read(in io.Reader) error {
+	out := to.out
 	lines := map[string][]line{}   // package: what was printed
 	quiet := map[string][]string{} // package: tests that passed or were skipped
 	b := bufio.NewReader(in)
 	for {
 		text, err := b.ReadBytes('\n')
 		var e event
+		wrong := json.Unmarshal(text, &e)
+		pkg := strings.TrimPrefix(e.Package, "gompirma/")
+		if (e.Action == "pass" || e.Action == "fail") && e.Test != "" && !strings.Contains(e.Test, "/") {
+			fmt.Fprintf(to.took, "%.2f %s %s %s\n", e.Elapsed, to.name, pkg, e.Test)
+		}
 		switch {
 		case len(text) == 0:
-		case json.Unmarshal(text, &e) != nil:
+		case wrong != nil:
 			fmt.Fprintf(out, "%s\n", bytes.TrimSuffix(text, []byte("\n")))
 		case e.Action == "build-output":
 			fmt.Fprint(out, e.Output)
@@ -87,8 +109,7 @@ func read(in io.Reader, out, leftOut io.Writer) error {
 			quiet[e.Package] = append(quiet[e.Package], e.Test)
 		case e.Action == "skip" && e.Test != "":
 			quiet[e.Package] = append(quiet[e.Package], e.Test)
-			fmt.Fprintf(leftOut, "%s: %s\n", strings.TrimPrefix(e.Package, "gompirma/")+" "+e.Test,
-				reason(lines[e.Package], e.Test))
+			fmt.Fprintf(to.leftOut, "%s %s: %s\n", pkg, e.Test, reason(lines[e.Package], e.Test))
 		case (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && e.Test == "":
 			show(out, lines[e.Package], quiet[e.Package], e.Action == "fail")
 			delete(lines, e.Package)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -47,9 +48,23 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, leftOut strings.Builder
-			require.NoError(t, read(strings.NewReader(c.in), &out, &leftOut))
+			to := report{out: &out, leftOut: &leftOut, took: io.Discard}
+			require.NoError(t, to.read(strings.NewReader(c.in)))
 			require.Equal(t, c.out, out.String())
 			require.Equal(t, c.leftOut, leftOut.String())
 		})
 	}
+}
+
+func TestTook(t *testing.T) {
+	in := `{"Action":"pass","Package":"gompirma/core/rma","Test":"TestA/x","Elapsed":1.5}
+{"Action":"pass","Package":"gompirma/core/rma","Test":"TestA","Elapsed":2.25}
+{"Action":"fail","Package":"gompirma/capi","Test":"TestB","Elapsed":120}
+{"Action":"skip","Package":"gompirma/capi","Test":"TestC","Elapsed":3}
+{"Action":"fail","Package":"gompirma/capi","Elapsed":130}
+`
+	var took strings.Builder
+	to := report{out: io.Discard, leftOut: io.Discard, took: &took, name: "go test"}
+	require.NoError(t, to.read(strings.NewReader(in)))
+	require.Equal(t, "2.25 go test core/rma TestA\n120.00 go test capi TestB\n", took.String())
 }

@@ -1,17 +1,10 @@
-<<<<<<<< HEAD:tests/c/unit/packet.c
 /* Proves: a packet does at its target what the operation asks for (way/packet.h), or is refused and has done nothing;
  * and whatever another process has written there, nothing outside of the window, the packet and the reply is read or
- * written. The window ends where memory does, and a packet is as long as it says. */
-#include "unit.h"
-========
-/* Proves: a message does at its target what the operation asks for (way/message.h), or is refused and has done nothing;
- * and whatever another process has written there, nothing outside of the window, the message and the reply is read or
- * written. The window ends where memory does, and a message is as long as it says.
+ * written. The window ends where memory does, and a packet is as long as it says.
  *
  * sanitizer: address (one thread)
  */
 #include "../unit.h"
->>>>>>>> 93305e6 (tests: unit tests by room, and one sanitizer where one suffices):tests/c/unit/way/message.c
 
 #include "way/packet.h"
 

@@ -1,17 +1,10 @@
-<<<<<<<< HEAD:tests/c/unit/packet_fuzz.c
 /* Proves: whatever a packet says (way/packet.h), applying it changes no byte outside of the window and of the reply,
  * reads none outside of the packet, and ends with success or with one of the error classes of a refusal. The packets
- * are ones that an origin writes, of which some fields or bytes have then been changed. */
-#include "unit.h"
-========
-/* Proves: whatever a message says (way/message.h), applying it changes no byte outside of the window and of the reply,
- * reads none outside of the message, and ends with success or with one of the error classes of a refusal. The messages
  * are ones that an origin writes, of which some fields or bytes have then been changed.
  *
  * sanitizer: address (one thread)
  */
 #include "../unit.h"
->>>>>>>> 93305e6 (tests: unit tests by room, and one sanitizer where one suffices):tests/c/unit/way/message_fuzz.c
 
 #include "way/packet.h"
 
