@@ -4,7 +4,8 @@ DESTDIR ?=
 SECONDS ?= 600
 CALLS ?= 1000000
 SEED ?=
-NODES ?= 2 3
+SHORT ?=
+NODES ?= $(if $(SHORT),2,2 3)
 BUILD := $(CURDIR)/build
 
 help: ## print this
@@ -44,9 +45,9 @@ fuzz: ## CALLS=1000000 calls of all functions with wrong arguments (tests/c/fuzz
 	@scripts/deps.sh build
 	@GOMPIRMA_FUZZ_CALLS=$(CALLS) GOMPIRMA_FUZZ_SEED=$(SEED) go test -count=1 -timeout 0 -v -run '^Test(Fuzz|Outside)$$' ./tests/go/fuzz
 
-test-fabric: ## the tests of C and Fortran, the examples, the model and the matrix on NODES=2 and 3 pretended nodes
+test-fabric: ## tests of C and Fortran, examples, model, matrix on NODES=2 and 3 pretended nodes; SHORT=1: some on 2
 	@scripts/deps.sh test
-	@GOMPIRMA_TEST_NODES="$(NODES)" scripts/test.sh "$(BUILD)" fabric
+	@GOMPIRMA_TEST_NODES="$(NODES)" GOMPIRMA_TEST_SHORT="$(SHORT)" scripts/test.sh "$(BUILD)" fabric
 
 test-cluster: ## jobs over hosts made of namespaces (root), under MPICH's, Open MPI's and Slurm's launchers
 	@scripts/deps.sh cluster

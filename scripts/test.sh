@@ -104,10 +104,14 @@ lint)
 	;;
 ref) step 'reference MPI' 1800 tests/c/ref.sh ;;
 fabric)
+	# GOMPIRMA_TEST_SHORT: of C each program and variant once, with its largest number of ranks, but those that `make test`
+	# runs on several nodes anyway; of the model one job for each profile.
+	labels='^(conformance|litmus|regress|matrix|examples|fortran)$' short=
+	[ -z "${GOMPIRMA_TEST_SHORT:-}" ] || labels='^(widest|examples|fortran)$' short=-short
 	c_build && for n in ${GOMPIRMA_TEST_NODES:-2 3}; do
 		step "ctest on $n nodes" 3600 env GOMPIRMA_NODES="$n" ctest --test-dir "$build" --output-on-failure \
-			--output-log "$build/ctest-$n.log" --timeout 120 -j "$jobs" -L '^(conformance|litmus|regress|matrix|examples|fortran)$' -LE one_node
-		GOMPIRMA_NODES=$n go_test "go test on $n nodes" 3600 -count=1 -p 2 ./tests/go/model ./tests/go/matrix
+			--output-log "$build/ctest-$n.log" --timeout 120 -j "$jobs" -L "$labels" -LE one_node
+		GOMPIRMA_NODES=$n go_test "go test on $n nodes" 3600 $short -count=1 -p 2 ./tests/go/model ./tests/go/matrix
 		ctest_took "$build/ctest-$n.log"
 	done
 	;;
