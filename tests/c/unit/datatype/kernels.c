@@ -31,8 +31,8 @@ static void one(const struct type *t, int op, gompi_kernel plain, gompi_atomic_k
 
 static void all(void) {
 	int kernels = 0, atomics = 0;
-	for (int i = 0; i < types_count(); i++) {
-		const struct type *t = types + i;
+	for (int i = 0; i < unit_types_count(); i++) {
+		const struct type *t = unit_type(i);
 		for (int op = 0; op < OPS; op++) {
 			gompi_kernel plain = gompi_op_kernel(op_handle(op), t->handle);
 			gompi_atomic_kernel atomic = gompi_atomic(op_handle(op), t->handle);

@@ -192,7 +192,7 @@ static void nonsense(int i) {
 		.kind = (uint8_t)(draw(50) ? draw(10) | draw(2) * PACKET_LAYOUT | draw(2) * PACKET_IN_ORDER
 					   : draw(256)),
 		.op = (uint16_t)(draw(20) ? (uint64_t)ops + draw(18) : draw(UINT16_MAX)),
-		.type = (uint16_t)(draw(20) ? (uintptr_t)types[draw((uint64_t)types_count())].handle
+		.type = (uint16_t)(draw(20) ? (uintptr_t)unit_type((int)draw((uint64_t)unit_types_count()))->handle
 					    : draw(UINT16_MAX)),
 		.length = (uint16_t)length,
 		.origin = draw(20) ? 0 : (int32_t)number(4),

@@ -47,7 +47,7 @@ static void write_message(struct gompi_packet *m, struct gompi_win *w) {
 	static int64_t words[GOMPI_ELEMENTS_WORDS(16)];
 	enum gompi_packet_kind kind = kinds[draw(sizeof kinds / sizeof *kinds)];
 	bool elements = kind >= PACKET_ACCUMULATE, swap = kind == PACKET_COMPARE_AND_SWAP;
-	const struct type *t = types + draw((uint64_t)types_count());
+	const struct type *t = unit_type((int)draw((uint64_t)unit_types_count()));
 	MPI_Datatype type = elements ? t->handle : MPI_BYTE;
 	uint64_t size = elements ? t->size : 1, n = swap ? 1 : 1 + draw(16);
 	struct gompi_operation o = {.op = op_handle((int)draw(OPS)), .compare = data};
