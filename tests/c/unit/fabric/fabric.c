@@ -363,9 +363,7 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	else
-		sleep(1); /* the agent answers */
-	pair_meet();
+	pair_meet();       /* in read(2): the agent answers */
 	round_trips(1000); /* both at once */
 	pair_meet();
 	many_records(200000);
