@@ -42,8 +42,8 @@ static inline void gompi_set_in_go(bool in) {
 
 static inline bool gompi_holds_signals(void) { return gompi_load(&gompi_thread.held) != 0; }
 
-// Whether the calling function belongs to a signal handler that has interrupted Go on this thread: Go must not be
-// called.
+// Returns true if the calling function belongs to a signal handler that has interrupted Go on this thread: Go must
+// not be called.
 bool gompi_in_handler(void);
 
 // In C that Go has called: the thread is out of Go from here on, as long as a function of the application runs, which

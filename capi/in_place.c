@@ -58,7 +58,7 @@ static _Thread_local struct {
 	uint32_t steps;
 } last_fault __attribute__((tls_model("initial-exec")));
 
-// Whether the fault at address is due to a step, so that the store is to be tried again.
+// Returns true if the fault at address is due to a step, so that the store is to be tried again.
 static bool fault_of_ours(uintptr_t address) {
 	bool known = false;
 	for (int i = 0; i < RANGES; i++)

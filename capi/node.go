@@ -31,7 +31,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	n := nd.N
 	place := C.struct_gompi_node{
 		control: at(0), n: C.int(n), me: C.int(nd.Me), size: C.int(job.Size), rank: C.int(job.Rank),
-		policy: C.gompi_policy_for(C.bool(nd.Crowded)), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
+		policy: C.gompi_policy_for(C.bool(nd.Oversubscribed)), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
 		cell_stride:   C.size_t(shm.CellSize(n)),
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
 		agent_rings: at(shm.AgentRing(n, 0)), agent_stride: shm.AgentRingSize,

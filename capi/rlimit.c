@@ -58,7 +58,7 @@ static void reserve_mappings(void) {
 		munmap(other, RESERVED_PAGES * PAGE_BYTES);
 }
 
-// Whether there were some.
+// Returns true if there were some.
 static bool give_mappings_up(void) {
 	char *p = gompi_swap_total(&reserved_mappings, NULL);
 	return p != NULL && munmap(p, RESERVED_PAGES * PAGE_BYTES) == 0;

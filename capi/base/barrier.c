@@ -34,7 +34,7 @@ int gompi_shared_barrier(struct gompi_barrier *b, int n, int me, uint32_t *numbe
 		gompi_full_fence();
 		return 0;
 	}
-	if (gompi_node.policy.crowded)
+	if (gompi_node.policy.oversubscribed)
 		return central(b, n, k, what);
 	for (int round = 0, d = 1; d < n; round++, d *= 2) {
 		int to = me + d < n ? me + d : me + d - n;

@@ -17,7 +17,7 @@ static inline const char *gompi_enter(const char *call) {
 
 static inline void gompi_leave(const char *outer) { gompi_call = outer; }
 
-// Whether this thread is the library's own, which makes progress: it calls no function of the application.
+// Returns true if this thread is the library's own, which makes progress: it calls no function of the application.
 extern _Thread_local bool gompi_progress_thread __attribute__((tls_model("initial-exec")));
 
 // gompi_call for Go, which cannot read what each thread has of its own.

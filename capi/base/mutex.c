@@ -9,7 +9,7 @@
 #include "base/tuning.h"
 
 void gompi_mutex_wait(struct gompi_mutex *m) {
-	for (int i = gompi_node.policy.crowded ? GOMPI_MUTEX_LOOKS : 0; i < GOMPI_MUTEX_LOOKS; i++) {
+	for (int i = gompi_node.policy.oversubscribed ? GOMPI_MUTEX_LOOKS : 0; i < GOMPI_MUTEX_LOOKS; i++) {
 		gompi_pause();
 		if (gompi_load(&m->word) == 0 && gompi_mutex_try(m))
 			return;

@@ -15,7 +15,7 @@ struct gompi_mutex {
 void gompi_mutex_wait(struct gompi_mutex *m);
 void gompi_mutex_wake(struct gompi_mutex *m);
 
-// Takes it if it is free. Whether it has.
+// Takes it if it is free. Returns true if it has.
 static inline bool gompi_mutex_try(struct gompi_mutex *m) {
 	uint32_t nobody = 0;
 	return gompi_change_once(&m->word, &nobody, 1);

@@ -15,12 +15,12 @@ struct gompi_node gompi_node;
 static gompi_a32 before_the_node = 1;
 gompi_a32 *gompi_no_membarrier = &before_the_node;
 
-struct gompi_policy gompi_policy_for(bool crowded) {
+struct gompi_policy gompi_policy_for(bool oversubscribed) {
 	return (struct gompi_policy){.poll = GOMPI_WAIT_POLL_NS,
 				     .long_yield = GOMPI_LONG_YIELD_NS,
 				     .slice = GOMPI_WAIT_SLICE_NS,
-				     .quiet_looks = crowded ? 0 : GOMPI_QUIET_LOOKS,
-				     .crowded = crowded};
+				     .quiet_looks = oversubscribed ? 0 : GOMPI_QUIET_LOOKS,
+				     .oversubscribed = oversubscribed};
 }
 
 void gompi_node_open(const struct gompi_node *place, const int32_t *places) {

@@ -91,9 +91,9 @@ struct gompi_policy {
 	int32_t quiet_looks;
 	// Fewer cores than processes: a waiting thread offers its core each time that it looks. With a core for each it
 	// does so only after a while, since the system may still have put two on one core, and others may use the rest.
-	bool crowded;
+	bool oversubscribed;
 };
-struct gompi_policy gompi_policy_for(bool crowded);
+struct gompi_policy gompi_policy_for(bool oversubscribed);
 
 // This process' place on the node; written once by gompi_node_open, before any call can use it.
 struct gompi_node {

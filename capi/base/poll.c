@@ -9,7 +9,7 @@ _Thread_local struct gompi_poll gompi_poll __attribute__((tls_model("initial-exe
 
 void gompi_poll_long(void) {
 	struct gompi_poll *p = &gompi_poll;
-	if (!gompi_node.policy.crowded) {
+	if (!gompi_node.policy.oversubscribed) {
 		int64_t now = gompi_now_ns();
 		if (p->calls == GOMPI_POLL_CALLS)
 			p->since = now;
@@ -21,7 +21,7 @@ void gompi_poll_long(void) {
 
 void gompi_poll_flushed(void) {
 	struct gompi_poll *p = &gompi_poll;
-	if (!gompi_node.policy.crowded || ++p->flushes % GOMPI_FLUSHES != 0)
+	if (!gompi_node.policy.oversubscribed || ++p->flushes % GOMPI_FLUSHES != 0)
 		return;
 	int64_t now = gompi_now_ns();
 	if (now - p->offered < GOMPI_FLUSH_NS)

@@ -19,7 +19,7 @@ static inline int gompi_ranks_at(const struct gompi_ranks *r, int i) {
 	return r->list == NULL ? r->first + i * r->stride : r->list[i];
 }
 
-// Whether a search through the list costs less than a call into Go, which keeps lists sorted.
+// Returns true if a search through the list costs less than a call into Go, which keeps lists sorted.
 static inline bool gompi_ranks_few(const struct gompi_ranks *r) { return r->list == NULL || r->n <= 64; }
 
 // The rank of a process; -1: it is not a member. It costs O(n) in a list.

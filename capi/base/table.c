@@ -25,7 +25,7 @@ static void fill_locked(struct gompi_table_entry *e, uintptr_t handle, void *obj
 	gompi_store_release(&e->handle, handle); // pairs with the acquire in gompi_table_get
 }
 
-// Whether an entry has a handle that can be found.
+// Returns true if an entry has a handle that can be found.
 static bool live_locked(struct gompi_table_entries *t, struct gompi_table_entry *e) {
 	return gompi_table_place(t, handle_in(e)) == e;
 }

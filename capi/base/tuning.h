@@ -50,10 +50,10 @@ enum {
 	// next moves by the system: 540 ns instead of 4,500.
 	GOMPI_ACK_LOOKS = 400,
 	// Tries for a member's lock before a ticket is drawn: a queue hands over at each unlock, a cache line's way or
-	// a change of context. A contended lock with a fetch_and_op stays below 100 ns so. On a crowded node each try
-	// offers the core.
+	// a change of context. A contended lock with a fetch_and_op stays below 100 ns so. On an oversubscribed node
+	// each try offers the core.
 	GOMPI_LOCK_TRIES = 1000,
-	GOMPI_LOCK_TRIES_CROWDED = 2,
+	GOMPI_LOCK_TRIES_OVERSUBSCRIBED = 2,
 	// At the lock of a large accumulate and at the marks of small ones; then as many offers of the core, then the
 	// thread sleeps. An element takes 2.5 ns, the way to the other mode 10 us.
 	GOMPI_MODE_LOOKS = 200,
@@ -84,9 +84,9 @@ enum {
 	// series: with pauses of 100 us between them operations take 2 us instead of 40.
 	GOMPI_AGENT_NS = 50000,
 	// Looks between two offers of its core: systems put it on the origin's, and then a series of fetches took 45 us
-	// for each. On a crowded node it offers at each, and looks so often.
+	// for each. On an oversubscribed node it offers at each, and looks so often.
 	GOMPI_AGENT_LOOKS = 16,
-	GOMPI_AGENT_LOOKS_CROWDED = 20,
+	GOMPI_AGENT_LOOKS_OVERSUBSCRIBED = 20,
 	// Asleep, before it looks again by itself: nobody should need that.
 	GOMPI_AGENT_SLEEP_NS = 1000000000,
 

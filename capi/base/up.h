@@ -43,7 +43,7 @@ struct gompi_up {
 	// Raises an error on an object and returns what the call shall return; gompi_refuse in verdict.h is the way
 	// there.
 	int (*raise)(int class, const char *call, const char *text, int kind, uintptr_t object);
-	// Lets messages move. Whether there was something to do.
+	// Lets messages move. Returns true if there was something to do.
 	bool (*progress_messages)(void);
 	// Looks for processes of the node that have died; gompi_header()->broken counts them afterwards.
 	void (*find_dead)(void);

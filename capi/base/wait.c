@@ -40,7 +40,7 @@ void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns) {
 	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
-// Gives the core away at the time *now, which moves on. Whether somebody has kept it.
+// Gives the core away at the time *now, which moves on. Returns true if somebody has kept it.
 bool gompi_yield_long(int64_t *now) {
 	int64_t before = *now;
 	sched_yield();
@@ -115,7 +115,7 @@ static inline void wait_begins(struct gompi_wait *t) {
 	gompi_full_fence_after_change(); // pairs with the one in gompi_ring_doorbell
 	t->now = gompi_now_ns();
 	t->end = t->now + gompi_node.policy.poll;
-	t->looks = gompi_node.policy.crowded ? GOMPI_PAUSED_LOOKS : 0;
+	t->looks = gompi_node.policy.oversubscribed ? GOMPI_PAUSED_LOOKS : 0;
 	t->eager = 0;
 	t->stage = WAIT_POLLS;
 }
@@ -127,7 +127,7 @@ static inline bool wait_polls(struct gompi_wait *t) {
 		gompi_serve_lasts();
 	if (worked) {
 		t->now = gompi_now_ns();
-		t->eager = gompi_node.policy.crowded ? 0 : GOMPI_EAGER_LOOKS;
+		t->eager = gompi_node.policy.oversubscribed ? 0 : GOMPI_EAGER_LOOKS;
 	} else if (t->eager > 0) {
 		t->eager--;
 	} else if (t->looks >= GOMPI_PAUSED_LOOKS) {

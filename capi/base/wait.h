@@ -92,7 +92,7 @@ void gompi_withdraw_wait(int record);
 // Sleeps until *word differs from seen, a wake-up, or so many nanoseconds.
 void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);
 
-// Gives the core away at the time *now, which moves on. Whether somebody has kept it.
+// Gives the core away at the time *now, which moves on. Returns true if somebody has kept it.
 bool gompi_yield_long(int64_t *now);
 
 // Wakes the agent of the process with this cell if it sleeps, unless somebody there polls. The caller has put something

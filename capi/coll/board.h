@@ -94,8 +94,8 @@ static inline char *gompi_board_body(const struct gompi_board *b, int i, uint64_
 // Makes the view of member me of n, whose ranks in MPI_COMM_WORLD are peers (copied), on n * sizeof(struct
 // gompi_board_member) bytes of zeroed memory. NULL: there is no memory.
 struct gompi_board *gompi_board_open(void *memory, int n, int me, const int32_t *peers, uintptr_t owner);
-// The communicator is about to be freed. Whether requests need it still: then gompi_up.board_left tells when that is
-// over.
+// The communicator is about to be freed. Returns true if requests need it still: then gompi_up.board_left tells when
+// that is over.
 bool gompi_board_leave(struct gompi_board *b);
 // A request needs the communicator, or does so no longer.
 void gompi_board_hold(struct gompi_board *b);
@@ -104,7 +104,7 @@ void gompi_board_close(struct gompi_board *b);
 // Makes the memory one that nobody has written to, when no member uses it any longer.
 void gompi_board_clean(struct gompi_board *b);
 
-// Whether there is room for a collective with this number, which has it then.
+// Returns true if there is room for a collective with this number, which has it then.
 bool gompi_board_room(struct gompi_board *b, uint64_t number, enum gompi_board_space space);
 
 // Tells the other members that there is something new on the board: those who sleep in a call. much: those whose
@@ -115,8 +115,8 @@ void gompi_board_tell(struct gompi_board *b, bool much);
 void gompi_boards_serve(void);
 // Makes s one that progress is made with; the caller has the lock.
 void gompi_board_add(struct gompi_board *b, struct gompi_started *s);
-// Advances what can be advanced. Whether anything was over. It does not block: if another thread is at it that one does
-// this thread's part as well.
+// Advances what can be advanced. Returns true if anything was over. It does not block: if another thread is at it
+// that one does this thread's part as well.
 bool gompi_board_progress(struct gompi_board *b);
 // The same for who has the lock, which is given back.
 void gompi_board_progress_locked(struct gompi_board *b);

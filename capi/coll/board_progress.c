@@ -66,7 +66,7 @@ static bool walk_boards(void) {
 	return worked;
 }
 
-// Whether there is anything, of a process that is not past MPI_Finalize, which has unmapped what is left.
+// Returns true if there is anything, of a process that is not past MPI_Finalize, which has unmapped what is left.
 static bool boards_ready(void) { return gompi_load(&boards.listed) != 0 && gompi_load(&gompi_messages_here) != NULL; }
 
 static bool serve_boards(void) {
@@ -136,7 +136,7 @@ static struct gompi_started *remove_over(struct gompi_board *b) {
 	return over;
 }
 
-// Advances what can be advanced under the lock, and gives that back. Whether anything was over.
+// Advances what can be advanced under the lock, and gives that back. Returns true if anything was over.
 static bool advance_all(struct gompi_board *b) {
 	bool any = false;
 	b->waits = false;

@@ -36,7 +36,8 @@ int gompi_slots_say(struct gompi_slots *t, struct gompi_slots_call *c, uint64_t 
 
 uint64_t gompi_slots_said(struct gompi_slots *t, int i) { return gompi_load(&said(t, i, t->seq)->is); }
 
-// Whether this member has got all that it reads. Of blocks that have sizes of their own this one may know a wrong one.
+// Returns true if this member has got all that it reads. Of blocks that have sizes of their own this one may know a
+// wrong one.
 static bool read_blocks(struct gompi_slots *t, struct gompi_slots_call *c, const struct gompi_direct_blocks *d,
 			uint64_t plan) {
 	for (int k = 1; k < t->n; k++) {

@@ -44,7 +44,7 @@ struct gompi_whole {
 	int64_t bytes;
 };
 
-// Whether count elements of a type lie together, somewhere in memory.
+// Returns true if count elements of a type lie together, somewhere in memory.
 static inline bool gompi_lies_together(struct gompi_whole *r, const void *buf, MPI_Count count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || !gompi_type_bytes(t, count, &r->bytes) ||
@@ -75,8 +75,8 @@ static inline struct gompi_side gompi_side(const void *buf, MPI_Count count, MPI
 	return (struct gompi_side){.buf = (uintptr_t)buf, .count = count, .type = (uintptr_t)type};
 }
 
-// A call that gives or gets a block for each member, of which here is mine. Whether what this member sends itself is
-// what it gets, and lies elsewhere.
+// A call that gives or gets a block for each member, of which here is mine. Returns true if what this member sends
+// itself is what it gets, and lies elsewhere.
 static inline bool gompi_go_together(const struct gompi_whole *send, const struct gompi_whole *recv, const char *here) {
 	return send->bytes == recv->bytes && send->at != here;
 }

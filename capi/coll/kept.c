@@ -31,7 +31,7 @@ struct gompi_kept {
 	unsigned next;
 };
 
-// Whether all arguments of a call mean something at every member, so that they may be looked at.
+// Returns true if all arguments of a call mean something at every member, so that they may be looked at.
 static bool is_plain(const struct gompi_comm *c, const struct gompi_collective *a) {
 	switch (a->kind) {
 	case GOMPI_GATHERV:

@@ -353,7 +353,7 @@ static bool store_elements(struct making *m, enum travel how, uintptr_t at, int6
 	return true;
 }
 
-// Whether the buffers of a reduction are two.
+// Returns true if the buffers of a reduction are two.
 static bool two_buffers(const struct making *m, int64_t count) {
 	return count == 0 || m->a->send.buf != m->a->recv.buf;
 }

@@ -41,7 +41,7 @@ static void pack_blocks(const struct packed_side *p, int from, int64_t blocks) {
 				 p->type, 0);
 }
 
-// Whether the root has a block for each member on a side of a call, or one; and who has a side.
+// Returns true if the root has a block for each member on a side of a call, or one; and who has a side.
 static int64_t blocks_sent(int kind, bool root, int n) {
 	return kind == GOMPI_BCAST ? 0 : kind == GOMPI_SCATTER ? (root ? n : 0) : kind == GOMPI_ALLTOALL ? n : 1;
 }

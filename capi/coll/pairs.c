@@ -48,8 +48,8 @@ enum { MOST_ENTRIES = GOMPI_SLOT_SMALL / 2 / sizeof(struct pair_entry) };
 
 static inline bool along_edges(int kind) { return kind >= GOMPI_NEIGHBOR_ALLGATHER; }
 
-// Whether a block has an entry. What a member has for itself is copied where it gets it, but along the edges of a
-// topology, of which there may be several.
+// Returns true if a block has an entry. What a member has for itself is copied where it gets it, but along the edges
+// of a topology, of which there may be several.
 static inline bool has_entry(const struct pairs *p, const struct gompi_pair_block *b) {
 	return b->member >= 0 && (b->member != p->t->me || along_edges(p->c->kind));
 }
@@ -432,7 +432,7 @@ static int take_from_table_away(struct pairs *p, int i, const struct pair_entry 
 
 // --- Leaving
 
-// Whether member i reads what this one has.
+// Returns true if member i reads what this one has.
 static bool gets_block(const struct pairs *p, int i) {
 	const struct gompi_slots_call *c = p->c;
 	if (c->kind == GOMPI_GATHERV)
@@ -445,7 +445,7 @@ static bool gets_block(const struct pairs *p, int i) {
 	return false;
 }
 
-// Whether all who read blocks in the memory of this member have finished; until then it serves them.
+// Returns true if all who read blocks in the memory of this member have finished; until then it serves them.
 static bool pairs_left(void *arg) {
 	struct pairs *p = arg;
 	struct gompi_slots *t = p->t;

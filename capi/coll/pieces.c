@@ -13,13 +13,13 @@ enum { CHUNK = 128 << 10 };
 
 static const struct gompi_part_of_call *part_of(const struct gompi_started *s) { return &s->part[s->now]; }
 
-// Whether a member's data is not the same for all who read it.
+// Returns true if a member's data is not the same for all who read it.
 static bool is_personal(int kind) {
 	return kind == GOMPI_ALLTOALL || kind == GOMPI_ALLTOALLV || kind == GOMPI_SCATTER || kind == GOMPI_SCATTERV ||
 	       kind == GOMPI_REDUCE_SCATTER;
 }
 
-// Whether who reads does not know how much there is.
+// Returns true if who reads does not know how much there is.
 static bool is_unknown(int kind) { return kind == GOMPI_GATHERV || kind == GOMPI_SCATTERV || kind == GOMPI_ALLTOALLV; }
 
 static bool is_folded(int kind) {
@@ -27,7 +27,7 @@ static bool is_folded(int kind) {
 	       kind == GOMPI_REDUCE_SCATTER;
 }
 
-// Whether member to reads what member from gives.
+// Returns true if member to reads what member from gives.
 static bool goes(const struct gompi_started *s, int from, int to) {
 	switch (part_of(s)->kind) {
 	case GOMPI_BCAST:
@@ -304,7 +304,7 @@ static struct piece_there piece_from(const struct gompi_started *s, int i, uint3
 	return r;
 }
 
-// Whether member i's collective belongs to this one; if not, that is noted.
+// Returns true if member i's collective belongs to this one; if not, that is noted.
 static bool is_same(struct gompi_started *s, int i) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
 	uint64_t theirs = gompi_load(&h->what), their_plan = gompi_load(&h->plan);
@@ -362,7 +362,7 @@ static bool read_memory(const struct gompi_started *s, int i, const char *at, ch
 	return gompi_cma_move(s->board->peers[i], (uint64_t)(uintptr_t)at, to, bytes, false);
 }
 
-// Copies all that member i gives from where it lies. Whether it could.
+// Copies all that member i gives from where it lies. Returns true if it could.
 static bool copy_directly(struct gompi_started *s, int i) {
 	struct gompi_piece to = block_from(s, i), from = place_at_member(s, i);
 	gompi_full_fence(); // pairs with the change of wrote before the place is written over
@@ -420,7 +420,7 @@ static uint32_t fold_pieces(struct gompi_started *s, uint32_t k) {
 	return plan.pieces;
 }
 
-// Folds all from where it lies. Whether it could; if not the operands are as they were.
+// Folds all from where it lies. Returns true if it could; if not the operands are as they were.
 static bool fold_directly(struct gompi_started *s) {
 	int upto = fold_upto(s), me = s->board->me;
 	struct gompi_piece own = own_block(s), to = block_from(s, me);
@@ -461,7 +461,7 @@ static void await_head(struct gompi_started *s, struct gompi_board_head *h) {
 	gompi_store_release(&s->missing, h); // pairs with the acquire in progress_started
 }
 
-// Whether all that this member reads is on the board, and what is to be folded piece by piece and directly.
+// Returns true if all that this member reads is on the board, and what is to be folded piece by piece and directly.
 static bool is_all_there(struct gompi_started *s, bool *pieces, bool *directly) {
 	const struct gompi_board *b = s->board;
 	*pieces = *directly = false;
@@ -521,7 +521,7 @@ static bool take_folded(struct gompi_started *s) {
 	return s->piece >= most;
 }
 
-// Takes from member i what is there. Whether that was all.
+// Takes from member i what is there. Returns true if that was all.
 static bool take_what_is_there(struct gompi_started *s, int i, bool *refused) {
 	struct gompi_board_head *h = gompi_board_head(s->board, i, s->number);
 	// acquire: pairs with the release of who has written

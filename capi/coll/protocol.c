@@ -16,7 +16,7 @@ static bool word_there(void *arg) {
 
 // None if there are fewer cores than processes.
 static bool look_often(struct word_wait *w, int n) {
-	for (int k = gompi_node.policy.crowded ? n : 0; k < n; k++)
+	for (int k = gompi_node.policy.oversubscribed ? n : 0; k < n; k++)
 		if (word_there(w))
 			return true;
 	return false;
@@ -35,7 +35,7 @@ static int wait_word(struct gompi_slots *t, gompi_a64 *word, uint64_t least, int
 }
 
 int gompi_slots_until(struct gompi_slots *t, bool (*done)(void *), void *arg) {
-	for (int k = gompi_node.policy.crowded ? GOMPI_SLOT_LOOKS : 0; k < GOMPI_SLOT_LOOKS; k++)
+	for (int k = gompi_node.policy.oversubscribed ? GOMPI_SLOT_LOOKS : 0; k < GOMPI_SLOT_LOOKS; k++)
 		if (done(arg))
 			return 0;
 	struct gompi_waiting what = {.call = t->call, .peer = -1, .object = t->object};

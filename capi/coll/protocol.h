@@ -76,7 +76,7 @@ static inline int gompi_slots_await(struct gompi_slots *t, int i) {
 	return gompi_slots_await_long(t, i);
 }
 
-// Whether member i's call belongs to one with w and plan; if not, that is noted in c.
+// Returns true if member i's call belongs to one with w and plan; if not, that is noted in c.
 static inline bool gompi_slots_same(struct gompi_slots *t, struct gompi_slots_call *c, int i, uint64_t w,
 				    uint64_t plan) {
 	struct gompi_slot_head *h = gompi_slot_head(t, i, t->seq);

@@ -81,7 +81,7 @@ static int fold_parts(struct far *f, uint64_t w, uint64_t plan, int *failed) {
 	return 0;
 }
 
-// Whether a byte at either end of what this member is going to read can be read.
+// Returns true if a byte at either end of what this member is going to read can be read.
 static bool proves(struct far *f, uint64_t begin, uint64_t end, int upto) {
 	char byte;
 	for (int i = 0; i < upto && begin < end; i++)

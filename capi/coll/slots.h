@@ -176,7 +176,7 @@ int gompi_slots_tell(struct gompi_slots *t, int root, void *b, uint64_t bytes, s
 int gompi_slots_tell_all(struct gompi_slots *t, const void *mine, void *all, uint64_t bytes,
 			 struct gompi_slots_differ *differ);
 
-// Whether n members can have a call of this kind go through slots; the others are for messages.
+// Returns true if n members can have a call of this kind go through slots; the others are for messages.
 static inline bool gompi_slots_fit(int kind, int n) {
 	switch (kind) {
 	case GOMPI_GATHER:

@@ -27,7 +27,7 @@ static bool publish_part(struct gompi_started *s) {
 	return true;
 }
 
-// Whether all who read what this member gives have read so many pieces; *refused: one wants pieces.
+// Returns true if all who read what this member gives have read so many pieces; *refused: one wants pieces.
 static bool is_taken(struct gompi_started *s, uint32_t pieces, bool *refused) {
 	const struct gompi_board *b = s->board;
 	bool all = true;
@@ -53,7 +53,7 @@ static void write_more(struct gompi_started *s) {
 	gompi_board_tell(s->board, gompi_is_much(s));
 }
 
-// Writes what there is room for. Whether others need nothing more of this member.
+// Writes what there is room for. Returns true if others need nothing more of this member.
 static bool write_pieces(struct gompi_started *s) {
 	bool refused;
 	if (s->wrote == BOARD_DIRECT) {
@@ -73,7 +73,7 @@ static bool write_pieces(struct gompi_started *s) {
 	return s->now + 1 == s->parts || is_taken(s, BOARD_DONE, &refused);
 }
 
-// Whether the next step calls a function of the application, which the progress thread must not do.
+// Returns true if the next step calls a function of the application, which the progress thread must not do.
 static bool is_for_application(const struct gompi_started *s) {
 	return s->asks && gompi_progress_thread && !s->read && s->part[s->now].kind != GOMPI_ALLGATHER &&
 	       s->part[s->now].kind != GOMPI_GATHER;

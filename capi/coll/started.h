@@ -83,19 +83,19 @@ void gompi_started_drop(struct gompi_started *s);
 void gompi_started_load(struct gompi_started *s);
 void gompi_started_store(struct gompi_started *s);
 
-// Advances it as far as that goes. Whether it is over now.
+// Advances it as far as that goes. Returns true if it is over now.
 bool gompi_started_advance(struct gompi_started *s);
 // It is over and on no list: completes the request. Without any lock; it may be no more afterwards.
 void gompi_started_over(struct gompi_started *s);
 
 // Pieces of the part at hand (pieces.c).
 
-// Whether this member reads what member i gives; whether member i reads what this one gives.
+// Returns true if this member reads what member i gives; whether member i reads what this one gives.
 bool gompi_reads(const struct gompi_started *s, int i);
 bool gompi_is_read_by(const struct gompi_started *s, int i);
 // The room that what this member gives takes.
 enum gompi_board_space gompi_takes_space(const struct gompi_started *s);
-// Whether progress threads are to look at it while the application computes.
+// Returns true if progress threads are to look at it while the application computes.
 bool gompi_is_much(const struct gompi_started *s);
 // How many pieces that is.
 uint32_t gompi_pieces(const struct gompi_started *s);
@@ -104,8 +104,8 @@ void gompi_write_piece(struct gompi_started *s, uint32_t k);
 // What a member says of its part, which others compare.
 uint64_t gompi_part_what(const struct gompi_started *s, int of);
 uint64_t gompi_part_plan(const struct gompi_started *s);
-// Takes what is there: of the next piece from all, or all from who can be read directly. Whether all there is to read
-// has been read.
+// Takes what is there: of the next piece from all, or all from who can be read directly. Returns true if all there is
+// to read has been read.
 bool gompi_take_pieces(struct gompi_started *s);
 
 #pragma GCC visibility pop

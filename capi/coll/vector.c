@@ -160,7 +160,7 @@ int gompi_reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count r
 
 // --- Lengths that only pairs know
 
-// Whether what a member sends itself is what it gets, and lies elsewhere.
+// Returns true if what a member sends itself is what it gets, and lies elsewhere.
 static inline bool own_goes(const struct gompi_pair_block *to, const struct gompi_pair_block *from) {
 	return to->bytes == from->bytes && (to->at != from->at || to->bytes == 0);
 }

@@ -10,9 +10,9 @@
 // are faster under the lock with a vectorized loop (measured, docs/RATIONALE.md). Up to GOMPI_SINGLES are in any case.
 enum { GOMPI_FEW = 64, GOMPI_SINGLES = 2 };
 
-// Whether count elements of so many bytes may be updated one by one. More than one element of a single byte may not:
-// programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that such an
-// update is seen whole (docs/RATIONALE.md).
+// Returns true if count elements of so many bytes may be updated one by one. More than one element of a single byte
+// may not: programs ship structures as MPI_BYTE, a pointer with the rank it belongs to, and take it for granted that
+// such an update is seen whole (docs/RATIONALE.md).
 static inline bool gompi_few(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && (uint64_t)count <= GOMPI_FEW);
 }
@@ -22,7 +22,7 @@ static inline bool gompi_singles(MPI_Count count, int64_t size) {
 	return __builtin_expect(count == 1, 1) || (size > 1 && count == GOMPI_SINGLES);
 }
 
-// Whether an element of size bytes, a power of two, lies at to so that instructions update it as a whole.
+// Returns true if an element of size bytes, a power of two, lies at to so that instructions update it as a whole.
 static inline bool gompi_aligned(const void *to, int64_t size) { return ((uintptr_t)to & ((uintptr_t)size - 1)) == 0; }
 
 // Updates n elements at target with op, element by element atomic; what they were before goes to result unless that is
@@ -71,7 +71,7 @@ static inline gompi_atomic_kernel gompi_atomic_simple(MPI_Op op, MPI_Datatype ty
 		       : NULL;
 }
 
-// Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Whether it was equal.
+// Swaps one element of size 1, 2, 4 or 8 bytes; target aligned to it. Returns true if it was equal.
 static inline bool gompi_compare_and_swap_element(void *target, const void *origin, const void *compare, void *result,
 						  uint64_t size) {
 #define CASE(U)                                                              \

@@ -73,7 +73,7 @@ int gompi_get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Co
 	return count_in("MPI_Get_elements_x", status, datatype, count, true, elements);
 }
 
-// Whether so many basic elements of a type have a number of bytes, which is stored.
+// Returns true if so many basic elements of a type have a number of bytes, which is stored.
 static bool find_bytes(MPI_Datatype datatype, const struct gompi_facts *f, int64_t n, int64_t *bytes) {
 	*bytes = 0;
 	if (n < 0 || f->numbers == 0)

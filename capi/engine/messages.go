@@ -36,7 +36,7 @@ func Open(p *p2p.Place) p2p.Carrier {
 			unsafe.Pointer(&p.Control[p.Rings])),
 		cell_stride: C.size_t(p.CellStride), ring_stride: C.size_t(p.RingBytes),
 		n: C.int(p.N), me: C.int(p.Me), size: C.int(p.Size), rank: C.int(p.Rank),
-		crowded: C.bool(p.Crowded), no_cma: C.bool(p.NoCMA),
+		oversubscribed: C.bool(p.Oversubscribed), no_cma: C.bool(p.NoCMA),
 	}
 	if p.Places != nil {
 		at := (*C.int32_t)(C.malloc(C.size_t(4 * len(p.Places))))

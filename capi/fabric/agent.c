@@ -33,7 +33,7 @@ static void agent_serve(bool arrival) {
 	if (!gompi_net_serve() && !arrival)
 		return;
 	const struct gompi_cell *me = gompi_my_cell();
-	const bool spare = !gompi_node.policy.crowded && gompi_load(&me->blocked) > 0;
+	const bool spare = !gompi_node.policy.oversubscribed && gompi_load(&me->blocked) > 0;
 	const int64_t series = spare ? GOMPI_NET_SERIES_SPARE_NS : GOMPI_NET_SERIES_NS;
 	int64_t now = gompi_now_ns(), end = now + series;
 	int looks = 0;

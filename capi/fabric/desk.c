@@ -100,7 +100,7 @@ static struct answer go_ahead(struct account *a, const struct meet_record *quest
 		{.id = question->id, .round = question->round, .kind = MEET_GO, .said.bytes = take_settled(a)}};
 }
 
-// So many bytes of a's peer have found their meeting. Whether it is to be told.
+// So many bytes of a's peer have found their meeting. Returns true if it is to be told.
 static bool settle_with(struct account *a, size_t length, struct answer *answer) {
 	a->settled += (uint32_t)length + GOMPI_ADVANCE_MORE;
 	if (a->settled < GOMPI_ADVANCE / 4)
@@ -134,7 +134,7 @@ static void take_arrival(struct gompi_meeting *m, int peer, const struct meet_re
 	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
 }
 
-// Takes a record for a meeting that is open. Whether there is an answer.
+// Takes a record for a meeting that is open. Returns true if there is an answer.
 static bool take_for_open(struct gompi_meeting *m, struct account *a, const struct meet_record *r, size_t length,
 			  struct answer *answer) {
 	if (r->kind != MEET_ASK) {
@@ -296,7 +296,7 @@ static int ask_peer_to_open(struct gompi_meeting *m, int round, const struct gom
 	return gompi_await(&gompi_my_cell()->wait, is_open, e, &on);
 }
 
-// Whether a record may be sent to the peer of a round in advance, which it counts then.
+// Returns true if a record may be sent to the peer of a round in advance, which it counts then.
 static bool in_advance(const struct edge *e, uint32_t cost) {
 	gompi_mutex_take(&desk.mu);
 	struct account *a = account_with(e->to);

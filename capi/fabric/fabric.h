@@ -114,13 +114,14 @@ void gompi_fabric_transfer(struct gompi_transfer *t);
 // calls, the peer's as well.
 extern bool gompi_fabric_device;
 
-// Whether a transfer of so many bytes that starts now takes less time than records with them.
+// Returns true if a transfer of so many bytes that starts now takes less time than records with them.
 bool gompi_transfer_pays(int peer, uint64_t bytes);
 
-// Whether a peer is known to be dead, or silent for too long. All calls that wait for it end.
+// Returns true if a peer is known to be dead, or silent for too long. All calls that wait for it end.
 bool gompi_fabric_gone(int peer);
 
-// Takes what has arrived, sends what can leave. Whether there was anything. Part of every wait; does not block.
+// Takes what has arrived, sends what can leave. Returns true if there was anything. Part of every wait; does not
+// block.
 bool gompi_fabric_progress(void);
 
 #pragma GCC visibility pop

@@ -226,7 +226,7 @@ static int64_t heard_at(struct gompi_peer *p, int64_t now, int64_t since) {
 
 static bool silent(int64_t heard, int64_t now) { return health.timeout > 0 && now - heard > health.timeout; }
 
-// Asks others of the node of a process that is silent. Whether one of them has answered after that time.
+// Asks others of the node of a process that is silent. Returns true if one of them has answered after that time.
 static bool has_witness(int of, int64_t after, int64_t now) {
 	bool lives = false;
 	int class;

@@ -81,7 +81,7 @@ enum gompi_asked {
 	GOMPI_REFUSED, // the provider has no connection
 };
 enum gompi_asked gompi_peer_ask(struct gompi_peer *p);
-// Whether there is something that it has not taken, or not done; whether there is any such peer.
+// Returns true if there is something that it has not taken, or not done; whether there is any such peer.
 bool gompi_peer_busy(struct gompi_peer *p);
 bool gompi_peers_busy(void);
 // The list of all.
@@ -89,13 +89,13 @@ struct gompi_peer *gompi_peers_first(void);
 
 // Has the serving thread try again for p soon: a provider could not take something.
 void gompi_peer_again(struct gompi_peer *p);
-// Whether a peer waits for that.
+// Returns true if a peer waits for that.
 bool gompi_peers_try_again(void);
 // The list of them, which is empty then; NULL: it was.
 struct gompi_peer *gompi_peers_take_again(void);
 // 1: one is gone that the others have not been told of.
 extern gompi_a32 gompi_peers_news;
-// Whether one does, or has something that only lies there.
+// Returns true if one does, or has something that only lies there.
 bool gompi_peers_wait(void);
 // Tries again for all that wait; whether there is one less.
 bool gompi_peers_retry(void);
@@ -104,7 +104,7 @@ bool gompi_peers_retry(void);
 void gompi_transfers_start(struct gompi_peer *p);
 // Part of one has ended, with 0 or an error of libfabric; the serving thread says so.
 void gompi_part_done(struct gompi_op *op, int error);
-// Ends the transfers that nothing is to be done for; the serving thread. Whether there was one.
+// Ends the transfers that nothing is to be done for; the serving thread. Returns true if there was one.
 bool gompi_transfers_end(void);
 bool gompi_transfers_ended(void);
 

@@ -330,7 +330,7 @@ static int open_frame(struct gompi_peer *p, enum gompi_fabric_wait wait) {
 
 static inline size_t record_bytes(size_t length) { return sizeof(struct gompi_record_head) + GOMPI_ALIGN8(length); }
 
-// Whether the open frame has no room for so many bytes, under the lock.
+// Returns true if the open frame has no room for so many bytes, under the lock.
 static inline bool lacks_room(struct gompi_peer *p, size_t need) {
 	return p->open == NULL || p->open->used + need > GOMPI_FRAME_BYTES || gompi_load(&p->gone) != 0;
 }

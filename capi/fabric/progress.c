@@ -68,7 +68,7 @@ static bool keep_early(struct gompi_peer *p, struct gompi_frame *f) {
 }
 
 // A frame has arrived, of so many bytes. Providers take messages in order and may still tell of a short one before a
-// long one, so they are put in order here. Whether the frame is used no longer.
+// long one, so they are put in order here. Returns true if the frame is used no longer.
 static bool take_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_head(f);
 	int class;

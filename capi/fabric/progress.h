@@ -9,7 +9,7 @@
 // gompi_fabric_progress for the agent.
 bool gompi_net_serve(void);
 
-// Whether nothing is there, and gompi_net.fd will say when there is.
+// Returns true if nothing is there, and gompi_net.fd will say when there is.
 bool gompi_net_may_sleep(void);
 
 // Gives the provider the places that frames arrive in; 0, or an error of libfabric.

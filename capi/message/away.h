@@ -36,25 +36,25 @@ static inline enum gompi_urgency gompi_away_urgency(const struct gompi_request *
 	return r->blocking || r->urgent ? FABRIC_NOW : FABRIC_SOON;
 }
 
-// Whether a record answers one that the peer has sent, so that there is always room.
+// Returns true if a record answers one that the peer has sent, so that there is always room.
 static inline bool gompi_away_is_answer(enum gompi_record_kind kind) {
 	return kind == RECORD_ACK || kind == RECORD_CTS || kind == RECORD_GONE;
 }
-// Whether a record may overtake what waits to be sent.
+// Returns true if a record may overtake what waits to be sent.
 static inline bool gompi_away_passes(const struct gompi_link *p, const struct gompi_pending *w) {
 	return gompi_is_away(p) && gompi_away_is_answer(gompi_record_kind(w->record.word));
 }
 
-// Lets the receiver read the data of a send, if that pays. Whether it can.
+// Lets the receiver read the data of a send, if that pays. Returns true if it can.
 bool gompi_away_register(struct gompi_request *r);
 void gompi_away_unregister(struct gompi_request *r);
 // Takes over where the data of a message is, as its sender says.
 void gompi_away_region(struct gompi_message *m, const char *payload, int64_t length);
 // Reads the data of r->matched, soon: when the lock is given back.
 void gompi_away_read(struct gompi_lane *l, struct gompi_request *r);
-// Starts such reads; it gives the lock away meanwhile. Whether there were any.
+// Starts such reads; it gives the lock away meanwhile. Returns true if there were any.
 bool gompi_away_start_reads(struct gompi_lane *l);
-// Takes back the read of r. Whether it has not been started.
+// Takes back the read of r. Returns true if it has not been started.
 bool gompi_away_abandon(struct gompi_lane *l, struct gompi_request *r);
 
 // RECORD_FLOW: a peer asks for its messages to be kept, or no longer. gompi_away_go_along: no longer, of all who have
@@ -62,8 +62,8 @@ bool gompi_away_abandon(struct gompi_lane *l, struct gompi_request *r);
 void gompi_away_flow(struct gompi_lane *l, const struct gompi_record *h);
 void gompi_away_go_along(struct gompi_lane *l);
 
-// A peer in MPI_Finalize wants a message back once nobody can receive it. Whether that is so; else the question is
-// kept.
+// A peer in MPI_Finalize wants a message back once nobody can receive it. Returns true if that is so; else the
+// question is kept.
 bool gompi_away_is_last(struct gompi_lane *l, const struct gompi_record *h);
 // Answers what has been kept: this process is in MPI_Finalize.
 void gompi_away_answer_last(struct gompi_lane *l);

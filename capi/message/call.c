@@ -155,7 +155,7 @@ int gompi_send_blocking(const struct gompi_request *s, const char *call) {
 							    : gompi_call_refuse(&v, call, (MPI_Comm)s->comm);
 }
 
-// Gives up a receive that nobody shall write to any longer, once nothing refers to it. Whether that is so.
+// Gives up a receive that nobody shall write to any longer, once nothing refers to it. Returns true if that is so.
 static bool abandon(struct gompi_lane *l, struct gompi_request *r) {
 	if (r->posted) {
 		gompi_unpost(l, r);

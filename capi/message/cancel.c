@@ -265,7 +265,8 @@ void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h) {
 		l->due = l->work != NULL;
 }
 
-// Whether the receiver of a send is known to be in MPI_Finalize, or can be asked to give the message back once it is.
+// Returns true if the receiver of a send is known to be in MPI_Finalize, or can be asked to give the message back
+// once it is.
 static bool may_give_back(const struct gompi_request *r) {
 	return gompi_is_away(r->to) ? !r->behind : gompi_load(&r->to->cell->state) == FINISHING;
 }

@@ -10,7 +10,7 @@ struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *p) {
 		.me = p->me,
 		.size = p->size,
 		.rank = p->rank,
-		.policy = {.crowded = p->crowded},
+		.policy = {.oversubscribed = p->oversubscribed},
 		.places = p->places,
 		.cell_stride = p->cell_stride,
 		.message_rings = p->rings,

@@ -19,7 +19,7 @@ struct gompi_engine_place {
 	size_t cell_stride, ring_stride;
 	int n, me, size, rank;
 	const int32_t *places; // [size], stays where it is; NULL: all are on this node, in order
-	bool crowded, no_cma;
+	bool oversubscribed, no_cma;
 };
 struct gompi_messages *gompi_engine_open(const struct gompi_engine_place *place);
 void gompi_engine_close(struct gompi_messages *m);
@@ -52,7 +52,7 @@ struct gompi_engine_operation {
 // Starts o. NULL: it is over already, or, with *no_memory, cannot be started.
 struct gompi_request *gompi_engine_start(struct gompi_messages *m, const struct gompi_engine_operation *o,
 					 bool *no_memory);
-// Starts an eager send if it can be over at once. Whether it is.
+// Starts an eager send if it can be over at once. Returns true if it is.
 bool gompi_engine_at_once(struct gompi_messages *m, const struct gompi_engine_operation *o);
 // Starts the receive of a message that a matched probe has taken out; m is used up. NULL: there is no memory.
 struct gompi_request *gompi_engine_receive(struct gompi_message *m, const struct gompi_engine_operation *o);

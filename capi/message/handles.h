@@ -19,12 +19,12 @@ static inline enum gompi_what gompi_what_is(MPI_Request h, struct gompi_request 
 	return h == GOMPI_REQUEST_DONE ? GOMPI_DONE : h == MPI_REQUEST_NULL ? GOMPI_NOTHING : GOMPI_UNKNOWN;
 }
 
-// Whether there is nothing to complete: then the status is empty.
+// Returns true if there is nothing to complete: then the status is empty.
 static inline bool gompi_is_idle(const struct gompi_request *r) {
 	return gompi_load((gompi_a32 *)&r->state) == REQUEST_INACTIVE;
 }
 
-// Whether a handle's request can complete, and whether it has.
+// Returns true if a handle's request can complete, and whether it has.
 static inline bool gompi_is_active(MPI_Request h, bool *complete) {
 	struct gompi_request *r;
 	enum gompi_what w = gompi_what_is(h, &r);
@@ -63,8 +63,8 @@ static inline void gompi_status_done(MPI_Status *status) {
 
 #pragma GCC visibility push(hidden)
 
-// Whether a call on an array has wrong arguments: a handle that is no request's, or, unless there is a place for each
-// result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG, MPI_ERR_REQUEST.
+// Returns true if a call on an array has wrong arguments: a handle that is no request's, or, unless there is a place
+// for each result, NULL. Then *rc is what the call returns: MPI_ERR_COUNT, MPI_ERR_ARG, MPI_ERR_REQUEST.
 bool gompi_array_refused(const char *call, int count, const MPI_Request requests[], bool place, int *rc);
 // What a call on one request returns whose handle is none of a request.
 __attribute__((cold)) int gompi_no_request(const char *call, MPI_Request request);

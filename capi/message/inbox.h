@@ -61,8 +61,8 @@ static inline void gompi_inbox_publish(struct gompi_room room, uint64_t word) {
 	gompi_store_release((gompi_a64 *)&room.record->seal, room.seal); // pairs with the acquire in gompi_inbox_has
 }
 
-// Records that process me of the node waits for room; the owner will tell it. Whether that was not recorded yet: then
-// the caller tries once more, since there may have been room meanwhile.
+// Records that process me of the node waits for room; the owner will tell it. Returns true if that was not recorded
+// yet: then the caller tries once more, since there may have been room meanwhile.
 bool gompi_inbox_want(struct gompi_inbox *b, int me);
 
 // The owner's end, used under a lock: at is where the next record begins, head the same as a position, ahead of the
@@ -71,12 +71,12 @@ bool gompi_inbox_want(struct gompi_inbox *b, int me);
 // Where the record at a position lies.
 static inline char *gompi_inbox_place(struct gompi_inbox *b, uint64_t head) { return b->data + head % INBOX_DATA; }
 
-// Whether a record with this seal lies at a place.
+// Returns true if a record with this seal lies at a place.
 static inline bool gompi_inbox_has(const char *at, uint64_t seal) {
 	return gompi_load_acquire((gompi_a64 *)(uintptr_t)at) == seal; // pairs with the release in gompi_inbox_publish
 }
 
-// Whether no record that begins at a place has this word.
+// Returns true if no record that begins at a place has this word.
 static inline bool gompi_inbox_damaged(const struct gompi_inbox *b, uint64_t word, const char *at) {
 	int64_t n = gompi_record_length(word), left = b->data + INBOX_DATA - at;
 	uint32_t kind = (uint32_t)(word >> 32) & 0xff;
@@ -95,9 +95,9 @@ static inline void gompi_inbox_announce(struct gompi_inbox *b, uint64_t head) {
 	gompi_store_release(&b->head, head); // pairs with the acquire in gompi_inbox_reserve
 }
 
-// Whether producers wait for room and should be told: not before half of the ring is free, so that each has something
-// to do. The owner asks after each announcement, behind a full barrier, since a producer asks for room and then looks
-// once more whether there is some.
+// Returns true if producers wait for room and should be told: not before half of the ring is free, so that each has
+// something to do. The owner asks after each announcement, behind a full barrier, since a producer asks for room and
+// then looks once more whether there is some.
 static inline bool gompi_inbox_tells(struct gompi_inbox *b) {
 	return __builtin_expect(gompi_load(&b->wanted) != 0, 0) &&
 	       gompi_load(&b->tail) - gompi_load(&b->head) <= INBOX_DATA / 2;

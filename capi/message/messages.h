@@ -173,7 +173,7 @@ void gompi_messages_leave(void);
 // as long as one has.
 void gompi_messages_watch(bool on);
 
-// Lets operations of several messages go on. Whether there was something to do.
+// Lets operations of several messages go on. Returns true if there was something to do.
 bool gompi_messages_step(struct gompi_messages *m);
 
 // The lane of a context.
@@ -200,12 +200,12 @@ static inline struct gompi_link *gompi_link_to(struct gompi_lane *l, int world) 
 	return __builtin_expect(p != NULL, 1) ? p : gompi_link_slow(l, process, world);
 }
 
-// Takes what has arrived, sends what could not be sent before, copies data of matched messages. Whether there was
-// anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
+// Takes what has arrived, sends what could not be sent before, copies data of matched messages. Returns true if there
+// was anything to do. It does not block: if another thread is at it, that one does this thread's part as well.
 bool gompi_lane_progress(struct gompi_lane *l);
 bool gompi_messages_progress(struct gompi_messages *m);     // of the lanes that seem to have something to do
 bool gompi_messages_progress_all(struct gompi_messages *m); // of all: before a thread sleeps
-// Takes what has arrived, under the lock. Whether there was anything.
+// Takes what has arrived, under the lock. Returns true if there was anything.
 bool gompi_lane_drain(struct gompi_lane *l);
 
 // The same for a receive that has just been started: until it has its data.
@@ -222,8 +222,8 @@ void gompi_do_record(struct gompi_lane *l, const struct gompi_record *h, const c
 #define GOMPI_ONLY_A_LOOK
 #endif
 
-// Whether there seems to be something to do for gompi_lane_progress. While another thread takes what there is this may
-// miss something that it has not seen either: who goes to sleep asks gompi_messages_progress_all.
+// Returns true if there seems to be something to do for gompi_lane_progress. While another thread takes what there is
+// this may miss something that it has not seen either: who goes to sleep asks gompi_messages_progress_all.
 GOMPI_ONLY_A_LOOK static inline bool gompi_lane_ready(struct gompi_lane *l) {
 	return gompi_load((gompi_a64 *)gompi_load(&l->next)) == gompi_load(&l->expected) || gompi_load(&l->busy) != 0;
 }
@@ -259,8 +259,8 @@ void gompi_lane_end_started(struct gompi_lane *l);
 
 // Sending. r describes the send; all but the lock's part is filled in.
 
-// Sends a small message without any lock or request, if nothing is in its way. Whether it has. gompi_eager: to a
-// process of this node.
+// Sends a small message without any lock or request, if nothing is in its way. Returns true if it has. gompi_eager:
+// to a process of this node.
 bool gompi_eager(struct gompi_link *p, const struct gompi_request *r);
 bool gompi_eager_away(struct gompi_link *p, const struct gompi_request *r);
 static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi_request *r) {
@@ -270,7 +270,8 @@ static inline bool gompi_eager_anywhere(struct gompi_link *p, const struct gompi
 void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r);
 // Sends a record, now or as soon as there is room, after all that waits for it already.
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *r);
-// Sends what waits for room, to all peers. Whether anything has left. It gives the lock away from time to time.
+// Sends what waits for room, to all peers. Returns true if anything has left. It gives the lock away from time to
+// time.
 bool gompi_flush_behind(struct gompi_lane *l);
 // The same to one.
 void gompi_flush_link(struct gompi_lane *l, struct gompi_link *p);
@@ -279,7 +280,8 @@ void gompi_send_finish(struct gompi_lane *l, struct gompi_request *r, int class)
 void gompi_acknowledged(struct gompi_lane *l, const struct gompi_record *h);
 bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p);
 void gompi_send_self(struct gompi_lane *l, struct gompi_request *r);
-// Gives a message to this process itself without a request. Whether it was small, and need not wait for its receive.
+// Gives a message to this process itself without a request. Returns true if it was small, and need not wait for its
+// receive.
 bool gompi_give_self(struct gompi_lane *l, const struct gompi_request *r);
 // Sends the record in room that has been reserved; all but its seal and its word has been written.
 void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice);
@@ -355,8 +357,8 @@ void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
 void gompi_messages_remind(struct gompi_messages *m);
 void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
 void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);
-// Whether nothing that this process has to send is left here. What nobody has received by the time that its receiver is
-// in MPI_Finalize too is taken back.
+// Returns true if nothing that this process has to send is left here. What nobody has received by the time that its
+// receiver is in MPI_Finalize too is taken back.
 bool gompi_messages_flushed(struct gompi_messages *m);
 
 // Probing: the message that a receive of that pattern would take, NULL if there is none; take: it is taken out, and

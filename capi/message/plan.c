@@ -97,8 +97,8 @@ static bool reap(struct gompi_plan *p) {
 	return fine;
 }
 
-// Whether a message is to be seen at once by a process that computes: it is much, it is sent on behalf of others, or
-// one of them waits for what that process makes of it.
+// Returns true if a message is to be seen at once by a process that computes: it is much, it is sent on behalf of
+// others, or one of them waits for what that process makes of it.
 static bool is_urgent(const struct gompi_plan *p, const struct gompi_link *to, int64_t bytes) {
 	if (gompi_is_away(to))
 		return p->head.urgent;

@@ -89,7 +89,7 @@ extern int (*gompi_plan_go)(uintptr_t go, int64_t what, char *text);
 extern void (*gompi_plan_gone)(uintptr_t go);
 void gompi_plan_tell(void *go, void *gone);
 
-// Whether it is of the application's messages.
+// Returns true if it is of the application's messages.
 bool gompi_plan_is_here(const struct gompi_plan *p);
 // Tells that the calling thread makes progress only, and calls no function of the application.
 void gompi_plan_agent(void);
@@ -99,8 +99,8 @@ struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_p
 				  const struct gompi_step *steps, uint32_t n);
 void gompi_plan_free(struct gompi_plan *p);
 
-// Goes on as far as possible without waiting. Whether it is over; if another thread is at it, that one does this
-// thread's part.
+// Goes on as far as possible without waiting. Returns true if it is over; if another thread is at it, that one does
+// this thread's part.
 bool gompi_plan_poll(struct gompi_plan *p);
 // Begins it again: it is over, or has never begun.
 void gompi_plan_reset(struct gompi_plan *p);
@@ -126,7 +126,7 @@ struct gompi_request *gompi_plan_request(struct gompi_plan *p, enum gompi_plan_u
 // PLAN_KEEP, which the caller keeps from now on; NULL: it is not worth that, or depends on what the application may
 // change.
 struct gompi_plan *gompi_plan_for_later(void);
-// Whether it is not under way, but kept: then it is the caller's, to be run again.
+// Returns true if it is not under way, but kept: then it is the caller's, to be run again.
 bool gompi_plan_reuse(struct gompi_plan *p);
 // It is not run, after all; it is kept still.
 void gompi_plan_leave_it(struct gompi_plan *p);
@@ -135,7 +135,7 @@ void gompi_plan_unkeep(struct gompi_plan *p);
 // Whether a plan may go on: with the end of a message, or because a progress thread has left that to others.
 #define gompi_plans_ready(m) \
 	(gompi_load(&(m)->stepped) != 0 || (gompi_load(&(m)->stalled) != 0 && !gompi_progress_thread))
-// Goes on with all plans of a process that have been entered. Whether one was over.
+// Goes on with all plans of a process that have been entered. Returns true if one was over.
 bool gompi_plans_step(struct gompi_messages *m);
 // A wait lasts.
 void gompi_plans_remind(struct gompi_messages *m);

@@ -170,7 +170,7 @@ static int start_plan(struct gompi_request *r, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// Whether a plan is worth keeping, and does not depend on what the application may change.
+// Returns true if a plan is worth keeping, and does not depend on what the application may change.
 static bool is_for_later(const struct gompi_plan *p) {
 	// Beside what more does, compiling it costs little.
 	enum { MOST_BYTES = 64 << 10, MOST_STEPS = 1024 };

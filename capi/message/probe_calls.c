@@ -38,7 +38,7 @@ static bool look_and_serve(void *arg) {
 	return look(p) || gompi_load(&p->lane->broken) != 0;
 }
 
-// Checks the arguments. Whether the call is over already, with what it returns in *rc.
+// Checks the arguments. Returns true if the call is over already, with what it returns in *rc.
 static bool over_already(const char *call, int source, int tag, MPI_Comm comm, struct probe *p, int *rc) {
 	struct gompi_request r = {0};
 	struct gompi_verdict v;

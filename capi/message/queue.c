@@ -142,7 +142,7 @@ void gompi_list_remove_indexed(struct gompi_list *l, struct gompi_entry *e) {
 		free_index(l);
 }
 
-// Whether a receive of a pattern takes a message of that source and tag.
+// Returns true if a receive of a pattern takes a message of that source and tag.
 static inline bool accepts(int32_t source, int32_t tag, int32_t from, int32_t with) {
 	return (source == from || source == MPI_ANY_SOURCE) && (tag == with || tag == MPI_ANY_TAG);
 }

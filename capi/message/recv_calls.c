@@ -115,10 +115,10 @@ static int copy_apart(struct gompi_buffer *from, char *place, char **own) {
 	return MPI_SUCCESS;
 }
 
-// Whether the buffer that an exchange sends from has bytes in common with the one that it receives into. MPI wants them
-// to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message is copied
-// before another one is taken. Buffers with gaps are taken to be disjoint unless they are the same: those of halo
-// exchanges interleave.
+// Returns true if the buffer that an exchange sends from has bytes in common with the one that it receives into. MPI
+// wants them to be disjoint, but programs exchange a variable with itself, and get what they mean wherever a message
+// is copied before another one is taken. Buffers with gaps are taken to be disjoint unless they are the same: those
+// of halo exchanges interleave.
 static bool common(const struct gompi_buffer *a, const struct gompi_buffer *b) {
 	if (a->size == 0 || b->size == 0 || a->type != b->type)
 		return false;

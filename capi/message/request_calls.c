@@ -184,7 +184,7 @@ int gompi_cancel(MPI_Request *request) {
 	return MPI_SUCCESS;
 }
 
-// Whether a request can be started; else the verdict's class is MPI_ERR_REQUEST.
+// Returns true if a request can be started; else the verdict's class is MPI_ERR_REQUEST.
 static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r == NULL || !r->persistent)
 		gompi_wrong(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");

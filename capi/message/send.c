@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-// Whether the peer asks for messages to be kept by their senders.
+// Returns true if the peer asks for messages to be kept by their senders.
 static bool congested(const struct gompi_link *p) { return gompi_load(&p->box->flow) == FLOW_KEEP; }
 
 void gompi_publish(struct gompi_link *p, struct gompi_room room, uint64_t word, enum gompi_notice notice) {
@@ -196,7 +196,7 @@ void gompi_send_locked(struct gompi_lane *l, struct gompi_request *r) {
 	gompi_post(l, p, &w);
 }
 
-// Whether anything has left, and whether it has stopped with room left.
+// Returns true if anything has left, and whether it has stopped with room left.
 static bool flush_link(struct gompi_lane *l, struct gompi_link *p, bool *more);
 
 void gompi_post(struct gompi_lane *l, struct gompi_link *p, const struct gompi_pending *w) {
@@ -236,7 +236,7 @@ void gompi_waits(struct gompi_lane *l, struct gompi_link *p, int by) {
 	}
 }
 
-// Sends one record, or one piece of each stream. Whether there was room for it.
+// Sends one record, or one piece of each stream. Returns true if there was room for it.
 static bool send_some(struct gompi_lane *l, struct gompi_link *p) {
 	struct gompi_pending *w = p->first;
 	if (w == NULL)

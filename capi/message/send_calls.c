@@ -40,11 +40,11 @@ static inline bool stays(const struct gompi_link *p, const struct gompi_request 
 	return r->buf.size > most && !r->lane->home->no_cma && gompi_load(&p->reads) != READS_REFUSED;
 }
 
-// Whether looking for room again may find some soon: not without a core of its own, not if others go first or the
-// receiver wants no data, and not once it has been in vain.
+// Returns true if looking for room again may find some soon: not without a core of its own, not if others go first or
+// the receiver wants no data, and not once it has been in vain.
 static inline bool may_find_room(const struct gompi_link *p, uint64_t head) {
-	return !gompi_node.policy.crowded && gompi_load(&p->waiting) == 0 && gompi_load(&p->box->flow) == FLOW_ALONG &&
-	       head != gompi_load(&p->full_at);
+	return !gompi_node.policy.oversubscribed && gompi_load(&p->waiting) == 0 &&
+	       gompi_load(&p->box->flow) == FLOW_ALONG && head != gompi_load(&p->full_at);
 }
 
 // Sends data along to a process of this node, if need be after this one has taken in what has arrived: where both sides

@@ -38,8 +38,8 @@ static inline __attribute__((always_inline)) bool together(struct gompi_win *w, 
 	       bytes != 0 && gompi_update_together(w, target, to, origin, result, count, type, op);
 }
 
-// Whether the arguments of MPI_Get_accumulate are alike on all sides, and the buffers in memory. With MPI_NO_OP the
-// origin's three are ignored.
+// Returns true if the arguments of MPI_Get_accumulate are alike on all sides, and the buffers in memory. With
+// MPI_NO_OP the origin's three are ignored.
 static inline bool alike(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 			 void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
 			 MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {

@@ -37,7 +37,7 @@ static int check_single(struct gompi_checked *c) {
 	return MPI_SUCCESS;
 }
 
-// Whether elements of a and of b can be copied to each other.
+// Returns true if elements of a and of b can be copied to each other.
 static bool copyable(const struct gompi_type *a, const struct gompi_type *b) {
 	return a->elem != 0 &&
 	       (a->elem == b->elem || (a->elem_size == b->elem_size && !gompi_has_gaps(a) && !gompi_has_gaps(b)));
@@ -185,7 +185,7 @@ static int check_range(struct gompi_checked *c) {
 	return MPI_SUCCESS;
 }
 
-// Whether a buffer of this process is in memory. The verdict's class.
+// Returns true if a buffer of this process is in memory. The verdict's class.
 static int check_memory(const struct gompi_checked *c, const struct gompi_checked_side *s, const char *what) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);

@@ -36,17 +36,17 @@ static inline bool gompi_is_accumulate(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_GET;
 }
 
-// Whether elements of t have gaps in or behind their data, as pair types have. Gaps belong to the application: they are
-// neither read nor written, and nothing need be mapped there.
+// Returns true if elements of t have gaps in or behind their data, as pair types have. Gaps belong to the
+// application: they are neither read nor written, and nothing need be mapped there.
 static inline bool gompi_has_gaps(const struct gompi_type *t) { return t->elements * t->elem_size != t->size; }
 
-// Whether data comes back. The datatype does not tell: 0 is a handle that a program may give by mistake.
+// Returns true if data comes back. The datatype does not tell: 0 is a handle that a program may give by mistake.
 static inline bool gompi_has_result(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE;
 }
 
-// Whether c puts entries that overlap, of which the later ones must arrive later. In one piece of the agent path they
-// do; several pieces may pass each other on their ways, the ring and the system, so each is waited for.
+// Returns true if c puts entries that overlap, of which the later ones must arrive later. In one piece of the agent
+// path they do; several pieces may pass each other on their ways, the ring and the system, so each is waited for.
 static inline bool gompi_puts_in_order(const struct gompi_checked *c) {
 	return c->r->kind == RMA_PUT && gompi_type_overlaps(c->target.type, c->target.count);
 }

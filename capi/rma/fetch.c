@@ -81,7 +81,7 @@ static inline int swap(char *to, const void *origin, const void *compare, void *
 	return MPI_SUCCESS;
 }
 
-// Whether there is an element of size bytes to swap, and all buffers are in memory.
+// Returns true if there is an element of size bytes to swap, and all buffers are in memory.
 static inline bool may_swap(const void *origin, const void *compare, const void *result, int64_t size) {
 	return size != 0 && !gompi_nowhere(origin, 0) && !gompi_nowhere(compare, 0) && !gompi_nowhere(result, 0);
 }

@@ -21,7 +21,7 @@ static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const cha
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, call, rc);
 }
 
-// Whether the flush of one target is allowed and has nothing to wait for: what the gate would say, in a few
+// Returns true if the flush of one target is allowed and has nothing to wait for: what the gate would say, in a few
 // instructions.
 static inline bool nothing_pending(struct gompi_win *w, int rank) {
 	if (__builtin_expect(w == NULL || (uint32_t)rank >= w->n || gompi_load(&w->flush_more), 0))

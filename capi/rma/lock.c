@@ -18,7 +18,7 @@ static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, con
 	return lock_slowly(w, rank, exclusive, call);
 }
 
-// Whether type is a lock's. 0 or the verdict's class.
+// Returns true if type is a lock's. 0 or the verdict's class.
 static int check_type(int type, struct gompi_verdict *v) {
 	if (__builtin_expect(type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE, 0))
 		return gompi_wrong(v, MPI_ERR_LOCKTYPE,
@@ -27,7 +27,7 @@ static int check_type(int type, struct gompi_verdict *v) {
 	return MPI_SUCCESS;
 }
 
-// Whether assert is one that MPI_Win_lock and MPI_Win_lock_all take. 0 or the verdict's class.
+// Returns true if assert is one that MPI_Win_lock and MPI_Win_lock_all take. 0 or the verdict's class.
 static int check_assert(int assert, struct gompi_verdict *v) {
 	if (__builtin_expect(assert & ~MPI_MODE_NOCHECK, 0))
 		return gompi_wrong(v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",

@@ -3,8 +3,8 @@
 #include "rma/z_calls.h"
 #include "way/way.h"
 
-// Puts a few bytes of a simple type to a member on another node, if all is as it is in most programs. Whether it has;
-// if not gompi_rma_do finds out why.
+// Puts a few bytes of a simple type to a member on another node, if all is as it is in most programs. Returns true if
+// it has; if not gompi_rma_do finds out why.
 static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, MPI_Aint disp, MPI_Count count,
 			  int64_t size) {
 	int64_t offset, bytes;

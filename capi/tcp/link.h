@@ -187,7 +187,7 @@ void gompi_item_put(struct gompi_tcp_item *i);
 void gompi_peer_append(struct gompi_tcp_peer *p, struct gompi_tcp_item *i);
 // Sends a head alone, ahead of nothing; false: there is no memory.
 bool gompi_link_tell(struct gompi_tcp_link *l, enum gompi_tcp_kind kind);
-// Takes what has arrived, up to a bound. Whether there was something.
+// Takes what has arrived, up to a bound. Returns true if there was something.
 bool gompi_link_receive(struct gompi_tcp_link *l);
 // Goes on with bytes that waited for places.
 bool gompi_links_unstall(void);

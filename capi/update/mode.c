@@ -70,7 +70,7 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *was) 
 			}
 			continue;
 		}
-		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.crowded) {
+		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.oversubscribed) {
 			gompi_pause();
 			continue;
 		}
@@ -91,15 +91,15 @@ static int lock_word(const struct gompi_win *w, gompi_a32 *word, uint32_t *was) 
 	}
 }
 
-// Waits until the thread of process i with line k is not in an update that it began before the membarrier. Whether it
-// is not: it may have died in it.
+// Waits until the thread of process i with line k is not in an update that it began before the membarrier. Returns
+// true if it is not: it may have died in it.
 static bool wait_for_mark(int i, int k) {
 	struct gompi_mark *mark = &gompi_cell(i)->marks[k];
 	uint64_t first = gompi_load_acquire(&mark->seq);
 	if (first % 2 == 0)
 		return true;
 	for (int spins = 0; gompi_load_acquire(&mark->seq) == first; spins++) {
-		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.crowded) {
+		if (spins < GOMPI_MODE_LOOKS && !gompi_node.policy.oversubscribed) {
 			gompi_pause();
 		} else {
 			sched_yield();

@@ -40,8 +40,8 @@ extern _Thread_local uint32_t gompi_my_claim __attribute__((tls_model("initial-e
 // Gives this thread a line if there is one left.
 void gompi_mark_get(void);
 
-// Whether this thread, if it has a line, may update elements of m's memory one by one now; then gompi_small_leave must
-// follow soon, without waiting for anything in between.
+// Returns true if this thread, if it has a line, may update elements of m's memory one by one now; then
+// gompi_small_leave must follow soon, without waiting for anything in between.
 static inline bool gompi_small_enter_marked(struct gompi_win_member *m) {
 	struct gompi_mark *mark = gompi_my_mark;
 	if (__builtin_expect(mark == NULL, 0))
@@ -101,7 +101,8 @@ static inline void gompi_owner_updated(struct gompi_win_member *m, bool small) {
 		gompi_owner_gives_up(m);
 }
 
-// Whether several threads update the memory by turns, so that what instructions can do had better need no lock.
+// Returns true if several threads update the memory by turns, so that what instructions can do had better need no
+// lock.
 static inline bool gompi_contended(struct gompi_win_member *m) {
 	return gompi_load(&m->accumulate_turns) >= ACCUMULATE_CONTENDED;
 }

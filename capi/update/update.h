@@ -39,9 +39,9 @@ static inline bool gompi_update_gathers(const struct gompi_update *u) {
 	return u->holds == HOLD_LOCK && u->most == UINT64_MAX && gompi_simple(u->element) != 0;
 }
 
-// Updates n elements of a predefined type that lie together at to in the target's memory, at any address, and are there
-// as a whole: the same without a description of the operation. Whether it has; if not, nothing is done: the operation
-// is not defined, or the window has a granularity, or whoever had the lock died.
+// Updates n elements of a predefined type that lie together at to in the target's memory, at any address, and are
+// there as a whole: the same without a description of the operation. Returns true if it has; if not, nothing is done:
+// the operation is not defined, or the window has a granularity, or whoever had the lock died.
 bool gompi_update_together(struct gompi_win *w, int target, char *to, const void *origin, void *result, MPI_Count n,
 			   MPI_Datatype type, MPI_Op op);
 

@@ -31,7 +31,7 @@ void gompi_bounce_sent(int buffer, int peer, uint64_t number, void *to, uint64_t
 // A buffer that has been taken is not needed.
 void gompi_bounce_drop(int buffer);
 
-// Whether peer has a buffer for data that comes back, and by which number it acknowledges the oldest one.
+// Returns true if peer has a buffer for data that comes back, and by which number it acknowledges the oldest one.
 bool gompi_bounce_due(int peer, uint64_t *number);
 
 // Copies out what has come back, and takes back the buffers of what has been applied. 0 or the class of an error that a

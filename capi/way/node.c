@@ -22,14 +22,14 @@ enum { RING_MOST = 16 << 10 };
 // Operations that find nobody at the target's ring within this time are a series.
 enum { SERIES_NS = 100000 };
 
-// Whether somebody at the target looks at its ring soon without being woken: in active target synchronization it comes
-// to a call of its own, or is in one.
+// Returns true if somebody at the target looks at its ring soon without being woken: in active target synchronization
+// it comes to a call of its own, or is in one.
 static bool is_polled(const struct gompi_win *w, int process) {
 	return !(gompi_load(&w->access) & ACCESS_PASSIVE) || gompi_load(&gompi_cell(process)->pollers) > 0;
 }
 
-// Whether a put or get is moved by system calls, for which nobody at the target need look, or else through the ring,
-// which takes a fraction of the time if somebody does.
+// Returns true if a put or get is moved by system calls, for which nobody at the target need look, or else through
+// the ring, which takes a fraction of the time if somebody does.
 static bool by_system(const struct gompi_place *at, int64_t bytes, bool polled) {
 	return gompi_node.cma && (!polled || bytes > RING_MOST) &&
 	       ((at->type->flags & GOMPI_TYPE_CONTIGUOUS) || bytes / LONG_PIECE / at->count >= at->type->segments);

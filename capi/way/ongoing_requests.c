@@ -62,7 +62,7 @@ static void say_why(const struct gompi_request *r, struct gompi_verdict *v) {
 
 static void drop_ongoing(struct gompi_request *r) { free(of_request(r)); }
 
-// Looks after one of those that are live, under their lock. Whether it is over.
+// Looks after one of those that are live, under their lock. Returns true if it is over.
 static bool has_ended(struct gompi_ongoing *g) {
 	if (gompi_load_acquire(&g->left) == 0)
 		return true;

@@ -173,8 +173,8 @@ static int apply_pulled(struct work *k) {
 	return MPI_SUCCESS;
 }
 
-// Whether each piece of a packet is attached, where they are not in one region together: an origin on this node looks
-// them up itself and sends what is in each region, one on another node does not.
+// Returns true if each piece of a packet is attached, where they are not in one region together: an origin on this
+// node looks them up itself and sends what is in each region, one on another node does not.
 static bool is_attached(const struct work *k) {
 	struct gompi_layout l = k->layout;
 	for (uint64_t bytes = k->m->bytes; bytes != 0;) {

@@ -122,7 +122,7 @@ static inline bool gompi_packet_pulls(enum gompi_packet_kind kind) {
 void gompi_packet_write(struct gompi_packet *m, const struct gompi_win *w, struct gompi_outgoing *o, uint64_t room,
 			uint64_t most);
 
-// Moves bytes between memory here and an address of another process. Whether it could.
+// Moves bytes between memory here and an address of another process. Returns true if it could.
 typedef bool gompi_packet_mover(int peer, uint64_t address, void *local, uint64_t bytes, bool write);
 
 // Applies a packet, of which this is a copy that nobody else can write: whatever it says is checked, since another

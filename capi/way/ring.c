@@ -84,7 +84,7 @@ static int publish(struct gompi_win *w, const char *call, int peer, struct gompi
 	gompi_ring_doorbell(process);
 	struct turn_wait t = {cell, lap(pos) + TURN_ANSWERED};
 	struct gompi_waiting what = {.call = call, .peer = peer, .object = w->handle};
-	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.crowded ? 0 : GOMPI_ACK_LOOKS;
+	int rc = MPI_SUCCESS, looks = 0, most = gompi_node.policy.oversubscribed ? 0 : GOMPI_ACK_LOOKS;
 	while (looks < most && !turn_reached(&t))
 		looks++;
 	if (looks == most)
@@ -176,7 +176,7 @@ static int wait_for(struct gompi_win *w, int peer, uint64_t number, const char *
 		return MPI_SUCCESS;
 	// The target may be about to look at its ring by itself, which is quicker than waking its agent. It may also
 	// wait in the same way for this process.
-	for (int i = gompi_node.policy.crowded ? GOMPI_ACK_LOOKS : 0; i < GOMPI_ACK_LOOKS; i++) {
+	for (int i = gompi_node.policy.oversubscribed ? GOMPI_ACK_LOOKS : 0; i < GOMPI_ACK_LOOKS; i++) {
 		if (acknowledged(&a))
 			return MPI_SUCCESS;
 		if (i % 8 == 7)

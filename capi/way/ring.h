@@ -49,7 +49,7 @@ int gompi_ring_wait(struct gompi_win *w, int target, const char *call);
 // it is to be done without the ring.
 bool gompi_ring_complete(struct gompi_win *w, int target, const char *call, int *class);
 
-// Applies what lies in this process' ring, unless another thread is at it. Whether it found anything.
+// Applies what lies in this process' ring, unless another thread is at it. Returns true if it found anything.
 bool gompi_ring_serve(void);
 
 #pragma GCC visibility pop

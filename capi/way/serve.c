@@ -24,9 +24,9 @@ static int64_t agent_patience(bool spare, int64_t gap) {
 // sent one operation is likely to send another, and waking the agent costs as much as hundreds of them.
 static void agent_poll(struct gompi_cell *me) {
 	static int64_t last; // when something had been served and nothing more came at once
-	const bool crowded = gompi_node.policy.crowded;
-	const int eager = crowded ? 0 : GOMPI_EAGER_LOOKS, looks = crowded ? 1 : GOMPI_AGENT_LOOKS,
-		  most = crowded ? GOMPI_AGENT_LOOKS_CROWDED : INT_MAX;
+	const bool oversubscribed = gompi_node.policy.oversubscribed;
+	const int eager = oversubscribed ? 0 : GOMPI_EAGER_LOOKS, looks = oversubscribed ? 1 : GOMPI_AGENT_LOOKS,
+		  most = oversubscribed ? GOMPI_AGENT_LOOKS_OVERSUBSCRIBED : INT_MAX;
 	int64_t now = 0, end = 0;
 	bool spare = false;
 	gompi_add_total(&me->pollers, 1);
@@ -40,12 +40,12 @@ static void agent_poll(struct gompi_cell *me) {
 			// this thread and the origin together, so the core is offered. If they compute it is not: they
 			// would keep it for long, and meanwhile nobody would be woken for an operation.
 			spare = gompi_load(&me->blocked) > 0;
-			end = crowded ? INT64_MAX : now + agent_patience(spare, now - last);
+			end = oversubscribed ? INT64_MAX : now + agent_patience(spare, now - last);
 			last = now;
 		} else if (i > eager && i % looks != 0) {
 			gompi_pause();
 		} else if (i > eager) {
-			if (!crowded && !spare)
+			if (!oversubscribed && !spare)
 				now = gompi_now_ns();
 			else if (gompi_yield_long(&now))
 				break;

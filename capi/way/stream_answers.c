@@ -40,7 +40,7 @@ void gompi_stream_expect(struct gompi_stream *s, void *to, uint64_t bytes, struc
 	gompi_store_release(&s->results_end, end + 1); // pairs with the acquire in give_result
 }
 
-// Whether records up to a number have been applied that should have given something before.
+// Returns true if records up to a number have been applied that should have given something before.
 static bool lacks_result(struct gompi_stream *s, uint64_t number) {
 	uint64_t first = gompi_load(&s->results_first);
 	return first != gompi_load_acquire(&s->results_end) &&
@@ -55,7 +55,7 @@ static struct gompi_reason answers_reason(const struct gompi_packet *m) {
 				     .b = m->bytes};
 }
 
-// Whether an answer is the result of an operation with a request, which then is what its error is told by.
+// Returns true if an answer is the result of an operation with a request, which then is what its error is told by.
 static bool answers_request(struct gompi_stream *s, const struct gompi_packet *m) {
 	uint64_t first = gompi_load(&s->results_first);
 	if (m->kind != STREAM_RESULT || first == gompi_load_acquire(&s->results_end))

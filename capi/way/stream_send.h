@@ -15,7 +15,7 @@ struct stream_wait {
 	uint64_t number;
 };
 
-// Whether nothing more comes from the stream's member.
+// Returns true if nothing more comes from the stream's member.
 static inline bool gompi_stream_is_over(struct gompi_stream *s) {
 	return gompi_load_acquire(&s->broken) != 0 || gompi_fabric_gone(s->peer);
 }
@@ -69,18 +69,18 @@ int gompi_stream_ask_and_await(struct gompi_stream *s, uint64_t number, const ch
 
 // --- Locks (stream_locks.c)
 
-// Whether a member is locked alone, and the lock is to be taken.
+// Returns true if a member is locked alone, and the lock is to be taken.
 static inline bool gompi_stream_locks_one(uint32_t state) {
 	return (state & (TARGET_LOCKED | TARGET_NOCHECK)) == TARGET_LOCKED;
 }
 
-// Whether the epoch with a member in this state needs a lock or start.
+// Returns true if the epoch with a member in this state needs a lock or start.
 static inline bool gompi_stream_needs_lock(const struct gompi_win *w, uint32_t state) {
 	return gompi_stream_locks_one(state) || (state & TARGET_STARTED) ||
 	       ((gompi_load(&w->access) & ACCESS_LOCK_ALL) && !w->lock_all_nocheck);
 }
 
-// Whether this epoch needs a lock or start that has not been sent.
+// Returns true if this epoch needs a lock or start that has not been sent.
 static inline bool gompi_stream_lacks_lock(struct gompi_stream *s) {
 	return !gompi_load_acquire(&s->has_lock) &&
 	       gompi_stream_needs_lock(s->w, gompi_load(&s->w->targets[s->rank].state));
@@ -92,8 +92,8 @@ static inline int gompi_stream_lock_first(struct gompi_stream *s) {
 	return gompi_stream_lacks_lock(s) ? gompi_stream_send_lock(s) : MPI_SUCCESS;
 }
 
-// Whether so much data may leave now: any if the member has got the lock, or has posted; else as much as it keeps
-// meanwhile.
+// Returns true if so much data may leave now: any if the member has got the lock, or has posted; else as much as it
+// keeps meanwhile.
 static inline bool gompi_stream_may_leave(struct gompi_stream *s, uint64_t room) {
 	return __builtin_expect(gompi_load_acquire(&s->done) >= gompi_load(&s->locked), 1) ||
 	       gompi_add(&s->ahead, room + sizeof(struct gompi_packet)) + room <= STREAM_AHEAD;

@@ -51,8 +51,8 @@ struct gompi_way {
 	int (*complete)(struct gompi_win *w, int target, const char *call);
 };
 
-// Whether local, the bytes or elements of a buffer of datatype at address, is the application's buffer itself, which
-// then stays as it is until the operation is over, and not a copy of its call.
+// Returns true if local, the bytes or elements of a buffer of datatype at address, is the application's buffer
+// itself, which then stays as it is until the operation is over, and not a copy of its call.
 static inline bool gompi_is_applications(const struct gompi_operation *o, const char *local, const void *address,
 					 MPI_Datatype datatype) {
 	const struct gompi_type *type = gompi_type_get(datatype);

@@ -27,8 +27,8 @@ int gompi_attached_find(struct gompi_win *w, int rank, uint64_t from, uint64_t t
 // The same for as much of [from, to) as is in one region: up to *end.
 int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint64_t to, char **here, uint64_t *end);
 
-// Whether n elements one behind the other, each of so many bytes with a gap behind its data, are attached at rank: each
-// in one region.
+// Returns true if n elements one behind the other, each of so many bytes with a gap behind its data, are attached at
+// rank: each in one region.
 bool gompi_attached_covers(struct gompi_win *w, int rank, uint64_t from, uint64_t n, uint64_t bytes, uint64_t gap);
 
 #endif

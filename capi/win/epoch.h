@@ -21,7 +21,7 @@ int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct go
 // The gate for calls of which a few instructions do not tell that they are possible.
 int gompi_epoch_ask(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v);
 
-// Whether call is possible in the access epoch of an access word.
+// Returns true if call is possible in the access epoch of an access word.
 static inline bool gompi_epoch_in(uint32_t access, enum gompi_epoch_call call) {
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	return (access & ACCESS_MASK) != 0 ? (access & row->in) != 0 : row->in_none;
@@ -47,7 +47,8 @@ static inline __attribute__((always_inline)) bool gompi_epoch_move(struct gompi_
 	return true;
 }
 
-// Whether a call for a target is possible for all that the target's state says. What is not told here is no error yet.
+// Returns true if a call for a target is possible for all that the target's state says. What is not told here is no
+// error yet.
 static inline bool gompi_epoch_target(struct gompi_win *w, enum gompi_epoch_call call, int target) {
 	if (__builtin_expect((uint32_t)target >= w->n, 0))
 		return false;

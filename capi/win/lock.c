@@ -50,8 +50,9 @@ static int loss_to_lock(const void *of, struct gompi_stuck *place) { return gomp
 
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	struct gompi_win_member *m = gompi_member(w, rank);
-	for (int i = 0; i < (gompi_node.policy.crowded ? GOMPI_LOCK_TRIES_CROWDED : GOMPI_LOCK_TRIES); i++) {
-		if (gompi_node.policy.crowded)
+	for (int i = 0; i < (gompi_node.policy.oversubscribed ? GOMPI_LOCK_TRIES_OVERSUBSCRIBED : GOMPI_LOCK_TRIES);
+	     i++) {
+		if (gompi_node.policy.oversubscribed)
 			sched_yield();
 		else
 			gompi_pause();

@@ -32,7 +32,7 @@ static inline void gompi_member_completed(struct gompi_win_member *m) {
 	gompi_wake_changed(&m->exposure_wait);
 }
 
-// Whether a newcomer may enter although somebody queues.
+// Returns true if a newcomer may enter although somebody queues.
 static inline bool gompi_lock_bypass(struct gompi_win_member *m) {
 	return gompi_load(&m->lock_bypassed) < LOCK_BYPASSES && gompi_add(&m->lock_bypassed, 1) < LOCK_BYPASSES;
 }
@@ -57,7 +57,8 @@ int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *c
 // Draws a ticket for a process on another node, for whose sake this process looks at gompi_lock_turn: now, whenever it
 // serves, and when its agent has been rung for.
 uint32_t gompi_lock_queue(struct gompi_win_member *m);
-// Takes the lock if it is free, or if not exclusive has no writer, and it is that ticket's turn. Whether it has.
+// Takes the lock if it is free, or if not exclusive has no writer, and it is that ticket's turn. Returns true if it
+// has.
 bool gompi_lock_turn(struct gompi_win_member *m, uint32_t ticket, bool exclusive);
 
 // Tells those who queue that the lock may be free, or that it is somebody else's turn. The last thing that the caller

@@ -189,7 +189,7 @@ static inline struct gompi_win_member *gompi_member(const struct gompi_win *w, i
 	return &w->shared->member[rank];
 }
 
-// Whether a member is on another node.
+// Returns true if a member is on another node.
 static inline bool gompi_win_elsewhere(const struct gompi_win *w, int rank) {
 	return __builtin_expect(w->away != NULL, 0) && (gompi_load(&w->targets[rank].state) & TARGET_AWAY);
 }

@@ -103,7 +103,7 @@ static void set_away(struct gompi_win *w, int rank, const struct gompi_away_plan
 		w->targets[rank] = (struct gompi_target){.disp_unit = (uint32_t)plan->disp_unit, .state = TARGET_AWAY};
 }
 
-// Makes the tables of a slot. Whether there was memory for them.
+// Makes the tables of a slot. Returns true if there was memory for them.
 static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 			const struct gompi_member_plan *members) {
 	const size_t n = (size_t)plan->n, local_n = (size_t)plan->local_n;
@@ -142,7 +142,8 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 	w->posts = (_Atomic uint8_t *)w->barrier + GOMPI_BARRIER_SIZE(local_n);
 	w->model = MPI_WIN_UNIFIED;
 	w->locks_in_order = gompi_fabric_is_open() || plan->local_n < plan->n;
-	w->flush_more = (gompi_node.policy.crowded ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
+	w->flush_more =
+		(gompi_node.policy.oversubscribed ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
 	for (int i = 0; i < local_n; i++)
 		set_member(w, i, &members[i]);
 	for (int i = 0; w->away != NULL && i < plan->n; i++)

@@ -36,7 +36,7 @@ struct gompi_win_plan {
 // away[n] all of them if they are on several nodes, else nothing. false: there is no memory.
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
 		    const struct gompi_away_plan *away);
-// Registers memory of this process with the network. Whether others can read and write it now.
+// Registers memory of this process with the network. Returns true if others can read and write it now.
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
 // What so many members of a window that spans nodes, from a rank on, have registered. Before anybody uses it.
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions);
@@ -45,7 +45,7 @@ int gompi_win_unit(uintptr_t handle, int rank);
 // The lowest rank on another node, below a rank, of a member whose size is not 0; -1: there is none.
 int gompi_win_lowest_away(uintptr_t handle, int below);
 // Lets this process meet those that lead on the other nodes of its window: leaders are the nodes' by their ranks in
-// MPI_COMM_WORLD, this process is number me of them. Whether there was memory.
+// MPI_COMM_WORLD, this process is number me of them. Returns true if there was memory.
 bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.

@@ -160,7 +160,7 @@ func Members(lists ...[]int32) []int32 {
 }
 
 // viaSlots does a call through slots and says whether it did; if not, agreed is what the members have agreed on.
-// Whether it does depends only on what all members have alike, or have agreed on.
+// Returns true if it does depends only on what all members have alike, or have agreed on.
 func (k *Call) viaSlots(st *state, o *operands) (done bool, agreed Agreed, err error) {
 	if st.slots == nil {
 		return false, agreed, nil

@@ -52,8 +52,8 @@ type Place struct {
 	Size, Rank            int // processes of the job, rank of this one
 	// Places holds, for each rank, the index on this node, -1 for a process on another one; nil if all are on this
 	// node and index equals rank.
-	Places         []int32
-	Crowded, NoCMA bool
+	Places                []int32
+	Oversubscribed, NoCMA bool
 }
 
 // Operation describes a send or receive.

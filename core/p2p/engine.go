@@ -71,7 +71,7 @@ func New(nd *shm.Node, cfg Config) (*Engine, error) {
 		Control: nd.Control(), Rings: shm.MessageRing(nd.N, 0),
 		CellStride: shm.CellSize(nd.N), RingBytes: shm.MessageRingSize,
 		N: nd.N, Me: nd.Me, Size: cfg.Size, Rank: cfg.Rank, Places: cfg.Nodes,
-		Crowded: nd.Crowded, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
+		Oversubscribed: nd.Oversubscribed, NoCMA: os.Getenv("GOMPIRMA_NO_CMA") == "1",
 	})
 	if e.m == nil {
 		return nil, mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for the messages of %d processes", cfg.Size)

@@ -15,15 +15,15 @@ import (
 
 // Node is one process' view of the shared memory of its node. Safe for concurrent use.
 type Node struct {
-	fd      int
-	memory  backing
-	control []byte // the control segment, mapped for the life of the process
-	heaps   int64  // where the heap regions begin
-	stride  int64  // and how large each is
-	end     int64  // of the memory
-	N       int    // processes on this node
-	Me      int    // index of this process; -1 in the launcher
-	Crowded bool   // fewer cores than processes: a thread that waits offers its own
+	fd             int
+	memory         backing
+	control        []byte // the control segment, mapped for the life of the process
+	heaps          int64  // where the heap regions begin
+	stride         int64  // and how large each is
+	end            int64  // of the memory
+	N              int    // processes on this node
+	Me             int    // index of this process; -1 in the launcher
+	Oversubscribed bool   // fewer cores than processes: a thread that waits offers its own
 
 	// Waiter is how this process waits. Set before the first wait.
 	Waiter Waiter
@@ -134,7 +134,7 @@ func Open(fd, me int) (*Node, error) {
 	if n < 1 || n > MaxProcesses || me < -1 || me >= n {
 		return nil, mpierr.New(abi.MPI_ERR_OTHER, "process %d of %d in the control segment", me, n)
 	}
-	nd := &Node{fd: fd, N: n, Me: me, Crowded: n > cores}
+	nd := &Node{fd: fd, N: n, Me: me, Oversubscribed: n > cores}
 	nd.giving.init(n, cores)
 	if segment == 0 {
 		err = nd.openMemfd()

@@ -60,7 +60,7 @@ int main(void) {
 	unit_sleep_forever = true;
 	for (int form = 0; form < 3; form++) {
 		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-			gompi_node.policy.crowded = form == 1;
+			gompi_node.policy.oversubscribed = form == 1;
 			halves = form == 2;
 			n = sizes[i];
 			rounds = 3000 / n;
@@ -77,9 +77,9 @@ int main(void) {
 	n = 2;
 	fresh(0);
 	gompi_store(&gompi_header()->broken, 1);
-	for (int crowded = 0; crowded < 2; crowded++) {
+	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		uint32_t number = 0;
-		gompi_node.policy.crowded = crowded;
+		gompi_node.policy.oversubscribed = oversubscribed;
 		CHECK(gompi_shared_barrier(b, 2, 0, &number,
 					   &(struct gompi_waiting){.call = "barrier", .peer = -1, .object = 0}) ==
 			      MPI_ERR_PROC_ABORTED,

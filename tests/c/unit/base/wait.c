@@ -55,13 +55,13 @@ static void hand_over(int i) {
 	}
 }
 
-static void hand_overs(bool crowded) {
-	gompi_node.policy.crowded = crowded;
+static void hand_overs(bool oversubscribed) {
+	gompi_node.policy.oversubscribed = oversubscribed;
 	for (n = 2; n <= MOST; n++) {
 		char *memory = unit_memory(4096);
 		turn = (gompi_a32 *)memory;
 		word = (struct gompi_waitword *)(memory + GOMPI_LINE);
-		waker = (enum waker)((n + crowded) % WAKERS);
+		waker = (enum waker)((n + oversubscribed) % WAKERS);
 		together = n == 3;
 		payload = 0;
 		unit_threads(n, hand_over);

@@ -204,7 +204,7 @@ int main(void) {
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		n = sizes[i];
 		for (int how = 0; how < 5; how++) {
-			gompi_node.policy.crowded = how == 1;
+			gompi_node.policy.oversubscribed = how == 1;
 			gompi_node.policy.quiet_looks = how == 1 ? 0 : 200;
 			unit_hurry = how == 2; /* whoever waits sleeps */
 			calls = 400 / n;

@@ -206,7 +206,7 @@ int main(void) {
 		if (nodes < 2)
 			continue;
 		network_members = n;
-		gompi_node.policy.crowded = round % 4 == 3;
+		gompi_node.policy.oversubscribed = round % 4 == 3;
 		communicator++;
 		for (int k = 0; k < nodes; k++) {
 			memory[k] = unit_memory((size_t)here[k] * sizeof(struct gompi_slots_member));

@@ -377,7 +377,7 @@ int main(void) {
 	w = unit_window(1, memory, BYTES, true);
 	const bool membarrier = gompi_node.membarrier;
 	for (int i = 0; i < 4; i++) {
-		gompi_node.policy.crowded = i % 2;
+		gompi_node.policy.oversubscribed = i % 2;
 		gompi_node.membarrier = membarrier && i < 2;
 		for (uint32_t turns = 0; turns <= ACCUMULATE_CONTENDED; turns += ACCUMULATE_CONTENDED) {
 			fresh(turns);

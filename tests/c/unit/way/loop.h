@@ -170,7 +170,7 @@ static struct gompi_win *w;
 static MPI_Win win;
 static char *memory;
 
-static void fresh(bool registered, bool crowded) {
+static void fresh(bool registered, bool oversubscribed) {
 	static const int32_t places[] = {0, -1};
 	static const struct gompi_service service = {.ready = always, .serve = gompi_fabric_progress};
 	static uintptr_t handle = 0x5001;
@@ -178,7 +178,7 @@ static void fresh(bool registered, bool crowded) {
 	gompi_up.host_of = some_host;
 	gompi_node.size = 2;
 	gompi_node.places = places;
-	gompi_node.policy.crowded = crowded;
+	gompi_node.policy.oversubscribed = oversubscribed;
 	gompi_service_add(&service);
 	gompi_stream_open();
 	memory = unit_memory(SIZE);

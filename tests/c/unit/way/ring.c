@@ -100,9 +100,9 @@ static void flips(int i) {
 
 int main(void) {
 	unit_types();
-	for (int crowded = 0; crowded < 2; crowded++) {
+	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
 		unit_node(1);
-		gompi_node.policy.crowded = crowded;
+		gompi_node.policy.oversubscribed = oversubscribed;
 		unit_hurry = unit_sleep_forever = true;
 		gompi_ring_open();
 		char *memory = unit_memory(SIZE);

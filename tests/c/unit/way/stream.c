@@ -200,8 +200,8 @@ static void origins(int i) {
 	gompi_add_total(&over, 1);
 }
 
-static void together(bool crowded) {
-	fresh(true, crowded);
+static void together(bool oversubscribed) {
+	fresh(true, oversubscribed);
 	gompi_store(&over, 0);
 	FINE(gompi_win_lock_all(0, win));
 	unit_threads(1 + ORIGINS, origins);

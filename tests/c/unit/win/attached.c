@@ -106,8 +106,8 @@ int main(void) {
 	table = (struct gompi_attached *)unit_memory(sizeof *table + 16 * sizeof table->entry[0]);
 	gompi_up.attached_table = attached_table;
 	gompi_up.map_attached = map_attached;
-	for (int crowded = 0; crowded < 2; crowded++) {
-		gompi_node.policy.crowded = crowded;
+	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+		gompi_node.policy.oversubscribed = oversubscribed;
 		w = unit_window(2, heap, 0, false);
 		w->attached = calloc(2, sizeof *w->attached);
 		write_entry(0, 2);

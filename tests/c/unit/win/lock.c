@@ -15,10 +15,10 @@ static void take(bool exclusive) {
 		CHECK(gompi_lock_wait(w, 0, exclusive, "lock") == MPI_SUCCESS, "the wait failed");
 }
 
-static void fresh(bool crowded) {
+static void fresh(bool oversubscribed) {
 	w = unit_window(1, unit_memory(4096), 4096, true);
 	m = gompi_member(w, 0);
-	gompi_node.policy.crowded = crowded;
+	gompi_node.policy.oversubscribed = oversubscribed;
 }
 
 static void is_free(void) {
@@ -47,8 +47,8 @@ static void reads_and_writes(int i) {
 	}
 }
 
-static void excludes(bool crowded) {
-	fresh(crowded);
+static void excludes(bool oversubscribed) {
+	fresh(oversubscribed);
 	memset(words, 0, sizeof words);
 	unit_threads(THREADS, reads_and_writes);
 	CHECK(words[0] == THREADS * ROUNDS / 4, "%ld writes, not %d", words[0], THREADS * ROUNDS / 4);
@@ -127,8 +127,8 @@ static void queues(int i) {
 	}
 }
 
-static void in_turn(bool crowded, bool exclusive) {
-	fresh(crowded);
+static void in_turn(bool oversubscribed, bool exclusive) {
+	fresh(oversubscribed);
 	queue_exclusive = exclusive;
 	gompi_store(&begun, 0);
 	gompi_store(&held, 0);
@@ -158,11 +158,11 @@ int main(void) {
 	unit_node(1);
 	unit_sleep_forever = true;
 	states();
-	for (int crowded = 0; crowded < 2; crowded++) {
-		unit_hurry = crowded;
-		excludes(crowded);
-		in_turn(crowded, true);
-		in_turn(crowded, false);
+	for (int oversubscribed = 0; oversubscribed < 2; oversubscribed++) {
+		unit_hurry = oversubscribed;
+		excludes(oversubscribed);
+		in_turn(oversubscribed, true);
+		in_turn(oversubscribed, false);
 	}
 	CHECK(gompi_load(&unit_sleeps) > 0, "nobody slept");
 	dies();

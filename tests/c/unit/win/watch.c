@@ -214,7 +214,7 @@ int main(void) {
 	memory = unit_memory(BYTES);
 	for (int i = 0; i < 4; i++) {
 		watched = i % 2;
-		gompi_node.policy.crowded = i / 2;
+		gompi_node.policy.oversubscribed = i / 2;
 		w = unit_window(1, memory, BYTES, true);
 		win = (MPI_Win)w->handle;
 		if (watched)
