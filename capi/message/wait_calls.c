@@ -193,36 +193,6 @@ static inline int end_at(MPI_Request *request, MPI_Status *status) {
 	return class;
 }
 
-// Ends all requests that are complete and stores the status of each. If one has failed every status has its error,
-// MPI_ERR_PENDING for those that are not complete, and the call's is MPI_ERR_IN_STATUS (MPI-5.0 3.7.5). pending: what
-// the first that is not complete has waited for in vain.
-static int end_all(const char *call, int count, MPI_Request requests[], MPI_Status statuses[], int pending) {
-	struct failure f;
-	f.which = -1;
-	bool complete;
-	for (int i = 0; i < count; i++)
-		settle(requests[i], i, &f);
-	for (int i = 0; i < count; i++) {
-		MPI_Status *s = gompi_status_at(statuses, i);
-		int class;
-		if (__builtin_expect(pending != MPI_SUCCESS, 0) && gompi_is_active(requests[i], &complete) &&
-		    !complete) {
-			gompi_status_empty(s);
-			class = MPI_ERR_PENDING;
-			if (f.which < 0) {
-				f.which = i;
-				f.on = gompi_request_of(requests[i])->comm;
-				class = gompi_request_lost(pending, &f.why);
-			}
-		} else {
-			class = end_at(&requests[i], s);
-		}
-		if (__builtin_expect(f.which >= 0 || pending != MPI_SUCCESS, 0) && s != MPI_STATUS_IGNORE)
-			s->MPI_ERROR = class;
-	}
-	return __builtin_expect(f.which < 0, 1) ? MPI_SUCCESS : in_status(call, &f, count);
-}
-
 // A wait for several.
 struct several {
 	int count;
@@ -249,6 +219,39 @@ static int loss_to_one(const struct several *s, struct gompi_stuck *place, int *
 static int loss_to_any(const void *of, struct gompi_stuck *place) {
 	int which;
 	return loss_to_one(of, place, &which);
+}
+
+// Ends all requests that are complete and stores the status of each. If one has failed every status has its error,
+// MPI_ERR_PENDING for those that are not complete, and the call's is MPI_ERR_IN_STATUS (MPI-5.0 3.7.5). pending: why
+// one never will be: the first that waits for a lost process, else the first.
+static int end_all(const char *call, int count, MPI_Request requests[], MPI_Status statuses[], int pending) {
+	struct failure f;
+	f.which = -1;
+	bool complete;
+	int lost = -1;
+	for (int i = 0; i < count; i++)
+		settle(requests[i], i, &f);
+	if (__builtin_expect(pending == MPI_ERR_PROC_ABORTED, 0))
+		loss_to_one(&(struct several){.count = count, .requests = requests}, &(struct gompi_stuck){0}, &lost);
+	for (int i = 0; i < count; i++) {
+		MPI_Status *s = gompi_status_at(statuses, i);
+		int class;
+		if (__builtin_expect(pending != MPI_SUCCESS, 0) && gompi_is_active(requests[i], &complete) &&
+		    !complete) {
+			gompi_status_empty(s);
+			class = MPI_ERR_PENDING;
+			if (f.which < 0 && (lost < 0 || lost == i)) {
+				f.which = i;
+				f.on = gompi_request_of(requests[i])->comm;
+				class = gompi_request_lost(pending, &f.why);
+			}
+		} else {
+			class = end_at(&requests[i], s);
+		}
+		if (__builtin_expect(f.which >= 0 || pending != MPI_SUCCESS, 0) && s != MPI_STATUS_IGNORE)
+			s->MPI_ERROR = class;
+	}
+	return __builtin_expect(f.which < 0, 1) ? MPI_SUCCESS : in_status(call, &f, count);
 }
 
 // What most calls of MPI_Waitall are: some requests of messages, and others that are over already, none of which fails.
