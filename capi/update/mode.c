@@ -103,7 +103,7 @@ static bool wait_for_mark(int i, int k) {
 			gompi_pause();
 		} else {
 			sched_yield();
-			if (spins % GOMPI_MARK_LOOKS == 0)
+			if (spins % GOMPI_MARK_LOOKS == GOMPI_MARK_LOOKS - 1)
 				gompi_up.find_dead();
 			if (gompi_load_total(&gompi_cell(i)->state) == GOMPI_STATE_DEAD)
 				return gompi_load_acquire(&mark->seq) != first;
