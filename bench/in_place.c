@@ -3,8 +3,9 @@
  *
  *     gompirun -n 2 in_place
  *
- * Windows: allocate; malloc (system calls and the agent's ring); shared in place; the same with private ends. One line
- * per window and operation, ns a call; then what MPI_Win_create and MPI_Win_free cost for 16 MiB, in us for a MiB.
+ * Windows: allocate; malloc (system calls and the progress thread's ring); shared in place; the same with private ends.
+ * One line per window and operation, ns a call; then what MPI_Win_create and MPI_Win_free cost for 16 MiB, in us for a
+ * MiB.
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@ package main
 #include "base/up.h"
 #include "coll/board.h"
 #include "coll/slots.h"
-#include "coll/span.h"
+#include "coll/hierarchy.h"
 */
 import "C"
 
@@ -104,8 +104,8 @@ func slotsOf(number uintptr) *slots {
 const noSlots = "no memory for a communicator's slots"
 
 func openSlots(h coll.SlotsHost) coll.Slots {
-	if h.Comm.Span != nil {
-		return openSpan(h)
+	if h.Comm.Hierarchy != nil {
+		return openHierarchy(h)
 	}
 	return openOnNode(h)
 }
@@ -172,76 +172,77 @@ func (t *slots) result(rc C.int) error {
 	return mpierr.New(int32(rc), "%s", C.GoString(C.gompi_slots_text(rc)))
 }
 
-// span is coll.Slots of members on several nodes.
-type span struct {
-	c      *C.struct_gompi_span
+// hierarchy is coll.Slots of members on several nodes.
+type hierarchy struct {
+	c      *C.struct_gompi_hierarchy
 	onNode *slots // nil: nobody else is on this node
 }
 
-func openSpan(h coll.SlotsHost) *span {
+func openHierarchy(h coll.SlotsHost) *hierarchy {
 	c := h.Comm
 	n, place := c.Sharers()
-	t := &span{}
+	t := &hierarchy{}
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	list := func(l []int32) *C.int32_t {
 		pin.Pin(&l[0])
 		return (*C.int32_t)(&l[0])
 	}
-	view := C.struct_gompi_span{n: C.int(c.Size()), me: C.int(c.Rank()), nodes: C.int(len(c.Span.Leaders)),
-		node: C.int(c.Span.Node), here: C.int(n), place: C.int(place), node_of: list(c.Span.NodeOf),
-		local: list(c.Span.Local), most_here: C.int(c.Span.Most)}
+	view := C.struct_gompi_hierarchy{
+		n: C.int(c.Size()), me: C.int(c.Rank()), nodes: C.int(len(c.Hierarchy.Leaders)),
+		node: C.int(c.Hierarchy.Node), here: C.int(n), place: C.int(place), node_of: list(c.Hierarchy.NodeOf),
+		local: list(c.Hierarchy.Local), most_here: C.int(c.Hierarchy.Most)}
 	if h.Block != nil {
 		t.onNode = openOnNode(h)
 		view.slots = t.onNode.c
 		view.barrier = (*C.struct_gompi_barrier)(unsafe.Pointer(unsafe.SliceData(c.Block)))
 	}
-	leaders := make([]int32, len(c.Span.Leaders))
-	for i, r := range c.Span.Leaders {
+	leaders := make([]int32, len(c.Hierarchy.Leaders))
+	for i, r := range c.Hierarchy.Leaders {
 		leaders[i] = c.Group().World(int(r))
 	}
-	if t.c = C.gompi_span_open(&view, C.uint64_t(c.Context(0)), list(leaders)); t.c == nil {
+	if t.c = C.gompi_hierarchy_open(&view, C.uint64_t(c.Context(0)), list(leaders)); t.c == nil {
 		panic(noSlots)
 	}
 	return t
 }
 
 // Leave implements coll.Slots.
-func (t *span) Leave() bool { return false }
+func (t *hierarchy) Leave() bool { return false }
 
 // Used implements coll.Slots.
-func (t *span) Used() bool { return t.onNode != nil && t.onNode.Used() }
+func (t *hierarchy) Used() bool { return t.onNode != nil && t.onNode.Used() }
 
 // Clean implements coll.Slots.
-func (t *span) Clean() {
+func (t *hierarchy) Clean() {
 	if t.onNode != nil {
 		t.onNode.Clean()
 	}
 }
 
-func (t *span) Close() {
-	C.gompi_span_close(t.c)
+func (t *hierarchy) Close() {
+	C.gompi_hierarchy_close(t.c)
 	if t.onNode != nil {
 		t.onNode.Close()
 	}
 }
 
 // Bcast implements coll.Slots.
-func (t *span) Bcast(root int, b []byte) error {
+func (t *hierarchy) Bcast(root int, b []byte) error {
 	_, err := t.Run(&coll.Exchange{Kind: coll.KindBcast, Root: root, Bytes: len(b), Out: b})
 	return err
 }
 
 // Allgather implements coll.Slots, of those who share memory.
-func (t *span) Allgather(mine, all []byte) error { return t.onNode.Allgather(mine, all) }
+func (t *hierarchy) Allgather(mine, all []byte) error { return t.onNode.Allgather(mine, all) }
 
-func (t *span) Fits(k coll.Kind) bool { return bool(C.gompi_span_fits(C.int(k))) }
+func (t *hierarchy) Fits(k coll.Kind) bool { return bool(C.gompi_hierarchy_fits(C.int(k))) }
 
-func (t *span) Run(x *coll.Exchange) (bool, error) {
-	return run(x, func(c *C.struct_gompi_slots_call) C.int { return C.gompi_span_run(t.c, c) })
+func (t *hierarchy) Run(x *coll.Exchange) (bool, error) {
+	return run(x, func(c *C.struct_gompi_slots_call) C.int { return C.gompi_hierarchy_run(t.c, c) })
 }
 
-func (t *span) RunOnNode(x *coll.Exchange) (bool, error) { return t.onNode.Run(x) }
+func (t *hierarchy) RunOnNode(x *coll.Exchange) (bool, error) { return t.onNode.Run(x) }
 
 // reduction is what C gives back to gompi_combine_in_go.
 type reduction struct {

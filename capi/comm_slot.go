@@ -49,12 +49,12 @@ func openComm(c *comm.Comm) error {
 		t.c.object = C.uint64_t(c.Handle)
 		slot.slots, slot.board = t.c, t.board
 		t.board.object = C.uint64_t(c.Handle)
-	case *span:
+	case *hierarchy:
 		t.c.object = C.uint64_t(c.Handle)
 		if t.onNode != nil {
 			t.onNode.c.object = C.uint64_t(c.Handle)
 		}
-		slot.span = t.c
+		slot.hierarchy = t.c
 	}
 	if !C.gompi_comm_open(&slot) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a communicator's slot")

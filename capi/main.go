@@ -32,8 +32,8 @@ import (
 	_ "gompirma/capi/message"
 	"gompirma/capi/pmix"
 	_ "gompirma/capi/rma"
+	_ "gompirma/capi/transport"
 	_ "gompirma/capi/update"
-	_ "gompirma/capi/way"
 	_ "gompirma/capi/win"
 	"gompirma/core/boot"
 	_ "gompirma/core/lastwords" // one line, should the Go runtime fail

@@ -1,7 +1,7 @@
 package main
 
 /*
-#include "fabric/agent.h"
+#include "fabric/progress_thread.h"
 #include "fabric/fabric.h"
 #include "fabric/health.h"
 #include "fabric/open.h"
@@ -82,7 +82,7 @@ func (network) Begin(j *fabric.Job) error {
 }
 
 // Run and the others implement fabric.Network.
-func (network) Run()     { C.gompi_net_agent_run() }
+func (network) Run()     { C.gompi_net_progress_run() }
 func (network) Leaving() { C.gompi_health_end() }
-func (network) Stop()    { C.gompi_net_agent_stop() }
+func (network) Stop()    { C.gompi_net_progress_stop() }
 func (network) End()     { C.gompi_net_end() }

@@ -5,12 +5,12 @@ package main
 #include "base/call.h"
 #include "base/verdict.h"
 #include "base/wait.h"
-#include "fabric/meet.h"
+#include "fabric/leaders.h"
 #include "tcp/address.h"
-#include "way/ongoing.h"
-#include "way/ring.h"
-#include "way/serve.h"
-#include "way/stream.h"
+#include "transport/ongoing.h"
+#include "transport/ring.h"
+#include "transport/serve.h"
+#include "transport/stream.h"
 */
 import "C"
 
@@ -34,7 +34,7 @@ func openNode(nd *shm.Node, job core.Job) {
 		policy: C.gompi_policy_for(C.bool(nd.Oversubscribed)), cma: C.bool(os.Getenv("GOMPIRMA_NO_CMA") != "1"),
 		cell_stride:   C.size_t(shm.CellSize(n)),
 		message_rings: at(shm.MessageRing(n, 0)), message_stride: shm.MessageRingSize,
-		agent_rings: at(shm.AgentRing(n, 0)), agent_stride: shm.AgentRingSize,
+		operation_rings: at(shm.OperationRing(n, 0)), operation_stride: shm.OperationRingSize,
 	}
 	var places *C.int32_t
 	for rank, index := range job.Places {
@@ -46,7 +46,7 @@ func openNode(nd *shm.Node, job core.Job) {
 	C.gompi_ring_open()
 	C.gompi_stream_open()
 	C.gompi_ongoing_open()
-	C.gompi_meet_start()
+	C.gompi_leaders_start()
 }
 
 // permitted is what GOMPIRMA_INTERFACE and GOMPIRMA_PORTS let others connect to. What is wrong with them the
@@ -71,14 +71,14 @@ func permitted() (w boot.Where) {
 	return w
 }
 
-// agentPath is the part of a process' progress that is C's: how it waits, and the agent.
-type agentPath struct{}
+// progressPath is the part of a process' progress that is C's: how it waits, and the progress thread.
+type progressPath struct{}
 
-func (agentPath) Run()  { C.gompi_agent_run() }
-func (agentPath) Stop() { C.gompi_agent_stop() }
+func (progressPath) Run()  { C.gompi_progress_run() }
+func (progressPath) Stop() { C.gompi_progress_stop() }
 
 // Await implements shm.Waiter: the wait of C, which comes back for a look at what only Go can look at.
-func (agentPath) Await(done func() bool, what shm.Waiting) error {
+func (progressPath) Await(done func() bool, what shm.Waiting) error {
 	var t C.struct_gompi_wait
 	C.gompi_wait_begin(&t, C.int32_t(what.Peer), C.uint64_t(what.Object))
 	defer C.gompi_wait_end(&t)
@@ -91,7 +91,7 @@ func (agentPath) Await(done func() bool, what shm.Waiting) error {
 }
 
 // Publish implements shm.Waiter.
-func (agentPath) Publish(what shm.Waiting) (withdraw func()) {
+func (progressPath) Publish(what shm.Waiting) (withdraw func()) {
 	record := C.gompi_publish_wait(&C.struct_gompi_waiting{call: C.gompi_current_call(),
 		peer: C.int32_t(what.Peer), object: C.uint64_t(what.Object)})
 	return func() { C.gompi_withdraw_wait(record) }

@@ -13,15 +13,15 @@ static const struct gompi_type *type_of(struct gompi_verdict *v, int64_t count, 
 	int64_t hi;
 	const struct gompi_type *t = gompi_type_get(datatype);
 	if (!gompi_comm_get(comm))
-		gompi_wrong(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed",
+		gompi_error(v, MPI_ERR_COMM, "%#llx is no communicator, or one that was freed",
 			    (long long)(uintptr_t)comm);
 	else if (!t)
-		gompi_wrong(v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that is not committed or was freed",
+		gompi_error(v, MPI_ERR_TYPE, "%#llx is not a datatype, or one that is not committed or was freed",
 			    (long long)(uintptr_t)datatype);
 	else if (count < 0)
-		gompi_wrong(v, MPI_ERR_COUNT, "count is %lld, it must not be negative", (long long)count);
+		gompi_error(v, MPI_ERR_COUNT, "count is %lld, it must not be negative", (long long)count);
 	else if (!gompi_type_bytes(t, count, bytes) || !gompi_type_bounds(t, count, lowest, &hi))
-		gompi_wrong(v, MPI_ERR_COUNT, "%lld copies of %lld bytes, %lld apart, do not fit 64 bits",
+		gompi_error(v, MPI_ERR_COUNT, "%lld copies of %lld bytes, %lld apart, do not fit 64 bits",
 			    (long long)count, (long long)t->size, (long long)t->extent);
 	else
 		return t;
@@ -43,19 +43,19 @@ static int find(struct packed *p, struct gompi_verdict *v, const void *data, int
 	if (!(p->type = type_of(v, count, datatype, comm, &p->bytes, &lowest)))
 		return v->class;
 	if (p->size < 0)
-		return gompi_wrong(v, MPI_ERR_ARG, "the packed buffer has %lld bytes", (long long)p->size);
+		return gompi_error(v, MPI_ERR_ARG, "the packed buffer has %lld bytes", (long long)p->size);
 	if (at < 0 || at > p->size)
-		return gompi_wrong(v, MPI_ERR_ARG, "position %lld is not in the packed buffer of %lld bytes",
+		return gompi_error(v, MPI_ERR_ARG, "position %lld is not in the packed buffer of %lld bytes",
 				   (long long)at, (long long)p->size);
 	if (p->bytes > p->size - at)
-		return gompi_wrong(v, MPI_ERR_TRUNCATE,
+		return gompi_error(v, MPI_ERR_TRUNCATE,
 				   "%lld bytes from position %lld on are not in the packed buffer of %lld bytes",
 				   (long long)p->bytes, (long long)at, (long long)p->size);
-	if (p->bytes && gompi_nowhere(p->buffer, at))
-		return gompi_wrong(v, MPI_ERR_BUFFER, "the packed buffer is %p, which is not memory for %lld bytes",
+	if (p->bytes && gompi_invalid_address(p->buffer, at))
+		return gompi_error(v, MPI_ERR_BUFFER, "the packed buffer is %p, which is not memory for %lld bytes",
 				   p->buffer, (long long)p->bytes);
-	if (p->bytes && gompi_nowhere(data, lowest))
-		return gompi_wrong(v, MPI_ERR_BUFFER,
+	if (p->bytes && gompi_invalid_address(data, lowest))
+		return gompi_error(v, MPI_ERR_BUFFER,
 				   "the data's buffer is %p, with %lld bytes of data from there %+lld on", data,
 				   (long long)p->bytes, (long long)lowest);
 	return MPI_SUCCESS;

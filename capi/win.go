@@ -30,7 +30,7 @@ import (
 // Windows: creation, end and enquiries (MPI-5.0 12.2). The calls that move data and synchronize are in the C files.
 
 // dataPath is C's part of the process.
-type dataPath struct{ agentPath }
+type dataPath struct{ progressPath }
 
 func (dataPath) Open(nd *shm.Node, job core.Job) {
 	openTypes()
@@ -54,18 +54,18 @@ func (dataPath) Install(p *rma.Plan) error {
 			direct: C.bool(t.Direct),
 		}
 	}
-	away := (*C.struct_gompi_away_plan)(unsafe.Pointer(unsafe.SliceData(p.All))) // see layout.go
+	remote := (*C.struct_gompi_remote_plan)(unsafe.Pointer(unsafe.SliceData(p.All))) // see layout.go
 	plan := C.struct_gompi_win_plan{
 		handle: C.uintptr_t(p.Handle), shared: C.uintptr_t(p.Shared), granularity: C.int64_t(p.Granularity),
 		flavor: C.int32_t(p.Flavor), me: C.int32_t(p.Rank), n: C.int32_t(p.Members),
 		local_n: C.int32_t(len(members)),
 	}
-	if !C.gompi_win_open(&plan, &members[0], away) {
+	if !C.gompi_win_open(&plan, &members[0], remote) {
 		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a window of %d members", p.Members)
 	}
 	if len(p.Leaders) > 0 && !C.gompi_win_lead(plan.handle, C.int(len(p.Leaders)), C.int(p.Node),
 		(*C.int32_t)(&p.Leaders[0])) {
-		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a meeting of %d nodes", len(p.Leaders))
+		return mpierr.New(abi.MPI_ERR_NO_MEM, "no memory for a group of %d nodes", len(p.Leaders))
 	}
 	return nil
 }
@@ -99,8 +99,8 @@ func (dataPath) DispUnit(h uintptr, rank int) int32 {
 	return int32(C.gompi_win_unit(C.uintptr_t(h), C.int(rank)))
 }
 
-func (dataPath) LowestAway(h uintptr, below int) int {
-	return int(C.gompi_win_lowest_away(C.uintptr_t(h), C.int(below)))
+func (dataPath) LowestRemote(h uintptr, below int) int {
+	return int(C.gompi_win_lowest_remote(C.uintptr_t(h), C.int(below)))
 }
 
 func (dataPath) Remove(h uintptr) { C.gompi_win_close(C.uintptr_t(h)) }
@@ -113,9 +113,9 @@ func (dataPath) MayFree(h uintptr) error {
 	return nil
 }
 
-// Meet is the same barrier for both reasons.
-func (dataPath) Meet(h uintptr, _ rma.MeetReason) error {
-	return winError(h, C.gompi_win_meet(C.uintptr_t(h)))
+// Barrier is the same for both reasons.
+func (dataPath) Barrier(h uintptr, _ rma.BarrierReason) error {
+	return winError(h, C.gompi_win_barrier_of(C.uintptr_t(h)))
 }
 
 func (dataPath) SetGranularity(h uintptr, bytes int64) {

@@ -36,7 +36,7 @@ type DataPath interface {
 	Network() fabric.Network
 	// Waiter is how all threads of this process wait, in C or in Go.
 	shm.Waiter
-	// Run is the agent: it serves whatever arrives until Stop, and sleeps while there is nothing.
+	// Run is the progress thread: it serves whatever arrives until Stop, and sleeps while there is nothing.
 	Run()
 	Stop()
 }
@@ -60,9 +60,9 @@ type Process struct {
 	SelfComm   *comm.Comm
 	Windows    *rma.Host
 
-	data  DataPath
-	agent sync.WaitGroup
-	spans bool // the job has processes on other nodes, and the network is open
+	data     DataPath
+	progress sync.WaitGroup
+	spans    bool // the job has processes on other nodes, and the network is open
 }
 
 var (
@@ -116,8 +116,8 @@ func Start(data DataPath) error {
 		return err
 	}
 	job := Job{Rank: p.Rank, Size: p.Size, Places: p.Places.IndexOf(), NodeOf: p.Places.NodeOf}
-	if err = p.Node.Commit(shm.AgentRing(p.Node.N, p.Node.Me), shm.AgentRingSize); err != nil {
-		return mpierr.Wrap(err, "agent's ring of process %d", p.Node.Me)
+	if err = p.Node.Commit(shm.OperationRing(p.Node.N, p.Node.Me), shm.OperationRingSize); err != nil {
+		return mpierr.Wrap(err, "ring of process %d", p.Node.Me)
 	}
 	data.Open(p.Node, job)
 	p.Node.Waiter = data
@@ -144,11 +144,11 @@ func Start(data DataPath) error {
 		InPieces:  p.Node.InPieces,
 	}
 	self.Store(p)
-	p.agent.Add(1)
+	p.progress.Add(1)
 	go func() {
-		defer p.agent.Done()
+		defer p.progress.Done()
 		runtime.LockOSThread()
-		p.Messages.AgentThread()
+		p.Messages.ProgressThread()
 		data.Run()
 	}()
 	// Everybody's rings are there.
@@ -161,9 +161,9 @@ func Start(data DataPath) error {
 	}
 	p.Places.Next.Settled(b)
 	if p.spans { // whoever is asked for a sign of life from now on has somebody to give it
-		p.agent.Add(1)
+		p.progress.Add(1)
 		go func() {
-			defer p.agent.Done()
+			defer p.progress.Done()
 			runtime.LockOSThread()
 			data.Network().Run()
 		}()
@@ -224,7 +224,7 @@ func Finish() error {
 	if p.spans {
 		p.data.Network().Stop()
 	}
-	p.agent.Wait()
+	p.progress.Wait()
 	if p.spans {
 		p.data.Network().End()
 	}

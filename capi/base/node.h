@@ -39,8 +39,8 @@ struct gompi_cell {
 	gompi_ai32 pid;
 	gompi_a32 state;
 	_Alignas(GOMPI_LINE) struct gompi_waitword wait;
-	_Alignas(GOMPI_LINE) gompi_a32 doorbell; // futex of the agent
-	gompi_a32 agent_sleeps;
+	_Alignas(GOMPI_LINE) gompi_a32 doorbell; // futex of the progress thread
+	gompi_a32 thread_sleeps;
 	gompi_a32 called; // others wait for what this process' progress threads make of messages: who sends them rings
 	_Alignas(GOMPI_LINE) gompi_ai32 pollers; // threads that serve this process' rings from inside a blocking call
 	gompi_ai32 blocked;                      // threads of the application inside a blocking call, polling or asleep
@@ -52,7 +52,7 @@ struct gompi_cell {
 	_Alignas(GOMPI_LINE) gompi_a32 out_of_reach[GOMPI_CALLS];
 	gompi_a32 asked_by[GOMPI_CALLS];
 	struct gompi_wait_record waits[GOMPI_WAIT_RECORDS];
-	_Alignas(1024) gompi_a64 acks[]; // [node size]: agent operations of this process that process i has completed
+	_Alignas(1024) gompi_a64 acks[]; // [node size]: ring operations of this process that process i has completed
 };
 
 // A process of another node that is lost.
@@ -107,8 +107,8 @@ struct gompi_node {
 	size_t cell_stride;
 	char *message_rings; // [n] of message_stride bytes: only looked at, Go serves them
 	size_t message_stride;
-	char *agent_rings; // [n] of agent_stride bytes
-	size_t agent_stride;
+	char *operation_rings; // [n] of operation_stride bytes
+	size_t operation_stride;
 };
 extern struct gompi_node gompi_node;
 

@@ -15,10 +15,10 @@ enum {
 	// same core can do nothing until then. With offers two that share one answer each other in 9 us instead of 100.
 	GOMPI_PAUSED_LOOKS = 32,
 	// Looks without a pause after something has been served: the next operation of a series comes within 200 ns if
-	// it does, and an offer of the core would make each wait for that. The agent does the same.
+	// it does, and an offer of the core would make each wait for that. The progress thread does the same.
 	GOMPI_EAGER_LOOKS = 100,
 	// The look at which a wait is one that lasts, some 20 us: receivers are told that somebody waits for them.
-	// Earlier each second message of a ping-pong of 16 KiB woke an agent and took 9 us instead of 5.
+	// Earlier each second message of a ping-pong of 16 KiB woke a progress thread and took 9 us instead of 5.
 	GOMPI_LASTING_LOOKS = 256,
 	// How long it looks before it sleeps. To wake a thread takes 100 us and more: two that wait in turn must not
 	// send each other to sleep, else 64 messages take 230 us instead of 20.
@@ -78,17 +78,17 @@ enum {
 	// MPI_Test that found nothing: so many in a row are a wait that lasts.
 	GOMPI_TESTS_TO_WAIT = 1024,
 
-	// --- The agent of the rings (way/serve.c)
+	// --- The progress thread of the rings (transport/serve.c)
 
 	// How long it looks after an operation before it sleeps, and twice as long as the last one took to come for a
 	// series: with pauses of 100 us between them operations take 2 us instead of 40.
-	GOMPI_AGENT_NS = 50000,
+	GOMPI_PROGRESS_NS = 50000,
 	// Looks between two offers of its core: systems put it on the origin's, and then a series of fetches took 45 us
 	// for each. On an oversubscribed node it offers at each, and looks so often.
-	GOMPI_AGENT_LOOKS = 16,
-	GOMPI_AGENT_LOOKS_OVERSUBSCRIBED = 20,
+	GOMPI_PROGRESS_LOOKS = 16,
+	GOMPI_PROGRESS_LOOKS_OVERSUBSCRIBED = 20,
 	// Asleep, before it looks again by itself: nobody should need that.
-	GOMPI_AGENT_SLEEP_NS = 1000000000,
+	GOMPI_PROGRESS_SLEEP_NS = 1000000000,
 
 	// --- Collectives that are started (coll/pieces.c, message/plan.c)
 
@@ -96,7 +96,7 @@ enum {
 	// that costs some microseconds, and 130 where they find none.
 	GOMPI_MUCH = 256 << 10,
 
-	// --- The agent of the network (fabric/agent.c)
+	// --- The progress thread of the network (fabric/progress_thread.c)
 
 	// It looks so long for more after something has come; while threads of the application wait, so that their
 	// core is to spare, longer: to wake it takes more than an operation. 11 us for a record there and back while

@@ -27,7 +27,8 @@ struct gompi_collective {
 	bool wide;
 	int32_t tag; // to be started: of its messages
 	bool here;   // to be started: the members meet in shared memory, so Go only says what is wrong with it
-	// What gompi_span_run has found out; NULL: it was not asked. So many bytes, and whether another member differs.
+	// What gompi_hierarchy_run has found out; NULL: it was not asked. So many bytes, and whether another member
+	// differs.
 	const struct gompi_agreed {
 		uint64_t bytes;
 		const struct gompi_slots_differ *differ; // NULL: none

@@ -6,7 +6,7 @@
 #include "base/node.h"
 #include "base/up.h"
 
-int gompi_wrong(struct gompi_verdict *v, int class, const char *text, ...) {
+int gompi_error(struct gompi_verdict *v, int class, const char *text, ...) {
 	va_list ap;
 	va_start(ap, text);
 	vsnprintf(v->text, sizeof v->text, text, ap);

@@ -28,8 +28,8 @@ enum {
 	GOMPI_ON_SESSION = 6,
 };
 
-// gompi_wrong fills in a verdict and returns its class.
-__attribute__((cold, format(printf, 3, 4))) int gompi_wrong(struct gompi_verdict *v, int class, const char *text, ...);
+// gompi_error fills in a verdict and returns its class.
+__attribute__((cold, format(printf, 3, 4))) int gompi_error(struct gompi_verdict *v, int class, const char *text, ...);
 
 // gompi_refuse raises an error of the given class on object (kind is one of GOMPI_ON_) with a text that says what was
 // wrong, and returns what the function called name shall return. Not for the fast path: it calls Go. Only as the last

@@ -1,4 +1,4 @@
-// Waiting, waking and the agent's sleep.
+// Waiting, waking and the progress thread's sleep.
 //
 //	sleeper: seen = wake; sleeping = 1; membarrier(2); if the condition holds: done; futex_wait(wake, seen)
 //	waker:   make the condition true; if swap(sleeping, 0) == 1 { wake++; futex_wake(wake, all) }
@@ -59,7 +59,7 @@ void gompi_doorbell(struct gompi_cell *c) {
 	gompi_full_fence();
 	if (gompi_load(&c->pollers) > 0)
 		return;
-	if (gompi_load(&c->agent_sleeps) == 0 || gompi_swap_total(&c->agent_sleeps, 0) == 0)
+	if (gompi_load(&c->thread_sleeps) == 0 || gompi_swap_total(&c->thread_sleeps, 0) == 0)
 		return;
 	gompi_add_total(&c->doorbell, 1);
 	syscall(SYS_futex, &c->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -150,8 +150,8 @@ static inline void wait_arms(struct gompi_wait *t) {
 
 static void wait_sleeps(struct gompi_wait *t) {
 	struct gompi_cell *me = gompi_my_cell();
-	// Asleep this thread serves nobody: the agent takes over. Whoever rang no doorbell because it saw a poller is
-	// served here.
+	// Asleep this thread serves nobody: the progress thread takes over. Whoever rang no doorbell because it saw a
+	// poller is served here.
 	gompi_sub_total(&me->pollers, 1);
 	gompi_full_fence_after_change();
 	bool worked = gompi_serve_all();

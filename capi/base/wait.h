@@ -95,8 +95,8 @@ void gompi_sleep_on(gompi_a32 *word, uint32_t seen, int64_t ns);
 // Gives the core away at the time *now, which moves on. Returns true if somebody has kept it.
 bool gompi_yield_long(int64_t *now);
 
-// Wakes the agent of the process with this cell if it sleeps, unless somebody there polls. The caller has put something
-// into its ring; the barrier after that is in here.
+// Wakes the progress thread of the process with this cell if it sleeps, unless somebody there polls. The caller has put
+// something into its ring; the barrier after that is in here.
 void gompi_doorbell(struct gompi_cell *c);
 // The same for process i of this node.
 static inline void gompi_ring_doorbell(int i) { gompi_doorbell(gompi_cell(i)); }

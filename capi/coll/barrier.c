@@ -2,7 +2,7 @@
 
 #include "base/up.h"
 #include "base/verdict.h"
-#include "coll/span.h"
+#include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 #include "comm/comm.h"
 
@@ -11,10 +11,10 @@ static __attribute__((noinline)) int barrier_refused(int rc, MPI_Comm comm) {
 }
 
 static __attribute__((noinline)) int barrier_elsewhere(struct gompi_comm *c, MPI_Comm comm) {
-	if (c->span == NULL)
+	if (c->hierarchy == NULL)
 		return gompi_up.barrier_by_messages((uintptr_t)comm);
 	struct gompi_slots_call call = {.kind = GOMPI_BARRIER, .name = "MPI_Barrier"};
-	int rc = gompi_span_run(c->span, &call);
+	int rc = gompi_hierarchy_run(c->hierarchy, &call);
 	return rc == MPI_SUCCESS ? rc : barrier_refused(rc, comm);
 }
 

@@ -49,10 +49,10 @@ static inline bool gompi_pair_block_of(struct gompi_pair_block *b, int member, c
 		return true;
 	if (__builtin_expect((t->flags & GOMPI_TYPE_CONTIGUOUS) != 0, 1)) {
 		b->at = (char *)((uintptr_t)at + (uint64_t)t->origin);
-		return !gompi_nowhere(at, t->origin);
+		return !gompi_invalid_address(at, t->origin);
 	}
 	b->type = t, b->count = count;
-	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_nowhere(at, lo) &&
+	return gompi_type_bounds(t, count, &lo, &hi) && !gompi_invalid_address(at, lo) &&
 	       (uintptr_t)at + (uint64_t)lo < (uintptr_t)at + (uint64_t)hi;
 }
 

@@ -1,19 +1,19 @@
 // The blocking collectives whose data lies together, in blocks of one size, among members that share memory
 // (MPI-5.0 6.4 to 6.11). What they do not take, errors of arguments among it, goes to Go before anything is changed.
 #include "coll/entry.h"
-#include "coll/span.h"
+#include "coll/hierarchy.h"
 #include "coll/z_calls.h"
 
-// The span of a live communicator of which root is a member, else NULL.
-static inline struct gompi_span *span_for(MPI_Comm comm, int root) {
+// The hierarchy of a live communicator of which root is a member, else NULL.
+static inline struct gompi_hierarchy *hierarchy_for(MPI_Comm comm, int root) {
 	struct gompi_comm *c = gompi_comm_get(comm);
-	return c != NULL && c->span != NULL && (unsigned)root < (unsigned)c->size ? c->span : NULL;
+	return c != NULL && c->hierarchy != NULL && (unsigned)root < (unsigned)c->size ? c->hierarchy : NULL;
 }
 
 // Does a call over nodes, of which Go does what is for messages.
-static int run_span(struct gompi_span *s, struct gompi_slots_call *c, struct gompi_side send, struct gompi_side recv,
-		    MPI_Op op, MPI_Comm comm) {
-	int rc = gompi_span_run(s, c);
+static int run_hierarchy(struct gompi_hierarchy *s, struct gompi_slots_call *c, struct gompi_side send,
+			 struct gompi_side recv, MPI_Op op, MPI_Comm comm) {
+	int rc = gompi_hierarchy_run(s, c);
 	if (rc == GOMPI_SLOTS_DONE)
 		return MPI_SUCCESS;
 	if (rc != GOMPI_SLOTS_MESSAGES)
@@ -33,14 +33,14 @@ static int run_span(struct gompi_span *s, struct gompi_slots_call *c, struct gom
 // MPI_Bcast among members who do not all share memory, and what is not for C.
 static __attribute__((noinline)) int bcast_elsewhere(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 						     MPI_Comm comm) {
-	struct gompi_span *s = span_for(comm, root);
+	struct gompi_hierarchy *s = hierarchy_for(comm, root);
 	struct gompi_whole r;
 	if (s == NULL || !gompi_lies_together(&r, buffer, count, datatype))
 		return gompi_packed_call("MPI_Bcast", GOMPI_BCAST, gompi_side(0, 0, 0),
 					 gompi_side(buffer, count, datatype), root, comm);
 	struct gompi_slots_call c = {.kind = GOMPI_BCAST, .root = root, .name = "MPI_Bcast"};
 	c.bytes = (uint64_t)r.bytes, c.out = r.at;
-	return run_span(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
+	return run_hierarchy(s, &c, gompi_side(0, 0, 0), gompi_side(buffer, count, datatype), 0, comm);
 }
 
 int gompi_bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
@@ -95,11 +95,11 @@ static __attribute__((noinline)) int reduction_elsewhere(const char *name, int k
 	if (t != NULL && (unsigned)root < (unsigned)t->n && gompi_user_reduction(&c.reduction, op, datatype) &&
 	    reduction_sides(&c, t->me, name, kind, sendbuf, recvbuf, count, datatype, root))
 		return gompi_run_slots(t, &c, comm);
-	struct gompi_span *s = gompi_span_fits(kind) ? span_for(comm, root) : NULL;
+	struct gompi_hierarchy *s = gompi_hierarchy_fits(kind) ? hierarchy_for(comm, root) : NULL;
 	struct gompi_side send = gompi_side(sendbuf, 0, 0), recv = gompi_side(recvbuf, count, datatype);
 	if (s == NULL || !reduction_call(&c, s->me, name, kind, sendbuf, recvbuf, count, datatype, op, root))
 		return gompi_collective_to_go(name, kind, send, recv, false, op, root, comm);
-	return run_span(s, &c, send, recv, op, comm);
+	return run_hierarchy(s, &c, send, recv, op, comm);
 }
 
 // A call with an operation; root 0 where there is none.

@@ -15,7 +15,7 @@ import (
 	_ "gompirma/capi/datatype"
 	_ "gompirma/capi/fabric"
 	_ "gompirma/capi/message"
-	_ "gompirma/capi/way"
+	_ "gompirma/capi/transport"
 )
 
 // The headers are part of what the package is, so that who imports it is compiled anew when one changes.

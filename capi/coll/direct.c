@@ -1,7 +1,7 @@
 // Long data without slots: each member reads what it gets where it lies in the others' memory, with process_vm_readv.
 // One copy instead of two, of lines that stay in the sender's cache, for two operations that cost little beside it.
 #include "coll/direct.h"
-#include "way/cma.h"
+#include "transport/cma.h"
 
 // What a member says in an operation, in its head.
 struct word {

@@ -48,7 +48,7 @@ struct gompi_whole {
 static inline bool gompi_lies_together(struct gompi_whole *r, const void *buf, MPI_Count count, MPI_Datatype type) {
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL || (t->flags & GOMPI_TYPE_CONTIGUOUS) == 0 || !gompi_type_bytes(t, count, &r->bytes) ||
-	    r->bytes > GOMPI_MOST_BLOCK || gompi_nowhere(buf, t->origin))
+	    r->bytes > GOMPI_MOST_BLOCK || gompi_invalid_address(buf, t->origin))
 		return false;
 	r->at = (char *)buf + t->origin;
 	return true;

@@ -209,7 +209,7 @@ static bool send_to_itself(struct making *m, struct gompi_piece from, struct gom
 	if (from.bytes == to->bytes)
 		return copy_at_start(m, from, *to);
 	bool longer = from.bytes > to->bytes;
-	gompi_wrong(&m->s->wrong, longer ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+	gompi_error(&m->s->wrong, longer ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
 		    longer ? "rank %d sends itself %llu bytes and receives %llu of them"
 			   : "rank %d sends itself %llu bytes and expects %llu",
 		    m->me, (unsigned long long)from.bytes, (unsigned long long)to->bytes);

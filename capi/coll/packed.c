@@ -25,7 +25,7 @@ static bool packed_side(struct packed_side *p, const struct gompi_side *s, int64
 	p->lies = (p->type->flags & GOMPI_TYPE_CONTIGUOUS) != 0;
 	if (p->lies)
 		p->at = p->buf + p->type->origin;
-	return p->bytes == 0 || (!gompi_nowhere(p->buf, lo) && s->buf + (uint64_t)lo < s->buf + (uint64_t)hi);
+	return p->bytes == 0 || (!gompi_invalid_address(p->buf, lo) && s->buf + (uint64_t)lo < s->buf + (uint64_t)hi);
 }
 
 static uint64_t room_of(const struct packed_side *p) {

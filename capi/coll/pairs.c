@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "datatype/datatype.h"
-#include "way/cma.h"
+#include "transport/cma.h"
 
 // One member's part of an operation under way. The call stays as it is meanwhile.
 struct pairs {
@@ -38,9 +38,9 @@ struct pair_entry {
 
 // The plan of a head: how many entries the table has, and
 enum {
-	IN_BODY = 1,   // it is in the body, or with
-	IN_BODIES = 4, // in all bodies together, as one
-	TABLE_AWAY = 2 // and there is only an entry for the table itself
+	IN_BODY = 1,        // it is in the body, or with
+	IN_BODIES = 4,      // in all bodies together, as one
+	TABLE_ELSEWHERE = 2 // and there is only an entry for the table itself
 };
 
 // Entries of tables that are in the slot.
@@ -106,8 +106,8 @@ static inline __attribute__((always_inline)) struct filling fill_in(const struct
 								    struct pair_entry *table, char *slot) {
 	const struct gompi_slots_call *c = p->c;
 	uint64_t size = (uint64_t)p->entries * sizeof *table;
-	bool away = p->entries > MOST_ENTRIES;
-	struct filling f = {away ? sizeof *table : size, away ? size : 0, away};
+	bool elsewhere = p->entries > MOST_ENTRIES;
+	struct filling f = {elsewhere ? sizeof *table : size, elsewhere ? size : 0, elsewhere};
 	const struct gompi_pair_block *last = NULL; // which others get, too
 	uint64_t at = 0;
 	for (int i = 0, k = 0; i < c->sends; i++) {
@@ -166,15 +166,15 @@ static void pairs_fill(struct pairs *p) {
 	struct gompi_slots *t = p->t;
 	struct gompi_slots_call *c = p->c;
 	p->number = t->seq;
-	bool body = p->place != GOMPI_IN_HEAD, away = p->entries > MOST_ENTRIES;
+	bool body = p->place != GOMPI_IN_HEAD, elsewhere = p->entries > MOST_ENTRIES;
 	char *slot = pair_slot(p, t->me, body, p->bodies);
-	struct pair_entry *table = away ? (void *)p->packed : (void *)slot;
+	struct pair_entry *table = elsewhere ? (void *)p->packed : (void *)slot;
 	p->lent = fill_in(p, pair_capacity(body, p->bodies), table, slot).lent || p->bodies;
-	if (away)
+	if (elsewhere)
 		*(struct pair_entry *)slot = (struct pair_entry){ELSEWHERE | (uint64_t)(uintptr_t)table,
 								 (uint64_t)p->entries * sizeof *table};
 	uint64_t plan = (uint64_t)p->entries << 16 | (body ? IN_BODY : 0) | (p->bodies ? IN_BODIES : 0) |
-			(away ? TABLE_AWAY : 0);
+			(elsewhere ? TABLE_ELSEWHERE : 0);
 	gompi_slots_publish(t, gompi_what(c->kind, c->root, 0), plan);
 }
 
@@ -198,13 +198,13 @@ static const char *lent_block(const struct pairs *p, int64_t which, uint64_t *by
 		return NULL;
 	const struct pair_entry *table = (const void *)pair_slot(p, t->me, true, p->bodies);
 	const struct pair_entry *e = table;
-	if ((plan & TABLE_AWAY) != 0 && which >= 0)
+	if ((plan & TABLE_ELSEWHERE) != 0 && which >= 0)
 		table = (const void *)p->packed;
 	if (which >= 0) {
 		if ((uint64_t)which >= plan >> 16)
 			return NULL;
 		e = &table[which];
-	} else if ((plan & TABLE_AWAY) == 0) {
+	} else if ((plan & TABLE_ELSEWHERE) == 0) {
 		return NULL;
 	}
 	*bytes = e->whose & BYTES_OF;
@@ -239,7 +239,7 @@ static bool mail_there(void *arg) {
 }
 
 // Bytes of a block of member w, which are at an address there.
-struct away_block {
+struct elsewhere_block {
 	int w;
 	int64_t which;
 	uint64_t address;
@@ -247,7 +247,7 @@ struct away_block {
 };
 
 // Gets bytes from on.
-static int read_away(const struct pairs *p, struct away_block *b, uint64_t from, char *to, uint64_t bytes) {
+static int read_elsewhere(const struct pairs *p, struct elsewhere_block *b, uint64_t from, char *to, uint64_t bytes) {
 	struct gompi_slots *t = p->t;
 	if (b->w == t->me) {
 		memcpy(to, (const char *)(uintptr_t)(b->address + from), bytes);
@@ -278,13 +278,13 @@ static int read_away(const struct pairs *p, struct away_block *b, uint64_t from,
 enum { READ_AT_ONCE = 16 << 10 };
 
 // Gets a block whose data does not lie together here.
-static int read_away_typed(const struct pairs *p, struct away_block *from, const struct gompi_pair_block *b) {
+static int read_elsewhere_typed(const struct pairs *p, struct elsewhere_block *from, const struct gompi_pair_block *b) {
 	char piece[READ_AT_ONCE];
 	struct gompi_cursor cursor;
 	gompi_cursor_init(&cursor, b->type, b->count, GOMPI_BYTES);
 	for (uint64_t done = 0; done < b->bytes;) {
 		uint64_t n = gompi_least(b->bytes - done, sizeof piece);
-		int rc = read_away(p, from, done, piece, n);
+		int rc = read_elsewhere(p, from, done, piece, n);
 		if (rc)
 			return rc;
 		gompi_cursor_unpack(b->at, &cursor, piece, (int64_t)n);
@@ -340,14 +340,14 @@ static int entry_for(const struct pairs *p, int i, const struct pair_entry *tabl
 // Gets a block that entry which of its sender's table says is elsewhere.
 static __attribute__((noinline)) int take_away(struct pairs *p, const struct gompi_pair_block *b, int which,
 					       uint64_t address) {
-	struct away_block from = {b->member, which, address, !gompi_node.cma || p->t->no_direct};
+	struct elsewhere_block from = {b->member, which, address, !gompi_node.cma || p->t->no_direct};
 	p->borrows = true;
-	return b->type == NULL ? read_away(p, &from, 0, b->at, b->bytes) : read_away_typed(p, &from, b);
+	return b->type == NULL ? read_elsewhere(p, &from, 0, b->at, b->bytes) : read_elsewhere_typed(p, &from, b);
 }
 
 // The same where the table, too, is elsewhere.
-static __attribute__((noinline)) int take_from_table_away(struct pairs *p, int i, const struct pair_entry *at,
-							  const char *slot, uint64_t entries);
+static __attribute__((noinline)) int take_from_table_elsewhere(struct pairs *p, int i, const struct pair_entry *at,
+							       const char *slot, uint64_t entries);
 
 // Gets block i from an entry of the table of its sender. slot: the sender's, of so many bytes.
 static inline int take_entry(struct pairs *p, int i, int which, const struct pair_entry *e, const char *slot,
@@ -399,8 +399,8 @@ static int pairs_take(struct pairs *p, int i) {
 	const struct pair_entry *table = (const void *)slot;
 	uint64_t entries = plan >> 16;
 	p->borrows = p->borrows || bodies;
-	if (__builtin_expect((plan & TABLE_AWAY) != 0, 0))
-		return take_from_table_away(p, i, table, slot, entries);
+	if (__builtin_expect((plan & TABLE_ELSEWHERE) != 0, 0))
+		return take_from_table_elsewhere(p, i, table, slot, entries);
 	if (entries * sizeof *table > capacity)
 		return MPI_ERR_INTERN;
 	int k = entry_for(p, i, table, entries);
@@ -412,15 +412,15 @@ static int pairs_take(struct pairs *p, int i) {
 	return take_entry(p, i, k, &table[k], slot, capacity);
 }
 
-static int take_from_table_away(struct pairs *p, int i, const struct pair_entry *at, const char *slot,
-				uint64_t entries) {
+static int take_from_table_elsewhere(struct pairs *p, int i, const struct pair_entry *at, const char *slot,
+				     uint64_t entries) {
 	const struct gompi_pair_block *b = &p->c->from[i];
-	struct away_block from = {b->member, -1, at->at & ~ELSEWHERE, !gompi_node.cma || p->t->no_direct};
+	struct elsewhere_block from = {b->member, -1, at->at & ~ELSEWHERE, !gompi_node.cma || p->t->no_direct};
 	struct pair_entry *table = malloc(entries * sizeof *table);
 	p->borrows = true;
 	if (table == NULL)
 		return MPI_ERR_NO_MEM;
-	int rc = read_away(p, &from, 0, (char *)table, entries * sizeof *table);
+	int rc = read_elsewhere(p, &from, 0, (char *)table, entries * sizeof *table);
 	int k = rc ? -1 : entry_for(p, i, table, entries);
 	if (k >= 0)
 		rc = take_entry(p, i, k, &table[k], slot, ALL_BODIES);

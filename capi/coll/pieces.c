@@ -5,7 +5,7 @@
 #include "base/tuning.h"
 #include "coll/protocol.h"
 #include "coll/started.h"
-#include "way/cma.h"
+#include "transport/cma.h"
 
 // A reduction of data that lies in the members' memory is done in steps of so many bytes, which stay in the cache; a
 // call of the system costs 2 us, this much 10.
@@ -318,7 +318,7 @@ static bool is_same(struct gompi_started *s, int i) {
 // Notes that a member gives more or fewer bytes than this one expects.
 static __attribute__((cold)) void note_other_length(struct gompi_started *s, int i, uint64_t theirs, uint64_t ours) {
 	if (s->why.class == MPI_SUCCESS)
-		gompi_wrong(&s->why, theirs > ours ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+		gompi_error(&s->why, theirs > ours ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
 			    "rank %d contributed %llu bytes where %llu were expected", i, (unsigned long long)theirs,
 			    (unsigned long long)ours);
 }
@@ -443,7 +443,7 @@ static bool fold_directly(struct gompi_started *s) {
 					able = false;
 					break;
 				}
-				gompi_wrong(&s->why, MPI_ERR_BUFFER, "%llu bytes of rank %d could not be read",
+				gompi_error(&s->why, MPI_ERR_BUFFER, "%llu bytes of rank %d could not be read",
 					    (unsigned long long)to.bytes, i);
 				from = to.bytes; // others still need this member
 				break;

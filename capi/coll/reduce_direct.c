@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "coll/direct.h"
-#include "way/cma.h"
+#include "transport/cma.h"
 
 // Of so many bytes at a time: they stay in a cache until they are folded.
 // A call of the system costs 2 us, this much 10.

@@ -111,7 +111,7 @@ void gompi_started_over(struct gompi_started *s) {
 	if (s->differ.rank >= 0)
 		s->why.class = gompi_up.explain_differ(&s->differ, s->why.text);
 	else if (s->failed != 0)
-		gompi_wrong(&s->why, s->failed, "the reduction failed");
+		gompi_error(&s->why, s->failed, "the reduction failed");
 	else if (s->why.class == MPI_SUCCESS && s->wrong.class != MPI_SUCCESS)
 		s->why = s->wrong;
 	r->result = (struct gompi_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .class = s->why.class};

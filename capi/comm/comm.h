@@ -23,13 +23,13 @@ struct gompi_comm {
 	uint64_t id;              // of its messages: core/comm.Comm.Context adds which
 	struct gompi_ranks peers; // whom messages go to: the group, or the remote one
 
-	struct gompi_barrier *barrier; // NULL: the members do not share memory, or there is no other
-	uint32_t barriers;             // so far
-	struct gompi_slots *slots;     // of the other collectives (coll/slots.h), NULL in the same case
-	struct gompi_board *board;     // of those that are started (coll/board.h), NULL in the same case
-	struct gompi_span *span;       // of members on several nodes (coll/span.h), instead of both
-	struct gompi_kept *kept;       // plans of its last calls (coll/kept.h)
-	int32_t started;               // calls that have gone by plans with requests so far, their tag
+	struct gompi_barrier *barrier;     // NULL: the members do not share memory, or there is no other
+	uint32_t barriers;                 // so far
+	struct gompi_slots *slots;         // of the other collectives (coll/slots.h), NULL in the same case
+	struct gompi_board *board;         // of those that are started (coll/board.h), NULL in the same case
+	struct gompi_hierarchy *hierarchy; // of members on several nodes (coll/hierarchy.h), instead of both
+	struct gompi_kept *kept;           // plans of its last calls (coll/kept.h)
+	int32_t started;                   // calls that have gone by plans with requests so far, their tag
 	struct gompi_edges edges;
 	struct gompi_comm *next; // of slots without a communicator
 };

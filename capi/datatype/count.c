@@ -92,7 +92,7 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype datat
 	int64_t bytes;
 	if (!find_bytes(datatype, f, n, &bytes)) {
 		struct gompi_verdict v;
-		gompi_wrong(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) cannot be in a status",
+		gompi_error(&v, MPI_ERR_COUNT, "%lld elements of datatype %#llx (%lld bytes) cannot be in a status",
 			    (long long)n, (unsigned long long)(uintptr_t)datatype, (long long)f->size);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}

@@ -93,9 +93,10 @@ static inline bool gompi_type_bounds(const struct gompi_type *t, int64_t count, 
 // are written. false: certainly not.
 bool gompi_type_overlaps(const struct gompi_type *t, int64_t count);
 
-// gompi_nowhere tells that data which begins lo bytes behind buf is not in memory: in the first page there is none, so
-// buf is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not addresses.
-static inline bool gompi_nowhere(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
+// gompi_invalid_address tells that data which begins lo bytes behind buf is not in memory: in the first page there is
+// none, so buf is NULL or another of MPI's constants, or it is MPI_BOTTOM and the displacements of the type are not
+// addresses.
+static inline bool gompi_invalid_address(const void *buf, int64_t lo) { return (uintptr_t)buf + (uintptr_t)lo < 4096; }
 
 // n blocks of block bytes, stride apart; the first lies at offset from the buffer's address.
 struct gompi_run {

@@ -77,8 +77,8 @@ func (p Plan) Request(use p2p.PlanUse) p2p.Request {
 	return requestOf(C.gompi_plan_request(p.c, C.enum_gompi_plan_use(use)))
 }
 
-// AgentThread implements p2p.Carrier.
-func (m *Messages) AgentThread() { C.gompi_plan_agent() }
+// ProgressThread implements p2p.Carrier.
+func (m *Messages) ProgressThread() { C.gompi_plan_in_progress_thread() }
 
 func init() {
 	C.gompi_plan_tell(unsafe.Pointer(C.gompi_plan_go_step), unsafe.Pointer(C.gompi_plan_go_gone))

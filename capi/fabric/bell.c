@@ -22,13 +22,13 @@ int gompi_bell_open(void) {
 static void ring_bell(void) {
 	static const uint64_t one = 1;
 	if (write(gompi_bell.fd, &one, sizeof one) < 0) {
-		// It is full: the agent wakes.
+		// It is full: the progress thread wakes.
 	}
 }
 
-// The agent makes itself armed, then looks at the lists; whoever has put something on one looks then whether it is
-// armed. One of the two sees the other.
-void gompi_agent_stir(void) {
+// The progress thread makes itself armed, then looks at the lists; whoever has put something on one looks then whether
+// it is armed. One of the two sees the other.
+void gompi_progress_stir(void) {
 	if (gompi_progress_thread) // which looks by itself before it sleeps, and must not take itself for others
 		return;
 	gompi_store(&gompi_bell.active, 1);
@@ -38,16 +38,16 @@ void gompi_agent_stir(void) {
 		ring_bell();
 }
 
-void gompi_agent_call(void) { ring_bell(); }
+void gompi_progress_call(void) { ring_bell(); }
 
-void gompi_agent_looked(void) {
+void gompi_progress_looked(void) {
 	if (gompi_load(&gompi_bell.looked) == 0)
 		gompi_store(&gompi_bell.looked, 1);
 }
 
-// Whoever sleeps is woken by a handler, so somebody must see what arrives at once. An agent that makes rounds is armed
-// by itself when one has passed; this is only sooner.
-void gompi_agent_asleep(void) {
+// Whoever sleeps is woken by a handler, so somebody must see what arrives at once. A progress thread that makes rounds
+// is armed by itself when one has passed; this is only sooner.
+void gompi_progress_asleep(void) {
 	if (gompi_load(&gompi_my_cell()->pollers) > 0)
 		return;
 	gompi_store(&gompi_bell.active, 0);

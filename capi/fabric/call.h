@@ -16,7 +16,7 @@ void gompi_call_open(void);
 // This process cannot connect to a peer. Under the lock of the net; may be said again.
 void gompi_call_for(int peer);
 
-// The agent's: passes on what there is, now and then.
+// The progress thread's: passes on what there is, now and then.
 void gompi_call_tick(int64_t now);
 
 #pragma GCC visibility pop

@@ -9,15 +9,15 @@
 
 enum { BUCKETS = 256 };
 
-// A record for a meeting that is not open here.
+// A record for a group that is not open here.
 struct early {
 	struct early *next; // of its bucket
 	struct account *of;
 	uint32_t length;
-	struct meet_record record;
+	struct leaders_record record;
 };
 
-// A meeting that has been closed before all had come that was sent to it.
+// A group that has been closed before all had come that was sent to it.
 struct closed {
 	struct closed *next;
 	uint64_t id;
@@ -29,22 +29,22 @@ struct account {
 	int32_t peer;
 	uint32_t ahead;     // bytes that the peer has not said to have settled
 	uint32_t kept;      // bytes of the peer's in early records here
-	uint32_t settled;   // bytes of the peer's that have found their meetings, which it has not been told
+	uint32_t settled;   // bytes of the peer's that have found their groups, which it has not been told
 	uint32_t questions; // of the peer's that are kept here
 };
 
 static struct {
 	struct gompi_mutex mu; // of all below, and of arrivals until their generation is stored
-	struct gompi_meeting *meeting[BUCKETS];
-	struct early *early[BUCKETS];   // by the ids of their meetings
+	struct gompi_leaders *leaders[BUCKETS];
+	struct early *early[BUCKETS];   // by the ids of their groups
 	struct closed *closed[BUCKETS]; // the same
 	struct account *account[BUCKETS];
 } desk;
 
 static size_t desk_bucket(uint64_t number) { return (number * 0x9e3779b97f4a7c15u) >> 56 & (BUCKETS - 1); }
 
-static struct gompi_meeting *find_meeting(uint64_t id) {
-	struct gompi_meeting *m = desk.meeting[desk_bucket(id)];
+static struct gompi_leaders *find_leaders(uint64_t id) {
+	struct gompi_leaders *m = desk.leaders[desk_bucket(id)];
 	while (m != NULL && m->id != id)
 		m = m->next;
 	return m;
@@ -74,12 +74,12 @@ static struct closed **find_closed(uint64_t id) {
 // What is to be sent once the lock is given back.
 struct answer {
 	int peer;
-	struct meet_record record;
+	struct leaders_record record;
 };
 
 static void answer_peer(const struct answer *a) {
 	int class;
-	char *to = gompi_fabric_reserve(a->peer, FABRIC_MEET, sizeof a->record, FABRIC_ANSWER, &class);
+	char *to = gompi_fabric_reserve(a->peer, FABRIC_LEADERS, sizeof a->record, FABRIC_ANSWER, &class);
 	if (to == NULL && class == MPI_ERR_NO_MEM)
 		gompi_no_memory(sizeof a->record); // the peer would wait for ever
 	if (to == NULL)
@@ -94,18 +94,18 @@ static uint32_t take_settled(struct account *a) {
 	return settled;
 }
 
-static struct answer go_ahead(struct account *a, const struct meet_record *question) {
+static struct answer go_ahead(struct account *a, const struct leaders_record *question) {
 	return (struct answer){
 		a->peer,
-		{.id = question->id, .round = question->round, .kind = MEET_GO, .said.bytes = take_settled(a)}};
+		{.id = question->id, .round = question->round, .kind = LEADERS_GO, .said.bytes = take_settled(a)}};
 }
 
-// So many bytes of a's peer have found their meeting. Returns true if it is to be told.
+// So many bytes of a's peer have found their group. Returns true if it is to be told.
 static bool settle_with(struct account *a, size_t length, struct answer *answer) {
 	a->settled += (uint32_t)length + GOMPI_ADVANCE_MORE;
 	if (a->settled < GOMPI_ADVANCE / 4)
 		return false;
-	*answer = (struct answer){a->peer, {.kind = MEET_SETTLED, .said.bytes = take_settled(a)}};
+	*answer = (struct answer){a->peer, {.kind = LEADERS_SETTLED, .said.bytes = take_settled(a)}};
 	return true;
 }
 
@@ -113,15 +113,15 @@ static void is_settled(struct account *a, uint32_t bytes) { a->ahead -= bytes < 
 
 // --- What arrives
 
-static bool is_member(const struct gompi_meeting *m, int peer, const struct meet_record *r) {
+static bool is_member(const struct gompi_leaders *m, int peer, const struct leaders_record *r) {
 	return r->round < m->rounds && m->edge[r->round].from == peer;
 }
 
 // Puts a record to where the call that it is for looks. What no member sends is dropped.
-static void take_arrival(struct gompi_meeting *m, int peer, const struct meet_record *r, size_t length) {
-	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_MEET_AHEAD)
+static void take_arrival(struct gompi_leaders *m, int peer, const struct leaders_record *r, size_t length) {
+	if (!is_member(m, peer, r) || r->generation - gompi_load(&m->generation) >= GOMPI_LEADERS_AHEAD)
 		return;
-	struct arrival *a = &m->edge[r->round].arrival[r->generation % GOMPI_MEET_AHEAD];
+	struct arrival *a = &m->edge[r->round].arrival[r->generation % GOMPI_LEADERS_AHEAD];
 	if (gompi_load(&a->generation) == r->generation)
 		return;
 	a->length = (uint32_t)length;
@@ -134,10 +134,10 @@ static void take_arrival(struct gompi_meeting *m, int peer, const struct meet_re
 	gompi_store_release(&a->generation, r->generation); // pairs with the acquire in has_arrived
 }
 
-// Takes a record for a meeting that is open. Returns true if there is an answer.
-static bool take_for_open(struct gompi_meeting *m, struct account *a, const struct meet_record *r, size_t length,
+// Takes a record for a group that is open. Returns true if there is an answer.
+static bool take_for_open(struct gompi_leaders *m, struct account *a, const struct leaders_record *r, size_t length,
 			  struct answer *answer) {
-	if (r->kind != MEET_ASK) {
+	if (r->kind != LEADERS_ASK) {
 		take_arrival(m, a->peer, r, length);
 		return r->advance != 0 && settle_with(a, length, answer);
 	}
@@ -147,9 +147,9 @@ static bool take_for_open(struct gompi_meeting *m, struct account *a, const stru
 	return true;
 }
 
-// Keeps a record until its meeting is opened. More than it may no member sends.
-static void keep_for_later(struct account *a, const struct meet_record *r, size_t length) {
-	bool asks = r->kind == MEET_ASK;
+// Keeps a record until its group is opened. More than it may no member sends.
+static void keep_for_later(struct account *a, const struct leaders_record *r, size_t length) {
+	bool asks = r->kind == LEADERS_ASK;
 	size_t cost = length + GOMPI_ADVANCE_MORE;
 	if (asks ? length != sizeof *r || a->questions >= GOMPI_QUESTIONS : a->kept + cost > GOMPI_ADVANCE)
 		return;
@@ -171,42 +171,42 @@ static struct early *take_early(uint64_t id) {
 	if (e == NULL)
 		return NULL;
 	*at = e->next;
-	if (e->record.kind == MEET_ASK)
+	if (e->record.kind == LEADERS_ASK)
 		e->of->questions--;
 	else
 		e->of->kept -= e->length + GOMPI_ADVANCE_MORE;
 	return e;
 }
 
-// A peer has opened the meeting that has been asked about.
-static void take_go(int peer, const struct meet_record *r) {
-	struct gompi_meeting *m = find_meeting(r->id);
+// A peer has opened the group that has been asked about.
+static void take_go(int peer, const struct leaders_record *r) {
+	struct gompi_leaders *m = find_leaders(r->id);
 	if (m != NULL && r->round < m->rounds && m->edge[r->round].to == peer)
 		gompi_store(&m->edge[r->round].open, 1);
 }
 
-static void meet_arrives(int peer, const char *data, size_t length) {
-	const struct meet_record *r = (const void *)data;
-	if (length < sizeof *r || length > sizeof *r + GOMPI_MEET_MOST || r->kind >= MEET_KINDS)
+static void leaders_arrives(int peer, const char *data, size_t length) {
+	const struct leaders_record *r = (const void *)data;
+	if (length < sizeof *r || length > sizeof *r + GOMPI_LEADERS_MOST || r->kind >= LEADERS_KINDS)
 		return;
 	struct answer answer;
 	bool answers = false;
 	gompi_mutex_take(&desk.mu);
-	if (r->kind == MEET_GO || r->kind == MEET_SETTLED) {
+	if (r->kind == LEADERS_GO || r->kind == LEADERS_SETTLED) {
 		is_settled(account_with(peer), r->said.bytes);
-		if (r->kind == MEET_GO)
+		if (r->kind == LEADERS_GO)
 			take_go(peer, r);
 	} else {
-		struct gompi_meeting *m = find_meeting(r->id);
-		if (m != NULL && r->kind != MEET_ASK && r->advance == 0) {
+		struct gompi_leaders *m = find_leaders(r->id);
+		if (m != NULL && r->kind != LEADERS_ASK && r->advance == 0) {
 			take_arrival(m, peer, r, length);
 		} else if (m != NULL) {
 			answers = take_for_open(m, account_with(peer), r, length, &answer);
-		} else if (r->kind == MEET_ASK || r->advance != 0) {
+		} else if (r->kind == LEADERS_ASK || r->advance != 0) {
 			struct account *a = account_with(peer);
 			if (*find_closed(r->id) == NULL)
 				keep_for_later(a, r, length);
-			else if (r->kind != MEET_ASK)
+			else if (r->kind != LEADERS_ASK)
 				answers = settle_with(a, length, &answer);
 			else
 				answers = true, answer = go_ahead(a, r);
@@ -218,18 +218,18 @@ static void meet_arrives(int peer, const char *data, size_t length) {
 	gompi_wake(&gompi_my_cell()->wait);
 }
 
-void gompi_meet_start(void) {
-	static const struct gompi_port_handler handler = {.record = meet_arrives};
-	gompi_fabric_listen(FABRIC_MEET, &handler);
+void gompi_leaders_start(void) {
+	static const struct gompi_port_handler handler = {.record = leaders_arrives};
+	gompi_fabric_listen(FABRIC_LEADERS, &handler);
 }
 
 // --- Opening and closing
 
-struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32_t *peers) {
+struct gompi_leaders *gompi_leaders_open(uint64_t id, int n, int me, const int32_t *peers) {
 	int rounds = 0;
 	while (rounds < 31 && 1 << rounds < n)
 		rounds++;
-	struct gompi_meeting *m = calloc(1, sizeof *m + (size_t)rounds * sizeof m->edge[0]);
+	struct gompi_leaders *m = calloc(1, sizeof *m + (size_t)rounds * sizeof m->edge[0]);
 	if (m == NULL)
 		return NULL;
 	m->id = id, m->n = n, m->me = me, m->rounds = rounds;
@@ -237,7 +237,7 @@ struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32
 		m->edge[r].to = peers[(me + (1LL << r)) % n];
 		m->edge[r].from = peers[(me + n - (1LL << r)) % n];
 	}
-	struct gompi_meeting **bucket = &desk.meeting[desk_bucket(id)];
+	struct gompi_leaders **bucket = &desk.leaders[desk_bucket(id)];
 	gompi_mutex_take(&desk.mu);
 	m->next = *bucket;
 	*bucket = m;
@@ -257,12 +257,12 @@ struct gompi_meeting *gompi_meeting_open(uint64_t id, int n, int me, const int32
 	return m;
 }
 
-void gompi_meeting_close(struct gompi_meeting *m) {
+void gompi_leaders_close(struct gompi_leaders *m) {
 	if (m == NULL)
 		return;
 	struct closed *c = m->failed ? gompi_must_have(sizeof *c) : NULL;
 	gompi_mutex_take(&desk.mu);
-	struct gompi_meeting **at = &desk.meeting[desk_bucket(m->id)];
+	struct gompi_leaders **at = &desk.leaders[desk_bucket(m->id)];
 	while (*at != m)
 		at = &(*at)->next;
 	*at = m->next;
@@ -273,7 +273,7 @@ void gompi_meeting_close(struct gompi_meeting *m) {
 	}
 	gompi_mutex_give(&desk.mu);
 	for (int r = 0; r < m->rounds; r++)
-		for (int i = 0; i < GOMPI_MEET_AHEAD; i++)
+		for (int i = 0; i < GOMPI_LEADERS_AHEAD; i++)
 			free(m->edge[r].arrival[i].record);
 	free(m);
 }
@@ -282,14 +282,14 @@ void gompi_meeting_close(struct gompi_meeting *m) {
 
 static bool is_open(void *arg) { return gompi_load(&((struct edge *)arg)->open) != 0; }
 
-// Waits until the peer of a round has opened the meeting.
-static int ask_peer_to_open(struct gompi_meeting *m, int round, const struct gompi_waiting *what) {
+// Waits until the peer of a round has opened the group.
+static int ask_peer_to_open(struct gompi_leaders *m, int round, const struct gompi_waiting *what) {
 	struct edge *e = &m->edge[round];
 	int class = 0;
-	char *to = gompi_fabric_reserve(e->to, FABRIC_MEET, sizeof(struct meet_record), FABRIC_WAIT, &class);
+	char *to = gompi_fabric_reserve(e->to, FABRIC_LEADERS, sizeof(struct leaders_record), FABRIC_WAIT, &class);
 	if (to == NULL)
 		return class;
-	const struct meet_record r = {.id = m->id, .round = (uint16_t)round, .kind = MEET_ASK};
+	const struct leaders_record r = {.id = m->id, .round = (uint16_t)round, .kind = LEADERS_ASK};
 	memcpy(to, &r, sizeof r);
 	gompi_fabric_commit(e->to, sizeof r, FABRIC_NOW);
 	struct gompi_waiting on = {.call = what->call, .peer = e->to, .object = what->object, .all = true};
@@ -307,7 +307,7 @@ static bool in_advance(const struct edge *e, uint32_t cost) {
 	return may;
 }
 
-int gompi_desk_admit(struct gompi_meeting *m, int round, size_t length, const struct gompi_waiting *what,
+int gompi_desk_admit(struct gompi_leaders *m, int round, size_t length, const struct gompi_waiting *what,
 		     uint8_t *advance) {
 	struct edge *e = &m->edge[round];
 	const uint32_t cost = (uint32_t)length + GOMPI_ADVANCE_MORE;

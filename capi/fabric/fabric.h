@@ -3,9 +3,9 @@
 // runs.
 //
 // A peer is a process on another node, by its rank in MPI_COMM_WORLD. Connections are made at the first use. What is
-// sent to a peer gathers in a frame, which leaves when it is full, when somebody says so, or in the agent's next round.
-// Frames cost credits, which the peer gives back when it has taken the frame, so nobody's memory is flooded and nothing
-// is lost; answers cost none.
+// sent to a peer gathers in a frame, which leaves when it is full, when somebody says so, or in the progress thread's
+// next round. Frames cost credits, which the peer gives back when it has taken the frame, so nobody's memory is flooded
+// and nothing is lost; answers cost none.
 //
 // This room knows neither windows nor messages: it gives records to the port that they are for.
 #ifndef GOMPI_FABRIC_H
@@ -23,9 +23,9 @@
 enum gompi_port {
 	FABRIC_OWN,      // this room: who has died
 	FABRIC_CALL,     // this room: who cannot be reached
-	FABRIC_RMA,      // way/
+	FABRIC_RMA,      // transport/
 	FABRIC_MESSAGES, // message/
-	FABRIC_MEET,     // barriers and small reductions between nodes
+	FABRIC_LEADERS,  // barriers and small reductions between nodes
 	FABRIC_PORTS
 };
 
@@ -67,9 +67,9 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 
 // When a record leaves.
 enum gompi_urgency {
-	FABRIC_NOW,  // at once, with all that lies there for the peer
-	FABRIC_DONE, // when what has arrived with what it answers has been done
-	FABRIC_SOON, // with the next that leaves for this peer, at the latest in the agent's next round
+	FABRIC_NOW,     // at once, with all that lies there for the peer
+	FABRIC_DONE,    // when what has arrived with what it answers has been done
+	FABRIC_PENDING, // with the next that leaves for this peer, at the latest in the progress thread's next round
 };
 
 // Sends what has been written to the room reserved for peer; its last bytes may be given up, length is what remains.

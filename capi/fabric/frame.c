@@ -74,7 +74,7 @@ uint64_t gompi_frame_tag(const struct gompi_frame_head *h) {
 
 // --- Arrival
 
-const char *gompi_frame_wrong(const char *bytes, size_t length) {
+const char *gompi_frame_error(const char *bytes, size_t length) {
 	struct gompi_frame_head h;
 	if (length < sizeof h || length > GOMPI_FRAME_BYTES || length % 8 != 0)
 		return "length of the message";

@@ -62,7 +62,7 @@ uint64_t gompi_frame_tag(const struct gompi_frame_head *h);
 
 // What is wrong with a frame of so many bytes that has arrived, NULL: nothing. It comes from a process of the job, for
 // this one, and consists of whole records for known ports; what is in the records is not looked at.
-const char *gompi_frame_wrong(const char *bytes, size_t length);
+const char *gompi_frame_error(const char *bytes, size_t length);
 
 // Gives the records of a frame with which nothing is wrong to their ports.
 void gompi_frame_deliver(int peer, const char *bytes);

@@ -100,7 +100,7 @@ static void mark_gone(int rank, int why) {
 		    (why == GOMPI_LOST_SILENT_NODE && health.node_of[p->rank] == health.node_of[rank])) {
 			gompi_store_total(&p->announced, 1);
 			gompi_store_total(&p->gone, 1);
-			gompi_peer_again(p);
+			gompi_peer_retry(p);
 		}
 }
 
@@ -156,7 +156,7 @@ static void take_death(int peer, const char *data, size_t length) {
 	lose(d.rank, d.why);
 }
 
-// --- The agent's ticks
+// --- The progress thread's ticks
 
 // How many living processes of the node are before this one.
 static int place_here(void) {

@@ -1,10 +1,10 @@
 // Who still lives. A network tells neither of a dead process nor of a cut link, so processes ask each other.
 //
 // The lowest living process of each node asks that of the next node every 750 ms, and whoever waits for a peer to take
-// something asks it too. An answer comes from the peer's agent. A peer that does not answer for too long is lost, and
-// all of its node if it is the lowest and three others of the node are silent too; so is one whose connection has
-// ended. Processes of a node see each other's deaths. The first of a node to learn of one tells some other nodes, which
-// tell on: all waits of the job end, for log2 of the nodes messages of each.
+// something asks it too. An answer comes from the peer's progress thread. A peer that does not answer for too long is
+// lost, and all of its node if it is the lowest and three others of the node are silent too; so is one whose connection
+// has ended. Processes of a node see each other's deaths. The first of a node to learn of one tells some other nodes,
+// which tell on: all waits of the job end, for log2 of the nodes messages of each.
 #ifndef GOMPI_FABRIC_HEALTH_H
 #define GOMPI_FABRIC_HEALTH_H
 
@@ -20,7 +20,7 @@ bool gompi_health_open(const int32_t *node_of, int64_t timeout);
 // Nobody is lost from now on: all end.
 void gompi_health_end(void);
 
-// The agent's: does what is due at this time, and returns when something will be.
+// The progress thread's: does what is due at this time, and returns when something will be.
 int64_t gompi_health_tick(int64_t now);
 
 // The lowest living process of the node that is so many behind this one, -1: there is none, or it is this node. And the

@@ -41,14 +41,14 @@ struct gompi_peer {
 	gompi_a64 flying;                          // bytes under way
 
 	// Links of two lists (peers.c), and whether the peer is on them.
-	struct gompi_peer *next_soon, *next_again;
-	gompi_a32 soon, again;
+	struct gompi_peer *next_pending, *next_retry;
+	gompi_a32 pending, again;
 
 	gompi_a32 gone;
 	gompi_a32 unreachable; // why it is
 	gompi_a32 announced;   // that it is, to all nodes
 
-	// Whether it lives (health.c): the agent's, but for alive and out.
+	// Whether it lives (health.c): the progress thread's, but for alive and out.
 	gompi_a32 alive;                       // something has come from it since the last look
 	gompi_a32 out;                         // frames to it that the provider has not finished
 	bool owes_answer;                      // it has asked; under the lock
@@ -88,11 +88,11 @@ bool gompi_peers_busy(void);
 struct gompi_peer *gompi_peers_first(void);
 
 // Has the serving thread try again for p soon: a provider could not take something.
-void gompi_peer_again(struct gompi_peer *p);
+void gompi_peer_retry(struct gompi_peer *p);
 // Returns true if a peer waits for that.
-bool gompi_peers_try_again(void);
+bool gompi_peers_have_retries(void);
 // The list of them, which is empty then; NULL: it was.
-struct gompi_peer *gompi_peers_take_again(void);
+struct gompi_peer *gompi_peers_take_retries(void);
 // 1: one is gone that the others have not been told of.
 extern gompi_a32 gompi_peers_news;
 // Returns true if one does, or has something that only lies there.

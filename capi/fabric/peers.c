@@ -79,39 +79,39 @@ bool gompi_peers_open(void) {
 
 // --- Two lists: of peers for whom something lies there, and of those to try again for. Whoever takes out takes all.
 
-static struct gompi_peer *_Atomic soon_list, *_Atomic again_list;
+static struct gompi_peer *_Atomic pending_list, *_Atomic retry_list;
 
 gompi_a32 gompi_peers_news;
 
 // The caller holds the lock of p, or does so before it looks for what it puts p on the list for.
-static void put_on_soon(struct gompi_peer *p) {
-	if (gompi_load_acquire(&p->soon) != 0) // pairs with the store of who takes it from the list
+static void put_on_pending(struct gompi_peer *p) {
+	if (gompi_load_acquire(&p->pending) != 0) // pairs with the store of who takes it from the list
 		return;
-	gompi_store(&p->soon, 1);
-	struct gompi_peer *first = gompi_load(&soon_list);
+	gompi_store(&p->pending, 1);
+	struct gompi_peer *first = gompi_load(&pending_list);
 	do
-		p->next_soon = first;
-	while (!gompi_change_total(&soon_list, &first, p));
-	gompi_agent_stir();
+		p->next_pending = first;
+	while (!gompi_change_total(&pending_list, &first, p));
+	gompi_progress_stir();
 }
 
-void gompi_peer_again(struct gompi_peer *p) {
+void gompi_peer_retry(struct gompi_peer *p) {
 	if (gompi_swap_total(&p->again, 1) != 0)
 		return;
-	struct gompi_peer *first = gompi_load(&again_list);
+	struct gompi_peer *first = gompi_load(&retry_list);
 	do
-		p->next_again = first;
-	while (!gompi_change_total(&again_list, &first, p));
-	gompi_agent_stir();
+		p->next_retry = first;
+	while (!gompi_change_total(&retry_list, &first, p));
+	gompi_progress_stir();
 }
 
-bool gompi_peers_wait(void) { return gompi_load_total(&soon_list) != NULL || gompi_load_total(&again_list) != NULL; }
+bool gompi_peers_wait(void) { return gompi_load_total(&pending_list) != NULL || gompi_load_total(&retry_list) != NULL; }
 
-struct gompi_peer *gompi_peers_take_again(void) {
-	return gompi_load(&again_list) == NULL ? NULL : gompi_swap_total(&again_list, NULL);
+struct gompi_peer *gompi_peers_take_retries(void) {
+	return gompi_load(&retry_list) == NULL ? NULL : gompi_swap_total(&retry_list, NULL);
 }
 
-bool gompi_peers_try_again(void) { return gompi_load(&again_list) != NULL; }
+bool gompi_peers_have_retries(void) { return gompi_load(&retry_list) != NULL; }
 
 // --- Frames leave
 
@@ -161,7 +161,7 @@ static void tell_room(struct gompi_peer *p) {
 	gompi_full_fence(); // before the looks at who sleeps and at who has found no room
 	gompi_wake_if_asleep(&p->room);
 	if (gompi_load(&p->no_room) != 0)
-		gompi_peer_again(p); // for the handlers, which the serving thread calls
+		gompi_peer_retry(p); // for the handlers, which the serving thread calls
 }
 
 // Nothing leaves for a dead peer.
@@ -208,7 +208,7 @@ void gompi_peer_send(struct gompi_peer *p) {
 		struct gompi_frame *f = p->first, *next = f->next;
 		int rc = give_frame(p, f);
 		if (rc == -FI_EAGAIN) {
-			gompi_peer_again(p);
+			gompi_peer_retry(p);
 			break;
 		}
 		if (rc != 0) {
@@ -275,7 +275,7 @@ void gompi_peer_tell(struct gompi_peer *p, bool asked) {
 	if (rc == 0)
 		gompi_add(&gompi_net_counts.credits_sent, 1);
 	else if (rc == -FI_EAGAIN)
-		gompi_peer_again(p);
+		gompi_peer_retry(p);
 	else
 		gompi_peer_is_gone(p);
 }
@@ -410,7 +410,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 		p->hurry = true;
 		gompi_peer_send(p);
 	} else {
-		put_on_soon(p);
+		put_on_pending(p);
 		if (urgency == FABRIC_DONE)
 			gompi_store(&answers_lie, 1);
 	}
@@ -438,12 +438,12 @@ void gompi_fabric_push(int peer) {
 			push_peer(p);
 		return;
 	}
-	if (gompi_load(&soon_list) == NULL)
+	if (gompi_load(&pending_list) == NULL)
 		return;
-	struct gompi_peer *p = gompi_swap_total(&soon_list, NULL);
+	struct gompi_peer *p = gompi_swap_total(&pending_list, NULL);
 	while (p != NULL) {
-		struct gompi_peer *next = p->next_soon;
-		gompi_store_total(&p->soon, 0); // before the look: see put_on_soon
+		struct gompi_peer *next = p->next_pending;
+		gompi_store_total(&p->pending, 0); // before the look: see put_on_pending
 		push_peer(p);
 		p = next;
 	}
@@ -473,7 +473,7 @@ bool gompi_peers_busy(void) {
 void gompi_peer_is_gone(struct gompi_peer *p) {
 	if (gompi_swap_total(&p->gone, 1) != 0)
 		return;
-	gompi_peer_again(p); // its frames and transfers end
+	gompi_peer_retry(p); // its frames and transfers end
 	gompi_store_total(&gompi_peers_news, 1);
-	gompi_agent_call();
+	gompi_progress_call();
 }

@@ -73,7 +73,7 @@ static bool take_frame(struct gompi_frame *f, size_t length) {
 	const struct gompi_frame_head *h = gompi_head(f);
 	int class;
 	struct gompi_peer *p;
-	if (gompi_frame_wrong(f->bytes, length) != NULL || (p = gompi_peer_of((int)h->source, &class)) == NULL ||
+	if (gompi_frame_error(f->bytes, length) != NULL || (p = gompi_peer_of((int)h->source, &class)) == NULL ||
 	    (h->kind == GOMPI_FRAME_RECORDS && h->number - p->arrived >= GOMPI_WINDOW)) {
 		gompi_add(&gompi_net_counts.frames_dropped, 1);
 		return true;
@@ -200,7 +200,7 @@ void gompi_net_stop_serving(void) {
 bool gompi_fabric_progress(void) {
 	if (!gompi_fabric_is_open())
 		return false;
-	gompi_agent_looked();
+	gompi_progress_looked();
 	gompi_fabric_push(-1); // who waits, or looks, wants an answer
 	return gompi_net_serve();
 }
@@ -221,11 +221,11 @@ static bool net_ready(void) { return gompi_fabric_is_open(); }
 
 static void net_lasts(void) {
 	gompi_fabric_push(-1);
-	gompi_agent_asleep();
+	gompi_progress_asleep();
 }
 
-// The agent makes rounds, so nobody counts on a last look, which would come between what a thread has waited for and
-// what it answers.
+// The progress thread makes rounds, so nobody counts on a last look, which would come between what a thread has waited
+// for and what it answers.
 static void net_ends(void) {
 	if (gompi_fabric_is_open())
 		gompi_fabric_push(-1);

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// gompi_fabric_progress for the agent.
+// gompi_fabric_progress for the progress thread.
 bool gompi_net_serve(void);
 
 // Returns true if nothing is there, and gompi_net.fd will say when there is.

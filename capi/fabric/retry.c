@@ -13,13 +13,13 @@ static void call_room(struct gompi_peer *p) {
 }
 
 bool gompi_peers_retry(void) {
-	struct gompi_peer *p = gompi_peers_take_again();
+	struct gompi_peer *p = gompi_peers_take_retries();
 	bool worked = false;
 	while (p != NULL) {
-		struct gompi_peer *next = p->next_again;
+		struct gompi_peer *next = p->next_retry;
 		gompi_store_total(&p->again, 0); // before the look: who has more to try puts it on the list again
 		if (!gompi_mutex_try(&p->lock)) {
-			gompi_peer_again(p);
+			gompi_peer_retry(p);
 			p = next;
 			continue;
 		}

@@ -64,7 +64,7 @@ static void put_ended(struct gompi_transfer *t) {
 	do
 		state_of(t)->next = first;
 	while (!gompi_change_total(&ended, &first, t));
-	gompi_agent_stir();
+	gompi_progress_stir();
 }
 
 static void end_transfer(struct gompi_transfer *t) {
@@ -179,7 +179,7 @@ void gompi_transfers_start(struct gompi_peer *p) {
 			uint64_t bytes = t->bytes - s->started, most = gompi_net.most < PIECE ? gompi_net.most : PIECE;
 			int rc = start_part(p, t, bytes < most ? bytes : most);
 			if (rc == -FI_EAGAIN || (rc == -FI_ENOMEM && gompi_load(&p->flying) > 0)) {
-				gompi_peer_again(p);
+				gompi_peer_retry(p);
 				return;
 			}
 			if (rc == 0 && s->started < t->bytes)

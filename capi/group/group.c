@@ -45,7 +45,7 @@ const struct gompi_group *gompi_group_ask(MPI_Group group) {
 
 static int not_a_group(MPI_Group group, const char *call) {
 	struct gompi_verdict v;
-	gompi_wrong(&v, MPI_ERR_GROUP, "%#llx is no group, or one that was freed",
+	gompi_error(&v, MPI_ERR_GROUP, "%#llx is no group, or one that was freed",
 		    (unsigned long long)(uintptr_t)group);
 	return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 }
@@ -104,13 +104,13 @@ int gompi_group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI
 	if (a == NULL || b == NULL)
 		return not_a_group(a == NULL ? group1 : group2, call);
 	if (n < 0 || (n > 0 && (ranks1 == NULL || ranks2 == NULL))) {
-		gompi_wrong(&v, MPI_ERR_ARG, "%d ranks at addresses %p and %p", n, (const void *)ranks1,
+		gompi_error(&v, MPI_ERR_ARG, "%d ranks at addresses %p and %p", n, (const void *)ranks1,
 			    (void *)ranks2);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}
 	int wrong = first_wrong(a, n, ranks1);
 	if (wrong < n) {
-		gompi_wrong(&v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", wrong, ranks1[wrong],
+		gompi_error(&v, MPI_ERR_RANK, "ranks[%d] is %d, but the group has %d processes", wrong, ranks1[wrong],
 			    a->ranks.n);
 		return gompi_refuse(v.class, call, v.text, GOMPI_ON_NONE, 0);
 	}

@@ -82,9 +82,9 @@ static int refuse_info(const char *call, const struct gompi_verdict *v) {
 static int not_an_info(MPI_Info info, const char *call) {
 	struct gompi_verdict v;
 	if (info == MPI_INFO_NULL)
-		gompi_wrong(&v, MPI_ERR_INFO, "MPI_INFO_NULL is not an info object");
+		gompi_error(&v, MPI_ERR_INFO, "MPI_INFO_NULL is not an info object");
 	else
-		gompi_wrong(&v, MPI_ERR_INFO, "%#llx is not an info object, or one that was freed",
+		gompi_error(&v, MPI_ERR_INFO, "%#llx is not an info object, or one that was freed",
 			    (unsigned long long)(uintptr_t)info);
 	return refuse_info(call, &v);
 }
@@ -94,9 +94,9 @@ static int check_key(struct gompi_verdict *v, const char *key, int *length) {
 	size_t n = key == NULL ? 0 : strlen(key);
 	*length = (int)n;
 	if (n == 0)
-		return gompi_wrong(v, MPI_ERR_INFO_KEY, "the info key is empty");
+		return gompi_error(v, MPI_ERR_INFO_KEY, "the info key is empty");
 	if (n >= MPI_MAX_INFO_KEY)
-		return gompi_wrong(v, MPI_ERR_INFO_KEY, "the info key has %zu characters, at most %d are possible", n,
+		return gompi_error(v, MPI_ERR_INFO_KEY, "the info key has %zu characters, at most %d are possible", n,
 				   MPI_MAX_INFO_KEY - 1);
 	return MPI_SUCCESS;
 }
@@ -123,9 +123,9 @@ int gompi_info_get(MPI_Info info, const char *key, int valuelen, char *value, in
 	if (x == NULL)
 		return not_an_info(info, call);
 	if (value == NULL || flag == NULL)
-		wrong = gompi_wrong(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		wrong = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
 	else if ((wrong = check_key(&v, key, &length)) == MPI_SUCCESS && valuelen < 0)
-		wrong = gompi_wrong(&v, MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen);
+		wrong = gompi_error(&v, MPI_ERR_ARG, "valuelen is %d, it must not be negative", valuelen);
 	if (wrong == MPI_SUCCESS) {
 		const struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
@@ -146,13 +146,13 @@ int gompi_info_get_string(MPI_Info info, const char *key, int *buflen, char *val
 	if (x == NULL)
 		return not_an_info(info, call);
 	if (buflen == NULL || flag == NULL)
-		wrong = gompi_wrong(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		wrong = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
 	else if ((wrong = check_key(&v, key, &length)) != MPI_SUCCESS)
 		;
 	else if (*buflen < 0)
-		wrong = gompi_wrong(&v, MPI_ERR_ARG, "buflen is %d, it must not be negative", *buflen);
+		wrong = gompi_error(&v, MPI_ERR_ARG, "buflen is %d, it must not be negative", *buflen);
 	else if (*buflen > 0 && value == NULL)
-		wrong = gompi_wrong(&v, MPI_ERR_ARG, "value is a null pointer, though buflen is %d", *buflen);
+		wrong = gompi_error(&v, MPI_ERR_ARG, "value is a null pointer, though buflen is %d", *buflen);
 	if (wrong == MPI_SUCCESS) {
 		const struct pair *p = find_key(x, key, length);
 		if (p != NULL) {
@@ -174,7 +174,7 @@ int gompi_info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *
 	if (x == NULL)
 		return not_an_info(info, call);
 	if (valuelen == NULL || flag == NULL)
-		wrong = gompi_wrong(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		wrong = gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
 	else
 		wrong = check_key(&v, key, &length);
 	if (wrong == MPI_SUCCESS) {
@@ -207,9 +207,9 @@ int gompi_info_get_nthkey(MPI_Info info, int n, char *key) {
 	if (x == NULL)
 		return not_an_info(info, call);
 	if (key == NULL)
-		gompi_wrong(&v, MPI_ERR_ARG, "the address of a result is NULL");
+		gompi_error(&v, MPI_ERR_ARG, "the address of a result is NULL");
 	else if (n < 0 || n >= x->n)
-		gompi_wrong(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, x->n);
+		gompi_error(&v, MPI_ERR_ARG, "key %d of an info object that has %d", n, x->n);
 	else
 		memcpy(key, x->pair[n].key, (size_t)x->pair[n].key_length + 1);
 	end_reading();

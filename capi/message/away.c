@@ -125,7 +125,8 @@ static void give_read(struct gompi_lane *l, struct gompi_read *d) {
 
 // Gives a lane back after what the network has brought. Here nothing is copied, waited for or done in another thread's
 // place, since all that arrives would have to wait for it: operations of several messages that may go on, data that is
-// to be copied, and what another thread found the lock taken for are the affair of those who wait, or of the agent.
+// to be copied, and what another thread found the lock taken for are the affair of those who wait, or of the progress
+// thread.
 static void end_served(struct gompi_lane *l) {
 	struct gompi_messages *m = l->home;
 	if (__builtin_expect(l->must_flush, 0)) {

@@ -6,7 +6,8 @@
 // room and wait for nothing. What comes is handled under the lane's lock by whoever makes the network go on.
 //
 // The data of a large message is read from the sender's memory if that and the receiver's are one run each and a device
-// does it; else it comes in pieces. Nobody need be reminded of a message: the network's agent looks at all that comes.
+// does it; else it comes in pieces. Nobody need be reminded of a message: the network's progress thread looks at all
+// that comes.
 #ifndef GOMPI_AWAY_H
 #define GOMPI_AWAY_H
 
@@ -33,7 +34,7 @@ void gompi_away_send(struct gompi_link *p, struct gompi_room room, uint64_t word
 
 // When the first record of a send leaves: what somebody is about to wait for does at once. The waits for others push.
 static inline enum gompi_urgency gompi_away_urgency(const struct gompi_request *r) {
-	return r->blocking || r->urgent ? FABRIC_NOW : FABRIC_SOON;
+	return r->blocking || r->urgent ? FABRIC_NOW : FABRIC_PENDING;
 }
 
 // Returns true if a record answers one that the peer has sent, so that there is always room.

@@ -11,16 +11,16 @@ int gompi_call_check(struct gompi_request *r, const struct gompi_envelope *e, bo
 	struct gompi_comm *c = gompi_comm_get(e->comm);
 	struct gompi_messages *m = gompi_load(&gompi_messages_here);
 	if (c == NULL || m == NULL)
-		return gompi_wrong(v, MPI_ERR_COMM,
+		return gompi_error(v, MPI_ERR_COMM,
 				   e->comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL"
 							    : "this is no communicator, or one that was freed");
 	bool nobody = e->peer == MPI_PROC_NULL;
 	if ((uint32_t)e->peer >= (uint32_t)c->peers.n && !nobody && !(receive && e->peer == MPI_ANY_SOURCE))
-		return gompi_wrong(v, MPI_ERR_RANK,
+		return gompi_error(v, MPI_ERR_RANK,
 				   "%s is %d: the communicator has %d processes to exchange messages with",
 				   receive ? "source" : "dest", e->peer, c->peers.n);
 	if (e->tag < 0 && !(receive && e->tag == MPI_ANY_TAG))
-		return gompi_wrong(v, MPI_ERR_TAG, "tag is %d: it must be from 0 to %d", e->tag, INT32_MAX);
+		return gompi_error(v, MPI_ERR_TAG, "tag is %d: it must be from 0 to %d", e->tag, INT32_MAX);
 	int class = gompi_buffer_check(&r->buf, e->at, e->count, e->type, nobody, v);
 	if (class != MPI_SUCCESS)
 		return class;
@@ -54,11 +54,11 @@ int gompi_request_refuse(const struct gompi_request *r, const char *call) {
 }
 
 int gompi_request_lost(int class, struct gompi_verdict *v) {
-	return gompi_wrong(v, class, "%s",
+	return gompi_error(v, class, "%s",
 			   class == MPI_ERR_PROC_ABORTED ? gompi_lost_text() : "the inbox of messages is damaged");
 }
 
-int gompi_call_wrong(const char *call, int class, const char *text, ...) {
+int gompi_call_error(const char *call, int class, const char *text, ...) {
 	struct gompi_verdict v;
 	va_list ap;
 	va_start(ap, text);
@@ -126,7 +126,7 @@ int gompi_send_class(const struct gompi_request *s, const char *call, struct gom
 	struct gompi_request *r = gompi_request_take(l);
 	if (r == NULL) {
 		gompi_lane_give(l);
-		return gompi_wrong(v, MPI_ERR_NO_MEM, "no memory for a request");
+		return gompi_error(v, MPI_ERR_NO_MEM, "no memory for a request");
 	}
 	*r = *s;
 	r->blocking = true;
@@ -237,7 +237,7 @@ void gompi_request_restart(struct gompi_request *r) {
 
 static __attribute__((cold)) int no_request(const char *call, MPI_Comm comm) {
 	struct gompi_verdict v;
-	gompi_wrong(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
+	gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a request, or too many are live");
 	return gompi_call_refuse(&v, call, comm);
 }
 

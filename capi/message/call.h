@@ -30,7 +30,7 @@ __attribute__((cold)) int gompi_request_raise(const struct gompi_verdict *v, con
 // The same for what a request has ended with.
 __attribute__((cold)) int gompi_request_refuse(const struct gompi_request *r, const char *call);
 // Raises an error on no object.
-__attribute__((cold, format(printf, 3, 4))) int gompi_call_wrong(const char *call, int class, const char *text, ...);
+__attribute__((cold, format(printf, 3, 4))) int gompi_call_error(const char *call, int class, const char *text, ...);
 
 // The same for the most common send: no error, no request, and not to this process. The link it goes by; NULL: look
 // closer.

@@ -5,7 +5,7 @@
 //	a send that has not left             too
 //	a send to this process               is taken out of the unexpected messages here
 //	a send that the receiver knows of    is taken out of them there: RECORD_CANCEL asks for it, RECORD_GONE says
-//	                                     that it is done. The receiver's agent answers if nobody else does
+//	                                     that it is done. The receiver's progress thread answers if nobody else does
 //
 // What is matched goes on by itself, and ends as if it had not been cancelled: the data is copied by whoever serves the
 // two processes. A message that only a matched probe has found would stay with its sender until it is received; its

@@ -3,8 +3,8 @@
 // Small messages travel inside records (record.h), which go through the receiver's inbox (inbox.h). The data of large
 // ones stays where it is until the message is matched; then the receiver copies it straight from the sender's memory,
 // with process_vm_readv, or, where that is not possible or the data is in too many places, asks for it in pieces. Who
-// copies is any thread of the receiver inside a call, or its agent. Processes on other nodes get the same records by
-// the network (away.h), and the data of large messages is read through it.
+// copies is any thread of the receiver inside a call, or its progress thread. Processes on other nodes get the same
+// records by the network (away.h), and the data of large messages is read through it.
 //
 // Everything about a communicator's messages is in one lane, for good, and guarded by that lane's lock: never held
 // while memory of the application is copied in bulk, nor while anything is waited for. No thread has two of them.
@@ -42,8 +42,9 @@ static inline bool gompi_is_away(const struct gompi_link *p) { return p->box == 
 
 // How a peer learns of a record.
 enum gompi_notice {
-	NOTICE_CALL, // if no thread of the peer polls or waits for anything, its agent is called
-	// A thread of the peer that polls or waits sees it, and that is soon enough: who finds no room calls the agent.
+	NOTICE_CALL, // if no thread of the peer polls or waits for anything, its progress thread is called
+	// A thread of the peer that polls or waits sees it, and that is soon enough: who finds no room calls the
+	// progress thread.
 	NOTICE_QUIET,
 };
 
@@ -353,7 +354,7 @@ void gompi_message_fetch(struct gompi_lane *l, struct gompi_message *m);
 // Ends the queues of n contexts of one communicator, which is freed. Their messages are dropped, their receives stay.
 void gompi_messages_forget(struct gompi_messages *m, uint64_t context, int n);
 // Tells the receivers of all sends under way that this process waits for them: those whose threads compute have their
-// agents match and copy. To wake them with each message would have cost more than most messages.
+// progress threads match and copy. To wake them with each message would have cost more than most messages.
 void gompi_messages_remind(struct gompi_messages *m);
 void gompi_wanted(struct gompi_lane *l, const struct gompi_record *h);
 void gompi_unwanted(struct gompi_lane *l, const struct gompi_record *h);

@@ -29,7 +29,7 @@ static void release_other(struct gompi_request *r) {
 }
 
 static void say_other(const struct gompi_request *r, struct gompi_verdict *v) {
-	gompi_wrong(v, r->result.class, "%s", r->text != NULL ? r->text : UNSAID);
+	gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : UNSAID);
 }
 
 static const struct gompi_request_kind other_kind = {

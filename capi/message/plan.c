@@ -51,10 +51,10 @@ void gompi_plan_free(struct gompi_plan *p) {
 
 bool gompi_plan_is_here(const struct gompi_plan *p) { return p->home == gompi_load(&gompi_messages_here); }
 
-void gompi_plan_agent(void) { gompi_progress_thread = true; }
+void gompi_plan_in_progress_thread(void) { gompi_progress_thread = true; }
 
 // Keeps the first thing that is wrong.
-#define remember(p, code, ...) ((void)((p)->why.class != MPI_SUCCESS || gompi_wrong(&(p)->why, code, __VA_ARGS__)))
+#define remember(p, code, ...) ((void)((p)->why.class != MPI_SUCCESS || gompi_error(&(p)->why, code, __VA_ARGS__)))
 
 static bool is_of_length(int class) { return class == MPI_ERR_TRUNCATE || class == MPI_ERR_COUNT; }
 
@@ -192,7 +192,7 @@ static bool do_step(struct gompi_plan *p, const struct gompi_step *s) {
 	}
 	}
 	if (!fine)
-		gompi_wrong(&p->why, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)s->bytes);
+		gompi_error(&p->why, MPI_ERR_NO_MEM, "no memory for a message of %lld bytes", (long long)s->bytes);
 	return fine;
 }
 
@@ -273,7 +273,7 @@ bool gompi_plan_poll(struct gompi_plan *p) {
 void gompi_plan_abandon(struct gompi_plan *p, int class, const char *text) {
 	take_plan(p);
 	if (gompi_load(&p->over) == 0) {
-		gompi_wrong(&p->why, class, "%s", text);
+		gompi_error(&p->why, class, "%s", text);
 		end_plan(p);
 	}
 	gompi_store_total(&p->busy, 0);

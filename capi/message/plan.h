@@ -92,7 +92,7 @@ void gompi_plan_tell(void *go, void *gone);
 // Returns true if it is of the application's messages.
 bool gompi_plan_is_here(const struct gompi_plan *p);
 // Tells that the calling thread makes progress only, and calls no function of the application.
-void gompi_plan_agent(void);
+void gompi_plan_in_progress_thread(void);
 
 // Makes a plan that has not begun, of a copy of the steps. NULL: there is no memory.
 struct gompi_plan *gompi_plan_new(struct gompi_messages *m, const struct gompi_plan_head *head,

@@ -209,7 +209,7 @@ static void say_plan(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r->object != 0)
 		*v = plan_of(r)->why;
 	else
-		gompi_wrong(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
+		gompi_error(v, r->result.class, "%s", r->text != NULL ? r->text : "the operation failed");
 }
 
 static void release_plan(struct gompi_request *r) {

@@ -75,7 +75,7 @@ int gompi_probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	if (p.found)
 		return MPI_SUCCESS;
 	struct gompi_verdict v;
-	gompi_wrong(&v, rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, "%s",
+	gompi_error(&v, rc != MPI_SUCCESS ? rc : MPI_ERR_INTERN, "%s",
 		    rc != MPI_SUCCESS ? gompi_lost_text() : "the inbox of messages is damaged");
 	return gompi_call_refuse(&v, "MPI_Probe", comm);
 }
@@ -97,7 +97,7 @@ int gompi_iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *stat
 	}
 	if (flag == NULL) {
 		struct gompi_verdict v;
-		gompi_wrong(&v, MPI_ERR_ARG, "flag is NULL");
+		gompi_error(&v, MPI_ERR_ARG, "flag is NULL");
 		return gompi_call_refuse(&v, "MPI_Iprobe", comm);
 	}
 	if (!over && !look(&p)) {

@@ -46,7 +46,7 @@ static __attribute__((noinline)) int irecv_closer(const struct gompi_envelope *e
 	struct gompi_verdict v;
 	int class = gompi_call_check(&r, e, true, &v);
 	if (class == MPI_SUCCESS && request == NULL)
-		class = gompi_wrong(&v, MPI_ERR_ARG, "request is NULL");
+		class = gompi_error(&v, MPI_ERR_ARG, "request is NULL");
 	if (class != MPI_SUCCESS)
 		return gompi_call_refuse(&v, e->call, e->comm);
 	r.persistent = persistent;
@@ -133,7 +133,7 @@ static int exchange(const struct gompi_envelope *out, const struct gompi_envelop
 	char place[ON_STACK], *own = NULL;
 	if (gompi_call_check(&s, out, false, &v) != MPI_SUCCESS || gompi_call_check(&r, in, true, &v) != MPI_SUCCESS ||
 	    ((replace || common(&s.buf, &r.buf)) && copy_apart(&s.buf, place, &own) != MPI_SUCCESS &&
-	     gompi_wrong(&v, MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)s.buf.size)))
+	     gompi_error(&v, MPI_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)s.buf.size)))
 		return gompi_call_refuse(&v, out->call, out->comm);
 	struct gompi_lane *l = r.lane;
 	r.blocking = s.blocking = true;

@@ -225,7 +225,7 @@ bool gompi_send_pieces(struct gompi_lane *l, struct gompi_link *p) {
 		gompi_buffer_pack(&r->buf, gompi_record_data(h, n), r->done, n);
 		uint64_t word = gompi_record_word(RECORD_PIECE, 0, gompi_record_size(n));
 		if (gompi_is_away(p))
-			gompi_away_send(p, room, word, left == n ? FABRIC_NOW : FABRIC_SOON);
+			gompi_away_send(p, room, word, left == n ? FABRIC_NOW : FABRIC_PENDING);
 		else
 			gompi_publish(p, room, word, NOTICE_CALL);
 		r->done += n;

@@ -263,24 +263,24 @@ int gompi_request_why(const struct gompi_request *r, struct gompi_verdict *v) {
 	}
 	switch (s->class) {
 	case MPI_ERR_TRUNCATE:
-		return gompi_wrong(v, s->class,
+		return gompi_error(v, s->class,
 				   "the message from rank %d with tag %d has %llu bytes, the receive buffer %lld",
 				   s->source, s->tag, (unsigned long long)r->full, (long long)r->buf.size);
 	case MPI_ERR_BUFFER:
 		if (r->receive)
-			return gompi_wrong(v, s->class,
+			return gompi_error(v, s->class,
 					   "copying %lld bytes from rank %d to %p: the send or the receive buffer is "
 					   "not memory",
 					   (long long)r->want, s->source, (void *)r->buf.at);
 		break;
 	case MPI_ERR_INTERN:
-		return gompi_wrong(v, s->class, "the inbox of messages is damaged");
+		return gompi_error(v, s->class, "the inbox of messages is damaged");
 	case MPI_ERR_PROC_ABORTED:
-		return gompi_wrong(v, s->class, "%s", gompi_lost_text());
+		return gompi_error(v, s->class, "%s", gompi_lost_text());
 	}
 	if (!r->receive)
-		return gompi_wrong(v, s->class,
+		return gompi_error(v, s->class,
 				   "rank %d could not read the %lld bytes of the message from the send buffer %p",
 				   r->peer, (long long)r->buf.size, (void *)r->buf.at);
-	return gompi_wrong(v, s->class, "the receive of a message from rank %d failed", s->source);
+	return gompi_error(v, s->class, "the receive of a message from rank %d failed", s->source);
 }

@@ -30,7 +30,7 @@ int gompi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	const char *call = "MPI_Request_get_status";
 	struct gompi_request *r;
 	if (__builtin_expect(flag == NULL || gompi_load(&gompi_messages_here) == NULL, 0))
-		return gompi_call_wrong(call, MPI_ERR_ARG, "flag is NULL");
+		return gompi_call_error(call, MPI_ERR_ARG, "flag is NULL");
 	enum gompi_what w = gompi_what_is(request, &r);
 	if (w == GOMPI_UNKNOWN)
 		return gompi_no_request(call, request);
@@ -114,12 +114,12 @@ int gompi_request_get_status_some(int incount, const MPI_Request requests[], int
 // complete.
 static bool single_request(const char *call, const MPI_Request *at, struct gompi_request **r, int *rc) {
 	if (at == NULL || gompi_load(&gompi_messages_here) == NULL) {
-		*rc = gompi_call_wrong(call, MPI_ERR_ARG, "request is NULL");
+		*rc = gompi_call_error(call, MPI_ERR_ARG, "request is NULL");
 		return false;
 	}
 	switch (gompi_what_is(*at, r)) {
 	case GOMPI_NOTHING:
-		*rc = gompi_call_wrong(call, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+		*rc = gompi_call_error(call, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
 		return false;
 	case GOMPI_UNKNOWN:
 		*rc = gompi_no_request(call, *at);
@@ -171,7 +171,7 @@ int gompi_cancel(MPI_Request *request) {
 	if (r->kind != NULL) {
 		struct gompi_verdict v = {.class = MPI_SUCCESS};
 		if (r->kind->cancel == NULL)
-			gompi_wrong(&v, MPI_ERR_REQUEST,
+			gompi_error(&v, MPI_ERR_REQUEST,
 				    "only requests of point-to-point messages and generalized requests can be "
 				    "cancelled");
 		else
@@ -187,9 +187,9 @@ int gompi_cancel(MPI_Request *request) {
 // Returns true if a request can be started; else the verdict's class is MPI_ERR_REQUEST.
 static bool is_startable(const struct gompi_request *r, struct gompi_verdict *v) {
 	if (r == NULL || !r->persistent)
-		gompi_wrong(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");
+		gompi_error(v, MPI_ERR_REQUEST, "the request is not persistent: it cannot be started");
 	else if (!gompi_is_idle(r))
-		gompi_wrong(v, MPI_ERR_REQUEST,
+		gompi_error(v, MPI_ERR_REQUEST,
 			    "the persistent request is active: it must be completed before it is started again");
 	else
 		return true;
@@ -224,7 +224,7 @@ int gompi_start(MPI_Request *request) {
 static __attribute__((cold)) int refuse_at(const char *call, const struct gompi_verdict *why, int i, int n,
 					   const struct gompi_request *r) {
 	struct gompi_verdict v;
-	gompi_wrong(&v, why->class, "request %d of %d: %.300s", i, n, why->text);
+	gompi_error(&v, why->class, "request %d of %d: %.300s", i, n, why->text);
 	return gompi_request_raise(&v, call, r != NULL ? r->comm : (uintptr_t)MPI_COMM_NULL);
 }
 
@@ -239,7 +239,7 @@ int gompi_startall(int count, MPI_Request requests[]) {
 	for (int i = 0; i < count; i++) {
 		bool nothing = gompi_what_is(requests[i], &r) == GOMPI_NOTHING;
 		if (nothing)
-			gompi_wrong(&v, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+			gompi_error(&v, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
 		if (nothing || !is_startable(r, &v))
 			return refuse_at(call, &v, i, count, r);
 	}

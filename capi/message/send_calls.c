@@ -73,7 +73,7 @@ static __attribute__((noinline)) int isend_closer(const struct gompi_envelope *e
 	struct gompi_verdict v;
 	int class = gompi_call_check(&r, e, false, &v);
 	if (class == MPI_SUCCESS && request == NULL)
-		class = gompi_wrong(&v, MPI_ERR_ARG, "request is NULL");
+		class = gompi_error(&v, MPI_ERR_ARG, "request is NULL");
 	if (class != MPI_SUCCESS)
 		return gompi_call_refuse(&v, e->call, e->comm);
 	r.mode = (uint8_t)mode;

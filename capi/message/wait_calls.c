@@ -35,14 +35,14 @@ static __attribute__((cold)) int refuse_wait(const char *call, const struct gomp
 }
 
 int gompi_no_request(const char *call, MPI_Request request) {
-	return gompi_call_wrong(call, MPI_ERR_REQUEST, "%#zx is no request, or one that was completed or freed",
+	return gompi_call_error(call, MPI_ERR_REQUEST, "%#zx is no request, or one that was completed or freed",
 				(size_t)request);
 }
 
 int gompi_wait(MPI_Request *request, MPI_Status *status) {
 	struct gompi_request *r;
 	if (__builtin_expect(request == NULL || !running(), 0))
-		return gompi_call_wrong("MPI_Wait", MPI_ERR_ARG, "request is NULL");
+		return gompi_call_error("MPI_Wait", MPI_ERR_ARG, "request is NULL");
 	switch (gompi_what_is(*request, &r)) {
 	case GOMPI_LIVE:
 		if (gompi_is_idle(r))
@@ -87,7 +87,7 @@ void gompi_message_progress(void) {
 int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 	struct gompi_request *r;
 	if (__builtin_expect(request == NULL || flag == NULL || !running(), 0))
-		return gompi_call_wrong("MPI_Test", MPI_ERR_ARG, "%s is NULL", request == NULL ? "request" : "flag");
+		return gompi_call_error("MPI_Test", MPI_ERR_ARG, "%s is NULL", request == NULL ? "request" : "flag");
 	switch (gompi_what_is(*request, &r)) {
 	case GOMPI_LIVE:
 		if (gompi_is_idle(r))
@@ -119,12 +119,12 @@ int gompi_test(MPI_Request *request, int *flag, MPI_Status *status) {
 
 static __attribute__((cold)) int refuse_array(const char *call, int count, const MPI_Request requests[], int i) {
 	if (count < 0)
-		return gompi_call_wrong(call, MPI_ERR_COUNT, "%d requests", count);
+		return gompi_call_error(call, MPI_ERR_COUNT, "%d requests", count);
 	if (count > 0 && requests == NULL)
-		return gompi_call_wrong(call, MPI_ERR_ARG, "the address of %d requests is NULL", count);
+		return gompi_call_error(call, MPI_ERR_ARG, "the address of %d requests is NULL", count);
 	if (i < 0)
-		return gompi_call_wrong(call, MPI_ERR_ARG, "an address for a result is NULL");
-	return gompi_call_wrong(call, MPI_ERR_REQUEST,
+		return gompi_call_error(call, MPI_ERR_ARG, "an address for a result is NULL");
+	return gompi_call_error(call, MPI_ERR_REQUEST,
 				"request %d of %d: %#zx is no request, or one that was completed or freed", i, count,
 				(size_t)requests[i]);
 }
@@ -153,7 +153,7 @@ struct failure {
 // Raises MPI_ERR_IN_STATUS for a request of n on what that was made on.
 static __attribute__((cold)) int in_status(const char *call, const struct failure *f, int n) {
 	struct gompi_verdict v;
-	gompi_wrong(&v, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->which, n, f->why.text);
+	gompi_error(&v, MPI_ERR_IN_STATUS, "request %d of %d: %.300s", f->which, n, f->why.text);
 	return gompi_request_raise(&v, call, f->on);
 }
 
@@ -359,7 +359,7 @@ static int await_first(const char *call, struct several *s, int *lost, int *rc) 
 	if (i < 0) {
 		struct gompi_verdict v;
 		gompi_request_lost(class != MPI_SUCCESS ? class : MPI_ERR_INTERN, &v);
-		*rc = *lost < 0 ? gompi_call_wrong(call, v.class, "%s", v.text)
+		*rc = *lost < 0 ? gompi_call_error(call, v.class, "%s", v.text)
 				: gompi_request_raise(&v, call, gompi_request_of(s->requests[*lost])->comm);
 	}
 	return i;

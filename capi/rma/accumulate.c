@@ -43,9 +43,10 @@ static inline __attribute__((always_inline)) bool together(struct gompi_win *w, 
 static inline bool alike(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
 			 void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
 			 MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op) {
-	return result_datatype == target_datatype && result_count == target_count && !gompi_nowhere(result_addr, 0) &&
-	       (op == MPI_NO_OP ||
-		(origin_datatype == target_datatype && origin_count == target_count && !gompi_nowhere(origin_addr, 0)));
+	return result_datatype == target_datatype && result_count == target_count &&
+	       !gompi_invalid_address(result_addr, 0) &&
+	       (op == MPI_NO_OP || (origin_datatype == target_datatype && origin_count == target_count &&
+				    !gompi_invalid_address(origin_addr, 0)));
 }
 
 static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_Count origin_count,
@@ -53,7 +54,7 @@ static __attribute__((noipa)) int accumulate_slow(const void *origin_addr, MPI_C
 						  MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 						  MPI_Win win) {
 	if (origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
-	    !gompi_nowhere(origin_addr, 0) &&
+	    !gompi_invalid_address(origin_addr, 0) &&
 	    together(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
 		     op))
 		return MPI_SUCCESS;
@@ -74,7 +75,7 @@ int gompi_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 		       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 		       MPI_Win win) {
 	if (__builtin_expect(origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
-				     !gompi_nowhere(origin_addr, 0),
+				     !gompi_invalid_address(origin_addr, 0),
 			     1) &&
 	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype, op))
 		return MPI_SUCCESS;
@@ -86,7 +87,7 @@ int gompi_raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dat
 			MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
 			MPI_Win win, MPI_Request *request) {
 	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count && op != MPI_NO_OP &&
-	    !gompi_nowhere(origin_addr, 0) &&
+	    !gompi_invalid_address(origin_addr, 0) &&
 	    singles(gompi_win_get(win), target_rank, target_disp, origin_addr, NULL, target_count, target_datatype,
 		    op)) {
 		*request = GOMPI_REQUEST_DONE;

@@ -9,14 +9,14 @@
 static int find_side(const struct gompi_checked *c, struct gompi_checked_side *s, const char *what, const void *address,
 		     MPI_Count count, MPI_Datatype type) {
 	if (count < 0)
-		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
+		return gompi_error(c->verdict, MPI_ERR_COUNT, "%s count is negative: %lld", what, (long long)count);
 	const struct gompi_type *t = gompi_type_get(type);
 	if (t == NULL)
-		return gompi_wrong(c->verdict, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
+		return gompi_error(c->verdict, MPI_ERR_TYPE, "%s datatype %#lx is none, or is not committed", what,
 				   (unsigned long)(uintptr_t)type);
 	int64_t bytes, lo, hi;
 	if (!gompi_type_bytes(t, count, &bytes) || !gompi_type_bounds(t, count, &lo, &hi))
-		return gompi_wrong(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
+		return gompi_error(c->verdict, MPI_ERR_COUNT, "%s buffer is larger than the address space: count %lld",
 				   what, (long long)count);
 	*s = (struct gompi_checked_side){(char *)(uintptr_t)address, count, t};
 	return MPI_SUCCESS;
@@ -27,7 +27,7 @@ static int find_side(const struct gompi_checked *c, struct gompi_checked_side *s
 static int check_single(struct gompi_checked *c) {
 	const struct gompi_type *t = c->target.type;
 	if (t->elem == 0 || t->elements != 1 || t->elem_origin != 0)
-		return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+		return gompi_error(c->verdict, MPI_ERR_TYPE,
 				   "datatype %#lx is not one element of a predefined datatype",
 				   (unsigned long)(uintptr_t)c->r->target_type);
 	t = gompi_type_get((MPI_Datatype)(uintptr_t)t->elem);
@@ -50,7 +50,7 @@ static int take_as_bytes(struct gompi_checked *c) {
 		if (sides[i]->type == NULL)
 			continue;
 		if ((c->bytewise[i] = gompi_type_as_bytes(sides[i]->type)) == NULL)
-			return gompi_wrong(c->verdict, MPI_ERR_NO_MEM,
+			return gompi_error(c->verdict, MPI_ERR_NO_MEM,
 					   "no memory for a copy of a datatype of %lld words",
 					   (long long)sides[i]->type->words);
 		sides[i]->type = c->bytewise[i];
@@ -69,7 +69,7 @@ static int check_accumulate(struct gompi_checked *c) {
 	c->elements = c->target.count * c->target.type->elements;
 	if (swap) {
 		if (!gompi_swappable(c->element))
-			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+			return gompi_error(c->verdict, MPI_ERR_TYPE,
 					   "datatype %#lx is no C or Fortran integer, logical, MPI_AINT, MPI_COUNT, "
 					   "MPI_OFFSET or MPI_BYTE",
 					   (unsigned long)(uintptr_t)r->target_type);
@@ -77,7 +77,7 @@ static int check_accumulate(struct gompi_checked *c) {
 	}
 	uintptr_t op = (uintptr_t)r->op;
 	if (op <= (uintptr_t)MPI_OP_NULL || op > (uintptr_t)MPI_NO_OP || (no_op && r->kind == RMA_ACCUMULATE))
-		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
+		return gompi_error(c->verdict, MPI_ERR_OP, "operation %#lx is not predefined%s", (unsigned long)op,
 				   no_op ? " for MPI_Accumulate (MPI_NO_OP is for the fetching calls)" : "");
 	if (r->kind == RMA_ACCUMULATE && c->origin.count * c->origin.type->size == 0)
 		c->elements = 0;
@@ -94,14 +94,14 @@ static int check_accumulate(struct gompi_checked *c) {
 	}
 	const struct gompi_type *tt = c->target.type;
 	if (tt->elem == 0)
-		return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+		return gompi_error(c->verdict, MPI_ERR_TYPE,
 				   "the target datatype has elements of several predefined datatypes");
 	// MPI has no arithmetic on MPI_BYTE; elsewhere it is that of small numbers.
 	if (c->element == MPI_BYTE && gompi_op_kernel(r->op, MPI_BYTE) == NULL)
 		c->element = MPI_UINT8_T;
 	gompi_kernel kernel = gompi_op_kernel(r->op, c->element);
 	if (kernel == NULL)
-		return gompi_wrong(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
+		return gompi_error(c->verdict, MPI_ERR_OP, "operation %#lx is not defined for datatype %#lx",
 				   (unsigned long)op, (unsigned long)tt->elem);
 	for (int i = 0; i < 2; i++) {
 		const struct gompi_checked_side *s = others[i];
@@ -114,11 +114,11 @@ static int check_accumulate(struct gompi_checked *c) {
 			(i == 0 && !copies ? gompi_op_kernel(r->op, (MPI_Datatype)(uintptr_t)s->type->elem) == kernel
 					   : copyable(s->type, tt));
 		if (!same)
-			return gompi_wrong(c->verdict, MPI_ERR_TYPE,
+			return gompi_error(c->verdict, MPI_ERR_TYPE,
 					   "the %s datatype has elements of datatype %#lx, the target datatype of %#lx",
 					   what, (unsigned long)s->type->elem, (unsigned long)tt->elem);
 		if (s->count * s->type->elements != c->elements)
-			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE,
+			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
 					   "%lld elements in the %s buffer, %lld at the target",
 					   (long long)(s->count * s->type->elements), what, (long long)c->elements);
 	}
@@ -136,7 +136,7 @@ static int check_range(struct gompi_checked *c) {
 		return MPI_SUCCESS;
 	if (__builtin_mul_overflow((int64_t)r->disp, (int64_t)t->disp_unit, &offset) ||
 	    __builtin_add_overflow(offset, lo, &from) || __builtin_add_overflow(offset, hi, &to))
-		return gompi_wrong(
+		return gompi_error(
 			c->verdict, MPI_ERR_RMA_RANGE,
 			"target %d: displacement %lld x unit %u is beyond 64 bits; the window there has %llu bytes",
 			r->target, (long long)r->disp, t->disp_unit, (unsigned long long)size);
@@ -150,25 +150,25 @@ static int check_range(struct gompi_checked *c) {
 			rc = gompi_each_region(c, NULL, NULL, NULL);
 		}
 		if (rc == MPI_ERR_RMA_RANGE)
-			return gompi_wrong(c->verdict, rc,
+			return gompi_error(c->verdict, rc,
 					   "target %d: no attached memory holds the bytes %#llx to %#llx (displacement "
 					   "%#llx, count %lld)",
 					   r->target, (unsigned long long)from, (unsigned long long)to,
 					   (unsigned long long)r->disp, (long long)c->target.count);
 		if (rc == MPI_ERR_PROC_ABORTED)
-			return gompi_wrong(c->verdict, rc,
+			return gompi_error(c->verdict, rc,
 					   "target %d: a process of the job ended while a table of attached memory "
 					   "was being changed",
 					   r->target);
 		if (rc != MPI_SUCCESS)
-			return gompi_wrong(c->verdict, rc, "target %d: its attached memory cannot be mapped",
+			return gompi_error(c->verdict, rc, "target %d: its attached memory cannot be mapped",
 					   r->target);
 		if (c->target.address != NULL)
 			c->target.address -= lo;
 		return MPI_SUCCESS;
 	}
 	if (from < 0 || (uint64_t)to > size)
-		return gompi_wrong(c->verdict, MPI_ERR_RMA_RANGE,
+		return gompi_error(c->verdict, MPI_ERR_RMA_RANGE,
 				   "target %d: bytes %lld to %lld (displacement %lld x unit %u, count %lld) are not in "
 				   "the window of %llu bytes",
 				   r->target, (long long)from, (long long)to, (long long)r->disp, t->disp_unit,
@@ -189,9 +189,9 @@ static int check_range(struct gompi_checked *c) {
 static int check_memory(const struct gompi_checked *c, const struct gompi_checked_side *s, const char *what) {
 	int64_t lo, hi;
 	gompi_type_bounds(s->type, s->count, &lo, &hi);
-	if (lo == hi || !gompi_nowhere(s->address, lo))
+	if (lo == hi || !gompi_invalid_address(s->address, lo))
 		return MPI_SUCCESS;
-	return gompi_wrong(c->verdict, MPI_ERR_BUFFER,
+	return gompi_error(c->verdict, MPI_ERR_BUFFER,
 			   "the %s buffer is %p, with %lld bytes of data from there %+lld on", what, (void *)s->address,
 			   (long long)(s->count * s->type->size), (long long)lo);
 }
@@ -213,7 +213,7 @@ static int check_buffers(const struct gompi_checked *c) {
 int gompi_rma_check(struct gompi_checked *c) {
 	const struct gompi_operation *r = c->r;
 	if ((uint32_t)r->target >= c->w->n && r->target != MPI_PROC_NULL)
-		return gompi_wrong(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target,
+		return gompi_error(c->verdict, MPI_ERR_RANK, "target rank %d in a window of %u processes", r->target,
 				   c->w->n);
 	bool no_op = (r->kind == RMA_GET_ACCUMULATE || r->kind == RMA_FETCH_AND_OP) && r->op == MPI_NO_OP;
 	int rc = find_side(c, &c->target, "target", NULL, r->target_count, r->target_type);
@@ -232,7 +232,7 @@ int gompi_rma_check(struct gompi_checked *c) {
 		c->bytes = here < there ? here : there;
 		if (r->kind == RMA_PUT ? here > there
 				       : there > here && here != 0) // nothing is asked for: nothing is moved
-			return gompi_wrong(c->verdict, MPI_ERR_TRUNCATE,
+			return gompi_error(c->verdict, MPI_ERR_TRUNCATE,
 					   "%lld bytes do not fit into %lld: origin %lld, target %lld bytes",
 					   (long long)(here > there ? here : there),
 					   (long long)(here > there ? there : here), (long long)here, (long long)there);

@@ -19,7 +19,7 @@ struct gompi_checked {
 	struct gompi_win *w;
 	struct gompi_verdict *verdict;
 	struct gompi_checked_side origin, result,
-		target;                // target.address is where it lies here, or NULL on the agent path
+		target;                // target.address is where it lies here, or NULL on the ring path
 	struct gompi_part here;        // bytes of the target's window that can be addressed here, if not all can
 	const struct gompi_part *part; // these, if some of the target's buffer are among them and some are not
 	uint64_t
@@ -45,8 +45,9 @@ static inline bool gompi_has_result(const struct gompi_operation *r) {
 	return r->kind != RMA_PUT && r->kind != RMA_ACCUMULATE;
 }
 
-// Returns true if c puts entries that overlap, of which the later ones must arrive later. In one piece of the agent
-// path they do; several pieces may pass each other on their ways, the ring and the system, so each is waited for.
+// Returns true if c puts entries that overlap, of which the later ones must arrive later. In one piece of the progress
+// thread path they do; several pieces may pass each other on their ways, the ring and the system, so each is waited
+// for.
 static inline bool gompi_puts_in_order(const struct gompi_checked *c) {
 	return c->r->kind == RMA_PUT && gompi_type_overlaps(c->target.type, c->target.count);
 }

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "way/ongoing.h"
-#include "way/way.h"
+#include "transport/ongoing.h"
+#include "transport/transport.h"
 #include "win/epoch.h"
 #include "win/watch.h"
 
@@ -15,7 +15,7 @@ int gompi_rma_do(const struct gompi_operation *r) {
 	if (c.w == NULL)
 		return gompi_not_a_window(r->win, r->call);
 	int rc = MPI_SUCCESS;
-	int class = r->requests && r->request == NULL ? gompi_wrong(&verdict, MPI_ERR_ARG, "request is NULL")
+	int class = r->requests && r->request == NULL ? gompi_error(&verdict, MPI_ERR_ARG, "request is NULL")
 						      : gompi_rma_check(&c);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch(c.w, EPOCH_OPERATION, r->target, &verdict);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "update/update.h"
-#include "way/way.h"
+#include "transport/transport.h"
 #include "datatype/op.h"
 
 // Copies elements between an array and where s has them, but not their gaps.
@@ -44,9 +44,9 @@ static char *array_of(const struct gompi_checked_side *s, int64_t elements, MPI_
 	return array;
 }
 
-// Updates elements of the target the way that leads there.
+// Updates elements of the target by its transport.
 static int send_update(const struct gompi_checked *c, const struct gompi_place *at, const char *origin, char *result) {
-	return gompi_way_to(c->w, c->r->target)->update(c->w, c->r, at, origin, result);
+	return gompi_transport_to(c->w, c->r->target)->update(c->w, c->r, at, origin, result);
 }
 
 // Updates the target's elements, which are mapped here, from and to arrays of elements.
@@ -84,7 +84,7 @@ static void inside(const struct gompi_part *p, uint64_t at, uint64_t size, uint6
 	*end = p->to > at ? at_least(at_most((p->to - at) / size, n), *first) : *first;
 }
 
-// The elements that are not inside: they are sent to the agent together.
+// The elements that are not inside: they are sent to the progress thread together.
 struct outside {
 	int64_t n, flags;           // flags: GOMPI_TYPE_OVERLAP or none
 	int64_t *type, *at, *where; // at: their places in the target's window; where: in the arrays of this side
@@ -119,8 +119,8 @@ static int update_outside(struct outside *o, const struct gompi_checked *c, cons
 }
 
 // Updates the target's elements, of which part can be addressed here. An element that lies in it wholly is updated here
-// by every origin, any other one, also where only a byte of it lies outside, by the agent. Elements of which one is
-// updated here and one there have no byte in common unless the latter lies across the border.
+// by every origin, any other one, also where only a byte of it lies outside, by the progress thread. Elements of which
+// one is updated here and one there have no byte in common unless the latter lies across the border.
 static int update_part(const struct gompi_checked *c, const char *origin, char *result) {
 	struct gompi_update u = {.w = c->w, .operation = c->r, .element = c->element};
 	char *base = c->w->targets[c->r->target].base;
@@ -161,7 +161,8 @@ static int update_part(const struct gompi_checked *c, const char *origin, char *
 			// Entries that overlap are applied in their order: one across the border before what follows it
 			// inside.
 			if (o.across && o.flags != 0) {
-				gompi_update_end(&u); // the agent, which this process waits for, needs the lock
+				gompi_update_end(
+					&u); // the progress thread, which this process waits for, needs the lock
 				begun = false;
 				if ((rc = update_outside(&o, c, origin, result)) != MPI_SUCCESS)
 					break;
@@ -202,7 +203,7 @@ int gompi_do_accumulate(const struct gompi_checked *c) {
 	bool no_op = r->kind != RMA_COMPARE_AND_SWAP && r->op == MPI_NO_OP;
 	char *origin = NULL, *result = NULL, *origin_temporary = NULL, *result_temporary = NULL;
 	int rc = MPI_ERR_NO_MEM;
-	bool whole = c->target.address == NULL; // the agent path moves elements with their gaps
+	bool whole = c->target.address == NULL; // the ring path moves elements with their gaps
 	if (!no_op && (origin = array_of(&c->origin, c->elements, c->element, true, whole, &origin_temporary)) == NULL)
 		goto out;
 	if (gompi_has_result(r) &&

@@ -2,9 +2,9 @@
 //
 // Whatever the assertions, the members meet: MPI_MODE_NOPRECEDE still promises that no operation reaches a member
 // before it has called fence, and MPI_MODE_NOSUCCEED that all operations have arrived. The assertions save the wait for
-// the agents and tell which epoch follows.
+// the progress threads and tell which epoch follows.
 #include "rma/z_calls.h"
-#include "way/way.h"
+#include "transport/transport.h"
 #include "win/epoch.h"
 
 static __attribute__((noinline)) int settle_and_meet(struct gompi_win *w, const struct gompi_waiting *what) {
@@ -20,7 +20,7 @@ int gompi_win_fence(int assert, MPI_Win win) {
 	int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
 	enum gompi_epoch_call call = assert &MPI_MODE_NOSUCCEED ? EPOCH_FENCE_END : EPOCH_FENCE;
 	if (assert & ~known) {
-		gompi_wrong(&v, MPI_ERR_ASSERT,
+		gompi_error(&v, MPI_ERR_ASSERT,
 			    "assertion %d has bits other than MPI_MODE_NOSTORE, NOPUT, NOPRECEDE and NOSUCCEED (%d)",
 			    assert, known);
 		return gompi_epoch_refuse(w, call, GOMPI_ALL, "MPI_Win_fence", &v);

@@ -22,8 +22,8 @@ static __attribute__((noipa)) int fetch_slow(const void *origin_addr, void *resu
 	struct gompi_win *w = gompi_win_get(win);
 	int64_t bytes;
 	char *to;
-	if (t != NULL && !gompi_type_mortal(t) && !gompi_nowhere(result_addr, 0) &&
-	    (op == MPI_NO_OP || !gompi_nowhere(origin_addr, 0)) &&
+	if (t != NULL && !gompi_type_mortal(t) && !gompi_invalid_address(result_addr, 0) &&
+	    (op == MPI_NO_OP || !gompi_invalid_address(origin_addr, 0)) &&
 	    (gompi_direct(w, target_rank, target_disp, 1, t->extent, &to, &bytes) ||
 	     gompi_direct_part(w, target_rank, target_disp, 1, t->extent, &to, &bytes)) &&
 	    bytes != 0 && gompi_update_together(w, target_rank, to, origin_addr, result_addr, 1, datatype, op)) {
@@ -52,12 +52,12 @@ int gompi_fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype 
 	int64_t bytes, size = gompi_simple(datatype);
 	struct gompi_win *w = gompi_win_get(win);
 	char *to;
-	if (__builtin_expect(size != 0 && !gompi_nowhere(result_addr, 0) &&
+	if (__builtin_expect(size != 0 && !gompi_invalid_address(result_addr, 0) &&
 				     gompi_direct(w, target_rank, target_disp, 1, size, &to, &bytes) &&
 				     gompi_aligned(to, size),
 			     1)) {
 		gompi_atomic_kernel kernel = gompi_atomic_simple(op, datatype);
-		if (__builtin_expect(kernel != NULL && (!gompi_nowhere(origin_addr, 0) || op == MPI_NO_OP) &&
+		if (__builtin_expect(kernel != NULL && (!gompi_invalid_address(origin_addr, 0) || op == MPI_NO_OP) &&
 					     gompi_small_enter_marked(gompi_member(w, target_rank)),
 				     1)) {
 			if (__builtin_expect(op == MPI_NO_OP, 0))
@@ -83,7 +83,8 @@ static inline int swap(char *to, const void *origin, const void *compare, void *
 
 // Returns true if there is an element of size bytes to swap, and all buffers are in memory.
 static inline bool may_swap(const void *origin, const void *compare, const void *result, int64_t size) {
-	return size != 0 && !gompi_nowhere(origin, 0) && !gompi_nowhere(compare, 0) && !gompi_nowhere(result, 0);
+	return size != 0 && !gompi_invalid_address(origin, 0) && !gompi_invalid_address(compare, 0) &&
+	       !gompi_invalid_address(result, 0);
 }
 
 static __attribute__((noipa)) int swap_slow(const void *origin_addr, const void *compare_addr, void *result_addr,

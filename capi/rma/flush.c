@@ -3,7 +3,7 @@
 // On memory that is mapped here an operation has been done when its call returned: what is left is the barrier that
 // orders it with whatever this process does next. What has been sent must be done at its target.
 #include "rma/z_calls.h"
-#include "way/way.h"
+#include "transport/transport.h"
 #include "win/epoch.h"
 
 static __attribute__((noinline)) int flush_slow(int rank, MPI_Win win, const char *call, bool local) {

@@ -10,7 +10,7 @@ static __attribute__((noipa)) int get_slow(void *origin_addr, MPI_Count origin_c
 	if (origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct_part(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype),
 			      &from, &bytes) &&
-	    !gompi_nowhere(origin_addr, 0))
+	    !gompi_invalid_address(origin_addr, 0))
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	return gompi_rma_do(&(struct gompi_operation){.kind = RMA_GET,
 						      .call = "MPI_Get",
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) int get(void *origin_addr, int targ
 						     MPI_Win win) {
 	int64_t bytes;
 	char *from;
-	if (__builtin_expect(!gompi_nowhere(origin_addr, 0) &&
+	if (__builtin_expect(!gompi_invalid_address(origin_addr, 0) &&
 				     gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count,
 						  gompi_simple(target_datatype), &from, &bytes),
 			     1)) {
@@ -81,7 +81,7 @@ int gompi_rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_
 	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype),
 			 &from, &bytes) &&
-	    bytes != 0 && !gompi_nowhere(origin_addr, 0)) {
+	    bytes != 0 && !gompi_invalid_address(origin_addr, 0)) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(origin_addr, from, bytes);
 	}

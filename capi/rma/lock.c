@@ -2,13 +2,13 @@
 #include "base/order.h"
 #include "rma/rma.h"
 #include "rma/z_calls.h"
-#include "way/way.h"
+#include "transport/transport.h"
 #include "win/epoch.h"
 #include "win/lock.h"
 
 static __attribute__((noinline)) int lock_slowly(struct gompi_win *w, int rank, bool exclusive, const char *call) {
 	int rc = w->locks_in_order ? gompi_lock_in_order(call) : MPI_SUCCESS;
-	return rc == MPI_SUCCESS ? gompi_way_to(w, rank)->lock(w, rank, exclusive, call) : rc;
+	return rc == MPI_SUCCESS ? gompi_transport_to(w, rank)->lock(w, rank, exclusive, call) : rc;
 }
 
 // Takes the lock of a member's memory. 0 or an error class.
@@ -21,7 +21,7 @@ static inline int lock_member(struct gompi_win *w, int rank, bool exclusive, con
 // Returns true if type is a lock's. 0 or the verdict's class.
 static int check_type(int type, struct gompi_verdict *v) {
 	if (__builtin_expect(type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE, 0))
-		return gompi_wrong(v, MPI_ERR_LOCKTYPE,
+		return gompi_error(v, MPI_ERR_LOCKTYPE,
 				   "lock type %d is neither MPI_LOCK_SHARED (%d) nor MPI_LOCK_EXCLUSIVE (%d)", type,
 				   MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
 	return MPI_SUCCESS;
@@ -30,7 +30,7 @@ static int check_type(int type, struct gompi_verdict *v) {
 // Returns true if assert is one that MPI_Win_lock and MPI_Win_lock_all take. 0 or the verdict's class.
 static int check_assert(int assert, struct gompi_verdict *v) {
 	if (__builtin_expect(assert & ~MPI_MODE_NOCHECK, 0))
-		return gompi_wrong(v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
+		return gompi_error(v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
 				   assert, MPI_MODE_NOCHECK);
 	return MPI_SUCCESS;
 }
@@ -61,12 +61,13 @@ int gompi_win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 enum { LOCK_BITS = TARGET_LOCKED | TARGET_EXCLUSIVE | TARGET_NOCHECK };
 
 // MPI_Win_unlock of a member on another node, for which nothing need be flushed before.
-static __attribute__((noinline)) int unlock_away(struct gompi_win *w, int rank) {
+static __attribute__((noinline)) int unlock_remote(struct gompi_win *w, int rank) {
 	struct gompi_target *t = &w->targets[rank];
 	uint32_t state = gompi_load(&t->state);
 	gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
-	int rc = state & TARGET_NOCHECK ? gompi_way_fabric.flush(w, rank, "MPI_Win_unlock")
-					: gompi_way_fabric.unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
+	int rc = state & TARGET_NOCHECK
+			 ? gompi_transport_fabric.flush(w, rank, "MPI_Win_unlock")
+			 : gompi_transport_fabric.unlock(w, rank, state & TARGET_EXCLUSIVE, "MPI_Win_unlock");
 	gompi_epoch_over(w, EPOCH_UNLOCK);
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_unlock", rc);
 }
@@ -83,7 +84,7 @@ int gompi_win_unlock(int rank, MPI_Win win) {
 		struct gompi_target *t = &w->targets[rank];
 		uint32_t state = gompi_load(&t->state);
 		if (__builtin_expect(w->locks_in_order, 0) && gompi_win_elsewhere(w, rank))
-			return unlock_away(w, rank);
+			return unlock_remote(w, rank);
 		rc = gompi_flush(w, rank, "MPI_Win_unlock");
 		gompi_store(&t->state, state & ~(uint32_t)LOCK_BITS);
 		if (!(state & TARGET_NOCHECK))
@@ -121,8 +122,8 @@ int gompi_win_lock_all(int assert, MPI_Win win) {
 	}
 	// Those of other nodes are taken when they are used, also after locks that are asked for later: no order is
 	// promised (MPI-5.0 12.5.3; RATIONALE, "Locks between nodes").
-	if (rc == MPI_SUCCESS && w->away != NULL)
-		rc = gompi_way_fabric.lock(w, GOMPI_ALL, false, "MPI_Win_lock_all");
+	if (rc == MPI_SUCCESS && w->remote != NULL)
+		rc = gompi_transport_fabric.lock(w, GOMPI_ALL, false, "MPI_Win_lock_all");
 	if (__builtin_expect(rc == MPI_SUCCESS, 1))
 		return MPI_SUCCESS;
 	unlock_first(w, n);
@@ -137,15 +138,15 @@ int gompi_win_unlock_all(MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_unlock_all");
 	if (gompi_epoch(w, EPOCH_UNLOCK_ALL, GOMPI_ALL, &v) != MPI_SUCCESS)
 		return gompi_win_refuse(win, "MPI_Win_unlock_all", &v);
-	bool away = w->away != NULL && !w->lock_all_nocheck; // what is away is flushed by its unlock
-	int rc = away ? gompi_way_node.flush(w, GOMPI_ALL, "MPI_Win_unlock_all")
-		      : gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
+	bool remote = w->remote != NULL && !w->lock_all_nocheck; // what is remote is flushed by its unlock
+	int rc = remote ? gompi_transport_node.flush(w, GOMPI_ALL, "MPI_Win_unlock_all")
+			: gompi_flush(w, GOMPI_ALL, "MPI_Win_unlock_all");
 	if (w->lock_all_nocheck)
 		gompi_full_fence();
 	else
 		unlock_first(w, w->local_n);
-	if (__builtin_expect(away, 0)) {
-		int last = gompi_way_fabric.unlock(w, GOMPI_ALL, false, "MPI_Win_unlock_all");
+	if (__builtin_expect(remote, 0)) {
+		int last = gompi_transport_fabric.unlock(w, GOMPI_ALL, false, "MPI_Win_unlock_all");
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	gompi_epoch_over(w, EPOCH_UNLOCK_ALL);

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "way/way.h"
+#include "transport/transport.h"
 
 __attribute__((noipa)) int gompi_copy_bytes(void *to, const void *from, int64_t bytes) {
 	memmove(to, from, (size_t)bytes);
 	return MPI_SUCCESS;
 }
 
-// Moves bytes between local and the target the way that leads there.
+// Moves bytes between local and the target by its transport.
 static int send_move(const struct gompi_checked *c, const struct gompi_place *at, char *local, int64_t bytes) {
-	return gompi_way_to(c->w, c->r->target)->move(c->w, c->r, at, local, bytes);
+	return gompi_transport_to(c->w, c->r->target)->move(c->w, c->r, at, local, bytes);
 }
 
 // Moves bytes between local and the target's buffer, of which part can be addressed here: that part by a copy, the rest
-// through the agent path.
+// through the ring path.
 static int move_part(const struct gompi_checked *c, char *local, bool put) {
 	bool in_order = gompi_puts_in_order(c);
 	const struct gompi_part *p = c->part;

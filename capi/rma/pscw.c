@@ -11,7 +11,7 @@
 #include "base/up.h"
 #include "base/wait.h"
 #include "rma/z_calls.h"
-#include "way/way.h"
+#include "transport/transport.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
 
@@ -30,13 +30,13 @@ static int find_group(struct gompi_win *w, MPI_Group group, const struct gompi_w
 	}
 	int *ranks = malloc(sizeof *ranks * w->n);
 	if (ranks == NULL)
-		return gompi_wrong(v, MPI_ERR_NO_MEM, "%u ranks", w->n);
+		return gompi_error(v, MPI_ERR_NO_MEM, "%u ranks", w->n);
 	int n = gompi_up.group_ranks((uintptr_t)w->handle, (uintptr_t)group, ranks, (int)w->n);
 	if (n < 0) {
 		free(ranks);
 		return n == -MPI_ERR_GROUP
-			       ? gompi_wrong(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group)
-			       : gompi_wrong(v, -n, "the group has a member that is not in the window's group");
+			       ? gompi_error(v, MPI_ERR_GROUP, "%#lx is no group", (unsigned long)(uintptr_t)group)
+			       : gompi_error(v, -n, "the group has a member that is not in the window's group");
 	}
 	*g = (struct gompi_win_group){(uintptr_t)group, version, ranks, n};
 	return MPI_SUCCESS;
@@ -62,7 +62,7 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	int known = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
 	int class = MPI_SUCCESS;
 	if (assert & ~known)
-		class = gompi_wrong(&v, MPI_ERR_ASSERT,
+		class = gompi_error(&v, MPI_ERR_ASSERT,
 				    "assertion %d has bits other than MPI_MODE_NOCHECK, NOSTORE and NOPUT (%d)", assert,
 				    known);
 	if (class == MPI_SUCCESS)
@@ -80,7 +80,7 @@ int gompi_win_post(MPI_Group group, int assert, MPI_Win win) {
 	gompi_store_total(&w->exposure, (uint32_t)g.size + 1);
 	int rc = MPI_SUCCESS;
 	for (int i = 0; i < g.size; i++) {
-		int posted = gompi_way_to(w, g.ranks[i])->post(w, g.ranks[i], "MPI_Win_post");
+		int posted = gompi_transport_to(w, g.ranks[i])->post(w, g.ranks[i], "MPI_Win_post");
 		rc = rc == MPI_SUCCESS ? posted : rc;
 	}
 	return rc == MPI_SUCCESS ? rc : gompi_wait_error(w, "MPI_Win_post", rc);
@@ -128,7 +128,7 @@ int gompi_win_start(MPI_Group group, int assert, MPI_Win win) {
 		return gompi_not_a_window(win, "MPI_Win_start");
 	int class = MPI_SUCCESS;
 	if (assert & ~MPI_MODE_NOCHECK)
-		class = gompi_wrong(&v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
+		class = gompi_error(&v, MPI_ERR_ASSERT, "assertion %d: only 0 and MPI_MODE_NOCHECK (%d) are possible",
 				    assert, MPI_MODE_NOCHECK);
 	if (class == MPI_SUCCESS)
 		class = gompi_epoch_check(w, EPOCH_START, &v);
@@ -160,7 +160,7 @@ int gompi_win_complete(MPI_Win win) {
 	for (int i = 0; i < w->start_group.size; i++) {
 		int target = w->start_group.ranks[i];
 		gompi_and(&w->targets[target].state, ~(uint32_t)TARGET_STARTED);
-		int last = gompi_way_to(w, target)->complete(w, target, "MPI_Win_complete");
+		int last = gompi_transport_to(w, target)->complete(w, target, "MPI_Win_complete");
 		rc = rc == MPI_SUCCESS ? last : rc;
 	}
 	gompi_epoch_over(w, EPOCH_COMPLETE);
@@ -204,7 +204,7 @@ int gompi_win_test(MPI_Win win, int *flag) {
 	if (w == NULL)
 		return gompi_not_a_window(win, "MPI_Win_test");
 	if (flag == NULL) {
-		gompi_wrong(&v, MPI_ERR_ARG, "flag is NULL");
+		gompi_error(&v, MPI_ERR_ARG, "flag is NULL");
 		return gompi_epoch_refuse(w, EPOCH_TEST, GOMPI_ALL, "MPI_Win_test", &v);
 	}
 	if (gompi_epoch(w, EPOCH_TEST, GOMPI_ALL, &v) != MPI_SUCCESS)

@@ -1,7 +1,7 @@
 // MPI_Put and MPI_Rput (MPI-5.0 12.3.1, 12.3.5).
 #include "rma/rma.h"
 #include "rma/z_calls.h"
-#include "way/way.h"
+#include "transport/transport.h"
 
 // Puts a few bytes of a simple type to a member on another node, if all is as it is in most programs. Returns true if
 // it has; if not gompi_rma_do finds out why.
@@ -12,12 +12,12 @@ static bool put_elsewhere(struct gompi_win *w, const void *origin, int target, M
 		return false;
 	struct gompi_target *t = &w->targets[target];
 	uint32_t state = gompi_load(&t->state);
-	if (!(state & TARGET_AWAY) || !((gompi_load(&w->access) | state) & TARGET_ACCESS) ||
+	if (!(state & TARGET_REMOTE) || !((gompi_load(&w->access) | state) & TARGET_ACCESS) ||
 	    __builtin_mul_overflow((int64_t)disp, (int64_t)t->disp_unit, &offset) ||
 	    __builtin_mul_overflow((int64_t)count, size, &bytes) || bytes <= 0 || bytes > GOMPI_SHORT_PUT)
 		return false;
 	// What is negative becomes huge here. In a dynamic window nobody has a byte: the target knows what is attached.
-	const uint64_t there = w->away[target].size;
+	const uint64_t there = w->remote[target].size;
 	return (uint64_t)offset <= there && (uint64_t)bytes <= there - (uint64_t)offset &&
 	       gompi_put_short(w, target, (uint64_t)offset, origin, (uint64_t)bytes);
 }
@@ -62,8 +62,8 @@ static __attribute__((noipa)) int put_slow(const void *origin_addr, MPI_Count or
 	int64_t bytes;
 	char *to;
 	if (origin_datatype == target_datatype && origin_count == target_count && w != NULL &&
-	    !gompi_nowhere(origin_addr, 0)) {
-		if (w->away != NULL)
+	    !gompi_invalid_address(origin_addr, 0)) {
+		if (w->remote != NULL)
 			return put_nodes(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
 					 target_count, target_datatype, win);
 		if (gompi_direct_here(w, target_rank, target_disp, target_count, gompi_simple(target_datatype), &to,
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) int put(const void *origin_addr, in
 						     MPI_Win win) {
 	int64_t bytes;
 	char *to;
-	if (__builtin_expect(!gompi_nowhere(origin_addr, 0) &&
+	if (__builtin_expect(!gompi_invalid_address(origin_addr, 0) &&
 				     gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count,
 						  gompi_simple(target_datatype), &to, &bytes),
 			     1)) {
@@ -131,7 +131,7 @@ int gompi_rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype o
 	if (request != NULL && origin_datatype == target_datatype && origin_count == target_count &&
 	    gompi_direct(gompi_win_get(win), target_rank, target_disp, target_count, gompi_simple(target_datatype), &to,
 			 &bytes) &&
-	    bytes != 0 && !gompi_nowhere(origin_addr, 0)) {
+	    bytes != 0 && !gompi_invalid_address(origin_addr, 0)) {
 		*request = GOMPI_REQUEST_DONE;
 		return gompi_copy_bytes(to, origin_addr, bytes);
 	}

@@ -12,8 +12,8 @@ import (
 
 	_ "gompirma/capi/base"
 	_ "gompirma/capi/datatype"
+	_ "gompirma/capi/transport"
 	_ "gompirma/capi/update"
-	_ "gompirma/capi/way"
 	_ "gompirma/capi/win"
 )
 

@@ -2,7 +2,7 @@
 // of which a part is mapped here.
 #include "rma/checked.h"
 
-#include "way/way.h"
+#include "transport/transport.h"
 #include "win/attached.h"
 
 bool gompi_direct_part(struct gompi_win *w, int rank, MPI_Aint disp, MPI_Count count, int64_t size, char **address,

@@ -41,7 +41,7 @@ enum { BACKLOG = 4096, ACCEPTS = 64 };
 
 static const uint64_t greeting = 0x31706d6f67; // "gomp1"
 
-enum gompi_verdict_of_link { LINK_YES = 1, LINK_BUSY, LINK_CROSSED, LINK_WRONG };
+enum gompi_verdict_of_link { LINK_YES = 1, LINK_BUSY, LINK_CROSSED, LINK_ERROR };
 
 struct hello {
 	uint64_t greeting, number[2];
@@ -485,7 +485,7 @@ static void judge_stranger(struct gompi_tcp_link *l) {
 		gompi_link_close(l);
 		return;
 	}
-	struct verdict v = {.said = LINK_WRONG};
+	struct verdict v = {.said = LINK_ERROR};
 	struct gompi_tcp_peer *p = NULL;
 	if (r.destination == (uint32_t)t->job.rank) {
 		p = gompi_tcp_peer((int)r.source);
@@ -527,7 +527,7 @@ static void take_verdict(struct gompi_tcp_link *l) {
 	memcpy(&v, l->in.bytes, sizeof v);
 	if (v.proof !=
 		    proof(2 | (uint64_t)v.said << 32, (uint32_t)t->job.rank, (uint32_t)p->rank, l->theirs, l->mine) ||
-	    v.said == LINK_WRONG) {
+	    v.said == LINK_ERROR) {
 		attempt_failed(l, -1);
 		return;
 	}

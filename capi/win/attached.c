@@ -113,7 +113,7 @@ int gompi_attached_find_some(struct gompi_win *w, int rank, uint64_t from, uint6
 	if (rank == w->me) {
 		*here = (char *)(uintptr_t)from;
 	} else if (heap >= 0) {
-		// A system allows so many mappings (65,530 by default); what is beyond goes the agent path.
+		// A system allows so many mappings (65,530 by default); what is beyond goes the ring path.
 		char *base = mapped(w, heap, size);
 		if (base != NULL)
 			*here = base + (from - address);

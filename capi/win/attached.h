@@ -1,5 +1,5 @@
 // Dynamic windows: which memory a member has attached. The tables are written by Go (core/rma/dynamic.go) and read by
-// origins and by the agent here.
+// origins and by the progress thread here.
 #ifndef GOMPI_DYNAMIC_H
 #define GOMPI_DYNAMIC_H
 

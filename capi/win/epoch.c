@@ -14,24 +14,24 @@ static int refuse_epoch(struct gompi_win *w, struct gompi_verdict *v) {
 // What depends on the target beside the row. 0 or the verdict's class.
 static int check_target(struct gompi_win *w, enum gompi_epoch_call call, int target, struct gompi_verdict *v) {
 	if ((uint32_t)target >= w->n)
-		return gompi_wrong(v, MPI_ERR_RANK, "rank %d in a window of %u processes", target, w->n);
+		return gompi_error(v, MPI_ERR_RANK, "rank %d in a window of %u processes", target, w->n);
 	uint32_t access = gompi_load(&w->access), state = gompi_load(&w->targets[target].state);
 	switch (call) {
 	case EPOCH_LOCK:
 		if (state & TARGET_LOCKED)
-			return gompi_wrong(v, MPI_ERR_RMA_SYNC,
+			return gompi_error(v, MPI_ERR_RMA_SYNC,
 					   "rank %d is already locked by this process since MPI_Win_lock", target);
 		return MPI_SUCCESS;
 	case EPOCH_UNLOCK:
 	case EPOCH_FLUSH:
 	case EPOCH_FLUSH_LOCAL:
 		if ((access & ACCESS_LOCK) && !(state & TARGET_LOCKED))
-			return gompi_wrong(v, MPI_ERR_RMA_SYNC,
+			return gompi_error(v, MPI_ERR_RMA_SYNC,
 					   "rank %d is not locked by this process, other ranks are", target);
 		return MPI_SUCCESS;
 	case EPOCH_OPERATION:
 		if (access != 0 && !(access & (ACCESS_EVERY_TARGET | ACCESS_FENCE_OPEN)) && !(state & TARGET_ACCESS))
-			return gompi_wrong(v, MPI_ERR_RMA_SYNC, "%s, but not for target %d",
+			return gompi_error(v, MPI_ERR_RMA_SYNC, "%s, but not for target %d",
 					   gompi_access_name[gompi_access_number(access)], target);
 		return MPI_SUCCESS;
 	default:
@@ -43,7 +43,7 @@ int gompi_epoch_check(struct gompi_win *w, enum gompi_epoch_call call, struct go
 	const struct gompi_epoch_row *row = &gompi_epoch_table[call];
 	bool exposed = gompi_load(&w->exposure) != 0;
 	if (!exposed && !row->exposure[0])
-		return gompi_wrong(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
+		return gompi_error(v, MPI_ERR_RMA_SYNC, "no exposure epoch is open: there was no MPI_Win_post");
 	if (!row->exposure[exposed] || !gompi_epoch_in(gompi_load(&w->access), call))
 		return refuse_epoch(w, v);
 	return MPI_SUCCESS;

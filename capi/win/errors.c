@@ -18,9 +18,9 @@ void gompi_operation_verdict(struct gompi_verdict *v, bool dynamic, int class) {
 	char why[200];
 	gompi_reason_text(class, why, sizeof why);
 	if (class == MPI_ERR_PROC_ABORTED)
-		gompi_wrong(v, class, "%s", gompi_lost_text());
+		gompi_error(v, class, "%s", gompi_lost_text());
 	else
-		gompi_wrong(v, class, "%s%s%s",
+		gompi_error(v, class, "%s%s%s",
 			    class == MPI_ERR_RMA_RANGE && dynamic
 				    ? "no memory that its target has attached holds all of an operation"
 				    : "an operation could not be applied at its target",

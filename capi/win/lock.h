@@ -11,7 +11,7 @@
 // wake up with every hand-over, which would make it 1,000 times slower.
 //
 // Processes on other nodes queue by the member's own process, which cannot wait in a call for them: it draws the ticket
-// and looks whether it is its turn, and whoever gives the lock back rings for that process' agent.
+// and looks whether it is its turn, and whoever gives the lock back rings for that process' progress thread.
 #ifndef GOMPI_LOCK_H
 #define GOMPI_LOCK_H
 
@@ -55,7 +55,7 @@ static inline bool gompi_lock_try(struct gompi_win_member *m, bool exclusive, bo
 int gompi_lock_wait(struct gompi_win *w, int rank, bool exclusive, const char *call);
 
 // Draws a ticket for a process on another node, for whose sake this process looks at gompi_lock_turn: now, whenever it
-// serves, and when its agent has been rung for.
+// serves, and when its progress thread has been rung for.
 uint32_t gompi_lock_queue(struct gompi_win_member *m);
 // Takes the lock if it is free, or if not exclusive has no writer, and it is that ticket's turn. Returns true if it
 // has.

@@ -12,7 +12,7 @@ struct gompi_operation {
 	enum gompi_kind kind;
 	bool requests;        // one of the R-forms
 	MPI_Request *request; // where its request goes; NULL: nowhere, which is an error of an R-form
-	// Where what an R-form leaves under way is made when it is needed (way/ongoing.h); NULL: nothing may be.
+	// Where what an R-form leaves under way is made when it is needed (transport/ongoing.h); NULL: nothing may be.
 	struct gompi_ongoing **ongoing;
 	const char *call; // name of the function
 	const void *origin, *compare;

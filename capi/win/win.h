@@ -11,7 +11,7 @@
 #include "win/z_epoch.h"
 
 // What the members of a window on one node share about one of them. Lines are drawn by who writes them. There is none
-// for members on other nodes (struct gompi_win_away).
+// for members on other nodes (struct gompi_win_remote).
 struct gompi_win_member {
 	_Alignas(GOMPI_LINE) gompi_a64 lock; // lock.h
 	gompi_a32 lock_next, lock_serving;   // tickets of those who queue for the lock
@@ -26,7 +26,7 @@ struct gompi_win_member {
 	_Alignas(GOMPI_LINE) gompi_a32 completed; // pscw.c: MPI_Win_complete calls of origins since the window was made
 	struct gompi_waitword exposure_wait;      // this member sleeps here in MPI_Win_wait
 	struct gompi_waitword access_wait;        // and here in MPI_Win_start
-	_Alignas(GOMPI_LINE) uint64_t address;    // of the window in the member's own address space, for the agent path
+	_Alignas(GOMPI_LINE) uint64_t address;    // of the window in the member's own address space, for the ring path
 	uint64_t size;                            // bytes
 	int32_t peer;                             // rank in MPI_COMM_WORLD
 	int32_t local;                            // index among the members on this node
@@ -56,7 +56,7 @@ struct gompi_target {
 };
 
 // What this process knows of one member besides if the window spans nodes; 32 bytes.
-struct gompi_win_away {
+struct gompi_win_remote {
 	uint64_t size;              // of its memory, bytes
 	struct gompi_region region; // it, for reads and writes by the network; key 0: it goes by records
 	int32_t peer;               // rank in MPI_COMM_WORLD
@@ -74,7 +74,7 @@ enum {
 	TARGET_EXCLUSIVE = 1 << 2, // and exclusively
 	TARGET_NOCHECK = 1 << 3,   // and without taking the lock
 	TARGET_STARTED = 1 << 4,   // in the group of the open MPI_Win_start; the same bit as ACCESS_LOCK_ALL
-	TARGET_AWAY = 1 << 5,      // on another node
+	TARGET_REMOTE = 1 << 5,    // on another node
 	TARGET_ACCESS = TARGET_LOCKED | TARGET_STARTED,
 	TARGET_POSTS_SHIFT = 24, // bits 24..31: posts of this member that MPI_Win_start has used up
 };
@@ -87,7 +87,7 @@ enum {
 };
 
 enum {
-	FLUSH_SENT = 1 << 0,    // an operation has been sent to a target, by whatever way
+	FLUSH_SENT = 1 << 0,    // an operation has been sent to a target, by whatever transport
 	FLUSH_WATCHED = 1 << 2, // the gate must see every flush
 	FLUSH_POLL = 1 << 1,    // more processes than cores: a series of flushes may be a program that polls
 	FLUSH_NODES = 1 << 3,   // the window spans nodes
@@ -122,7 +122,7 @@ struct gompi_win {
 	uint32_t n;
 	struct gompi_target *targets;
 	struct gompi_win_shared *shared; // control memory, as if it began with rank 0's line
-	struct gompi_win_away *away;     // [n]; NULL: all members are on this node
+	struct gompi_win_remote *remote; // [n]; NULL: all members are on this node
 	const struct gompi_watch *watch; // NULL: nobody watches
 	struct gompi_barrier *barrier;
 	gompi_a32 exposure; // size of the group of the open MPI_Win_post + 1, 0: none
@@ -135,15 +135,15 @@ struct gompi_win {
 	// Of a window that spans nodes: where those that lead on each of them meet, NULL if this process does not; and
 	// the process that leads on the other one, if there are two and this one has no other member on its own, else
 	// -1.
-	struct gompi_meeting *meeting;
+	struct gompi_leaders *leaders;
 	int32_t partner;
 	uint32_t barriers;       // fences so far
 	uint32_t completes_due;  // value of my member's `completed` at which the open exposure epoch is over; moved on
 				 // by post
 	gompi_a32 flush_more;    // FLUSH_ bits: what the end of operations needs besides a barrier
-	gompi_a64 *_Atomic sent; // [n], agent path: position after this process' last operation in the ring of the
+	gompi_a64 *_Atomic sent; // [n], ring path: position after this process' last operation in the ring of the
 				 // member's process; made at the first use
-	struct gompi_streams *_Atomic streams; // of members on other nodes (way/stream.h); made at the first use
+	struct gompi_streams *_Atomic streams; // of members on other nodes (transport/stream.h); made at the first use
 	// attributes: the standard hands out their addresses
 	void *base;
 	MPI_Aint size;
@@ -191,15 +191,15 @@ static inline struct gompi_win_member *gompi_member(const struct gompi_win *w, i
 
 // Returns true if a member is on another node.
 static inline bool gompi_win_elsewhere(const struct gompi_win *w, int rank) {
-	return __builtin_expect(w->away != NULL, 0) && (gompi_load(&w->targets[rank].state) & TARGET_AWAY);
+	return __builtin_expect(w->remote != NULL, 0) && (gompi_load(&w->targets[rank].state) & TARGET_REMOTE);
 }
 
 // Rank in MPI_COMM_WORLD of a member, wherever it is; its size in bytes.
 static inline int32_t gompi_win_peer(const struct gompi_win *w, int rank) {
-	return __builtin_expect(w->away == NULL, 1) ? gompi_member(w, rank)->peer : w->away[rank].peer;
+	return __builtin_expect(w->remote == NULL, 1) ? gompi_member(w, rank)->peer : w->remote[rank].peer;
 }
 static inline uint64_t gompi_win_bytes(const struct gompi_win *w, int rank) {
-	return __builtin_expect(w->away == NULL, 1) ? gompi_member(w, rank)->size : w->away[rank].size;
+	return __builtin_expect(w->remote == NULL, 1) ? gompi_member(w, rank)->size : w->remote[rank].size;
 }
 
 // The rank of the i-th member on this node, and the way back.

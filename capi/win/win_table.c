@@ -5,12 +5,12 @@
 
 #include "base/call.h"
 #include "base/loss.h"
-#include "fabric/meet.h"
+#include "fabric/leaders.h"
 #include "win/epoch.h"
 #include "win/win_table.h"
 
 _Static_assert(sizeof(struct gompi_target) == 32, "32 bytes a member: DESIGN section 9");
-_Static_assert(sizeof(struct gompi_win_away) == 32, "and as many again if the window spans nodes");
+_Static_assert(sizeof(struct gompi_win_remote) == 32, "and as many again if the window spans nodes");
 _Static_assert(sizeof(struct gompi_barrier) + sizeof(struct gompi_barrier_member) == GOMPI_BARRIER_SIZE(1),
 	       "core/shm.BarrierSize");
 
@@ -38,7 +38,7 @@ static void empty_slot(struct gompi_win *w) {
 	if (gompi_win_emptying != NULL)
 		gompi_win_emptying(w);
 	free(w->targets);
-	free(w->away);
+	free(w->remote);
 	free(w->ranks);
 	free(w->attached);
 	free(w->parts);
@@ -97,10 +97,11 @@ static void set_member(struct gompi_win *w, int local, const struct gompi_member
 		w->ranks[local] = plan->rank;
 }
 
-static void set_away(struct gompi_win *w, int rank, const struct gompi_away_plan *plan) {
-	w->away[rank] = (struct gompi_win_away){.size = plan->size, .peer = plan->peer};
+static void set_remote(struct gompi_win *w, int rank, const struct gompi_remote_plan *plan) {
+	w->remote[rank] = (struct gompi_win_remote){.size = plan->size, .peer = plan->peer};
 	if (gompi_on_node(plan->peer) < 0)
-		w->targets[rank] = (struct gompi_target){.disp_unit = (uint32_t)plan->disp_unit, .state = TARGET_AWAY};
+		w->targets[rank] =
+			(struct gompi_target){.disp_unit = (uint32_t)plan->disp_unit, .state = TARGET_REMOTE};
 }
 
 // Makes the tables of a slot. Returns true if there was memory for them.
@@ -116,14 +117,14 @@ static bool make_tables(struct gompi_win *w, const struct gompi_win_plan *plan,
 	memset(w->targets, 0, bytes);
 	if (parts && (w->parts = calloc(n, sizeof *w->parts)) == NULL)
 		return false;
-	if (local_n < n &&
-	    ((w->away = calloc(n, sizeof *w->away)) == NULL || (w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL))
+	if (local_n < n && ((w->remote = calloc(n, sizeof *w->remote)) == NULL ||
+			    (w->ranks = calloc(local_n, sizeof *w->ranks)) == NULL))
 		return false;
 	return plan->flavor != MPI_WIN_FLAVOR_DYNAMIC || (w->attached = calloc(n, sizeof *w->attached)) != NULL;
 }
 
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
-		    const struct gompi_away_plan *away) {
+		    const struct gompi_remote_plan *remote) {
 	struct gompi_win *w = take_slot();
 	if (w == NULL)
 		return false;
@@ -146,8 +147,8 @@ bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member
 		(gompi_node.policy.oversubscribed ? FLUSH_POLL : 0) | (plan->local_n < plan->n ? FLUSH_NODES : 0);
 	for (int i = 0; i < local_n; i++)
 		set_member(w, i, &members[i]);
-	for (int i = 0; w->away != NULL && i < plan->n; i++)
-		set_away(w, i, &away[i]);
+	for (int i = 0; w->remote != NULL && i < plan->n; i++)
+		set_remote(w, i, &remote[i]);
 	w->local_me = gompi_win_index(w, w->me);
 	const struct gompi_member_plan *own = &members[w->local_me];
 	w->base = (void *)own->base;
@@ -168,8 +169,8 @@ bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *regio
 
 void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct gompi_region *regions) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	for (int i = 0; w != NULL && w->away != NULL && i < count; i++)
-		w->away[first + i].region = regions[i];
+	for (int i = 0; w != NULL && w->remote != NULL && i < count; i++)
+		w->remote[first + i].region = regions[i];
 }
 
 int gompi_win_unit(uintptr_t handle, int rank) {
@@ -177,10 +178,10 @@ int gompi_win_unit(uintptr_t handle, int rank) {
 	return w == NULL || (uint32_t)rank >= w->n ? 1 : (int)w->targets[rank].disp_unit;
 }
 
-int gompi_win_lowest_away(uintptr_t handle, int below) {
+int gompi_win_lowest_remote(uintptr_t handle, int below) {
 	const struct gompi_win *w = gompi_win_get((MPI_Win)handle);
-	for (int i = 0; w != NULL && w->away != NULL && i < below && i < (int)w->n; i++)
-		if ((w->targets[i].state & TARGET_AWAY) != 0 && w->away[i].size > 0)
+	for (int i = 0; w != NULL && w->remote != NULL && i < below && i < (int)w->n; i++)
+		if ((w->targets[i].state & TARGET_REMOTE) != 0 && w->remote[i].size > 0)
 			return i;
 	return -1;
 }
@@ -190,8 +191,8 @@ void gompi_win_close(uintptr_t handle) {
 	if (w == NULL)
 		return;
 	gompi_store(&gompi_win_table.handle[handle % GOMPI_WIN_INDICES], 0);
-	gompi_meeting_close(w->meeting);
-	w->meeting = NULL;
+	gompi_leaders_close(w->leaders);
+	w->leaders = NULL;
 	if (gompi_win_closing != NULL)
 		gompi_win_closing(w);
 	give_slot(w);
@@ -200,11 +201,11 @@ void gompi_win_close(uintptr_t handle) {
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
-		return gompi_wrong(v, MPI_ERR_WIN, "%#lx is no window, or one that was freed", (unsigned long)handle);
+		return gompi_error(v, MPI_ERR_WIN, "%#lx is no window, or one that was freed", (unsigned long)handle);
 	return gompi_epoch(w, EPOCH_FREE, GOMPI_ALL, v);
 }
 
-int gompi_win_meet(uintptr_t handle) {
+int gompi_win_barrier_of(uintptr_t handle) {
 	struct gompi_win *w = gompi_win_get((MPI_Win)handle);
 	if (w == NULL)
 		return MPI_ERR_WIN;
@@ -218,16 +219,16 @@ bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders)
 		return false;
 	if (nodes == 2 && w->local_n == 1)
 		w->partner = leaders[1 - me];
-	w->meeting = gompi_meeting_open(gompi_meeting_id(MEET_WIN, handle), nodes, me, leaders);
-	return w->meeting != NULL;
+	w->leaders = gompi_leaders_open(gompi_leaders_id(LEADERS_WIN, handle), nodes, me, leaders);
+	return w->leaders != NULL;
 }
 
 int gompi_win_barrier(struct gompi_win *w, const struct gompi_waiting *what) {
-	if (w->away == NULL)
+	if (w->remote == NULL)
 		return gompi_win_node_barrier(w, what);
 	int rc = gompi_barrier_gather(w->barrier, w->local_n, w->local_me, &w->barriers, what);
-	if (rc == MPI_SUCCESS && w->meeting != NULL)
-		rc = gompi_meet(w->meeting, what);
+	if (rc == MPI_SUCCESS && w->leaders != NULL)
+		rc = gompi_leaders_barrier(w->leaders, what);
 	return rc == MPI_SUCCESS ? gompi_barrier_release(w->barrier, w->local_n, w->local_me, w->barriers, what) : rc;
 }
 

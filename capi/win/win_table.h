@@ -18,7 +18,7 @@ struct gompi_member_plan {
 };
 
 // A member of a window that spans nodes (core/rma.Member).
-struct gompi_away_plan {
+struct gompi_remote_plan {
 	uint64_t size;
 	int32_t disp_unit, peer;
 };
@@ -33,9 +33,9 @@ struct gompi_win_plan {
 };
 
 // Makes the slot of a window, and lets the calls see it: members[plan->local_n] are those on this node, by rank, and
-// away[n] all of them if they are on several nodes, else nothing. false: there is no memory.
+// remote[n] all of them if they are on several nodes, else nothing. false: there is no memory.
 bool gompi_win_open(const struct gompi_win_plan *plan, const struct gompi_member_plan *members,
-		    const struct gompi_away_plan *away);
+		    const struct gompi_remote_plan *remote);
 // Registers memory of this process with the network. Returns true if others can read and write it now.
 bool gompi_win_register(uintptr_t at, uint64_t bytes, struct gompi_region *region);
 // What so many members of a window that spans nodes, from a rank on, have registered. Before anybody uses it.
@@ -43,18 +43,18 @@ void gompi_win_set_regions(uintptr_t handle, int first, int count, const struct 
 // Displacement unit of a member, 1 if there is none.
 int gompi_win_unit(uintptr_t handle, int rank);
 // The lowest rank on another node, below a rank, of a member whose size is not 0; -1: there is none.
-int gompi_win_lowest_away(uintptr_t handle, int below);
+int gompi_win_lowest_remote(uintptr_t handle, int below);
 // Lets this process meet those that lead on the other nodes of its window: leaders are the nodes' by their ranks in
 // MPI_COMM_WORLD, this process is number me of them. Returns true if there was memory.
 bool gompi_win_lead(uintptr_t handle, int nodes, int me, const int32_t *leaders);
 void gompi_win_close(uintptr_t handle);
 // Whether MPI_Win_free is possible now: 0; MPI_ERR_RMA_SYNC: an epoch is open; MPI_ERR_WIN.
 int gompi_win_may_free(uintptr_t handle, struct gompi_verdict *v);
-// What way/ does when the slot is no window's any more, and before what it had is freed. NULL: nothing.
+// What transport/ does when the slot is no window's any more, and before what it had is freed. NULL: nothing.
 extern void (*gompi_win_closing)(struct gompi_win *w);
 extern void (*gompi_win_emptying)(struct gompi_win *w);
 // The barrier of MPI_Win_free and MPI_Win_set_info. 0; MPI_ERR_WIN; MPI_ERR_PROC_ABORTED.
-int gompi_win_meet(uintptr_t handle);
+int gompi_win_barrier_of(uintptr_t handle);
 // The window's mpi_accumulate_granularity from now on.
 void gompi_win_set_granularity(uintptr_t handle, int64_t bytes);
 // MPI_Group_free has been called.

@@ -14,7 +14,7 @@
 //	signals.go   signals to gompirun
 //	binding.go   which cores a rank is bound to
 //	hosts.go     lists of hosts, and which of them is this machine
-//	away.go      jobs on other hosts, which another launcher starts
+//	remote.go      jobs on other hosts, which another launcher starts
 //	leftover.go  what ranks leave running
 //
 // One goroutine, (*job).run, owns all that is known about the job; the others send it events.
@@ -62,7 +62,7 @@ func gompirun(args []string) int {
 	case err != nil:
 		return refuse(err)
 	}
-	if opts.away != "" {
+	if opts.remote != "" {
 		return refuse(startElsewhere(opts))
 	}
 	j, err := newJob(opts)

@@ -83,7 +83,7 @@ type options struct {
 	errFile   string        // the same for its errors
 	timeout   time.Duration // 0: none
 	hosts     []host        // where the job runs, if one of them is not this machine
-	away      string        // which that is
+	remote    string        // which that is
 	passed    []passed      // options for the launcher that reaches them
 	bind      string        // what each rank is bound to, "": a share of the cores where there are enough; "none"
 	bindTo    int           // how many of it, 0: 1
@@ -260,9 +260,9 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 		}
 		switch {
 		case p.given:
-		case p.opts.away != "":
+		case p.opts.remote != "":
 			return nil, fmt.Errorf("-n is needed: nothing says how many processes host %s is to have",
-				p.opts.away)
+				p.opts.remote)
 		default:
 			p.part.n = cores()
 		}
@@ -284,8 +284,8 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	if n := p.opts.size(); n > shm.MaxProcesses {
 		return nil, fmt.Errorf("%d processes: at most %d are possible", n, shm.MaxProcesses)
 	}
-	if p.opts.away != "" {
-		if err := p.checkAway(); err != nil {
+	if p.opts.remote != "" {
+		if err := p.checkRemote(); err != nil {
 			return nil, err
 		}
 	} else {
@@ -294,10 +294,10 @@ func parse(args []string, lookup func(string) (string, bool)) (*options, error) 
 	if err := p.nodesOfEnvironment(); err != nil {
 		return nil, err
 	}
-	if len(p.opts.parts) > 1 || p.opts.nodes == 0 && p.opts.away == "" {
+	if len(p.opts.parts) > 1 || p.opts.nodes == 0 && p.opts.remote == "" {
 		p.opts.perNode = 0
 	}
-	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && o.away == "" && n > o.nodes*o.perNode {
+	if n, o := p.opts.size(), &p.opts; o.perNode > 0 && o.remote == "" && n > o.nodes*o.perNode {
 		return nil, fmt.Errorf("%d processes do not fit %d nodes with %d on each", n, o.nodes, o.perNode)
 	}
 	if err := p.timeoutOfEnvironment(); err != nil {
@@ -427,7 +427,7 @@ const envNodes = "GOMPIRMA_NODES"
 
 func (p *parser) nodesOfEnvironment() error {
 	value, ok := p.lookup(envNodes)
-	if p.opts.nodes != 0 || p.opts.away != "" || !ok || value == "" {
+	if p.opts.nodes != 0 || p.opts.remote != "" || !ok || value == "" {
 		return nil
 	}
 	if err := p.setNodes(value); err != nil {
@@ -493,30 +493,30 @@ func (p *parser) setJobHosts() error {
 	case p.opts.hosts == nil:
 		p.opts.hosts = p.list
 	case !slices.Equal(p.opts.hosts, p.list):
-		if p.opts.away = cmp.Or(p.opts.away, p.hosts.elsewhere(p.list)); p.opts.away != "" {
+		if p.opts.remote = cmp.Or(p.opts.remote, p.hosts.elsewhere(p.list)); p.opts.remote != "" {
 			return errors.New("-host: programs of one job cannot have hosts of their own")
 		}
 	}
-	if p.opts.away == "" {
-		p.opts.away = p.hosts.elsewhere(p.list)
+	if p.opts.remote == "" {
+		p.opts.remote = p.hosts.elsewhere(p.list)
 	}
 	return nil
 }
 
 // machines is how many the job runs on, or pretends to.
 func (p *parser) machines() int {
-	if p.opts.away != "" {
+	if p.opts.remote != "" {
 		return len(merged(p.opts.hosts))
 	}
 	return max(p.opts.nodes, 1)
 }
 
-// checkAway refuses what has no meaning on several hosts.
-func (p *parser) checkAway() error {
+// checkRemote refuses what has no meaning on several hosts.
+func (p *parser) checkRemote() error {
 	p.opts.passed = p.passed
 	switch {
 	case p.opts.nodes > 0:
-		return fmt.Errorf("--nodes: host %s is another machine, so nothing is to be pretended", p.opts.away)
+		return fmt.Errorf("--nodes: host %s is another machine, so nothing is to be pretended", p.opts.remote)
 	case p.order != "":
 		return fmt.Errorf("%s: ranks lie on the hosts in blocks", p.order)
 	}

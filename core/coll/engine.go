@@ -65,7 +65,7 @@ func (e *Engine) state(c *comm.Comm) *state {
 		return s
 	}
 	s := &state{}
-	if OpenSlots != nil && (c.Block != nil || c.Span != nil) {
+	if OpenSlots != nil && (c.Block != nil || c.Hierarchy != nil) {
 		n, _ := c.Sharers()
 		h := SlotsHost{Comm: c, Peers: make([]int32, n)}
 		for i := range h.Peers {

@@ -25,11 +25,11 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 
 // Allgather returns the contributions of all members, which have one length, one after another in the order of ranks.
 func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
-	if st := e.state(c); st.slots != nil && c.Span != nil && len(mine) > 0 {
+	if st := e.state(c); st.slots != nil && c.Hierarchy != nil && len(mine) > 0 {
 		return e.wordsOverNodes(c, st, mine)
 	}
 	all := make([]byte, len(mine)*c.Size())
-	if t := e.state(c).slots; t != nil && c.Span == nil && t.Fits(KindAllgather) && len(mine) > 0 {
+	if t := e.state(c).slots; t != nil && c.Hierarchy == nil && t.Fits(KindAllgather) && len(mine) > 0 {
 		return all, t.Allgather(mine, all)
 	}
 	blocks := cut(all, len(mine), c.Size())
@@ -46,7 +46,7 @@ func (e *Engine) Allgather(c *comm.Comm, mine []byte) ([]byte, error) {
 // for few bytes: comm.MostShared.
 func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error) {
 	t := e.state(c).slots
-	if t == nil || c.Span != nil {
+	if t == nil || c.Hierarchy != nil {
 		return false, nil
 	}
 	return true, t.Bcast(root, b)
@@ -54,7 +54,7 @@ func (e *Engine) ShareOf(c *comm.Comm, root int, b []byte) (done bool, err error
 
 // Share is Allgather among members that have slots, of as few bytes.
 func (e *Engine) Share(c *comm.Comm, mine []byte) (all []byte, done bool, err error) {
-	if t := e.state(c).slots; t == nil || c.Span == nil && !t.Fits(KindAllgather) {
+	if t := e.state(c).slots; t == nil || c.Hierarchy == nil && !t.Fits(KindAllgather) {
 		return nil, false, nil
 	}
 	all, err = e.Allgather(c, mine)

@@ -9,8 +9,8 @@ import (
 )
 
 // Much data among members on several nodes: those of a node work in their slots, and one speaks for each node in
-// messages. What is little goes the same way in C (capi/coll/span.h); calls come here when their members have agreed
-// there that it is much.
+// messages. What is little goes the same way in C (capi/coll/hierarchy.h); calls come here when their members have
+// agreed there that it is much.
 
 // mostElement is the largest element that is reduced in slots, even if there is no memory for large ones.
 const mostElement = 2 << 10
@@ -18,15 +18,15 @@ const mostElement = 2 << 10
 // nodeFirst returns whether a call on which the members have agreed goes node first. A reduction whose order counts
 // needs the ranks of each node to follow each other.
 func (k *Call) nodeFirst(o *operands) bool {
-	span := k.Comm.Span
-	if span == nil {
+	hierarchy := k.Comm.Hierarchy
+	if hierarchy == nil {
 		return false
 	}
 	switch k.Kind {
 	case KindBcast, KindAllgather, KindAllgatherv:
 		return true
 	case KindReduce, KindAllreduce:
-		return (k.Op.Commutative() || span.Regular) && o.red.size <= mostElement
+		return (k.Op.Commutative() || hierarchy.Regular) && o.red.size <= mostElement
 	}
 	return false
 }
@@ -46,14 +46,14 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 		}
 		return e.allgatherOverNodes(k.Comm, st, o.in, lengths, o.outs)
 	}
-	c, span, root := k.Comm, k.Comm.Span, 0
+	c, hierarchy, root := k.Comm, k.Comm.Hierarchy, 0
 	n, place := c.Sharers()
-	speakers, speaker := span.Leaders, 0 // of all nodes, and the place of ours
+	speakers, speaker := hierarchy.Leaders, 0 // of all nodes, and the place of ours
 	if k.Kind != KindAllreduce {
-		root = int(span.NodeOf[k.Root])
+		root = int(hierarchy.NodeOf[k.Root])
 		speakers = append([]int32(nil), speakers...)
 		speakers[root] = k.Root
-		if root == span.Node {
+		if root == hierarchy.Node {
 			for c.Sharer(speaker) != int(k.Root) {
 				speaker++
 			}
@@ -111,7 +111,7 @@ func (e *Engine) overNodes(k *Call, st *state, o *operands) error {
 // that do not speak for the number of the call.
 func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule {
 	st.sequence++
-	return newSchedule(&channel{c, comm.Collective, tag(st.sequence), speakers}, c.Span.Node, len(speakers))
+	return newSchedule(&channel{c, comm.Collective, tag(st.sequence), speakers}, c.Hierarchy.Node, len(speakers))
 }
 
 // allgatherOverNodes fills outs with what all members have in own, of the given lengths, which all members know. The
@@ -119,24 +119,24 @@ func (e *Engine) amongNodes(c *comm.Comm, st *state, speakers []int32) *schedule
 // another length.
 func (e *Engine) allgatherOverNodes(c *comm.Comm, st *state, own []byte, lengths []int, outs [][]byte) (err error) {
 	defer orNoRoom(&err)
-	span := c.Span
-	length := make([]int, len(span.Leaders)) // of the nodes
+	hierarchy := c.Hierarchy
+	length := make([]int, len(hierarchy.Leaders)) // of the nodes
 	total := 0
 	for i, l := range lengths {
-		length[span.NodeOf[i]] += l
+		length[hierarchy.NodeOf[i]] += l
 		total += l
 	}
 	whole := room(total)
 	nodes, at := blocksOf(whole, length), make([]int, len(length))
 	blocks := make([][]byte, len(outs))
 	for i, l := range lengths {
-		k := span.NodeOf[i]
+		k := hierarchy.NodeOf[i]
 		blocks[i] = nodes[k][at[k] : at[k]+l : at[k]+l]
 		at[k] += l
 	}
 	copy(blocks[c.Rank()], own)
-	here := make([][]byte, len(span.Local))
-	for i, r := range span.Local {
+	here := make([][]byte, len(hierarchy.Local))
+	for i, r := range hierarchy.Local {
 		here[i] = blocks[r]
 	}
 	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil {
@@ -169,7 +169,7 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 			return err
 		}
 	}
-	s := e.amongNodes(c, st, c.Span.Leaders)
+	s := e.amongNodes(c, st, c.Hierarchy.Leaders)
 	if place == 0 {
 		s.local.allgatherIntervals(nodes, whole)
 		if err := e.run(s, c); err != nil {
@@ -188,21 +188,21 @@ func (e *Engine) gatherNodes(c *comm.Comm, st *state, here, nodes [][]byte, whol
 // is nothing for each of them but that.
 func (e *Engine) wordsOverNodes(c *comm.Comm, st *state, mine []byte) (all []byte, err error) {
 	defer orNoRoom(&err)
-	span, size := c.Span, len(mine)
+	hierarchy, size := c.Hierarchy, len(mine)
 	n, place := c.Sharers()
-	length := make([]int, len(span.Leaders)) // of the nodes
-	for _, k := range span.NodeOf {
+	length := make([]int, len(hierarchy.Leaders)) // of the nodes
+	for _, k := range hierarchy.NodeOf {
 		length[k] += size
 	}
 	whole := room(size * c.Size())
 	nodes := blocksOf(whole, length)
-	here := cut(nodes[span.Node], size, n)
+	here := cut(nodes[hierarchy.Node], size, n)
 	copy(here[place], mine)
-	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil || span.Regular {
+	if err := e.gatherNodes(c, st, here, nodes, whole); err != nil || hierarchy.Regular {
 		return whole, err
 	}
 	all = room(len(whole))
-	for i, k := range span.NodeOf {
+	for i, k := range hierarchy.NodeOf {
 		copy(all[i*size:(i+1)*size], nodes[k])
 		nodes[k] = nodes[k][size:]
 	}

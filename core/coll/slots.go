@@ -14,7 +14,8 @@ import (
 // are C's (capi/coll/slots.h), for entry points there use them without a call into Go; what those leave to this package
 // runs here until its data is bytes, and then in the same slots. So members may differ in which way they take.
 //
-// If the members are on several nodes, those of each have slots, and one of each meets the others (capi/coll/span.h).
+// If the members are on several nodes, those of each have slots, and one of each meets the others
+// (capi/coll/hierarchy.h).
 type Slots interface {
 	// Fits returns whether a call of this kind can begin there.
 	Fits(k Kind) bool
@@ -22,7 +23,7 @@ type Slots interface {
 	// members have agreed on their lengths, which x.Agreed tells. MPI_ERR_OTHER, _ROOT, _TRUNCATE, _COUNT: see
 	// Mismatch; MPI_ERR_PROC_ABORTED; an error of Exchange.Combine.
 	Run(x *Exchange) (done bool, err error)
-	// RunOnNode does the same among those members of a span that share memory, by their places.
+	// RunOnNode does the same among those members of a hierarchy that share memory, by their places.
 	RunOnNode(x *Exchange) (done bool, err error)
 	// Leave is asked when the communicator is freed: whether what was started needs it still. Then C tells when
 	// that is over.
@@ -104,7 +105,7 @@ func (k *Call) exchange(o *operands) (x Exchange, ok bool) {
 	}
 	if k.Kind == KindReduce || k.Kind == KindAllreduce {
 		// Over nodes the operands of each node come together first.
-		if span := k.Comm.Span; span != nil && !span.Regular && !k.Op.Commutative() {
+		if hierarchy := k.Comm.Hierarchy; hierarchy != nil && !hierarchy.Regular && !k.Op.Commutative() {
 			return x, false
 		}
 	}

@@ -49,8 +49,8 @@ type Comm struct {
 
 	// Handle is the application's handle, 0 for a communicator it does not know of.
 	Handle uintptr
-	// Span is not nil if the members of an intracommunicator are on several nodes.
-	Span *Span
+	// Hierarchy is not nil if the members of an intracommunicator are on several nodes.
+	Hierarchy *Hierarchy
 	// Block is the control block: memory that the members of a node share, BlockSize(Sharers()) bytes, zeroed. nil
 	// if there is one only. Its first bytes are the barrier's (BarrierSize), those from CollOffset on core/coll's.
 	Block   []byte

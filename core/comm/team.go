@@ -149,9 +149,9 @@ func (t *team) worst(class int32) (int32, error) {
 // node takes a block, all open it, and all know whether all could. On an error no member has kept anything. c has the
 // new group; the team's order is its order.
 func (t *team) agree(c *Comm) error {
-	c.Span = spanOf(t.c.host, c.local, c.rank)
+	c.Hierarchy = hierarchyOf(t.c.host, c.local, c.rank)
 	switch {
-	case c.Span == nil:
+	case c.Hierarchy == nil:
 		return t.agreeOnNode(c)
 	case t.all:
 		return t.c.agreeAmong(c, group.Range(0, int32(c.size), 1))
@@ -164,7 +164,7 @@ func (t *team) agree(c *Comm) error {
 		return err
 	}
 	c.id = binary.LittleEndian.Uint64(b[:])
-	if len(c.Span.Leaders) == c.size {
+	if len(c.Hierarchy.Leaders) == c.size {
 		return nil
 	}
 	var mine error
@@ -231,7 +231,7 @@ func (c *Comm) agreeAmong(n *Comm, ranks *group.Group) error {
 	var mine error
 	sharers := 0
 	if n != nil {
-		n.Span = spanOf(c.host, n.local, n.rank)
+		n.Hierarchy = hierarchyOf(c.host, n.local, n.rank)
 		if n.rank == 0 {
 			binary.LittleEndian.PutUint64(b, c.host.NewID())
 		}

@@ -32,8 +32,8 @@ type Network interface {
 	Open(p Provider) (address, host string, err error)
 	// Begin says who is where. From then on the network can be used.
 	Begin(j *Job) error
-	// Run is the network agent: it sees to the network until Stop while nobody else does, and sleeps while there is
-	// nothing.
+	// Run is the progress thread of the network: it sees to the network until Stop while nobody else does, and
+	// sleeps while there is nothing.
 	Run()
 	// Leaving says that the job is about to end: nobody who goes is lost any longer.
 	Leaving()

@@ -38,9 +38,10 @@ type Carrier interface {
 	// Plan makes a plan. Addresses in its steps are of the application's memory, or of Go's that the caller keeps.
 	// object, not 0, is what PlanStep and PlanGone are told. ok is false if there is no memory.
 	Plan(h *PlanHead, steps []Step, object uintptr) (p Running, ok bool)
-	// AgentThread tells that the calling thread is the process' agent. It calls no function of the application:
-	// those were written for the threads that the application knows of, and often for one of them only.
-	AgentThread()
+	// ProgressThread tells that the calling thread is the process' progress thread. It calls no function of the
+	// application: those were written for the threads that the application knows of, and often for one of them
+	// only.
+	ProgressThread()
 }
 
 // Place says where the processes of the job are.
@@ -127,7 +128,7 @@ const (
 type Step struct {
 	Kind     StepKind
 	Via      uint8 // of Plan.Context
-	Asks     bool  // calls a function of the application: not for the agent
+	Asks     bool  // calls a function of the application: not for the progress thread
 	Right    bool  // left out if something is wrong
 	Peer     int32 // the rank that messages are told by
 	World    int32 // rank of that in MPI_COMM_WORLD

@@ -71,7 +71,7 @@ func (e *Engine) runHooks() bool {
 }
 
 // step makes progress if something has completed that hooks may go on with and nobody runs them. For calls that would
-// make none: they may have taken it out of the ring before the agent that was rung for it looked.
+// make none: they may have taken it out of the ring before the progress thread that was rung for it looked.
 func (e *Engine) step() {
 	if atomic.LoadUint32(e.m.Stepped()) != 0 && !e.hooking.Load() {
 		e.Progress()

@@ -116,5 +116,6 @@ func (e *Engine) StartPlan(p *Plan, c *comm.Comm, use PlanUse) (*request.Request
 	return &o.Request, nil
 }
 
-// AgentThread tells that the calling thread is the process' agent, which calls no function of the application.
-func (e *Engine) AgentThread() { e.m.AgentThread() }
+// ProgressThread tells that the calling thread is the process' progress thread, which calls no function of the
+// application.
+func (e *Engine) ProgressThread() { e.m.ProgressThread() }

@@ -13,9 +13,9 @@ type DataPath interface {
 	// MayFree returns nil if MPI_Win_free is possible now (MPI-5.0 12.2.5). MPI_ERR_RMA_SYNC: an epoch is open, and
 	// the text says which; MPI_ERR_WIN: no such window.
 	MayFree(h uintptr) error
-	// Meet is a barrier among the window's members, who all give the same reason. It blocks until all have come and
-	// costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no such window.
-	Meet(h uintptr, reason MeetReason) error
+	// Barrier is a barrier among the window's members, who all give the same reason. It blocks until all have come
+	// and costs what a fence costs. MPI_ERR_PROC_ABORTED: a member died; MPI_ERR_WIN: no such window.
+	Barrier(h uintptr, reason BarrierReason) error
 	// SetGranularity sets the window's mpi_accumulate_granularity (MPI-5.0 12.2.7): how many bytes of a large
 	// accumulate hold the target's lock at a time, 0: any number.
 	SetGranularity(h uintptr, bytes int64)
@@ -28,8 +28,8 @@ type DataPath interface {
 	// DispUnit returns the displacement unit of a member of a window.
 	DispUnit(h uintptr, rank int) int32
 
-	// LowestAway returns the lowest rank below one, of a member on another node whose size is not 0; -1: none.
-	LowestAway(h uintptr, below int) int
+	// LowestRemote returns the lowest rank below one, of a member on another node whose size is not 0; -1: none.
+	LowestRemote(h uintptr, below int) int
 	// Share makes size bytes of ordinary memory from addr on, whole pages, shared memory where they lie, in this
 	// process' image in nd's memory (core/shm). An error is the system's, and everything is as before then.
 	Share(nd *shm.Node, addr uintptr, size int64) error
@@ -37,12 +37,12 @@ type DataPath interface {
 	Unshare(addr uintptr, size int64) error
 }
 
-// MeetReason is why the members of a window meet.
-type MeetReason int
+// BarrierReason is why the members of a window meet.
+type BarrierReason int
 
 const (
-	MeetToFree     MeetReason = iota // MPI_Win_free: nobody uses the window from here on
-	MeetToSetHints                   // MPI_Win_set_info: all hints are in their place, or all have been read
+	BarrierToFree     BarrierReason = iota // MPI_Win_free: nobody uses the window from here on
+	BarrierToSetHints                      // MPI_Win_set_info: all hints are in their place, or all have been read
 )
 
 // Plan is a window as its members have agreed on it: all that the data path is told when it makes the slot.
@@ -65,7 +65,7 @@ type Plan struct {
 // Region is memory of a process as others name it to the network (struct gompi_region in capi/fabric/fabric.h).
 type Region struct{ Key, Address uint64 }
 
-// Member is a member of a window that spans nodes, as all others know it (struct gompi_away_plan in
+// Member is a member of a window that spans nodes, as all others know it (struct gompi_remote_plan in
 // capi/win/win_table.h, compared at compile time).
 type Member struct {
 	Size     int64 // bytes

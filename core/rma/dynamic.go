@@ -146,7 +146,7 @@ func (a *attached) attach(addr uintptr, size int64) error {
 	return nil
 }
 
-// overlaps returns whether memory that is attached, and reached by the agent path, lies in r.
+// overlaps returns whether memory that is attached, and reached by the ring path, lies in r.
 func (a *attached) overlaps(r span) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 // Ordinary memory that is shared where it lies: at MPI_Win_create with the key gompirma_share_in_place the whole pages
 // of the buffer become pages of the node's memfd, in this process' image (core/shm), and origins address them directly;
 // at MPI_Win_free they become private memory again. What lies on the pages at either end together with other data of
-// the process stays private and is reached by the agent path.
+// the process stays private and is reached by the ring path.
 //
 // An address says by itself where its byte is in the memfd. So what windows over the same or overlapping memory have in
 // common is a count for each stretch of it.

@@ -61,7 +61,7 @@ type pretended struct {
 
 func (p *pretended) Install(plan *Plan) error         { p.plan = plan; return nil }
 func (*pretended) Remove(uintptr)                     {}
-func (*pretended) LowestAway(uintptr, int) int        { return -1 }
+func (*pretended) LowestRemote(uintptr, int) int      { return -1 }
 func (*pretended) DispUnit(_ uintptr, rank int) int32 { return int32(rank + 1) }
 func (*pretended) Unregister(Region)                  {}
 func (*pretended) Register(a uintptr, size int64) Region {

@@ -4,7 +4,7 @@
 //
 // Words used here and in capi: a *process* is numbered on its node; a *rank* is the rank in a window's group; a *slot*
 // is what C knows of a window; a target is *direct* if its memory is mapped in this process, otherwise operations on it
-// go to the *agent* of its process.
+// go to the *progress thread* of its process.
 package rma
 
 import (
@@ -657,7 +657,7 @@ func (w *Window) Free(before func() error) error {
 		return err
 	}
 	w.ending.Store(true)
-	if err := w.host.Data.Meet(w.Handle, MeetToFree); err != nil {
+	if err := w.host.Data.Barrier(w.Handle, BarrierToFree); err != nil {
 		return err
 	}
 	w.close(freed)
@@ -737,12 +737,12 @@ func (w *Window) tellHints(mine []byte) ([]byte, error) {
 		return w.host.Allgather(w.between, mine)
 	}
 	copy(w.control[w.near.hints(w.Rank):], mine)
-	if err := w.host.Data.Meet(w.Handle, MeetToSetHints); err != nil {
+	if err := w.host.Data.Barrier(w.Handle, BarrierToSetHints); err != nil {
 		return nil, err
 	}
 	all := slices.Clone(w.control[w.near.hints(0):w.near.hints(w.Group.Size())])
 	// Nobody may leave other hints before all have read these.
-	return all, w.host.Data.Meet(w.Handle, MeetToSetHints)
+	return all, w.host.Data.Barrier(w.Handle, BarrierToSetHints)
 }
 
 // SharedQuery is MPI_Win_shared_query (MPI-5.0 12.2.3): size, displacement unit and address here of rank's memory.
@@ -758,7 +758,7 @@ func (w *Window) SharedQuery(rank int32) (size int64, unit int32, base uintptr, 
 		if i := slices.IndexFunc(w.targets, func(t Target) bool { return t.Size > 0 }); i >= 0 {
 			lowest = int(w.targets[i].Rank)
 		}
-		if away := w.host.Data.LowestAway(w.Handle, lowest); away >= 0 {
+		if away := w.host.Data.LowestRemote(w.Handle, lowest); away >= 0 {
 			lowest = away
 		}
 		if lowest == w.Group.Size() {

@@ -7,8 +7,8 @@
 //	CellOffset(i)       cell of process i CellSize bytes: state, wake-up words, what it waits for, accumulate marks,
 //	                    acknowledgements
 //	MessageRing(i)      inbox of process i for messages (core/p2p)
-//	AgentRing(i)        inbox of process i for one-sided operations on the agent path (capi/way/ring.h), and its
-//	                    buffers for their data (capi/way/bounce.h)
+//	OperationRing(i)        inbox of process i for one-sided operations (capi/transport/ring.h), and its
+//	                    buffers for their data (capi/transport/bounce.h)
 //	HeapOffset(i)       heap region of process i, HeapStride bytes of address space, sparse: window memory,
 //	                    MPI_Alloc_mem, control blocks
 //	ImageOffset(i)      image of process i's address space, ImageStride bytes, sparse: ordinary memory that has
@@ -35,9 +35,9 @@ const (
 	// own.
 	MarkSlots = 16
 
-	MessageRingSize = 1 << 20
-	AgentRingSize   = 576 << 10
-	HeapStride      = 1 << 40
+	MessageRingSize   = 1 << 20
+	OperationRingSize = 576 << 10
+	HeapStride        = 1 << 40
 	// ImageStride is more than any address of a user process without five levels of page tables.
 	ImageStride = 1 << 48
 	// MaxProcesses is the number of processes on one node that the layout has room for.
@@ -73,8 +73,8 @@ const (
 	CellState    = 4         // uint32, State
 	CellWake     = 64        // uint32 futex word: changed by whoever wakes
 	CellSleeping = 68        // uint32: 1 if a thread may sleep on CellWake
-	CellDoorbell = 128       // uint32 futex word of the agent
-	CellAgent    = 132       // uint32: 1 if the agent sleeps
+	CellDoorbell = 128       // uint32 futex word of the progress thread
+	CellThread   = 132       // uint32: 1 if the progress thread sleeps
 	CellBlocked  = 196       // int32: threads of the application inside a blocking call, polling or asleep
 	CellPollers  = 192       // int32: threads that serve this process' rings from inside a blocking call
 	CellWaitMore = 256       // uint32: threads that wait and have found no free record
@@ -85,7 +85,7 @@ const (
 	CellKept     = 1424      // int64: bytes of its blocks that nobody uses and that keep their memory (blocks.go)
 	CellReach    = 1472      // two arrays of the network's (capi/fabric/call.c)
 	CellWaits    = 1600      // WaitRecords of WaitRecord bytes each: what threads that sleep wait for
-	CellAcks     = CellFixed // one uint64 for each process: agent operations of mine that it has completed
+	CellAcks     = CellFixed // one uint64 for each process: ring operations of mine that it has completed
 )
 
 // WaitRecords is the number of threads of a process that can tell what they wait for; more are counted. WaitRecord is
@@ -130,11 +130,11 @@ func CellOffset(n, i int) int64 { return HeaderSize + int64(i)*CellSize(n) }
 // MessageRing returns where the message inbox of process i begins.
 func MessageRing(n, i int) int64 { return CellOffset(n, n) + int64(i)*MessageRingSize }
 
-// AgentRing returns where the agent's inbox of process i begins.
-func AgentRing(n, i int) int64 { return MessageRing(n, n) + int64(i)*AgentRingSize }
+// OperationRing returns where the operation ring of process i begins.
+func OperationRing(n, i int) int64 { return MessageRing(n, n) + int64(i)*OperationRingSize }
 
 // ControlSize returns the size of everything before the heaps: what each process maps once.
-func ControlSize(n int) int64 { return AgentRing(n, n) }
+func ControlSize(n int) int64 { return OperationRing(n, n) }
 
 // HeapOffset returns where the heap region of process i begins.
 func HeapOffset(n, i int) int64 { return roundUp(ControlSize(n), HeapStride) + int64(i)*HeapStride }

@@ -62,7 +62,7 @@ func TestOneWay(t *testing.T) {
 	needBed(t)
 	needCommand(t, "nft")
 	for _, how := range []string{"drop", "reject"} {
-		t.Run(how, func(t *testing.T) { // to h1 Hydra's agents connect
+		t.Run(how, func(t *testing.T) { // to h1 Hydra's progress threads connect
 			do(t, "bed", "wall", "h2", how)
 			defer do(t, "bed", "wall", "h2", "off")
 			requireFine(t, network(t, true))

@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"capi/datatype", "capi/win", "capi/comm", "capi/group", "capi/info"},
 	{"capi/message"},
 	{"capi/engine", "capi/update"},
-	{"capi/way"},
+	{"capi/transport"},
 	{"capi/rma", "capi/coll"},
 	{"capi"},
 }

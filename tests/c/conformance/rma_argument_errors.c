@@ -90,7 +90,7 @@ static void wrong_op(struct window *w) {
 	CHECK_CLASS(MPI_Fetch_and_op(value, result, MPI_C_BOOL, 0, 0, MPI_MAX, w->win), MPI_ERR_OP);
 }
 
-static void wrong_handle(struct window *w) {
+static void handle_error(struct window *w) {
 	MPI_Win none = MPI_WIN_NULL;
 	int flag;
 	void *attribute;
@@ -145,7 +145,7 @@ static void body(struct window *w) {
 		int epoch;
 	} runs[] = {{"rank", wrong_rank, 1},     {"count", wrong_count, 1},
 		    {"type", wrong_type, 1},     {"op", wrong_op, 1},
-		    {"handle", wrong_handle, 1}, {"synchronization", wrong_synchronization, 0}};
+		    {"handle", handle_error, 1}, {"synchronization", wrong_synchronization, 0}};
 	int *mem = w->mem;
 	mem[0] = mem[1] = 4242;
 	MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);

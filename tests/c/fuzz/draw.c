@@ -201,13 +201,13 @@ static void count_wrong(struct call *c) {
 		c->wrong += c->arg[i].truth == WRONG && !c->arg[i].here;
 		c->wrong_here += c->arg[i].truth == WRONG;
 	}
-	c->wrong += c->state_wrong;
-	c->wrong_here += c->state_wrong;
+	c->wrong += c->state_error;
+	c->wrong_here += c->state_error;
 }
 
 static void draw_arguments(struct call *c, const enum truth *want) {
 	c->comm = c->group = c->win = NULL;
-	c->state_wrong = 0;
+	c->state_error = 0;
 	c->state_note = c->state_hold = NULL;
 	for (int phase = 0; phase < 6; phase++)
 		for (int i = 0; i < c->f->n; i++)
@@ -319,6 +319,6 @@ void describe_call(const struct call *c, char *text, size_t size) {
 			n += (size_t)snprintf(text + n, size - n, " (%s)", a->note);
 	}
 	if (n < size)
-		n += (size_t)snprintf(text + n, size - n, ")%s%s", c->state_wrong || c->state_note ? " in state: " : "",
+		n += (size_t)snprintf(text + n, size - n, ")%s%s", c->state_error || c->state_note ? " in state: " : "",
 				      c->state_note ? c->state_note : "");
 }

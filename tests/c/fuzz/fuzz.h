@@ -121,7 +121,7 @@ struct call {
 	struct object *comm, *group, *win; /* the first of the arguments, if it is right */
 	int wrong;                         /* arguments that are, at all ranks */
 	int wrong_here;
-	int state_wrong; /* the call is wrong in this state of an object; with one of these classes */
+	int state_error; /* the call is wrong in this state of an object; with one of these classes */
 	int state_classes[6];
 	const char *state_note;
 	const char *state_hold; /* the call must not be made in this state */
@@ -247,7 +247,7 @@ extern int running; /* MPI is */
 
 /* ---- together.c */
 
-enum stage { IDLE, CALLING, KEEPING, MEETING, ENDED };
+enum stage { IDLE, CALLING, KEEPING, LEADERS, ENDED };
 
 extern int ranks, me, trace;
 extern uint64_t seed;

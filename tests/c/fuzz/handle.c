@@ -201,7 +201,7 @@ int is_predefined(enum thing thing, const void *handle) {
 static int is_key(enum thing thing) { return thing == T_COMM_KEY || thing == T_TYPE_KEY || thing == T_WIN_KEY; }
 
 /* A handle that is certainly no object of the kind. */
-static void *wrong_handle(struct call *c, enum thing thing, const char **note) {
+static void *handle_error(struct call *c, enum thing thing, const char **note) {
 	for (int tries = 0; tries < 20; tries++) {
 		void *h = NULL;
 		struct object *o;
@@ -372,7 +372,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 		want = below(c, 2) ? RIGHT : WRONG;
 	if (thing == T_TOOL || missing) {
 		set(c, i, OPEN, "any", 0);
-		return below(c, 2) ? thing_null(thing) : wrong_handle(c, thing, &a->note);
+		return below(c, 2) ? thing_null(thing) : handle_error(c, thing, &a->note);
 	}
 	if (want == WRONG && thing < THINGS) {
 		/* An object of the right kind that this call must refuse. */
@@ -410,7 +410,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 		}
 	}
 	if (want == WRONG) {
-		void *h = wrong_handle(c, thing, &note);
+		void *h = handle_error(c, thing, &note);
 		int lives = is_key(thing) && strcmp(note, "freed") == 0; /* as long as an object has the attribute */
 		set(c, i,
 		    h == thing_null(thing)           ? null
@@ -450,7 +450,7 @@ void *draw_handle(struct call *c, int i, enum thing thing, enum truth want) {
 	if (!o) {
 		if (null == RIGHT)
 			return thing_null(thing);
-		void *h = wrong_handle(c, thing, &note);
+		void *h = handle_error(c, thing, &note);
 		set(c, i, c->f->flags & NO_CODE ? OPEN : WRONG, note, 0);
 		return h;
 	}

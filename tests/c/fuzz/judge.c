@@ -96,7 +96,7 @@ static const int *only_wrong(const struct call *c, const char **name) {
 	const int *classes = NULL;
 	if (c->wrong_here != 1)
 		return NULL;
-	if (c->state_wrong) {
+	if (c->state_error) {
 		classes = c->state_classes;
 		*name = "state";
 	} else if (c->state_note || c->state_hold)
@@ -157,7 +157,7 @@ void judge(struct call *c, int64_t result) {
 			if (c->arg[i].truth == WRONG)
 				snprintf(names + strlen(names), sizeof names - strlen(names), " %s: %s",
 					 c->f->params[i].name, c->arg[i].note);
-		finding(c, "no error", "%s%s", names, c->state_wrong ? " state" : "");
+		finding(c, "no error", "%s%s", names, c->state_error ? " state" : "");
 	}
 	if (c->f->chapter < 14 && !calls_handler(c) && !is_called(c, "File_*") && handler != RETURNS) {
 		if (now > 1)

@@ -113,7 +113,7 @@ void meet(void) {
 	mine->made = pool_made();
 	mine->doubtful = doubts;
 	mine->number = said;
-	tell(MEETING, NULL);
+	tell(LEADERS, NULL);
 	barrier();
 	heard = *mine;
 	equal = 1;

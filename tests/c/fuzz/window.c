@@ -59,7 +59,7 @@ need window_need(const struct call *c) {
 }
 
 static void wrong(struct call *c, const char *note) {
-	c->state_wrong = 1;
+	c->state_error = 1;
 	c->state_classes[0] = MPI_ERR_RMA_SYNC;
 	c->state_classes[1] = 0;
 	c->state_note = note;

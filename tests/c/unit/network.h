@@ -1,12 +1,12 @@
 /* A network among threads of one process (fabric/fabric.h), for what meets over it: a list of records for each member,
- * whose order among different senders is random, and now and then a record that no member sends. A member's meeting has
+ * whose order among different senders is random, and now and then a record that no member sends. A member's group has
  * an id of its own (network_id), so that one process can have those of all; it is the first word of a record. For the
  * same reason each member calls the others by numbers of its own (network_peer). */
 #ifndef NETWORK_H
 #define NETWORK_H
 
 #include "fabric/desk.h"
-#include "only_meetings.h"
+#include "only_leaders.h"
 
 struct letter {
 	struct letter *next;
@@ -36,7 +36,7 @@ static int32_t network_peer(int member, int other) { return member * NETWORK_MOS
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
 	int from = peer / NETWORK_MOST, to = peer % NETWORK_MOST;
 	bool answer = wait == FABRIC_ANSWER, strange = to == from || to >= network_members;
-	CHECK(port == FABRIC_MEET && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_FABRIC_RECORD,
+	CHECK(port == FABRIC_LEADERS && wait != FABRIC_TRY && open_letter == NULL && length <= GOMPI_FABRIC_RECORD,
 	      "a record of %zu bytes for port %d", length, port);
 	CHECK(answer || (from == network_self && !strange), "%d sends to %d as %d", network_self, to, from);
 	*class = MPI_ERR_PROC_ABORTED;
@@ -48,7 +48,7 @@ char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum g
 	return open_letter->data;
 }
 
-/* The id of the meeting that all network_members call by the same number. */
+/* The id of the group that all network_members call by the same number. */
 static uint64_t network_id(uint64_t id, int member) { return (id & 0xffffffff) | (uint64_t)(member + 1) << 32; }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
@@ -72,7 +72,7 @@ void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
 }
 
 static gompi_a32 network_strangers;
-static void (*network_listens)(int member, const struct meet_record *r); /* to all records, if it is not NULL */
+static void (*network_listens)(int member, const struct leaders_record *r); /* to all records, if it is not NULL */
 
 /* A record that no member sends, or with the head of one of them. */
 static void strange(int to, const struct letter *l) {
@@ -118,7 +118,7 @@ static bool mail_serve(void) {
 			if (network_draw(8) == 0)
 				strange(i, l);
 			if (network_listens != NULL)
-				network_listens(i, (const struct meet_record *)(const void *)l->data);
+				network_listens(i, (const struct leaders_record *)(const void *)l->data);
 			handler->record(network_peer(i, l->from), l->data, l->length);
 			gompi_sub_total(&b->letters, 1);
 			free(l);
@@ -135,7 +135,7 @@ bool gompi_fabric_progress(void) { return mail_serve(); }
 static void network_start(void) {
 	static const struct gompi_service mail = {.ready = mail_ready, .serve = mail_serve};
 	gompi_service_add(&mail);
-	gompi_meet_start();
+	gompi_leaders_start();
 	for (int i = 0; i < NETWORK_MOST; i++) {
 		pthread_mutex_init(&boxes[i].serving, NULL);
 		pthread_mutex_init(&boxes[i].mu, NULL);
@@ -147,7 +147,7 @@ static bool network_empty(void) {
 	for (int i = 0; i < NETWORK_MOST; i++)
 		for (int k = 0; k < NETWORK_MOST; k++)
 			for (const struct letter *l = boxes[i].first[k]; l != NULL; l = l->next)
-				if (((const struct meet_record *)(const void *)l->data)->kind < MEET_GO)
+				if (((const struct leaders_record *)(const void *)l->data)->kind < LEADERS_GO)
 					return false;
 	return true;
 }

@@ -102,8 +102,8 @@ static void unit_node(int n) {
 					     .size = n,
 					     .policy = gompi_policy_for(false),
 					     .cell_stride = cell,
-					     .agent_rings = control + cells,
-					     .agent_stride = ring},
+					     .operation_rings = control + cells,
+					     .operation_stride = ring},
 			NULL);
 	for (int i = 0; i < n; i++)
 		gompi_store(&gompi_cell(i)->pid, i == 0 ? (int32_t)getpid() : -1);

@@ -469,16 +469,17 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// The agent moves messages of a nonblocking reduction, but leaves the application's function to a thread that waits.
-func TestAgentCallsNoFunction(t *testing.T) {
+// The progress thread moves messages of a nonblocking reduction, but leaves the application's function to a thread that
+// waits.
+func TestProgressThreadCallsNoFunction(t *testing.T) {
 	byteType, err := datatype.Get(abi.MPI_BYTE)
 	require.NoError(t, err)
-	var agentThread atomic.Int32
-	var onAgent, calls atomic.Int32
+	var progressThread atomic.Int32
+	var onProgressThread, calls atomic.Int32
 	op.CallUser = func(uintptr, bool, uintptr, uintptr, int64, uintptr) {
 		calls.Add(1)
-		if int32(unix.Gettid()) == agentThread.Load() {
-			onAgent.Add(1)
+		if int32(unix.Gettid()) == progressThread.Load() {
+			onProgressThread.Add(1)
 		}
 	}
 	defer func() { op.CallUser = nil }()
@@ -491,8 +492,8 @@ func TestAgentCallsNoFunction(t *testing.T) {
 	go func() {
 		defer close(gone)
 		runtime.LockOSThread()
-		es[0].msg.AgentThread()
-		agentThread.Store(int32(unix.Gettid()))
+		es[0].msg.ProgressThread()
+		progressThread.Store(int32(unix.Gettid()))
 		close(ready)
 		for {
 			select {
@@ -527,5 +528,5 @@ func TestAgentCallsNoFunction(t *testing.T) {
 	close(stop)
 	<-gone
 	require.EqualValues(t, 100, calls.Load())
-	require.Zero(t, onAgent.Load())
+	require.Zero(t, onProgressThread.Load())
 }

@@ -63,7 +63,7 @@ func job(t testing.TB, n int) []*Engine {
 	var wg sync.WaitGroup
 	for _, e := range es {
 		wg.Add(1)
-		go func() { // the agent of the process; here it looks from time to time
+		go func() { // the progress thread of the process; here it looks from time to time
 			defer wg.Done()
 			for {
 				select {

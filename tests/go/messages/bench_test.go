@@ -8,7 +8,7 @@ import (
 	"gompirma/core/request"
 )
 
-// quiet is a job of two processes without agents: what it costs is what the calls cost.
+// quiet is a job of two processes without progress threads: what it costs is what the calls cost.
 func quiet(b *testing.B) []*Engine {
 	es := jobWithout(b, 2)
 	b.ReportAllocs()

@@ -11,14 +11,14 @@ import (
 	"gompirma/core/shm"
 )
 
-// rung says whether something has woken the agent of e, which has been asleep since the last time.
+// rung says whether something has woken the progress thread of e, which has been asleep since the last time.
 func rung(e *Engine) bool {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
-	return atomic.SwapUint32(u32(cell, shm.CellAgent), 1) == 0
+	return atomic.SwapUint32(u32(cell, shm.CellThread), 1) == 0
 }
 
-// TestDoorbells: agents are woken for messages that somebody has waited for in vain, not for those that the application
-// comes for itself, nor for what only a waiting thread wants to know.
+// TestDoorbells: progress threads are woken for messages that somebody has waited for in vain, not for those that the
+// application comes for itself, nor for what only a waiting thread wants to know.
 func TestDoorbells(t *testing.T) {
 	for _, noCMA := range []bool{false, true} {
 		setCMA(t, noCMA)

@@ -30,7 +30,7 @@ type Engine struct {
 	world int
 }
 
-// job is n processes of one node inside this one, each with an engine and an agent.
+// job is n processes of one node inside this one, each with an engine and a progress thread.
 func job(t testing.TB, n int) []*Engine {
 	es := jobWithout(t, n)
 	stop := make(chan struct{})
@@ -60,7 +60,7 @@ func waitAll(e *Engine, rs ...*request.Request) error {
 	return first
 }
 
-// jobWithout is job without agents.
+// jobWithout is job without progress threads.
 func jobWithout(t testing.TB, n int) []*Engine {
 	f, err := shm.CreateControl(n, 1)
 	require.NoError(t, err)
@@ -100,11 +100,11 @@ func jobWithout(t testing.TB, n int) []*Engine {
 	return es
 }
 
-// agent does what a process' agent does: it sleeps until its doorbell rings, and looks at the ring only until it goes
-// to sleep again (capi/base/wait.c). Instead of a futex it looks at the doorbell from time to time.
+// progress thread does what a process' progress thread does: it sleeps until its doorbell rings, and looks at the ring
+// only until it goes to sleep again (capi/base/wait.c). Instead of a futex it looks at the doorbell from time to time.
 func agent(e *Engine, stop chan struct{}) {
 	cell := e.nd.Control()[shm.CellOffset(e.nd.N, e.nd.Me):]
-	sleeps, doorbell := u32(cell, shm.CellAgent), u32(cell, shm.CellDoorbell)
+	sleeps, doorbell := u32(cell, shm.CellThread), u32(cell, shm.CellDoorbell)
 	serve := func() bool { return e.untaken() && e.Progress() }
 	for {
 		for serve() {

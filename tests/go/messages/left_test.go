@@ -15,7 +15,7 @@ import (
 )
 
 // TestReminderMeetsStart: a reminder that comes together with its message, to a call that starts the receive, is not
-// lost: the agent finds an empty ring.
+// lost: the progress thread finds an empty ring.
 func TestReminderMeetsStart(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		es := jobWithout(t, 2)

@@ -102,7 +102,7 @@ func TestWaitingSenderIsServed(t *testing.T) {
 				go wait()
 			}
 			require.NoError(t, <-done)
-			// The agent has acknowledged the message, and is about to complete the receive.
+			// The progress thread has acknowledged the message, and is about to complete the receive.
 			require.Eventually(t, r.IsComplete, 10*time.Second, time.Millisecond)
 			require.Equal(t, out, in)
 			require.NoError(t, b.Wait(r, nil))

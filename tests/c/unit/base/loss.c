@@ -8,8 +8,8 @@
 #include "../losses.h"
 
 #include "rma/z_calls.h"
-#include "way/ring.h"
-#include "way/way.h"
+#include "transport/ring.h"
+#include "transport/transport.h"
 
 /* --- Whom a wait depends on */
 
@@ -68,7 +68,7 @@ static struct gompi_outgoing outgoing(bool reply) {
 
 /* It takes a cell and does not fill it: as gompi_ring_send_one does, up to there. */
 static void takes_a_cell(void) {
-	struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.agent_rings + gompi_node.agent_stride);
+	struct gompi_ring *ring = (struct gompi_ring *)(gompi_node.operation_rings + gompi_node.operation_stride);
 	gompi_add_total(&ring->tail, 1);
 }
 

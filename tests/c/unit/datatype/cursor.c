@@ -1,13 +1,13 @@
 /* Proves: a cursor over random flattened types (datatype/datatype.h; the format is core/datatype/format.go's) yields
  * the bytes that a naive walk over the same nodes does, in any portions and from any position; so do packing,
- * unpacking, copies between two types, and the layout of a message (way/layout.h). Bounds and overlaps are what the
- * bytes say.
+ * unpacking, copies between two types, and the layout of a message (transport/layout.h). Bounds and overlaps are what
+ * the bytes say.
  *
  * sanitizer: address (one thread)
  */
 #include "../unit.h"
 
-#include "way/layout.h"
+#include "transport/layout.h"
 
 enum { TYPES = 3000, WORDS = 512, BYTES = 1500, COPIES = 3, REACH = 1 << 16 };
 enum { BLOCK = 1, LOOP, LIST, BLOCKS, SEQ };

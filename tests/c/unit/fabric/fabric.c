@@ -124,12 +124,12 @@ static void many_records(uint64_t n) {
 	static uint64_t number;
 	uint64_t end = gompi_load(&done) + 1;
 	for (uint64_t i = 0; i < n; i++) {
-		enum gompi_port port = i % 3 == 0 ? FABRIC_RMA : i % 3 == 1 ? FABRIC_MESSAGES : FABRIC_MEET;
+		enum gompi_port port = i % 3 == 0 ? FABRIC_RMA : i % 3 == 1 ? FABRIC_MESSAGES : FABRIC_LEADERS;
 		enum gompi_fabric_wait wait = i % 64 == 0 ? FABRIC_ANSWER : FABRIC_WAIT;
 		send_record(port, (struct record){COUNT, 0, number++, 0}, sizeof(struct record) + i % 9, wait,
-			    FABRIC_SOON);
+			    FABRIC_PENDING);
 	}
-	send_record(FABRIC_MEET, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_LEADERS, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 	wait_for(&done, end);
 }
 
@@ -141,7 +141,7 @@ static void stream(int thread) {
 		size_t most = i % 16 == 0 ? GOMPI_FABRIC_RECORD : 200;
 		size_t length = sizeof(struct record) + check_random(&random) % (most - sizeof(struct record) + 1);
 		struct record r = {STREAM, (uint32_t)thread, i, 0};
-		enum gompi_urgency urgency = i % 5 == 0 ? FABRIC_NOW : FABRIC_SOON;
+		enum gompi_urgency urgency = i % 5 == 0 ? FABRIC_NOW : FABRIC_PENDING;
 		if (i % 3 != 0) {
 			send_record(FABRIC_MESSAGES, r, length, FABRIC_WAIT, urgency);
 			continue;
@@ -149,7 +149,7 @@ static void stream(int thread) {
 		while (!send_record(FABRIC_MESSAGES, r, length, FABRIC_TRY, urgency))
 			gompi_fabric_progress();
 	}
-	send_record(FABRIC_MEET, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_LEADERS, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 }
 
 /* --- Transfers */
@@ -276,7 +276,7 @@ static void bench_round_trips(const char *what, int n) {
 }
 
 static void bench_done(void) {
-	send_record(FABRIC_MEET, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
+	send_record(FABRIC_LEADERS, (struct record){DONE, 0, 0, 0}, sizeof(struct record), FABRIC_WAIT, FABRIC_NOW);
 }
 
 static void bench(void) {
@@ -318,7 +318,7 @@ static void bench(void) {
 	if (pair_rank == 0) {
 		for (uint64_t i = 0; i < RECORDS; i++)
 			send_record(FABRIC_RMA, (struct record){COUNT, 0, last_number + i, 0}, sizeof(struct record),
-				    FABRIC_WAIT, FABRIC_SOON);
+				    FABRIC_WAIT, FABRIC_PENDING);
 		bench_done();
 		printf("%d records one way: %.3f us each\n", RECORDS, (double)(gompi_now_ns() - begin) / 1e3 / RECORDS);
 	} else {
@@ -363,7 +363,7 @@ int main(int argc, char **argv) {
 	}
 	if (pair_rank == 0)
 		round_trips(1000);
-	pair_meet();       /* in read(2): the agent answers */
+	pair_meet();       /* in read(2): the progress thread answers */
 	round_trips(1000); /* both at once */
 	pair_meet();
 	many_records(200000);

@@ -113,7 +113,7 @@ static void arrives(const char *bytes, size_t length) {
 }
 
 static void progress(void) {
-	while (finished_n > 0 || gompi_peers_try_again())
+	while (finished_n > 0 || gompi_peers_have_retries())
 		gompi_fabric_progress();
 }
 
@@ -209,7 +209,7 @@ static void sending(void) {
 			memset(at, 7, length);
 			memcpy(at, &number, 8);
 			number++;
-			gompi_fabric_commit(PEER, 8 + draw(length - 7), draw(10) == 0 ? FABRIC_NOW : FABRIC_SOON);
+			gompi_fabric_commit(PEER, 8 + draw(length - 7), draw(10) == 0 ? FABRIC_NOW : FABRIC_PENDING);
 		} else {
 			CHECK(wait == FABRIC_TRY && class == MPI_ERR_PENDING, "no room: %d", class);
 			tries++;
@@ -356,7 +356,7 @@ static void damaged(uint64_t frames) {
 			abort();
 		memcpy(copy, whole, length);
 		frame_begin = copy, frame_end = copy + length;
-		if (gompi_frame_wrong(copy, length) == NULL) {
+		if (gompi_frame_error(copy, length) == NULL) {
 			gompi_frame_deliver(3, copy);
 			right++;
 		}
@@ -375,7 +375,7 @@ static void damaged(uint64_t frames) {
 		size_t length = make_frame(whole, 3, 0, &number, 2);
 		uint64_t tag = check_random(&seed);
 		memcpy(whole, &tag, 8);
-		CHECK(gompi_frame_wrong(whole, length) != NULL, "a tag was guessed");
+		CHECK(gompi_frame_error(whole, length) != NULL, "a tag was guessed");
 	}
 	CHECK(delivered == before, "a stranger's record");
 }

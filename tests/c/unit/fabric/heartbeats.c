@@ -29,7 +29,7 @@ struct process {
 	__typeof__(health) health;
 	struct gompi_peer *_Atomic *peers;
 	struct gompi_peer *newest, *soon, *again;
-	int64_t due;     /* its agent's next round */
+	int64_t due;     /* its progress thread's next round */
 	int64_t stopped; /* until then it does nothing */
 	bool killed;     /* and its node sees that */
 	bool cut;        /* nothing leaves or reaches it */
@@ -52,7 +52,8 @@ static void become(int rank) {
 		struct process *p = &job[self];
 		p->health = health;
 		p->peers = peers;
-		p->newest = gompi_load(&newest), p->soon = gompi_load(&soon_list), p->again = gompi_load(&again_list);
+		p->newest = gompi_load(&newest), p->soon = gompi_load(&pending_list),
+		p->again = gompi_load(&retry_list);
 	}
 	int32_t *places = (int32_t *)gompi_node.places;
 	if (self < 0 || node_of[self] != node_of[rank])
@@ -64,7 +65,7 @@ static void become(int rank) {
 	struct process *p = &job[rank];
 	health = p->health;
 	peers = p->peers;
-	gompi_store(&newest, p->newest), gompi_store(&soon_list, p->soon), gompi_store(&again_list, p->again);
+	gompi_store(&newest, p->newest), gompi_store(&pending_list, p->soon), gompi_store(&retry_list, p->again);
 	gompi_node.control = control[node_of[rank]];
 	gompi_node.me = rank % each;
 	gompi_node.rank = gompi_net.rank = rank;
@@ -84,7 +85,7 @@ static void find_dead(void) {
 		}
 }
 
-/* --- What is to happen: rounds of agents, and frames on their way */
+/* --- What is to happen: rounds of progress threads, and frames on their way */
 
 struct event {
 	int64_t at;
@@ -174,7 +175,7 @@ static int fake_insert(struct fid_av *av, const void *address, size_t n, fi_addr
 	return (int)n;
 }
 
-/* --- Agents */
+/* --- Progress threads */
 
 static int64_t spent; /* nanoseconds of the real clock in rounds */
 static uint64_t rounds;
@@ -185,13 +186,13 @@ static int64_t real_ns(void) {
 	return t.tv_sec * SECONDS + t.tv_nsec;
 }
 
-/* What gompi_net_agent_run does when it wakes. */
-static void agent_round(void) {
+/* What gompi_net_progress_run does when it wakes. */
+static void progress_round(void) {
 	struct process *p = &job[self];
 	int64_t begin = real_ns();
 	p->due = gompi_health_tick(now);
 	gompi_fabric_push(-1);
-	while (finished_n > 0 || gompi_peers_try_again())
+	while (finished_n > 0 || gompi_peers_have_retries())
 		gompi_fabric_progress();
 	int64_t again = gompi_health_tick(now);
 	spent += real_ns() - begin;
@@ -221,7 +222,7 @@ static void happen(const struct event *e) {
 		memcpy(f->bytes, e->frame, e->length);
 		finished[finished_n++] = (struct fi_cq_msg_entry){.op_context = f, .flags = FI_RECV, .len = e->length};
 	}
-	agent_round();
+	progress_round();
 }
 
 static void run_until(int64_t end) {

@@ -1,55 +1,57 @@
-/* Proves: whatever comes for a meeting (fabric/meet.c), the calls on it end, and write nothing but their results. What
- * comes from a process that is not due changes nothing. A collective over nodes (coll/span.c) ends with its result or
- * an error, at all members of the node. The test is the other members: before each call all that the call waits for is
- * there, and changed copies of it before that, of which one may be taken for it. */
+/* Proves: whatever comes for a group (fabric/leaders.c), the calls on it end, and write nothing but their results. What
+ * comes from a process that is not due changes nothing. A collective over nodes (coll/hierarchy.c) ends with its result
+ * or an error, at all members of the node. The test is the other members: before each call all that the call waits for
+ * is there, and changed copies of it before that, of which one may be taken for it. */
 #include "../fuzz.h"
-#include "../only_meetings.h"
+#include "../only_leaders.h"
 
 #include "coll/protocol.h"
-#include "coll/span.h"
+#include "coll/hierarchy.h"
 #include "fabric/desk.h"
 
-enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_MEET_AHEAD, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
+enum { RECORDS = 100000, PART = 10000, MOST = 9, AHEAD = GOMPI_LEADERS_AHEAD, LOOSE = 4, CANARY = 0x5a, BEHIND = 64 };
 enum { HANDED, STRANGE, CALLED, RIGHT, DIFFERED, REFUSED, SENT, ANSWERED }; /* counts */
 
 /* --- The network */
 
-static struct meet_record *open_record;
+static struct leaders_record *open_record;
 
 char *gompi_fabric_reserve(int peer, enum gompi_port port, size_t length, enum gompi_fabric_wait wait, int *class) {
-	CHECK(port == FABRIC_MEET && length >= sizeof *open_record && length <= sizeof *open_record + GOMPI_MEET_MOST,
+	CHECK(port == FABRIC_LEADERS && length >= sizeof *open_record &&
+		      length <= sizeof *open_record + GOMPI_LEADERS_MOST,
 	      "a record of %zu bytes", length);
 	return (char *)(open_record = malloc(length)); /* exactly */
 }
 
 /* What the call under way says, as this test understands it. */
-static struct meet_record said;
+static struct leaders_record said;
 
-/* A peer has every meeting open. */
-static void answer(int peer, const struct meet_record *r, size_t length) {
-	struct meet_record back = {.id = r->id, .round = r->round, .kind = MEET_GO};
-	if (r->kind != MEET_ASK)
-		back = (struct meet_record){.kind = MEET_SETTLED, .said.bytes = (uint32_t)length + GOMPI_ADVANCE_MORE};
-	if (r->kind == MEET_ASK || r->advance != 0)
+/* A peer has every group open. */
+static void answer(int peer, const struct leaders_record *r, size_t length) {
+	struct leaders_record back = {.id = r->id, .round = r->round, .kind = LEADERS_GO};
+	if (r->kind != LEADERS_ASK)
+		back = (struct leaders_record){.kind = LEADERS_SETTLED,
+					       .said.bytes = (uint32_t)length + GOMPI_ADVANCE_MORE};
+	if (r->kind == LEADERS_ASK || r->advance != 0)
 		handler->record(peer, (const char *)&back, sizeof back);
 }
 
 void gompi_fabric_commit(int peer, size_t length, enum gompi_urgency urgency) {
-	struct meet_record *r = open_record;
+	struct leaders_record *r = open_record;
 	volatile char sum = 0;
 	for (size_t i = 0; i < length; i++)
 		sum = (char)(sum + ((char *)r)[i]); /* all of it has been written */
-	bool own = r->kind < MEET_GO;               /* no answer */
-	CHECK(!own || (r->id == said.id && (r->kind == MEET_ASK || r->generation - said.generation < 2)),
+	bool own = r->kind < LEADERS_GO;            /* no answer */
+	CHECK(!own || (r->id == said.id && (r->kind == LEADERS_ASK || r->generation - said.generation < 2)),
 	      "call %u sends as number %u", said.generation, r->generation);
-	CHECK(r->kind != MEET_GATHER || (r->said.what == said.said.what && r->said.plan == said.said.plan &&
-					 r->said.bytes == said.said.bytes),
+	CHECK(r->kind != LEADERS_GATHER || (r->said.what == said.said.what && r->said.plan == said.said.plan &&
+					    r->said.bytes == said.said.bytes),
 	      "what is said: %#llx, %#llx, %u", (unsigned long long)r->said.what, (unsigned long long)r->said.plan,
 	      r->said.bytes);
 	fuzz_count[own ? SENT : ANSWERED]++;
 	if (own && draw(2)) /* or never */
 		answer(peer, r, length);
-	else if (r->kind == MEET_ASK)
+	else if (r->kind == LEADERS_ASK)
 		answer(peer, r, length);
 	free(r);
 }
@@ -63,7 +65,7 @@ static uint32_t generation; /* of the last call */
 static uint32_t doubtful;   /* up to this call something may have been taken that is not right */
 static bool changes;
 
-static void hand(int peer, const struct meet_record *r, size_t length) {
+static void hand(int peer, const struct leaders_record *r, size_t length) {
 	char *copy = malloc(length); /* exactly */
 	memcpy(copy, r, length);
 	handler->record(peer, copy, length);
@@ -72,11 +74,11 @@ static void hand(int peer, const struct meet_record *r, size_t length) {
 }
 
 /* A changed copy, of who is due or of another one. */
-static void hand_changed(int peer, const struct meet_record *r, size_t length) {
+static void hand_changed(int peer, const struct leaders_record *r, size_t length) {
 	size_t size = length;
 	if (draw(4) == 0) /* shorter, or longer */
-		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_MEET_MOST - 64) + draw(100);
-	struct meet_record *c = calloc(1, size + sizeof *c);
+		size = draw(2) ? draw(length + 1) : length + (draw(8) ? 0 : GOMPI_LEADERS_MOST - 64) + draw(100);
+	struct leaders_record *c = calloc(1, size + sizeof *c);
 	memcpy(c, r, size < length ? size : length);
 	for (uint64_t k = draw(3); k > 0; k--) {
 		uint64_t word = any_number();
@@ -91,7 +93,7 @@ static void hand_changed(int peer, const struct meet_record *r, size_t length) {
 			c->round = (uint16_t)(draw(2) ? draw(6) : word);
 			break;
 		case 3:
-			c->kind = (uint8_t)(draw(2) ? draw(MEET_KINDS + 1) : word);
+			c->kind = (uint8_t)(draw(2) ? draw(LEADERS_KINDS + 1) : word);
 			c->advance = (uint8_t)draw(3);
 			break;
 		case 4:
@@ -129,7 +131,7 @@ static void hand_changed(int peer, const struct meet_record *r, size_t length) {
 
 /* What is due in a round of the next call but `behind`. */
 static void due(int round, int behind, int kind, const void *data, size_t length) {
-	struct meet_record *r = malloc(sizeof *r + length);
+	struct leaders_record *r = malloc(sizeof *r + length);
 	int peer = peers[(me + n - (1 << round)) % n];
 	*r = said;
 	r->generation = generation + 1 + (uint32_t)behind;
@@ -146,7 +148,7 @@ static void due(int round, int behind, int kind, const void *data, size_t length
 
 static void barrier_due(void) {
 	for (int round = 0; round < rounds; round++)
-		due(round, 0, MEET_BARRIER, NULL, 0);
+		due(round, 0, LEADERS_BARRIER, NULL, 0);
 }
 
 /* all has the data of all members, bytes of each. */
@@ -156,7 +158,7 @@ static void gather_due(const char *all, uint32_t bytes) {
 		char *packed = malloc((size_t)k * bytes + 1);
 		for (int i = 0; i < k; i++)
 			memcpy(packed + (size_t)i * bytes, all + (size_t)((first + i) % n) * bytes, bytes);
-		due(round, 0, MEET_GATHER, packed, (size_t)k * bytes);
+		due(round, 0, LEADERS_GATHER, packed, (size_t)k * bytes);
 		free(packed);
 	}
 }
@@ -172,17 +174,17 @@ static void bcast_due(int root, const void *data, uint32_t bytes) {
 	while (round < rounds && (place >> round & 1) == 0)
 		round++;
 	if (place != 0)
-		due(round, 0, MEET_BCAST, data, bytes);
+		due(round, 0, LEADERS_BCAST, data, bytes);
 }
 
-static void begin_meeting(uint64_t id, int members, int which) {
+static void begin_leaders(uint64_t id, int members, int which) {
 	n = members, me = which, rounds = 0, loose = 0, generation = 0;
-	doubtful = AHEAD; /* of what is kept for meetings that are not yet there */
+	doubtful = AHEAD; /* of what is kept for groups that are not yet there */
 	while (1 << rounds < n)
 		rounds++;
 	for (int i = 0; i < n; i++)
 		peers[i] = 100 + i;
-	said = (struct meet_record){.id = id};
+	said = (struct leaders_record){.id = id};
 }
 
 static bool is_sure(void) { return doubtful < generation || doubtful - generation > 1000; }
@@ -194,11 +196,11 @@ static char content(int member, uint64_t i) { return (char)((uint64_t)member * 4
 
 static const struct gompi_waiting what = {.call = "a test", .peer = -1, .object = 0};
 
-static void one_gather(struct gompi_meeting *m) {
-	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_MEET_MOST / (uint64_t)n + 1));
+static void one_gather(struct gompi_leaders *m) {
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_LEADERS_MOST / (uint64_t)n + 1));
 	size_t size = (size_t)n * bytes;
 	char *all = malloc(size + 1), *full = malloc(size + 1);
-	struct gompi_meet_words words = {7, draw(9), me}, other = {8, 8, 5};
+	struct gompi_leaders_words words = {7, draw(9), me}, other = {8, 8, 5};
 	for (size_t i = 0; i < size; i++)
 		full[i] = content((int)(i / bytes), i % bytes);
 	memset(all, CANARY, size + 1);
@@ -208,12 +210,12 @@ static void one_gather(struct gompi_meeting *m) {
 	said.generation = ++generation;
 	loose = 0;
 	bool differs = draw(8) == 0;
-	int rc = gompi_meet_gather(m, &words, differs ? &other : NULL, all, bytes, &what);
-	CHECK(rc == 0 || rc == GOMPI_MEET_DIFFER, "a gather returns %d", rc);
+	int rc = gompi_leaders_allgather(m, &words, differs ? &other : NULL, all, bytes, &what);
+	CHECK(rc == 0 || rc == GOMPI_LEADERS_DIFFER, "a gather returns %d", rc);
 	CHECK(all[size] == CANARY && memcmp(all + (size_t)me * bytes, full + (size_t)me * bytes, bytes) == 0,
 	      "what a gather has written");
 	if (is_sure()) {
-		CHECK(rc == (differs ? GOMPI_MEET_DIFFER : 0), "nothing is wrong, and a gather returns %d", rc);
+		CHECK(rc == (differs ? GOMPI_LEADERS_DIFFER : 0), "nothing is wrong, and a gather returns %d", rc);
 		CHECK(differs || memcmp(all, full, size) == 0, "what a gather has got");
 		fuzz_count[RIGHT]++;
 	}
@@ -221,11 +223,12 @@ static void one_gather(struct gompi_meeting *m) {
 	free(all), free(full);
 }
 
-static void one_bcast(struct gompi_meeting *m) {
+static void one_bcast(struct gompi_leaders *m) {
 	int root = (int)draw((uint64_t)n);
-	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_MEET_MOST + 1)), got = root == me ? bytes : 12345;
+	uint32_t bytes = (uint32_t)(draw(2) ? draw(40) : draw(GOMPI_LEADERS_MOST + 1)),
+		 got = root == me ? bytes : 12345;
 	char *full = malloc(bytes + 1);
-	struct gompi_meet_words words = {9, draw(9), me};
+	struct gompi_leaders_words words = {9, draw(9), me};
 	for (size_t i = 0; i < bytes; i++)
 		full[i] = content(root, i);
 	const void *data = full;
@@ -233,8 +236,8 @@ static void one_bcast(struct gompi_meeting *m) {
 	said.generation = generation + 1; /* or the next one */
 	bcast_due(root, full, bytes);
 	generation++;
-	int rc = gompi_meet_bcast(m, root, &words, &data, &got, &what);
-	CHECK(rc == 0 && got <= GOMPI_MEET_MOST, "a broadcast returns %d, %u bytes", rc, got);
+	int rc = gompi_leaders_bcast(m, root, &words, &data, &got, &what);
+	CHECK(rc == 0 && got <= GOMPI_LEADERS_MOST, "a broadcast returns %d, %u bytes", rc, got);
 	char *seen = malloc(got + 1);
 	memcpy(seen, data, got);
 	if (is_sure()) {
@@ -243,18 +246,19 @@ static void one_bcast(struct gompi_meeting *m) {
 	}
 	/* It stays until the next call, whatever comes. */
 	for (int k = 0; changes && k < 3; k++) {
-		struct meet_record r = said;
-		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = MEET_BCAST, r.round = (uint16_t)draw(4);
+		struct leaders_record r = said;
+		r.generation = generation + (uint32_t)draw(2) * AHEAD, r.kind = LEADERS_BCAST,
+		r.round = (uint16_t)draw(4);
 		hand_changed(peers[(me + n - (1 << r.round) % n) % n], &r, sizeof r);
 	}
 	CHECK(memcmp(seen, data, got) == 0, "what a broadcast has got is gone");
 	free(seen), free(full);
 }
 
-static void meetings(uint64_t id) {
+static void groups(uint64_t id) {
 	int members = 1 + (int)draw(MOST);
-	begin_meeting(gompi_meeting_id(MEET_OTHER, id), members, (int)draw((uint64_t)members));
-	struct gompi_meeting *m = gompi_meeting_open(said.id, n, me, peers);
+	begin_leaders(gompi_leaders_id(LEADERS_OTHER, id), members, (int)draw((uint64_t)members));
+	struct gompi_leaders *m = gompi_leaders_open(said.id, n, me, peers);
 	for (int call = 0; call < 60 && check_errors == 0; call++) {
 		changes = call / 20 != 1; /* after a while nothing is left of it */
 		fuzz_count[CALLED]++;
@@ -264,7 +268,7 @@ static void meetings(uint64_t id) {
 			barrier_due();
 			said.generation = ++generation;
 			loose = 0;
-			int rc = gompi_meet(m, &what);
+			int rc = gompi_leaders_barrier(m, &what);
 			CHECK(rc == 0, "a barrier returns %d", rc);
 			break;
 		}
@@ -275,12 +279,12 @@ static void meetings(uint64_t id) {
 			one_bcast(m);
 		}
 	}
-	gompi_meeting_close(m);
+	gompi_leaders_close(m);
 }
 
 /* --- Collectives. On this node is the first member, and perhaps the second one, which is another thread. */
 
-static struct gompi_span *views[2];
+static struct gompi_hierarchy *views[2];
 static int here, members, node_of[2 * MOST], rank_at[2];
 static struct gompi_slots_call calls[2];
 static int outcomes[2];
@@ -292,7 +296,7 @@ static void *second(void *arg) {
 		pthread_barrier_wait(&begin);
 		if (all_done)
 			return arg;
-		outcomes[1] = gompi_span_run(views[1], &calls[1]);
+		outcomes[1] = gompi_hierarchy_run(views[1], &calls[1]);
 		pthread_barrier_wait(&over);
 	}
 }
@@ -326,7 +330,7 @@ static char *all_rows(int kind, int root, uint64_t bytes, uint64_t *each) {
 	bool reduces = kind == GOMPI_REDUCE || kind == GOMPI_ALLREDUCE;
 	uint64_t longest = kind == GOMPI_ALLTOALL ? bytes * (uint64_t)members : bytes, most = views[0]->most_here;
 	uint64_t stride = reduces ? bytes : (8 + longest + 7) / 8 * 8;
-	bool little = reduces ? bytes <= gompi_least(GOMPI_SLOT_SMALL, GOMPI_MEET_MOST / (uint64_t)n)
+	bool little = reduces ? bytes <= gompi_least(GOMPI_SLOT_SMALL, GOMPI_LEADERS_MOST / (uint64_t)n)
 			      : (uint64_t)members * stride <= GOMPI_SLOT_SMALL &&
 					(uint64_t)n * most * stride <= 2 * GOMPI_SLOT_SMALL;
 	said.said.what = gompi_what(kind, root, reduces ? bytes : 0);
@@ -419,7 +423,7 @@ static void one_collective(void) {
 	}
 	if (here == 2)
 		pthread_barrier_wait(&begin);
-	outcomes[0] = gompi_span_run(views[0], &calls[0]);
+	outcomes[0] = gompi_hierarchy_run(views[0], &calls[0]);
 	if (here == 2)
 		pthread_barrier_wait(&over);
 	generation++;
@@ -467,25 +471,25 @@ static void collectives(uint64_t id) {
 				most = ++counts[k] > most ? counts[k] : most;
 			}
 	here = counts[own];
-	begin_meeting(gompi_meeting_id(MEET_COMM, id << 4), nodes, own);
+	begin_leaders(gompi_leaders_id(LEADERS_COMM, id << 4), nodes, own);
 	for (int k = 0; k < nodes; k++)
 		leaders[k] = peers[k];
 	all_done = false;
 	for (int i = 0; i < here; i++) {
-		struct gompi_span v = {.n = members,
-				       .me = local[i],
-				       .nodes = nodes,
-				       .node = own,
-				       .here = here,
-				       .place = i,
-				       .most_here = most,
-				       .node_of = node_of,
-				       .local = local};
+		struct gompi_hierarchy v = {.n = members,
+					    .me = local[i],
+					    .nodes = nodes,
+					    .node = own,
+					    .here = here,
+					    .place = i,
+					    .most_here = most,
+					    .node_of = node_of,
+					    .local = local};
 		if (here == 2) {
 			v.slots = gompi_slots_open(memory, 2, i, slot_peers, 0);
 			v.barrier = (struct gompi_barrier *)(void *)barrier_memory;
 		}
-		views[i] = gompi_span_open(&v, id << 4, leaders);
+		views[i] = gompi_hierarchy_open(&v, id << 4, leaders);
 	}
 	if (here == 2)
 		pthread_create(&thread, NULL, second, NULL);
@@ -502,19 +506,19 @@ static void collectives(uint64_t id) {
 	for (int i = 0; i < here; i++) {
 		if (views[i]->slots != NULL)
 			gompi_slots_close(views[i]->slots);
-		gompi_span_close(views[i]);
+		gompi_hierarchy_close(views[i]);
 	}
 }
 
 static void part(uint64_t records) {
 	uint64_t first = fuzz_count[HANDED];
 	unit_node(1);
-	gompi_meet_start();
+	gompi_leaders_start();
 	pthread_barrier_init(&begin, NULL, 2);
 	pthread_barrier_init(&over, NULL, 2);
 	for (uint64_t id = 1; fuzz_count[HANDED] - first < records && check_errors == 0; id++) {
 		if (draw(2))
-			meetings(id);
+			groups(id);
 		else
 			collectives(id);
 	}

@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "fabric/agent.h"
+#include "fabric/progress_thread.h"
 #include "fabric/fabric.h"
 #include "fabric/health.h"
 #include "fabric/net.h"
@@ -20,7 +20,7 @@
 
 static int pair_rank, pair_socket = -1;
 static pid_t pair_child;
-static pthread_t pair_agent;
+static pthread_t pair_progress;
 static bool pair_local; /* memory is registered for the provider, which takes the descriptors and needs none */
 static int64_t pair_timeout = 30000000000;
 
@@ -41,8 +41,8 @@ static void pair_meet(void) {
 	pair_exchange(&mine, &others, 1);
 }
 
-static void *pair_run_agent(void *arg) {
-	gompi_net_agent_run();
+static void *pair_run_progress(void *arg) {
+	gompi_net_progress_run();
 	return arg;
 }
 
@@ -111,7 +111,7 @@ static bool pair_begin(void) {
 		printf("FAIL: %s\n", why);
 		exit(1);
 	}
-	pthread_create(&pair_agent, NULL, pair_run_agent, NULL);
+	pthread_create(&pair_progress, NULL, pair_run_progress, NULL);
 	pair_meet();
 	return true;
 }
@@ -122,8 +122,8 @@ static int pair_end(void) {
 		pair_meet();
 		gompi_health_end();
 		pair_meet();
-		gompi_net_agent_stop();
-		pthread_join(pair_agent, NULL);
+		gompi_net_progress_stop();
+		pthread_join(pair_progress, NULL);
 		gompi_net_end();
 	}
 	if (pair_rank == 1)

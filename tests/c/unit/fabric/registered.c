@@ -322,7 +322,7 @@ static void records(int n) {
 		char *at = gompi_fabric_reserve(PEER, FABRIC_RMA, length, wait, &class);
 		if (at != NULL) {
 			memset(at, 7, length);
-			gompi_fabric_commit(PEER, length, draw(3) == 0 ? FABRIC_NOW : FABRIC_SOON);
+			gompi_fabric_commit(PEER, length, draw(3) == 0 ? FABRIC_NOW : FABRIC_PENDING);
 		} else {
 			CHECK(wait == FABRIC_TRY && (class == MPI_ERR_PENDING || (refuses && class == MPI_ERR_NO_MEM)),
 			      "no room: %d", class);

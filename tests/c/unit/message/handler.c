@@ -1,6 +1,6 @@
 /* Proves: what comes from another node while a thread copies the data of one message does not have the network's
  * handler copy the next one, which everything that arrives would have to wait for; the thread that copies does that, or
- * the agent, which is rung for it.
+ * the progress thread, which is rung for it.
  *
  * sanitizer: address (one thread)
  */
@@ -74,7 +74,7 @@ int main(void) {
 								 .at = (uintptr_t)out[i],
 								 .size = BYTES,
 								 .blocking = true});
-	gompi_store(&cell->agent_sleeps, 1);
+	gompi_store(&cell->thread_sleeps, 1);
 	while (!is_over(r[0]) || !is_over(r[1]) || !is_over(r[2])) {
 		gompi_engine_progress(process[0]);
 		rung += gompi_load(&cell->doorbell) != 0;

@@ -199,7 +199,7 @@ static void given_up(void) {
 /* Whether a bell of this process has been rung since it was last asked. */
 static bool was_rung(int i) {
 	struct gompi_cell *cell = gompi_messages_cell(process[0], i);
-	return gompi_swap_total(&cell->agent_sleeps, 1) == 0;
+	return gompi_swap_total(&cell->thread_sleeps, 1) == 0;
 }
 
 static void bells(void) {
@@ -241,7 +241,7 @@ static void bells(void) {
 	gompi_engine_forget(process[1], WORLD | 1, 1);
 	nothing_left(MEMBERS);
 	for (int i = 0; i < MEMBERS; i++)
-		gompi_store(&gompi_messages_cell(process[0], i)->agent_sleeps, 0);
+		gompi_store(&gompi_messages_cell(process[0], i)->thread_sleeps, 0);
 }
 
 /* Several threads go on with the same plans. */

@@ -1,0 +1,398 @@
+// What comes from processes of other nodes, at the target: records of streams (stream.h), applied in their order. Where
+// one asks for a lock that is not free, or for an exposure epoch that is not open, it and what follows it in the stream
+// are kept until it is this process' turn.
+//
+// Records come by one thread at a time, but whichever thread serves looks whose turn it is, so all is under one lock.
+// It is held for as long as an operation takes; nobody waits under it for another process' answer.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loss.h"
+#include "base/wait.h"
+#include "transport/ongoing.h"
+#include "transport/stream.h"
+#include "win/lock.h"
+#include "win/why.h"
+#include "win/win_table.h"
+
+static struct gompi_mutex serve_mu;
+static struct gompi_stream *locks; // those that hold a lock, or wait for one
+static gompi_a32 locks_waiting;
+
+// --- Answers
+
+static void send_answer(struct gompi_stream *s, int bits) {
+	int class;
+	struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(s->peer, FABRIC_RMA, sizeof *m,
+										     FABRIC_ANSWER, &class);
+	if (m == NULL)
+		return; // nobody is there to get it
+	*m = (struct gompi_packet){.window = (uint32_t)s->w->handle,
+				   .origin = s->w->me,
+				   .kind = STREAM_DONE,
+				   .wants_reply = (uint8_t)bits,
+				   .op = (uint16_t)s->refused,
+				   .type = (uint16_t)s->why.why,
+				   .offset = s->why.a,
+				   .bytes = s->why.b,
+				   .status = s->applied};
+	s->refused = MPI_SUCCESS;
+	s->why = (struct gompi_reason){0};
+	gompi_fabric_commit(s->peer, sizeof *m, FABRIC_NOW);
+}
+
+// Answers who asks for something of a window or member that there is not.
+static void refuse_record(int peer, const struct gompi_packet *of, int class) {
+	int failed;
+	if (!(of->wants_reply & STREAM_ASKS))
+		return;
+	struct gompi_packet *m = (struct gompi_packet *)(void *)gompi_fabric_reserve(peer, FABRIC_RMA, sizeof *m,
+										     FABRIC_ANSWER, &failed);
+	if (m == NULL)
+		return;
+	*m = (struct gompi_packet){.window = of->window,
+				   .origin = -1,
+				   .kind = STREAM_DONE,
+				   .wants_reply = STREAM_BROKEN,
+				   .op = (uint16_t) class,
+				   .type = class == MPI_ERR_WIN ? WHY_WINDOW : WHY_UNSAID,
+				   .offset = of->window,
+				   .bytes = (uint64_t)of->origin};
+	gompi_fabric_commit(peer, sizeof *m, FABRIC_NOW);
+}
+
+static int plain_kind(const struct gompi_packet *m) { return m->kind & ~(PACKET_LAYOUT | PACKET_IN_ORDER); }
+
+static bool gives(const struct gompi_packet *m) {
+	int kind = plain_kind(m);
+	return kind == PACKET_GET || kind == PACKET_FETCH || kind == PACKET_COMPARE_AND_SWAP;
+}
+
+// Applies an operation that gives something back, and sends that. Not inlined: other records need fewer registers.
+static __attribute__((noinline)) void give_answer(struct gompi_stream *s, const struct gompi_packet *m, bool asks) {
+	static _Alignas(GOMPI_LINE) char reply[STREAM_DATA]; // under serve_mu
+	bool get = plain_kind(m) == PACKET_GET;
+	// What is only read goes straight to the record: others wait for the peer's lock no longer than for a copy.
+	int class = get ? MPI_SUCCESS : gompi_packet_apply(m, reply, sizeof reply, NULL), failed;
+	uint64_t bytes = class == MPI_SUCCESS && m->bytes <= STREAM_DATA ? m->bytes : 0; // more is refused
+	struct gompi_packet *r = (struct gompi_packet *)(void *)gompi_fabric_reserve(
+		s->peer, FABRIC_RMA, sizeof *r + bytes, FABRIC_ANSWER, &failed);
+	if (r == NULL)
+		return;
+	if (get)
+		class = gompi_packet_apply(m, r->data, STREAM_DATA, NULL); // of which it uses m->bytes
+	else
+		memcpy(r->data, reply, bytes);
+	struct gompi_reason why = {0};
+	if (class != MPI_SUCCESS)
+		why = gompi_reason_take(class);
+	*r = (struct gompi_packet){.window = m->window,
+				   .origin = s->w->me,
+				   .kind = STREAM_RESULT,
+				   .op = (uint16_t) class,
+				   .type = (uint16_t)why.why,
+				   .length = (uint16_t)(class == MPI_SUCCESS ? bytes : 0),
+				   .offset = why.a,
+				   .bytes = class == MPI_SUCCESS ? bytes : why.b,
+				   .status = s->applied + 1};
+	gompi_fabric_commit(s->peer, sizeof *r + r->length, asks ? FABRIC_NOW : FABRIC_DONE);
+}
+
+// --- Locks
+
+static void leave_locks(struct gompi_stream *s) {
+	struct gompi_stream **p = &locks;
+	while (*p != NULL && *p != s)
+		p = &(*p)->next_lock;
+	if (*p != NULL)
+		*p = s->next_lock;
+}
+
+// Takes the lock for the member, or queues for it. A class.
+static int take_lock_for(struct gompi_stream *s, bool exclusive) {
+	struct gompi_win_member *m = gompi_member(s->w, s->w->me);
+	if (s->holds != HOLDS_NOTHING)
+		return gompi_because(MPI_ERR_INTERN, WHY_LOCKED_ALREADY, s->applied + 1, s->holds);
+	s->exclusive = exclusive;
+	s->next_lock = locks;
+	locks = s;
+	if (gompi_lock_try(m, exclusive, false)) {
+		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+		return MPI_SUCCESS;
+	}
+	gompi_add_total(&locks_waiting, 1); // first: whoever is rung for from the ticket on looks for that
+	s->ticket = gompi_lock_queue(m);
+	// Who gave the lock back before there was a ticket has rung for nobody.
+	if (gompi_lock_turn(m, s->ticket, exclusive)) {
+		gompi_sub_total(&locks_waiting, 1);
+		s->holds = exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+		return MPI_SUCCESS;
+	}
+	s->waits = WAITS_FOR_LOCK;
+	return MPI_SUCCESS;
+}
+
+static int give_lock_back(struct gompi_stream *s) {
+	if (s->holds == HOLDS_NOTHING)
+		return gompi_because(MPI_ERR_INTERN, WHY_NOT_LOCKED, s->applied + 1, s->arrived - s->applied);
+	bool exclusive = s->holds == HOLDS_EXCLUSIVE;
+	s->holds = HOLDS_NOTHING;
+	leave_locks(s);
+	gompi_unlock(s->w, s->w->me, exclusive);
+	return MPI_SUCCESS;
+}
+
+// --- Records
+
+static void use_post(struct gompi_stream *s) {
+	s->posts--;
+	s->started = true;
+}
+
+// Begins an access epoch of the stream's member, or waits for its exposure epoch. A class.
+static int start_here(struct gompi_stream *s) {
+	if (s->started)
+		return gompi_because(MPI_ERR_INTERN, WHY_STARTED_ALREADY, s->applied + 1, s->posts);
+	if (s->posts > 0)
+		use_post(s);
+	else
+		s->waits = WAITS_FOR_POST;
+	return MPI_SUCCESS;
+}
+
+static int complete_here(struct gompi_stream *s) {
+	if (!s->started)
+		return gompi_because(MPI_ERR_INTERN, WHY_NOT_STARTED, s->applied + 1, s->posts);
+	s->started = false;
+	gompi_member_completed(gompi_member(s->w, s->w->me));
+	return MPI_SUCCESS;
+}
+
+// Applies the next record of a stream, or begins to wait with it.
+static void apply_record(struct gompi_stream *s, const struct gompi_packet *m) {
+	int class = MPI_SUCCESS;
+	bool asks = m->wants_reply & STREAM_ASKS;
+	switch (m->kind) {
+	case STREAM_LOCK:
+		class = take_lock_for(s, m->type != 0);
+		if (s->waits != WAITS_FOR_NOTHING)
+			return; // it is applied when the lock is taken
+		break;
+	case STREAM_UNLOCK:
+		class = give_lock_back(s);
+		break;
+	case STREAM_FLUSH:
+		break;
+	case STREAM_START:
+		class = start_here(s);
+		if (s->waits != WAITS_FOR_NOTHING)
+			return;
+		break;
+	case PACKET_PUT: // in one piece
+		class = gompi_packet_put(s->w, m, STREAM_DATA);
+		break;
+	case STREAM_COMPLETE:
+		class = complete_here(s);
+		break;
+	default:
+		if (gives(m)) {
+			give_answer(s, m, asks); // says what is wrong with it, and is an answer
+			s->applied++;
+			return;
+		}
+		class = gompi_packet_apply(m, NULL, STREAM_DATA, NULL);
+	}
+	s->applied++;
+	if (class != MPI_SUCCESS && s->refused == MPI_SUCCESS) {
+		s->refused = class;
+		s->why = gompi_reason_take(class);
+	}
+	if (asks || class != MPI_SUCCESS)
+		send_answer(s, 0);
+}
+
+// Ends a stream that does not keep to the protocol, or for which there is no memory: gompi_because has said why.
+static void stop_stream(struct gompi_stream *s, int class) {
+	s->stopped = true;
+	if (s->holds != HOLDS_NOTHING)
+		give_lock_back(s);
+	s->refused = class;
+	s->why = gompi_reason_take(class);
+	send_answer(s, STREAM_BROKEN);
+}
+
+// Keeps a record for when the stream goes on.
+static void keep_record(struct gompi_stream *s, const struct gompi_packet *m) {
+	uint64_t length = sizeof *m + m->length, all = sizeof length + (length + 7) / 8 * 8;
+	if (s->kept_end + all > s->kept_room) {
+		uint64_t room = s->kept_room == 0 ? 1024 : 2 * s->kept_room;
+		while (room < s->kept_end + all)
+			room *= 2;
+		char *kept = room > STREAM_KEPT ? NULL : realloc(s->kept, room);
+		if (kept == NULL) {
+			stop_stream(s, room > STREAM_KEPT
+					       ? gompi_because(MPI_ERR_INTERN, WHY_KEPT, room, STREAM_KEPT)
+					       : gompi_because(MPI_ERR_NO_MEM, WHY_NO_MEMORY, room, s->kept_end));
+			return;
+		}
+		s->kept = kept;
+		s->kept_room = room;
+	}
+	memcpy(s->kept + s->kept_end, &length, sizeof length);
+	memcpy(s->kept + s->kept_end + sizeof length, m, length);
+	s->kept_end += all;
+}
+
+static void drop_kept(struct gompi_stream *s) {
+	free(s->kept);
+	s->kept = NULL;
+	s->kept_first = s->kept_end = s->kept_room = 0;
+}
+
+// A stream has what it has waited for: goes on with what has been kept.
+static void go_on(struct gompi_stream *s) {
+	s->waits = WAITS_FOR_NOTHING;
+	s->applied++;
+	while (s->kept_first < s->kept_end && s->waits == WAITS_FOR_NOTHING && !s->stopped) {
+		uint64_t length;
+		memcpy(&length, s->kept + s->kept_first, sizeof length);
+		const char *m = s->kept + s->kept_first + sizeof length;
+		s->kept_first += sizeof length + (length + 7) / 8 * 8;
+		apply_record(s, (const struct gompi_packet *)(const void *)m);
+	}
+	if (s->kept_first == s->kept_end)
+		drop_kept(s);
+}
+
+static void go_on_locked(struct gompi_stream *s) {
+	gompi_sub_total(&locks_waiting, 1);
+	s->holds = s->exclusive ? HOLDS_EXCLUSIVE : HOLDS_SHARED;
+	go_on(s);
+}
+
+void gompi_stream_posted(struct gompi_stream *s) {
+	gompi_mutex_take(&serve_mu);
+	s->posts++;
+	if (s->waits == WAITS_FOR_POST) {
+		use_post(s);
+		go_on(s);
+	}
+	gompi_mutex_give(&serve_mu);
+}
+
+// A record for a member of a window, under serve_mu.
+static void take_operation(int peer, const struct gompi_packet *m) {
+	struct gompi_win *w = gompi_win_get((MPI_Win)(uintptr_t)m->window);
+	if (w == NULL || w->remote == NULL || (uint32_t)m->origin >= w->n || !gompi_win_elsewhere(w, m->origin) ||
+	    gompi_win_peer(w, m->origin) != peer) {
+		refuse_record(peer, m, MPI_ERR_WIN);
+		return;
+	}
+	struct gompi_stream *s = gompi_stream_of(w, m->origin);
+	if (s == NULL) {
+		refuse_record(peer, m, MPI_ERR_NO_MEM);
+		return;
+	}
+	if (!s->stopped && m->status != s->arrived + 1)
+		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_OUT_OF_ORDER, m->status, s->arrived));
+	else if (s->stopped && (m->wants_reply & STREAM_ASKS))
+		stop_stream(s, gompi_because(MPI_ERR_INTERN, WHY_AFTER_END, m->status, s->applied));
+	if (!s->stopped) {
+		s->arrived++;
+		if (s->waits != WAITS_FOR_NOTHING)
+			keep_record(s, m);
+		else
+			apply_record(s, m);
+	}
+}
+
+static void take_record(int peer, const char *data, size_t length) {
+	const struct gompi_packet *m = (const struct gompi_packet *)(const void *)data;
+	if (length < sizeof *m || m->length > length - sizeof *m)
+		return;
+	if (m->kind == STREAM_DONE || m->kind == STREAM_RESULT) {
+		gompi_stream_answered(peer, m);
+		return;
+	}
+	gompi_mutex_take(&serve_mu); // a window that is found stays until the record has been applied: forget_locks
+	take_operation(peer, m);
+	gompi_mutex_give(&serve_mu);
+}
+
+// --- Turns
+
+static bool somebody_waits(void) { return gompi_load(&locks_waiting) != 0; }
+
+// Whose turn does not come since a process of this node is dead, which may have the lock for good.
+static void end_turn(struct gompi_stream *s) {
+	s->waits = WAITS_FOR_NOTHING;
+	gompi_sub_total(&locks_waiting, 1);
+	leave_locks(s);
+	stop_stream(s, MPI_ERR_PROC_ABORTED);
+}
+
+// Looks whose turn it is to have a lock; drops who is gone.
+static bool look_at_turns(void) {
+	bool worked = false;
+	if (!somebody_waits())
+		return false;
+	gompi_mutex_take(&serve_mu);
+	for (struct gompi_stream *s = locks, *next; s != NULL; s = next) {
+		next = s->next_lock;
+		bool gone = gompi_fabric_gone(s->peer);
+		if (s->waits == WAITS_FOR_LOCK &&
+		    gompi_lock_turn(gompi_member(s->w, s->w->me), s->ticket, s->exclusive)) {
+			go_on_locked(s);
+			worked = true;
+			next = locks; // it may have given back what others wait for
+		} else if (s->waits == WAITS_FOR_LOCK &&
+			   __builtin_expect(gompi_load(&gompi_header()->broken) != 0, 0)) {
+			if (gompi_win_lost_here(s->w) != GOMPI_NOBODY)
+				end_turn(s);
+		}
+		if ((gone || s->stopped) && s->holds != HOLDS_NOTHING) {
+			s->stopped = true;
+			give_lock_back(s);
+			next = locks;
+		}
+	}
+	gompi_mutex_give(&serve_mu);
+	return worked;
+}
+
+// A window is no more: nobody waits for its locks.
+static void forget_locks(struct gompi_win *w) {
+	gompi_mutex_take(&serve_mu);
+	for (struct gompi_stream *s = gompi_stream_first(w); s != NULL; s = s->next) {
+		leave_locks(s);
+		if (s->waits == WAITS_FOR_LOCK)
+			gompi_sub_total(&locks_waiting, 1);
+		s->waits = WAITS_FOR_NOTHING;
+		s->stopped = true;
+	}
+	gompi_mutex_give(&serve_mu);
+}
+
+static void free_streams(struct gompi_win *w) {
+	struct gompi_stream *s = gompi_stream_first(w);
+	while (s != NULL) {
+		struct gompi_stream *next = s->next;
+		gompi_ongoing_stream_gone(s);
+		free(gompi_load(&s->results));
+		free(s->kept);
+		free(s);
+		s = next;
+	}
+	free(gompi_load(&w->streams));
+}
+
+void gompi_stream_open(void) {
+	if (gompi_node.n == gompi_node.size)
+		return;
+	static const struct gompi_port_handler handler = {.record = take_record};
+	static const struct gompi_service service = {.ready = somebody_waits, .serve = look_at_turns};
+	gompi_fabric_listen(FABRIC_RMA, &handler);
+	gompi_service_add(&service);
+	gompi_win_closing = forget_locks;
+	gompi_win_emptying = free_streams;
+}

@@ -1,0 +1,11 @@
+// The progress thread of a process.
+#ifndef GOMPI_SERVE_H
+#define GOMPI_SERVE_H
+
+#include <stdbool.h>
+
+// The progress thread's loop: serves until gompi_progress_stop; sleeps while there is nothing. Called by one goroutine.
+void gompi_progress_run(void);
+void gompi_progress_stop(void);
+
+#endif

@@ -1,0 +1,111 @@
+// Locks and starts of streams at the origin: they go before the first operation of their epoch.
+#include "transport/stream_send.h"
+#include "transport/transport.h"
+
+// Sends a lock or start unless one has been sent, under lock_mu: only while it is sent, which whoever is next must not
+// overtake. 0 or an error class.
+static int send_lock_locked(struct gompi_stream *s, enum gompi_stream_kind kind, bool exclusive) {
+	if (gompi_load(&s->has_lock))
+		return MPI_SUCCESS;
+	int rc = gompi_stream_send_word(s, kind, exclusive, 0);
+	if (rc == MPI_SUCCESS)
+		gompi_store_release(&s->has_lock, 1);
+	return rc;
+}
+
+int gompi_stream_send_lock(struct gompi_stream *s) {
+	int rc = MPI_SUCCESS;
+	gompi_mutex_take(&s->lock_mu);
+	uint32_t state = gompi_load(&s->w->targets[s->rank].state);
+	if (gompi_stream_needs_lock(s->w, state))
+		rc = send_lock_locked(s, state & TARGET_STARTED ? STREAM_START : STREAM_LOCK,
+				      gompi_stream_locks_one(state) && (state & TARGET_EXCLUSIVE));
+	gompi_mutex_give(&s->lock_mu);
+	return rc;
+}
+
+int gompi_stream_await_lock(struct gompi_stream *s, const char *call) {
+	uint64_t locked = gompi_load(&s->locked);
+	return gompi_load_acquire(&s->done) >= locked ? MPI_SUCCESS : gompi_stream_ask_and_await(s, locked, call);
+}
+
+// The lock that this thread has asked for last, if it was of a member on another node: its number of those of the
+// stream.
+static _Thread_local struct {
+	uintptr_t window;
+	int target;
+	uint32_t lock;
+} asked_last __attribute__((tls_model("initial-exec")));
+
+int gompi_lock_in_order(const char *call) {
+	struct gompi_win *w = asked_last.window == 0 ? NULL : gompi_win_get((MPI_Win)asked_last.window);
+	asked_last.window = 0;
+	if (w == NULL || w->remote == NULL || (uint32_t)asked_last.target >= w->n)
+		return MPI_SUCCESS;
+	// One that another thread has asked for since is that thread's affair: it may be waited for for long.
+	struct gompi_stream *s = gompi_stream_known(w, asked_last.target);
+	int rc = MPI_SUCCESS;
+	if (s == NULL)
+		return rc;
+	gompi_mutex_take(&s->lock_mu);
+	uint32_t state = gompi_load(&w->targets[s->rank].state);
+	bool mine = gompi_load(&s->locks) == asked_last.lock && gompi_stream_locks_one(state);
+	if (mine)
+		rc = send_lock_locked(s, STREAM_LOCK, state & TARGET_EXCLUSIVE);
+	gompi_mutex_give(&s->lock_mu);
+	return mine && rc == MPI_SUCCESS ? gompi_stream_await_lock(s, call) : rc;
+}
+
+int gompi_stream_lock(struct gompi_win *w, int target, bool exclusive, const char *call) {
+	if (target == GOMPI_ALL)
+		return MPI_SUCCESS;
+	struct gompi_stream *s = gompi_stream_of(w, target);
+	if (s == NULL)
+		return MPI_ERR_NO_MEM;
+	asked_last.window = w->handle;
+	asked_last.target = target;
+	asked_last.lock = gompi_add(&s->locks, 1) + 1;
+	return MPI_SUCCESS;
+}
+
+// Sends the end of the lock, after all that has been done under it. 0 or an error class.
+static int send_unlock(struct gompi_stream *s, const char *call) {
+	int rc = gompi_stream_await_transfers(s, call);
+	return rc == MPI_SUCCESS ? gompi_stream_send_word(s, STREAM_UNLOCK, false, RECORD_ASKS | RECORD_DUE) : rc;
+}
+
+static int end_unlock(struct gompi_stream *s, const char *call) {
+	int rc = gompi_stream_end(s, gompi_load(&s->due), call);
+	gompi_store_release(&s->has_lock, 0);
+	return rc;
+}
+
+int gompi_stream_unlock(struct gompi_win *w, int target, bool exclusive, const char *call) {
+	struct gompi_stream *s;
+	int rc = MPI_SUCCESS;
+	if (target != GOMPI_ALL) {
+		if ((s = gompi_stream_of(w, target)) == NULL)
+			return MPI_ERR_NO_MEM;
+		// If nothing has been done under it it has still been asked for. Another thread may ask for it in its
+		// order just now, so that only one of the two sends it.
+		if (!gompi_load_acquire(&s->has_lock)) {
+			gompi_mutex_take(&s->lock_mu);
+			rc = send_lock_locked(s, STREAM_LOCK, exclusive);
+			gompi_mutex_give(&s->lock_mu);
+		}
+		if (rc == MPI_SUCCESS)
+			rc = send_unlock(s, call);
+		return rc == MPI_SUCCESS ? end_unlock(s, call) : rc;
+	}
+	for (s = gompi_stream_first(w); s != NULL; s = s->next)
+		if (gompi_load_acquire(&s->has_lock)) {
+			int last = send_unlock(s, call);
+			rc = rc == MPI_SUCCESS ? last : rc;
+		}
+	for (s = gompi_stream_first(w); s != NULL; s = s->next)
+		if (gompi_load_acquire(&s->has_lock)) {
+			int last = rc == MPI_SUCCESS ? end_unlock(s, call) : rc;
+			rc = rc == MPI_SUCCESS ? last : rc;
+		}
+	return rc;
+}

@@ -1,0 +1,26 @@
+#include "transport/transport.h"
+
+#include "base/poll.h"
+
+static int flush_transport(const struct gompi_transport *t, struct gompi_win *w, int target, const char *call,
+			   bool local) {
+	return local ? t->flush_local(w, target, call) : t->flush(w, target, call);
+}
+
+int gompi_settle(struct gompi_win *w, const char *call) {
+	// What is not attached at the target is told in an answer.
+	if (w->partner < 0 || w->attached != NULL)
+		return gompi_flush_slow(w, GOMPI_ALL, call, false);
+	int rc = gompi_transport_node.flush(w, GOMPI_ALL, call);
+	return rc == MPI_SUCCESS ? gompi_transport_fabric.settle(w, w->partner, call) : rc;
+}
+
+int gompi_flush_slow(struct gompi_win *w, int target, const char *call, bool local) {
+	gompi_poll_flushed();
+	if (target != GOMPI_ALL)
+		return flush_transport(gompi_transport_to(w, target), w, target, call, local);
+	int rc = flush_transport(&gompi_transport_node, w, GOMPI_ALL, call, local);
+	if (rc == MPI_SUCCESS && w->remote != NULL)
+		rc = flush_transport(&gompi_transport_fabric, w, GOMPI_ALL, call, local);
+	return rc;
+}

@@ -1,0 +1,404 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"gompirma/core/shm"
+)
+
+// Jobs on other hosts. gompirun reaches none by itself: it becomes the launcher that does, told the same in its words.
+
+// starterKind is a family of launchers with the same options.
+type starterKind int
+
+const (
+	srun  starterKind = iota // Slurm's, inside of an allocation
+	hydra                    // MPICH's mpiexec and those made from it
+	prrte                    // Open MPI's mpirun, prterun
+)
+
+// starter is a launcher that reaches other hosts.
+type starter struct {
+	kind starterKind
+	path string
+	mpi  string // srun's name for what tells processes their job
+}
+
+// startElsewhere becomes another launcher. It returns if that is impossible.
+func startElsewhere(o *options) error {
+	environ := os.Environ()
+	s, err := findStarter(o, variable(environ, "PATH"), variable(environ, "SLURM_JOB_ID") != "", versionOf)
+	if err != nil {
+		return err
+	}
+	places, err := o.place()
+	if err != nil {
+		return err
+	}
+	args, env, err := s.command(o, places, environ, libraryFolder())
+	if err != nil {
+		return err
+	}
+	if o.outputDir != "" {
+		if err := os.MkdirAll(o.outputDir, 0o777); err != nil {
+			return fmt.Errorf("--output-dir %s: %w", o.outputDir, plain(err))
+		}
+	}
+	if !o.quiet {
+		fmt.Fprintf(os.Stderr, "gompirun: host %s is another machine: %s starts the job on %s\n", o.remote,
+			s.path, shortened(hostList(places)))
+	}
+	if err := syscall.Exec(s.path, args, env); err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	return nil
+}
+
+// findStarter looks for a launcher in the folders of PATH. version returns what a program says about itself with an
+// option.
+func findStarter(o *options, path string, allocated bool, version func(path, option string) string) (starter, error) {
+	self, _ := os.Executable()
+	find := func(name string) string {
+		found, ok := search(name, path, "")
+		if target, err := filepath.EvalSymlinks(found); !ok || err == nil && target == self {
+			return "" // gompirun has these names as well
+		}
+		return found
+	}
+	if found := find("srun"); allocated && found != "" {
+		types := version(found, "--mpi=list")
+		for _, mpi := range []string{"pmi2", "pmix"} {
+			if regexp.MustCompile(`\b` + mpi + `\b`).MatchString(types) {
+				return starter{srun, found, mpi}, nil
+			}
+		}
+		return starter{}, fmt.Errorf("host %s is another machine, and %s knows neither pmi2 nor pmix", o.remote,
+			found)
+	}
+	for _, name := range []string{"mpiexec.hydra", "mpiexec.mpich", "mpiexec", "prterun", "mpirun.openmpi",
+		"mpirun"} {
+		found := find(name)
+		if found == "" {
+			continue
+		}
+		says := version(found, "--version")
+		switch {
+		case strings.Contains(says, "HYDRA") || strings.Contains(says, "Intel(R) MPI"):
+			return starter{hydra, found, ""}, nil
+		case strings.Contains(says, "OpenRTE") || strings.Contains(says, "Open MPI") ||
+			strings.Contains(says, "PRRTE") || strings.Contains(says, "prterun"):
+			return starter{prrte, found, ""}, nil
+		}
+	}
+	return starter{}, fmt.Errorf("host %s is another machine, and there is no launcher here that reaches one: "+
+		"install Hydra (Debian's package mpich) or Open MPI (openmpi-bin), or use a Slurm allocation "+
+		"(salloc, sbatch)", o.remote)
+}
+
+// versionOf asks a program.
+func versionOf(path, option string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, path, option).CombinedOutput()
+	return string(bytes.TrimSpace(out))
+}
+
+// merged is a list with each host once.
+func merged(list []host) (out []host) {
+	index := map[string]int{}
+	for _, one := range list {
+		i, known := index[one.name]
+		switch {
+		case !known:
+			index[one.name] = len(out)
+			out = append(out, one)
+		default: // once more is one slot more
+			out[i].slots = max(out[i].slots, 1) + max(one.slots, 1)
+		}
+	}
+	return out
+}
+
+// place distributes the job's ranks over its hosts, in blocks: -ppn on each, or as many as a host has slots, beginning
+// anew when all are full; as equally as can be if nothing is said. Hosts without a rank are left out.
+func (o *options) place() ([]host, error) {
+	list := merged(o.hosts)
+	n := o.size()
+	said := o.perNode > 0
+	for _, one := range list {
+		said = said || one.slots > 0
+	}
+	counts := make([]int, len(list))
+	if !said {
+		copy(counts, blocks(n, len(list), 0))
+		n = 0
+	}
+	for n > 0 {
+		for i, one := range list {
+			room := one.slots
+			if o.perNode > 0 {
+				room = o.perNode
+			}
+			some := min(n, max(room, 1))
+			counts[i] += some
+			n -= some
+		}
+	}
+	var out []host
+	for i, one := range list {
+		if counts[i] > shm.MaxProcesses {
+			return nil, fmt.Errorf("%d processes on host %s: at most %d are possible", counts[i], one.name,
+				shm.MaxProcesses)
+		}
+		if counts[i] > 0 {
+			out = append(out, host{one.name, counts[i]})
+		}
+	}
+	return out, nil
+}
+
+// command is what starts the job: arguments and environment.
+func (s starter) command(o *options, places []host, environ []string, libraries string) (args, env []string,
+	err error) {
+	env = withLibraries(environment(environ, part{}), libraries)
+	switch s.kind {
+	case srun:
+		return s.srun(o, places, environ, libraries)
+	case hydra:
+		args, err = s.hydra(o, places, env)
+	case prrte:
+		args, err = s.prrte(o, places, env)
+	}
+	if s.kind == hydra && o.timeout > 0 {
+		env = append(env, envTimeout+"="+wholeSeconds(o.timeout))
+	}
+	return args, env, err
+}
+
+// cannot refuses an option that a launcher has nothing for.
+func (s starter) cannot(option string) error {
+	return fmt.Errorf("%s: %s, which reaches the other hosts, has nothing of that kind", option, s.path)
+}
+
+func (s starter) srun(o *options, places []host, environ []string, libraries string) (args, env []string, err error) {
+	switch {
+	case len(o.parts) > 1:
+		return nil, nil, fmt.Errorf("several programs: %s, which reaches the other hosts, starts one", s.path)
+	case o.timeout > 0:
+		return nil, nil, s.cannot("--timeout")
+	}
+	p := o.parts[0]
+	var names []string // of each rank's host
+	for _, one := range places {
+		for range one.slots {
+			names = append(names, one.name)
+		}
+	}
+	args = []string{s.path, "--mpi=" + s.mpi, "--ntasks=" + strconv.Itoa(p.n),
+		"--nodes=" + strconv.Itoa(len(places)), "--distribution=arbitrary",
+		"--nodelist=" + strings.Join(names, ","), "--overcommit", "--input=0", "--kill-on-bad-exit=1"}
+	env = withLibraries(environment(environ, p), libraries)
+	env = without(env, "SLURM_EXPORT_ENV")
+	if variable(environ, "SLURM_STEP_ID") != "" {
+		args = append(args, "--overlap") // gompirun runs in a step, which has the processors
+	}
+	if p.wdir != "" {
+		args = append(args, "--chdir="+p.wdir)
+	}
+	if o.tag {
+		args = append(args, "--label")
+	}
+	if o.quiet {
+		args = append(args, "--quiet")
+	}
+	if o.outputDir != "" {
+		args = append(args, fmt.Sprintf("--output=%s/rank-%%%dt.txt", o.outputDir, len(strconv.Itoa(p.n-1))))
+	}
+	if o.outFile != "" && o.errFile == "" {
+		return nil, nil, s.cannot("-outfile-pattern without -errfile-pattern") // it would get the errors, too
+	}
+	width := fmt.Sprintf("%%%dt", len(strconv.Itoa(p.n-1)))
+	for i, pattern := range []string{o.outFile, o.errFile} {
+		if pattern != "" {
+			args = append(args, []string{"--output=", "--error="}[i]+strings.NewReplacer("%%", "%%",
+				"%r", "%t", "%0r", width, "%h", "%N", "%g", "0", "%p", "%n").Replace(pattern))
+		}
+	}
+	switch o.bind {
+	case "core":
+		args = append(args, "--cpu-bind=cores")
+	case "hwthread":
+		args = append(args, "--cpu-bind=threads")
+	case "socket":
+		args = append(args, "--cpu-bind=sockets")
+	case "numa":
+		args = append(args, "--cpu-bind=ldoms")
+	}
+	if o.bindTo > 0 {
+		args = append(args, "--cpus-per-task="+strconv.Itoa(o.bindTo))
+	}
+	return append(args, p.argv...), env, nil
+}
+
+func (s starter) hydra(o *options, places []host, env []string) ([]string, error) {
+	if o.outputDir != "" {
+		return nil, s.cannot("--output-dir")
+	}
+	args := []string{s.path, "-hosts", hostList(places)}
+	for _, more := range o.passed {
+		if more.to == hydra {
+			args = append(args, more.args...)
+		}
+	}
+	if o.tag {
+		args = append(args, "-prepend-rank")
+	}
+	for i, pattern := range []string{o.outFile, o.errFile} {
+		if pattern != "" {
+			args = append(args, []string{"-outfile-pattern", "-errfile-pattern"}[i],
+				strings.NewReplacer("%%", "%%", "%0r", "%r").Replace(pattern))
+		}
+	}
+	if o.bind != "" && o.bind != "none" {
+		to := o.bind
+		if o.bindTo > 1 {
+			to += ":" + strconv.Itoa(o.bindTo)
+		}
+		args = append(args, "-bind-to", to)
+	}
+	for i, p := range o.parts {
+		switch {
+		case i > 0 && p.wdir != o.parts[0].wdir:
+			return nil, fmt.Errorf("-wdir: %s, which reaches the other hosts, has one for all programs",
+				s.path)
+		case i > 0:
+			args = append(args, ":")
+		case p.wdir != "":
+			args = append(args, "-wdir", p.wdir)
+		}
+		args = append(args, "-n", strconv.Itoa(p.n))
+		if p.inherit.some {
+			names := append([]string{"LD_LIBRARY_PATH"}, p.inherit.list...)
+			args = append(args, "-envlist", strings.Join(names, ","))
+		}
+		for _, v := range p.env {
+			name, value, _ := strings.Cut(v, "=")
+			args = append(args, "-env", name, value)
+		}
+		args = append(args, p.argv...)
+	}
+	return args, nil
+}
+
+// variableName is what a variable must be called to be passed on by name. Others are made by shells for themselves.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// ofTheHost says whether a variable is about the host or session that gompirun runs in, or the launcher's own.
+func ofTheHost(name string) bool {
+	switch name {
+	case "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "TMPDIR":
+		return true
+	}
+	for _, prefix := range []string{"OMPI_", "PMIX_", "PRTE_", "SSH_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s starter) prrte(o *options, places []host, env []string) ([]string, error) {
+	for option, given := range map[string]bool{"--output-dir": o.outputDir != "",
+		"-outfile-pattern": o.outFile != "", "-errfile-pattern": o.errFile != ""} {
+		if given {
+			return nil, s.cannot(option)
+		}
+	}
+	args := []string{s.path}
+	for _, more := range o.passed {
+		if more.to == prrte {
+			args = append(args, more.args...)
+		}
+	}
+	if o.tag {
+		args = append(args, "--tag-output")
+	}
+	if o.timeout > 0 {
+		args = append(args, "--timeout", wholeSeconds(o.timeout))
+	}
+	by, bind := "slot:OVERSUBSCRIBE", o.bind
+	if o.bindTo > 1 {
+		by += ",PE=" + strconv.Itoa(o.bindTo)
+	}
+	if bind == "" {
+		bind = "none"
+	}
+	args = append(args, "--map-by", by, "--bind-to", bind)
+	for i, p := range o.parts {
+		if i > 0 {
+			args = append(args, ":")
+		}
+		args = append(args, "--host", hostList(places), "-n", strconv.Itoa(p.n))
+		if p.wdir != "" {
+			args = append(args, "--wdir", p.wdir)
+		}
+		own := map[string]bool{}
+		for _, v := range p.env {
+			name, _, _ := strings.Cut(v, "=")
+			own[name] = true
+		}
+		for _, v := range env {
+			name, _, _ := strings.Cut(v, "=")
+			passes := p.inherit.passes(name) || name == "LD_LIBRARY_PATH"
+			if passes && !own[name] && !ofTheHost(name) && variableName.MatchString(name) {
+				args = append(args, "-x", name)
+			}
+		}
+		for _, v := range p.env {
+			args = append(args, "-x", v)
+		}
+		args = append(args, p.argv...)
+	}
+	return args, nil
+}
+
+// hostList writes hosts as "a:2,b:1".
+func hostList(places []host) string {
+	var items []string
+	for _, one := range places {
+		items = append(items, fmt.Sprintf("%s:%d", one.name, one.slots))
+	}
+	return strings.Join(items, ",")
+}
+
+// shortened leaves of a long list its beginning.
+func shortened(list string) string {
+	const most = 200
+	if len(list) <= most {
+		return list
+	}
+	return list[:strings.LastIndexByte(list[:most], ',')] + ",..."
+}
+
+func wholeSeconds(d time.Duration) string {
+	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
+}
+
+func without(env []string, name string) (out []string) {
+	for _, v := range env {
+		if !strings.HasPrefix(v, name+"=") {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package comm
+
+import (
+	"slices"
+
+	"gompirma/core/group"
+)
+
+// Hierarchy says which members of a communicator are on which node, if they are on several. The nodes are numbered in
+// the order of their lowest ranks; the lowest rank of a node speaks for it.
+type Hierarchy struct {
+	Node    int     // of this member
+	NodeOf  []int32 // [Size()]
+	Leaders []int32 // the lowest rank of each node
+	Local   []int32 // the ranks on this member's node, ascending
+	Most    int     // the most members of a node
+	Regular bool    // the ranks of each node follow each other
+}
+
+// hierarchyOf returns the hierarchy of a communicator with the members of g, as the one of the given rank sees it; nil
+// if they are all on one node.
+func hierarchyOf(host Host, g *group.Group, rank int) *Hierarchy {
+	first := host.Node(g.World(0))
+	i := 1
+	for i < g.Size() && host.Node(g.World(i)) == first {
+		i++
+	}
+	if i == g.Size() {
+		return nil
+	}
+	s := &Hierarchy{NodeOf: make([]int32, g.Size()), Regular: true}
+	number := map[int]int32{}
+	for i := range s.NodeOf {
+		node := host.Node(g.World(i))
+		k, known := number[node]
+		if !known {
+			k = int32(len(s.Leaders))
+			number[node] = k
+			s.Leaders = append(s.Leaders, int32(i))
+		}
+		s.NodeOf[i] = k
+		s.Regular = s.Regular && (i == 0 || k >= s.NodeOf[i-1])
+	}
+	s.Node = int(s.NodeOf[rank])
+	members := make([]int, len(s.Leaders))
+	for i, k := range s.NodeOf {
+		members[k]++
+		s.Most = max(s.Most, members[k])
+		if int(k) == s.Node {
+			s.Local = append(s.Local, int32(i))
+		}
+	}
+	return s
+}
+
+// Sharers returns how many members share memory with this one, itself included, and its place among them.
+func (c *Comm) Sharers() (n, place int) {
+	if c.Hierarchy == nil {
+		return c.size, c.rank
+	}
+	return len(c.Hierarchy.Local), slices.Index(c.Hierarchy.Local, int32(c.rank))
+}
+
+// Sharer returns the rank of a member that shares memory with this one.
+func (c *Comm) Sharer(place int) int {
+	if c.Hierarchy == nil {
+		return place
+	}
+	return int(c.Hierarchy.Local[place])
+}
+
+// sharers is the team of those who share memory with this member, out of everyone in t, in the order of c.
+func (t *team) sharers(c *Comm) *team {
+	if c.Hierarchy == nil {
+		return t
+	}
+	ranks := make([]int32, len(c.Hierarchy.Local))
+	for i, r := range c.Hierarchy.Local {
+		ranks[i] = int32(t.member(int(r)))
+	}
+	_, me := c.Sharers()
+	return &team{c: t.c, x: t.x, tag: t.tag, members: group.Of(ranks), me: me}
+}

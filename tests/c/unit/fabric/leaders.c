@@ -1,0 +1,218 @@
+/* Proves: groups of any number of members meet, give all the data of all and of one, in any order of arrival and
+ * whenever each opens them; what does not go together is told to all; records of strangers change nothing
+ * (fabric/leaders.c). Whoever is ahead of others in many groups waits when they keep much, nothing is lost, and nobody
+ * waits for a group that another thread is in (fabric/desk.c). */
+#include "../network.h"
+
+enum { MOST = 9, CALLS = 300 };
+
+/* --- The calls, the same at all members */
+
+static gompi_a32 called[MOST];
+
+static void barrier(struct gompi_leaders *m, unsigned k) {
+	static const struct gompi_waiting what = {.call = "a barrier", .peer = -1, .object = 0};
+	gompi_store(&called[network_self], k);
+	int rc = gompi_leaders_barrier(m, &what);
+	CHECK(rc == 0, "call %u: a barrier returns %d", k, rc);
+	for (int i = 0; i < network_members; i++)
+		CHECK(gompi_load(&called[i]) >= k, "call %u: member %d has not called", k, i);
+}
+
+static char expected(unsigned k, int member, unsigned byte) { return (char)(k * 31 + (unsigned)member * 7 + byte); }
+
+static void gather(struct gompi_leaders *m, unsigned k, unsigned bytes, int odd) {
+	static const struct gompi_waiting what = {.call = "a gather", .peer = -1, .object = 0};
+	static _Thread_local char all[GOMPI_LEADERS_MOST];
+	struct gompi_leaders_words words = {7, network_self == odd ? k + 1 : k, network_self}, other = {8, 8, 100};
+	gompi_store(&called[network_self], k);
+	for (unsigned i = 0; i < bytes; i++)
+		all[(unsigned)network_self * bytes + i] = expected(k, network_self, i);
+	int rc = gompi_leaders_allgather(m, &words, odd == -2 - network_self ? &other : NULL, all, bytes, &what);
+	if (odd != -1) {
+		int who = odd >= 0 ? odd : 100;
+		bool right = rc == GOMPI_LEADERS_DIFFER &&
+			     (odd == network_self ? words.rank != network_self && words.plan == k : words.rank == who);
+		CHECK(right, "call %u: a gather of what differs returns %d, rank %d", k, rc, words.rank);
+	} else {
+		CHECK(rc == 0, "call %u: a gather returns %d", k, rc);
+		for (unsigned i = 0; i < (unsigned)network_members * bytes; i++)
+			CHECK(all[i] == expected(k, (int)(i / bytes), i % bytes), "call %u: byte %u of %u each", k, i,
+			      bytes);
+	}
+	for (int i = 0; i < network_members; i++)
+		CHECK(gompi_load(&called[i]) >= k, "call %u: member %d has not called", k, i);
+}
+
+static void bcast(struct gompi_leaders *m, unsigned k, unsigned bytes, int root) {
+	static const struct gompi_waiting what = {.call = "a broadcast", .peer = -1, .object = 0};
+	char mine[GOMPI_LEADERS_MOST];
+	struct gompi_leaders_words words = {network_self == root ? k : 0, network_self == root ? 5 : 0, network_self};
+	const void *data = NULL;
+	uint32_t got = network_self == root ? bytes : 12345;
+	gompi_store(&called[network_self], k);
+	for (unsigned i = 0; i < bytes; i++)
+		mine[i] = expected(k, root, i);
+	if (network_self == root)
+		data = mine;
+	int rc = gompi_leaders_bcast(m, root, &words, &data, &got, &what);
+	CHECK(rc == 0 && got == bytes && words.what == k && words.plan == 5 && words.rank == root,
+	      "call %u: a broadcast returns %d, %u bytes", k, rc, got);
+	CHECK(memcmp(data, mine, bytes) == 0, "call %u: the data of a broadcast", k);
+}
+
+static uint64_t leaders_number;
+
+static struct gompi_leaders *open_leaders(uint64_t number, int i) {
+	int32_t peers[MOST];
+	for (int k = 0; k < network_members; k++)
+		peers[k] = network_peer(i, k);
+	struct gompi_leaders *m = gompi_leaders_open(network_id(number, i), network_members, i, peers);
+	CHECK(m != NULL, "no group");
+	return m;
+}
+
+static void run(int i) {
+	unsigned common = (unsigned)leaders_number;
+	network_self = i, network_seed = 17 + (unsigned)i;
+	for (unsigned d = network_draw(2000); d > 0; d--) /* who is late has records that it does not know yet */
+		sched_yield();
+	struct gompi_leaders *m = open_leaders(leaders_number, i);
+	for (unsigned k = 1; k <= CALLS && check_errors == 0; k++) {
+		unsigned r = (unsigned)rand_r(&common) / 7,
+			 bytes = (r >> 8) % 3 == 0 ? (r >> 10) % 1800 : (r >> 10) % 20;
+		int who = (int)((r >> 4) % (unsigned)network_members);
+		bool only = k / 40 % 2; /* a root that waits for nobody */
+		switch (only ? 7 : r % 8) {
+		case 0:
+		case 1:
+			barrier(m, k);
+			break;
+		case 2:
+			gather(m, k, bytes, network_members > 1 && r % 3 == 0 ? who : -1);
+			break;
+		case 3:
+			gather(m, k, bytes, r % 3 == 0 ? -2 - who : -1);
+			break;
+		default:
+			bcast(m, k, bytes, only ? 0 : who);
+		}
+	}
+	gompi_leaders_close(m);
+}
+
+/* --- Whoever is ahead */
+
+enum { LEADERS = 3000, OTHER_LEADERS = 1000000, OTHER_CALL = 77 };
+static unsigned most_data;
+static gompi_a32 root_at; /* the group that the root is in */
+static gompi_a32 asked;   /* it waits for a peer to open one */
+
+static void hear_question(int member, const struct leaders_record *r) {
+	if (r->kind == LEADERS_ASK)
+		gompi_store(&asked, 1);
+}
+
+static void all_broadcasts(int i) {
+	unsigned common = most_data;
+	for (unsigned k = 1; k <= LEADERS && check_errors == 0; k++) {
+		unsigned bytes = (unsigned)rand_r(&common) / 7 % (most_data + 1);
+		if (i == 0)
+			gompi_store(&root_at, k);
+		struct gompi_leaders *m = open_leaders(leaders_number + k, i);
+		bcast(m, k, bytes, 0);
+		gompi_leaders_close(m);
+	}
+	if (i == 0)
+		gompi_store(&root_at, LEADERS + 1);
+}
+
+/* Member 0 is ahead of the others until it waits. Then its other thread and the others make a call in another meeting,
+ * before they come to the first of those that member 0 is in. */
+static void far_ahead(int i) {
+	bool other_thread = i == network_members;
+	network_self = other_thread ? 0 : i, network_seed = 23 + (unsigned)i;
+	if (i == 0) {
+		all_broadcasts(0);
+		return;
+	}
+	while (gompi_load(&asked) == 0 && gompi_load(&root_at) <= LEADERS)
+		sched_yield();
+	unsigned at = gompi_load(&root_at), most = GOMPI_ADVANCE / (sizeof(struct leaders_record) + GOMPI_ADVANCE_MORE);
+	CHECK((!other_thread && i != 1) || at <= most + 1,
+	      "%u members, up to %u bytes: the root waits in group %u, the last may be %u", network_members, most_data,
+	      at, most + 1);
+	struct gompi_leaders *m = open_leaders(OTHER_LEADERS + leaders_number, network_self);
+	bcast(m, OTHER_CALL, 100, 0);
+	gompi_leaders_close(m);
+	if (!other_thread)
+		all_broadcasts(i);
+}
+
+/* --- What comes for a group that is closed */
+
+static gompi_a32 told; /* bytes that member 1 has been told of */
+static gompi_a32 goes; /* questions answered */
+
+static void listen_to(int member, const struct leaders_record *r) {
+	if (member != 1)
+		return;
+	if (r->kind == LEADERS_GO)
+		gompi_add(&goes, 1);
+	if (r->kind == LEADERS_GO || r->kind == LEADERS_SETTLED)
+		gompi_add(&told, r->said.bytes);
+}
+
+/* A call fails, its group is closed, and its records come then: as many as may ever. */
+static void late(void) {
+	static _Alignas(8) char data[sizeof(struct leaders_record) + GOMPI_LEADERS_MOST];
+	struct leaders_record *r = (void *)data;
+	const uint32_t cost = sizeof data + GOMPI_ADVANCE_MORE;
+	static const struct gompi_waiting what = {.call = "a barrier", .peer = -1, .object = 0};
+	network_self = 0, network_members = 2, network_listens = listen_to;
+	for (unsigned turn = 0; turn < 3; turn++) {
+		uint32_t sent = 0, told_before = gompi_load(&told);
+		struct gompi_leaders *m = open_leaders(OTHER_LEADERS, 0);
+		*r = (struct leaders_record){.id = m->id, .generation = 1, .kind = LEADERS_BCAST, .advance = 1};
+		gompi_store_total(&gompi_header()->broken, 1);
+		int rc = gompi_leaders_barrier(m, &what);
+		gompi_store_total(&gompi_header()->broken, 0);
+		CHECK(rc == MPI_ERR_PROC_ABORTED, "a barrier without the other returns %d", rc);
+		gompi_leaders_close(m);
+		for (; sent < 10 * cost; sent += cost)
+			handler->record(network_peer(0, 1), data, sizeof data);
+		r->kind = LEADERS_ASK;
+		handler->record(network_peer(0, 1), data, sizeof *r);
+		while (mail_serve()) {
+		}
+		CHECK(gompi_load(&goes) == turn + 1, "%u questions, %u answers", turn + 1, gompi_load(&goes));
+		/* the first answer tells of what was before, too */
+		CHECK(turn == 0 || gompi_load(&told) - told_before == sent, "%u bytes of %u are settled",
+		      gompi_load(&told) - told_before, sent);
+	}
+}
+
+int main(void) {
+	unit_node(1);
+	network_start();
+	for (network_members = 1; network_members <= MOST && check_errors == 0; network_members++) {
+		leaders_number++;
+		for (int i = 0; i < MOST; i++)
+			gompi_store(&called[i], 0);
+		unit_threads(network_members, run);
+		CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
+	}
+	network_listens = hear_question;
+	for (network_members = 2; network_members <= 3; network_members++)
+		for (most_data = 0; most_data <= 2000 && check_errors == 0; most_data += 1000) {
+			leaders_number += LEADERS;
+			gompi_store(&root_at, 0);
+			gompi_store(&asked, 0);
+			unit_threads(network_members + 1, far_ahead);
+			CHECK(network_empty() || check_errors > 0, "%d members have not got all", network_members);
+		}
+	if (check_errors == 0)
+		late();
+	CHECK(gompi_load(&network_strangers) > 100, "%u strange records", gompi_load(&network_strangers));
+	return unit_end();
+}

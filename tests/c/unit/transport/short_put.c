@@ -1,0 +1,271 @@
+/* Proves: a put of a few bytes to a member on another node, which goes a short way (gompi_put_short), sends just what
+ * any other put sends; it goes that way when it may, and only then; and what is wrong with it is told as for any other
+ * put, without sending anything. Which way a put of 3 bytes has gone tells the room that it has asked for. */
+#include "loop.h"
+
+#include "win/watch.h"
+
+enum { HEAD = sizeof(struct gompi_packet) };
+
+static char data[8192];
+static uint64_t dice = 3;
+
+static uint64_t sent(void) {
+	struct gompi_stream *s = gompi_stream_known(w, OTHER);
+	return s == NULL ? 0 : gompi_load(&s->sent);
+}
+
+static int put(MPI_Aint at, MPI_Count n) { return gompi_put_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win); }
+
+/* The same in the way of all operations, as one that gives a request. */
+static int put_any_way(MPI_Aint at, MPI_Count n) {
+	MPI_Request request;
+	return gompi_rput_c(data, n, MPI_BYTE, OTHER, at, n, MPI_BYTE, win, &request);
+}
+
+/* Puts 3 bytes. Whether they have gone the short way; what is sent is the same, and that they are to be flushed. */
+static bool goes_short(void) {
+	uint64_t before = sent();
+	FINE(put(64, 3));
+	struct gompi_stream *s = gompi_stream_known(w, OTHER);
+	CHECK(sent() > before && gompi_load(&s->due) == sent(), "record %d of %d is due", (int)gompi_load(&s->due),
+	      (int)sent());
+	CHECK(gompi_load(&w->flush_more) & FLUSH_SENT, "a flush does not know of the put");
+	CHECK(asked_for == HEAD + 3 || asked_for == HEAD + 8, "room of %d bytes", (int)asked_for - HEAD);
+	return asked_for == HEAD + 3;
+}
+
+#define SHORT(yes) CHECK(goes_short() == (yes), "line %d: the short way or not", __LINE__)
+
+/* An epoch with one put before, so that the others may go the short way. */
+static void begin(void) {
+	fresh(false, false);
+	FINE(gompi_win_lock_all(0, win));
+	FINE(put(0, 3));
+	FINE(gompi_win_flush(OTHER, win));
+	SHORT(true);
+}
+
+/* --- What is sent */
+
+static void same_records(void) {
+	static const int sizes[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 64, 1000, 4095, 4096, 4097, 8000};
+	static char mine[HEAD + sizeof data];
+	begin();
+	pending_waits = true; /* records stay where they can be looked at */
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		int n = sizes[i];
+		for (size_t k = 0; k < sizeof data; k++)
+			data[k] = (char)check_random(&dice);
+		FINE(put(100 * (MPI_Aint)i, n));
+		CHECK(asked_for >= (size_t)(HEAD + n) && (asked_for == (size_t)(HEAD + n)) == (n <= 4096 || n % 8 == 0),
+		      "%d bytes: room for %d", n, (int)asked_for - HEAD);
+		size_t length = open_record->length;
+		memcpy(mine, open_record->data, length);
+		FINE(put_any_way(100 * (MPI_Aint)i, n));
+		struct gompi_packet *m = (struct gompi_packet *)(void *)open_record->data;
+		CHECK(m->status == sent() && ((struct gompi_packet *)(void *)mine)->status == sent() - 1,
+		      "%d bytes: numbers", n);
+		m->status--;
+		CHECK(length == open_record->length && memcmp(mine, m, length) == 0, "%d bytes: the records differ", n);
+		m->status++;
+		FINE(gompi_win_flush(OTHER, win));
+		CHECK(memcmp(memory + 100 * i, data, (size_t)n) == 0, "%d bytes: they have not come", n);
+	}
+	pending_waits = false;
+	FINE(gompi_win_unlock_all(win));
+}
+
+/* --- When */
+
+static int watched;
+static void see_operation(struct gompi_win *of, const struct gompi_operation *o, int class) {
+	(void)of, (void)o, (void)class;
+	watched++;
+}
+
+static void ways(void) {
+	fresh(false, false);
+	FINE(gompi_win_lock_all(0, win));
+	SHORT(false); /* there is no stream, and no lock */
+	SHORT(true);  /* the lock has been sent, and may not have come */
+	FINE(gompi_win_unlock_all(win));
+
+	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+	SHORT(false);
+	SHORT(true);
+	FINE(gompi_win_unlock(OTHER, win));
+	FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, MPI_MODE_NOCHECK, win));
+	SHORT(true); /* no lock is needed */
+	FINE(gompi_win_unlock(OTHER, win));
+
+	/* The first operation of a fence's epoch opens it. */
+	gompi_store(&w->access, ACCESS_FENCE_OPEN);
+	SHORT(false);
+	CHECK(gompi_load(&w->access) == ACCESS_FENCE, "access %#x", gompi_load(&w->access));
+	SHORT(true);
+	gompi_store(&w->access, ACCESS_START);
+	gompi_or(&w->targets[OTHER].state, TARGET_STARTED);
+	FINE(gompi_transport_fabric.post(w, OTHER, "post"));
+	SHORT(false); /* it sends the start */
+	SHORT(true);
+	FINE(gompi_transport_fabric.complete(w, OTHER, "complete"));
+	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
+	gompi_store(&w->access, ACCESS_FENCE);
+
+	/* What this process has sent to nobody yet. */
+	gompi_and(&w->flush_more, ~(uint32_t)FLUSH_SENT);
+	SHORT(false);
+	SHORT(true);
+
+	static const struct gompi_watch watch = {.operation = see_operation};
+	w->watch = &watch;
+	SHORT(false);
+	CHECK(watched == 1, "%d operations were seen", watched);
+	w->watch = NULL;
+	FINE(gompi_flush(w, OTHER, "flush"));
+	gompi_store(&w->access, 0);
+}
+
+/* What waits at the target for its lock has an end: then the origin waits, whichever way its puts go. */
+static void no_more_than_fits(void) {
+	fresh(false, false);
+	struct gompi_win_member *m = gompi_member(w, 0);
+	CHECK(gompi_lock_try(m, true, false), "no lock");
+	FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
+	enum { FIT = STREAM_AHEAD / (HEAD + 4096) };
+	for (int i = 0; i < FIT; i++)
+		FINE(put(0, 4096));
+	uint64_t before = sent();
+	CHECK(!gompi_put_short(w, OTHER, 0, data, 4096) || !gompi_put_short(w, OTHER, 0, data, 4096), "too much");
+	CHECK(sent() <= before + 1, "%d records", (int)(sent() - before));
+	gompi_unlock(w, 0, true);
+	FINE(gompi_win_unlock(OTHER, win));
+}
+
+/* --- What is wrong */
+
+static void refused(void) {
+	const struct {
+		int class;
+		MPI_Aint at;
+		MPI_Count n;
+		int unit, target;
+		const void *from;
+	} puts[] = {
+		{MPI_ERR_RMA_RANGE, -1, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, -3, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, SIZE - 2, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, SIZE, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, SIZE, 8, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, SIZE + 1, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, INT64_MAX, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, INT64_MIN, 3, 1, OTHER, data},
+		{MPI_ERR_RMA_RANGE, INT64_MAX / 8 + 1, 3, 8, OTHER, data},
+		{MPI_ERR_RMA_RANGE, (MPI_Aint)1 << 61, 3, 8, OTHER, data},
+		{MPI_ERR_COUNT, 0, -1, 1, OTHER, data},
+		{MPI_ERR_COUNT, 0, INT64_MIN, 1, OTHER, data},
+		{MPI_ERR_RANK, 0, 3, 1, 2, data},
+		{MPI_ERR_RANK, 0, 3, 1, -7, data},
+		{MPI_ERR_BUFFER, 0, 3, 1, OTHER, NULL},
+		{MPI_SUCCESS, 0, 0, 1, OTHER, NULL},
+		{MPI_SUCCESS, 0, 0, 1, OTHER, data},
+		{MPI_SUCCESS, SIZE + 5, 0, 1, OTHER, data},
+		{MPI_SUCCESS, 0, 3, 1, MPI_PROC_NULL, data},
+	};
+	begin();
+	for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) {
+		MPI_Request request;
+		uint64_t before = sent();
+		w->targets[OTHER].disp_unit = (uint32_t)puts[i].unit;
+		int rc = gompi_put_c(puts[i].from, puts[i].n, MPI_BYTE, puts[i].target, puts[i].at, puts[i].n, MPI_BYTE,
+				     win);
+		int any = gompi_rput_c(puts[i].from, puts[i].n, MPI_BYTE, puts[i].target, puts[i].at, puts[i].n,
+				       MPI_BYTE, win, &request);
+		CHECK(rc == puts[i].class && any == rc, "put %d: class %d, in the other way %d", (int)i, rc, any);
+		CHECK(sent() == before, "put %d was sent", (int)i);
+	}
+	w->targets[OTHER].disp_unit = 1;
+	/* What overflows is 2^64 elements of 8 bytes: 0 bytes. */
+	MPI_Count many = (MPI_Count)1 << 61;
+	int rc = gompi_put_c(data, many, MPI_INT64_T, OTHER, 0, many, MPI_INT64_T, win);
+	CHECK(rc == MPI_ERR_COUNT, "2^61 elements: class %d", rc);
+	rc = gompi_put_c(data, many + 1, MPI_INT64_T, OTHER, 0, many + 1, MPI_INT64_T, win);
+	CHECK(rc == MPI_ERR_COUNT, "2^61 + 1 elements: class %d", rc);
+
+	FINE(put(SIZE - 3, 3)); /* the last that is inside */
+	FINE(put(SIZE - 8, 8));
+	SHORT(true);
+	FINE(gompi_win_unlock_all(win));
+	uint64_t before = sent();
+	rc = put(0, 3);
+	CHECK(rc == MPI_ERR_RMA_SYNC, "without an epoch: class %d", rc);
+	FINE(gompi_win_lock(MPI_LOCK_SHARED, 0, 0, win));
+	rc = put(0, 3);
+	CHECK(rc == MPI_ERR_RMA_SYNC, "another is locked: class %d", rc);
+	CHECK(sent() == before, "it was sent");
+	FINE(gompi_win_unlock(0, win));
+}
+
+/* The peer is gone: a put says so, and an error of the target is told by the flush. */
+static void told(void) {
+	begin();
+	w->size = 16; /* of which the origin does not know */
+	FINE(put(15, 3));
+	FINE(put(13, 3));
+	int rc = gompi_win_flush(OTHER, win);
+	CHECK(rc == MPI_ERR_RMA_RANGE, "a put that the target refuses: class %d", rc);
+	gompi_store(&cut, 1);
+	rc = put(0, 3);
+	CHECK(rc == MPI_ERR_PROC_ABORTED, "a put to nobody: class %d", rc);
+	while (gompi_fabric_progress())
+		;
+	gompi_store(&cut, 0);
+}
+
+/* --- Threads: each puts numbers that follow each other, and waits until they are there */
+
+enum { WRITERS = 4, PUTS = 3000 };
+static gompi_a32 finished;
+
+static void writers(int i) {
+	if (i == 0) {
+		while (gompi_load_acquire(&finished) < WRITERS)
+			if (!gompi_fabric_progress())
+				sched_yield();
+		return;
+	}
+	for (int64_t k = 1; k <= PUTS && check_errors == 0; k++) {
+		int64_t back = 0;
+		FINE(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, 64 * i, 1, MPI_INT64_T, win));
+		if (k % 64 != 0)
+			continue;
+		FINE(gompi_win_flush(OTHER, win));
+		FINE(gompi_get_c(&back, 1, MPI_INT64_T, OTHER, 64 * i, 1, MPI_INT64_T, win));
+		FINE(gompi_win_flush(OTHER, win));
+		CHECK(back == k, "%d: %lld is there, not %lld", i, (long long)back, (long long)k);
+	}
+	gompi_add_total(&finished, 1);
+}
+
+static void threads(void) {
+	fresh(false, false);
+	FINE(gompi_win_lock_all(0, win));
+	unit_threads(1 + WRITERS, writers);
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	CHECK(gompi_load(&s->sent) >= WRITERS * PUTS, "%d records", (int)gompi_load(&s->sent));
+	FINE(gompi_win_unlock_all(win));
+	for (int i = 1; i <= WRITERS; i++)
+		CHECK(*(int64_t *)(void *)(memory + 64 * i) == PUTS, "the last put of %d has not come", i);
+}
+
+int main(void) {
+	unit_types();
+	same_records();
+	ways();
+	no_more_than_fits();
+	refused();
+	told();
+	threads();
+	return unit_end();
+}

@@ -1,0 +1,597 @@
+/* Proves: what is done to a member of a window on another node (transport/stream.h) arrives once each and in order,
+ * whatever its size and shape and however its records are delayed; a flush ends when it is done and not before; results
+ * come back to where they belong; a lock is waited for in turn with those of the node, although nobody waits for it in
+ * a call, and what follows it is kept meanwhile; so is what is done before the target has posted, and no more of it
+ * than there is room for; a flush tells of what the target has refused, and ends when the peer is gone. */
+#include "loop.h"
+
+#include "transport/serve.h"
+
+/* --- Operations of all shapes, against memory here to which the same is done */
+
+enum { STEPS = 3000, MOST = 40 << 10, PIECES = 512, TYPE = 0x20001 };
+static char *model;
+static uint64_t dice = 7;
+static uint64_t draw(uint64_t n) { return check_random(&dice) % n; }
+
+/* Makes TYPE a type of n elements MPI_INT64_T at odd distances; where they lie. */
+static const int64_t *pieces(int64_t n) {
+	static int64_t words[GOMPI_ELEMENTS_WORDS(PIECES)];
+	int64_t *at = gompi_type_of_elements(words, gompi_type_get(MPI_INT64_T), n, 0), next = 0;
+	for (int64_t i = 0; i < n; i++) {
+		at[i] = next;
+		next += 8 * (int64_t)(2 + draw(3));
+	}
+	struct gompi_type *t = (struct gompi_type *)(void *)words;
+	t->root = t->elem_root;
+	t->extent = t->true_ub = at[n - 1] + 8;
+	gompi_type_remove(TYPE);
+	if (!gompi_type_install(TYPE, (struct gompi_facts){0}, words, t->words))
+		abort();
+	return at;
+}
+
+enum { WAITING = 64 };
+static struct {
+	char *got, *want;
+	size_t bytes;
+} results[WAITING];
+static int results_number;
+
+/* What a get or fetch of bytes at `at` of the model must give when it is flushed. */
+static char *expect_result(size_t bytes) {
+	results[results_number].got = malloc(bytes);
+	results[results_number].want = malloc(bytes);
+	memset(results[results_number].got, 0x77, bytes);
+	results[results_number].bytes = bytes;
+	return results[results_number++].got;
+}
+
+static char *wanted(void) { return results[results_number - 1].want; }
+
+static void compare(void) {
+	for (int i = 0; i < results_number; i++) {
+		CHECK(memcmp(results[i].got, results[i].want, results[i].bytes) == 0, "a result of %zu bytes differs",
+		      results[i].bytes);
+		free(results[i].got);
+		free(results[i].want);
+	}
+	results_number = 0;
+}
+
+static void one_operation(bool large) {
+	static int64_t data[MOST / 8];
+	size_t most = large ? MOST : draw(3) == 0 ? 4000 : 64, bytes = 8 * (1 + draw(most / 8));
+	size_t at = 8 * draw((SIZE - bytes) / 8 + 1);
+	int64_t n = (int64_t)bytes / 8, *there = (int64_t *)(void *)(model + at), *back;
+	for (int64_t i = 0; i < n; i++)
+		data[i] = (int64_t)check_random(&dice);
+	switch (draw(9)) {
+	case 0:
+		FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, win));
+		memcpy(there, data, bytes);
+		break;
+	case 1:
+		FINE(gompi_get_c(expect_result(bytes), n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, win));
+		memcpy(wanted(), there, bytes);
+		break;
+	case 2:
+		FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n, MPI_INT64_T, MPI_SUM, win));
+		for (int64_t i = 0; i < n; i++)
+			there[i] = (int64_t)((uint64_t)there[i] + (uint64_t)data[i]);
+		break;
+	case 3:
+		back = (int64_t *)(void *)expect_result(bytes);
+		FINE(gompi_get_accumulate_c(data, n, MPI_INT64_T, back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, n,
+					    MPI_INT64_T, MPI_BXOR, win));
+		memcpy(wanted(), there, bytes);
+		for (int64_t i = 0; i < n; i++)
+			there[i] ^= data[i];
+		break;
+	case 4:
+		back = (int64_t *)(void *)expect_result(8);
+		FINE(gompi_fetch_and_op(data, back, MPI_INT64_T, OTHER, (MPI_Aint)at, MPI_REPLACE, win));
+		memcpy(wanted(), there, 8);
+		there[0] = data[0];
+		break;
+	case 5: {
+		int64_t compare_with = draw(2) ? there[0] : 5;
+		back = (int64_t *)(void *)expect_result(8);
+		FINE(gompi_compare_and_swap(data, &compare_with, back, MPI_INT64_T, OTHER, (MPI_Aint)at, win));
+		memcpy(wanted(), there, 8);
+		if (there[0] == compare_with)
+			there[0] = data[0];
+		break;
+	}
+	case 6:
+	case 7:
+	case 8: {
+		n = 2 + (int64_t)draw(large ? PIECES - 1 : 20);
+		const int64_t *where = pieces(n);
+		size_t span = (size_t)where[n - 1] + 8;
+		there = (int64_t *)(void *)(model + (at = 8 * draw((SIZE - span) / 8 + 1)));
+		int kind = (int)draw(3);
+		if (kind == 0) { /* what is put is a copy of this call, too, if it lies in pieces */
+			FINE(gompi_put_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)TYPE, win));
+			for (int64_t i = 0; i < n; i++)
+				there[where[i] / 8] = data[i];
+		} else if (kind == 1) {
+			back = (int64_t *)(void *)expect_result((size_t)n * 8);
+			FINE(gompi_get_c(back, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)TYPE, win));
+			for (int64_t i = 0; i < n; i++)
+				memcpy(wanted() + 8 * i, &there[where[i] / 8], 8);
+		} else {
+			FINE(gompi_accumulate_c(data, n, MPI_INT64_T, OTHER, (MPI_Aint)at, 1, (MPI_Datatype)TYPE,
+						MPI_SUM, win));
+			for (int64_t i = 0; i < n; i++)
+				there[where[i] / 8] = (int64_t)((uint64_t)there[where[i] / 8] + (uint64_t)data[i]);
+		}
+	}
+	}
+}
+
+static void operations(bool registered) {
+	fresh(registered, false);
+	model = calloc(1, SIZE);
+	bool all = false, locked = false;
+	for (int i = 0; i < STEPS && check_errors == 0; i++) {
+		if (!locked) {
+			all = draw(2);
+			FINE(all ? gompi_win_lock_all(0, win)
+				 : gompi_win_lock(draw(2) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+			locked = true;
+		}
+		bool large = draw(20) == 0;
+		/* Reads and writes are in no order with records. */
+		if (large && registered)
+			FINE(gompi_win_flush(OTHER, win));
+		one_operation(large);
+		if ((large && registered) || results_number == WAITING || draw(10) == 0) {
+			int how = (int)draw(4);
+			FINE(how == 0   ? gompi_win_flush(OTHER, win)
+			     : how == 1 ? gompi_win_flush_all(win)
+			     : how == 2 ? all ? gompi_win_unlock_all(win) : gompi_win_unlock(OTHER, win)
+					: gompi_win_flush_local(OTHER, win));
+			locked = how != 2;
+			compare();
+			if (how == 3 && large && registered)
+				FINE(gompi_win_flush(OTHER, win));
+			CHECK(how == 3 || memcmp(memory, model, SIZE) == 0, "after %d operations memory differs", i);
+		}
+	}
+	if (locked)
+		FINE(all ? gompi_win_unlock_all(win) : gompi_win_unlock(OTHER, win));
+	compare();
+	CHECK(memcmp(memory, model, SIZE) == 0, "in the end memory differs");
+	CHECK(gompi_load(&gompi_member(w, 0)->lock) == 0, "a lock is left");
+	free(model);
+}
+
+/* --- Many origins at once */
+
+enum { ORIGINS = 4, ROUNDS = 400 };
+static gompi_a32 over;
+
+static void origins(int i) {
+	if (i == 0) { /* the progress threads */
+		while (gompi_load_acquire(&over) < ORIGINS)
+			if (!gompi_fabric_progress())
+				sched_yield();
+		return;
+	}
+	MPI_Aint mine = 64 * i;
+	static int64_t large[1 + ORIGINS][2048];
+	for (int64_t k = 1; k <= ROUNDS && check_errors == 0; k++) {
+		int64_t one = 1, was = -1, got = -1;
+		FINE(gompi_put_c(&k, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
+		FINE(gompi_fetch_and_op(NULL, &was, MPI_INT64_T, OTHER, mine, MPI_NO_OP, win));
+		FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
+		FINE(gompi_get_c(&got, 1, MPI_INT64_T, OTHER, mine, 1, MPI_INT64_T, win));
+		for (int64_t m = 0; m < 20; m++)
+			FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, MPI_SUM, win));
+		if (k % 8 == 0) {
+			large[i][0] = k;
+			FINE(gompi_put_c(large[i], 2048, MPI_INT64_T, OTHER, 1024 + 16384 * (i - 1), 2048, MPI_INT64_T,
+					 win));
+		}
+		FINE(k % 2 ? gompi_win_flush(OTHER, win) : gompi_win_flush_all(win));
+		CHECK(was == k && got == k, "%lld, %lld, not %lld", (long long)was, (long long)got, (long long)k);
+	}
+	gompi_add_total(&over, 1);
+}
+
+static void together(bool oversubscribed) {
+	fresh(true, oversubscribed);
+	gompi_store(&over, 0);
+	FINE(gompi_win_lock_all(0, win));
+	unit_threads(1 + ORIGINS, origins);
+	FINE(gompi_win_unlock_all(win));
+	const int64_t *sums = (const int64_t *)(const void *)memory;
+	CHECK(sums[0] == ORIGINS * ROUNDS && sums[1] == 20 * sums[0], "%lld, %lld", (long long)sums[0],
+	      (long long)sums[1]);
+}
+
+/* --- Locks: thread 0 is the other progress thread, 1 the progress thread, 2 locks as a process of this node does, 3
+ * from another one */
+
+enum { TURNS = 300 };
+
+static void lockers(int i) {
+	struct gompi_win_member *m = gompi_member(w, 0);
+	if (i == 0) {
+		while (gompi_load_acquire(&over) < 2)
+			if (!gompi_fabric_progress())
+				sched_yield();
+		gompi_progress_stop();
+	} else if (i == 1) {
+		gompi_progress_run();
+	} else if (i == 2) {
+		for (int k = 0; k < TURNS; k++) {
+			if (!gompi_lock_try(m, true, false))
+				FINE(gompi_lock_wait(w, 0, true, "lock"));
+			int64_t *x = (int64_t *)(void *)memory;
+			x[0]++; /* no atomics: what the lock is for */
+			if (k % 4 == 0)
+				for (int y = 0; y < 50; y++)
+					sched_yield();
+			x[1]++;
+			gompi_unlock(w, 0, true);
+		}
+		gompi_add_total(&over, 1);
+	} else {
+		static char much[60 << 10];
+		for (int k = 0; k < TURNS; k++) {
+			int64_t x[2], after[2];
+			FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+			FINE(gompi_get_c(x, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
+			if (k % 8 == 0) /* more than may be kept there */
+				for (size_t at = 0; at < sizeof much; at += 4096)
+					FINE(gompi_put_c(much + at, 4096, MPI_BYTE, OTHER, 1024 + (MPI_Aint)at, 4096,
+							 MPI_BYTE, win));
+			FINE(gompi_win_flush(OTHER, win));
+			CHECK(x[0] == x[1], "%lld and %lld", (long long)x[0], (long long)x[1]);
+			after[0] = after[1] = x[0] + 1;
+			FINE(gompi_put_c(after, 2, MPI_INT64_T, OTHER, 0, 2, MPI_INT64_T, win));
+			FINE(gompi_win_unlock(OTHER, win));
+			if (k % 16 == 1) { /* one with nothing in it */
+				FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
+				FINE(gompi_win_unlock(OTHER, win));
+			}
+		}
+		gompi_add_total(&over, 1);
+	}
+}
+
+static void locks_in_turn(void) {
+	fresh(true, false);
+	gompi_store(&over, 0);
+	unit_threads(4, lockers);
+	int64_t *x = (int64_t *)(void *)memory;
+	CHECK(x[0] == 2 * TURNS && x[1] == 2 * TURNS, "%lld, %lld, not %d", (long long)x[0], (long long)x[1],
+	      2 * TURNS);
+	struct gompi_win_member *m = gompi_member(w, 0);
+	CHECK(gompi_load(&m->lock) == 0 && gompi_load(&m->lock_elsewhere) == 0 &&
+		      gompi_load(&m->lock_next) == gompi_load(&m->lock_serving),
+	      "lock word %#llx, %u waiting", (unsigned long long)gompi_load(&m->lock), gompi_load(&m->lock_elsewhere));
+}
+
+/* --- A lock that is given back just when a record asks for it: thread 0 gives it back, thread 1 takes the record,
+ * thread 2 ends a wait in which others have seen it poll. Then the record has the lock, or the progress thread has been
+ * rung for, since nobody looks otherwise. */
+
+enum { HANDOVERS = 60000 };
+static gompi_a32 came;
+static bool somebody_polls;
+
+/* A barrier that all leave at the same moment, if they have cores. Few looks: they cost much with the thread sanitizer,
+ * and where somebody has no core more of them find no more errors. */
+static void step_together(uint32_t *steps) {
+	const uint32_t all = ++*steps * (somebody_polls ? 3 : 2);
+	gompi_add_total(&came, 1);
+	for (int looks = 0; gompi_load_total(&came) < all; looks++)
+		if (looks > 50)
+			sched_yield();
+}
+
+static void handed_over(struct gompi_stream *s, int k) {
+	struct gompi_cell *me = gompi_my_cell();
+	bool rung = gompi_load(&me->thread_sleeps) == 0;
+	CHECK(s->waits == WAITS_FOR_NOTHING || rung, "handover %d: the lock is free, and nobody looks", k);
+	gompi_serve();
+	CHECK(s->waits == WAITS_FOR_NOTHING && s->holds == HOLDS_EXCLUSIVE, "handover %d: it waits (%d, %d)", k,
+	      (int)s->waits, (int)s->holds);
+}
+
+static void tell_target(struct gompi_stream *s, enum gompi_stream_kind kind) {
+	struct gompi_packet m = {.window = (uint32_t)w->handle,
+				 .origin = OTHER,
+				 .kind = (uint8_t)kind,
+				 .type = 1,
+				 .status = s->arrived + 1};
+	rma->record(PEER, (const char *)&m, sizeof m);
+}
+
+static void hand_over(int i) {
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	struct gompi_cell *me = gompi_my_cell();
+	uint32_t steps = 0;
+	for (int k = 0; k < HANDOVERS; k++) {
+		if (i == 0) {
+			CHECK(gompi_lock_try(gompi_member(w, 0), true, false), "the lock is taken");
+			gompi_store_total(&me->thread_sleeps, 1);
+			gompi_add_total(&me->pollers, somebody_polls);
+		}
+		step_together(&steps);
+		for (volatile int pause = i == 1 ? 0 : k % 500; pause > 0; pause--) /* until the record is looked at */
+			;
+		if (i == 0)
+			gompi_unlock(w, 0, true);
+		if (i == 1)
+			tell_target(s, STREAM_LOCK);
+		if (i == 2) {
+			gompi_serve();
+			gompi_sub_total(&me->pollers, 1);
+			gompi_full_fence_after_change();
+			gompi_serve_last();
+		}
+		step_together(&steps);
+		if (i == 1) {
+			handed_over(s, k);
+			tell_target(s, STREAM_UNLOCK);
+		}
+		step_together(&steps);
+	}
+}
+
+static void handovers(bool polls) {
+	fresh(true, false);
+	somebody_polls = polls;
+	gompi_store(&came, 0);
+	unit_threads(polls ? 3 : 2, hand_over);
+}
+
+/* --- A lock that one thread ends while another one, which has asked for it, asks for the next: it is asked for once,
+ * and given back. */
+
+enum { ENDINGS = 3000 };
+
+static void end_locks(int i) {
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	uint32_t steps = 0;
+	for (int k = 0; k < ENDINGS; k++) {
+		if (i == 1)
+			FINE(gompi_win_lock(MPI_LOCK_EXCLUSIVE, OTHER, 0, win));
+		step_together(&steps);
+		if (i == 1) {
+			for (volatile int pause = k % 300; pause > 0; pause--)
+				;
+			FINE(gompi_lock_in_order("lock"));
+		} else {
+			FINE(gompi_win_unlock(OTHER, win));
+		}
+		step_together(&steps);
+		CHECK(s->holds == HOLDS_NOTHING && gompi_load(&s->has_lock) == 0, "round %d: it has a lock", k);
+		step_together(&steps);
+	}
+}
+
+static void ended_by_another(void) {
+	fresh(true, false);
+	somebody_polls = false;
+	gompi_store(&came, 0);
+	unit_threads(2, end_locks);
+}
+
+/* One round trip is all that an epoch takes. */
+static void round_trips(void) {
+	fresh(true, false);
+	pending_waits = true;
+	uint64_t before = gompi_load(&records);
+	int64_t x = 5;
+	FINE(gompi_win_lock(MPI_LOCK_SHARED, OTHER, 0, win));
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	CHECK(gompi_load(&records) == before, "the lock did not wait");
+	FINE(gompi_win_unlock(OTHER, win));
+	CHECK(gompi_load(&records) == before + 4, "%d records, not lock, put, unlock and one answer",
+	      (int)(gompi_load(&records) - before));
+	before = gompi_load(&records);
+	FINE(gompi_win_lock_all(0, win));
+	FINE(gompi_win_unlock_all(win));
+	CHECK(gompi_load(&records) == before, "lock_all sends something");
+	pending_waits = false;
+}
+
+/* --- Posts */
+
+static void start(void) {
+	gompi_or(&w->targets[OTHER].state, TARGET_STARTED);
+	gompi_store(&w->access, ACCESS_START);
+}
+
+static void complete(void) {
+	gompi_and(&w->targets[OTHER].state, ~(uint32_t)TARGET_STARTED);
+	FINE(gompi_transport_fabric.complete(w, OTHER, "complete"));
+	gompi_store(&w->access, 0);
+}
+
+static void put_here(int64_t x) { FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win)); }
+
+/* How many epochs have been completed at the target. */
+static uint32_t epochs(void) {
+	while (gompi_fabric_progress())
+		;
+	return gompi_load(&gompi_member(w, 0)->completed);
+}
+
+static void post(void) { FINE(gompi_transport_fabric.post(w, OTHER, "post")); }
+
+static void posts_and_starts(void) {
+	fresh(true, false);
+	const int64_t *x = (const int64_t *)(const void *)memory;
+	uint64_t before = gompi_load(&records);
+	for (int64_t k = 1; k <= 2; k++) { /* two epochs before the posts for them */
+		start();
+		put_here(k);
+		complete();
+	}
+	CHECK(epochs() == 0 && *x == 0, "%u epochs and %lld before a post", epochs(), (long long)*x);
+	CHECK(gompi_load(&records) == before + 6, "%d records, not start, put, complete twice",
+	      (int)(gompi_load(&records) - before));
+	before = gompi_load(&records);
+	post();
+	CHECK(epochs() == 1 && *x == 1, "%u epochs and %lld after one post", epochs(), (long long)*x);
+	post();
+	post();
+	CHECK(epochs() == 2 && *x == 2, "%u epochs and %lld after all posts", epochs(), (long long)*x);
+	start(); /* one with nothing in it, whose post has been made */
+	complete();
+	CHECK(epochs() == 3 && gompi_load(&records) == before + 2, "%u epochs, %d records", epochs(),
+	      (int)(gompi_load(&records) - before));
+	/* What does not lie in records waits for the post, too. */
+	static int64_t large[2048] = {7};
+	post();
+	start();
+	FINE(gompi_put_c(large, 2048, MPI_INT64_T, OTHER, 0, 2048, MPI_INT64_T, win));
+	complete();
+	CHECK(epochs() == 4 && *x == 7, "%u epochs and %lld with a large put", epochs(), (long long)*x);
+	/* A member that completes what it has not begun, or begins twice, opens and ends nothing. */
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	for (int i = 0; i < 3; i++) {
+		struct gompi_packet m = {.window = (uint32_t)w->handle,
+					 .origin = OTHER,
+					 .kind = i == 1 ? STREAM_START : STREAM_COMPLETE,
+					 .status = s->arrived + 1};
+		post();
+		if (i == 1) {
+			rma->record(PEER, (const char *)&m, sizeof m);
+			m.status++;
+		}
+		rma->record(PEER, (const char *)&m, sizeof m);
+		CHECK(gompi_load(&gompi_member(w, 0)->completed) == 4 + (i == 2), "%u completes",
+		      gompi_load(&gompi_member(w, 0)->completed));
+	}
+	gompi_store(&cut, 1);
+	while (gompi_fabric_progress())
+		;
+}
+
+/* Thread 0 is the progress thread and posts, 1 runs ahead: by more than the target keeps, if it may. */
+enum { AHEAD = 15000 };
+static bool empty_epochs;
+
+static void posters(int i) {
+	if (i == 0) {
+		for (int k = 0; k < AHEAD; k++) {
+			for (int y = 0; y < 10; y++)
+				gompi_fabric_progress();
+			post();
+		}
+		while (gompi_load_acquire(&over) == 0)
+			gompi_fabric_progress();
+		return;
+	}
+	for (int64_t k = 0, one = 1; k < AHEAD; k++) {
+		start();
+		if (!empty_epochs)
+			FINE(gompi_accumulate_c(&one, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, MPI_SUM, win));
+		complete();
+	}
+	gompi_store_release(&over, 1);
+}
+
+static void posts_in_turn(bool empty) {
+	fresh(true, false);
+	gompi_store(&over, 0);
+	empty_epochs = empty;
+	unit_threads(2, posters);
+	CHECK(epochs() == AHEAD && *(int64_t *)(void *)memory == (empty ? 0 : AHEAD), "%u epochs, %lld sums", epochs(),
+	      (long long)*(int64_t *)(void *)memory);
+	CHECK(gompi_load(&gompi_stream_of(w, OTHER)->broken) == 0, "too much was sent before the posts");
+}
+
+/* --- Errors */
+
+static void refused(void) {
+	fresh(false, false);
+	FINE(gompi_win_lock_all(0, win));
+	int64_t x = 5, y = 7;
+	gompi_store(&unit_errors, 0);
+	w->size = 16; /* of which the origin does not know */
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
+	CHECK(gompi_win_flush(OTHER, win) == MPI_ERR_RMA_RANGE, "a put beyond the window");
+	CHECK(*(int64_t *)(void *)(memory + 8) == 5 && *(int64_t *)(void *)(memory + 16) == 0, "what is put is wrong");
+	FINE(gompi_win_flush(OTHER, win));
+	FINE(gompi_get_c(&y, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win));
+	CHECK(gompi_win_flush_local(OTHER, win) == MPI_ERR_RMA_RANGE && y == 7, "a get beyond the window");
+	MPI_Request request;
+	CHECK(gompi_rget_c(&y, 1, MPI_INT64_T, OTHER, 16, 1, MPI_INT64_T, win, &request) == MPI_ERR_RMA_RANGE, "rget");
+	FINE(gompi_rget_c(&y, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win, &request));
+	CHECK(y == 5, "rget got %lld", (long long)y);
+	gompi_store(&cut, 1);
+	CHECK(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win) == MPI_ERR_PROC_ABORTED, "to nobody");
+	gompi_store(&cut, 0);
+	FINE(gompi_put_c(&x, 1, MPI_INT64_T, OTHER, 8, 1, MPI_INT64_T, win));
+	gompi_store(&cut, 1);
+	CHECK(gompi_win_flush(OTHER, win) == MPI_ERR_PROC_ABORTED, "a flush of nobody");
+	while (gompi_fabric_progress())
+		;
+}
+
+/* What is broken after an answer that no target sends, in a stream with a get of 8 bytes to `to` under way. */
+static uint32_t broken_by(struct gompi_packet answer, void *to, uint32_t class) {
+	fresh(false, false);
+	pending_waits = true; /* the get stays here */
+	FINE(gompi_win_lock_all(0, win));
+	FINE(gompi_get_c(to, 1, MPI_INT64_T, OTHER, 0, 1, MPI_INT64_T, win));
+	struct gompi_stream *s = gompi_stream_of(w, OTHER);
+	answer.window = (uint32_t)w->handle;
+	answer.origin = OTHER;
+	if (answer.kind == STREAM_RESULT)
+		answer.status = gompi_load(&s->sent);
+	gompi_stream_answered(PEER, &answer);
+	uint32_t broken = gompi_load(&s->broken), told = gompi_load(&s->class);
+	CHECK(told == class, "class %u is told, not %u", told, class);
+	gompi_store(&cut, 1);
+	pending_waits = false;
+	while (gompi_fabric_progress())
+		;
+	return broken;
+}
+
+static void forged(void) {
+	int64_t y = 7;
+	uint32_t broken = broken_by((struct gompi_packet){.kind = STREAM_DONE, .op = 60000}, &y, MPI_ERR_OTHER);
+	CHECK(broken == 0, "%u after a class that there is not", broken);
+	y = 7;
+	broken = broken_by((struct gompi_packet){.kind = STREAM_RESULT, .bytes = 8}, &y, MPI_SUCCESS);
+	CHECK(broken == MPI_ERR_INTERN && y == 7, "%u after a result without data, %lld", broken, (long long)y);
+	y = 7;
+	broken = broken_by((struct gompi_packet){.kind = STREAM_DONE, .wants_reply = STREAM_BROKEN}, &y, MPI_SUCCESS);
+	CHECK(broken == MPI_ERR_INTERN, "%u after an end without a reason", broken);
+}
+
+int main(void) {
+	unit_types();
+	for (int registered = 0; registered < 2; registered++) {
+		operations(registered);
+		pending_waits = true;
+		operations(registered);
+		pending_waits = false;
+	}
+	round_trips();
+	handovers(false);
+	handovers(true);
+	ended_by_another();
+	posts_and_starts();
+	refused();
+	forged();
+	together(false);
+	together(true);
+	unit_hurry = unit_sleep_forever = true;
+	together(false);
+	locks_in_turn();
+	posts_in_turn(false);
+	posts_in_turn(true);
+	return unit_end();
+}
